@@ -1,0 +1,5 @@
+"""``python -m mqsel``."""
+
+from mqsel.cli import main
+
+raise SystemExit(main())

@@ -1,0 +1,141 @@
+# The machine's design: what a value is, what one evaluation holds, where properties come from.
+
+from cpython.object cimport PyObject
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+
+
+# What a value is to an operator. The four kinds of number stand together, in the order of Java's promotion.
+cdef enum Tag:
+    NULL_VALUE
+    BOOLEAN
+    INT32    # INT8 and INT16 too: binary promotion widens them before anything else
+    INT64
+    FLOAT32
+    FLOAT64
+    STRING
+    BYTES
+    POISON   # what arithmetic on a string, boolean or byte string gives
+
+
+cdef union Payload:
+    int64_t i      # BOOLEAN (0, 1), INT32, INT64
+    double d       # FLOAT32 (exactly representable), FLOAT64
+    PyObject *o    # STRING (exact str), BYTES (exact bytes); borrowed from an owner beside it
+
+
+cdef struct Value:
+    int tag        # a Tag
+    int mqtype     # the MQTYPE it arrived with, for people
+    Payload it
+
+
+# A run of literal code points and _ between two %, or between % and an end of the pattern.
+cdef struct Segment:
+    Py_ssize_t length   # in code points
+    uint32_t *points    # code points; ANY_POINT for _
+    bint plain          # no _ among them
+
+
+# A compiled LIKE pattern, or the text of STARTS_WITH, ENDS_WITH, CONTAINS as its only segment.
+cdef struct Like:
+    Py_ssize_t count    # segments; a pattern with k runs of % has k + 1, some of them empty
+    Segment *segments
+
+
+cdef struct Choices:
+    Py_ssize_t count    # strings of an IN list
+    PyObject **items    # exact str, kept alive by the machine
+    PyObject *members   # a frozenset of them, or NULL where a linear search is faster
+
+
+# What one evaluation needs. Frames are pooled by the machine: no allocation for a message.
+cdef struct Frame:
+    uint64_t stamp           # number of the current message; a slot is valid if its stamp equals it
+    Value *slots             # one for each slot of the program
+    uint64_t *stamps         # message for which the slot was fetched last
+    PyObject **owners        # strong references to what the slots point to, released late
+    Value *stack             # value stack
+    unsigned char *truths    # truth stack below its top, which the loop keeps in a register
+    Frame *next              # in the pool
+
+
+# The four property sources: the loop is specialised for each by the compiler.
+cdef struct DictSource:
+    PyObject *message        # exact dict
+
+
+cdef struct SequenceSource:
+    PyObject **items         # of a tuple or list
+    int32_t *positions       # for each slot its place in the items, or -1
+
+
+cdef struct RecordSource:
+    Value *values            # of a Record
+    int32_t *positions
+
+
+cdef struct MappingSource:
+    PyObject *message        # anything with get()
+
+
+ctypedef fused Source:
+    DictSource
+    SequenceSource
+    RecordSource
+    MappingSource
+
+
+cdef class Machine:
+    cdef readonly object program        # the verified Program
+    cdef readonly object schema         # Schema, or None
+    cdef list kept                      # Python objects that the arrays below point into
+    cdef uint32_t *code
+    cdef uint32_t exact                 # address of the exact code
+    cdef Py_ssize_t slot_count
+    cdef PyObject **names               # for each slot its interned name
+    cdef PyObject **aliases             # for each slot its other spelling (usr.x), or NULL
+    cdef Value *constants
+    cdef Like **likes                   # for each constant that is a pattern or a text, else NULL
+    cdef Choices **choices              # for each constant that is an IN list, else NULL
+    cdef Py_ssize_t constant_count
+    cdef int mismatch                   # what a type mismatch gives: FALSE or ERR
+    cdef bint null_is_error             # arithmetic on NULL is ERR, not NULL
+    cdef bint between_literal           # BETWEEN with a NULL is FALSE, not its expansion
+    cdef int32_t *positions             # for each slot its place in the schema, or -1
+    cdef Py_ssize_t width               # positions in the schema
+    cdef object row_fields              # field names of the rows seen last, which carry their own layout
+    cdef int32_t *row_positions
+    cdef object record_schema           # schema of the Records seen last
+    cdef int32_t *record_positions
+    cdef object mapping_type            # type of the last message that was found to be a Mapping
+    cdef Frame *pool
+
+    cdef int load_slots(self, bint aliased) except -1
+    cdef int load_constants(self) except -1
+    cdef Frame *frame_take(self) except NULL
+    cdef void frame_give(self, Frame *frame) noexcept
+    cdef int dispatch(self, Frame *frame, PyObject *message, uint32_t start) except -1
+    cdef int dispatch_slow(self, Frame *frame, object message, uint32_t start) except -1
+
+
+cdef class Record:
+    cdef readonly object schema         # Schema: names and types of the slots
+    cdef dict places                    # name -> slot
+    cdef Py_ssize_t count
+    cdef Value *values
+    cdef PyObject **owners              # strong references to the strings and byte strings in the values
+
+    cdef int put(self, Py_ssize_t place, object value) except -1
+
+
+cdef class Selection:
+    cdef Machine machine
+    cdef object messages                # iterator, None once exhausted
+    cdef Frame *frame
+    cdef bint skipping                  # errors="skip"
+    cdef bint running                   # inside __next__: another thread or the input itself must not enter
+    cdef readonly Py_ssize_t seen       # messages pulled so far
+    cdef readonly Py_ssize_t selected
+    cdef readonly Py_ssize_t skipped    # messages that raised PropertyTypeError
+
+    cdef object advance(self)

@@ -1,0 +1,1206 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, nonecheck=False, initializedcheck=False
+"""The machine: the only executor of opcodes. Values in, the loop, the LIKE matcher.
+
+One loop, which the C compiler specialises for four property sources. A property is fetched when an instruction first
+asks for it, and at most once for a message. ERR ends the program at once: no connective that evaluates it survives it
+(LANGUAGE §1). Knows programs and values; knows no selector text. Programs are verified before they come here, so the
+loop checks nothing but types.
+"""
+
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_CheckExact, PyBytes_GET_SIZE
+from cpython.dict cimport PyDict_CheckExact
+from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
+from cpython.list cimport PyList_Check
+from cpython.long cimport PyLong_CheckExact
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_INCREF, Py_DECREF, Py_XDECREF
+from cpython.tuple cimport PyTuple_Check
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdlib cimport calloc, free
+from libc.string cimport memchr, memcmp
+
+from mqsel._opcodes cimport *
+
+import sys
+from collections.abc import Mapping
+
+from mqsel import errors
+from mqsel.errors import ArgumentError, PropertyTypeError
+from mqsel.program import Pattern, Program
+from mqsel.schema import as_schema
+from mqsel.values import TYPE_NAMES, Float32, Int8, Int16, Int32
+
+cdef extern from "Python.h":
+    PyObject *Py_None
+    PyObject *Py_True
+    PyObject *Py_False
+    PyObject *PyDict_GetItemWithError(PyObject *mapping, PyObject *key) except? NULL
+    PyObject **PySequence_Fast_ITEMS(PyObject *sequence)
+    Py_ssize_t PySequence_Fast_GET_SIZE(PyObject *sequence)
+    PyObject *PyIter_Next(PyObject *iterator) except? NULL
+    PyObject *PyErr_Occurred()
+    long long PyLong_AsLongLongAndOverflow(PyObject *number, int *overflow) except? -1
+    int PySet_Contains(PyObject *members, PyObject *item) except -1
+    int PyUnicode_CheckExact(PyObject *item)
+    int PyUnicode_KIND(PyObject *text)
+    void *PyUnicode_DATA(PyObject *text)
+    Py_ssize_t PyUnicode_GET_LENGTH(PyObject *text)
+    object PyUnicode_FromObject(object text)
+    PyObject *Py_TYPE(PyObject *item)
+    int __Pyx_PyUnicode_READY(PyObject *text)
+
+cdef enum:
+    FALSE = 0
+    TRUE = 1
+    UNKNOWN = 2
+    ERR = 3
+
+cdef enum:
+    IS_LESS = 1
+    IS_EQUAL = 2
+    IS_GREATER = 4
+    IS_UNORDERED = 8
+    # Which outcomes of a comparison satisfy each operator; NaN satisfies <> alone.
+    MASK_EQUAL = IS_EQUAL
+    MASK_NOT_EQUAL = IS_LESS | IS_GREATER | IS_UNORDERED
+    MASK_LESS = IS_LESS
+    MASK_LESS_EQUAL = IS_LESS | IS_EQUAL
+    MASK_GREATER = IS_GREATER
+    MASK_GREATER_EQUAL = IS_GREATER | IS_EQUAL
+
+cdef enum:
+    MQTYPE_NULL = 2
+    MQTYPE_BOOLEAN = 4
+    MQTYPE_BYTE_STRING = 8
+    MQTYPE_INT8 = 16
+    MQTYPE_INT16 = 32
+    MQTYPE_INT32 = 64
+    MQTYPE_INT64 = 128
+    MQTYPE_FLOAT32 = 256
+    MQTYPE_FLOAT64 = 512
+    MQTYPE_STRING = 1024
+
+cdef enum:
+    ANY_POINT = 0xFFFFFFFF      # _ in a segment; no code point has this number
+    LINEAR_CHOICES = 8          # an IN list up to this long is searched item by item
+
+cdef Value NOTHING              # what a slot without a position holds
+NOTHING.tag = NULL_VALUE
+NOTHING.mqtype = MQTYPE_NULL
+
+# The three tables of LANGUAGE §1, without ERR, which never reaches a stack: [left * 3 + right].
+cdef unsigned char[9] AND_TABLE = [FALSE, FALSE, FALSE, FALSE, TRUE, UNKNOWN, FALSE, UNKNOWN, UNKNOWN]
+cdef unsigned char[9] OR_TABLE = [FALSE, TRUE, UNKNOWN, TRUE, TRUE, TRUE, UNKNOWN, TRUE, UNKNOWN]
+cdef unsigned char[3] NOT_TABLE = [TRUE, FALSE, UNKNOWN]
+
+_NAMES_OF_TYPES = {int(number): name for name, number in TYPE_NAMES.items()}
+
+
+# ---- values in ---------------------------------------------------------------------------------------------------
+
+cdef inline void value_integer(Value *value, int tag, int mqtype, int64_t number) noexcept:
+    value.tag = tag
+    value.mqtype = mqtype
+    value.it.i = number
+
+
+cdef inline void value_float(Value *value, int tag, int mqtype, double number) noexcept:
+    value.tag = tag
+    value.mqtype = mqtype
+    value.it.d = number
+
+
+cdef inline void value_object(Value *value, PyObject **owner, int tag, int mqtype, PyObject *item) noexcept:
+    """Point to an exact str or bytes, and own it until the owner is next overwritten."""
+    cdef PyObject *old = owner[0]
+    Py_INCREF(<object> item)
+    owner[0] = item
+    Py_XDECREF(old)
+    value.tag = tag
+    value.mqtype = mqtype
+    value.it.o = item
+
+
+cdef inline int value_load(Value *value, PyObject **owner, PyObject *name, PyObject *item) except -1:
+    """Read a Python object as a property value (LANGUAGE §1)."""
+    cdef int overflow = 0
+    if PyUnicode_CheckExact(item):
+        if __Pyx_PyUnicode_READY(item) < 0:
+            raise MemoryError
+        value_object(value, owner, STRING, MQTYPE_STRING, item)
+    elif PyLong_CheckExact(<object> item):
+        value_integer(value, INT64, MQTYPE_INT64, PyLong_AsLongLongAndOverflow(item, &overflow))
+        if overflow:
+            raise errors.integer_out_of_range(<object> name, "64 bits")
+    elif PyFloat_CheckExact(<object> item):
+        value_float(value, FLOAT64, MQTYPE_FLOAT64, PyFloat_AS_DOUBLE(<object> item))
+    elif item == Py_None:
+        value.tag = NULL_VALUE
+        value.mqtype = MQTYPE_NULL
+    elif item == Py_True or item == Py_False:
+        value_integer(value, BOOLEAN, MQTYPE_BOOLEAN, item == Py_True)
+    elif PyBytes_CheckExact(<object> item):
+        value_object(value, owner, BYTES, MQTYPE_BYTE_STRING, item)
+    else:
+        value_load_other(value, owner, <object> name, <object> item)
+    return 0
+
+
+# numpy scalars by the name of their type, so that nothing imports numpy: how to read them, and as what.
+_NUMPY = {
+    "bool": (bool, None),
+    "bool_": (bool, None),
+    "int8": (int, Int8),
+    "int16": (int, Int16),
+    "int32": (int, Int32),
+    "int64": (int, None),
+    "uint8": (int, Int16),
+    "uint16": (int, Int32),
+    "uint32": (int, None),
+    "uint64": (int, None),
+    "longlong": (int, None),
+    "ulonglong": (int, None),
+    "float16": (float, Float32),
+    "float32": (float, Float32),
+    "float64": (float, None),
+    "str_": (str, None),
+    "bytes_": (bytes, None),
+}
+
+
+cdef int value_load_other(Value *value, PyObject **owner, object name, object item) except -1:
+    """Read wrappers, subclasses, buffers and numpy scalars."""
+    cdef object kind = type(item)
+    cdef object plain
+    if kind is Int32:
+        value_integer(value, INT32, MQTYPE_INT32, <int64_t> item)
+    elif kind is Float32:
+        value_float(value, FLOAT32, MQTYPE_FLOAT32, <double> item)
+    elif kind is Int16:
+        value_integer(value, INT32, MQTYPE_INT16, <int64_t> item)
+    elif kind is Int8:
+        value_integer(value, INT32, MQTYPE_INT8, <int64_t> item)
+    elif isinstance(item, (bytearray, memoryview)):
+        plain = bytes(item)
+        value_object(value, owner, BYTES, MQTYPE_BYTE_STRING, <PyObject *> plain)
+    elif kind.__module__ == "numpy" and kind.__name__ in _NUMPY:
+        read, wrap = _NUMPY[kind.__name__]
+        plain = read(item)
+        if wrap is not None:
+            plain = wrap(plain)
+        if type(plain) is kind:
+            raise errors.not_a_property(name, item)
+        value_load(value, owner, <PyObject *> name, <PyObject *> plain)
+    elif isinstance(item, str):
+        plain = PyUnicode_FromObject(item)
+        value_object(value, owner, STRING, MQTYPE_STRING, <PyObject *> plain)
+    elif isinstance(item, int):
+        plain = int.__int__(item)
+        value_load(value, owner, <PyObject *> name, <PyObject *> plain)
+    elif isinstance(item, float):
+        value_float(value, FLOAT64, MQTYPE_FLOAT64, float.__float__(item))
+    elif isinstance(item, bytes):
+        plain = bytes.__getitem__(item, slice(None))
+        value_object(value, owner, BYTES, MQTYPE_BYTE_STRING, <PyObject *> plain)
+    else:
+        raise errors.not_a_property(name, item)
+    return 0
+
+
+cdef object value_python(Value *value):
+    """Give a value back as the Python object that would be read as it."""
+    if value.mqtype == MQTYPE_NULL:
+        return None
+    if value.mqtype == MQTYPE_BOOLEAN:
+        return value.it.i != 0
+    if value.mqtype == MQTYPE_INT64:
+        return value.it.i
+    if value.mqtype == MQTYPE_FLOAT64:
+        return value.it.d
+    if value.mqtype == MQTYPE_INT32:
+        return Int32(value.it.i)
+    if value.mqtype == MQTYPE_INT16:
+        return Int16(value.it.i)
+    if value.mqtype == MQTYPE_INT8:
+        return Int8(value.it.i)
+    if value.mqtype == MQTYPE_FLOAT32:
+        return Float32(value.it.d)
+    return <object> value.it.o
+
+
+# ---- the four sources --------------------------------------------------------------------------------------------
+
+cdef inline Value *slot_value(Machine machine, Frame *frame, Source *source, uint32_t slot) except NULL:
+    """Give the value of a slot, fetching it if this message has not been asked for it yet."""
+    cdef Value *value
+    cdef PyObject *item
+    cdef int32_t position
+    if Source is RecordSource:
+        position = source.positions[slot]
+        return &source.values[position] if position >= 0 else &NOTHING
+    else:
+        value = &frame.slots[slot]
+        if frame.stamps[slot] == frame.stamp:
+            return value
+        frame.stamps[slot] = frame.stamp
+        if Source is SequenceSource:
+            position = source.positions[slot]
+            item = source.items[position] if position >= 0 else Py_None
+            value_load(value, &frame.owners[slot], machine.names[slot], item)
+        elif Source is DictSource:
+            item = PyDict_GetItemWithError(source.message, machine.names[slot])
+            if item == NULL and machine.aliases[slot] != NULL:
+                item = PyDict_GetItemWithError(source.message, machine.aliases[slot])
+            if item == NULL:
+                value.tag = NULL_VALUE
+                value.mqtype = MQTYPE_NULL
+            else:
+                value_load(value, &frame.owners[slot], machine.names[slot], item)
+        else:
+            mapping_load(machine, source.message, slot, value, &frame.owners[slot])
+        return value
+
+
+cdef int mapping_load(Machine machine, PyObject *message, uint32_t slot, Value *value, PyObject **owner) except -1:
+    """Fetch from any Mapping by get(), which a defaultdict answers without growing."""
+    cdef object item = (<object> message).get(<object> machine.names[slot])
+    if item is None and machine.aliases[slot] != NULL:
+        item = (<object> message).get(<object> machine.aliases[slot])
+    return value_load(value, owner, machine.names[slot], <PyObject *> item)
+
+
+# ---- comparison and arithmetic: LANGUAGE §5 ----------------------------------------------------------------------
+
+cdef inline bint is_number(Value *value) noexcept:
+    return INT32 <= value.tag <= FLOAT64
+
+
+cdef inline double as_double(Value *value) noexcept:
+    return <double> value.it.i if value.tag <= INT64 else value.it.d
+
+
+cdef inline float as_float(Value *value) noexcept:
+    return <float> value.it.i if value.tag <= INT64 else <float> value.it.d
+
+
+cdef inline int number_relation(Value *left, Value *right) noexcept:
+    """Compare two numbers after Java's binary promotion."""
+    cdef double a, b
+    if left.tag <= INT64 and right.tag <= INT64:
+        if left.it.i == right.it.i:
+            return IS_EQUAL
+        return IS_LESS if left.it.i < right.it.i else IS_GREATER
+    if left.tag == FLOAT64 or right.tag == FLOAT64:
+        a = as_double(left)
+        b = as_double(right)
+    else:
+        a = as_float(left)
+        b = as_float(right)
+    if a < b:
+        return IS_LESS
+    if a > b:
+        return IS_GREATER
+    return IS_EQUAL if a == b else IS_UNORDERED
+
+
+cdef inline bint string_equal(PyObject *left, PyObject *right) noexcept:
+    cdef Py_ssize_t length
+    cdef int kind
+    if left == right:
+        return True
+    length = PyUnicode_GET_LENGTH(left)
+    if length != PyUnicode_GET_LENGTH(right):
+        return False
+    kind = PyUnicode_KIND(left)
+    return kind == PyUnicode_KIND(right) and memcmp(PyUnicode_DATA(left), PyUnicode_DATA(right), length * kind) == 0
+
+
+cdef inline bint bytes_equal(PyObject *left, PyObject *right) noexcept:
+    cdef Py_ssize_t length = PyBytes_GET_SIZE(<object> left)
+    return length == PyBytes_GET_SIZE(<object> right) and memcmp(
+        PyBytes_AS_STRING(<object> left), PyBytes_AS_STRING(<object> right), length
+    ) == 0
+
+
+cdef inline int value_compare(Value *left, Value *right, int mask, int mismatch) noexcept:
+    """Compare two values; NULL wins over a mismatch."""
+    cdef bint equal
+    if is_number(left) and is_number(right):
+        return TRUE if number_relation(left, right) & mask else FALSE
+    if left.tag == NULL_VALUE or right.tag == NULL_VALUE:
+        return UNKNOWN
+    if left.tag != right.tag or (mask != MASK_EQUAL and mask != MASK_NOT_EQUAL):
+        return mismatch
+    if left.tag == STRING:
+        equal = string_equal(left.it.o, right.it.o)
+    elif left.tag == BOOLEAN:
+        equal = left.it.i == right.it.i
+    elif left.tag == BYTES:
+        equal = bytes_equal(left.it.o, right.it.o)
+    else:
+        return mismatch
+    return equal == (mask == MASK_EQUAL)
+
+
+cdef int value_between(Value *operand, Value *low, Value *high, bint negated, Machine machine) noexcept:
+    """BETWEEN is ``>= AND <=``, NOT BETWEEN ``< OR >``; between_null says what a NULL makes of them."""
+    cdef int first, second
+    if machine.between_literal and (
+        operand.tag == NULL_VALUE or low.tag == NULL_VALUE or high.tag == NULL_VALUE
+    ):
+        return TRUE if negated else FALSE
+    first = value_compare(operand, low, MASK_LESS if negated else MASK_GREATER_EQUAL, machine.mismatch)
+    if first == ERR or first == (TRUE if negated else FALSE):
+        return first
+    second = value_compare(operand, high, MASK_GREATER if negated else MASK_LESS_EQUAL, machine.mismatch)
+    if second == ERR:
+        return ERR
+    return OR_TABLE[first * 3 + second] if negated else AND_TABLE[first * 3 + second]
+
+
+cdef inline int64_t wrap32(int64_t number) noexcept:
+    return <int64_t> <int32_t> <uint32_t> <uint64_t> number
+
+
+cdef inline int value_arithmetic(Value *left, Value *right, uint32_t op, bint null_is_error) noexcept:
+    """Compute ``left op right`` into left. Returns 0, or ERR."""
+    cdef int tag
+    cdef int64_t i, j
+    cdef double a, b
+    cdef float f, g
+    if left.tag == NULL_VALUE or right.tag == NULL_VALUE:
+        if null_is_error:
+            return ERR
+        left.tag = NULL_VALUE
+        return 0
+    if not is_number(left) or not is_number(right):
+        left.tag = POISON
+        return 0
+    tag = left.tag if left.tag > right.tag else right.tag
+    if tag <= INT64:
+        i = left.it.i
+        j = right.it.i
+        if op == ADD:
+            i = <int64_t> (<uint64_t> i + <uint64_t> j)
+        elif op == SUBTRACT:
+            i = <int64_t> (<uint64_t> i - <uint64_t> j)
+        elif op == MULTIPLY:
+            i = <int64_t> (<uint64_t> i * <uint64_t> j)
+        elif j == 0:
+            return ERR
+        elif j == -1:
+            i = <int64_t> (0 - <uint64_t> i)
+        else:
+            i = i // j
+        left.it.i = wrap32(i) if tag == INT32 else i
+    elif tag == FLOAT64:
+        a = as_double(left)
+        b = as_double(right)
+        if op == ADD:
+            a = a + b
+        elif op == SUBTRACT:
+            a = a - b
+        elif op == MULTIPLY:
+            a = a * b
+        else:
+            a = a / b
+        left.it.d = a
+    else:
+        f = as_float(left)
+        g = as_float(right)
+        if op == ADD:
+            f = f + g
+        elif op == SUBTRACT:
+            f = f - g
+        elif op == MULTIPLY:
+            f = f * g
+        else:
+            f = f / g
+        left.it.d = f
+    left.tag = tag
+    return 0
+
+
+cdef inline int value_sign(Value *value, bint minus, bint null_is_error) noexcept:
+    """Apply a unary sign to the value. Returns 0, or ERR."""
+    if value.tag == NULL_VALUE:
+        return ERR if null_is_error else 0
+    if not is_number(value):
+        value.tag = POISON
+    elif minus and value.tag >= FLOAT32:
+        value.it.d = -value.it.d
+    elif minus:
+        value.it.i = <int64_t> (0 - <uint64_t> value.it.i)
+        if value.tag == INT32:
+            value.it.i = wrap32(value.it.i)
+    return 0
+
+
+# ---- LIKE and IN -------------------------------------------------------------------------------------------------
+
+ctypedef fused Point:
+    uint8_t
+    uint16_t
+    uint32_t
+
+
+cdef inline bint segment_here(const Point *text, Segment *segment) noexcept:
+    cdef Py_ssize_t at
+    for at in range(segment.length):
+        if text[at] != segment.points[at] and segment.points[at] != <uint32_t> ANY_POINT:
+            return False
+    return True
+
+
+cdef inline Py_ssize_t segment_find(const Point *text, Py_ssize_t start, Py_ssize_t stop, Segment *segment) noexcept:
+    """Find the leftmost place in [start, stop] where the segment stands; -1 if there is none."""
+    cdef Py_ssize_t at = start
+    cdef uint32_t first
+    cdef const void *hit
+    if segment.length == 0:
+        return start
+    first = segment.points[0]
+    while at <= stop:
+        if Point is uint8_t and first != <uint32_t> ANY_POINT:
+            if first > 0xFF:
+                return -1
+            hit = memchr(text + at, first, stop - at + 1)
+            if hit == NULL:
+                return -1
+            at = <const Point *> hit - text
+        if segment_here(text + at, segment):
+            return at
+        at += 1
+    return -1
+
+
+cdef bint like_match(const Point *text, Py_ssize_t length, Like *like) noexcept:
+    """Match greedily: the ends where they must stand, everything between as far left as it can.
+
+    Leftmost is enough: a segment further right leaves less room for the next. So each code point of the text is
+    compared with at most one segment's worth of pattern, O(length · len(pattern)) at worst.
+    """
+    cdef Segment *first = &like.segments[0]
+    cdef Segment *last = &like.segments[like.count - 1]
+    cdef Py_ssize_t at, stop, number
+    if length < first.length or not segment_here(text, first):
+        return False
+    if like.count == 1:
+        return length == first.length
+    at = first.length
+    stop = length - last.length
+    if stop < at or not segment_here(text + stop, last):
+        return False
+    for number in range(1, like.count - 1):
+        at = segment_find(text, at, stop - like.segments[number].length, &like.segments[number])
+        if at < 0:
+            return False
+        at += like.segments[number].length
+    return True
+
+
+cdef inline int value_like(Value *value, Like *like, bint negated, int mismatch) noexcept:
+    cdef bint found
+    cdef int kind
+    if value.tag != STRING:
+        return UNKNOWN if value.tag == NULL_VALUE else mismatch
+    kind = PyUnicode_KIND(value.it.o)
+    if kind == 1:
+        found = like_match[uint8_t](<uint8_t *> PyUnicode_DATA(value.it.o), PyUnicode_GET_LENGTH(value.it.o), like)
+    elif kind == 2:
+        found = like_match[uint16_t](<uint16_t *> PyUnicode_DATA(value.it.o), PyUnicode_GET_LENGTH(value.it.o), like)
+    else:
+        found = like_match[uint32_t](<uint32_t *> PyUnicode_DATA(value.it.o), PyUnicode_GET_LENGTH(value.it.o), like)
+    return found != negated
+
+
+cdef inline int value_in(Value *value, Choices *choices, bint negated, int mismatch) except -1:
+    cdef Py_ssize_t number
+    if value.tag != STRING:
+        return UNKNOWN if value.tag == NULL_VALUE else mismatch
+    if choices.members != NULL:
+        return PySet_Contains(choices.members, value.it.o) != negated
+    for number in range(choices.count):
+        if string_equal(value.it.o, choices.items[number]):
+            return not negated
+    return negated
+
+
+# ---- the loop ----------------------------------------------------------------------------------------------------
+
+cdef int run(Machine machine, Frame *frame, Source *source, uint32_t start) except -1:
+    """Run the program from *start* on the message behind *source*. Returns FALSE, TRUE, UNKNOWN or ERR."""
+    cdef const uint32_t *code = machine.code
+    cdef Value *stack = frame.stack          # first free cell
+    cdef unsigned char *truths = frame.truths  # first free cell
+    cdef int truth = FALSE                   # top of the truth stack
+    cdef int mismatch = machine.mismatch
+    cdef uint32_t at = start
+    cdef uint32_t word, op, operand
+    frame.stamp += 1
+    while True:
+        word = code[at]
+        at += 1
+        op = word & 0xFF
+        operand = word >> 8
+        if op == PUSH_SLOT:
+            stack[0] = slot_value(machine, frame, source, operand)[0]
+            stack += 1
+        elif op == PUSH_CONSTANT:
+            stack[0] = machine.constants[operand]
+            stack += 1
+        elif op == AS_VALUE:
+            if truth == UNKNOWN:
+                stack.tag = NULL_VALUE
+            else:
+                stack.tag = BOOLEAN
+                stack.it.i = truth
+            stack += 1
+            truths -= 1
+            truth = truths[0]
+        elif op == ADD or op == SUBTRACT or op == MULTIPLY or op == DIVIDE:
+            stack -= 1
+            if value_arithmetic(stack - 1, stack, op, machine.null_is_error) == ERR:
+                return ERR
+        elif op == PLUS or op == NEGATE:
+            if value_sign(stack - 1, op == NEGATE, machine.null_is_error) == ERR:
+                return ERR
+        elif op == PUSH_TRUTH:
+            truths[0] = truth
+            truths += 1
+            truth = operand
+        elif op == AS_TRUTH:
+            stack -= 1
+            truths[0] = truth
+            truths += 1
+            if stack.tag == BOOLEAN:
+                truth = <int> stack.it.i
+            elif stack.tag == NULL_VALUE:
+                truth = UNKNOWN
+            elif mismatch == ERR:
+                return ERR
+            else:
+                truth = FALSE
+        elif (
+            op == EQUAL or op == NOT_EQUAL or op == LESS or op == LESS_EQUAL or op == GREATER or op == GREATER_EQUAL
+        ):
+            stack -= 2
+            truths[0] = truth
+            truths += 1
+            truth = value_compare(stack, stack + 1, MASKS[op - EQUAL], mismatch)
+            if truth == ERR:
+                return ERR
+        elif op == BETWEEN or op == NOT_BETWEEN:
+            stack -= 3
+            truths[0] = truth
+            truths += 1
+            truth = value_between(stack, stack + 1, stack + 2, op == NOT_BETWEEN, machine)
+            if truth == ERR:
+                return ERR
+        elif op == IN or op == NOT_IN:
+            stack -= 1
+            truths[0] = truth
+            truths += 1
+            truth = value_in(stack, machine.choices[operand], op == NOT_IN, mismatch)
+            if truth == ERR:
+                return ERR
+        elif (
+            op == LIKE or op == NOT_LIKE or op == STARTS_WITH or op == NOT_STARTS_WITH
+            or op == ENDS_WITH or op == NOT_ENDS_WITH or op == CONTAINS or op == NOT_CONTAINS
+        ):
+            stack -= 1
+            truths[0] = truth
+            truths += 1
+            # The negated opcode of each pair follows the plain one.
+            truth = value_like(stack, machine.likes[operand * 4 + ((op - LIKE) >> 1)], (op - LIKE) & 1, mismatch)
+            if truth == ERR:
+                return ERR
+        elif op == IS_NULL or op == IS_NOT_NULL:
+            truths[0] = truth
+            truths += 1
+            truth = (slot_value(machine, frame, source, operand).tag == NULL_VALUE) == (op == IS_NULL)
+        elif op == AND:
+            truths -= 1
+            truth = AND_TABLE[truths[0] * 3 + truth]
+        elif op == OR:
+            truths -= 1
+            truth = OR_TABLE[truths[0] * 3 + truth]
+        elif op == NOT:
+            truth = NOT_TABLE[truth]
+        elif op == JUMP_IF_FALSE:
+            if truth == FALSE:
+                at = operand
+        elif op == JUMP_IF_TRUE:
+            if truth == TRUE:
+                at = operand
+        elif op == BRANCH_IF_TRUE:
+            if truth == TRUE:
+                at = operand
+            truths -= 1
+            truth = truths[0]
+        elif op == BRANCH_UNLESS_TRUE:
+            if truth != TRUE:
+                at = operand
+            truths -= 1
+            truth = truths[0]
+        elif op == BRANCH_IF_FALSE:
+            if truth == FALSE:
+                at = operand
+            truths -= 1
+            truth = truths[0]
+        elif op == BRANCH_UNLESS_FALSE:
+            if truth != FALSE:
+                at = operand
+            truths -= 1
+            truth = truths[0]
+        elif op == RESTART_IF_UNKNOWN:
+            if truth == UNKNOWN:
+                at = operand
+                stack = frame.stack
+                truths = frame.truths
+        elif op == RETURN_TRUTH:
+            return operand
+        elif op == RETURN:
+            return truth
+        elif (
+            op == EQUAL_SLOT_CONSTANT or op == NOT_EQUAL_SLOT_CONSTANT or op == LESS_SLOT_CONSTANT
+            or op == LESS_EQUAL_SLOT_CONSTANT or op == GREATER_SLOT_CONSTANT or op == GREATER_EQUAL_SLOT_CONSTANT
+        ):
+            truths[0] = truth
+            truths += 1
+            truth = value_compare(
+                slot_value(machine, frame, source, operand & 0xFFF),
+                &machine.constants[operand >> 12],
+                MASKS[op - EQUAL_SLOT_CONSTANT],
+                mismatch,
+            )
+            if truth == ERR:
+                return ERR
+        elif op == IN_SLOT or op == NOT_IN_SLOT:
+            truths[0] = truth
+            truths += 1
+            truth = value_in(
+                slot_value(machine, frame, source, operand & 0xFFF),
+                machine.choices[operand >> 12],
+                op == NOT_IN_SLOT,
+                mismatch,
+            )
+            if truth == ERR:
+                return ERR
+
+
+cdef unsigned char[6] MASKS = [
+    MASK_EQUAL, MASK_NOT_EQUAL, MASK_LESS, MASK_LESS_EQUAL, MASK_GREATER, MASK_GREATER_EQUAL,
+]
+
+
+cdef int load_all(Machine machine, Frame *frame, Source *source) except -1:
+    """Fetch every slot, for people."""
+    cdef Py_ssize_t slot
+    cdef Value *value
+    frame.stamp += 1
+    for slot in range(machine.slot_count):
+        value = slot_value(machine, frame, source, <uint32_t> slot)
+        if Source is RecordSource:
+            frame.slots[slot] = value[0]
+    return 0
+
+
+cdef uint32_t LOAD_ALL = 0xFFFFFFFF     # a start that asks for load_all instead of run
+
+
+cdef inline int start_at(Machine machine, Frame *frame, Source *source, uint32_t start) except -1:
+    if start == LOAD_ALL:
+        return load_all(machine, frame, source)
+    return run(machine, frame, source, start)
+
+
+# ---- the machine -------------------------------------------------------------------------------------------------
+
+cdef void *zeroed(Py_ssize_t count, size_t size) except NULL:
+    cdef void *memory = calloc(count + 1, size)
+    if memory == NULL:
+        raise MemoryError
+    return memory
+
+
+cdef Like *like_build(str pattern, object escape) except NULL:
+    """Split a pattern at its %. The escape takes the special meaning from _, % and itself, and stands for itself else."""
+    cdef list segment = []
+    cdef list segments = [segment]
+    cdef Py_ssize_t at = 0
+    while at < len(pattern):
+        character = pattern[at]
+        if character == escape:
+            if at + 1 < len(pattern) and pattern[at + 1] in ("_", "%", escape):
+                at += 1
+            segment.append(ord(pattern[at]))
+        elif character == "%":
+            segment = []
+            segments.append(segment)
+        else:
+            segment.append(<uint32_t> ANY_POINT if character == "_" else ord(character))
+        at += 1
+    return like_new(segments)
+
+
+cdef Like *like_new(list segments) except NULL:
+    cdef Like *like = <Like *> zeroed(1, sizeof(Like))
+    cdef Segment *segment
+    like.segments = <Segment *> zeroed(len(segments), sizeof(Segment))
+    like.count = len(segments)
+    for number, points in enumerate(segments):
+        segment = &like.segments[<Py_ssize_t> number]
+        segment.points = <uint32_t *> zeroed(len(points), sizeof(uint32_t))
+        segment.length = len(points)
+        segment.plain = <uint32_t> ANY_POINT not in points
+        for place, point in enumerate(points):
+            segment.points[<Py_ssize_t> place] = point
+    return like
+
+
+cdef void like_free(Like *like) noexcept:
+    cdef Py_ssize_t number
+    if like == NULL:
+        return
+    for number in range(like.count):
+        free(like.segments[number].points)
+    free(like.segments)
+    free(like)
+
+
+cdef int positions_fill(Machine machine, int32_t *positions, object names) except -1:
+    """Note for each slot where its property stands among *names*."""
+    cdef Py_ssize_t slot
+    places = {name: place for place, name in enumerate(names)}
+    for slot in range(machine.slot_count):
+        place = places.get(<object> machine.names[slot])
+        if place is None and machine.aliases[slot] != NULL:
+            place = places.get(<object> machine.aliases[slot])
+        positions[slot] = -1 if place is None else place
+    return 0
+
+
+cdef class Machine:
+    """A verified program, ready to run. Holds no state of an evaluation, so threads may share it.
+
+    Args:
+        program: a `Program`.
+        schema: layout of the sequences it will be given, or None.
+    """
+
+    def __cinit__(self, program, schema=None):
+        cdef Py_ssize_t number
+        if not isinstance(program, Program):
+            raise ArgumentError(f"a machine runs a Program, found {type(program).__name__}")
+        self.program = program
+        self.schema = None if schema is None else as_schema(schema)
+        self.kept = []
+        dialect = program.dialect
+        self.mismatch = ERR if dialect.type_mismatch == "selector" else FALSE
+        self.null_is_error = dialect.null_arithmetic == "selector"
+        self.between_literal = dialect.between_null == "literal"
+        self.exact = program.exact
+        self.code = <uint32_t *> zeroed(len(program.code), sizeof(uint32_t))
+        for number, word in enumerate(program.code):
+            self.code[number] = word
+        self.load_slots(dialect.headers == "mqi")
+        self.load_constants()
+        self.row_positions = <int32_t *> zeroed(self.slot_count, sizeof(int32_t))
+        self.record_positions = <int32_t *> zeroed(self.slot_count, sizeof(int32_t))
+        self.positions = <int32_t *> zeroed(self.slot_count, sizeof(int32_t))
+        if self.schema is not None:
+            self.width = len(self.schema.names)
+            positions_fill(self, self.positions, self.schema.names)
+
+    cdef int load_slots(self, bint aliased) except -1:
+        cdef Py_ssize_t number
+        names = self.program.slots
+        self.names = <PyObject **> zeroed(len(names), sizeof(PyObject *))
+        self.aliases = <PyObject **> zeroed(len(names), sizeof(PyObject *))
+        for number, name in enumerate(names):
+            name = sys.intern(name)
+            self.kept.append(name)
+            self.names[number] = <PyObject *> name
+            if aliased and "." not in name and not name.startswith("JMS"):
+                alias = sys.intern("usr." + name)
+                self.kept.append(alias)
+                self.aliases[number] = <PyObject *> alias
+        self.slot_count = len(names)
+        return 0
+
+    cdef int load_constants(self) except -1:
+        cdef Py_ssize_t number, place
+        cdef PyObject *owner
+        cdef Choices *choices
+        constants = self.program.constants
+        self.constants = <Value *> zeroed(len(constants), sizeof(Value))
+        # Four ways to read a text in LIKE's family: as a pattern, a prefix, a suffix, anywhere.
+        self.likes = <Like **> zeroed(len(constants) * 4, sizeof(Like *))
+        self.choices = <Choices **> zeroed(len(constants), sizeof(Choices *))
+        self.constant_count = len(constants)
+        for number, constant in enumerate(constants):
+            if isinstance(constant, Pattern):
+                self.likes[number * 4] = like_build(constant.text, constant.escape)
+            elif isinstance(constant, tuple):
+                choices = <Choices *> zeroed(1, sizeof(Choices))
+                self.choices[number] = choices
+                choices.items = <PyObject **> zeroed(len(constant), sizeof(PyObject *))
+                choices.count = len(constant)
+                for place, choice in enumerate(constant):
+                    choices.items[place] = <PyObject *> choice
+                if choices.count > LINEAR_CHOICES:
+                    members = frozenset(constant)
+                    self.kept.append(members)
+                    choices.members = <PyObject *> members
+            else:
+                owner = NULL
+                name = "constant"
+                value_load(&self.constants[number], &owner, <PyObject *> name, <PyObject *> constant)
+                Py_XDECREF(owner)  # the program keeps the constant
+                if isinstance(constant, str):
+                    points = [ord(character) for character in constant]
+                    self.likes[number * 4 + 1] = like_new([points, []])
+                    self.likes[number * 4 + 2] = like_new([[], points])
+                    self.likes[number * 4 + 3] = like_new([[], points, []])
+        return 0
+
+    def __dealloc__(self):
+        cdef Py_ssize_t number
+        cdef Frame *frame
+        while self.pool != NULL:
+            frame = self.pool
+            self.pool = frame.next
+            frame_free(frame)
+        if self.likes != NULL:
+            for number in range(self.constant_count * 4):
+                like_free(self.likes[number])
+        if self.choices != NULL:
+            for number in range(self.constant_count):
+                if self.choices[number] != NULL:
+                    free(self.choices[number].items)
+                    free(self.choices[number])
+        free(self.likes)
+        free(self.choices)
+        free(self.constants)
+        free(self.names)
+        free(self.aliases)
+        free(self.code)
+        free(self.positions)
+        free(self.row_positions)
+        free(self.record_positions)
+
+    cdef Frame *frame_take(self) except NULL:
+        cdef Frame *frame = self.pool
+        if frame != NULL:
+            self.pool = frame.next
+            return frame
+        frame = <Frame *> zeroed(1, sizeof(Frame))
+        try:
+            frame.slots = <Value *> zeroed(self.slot_count, sizeof(Value))
+            frame.stamps = <uint64_t *> zeroed(self.slot_count, sizeof(uint64_t))
+            frame.owners = <PyObject **> zeroed(self.slot_count, sizeof(PyObject *))
+            frame.stack = <Value *> zeroed(self.program.value_depth, sizeof(Value))
+            frame.truths = <unsigned char *> zeroed(self.program.truth_depth, 1)
+        except MemoryError:
+            frame_free(frame)
+            raise
+        return frame
+
+    cdef void frame_give(self, Frame *frame) noexcept:
+        """Put a frame back, letting go of what it owns."""
+        cdef Py_ssize_t slot
+        cdef PyObject *owner
+        for slot in range(self.slot_count):
+            owner = frame.owners[slot]
+            if owner != NULL:
+                frame.owners[slot] = NULL
+                Py_DECREF(<object> owner)
+        frame.next = self.pool
+        self.pool = frame
+
+    cdef int dispatch(self, Frame *frame, PyObject *message, uint32_t start) except -1:
+        """Choose the property source by the type of the message, and run."""
+        cdef DictSource source
+        if PyDict_CheckExact(<object> message):
+            source.message = message
+            return start_at(self, frame, &source, start)
+        return self.dispatch_slow(frame, <object> message, start)
+
+    cdef int dispatch_slow(self, Frame *frame, object message, uint32_t start) except -1:
+        cdef SequenceSource sequence
+        cdef RecordSource record
+        cdef MappingSource mapping
+        cdef Record typed
+        if type(message) is Record:
+            typed = <Record> message
+            if typed.schema is not self.record_schema:
+                positions_fill(self, self.record_positions, typed.schema.names)
+                self.record_schema = typed.schema
+            record.values = typed.values
+            record.positions = self.record_positions
+            return start_at(self, frame, &record, start)
+        if PyTuple_Check(message) or PyList_Check(message):
+            sequence.items = PySequence_Fast_ITEMS(<PyObject *> message)
+            if self.schema is not None:
+                if PySequence_Fast_GET_SIZE(<PyObject *> message) != self.width:
+                    raise errors.wrong_length(len(message), self.width)
+                sequence.positions = self.positions
+                return start_at(self, frame, &sequence, start)
+            # pyspark's Row and namedtuples carry the names of their positions themselves.
+            fields = getattr(message, "__fields__", None) or getattr(message, "_fields", None)
+            if fields is not None:
+                if len(fields) != len(message):
+                    raise errors.wrong_length(len(message), len(fields))
+                if fields is not self.row_fields:
+                    if fields != self.row_fields:
+                        positions_fill(self, self.row_positions, fields)
+                    self.row_fields = fields
+                sequence.positions = self.row_positions
+                return start_at(self, frame, &sequence, start)
+        elif type(message) is self.mapping_type or isinstance(message, Mapping):
+            self.mapping_type = type(message)
+            mapping.message = <PyObject *> message
+            return start_at(self, frame, &mapping, start)
+        raise errors.not_a_message(message, self.schema is not None)
+
+    def matches(self, message) -> bool:
+        """Tell whether the message is selected, by the quick code if there is some."""
+        cdef Frame *frame = self.frame_take()
+        try:
+            return self.dispatch(frame, <PyObject *> message, 0) == TRUE
+        finally:
+            self.frame_give(frame)
+
+    def truth(self, message) -> int:
+        """Give all four values, by the exact code: 0 FALSE, 1 TRUE, 2 UNKNOWN, 3 ERR."""
+        cdef Frame *frame = self.frame_take()
+        try:
+            return self.dispatch(frame, <PyObject *> message, self.exact)
+        finally:
+            self.frame_give(frame)
+
+    def properties(self, message) -> dict:
+        """Read what the program would read: name -> (name of the type, value)."""
+        cdef Frame *frame = self.frame_take()
+        cdef Py_ssize_t slot
+        try:
+            self.dispatch(frame, <PyObject *> message, LOAD_ALL)
+            return {
+                <object> self.names[slot]: (
+                    _NAMES_OF_TYPES[frame.slots[slot].mqtype], value_python(&frame.slots[slot])
+                )
+                for slot in range(self.slot_count)
+            }
+        finally:
+            self.frame_give(frame)
+
+
+cdef void frame_free(Frame *frame) noexcept:
+    free(frame.slots)
+    free(frame.stamps)
+    free(frame.owners)
+    free(frame.stack)
+    free(frame.truths)
+    free(frame)
+
+
+# ---- streams -----------------------------------------------------------------------------------------------------
+
+cdef class Selection:
+    """Iterate over the selected ones of *messages*, untouched and in order. Pulls one message at a time.
+
+    Attributes:
+        seen, selected, skipped: counts so far.
+    """
+
+    def __cinit__(self, Machine machine not None, messages, bint skipping=False):
+        self.machine = machine
+        self.messages = iter(messages)
+        self.skipping = skipping
+        self.frame = machine.frame_take()
+
+    def __dealloc__(self):
+        if self.frame != NULL:
+            self.machine.frame_give(self.frame)
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if self.running:
+            raise ArgumentError(
+                "this stream is already being read: two threads cannot share it", hint="give each its own filter()"
+            )
+        if self.messages is None:
+            raise StopIteration
+        self.running = True
+        try:
+            while True:
+                try:
+                    return self.advance()
+                except PropertyTypeError as error:
+                    if not self.skipping:
+                        error.index = self.seen - 1
+                        raise
+                    self.skipped += 1
+        except BaseException:
+            self.messages = None
+            raise
+        finally:
+            self.running = False
+
+    cdef object advance(self):
+        """Give the next selected message."""
+        cdef PyObject *message
+        cdef object result
+        while True:
+            message = PyIter_Next(<PyObject *> self.messages)
+            if message == NULL:
+                raise StopIteration
+            result = <object> message
+            Py_DECREF(result)
+            self.seen += 1
+            if self.machine.dispatch(self.frame, message, 0) == TRUE:
+                self.selected += 1
+                return result
+
+    def close(self) -> None:
+        """End the stream."""
+        self.messages = None
+
+
+# ---- the typed record --------------------------------------------------------------------------------------------
+
+cdef class Record:
+    """A reusable message: one typed C slot for each property of a schema.
+
+    Args:
+        schema: names, (name, type) pairs, or a mapping of names to types; see `mqsel.schema`.
+        values: a mapping, or a sequence in the order of the schema; None leaves every property NULL.
+
+    Raises: PropertyTypeError: a value that the declared type does not hold.
+    """
+
+    def __cinit__(self, schema, values=None):
+        self.schema = as_schema(schema)
+        self.count = len(self.schema.names)
+        self.places = {name: place for place, name in enumerate(self.schema.names)}
+        self.values = <Value *> zeroed(self.count, sizeof(Value))
+        self.owners = <PyObject **> zeroed(self.count, sizeof(PyObject *))
+        self.clear()
+
+    def __init__(self, schema, values=None):
+        if values is not None:
+            self.fill(values)
+
+    def __dealloc__(self):
+        cdef Py_ssize_t place
+        if self.owners != NULL:
+            for place in range(self.count):
+                Py_XDECREF(self.owners[place])
+        free(self.owners)
+        free(self.values)
+
+    cdef int put(self, Py_ssize_t place, object value) except -1:
+        cdef Value fresh
+        cdef PyObject *owner = NULL
+        cdef PyObject *old
+        name, kind = self.schema.names[place], self.schema.types[place]
+        value_load(&fresh, &owner, <PyObject *> name, <PyObject *> value)
+        if kind is not None and fresh.mqtype != MQTYPE_NULL:
+            try:
+                value_fit(&fresh, TYPE_NAMES[kind], name, kind)
+            except BaseException:
+                Py_XDECREF(owner)
+                raise
+        old = self.owners[place]
+        self.owners[place] = owner
+        self.values[place] = fresh
+        Py_XDECREF(old)
+        return 0
+
+    def fill(self, values) -> None:
+        """Set every property: from a mapping (a name it lacks is NULL), or a sequence of the schema's length."""
+        cdef Py_ssize_t place
+        if isinstance(values, Mapping):
+            for place in range(self.count):
+                self.put(place, values.get(self.schema.names[place]))
+        elif isinstance(values, (tuple, list)):
+            if len(values) != self.count:
+                raise errors.wrong_length(len(values), self.count)
+            for place in range(self.count):
+                self.put(place, values[place])
+        else:
+            raise errors.not_a_message(values, True)
+
+    def clear(self) -> None:
+        """Make every property NULL."""
+        cdef Py_ssize_t place
+        for place in range(self.count):
+            self.put(place, None)
+
+    def __setitem__(self, name, value):
+        self.put(self.place(name), value)
+
+    def __getitem__(self, name):
+        cdef Py_ssize_t place = self.place(name)
+        return value_python(&self.values[place])
+
+    def place(self, name) -> int:
+        """Give the position of a property in the schema."""
+        place = self.places.get(name)
+        if place is None:
+            raise ArgumentError(f"the schema of this record has no {name!r}")
+        return place
+
+    def as_tuple(self) -> tuple:
+        """Give the values in the order of the schema, the narrow types in their wrappers."""
+        cdef Py_ssize_t place
+        return tuple([value_python(&self.values[place]) for place in range(self.count)])
+
+    def __len__(self):
+        return self.count
+
+    def __eq__(self, other):
+        if type(other) is not Record:
+            return NotImplemented
+        return self.schema == other.schema and self.as_tuple() == other.as_tuple()
+
+    __hash__ = None
+
+    def __repr__(self):
+        values = ", ".join(f"{name}={value!r}" for name, value in zip(self.schema.names, self.as_tuple()))
+        return f"<mqsel.Record {values}>"
+
+    def __reduce__(self):
+        return Record, (self.schema, self.as_tuple())
+
+
+cdef int value_fit(Value *value, int wanted, str name, str kind) except -1:
+    """Narrow an int to a declared integer type, a number to a float; refuse everything else of another type."""
+    cdef int64_t limit
+    if value.mqtype == wanted:
+        return 0
+    if MQTYPE_INT8 <= wanted <= MQTYPE_INT64 and MQTYPE_INT8 <= value.mqtype <= MQTYPE_INT64:
+        limit = <int64_t> 1 << ((wanted >> 1) - 1) if wanted < MQTYPE_INT64 else 0
+        if limit and not -limit <= value.it.i < limit:
+            raise errors.integer_out_of_range(name, kind)
+        value.tag = INT64 if wanted == MQTYPE_INT64 else INT32
+        value.mqtype = wanted
+        return 0
+    if wanted >= MQTYPE_FLOAT32 and wanted <= MQTYPE_FLOAT64 and MQTYPE_INT8 <= value.mqtype <= MQTYPE_FLOAT64:
+        if value.tag == FLOAT64 or (value.tag <= INT64 and wanted == MQTYPE_FLOAT32):
+            value.it.d = float(Float32(as_double(value))) if wanted == MQTYPE_FLOAT32 else value.it.d
+        elif value.tag <= INT64:
+            value.it.d = <double> value.it.i
+        value.tag = FLOAT32 if wanted == MQTYPE_FLOAT32 else FLOAT64
+        value.mqtype = wanted
+        return 0
+    found = _NAMES_OF_TYPES[value.mqtype]
+    raise PropertyTypeError(
+        f"property '{name}' is a {found}: the schema declares {kind}",
+        name=name,
+        value_type=found,
+        hint="convert the value, or declare the type it has",
+    )

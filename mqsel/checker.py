@@ -1,0 +1,408 @@
+"""Tree to meaning: names that may be, types that fit, and the truth of what reads no property.
+
+A node's static kind follows from its class alone, so the tree stays as parsed; what is found out stands beside it in
+`Checked`. Owns what is an error; rearranges nothing. Follows LANGUAGE §4 (static types), §5 (constants), §6 (names).
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from dataclasses import dataclass
+from typing import NamedTuple, cast
+
+from mqsel import errors
+from mqsel.dialect import Dialect
+from mqsel.nodes import (
+    And,
+    Arithmetic,
+    Between,
+    Comparison,
+    Identifier,
+    In,
+    IsNull,
+    Like,
+    Literal,
+    Node,
+    Not,
+    Or,
+    Sign,
+    children,
+    walk,
+)
+from mqsel.schema import Schema
+from mqsel.values import AND, NOT, OR, Truth, arithmetic, compare, negate
+
+MAX_TESTS = 100  # seed 003: "more than 100 tests" may be refused by a queue manager
+MAX_NAME = 4095  # MQ_MAX_PROPERTY_NAME_LENGTH
+
+
+class MatchOption(NamedTuple):
+    """The identifier a queue manager would match instead of running the selector (LANGUAGE §8)."""
+
+    name: str
+    identifier: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A tree and what is known of it.
+
+    Attributes:
+        node: the tree, as parsed (or as the optimizer rearranged it).
+        text: the selector it was parsed from.
+        names: for each name as written, the property it reads, in order of first reading.
+        expected: for each property, the kinds its values are compared with, in words.
+        constant: the truth of a selector that reads no property, else None.
+        match_option: see `MatchOption`.
+        tests: how many predicates the selector has.
+        warnings: sentences about what will surprise the author.
+    """
+
+    node: Node
+    text: str
+    dialect: Dialect
+    names: dict[str, str]
+    expected: dict[str, tuple[str, ...]]
+    constant: Truth | None
+    match_option: MatchOption | None
+    tests: int
+    warnings: tuple[str, ...]
+
+
+def check(node: Node, text: str, dialect: Dialect, schema: Schema | None = None) -> Checked:
+    """Check *node*, parsed from *text*.
+
+    Raises: SelectorTypeError: types that can never fit. SelectorSyntaxError: a name no property has.
+        SelectorAlwaysFalseError: reads no property and is not TRUE, where the dialect rejects that.
+    """
+    order = walk(node)
+    names: dict[str, str] = {}
+    for part in order:
+        if isinstance(part, Identifier) and part.name not in names:
+            names[part.name] = _property(part, text, dialect)
+    _check_types(order, node, text)
+    constant = None
+    if not names:
+        constant = truth_of(evaluate(node, dialect))
+        if constant is not Truth.TRUE and dialect.constant_false == "reject":
+            raise errors.always_false(text, str(constant))
+    expected = _expected(order, names)
+    tests = _count_tests(order)
+    warnings = _warnings(tests, names, expected, dialect, schema)
+    return Checked(node, text, dialect, names, expected, constant, _match_option(node), tests, warnings)
+
+
+# ---- names: LANGUAGE §6, IBM-MQ §1 -----------------------------------------------------------------------------------
+
+JMS_HEADERS = {
+    "JMSDeliveryMode": "string",
+    "JMSPriority": "number",
+    "JMSMessageID": "string",
+    "JMSTimestamp": "number",
+    "JMSCorrelationID": "string",
+    "JMSType": "string",
+}
+
+# IBM MQ 9.4, Property name restrictions: the JMS names that are synonyms of message descriptor fields.
+_MQI_SYNONYMS = frozenset(JMS_HEADERS) | {
+    "JMSDestination",
+    "JMSExpiration",
+    "JMSRedelivered",
+    "JMSReplyTo",
+    "JMSXAppID",
+    "JMSXDeliveryCount",
+    "JMSXGroupID",
+    "JMSXGroupSeq",
+    "JMSXUserID",
+}
+
+# IBM MQ 9.4, Message descriptor fields as properties: StrucId and Version are not among them.
+MQMD_FIELDS = {
+    **dict.fromkeys(
+        "Report MsgType Expiry Feedback Encoding CodedCharSetId Priority Persistence BackoutCount PutApplType "
+        "MsgSeqNumber Offset MsgFlags OriginalLength".split(),
+        "number",
+    ),
+    **dict.fromkeys(
+        "Format ReplyToQ ReplyToQMgr UserIdentifier ApplIdentityData PutApplName PutDate PutTime ApplOriginData".split(),
+        "string",
+    ),
+    **dict.fromkeys("MsgId CorrelId AccountingToken GroupId".split(), "byte string"),
+}
+
+_RESERVED = frozenset("NULL TRUE FALSE NOT AND OR BETWEEN LIKE IN IS ESCAPE".split())
+
+
+def _near(name: str, known: frozenset[str] | dict[str, str]) -> str:
+    near = difflib.get_close_matches(name, list(known), 1, 0.6)
+    return f"; did you mean {near[0]}?" if near else ""
+
+
+def _mqi_problem(name: str) -> tuple[str, str] | None:
+    """Find what IBM MQ 9.4, Property name restrictions, forbids in *name*: (what was found, what to do)."""
+    if len(name) > MAX_NAME:
+        return f"the name has {len(name)} characters: a property name has at most {MAX_NAME}", "shorten the name"
+    if ".." in name or name.endswith("."):
+        return f"{errors.quoted(name)} has a dot too many", "write one dot between two parts and none at the end"
+    root, _, field = name.partition(".")
+    bare = field if root == "usr" else name
+    if bare.startswith("JMS"):
+        if root == "usr" or name not in _MQI_SYNONYMS:
+            advice = f"only {len(_MQI_SYNONYMS)} JMS names exist for the MQI{_near(bare, _MQI_SYNONYMS)}"
+            if bare.startswith("JMS_IBM_"):
+                advice = "JMS_IBM_ names are not available through the MQI: use Root.MQMD. and the field's name"
+            return f"no property can be named {errors.quoted(name)}", advice
+    elif root == "Body":
+        return f"{errors.quoted(name)} would read the message body", "a selector reads properties only"
+    elif root == "Root":
+        field = name[len("Root.MQMD.") :]
+        if not name.startswith("Root.MQMD.") or field not in MQMD_FIELDS:
+            return (
+                f"{errors.quoted(name)} is no field of the message descriptor",
+                f"fields are spelled as in MQMD, after Root.MQMD.{_near(field, MQMD_FIELDS)}",
+            )
+    elif name[:2].lower() == "mq" and name[:6].lower() != "mq_usr" and name.count(".") > 1:
+        return f"{errors.quoted(name)} begins with mq and has more than one dot", "such names may have one dot only"
+    elif bare.upper() in _RESERVED and bare.isascii():
+        return f"{errors.quoted(name)} is a reserved word", "no property can have this name"
+    return None
+
+
+def _jms_problem(name: str) -> tuple[str, str] | None:
+    """Find what seed 001 forbids: header references are restricted to six, and JMSX and JMS_ are the only others."""
+    if name.startswith("JMS") and name not in JMS_HEADERS and name[:4] not in ("JMSX", "JMS_"):
+        advice = f"a selector reads {', '.join(JMS_HEADERS)}, JMSX… and JMS_… names{_near(name, JMS_HEADERS)}"
+        return f"{errors.quoted(name)} may not be read by a selector", advice
+    return None
+
+
+_PROBLEMS = {"mqi": _mqi_problem, "jms": _jms_problem, "any": lambda name: None}
+
+
+def _property(identifier: Identifier, text: str, dialect: Dialect) -> str:
+    """Give the property that a name reads; ``usr.x`` and ``x`` are one property (IBM-MQ §1.2)."""
+    name = identifier.name
+    problem = _PROBLEMS[dialect.headers](name)
+    if problem is not None:
+        found, hint = problem
+        if dialect.headers == "mqi":
+            hint += " (MQRC_PROPERTY_NAME_ERROR, 2442)"
+        raise errors.bad_name(text, identifier.span, found, hint)
+    if dialect.headers == "mqi" and name.startswith("usr.") and name.count(".") == 1:
+        return name[4:]
+    return name
+
+
+# ---- static types: LANGUAGE §4 -----------------------------------------------------------------------------------
+
+_LITERAL_KINDS = {
+    "exact": "number",
+    "approximate": "number",
+    "string": "string",
+    "boolean": "boolean",
+    "bytes": "byte string",
+}
+_LITERAL_WORDS = {
+    "exact": "the exact number",
+    "approximate": "the approximate number",
+    "string": "the string",
+    "boolean": "the boolean",
+    "bytes": "the byte string",
+}
+
+
+def kind_of(node: Node) -> str | None:
+    """Name the static kind of *node*: "number", "string", "boolean", "byte string", or None where a message decides."""
+    if isinstance(node, Literal):
+        return _LITERAL_KINDS[node.kind]
+    if isinstance(node, Identifier):
+        return None
+    return "number" if isinstance(node, (Arithmetic, Sign)) else "boolean"
+
+
+def _described(node: Node, text: str) -> str:
+    piece = errors.quoted(text[node.span[0] : node.span[1]])
+    if isinstance(node, Literal):
+        return f"{_LITERAL_WORDS[node.kind]} {piece if node.kind != 'string' else errors.quoted(str(node.value))}"
+    kind = kind_of(node)
+    return f"the {'arithmetic expression' if kind == 'number' else 'condition'} {piece}"
+
+
+def _check_types(order: list[Node], root: Node, text: str) -> None:
+    for node in order:
+        match node:
+            case Comparison(operator, left, right):
+                if operator not in ("=", "<>"):
+                    for side in (left, right):
+                        hint = "strings and booleans compare with = and <> only"
+                        _need_number(side, text, f"'{operator}' needs a number", hint)
+                elif None not in (kinds := (kind_of(left), kind_of(right))) and kinds[0] != kinds[1]:
+                    words = _described(left, text), _described(right, text)
+                    raise errors.types_differ(text, node.span, operator, *words)
+            case Between(_, operand, low, high):
+                for side in (operand, low, high):
+                    hint = "BETWEEN is an arithmetic comparison; for strings use IN or LIKE"
+                    _need_number(side, text, "BETWEEN needs a number", hint)
+            case Arithmetic(operators, operands):
+                for side in operands:
+                    _need_number(side, text, f"'{operators[0]}' needs a number", "arithmetic is for numbers only")
+            case Sign(operator, operand):
+                _need_number(operand, text, f"'{operator}' needs a number", "arithmetic is for numbers only")
+            case And(operands) | Or(operands):
+                word = "AND" if isinstance(node, And) else "OR"
+                for side in operands:
+                    _need_condition(side, text, word)
+            case Not(operand):
+                _need_condition(operand, text, "NOT")
+    if kind_of(root) not in (None, "boolean"):
+        raise errors.not_a_condition(text, root.span, _described(root, text))
+
+
+def _need_number(node: Node, text: str, what: str, hint: str) -> None:
+    if kind_of(node) not in (None, "number"):
+        raise errors.wrong_type(text, node.span, what, _described(node, text), hint)
+
+
+def _need_condition(node: Node, text: str, word: str) -> None:
+    if kind_of(node) not in (None, "boolean"):
+        hint = f"compare it with something: {word} takes conditions"
+        raise errors.wrong_type(text, node.span, f"{word} needs a condition", _described(node, text), hint)
+
+
+# ---- constants: LANGUAGE §5 --------------------------------------------------------------------------------------
+
+Value = Truth | int | float | str | bytes
+
+
+def truth_of(value: Value) -> Truth:
+    """Give the value of a condition as it is: a checked condition has no other."""
+    return cast(Truth, value)
+
+
+def literal_value(node: Literal) -> Value:
+    """Give a literal's value; a boolean is its truth value."""
+    return Truth(int(node.value)) if node.kind == "boolean" else node.value  # type: ignore[call-overload, return-value]
+
+
+def apply(node: Node, operands: list[Value], dialect: Dialect) -> Value:
+    """Compute *node* from the values of its operands, none of which is NULL; ERR stands for "no value"."""
+    if Truth.ERR in [v for v in operands if isinstance(v, Truth)] and not isinstance(node, (And, Or, Not, Between)):
+        return Truth.ERR
+    match node:
+        case Sign(operator):
+            return operands[0] if operator == "+" else negate(operands[0])  # type: ignore[arg-type]
+        case Arithmetic(operators):
+            total = operands[0]
+            for operator, operand in zip(operators, operands[1:], strict=True):
+                result = arithmetic(operator, total, operand)  # type: ignore[arg-type]
+                if result is None:
+                    return Truth.ERR
+                total = result
+            return total
+        case Comparison(operator):
+            return compare(operator, *operands)
+        case Between(negated):
+            errors_seen = [isinstance(value, Truth) for value in operands]
+            if errors_seen[0] or (dialect.between_null == "literal" and any(errors_seen)):
+                return Truth.ERR
+            signs = ("<", ">") if negated else (">=", "<=")
+            tests = [
+                Truth.ERR if missing else compare(sign, operands[0], bound)
+                for sign, bound, missing in zip(signs, operands[1:], errors_seen[1:], strict=True)
+            ]
+            return (OR if negated else AND)[tests[0]][tests[1]]
+        case And() | Or():
+            table = AND if isinstance(node, And) else OR
+            truth = truth_of(operands[0])
+            for operand in operands[1:]:
+                truth = table[truth][truth_of(operand)]
+            return truth
+        case _:
+            return NOT[truth_of(operands[0])]
+
+
+def evaluate(node: Node, dialect: Dialect) -> Value:
+    """Evaluate a tree that reads no property."""
+    values: dict[int, Value] = {}
+    for part in walk(node):
+        if isinstance(part, Literal):
+            values[id(part)] = literal_value(part)
+        else:
+            values[id(part)] = apply(part, [values[id(child)] for child in children(part)], dialect)
+    return values[id(node)]
+
+
+# ---- what is worth knowing -------------------------------------------------------------------------------------------
+
+_IDENTIFIER = re.compile(r"ID:([0-9A-Fa-f]{48})")
+_MATCH_OPTIONS = {"JMSMessageID": "MQMO_MATCH_MSG_ID", "JMSCorrelationID": "MQMO_MATCH_CORREL_ID"}
+
+
+def _match_option(node: Node) -> MatchOption | None:
+    if not (isinstance(node, Comparison) and node.operator == "="):
+        return None
+    for name, text in ((node.left, node.right), (node.right, node.left)):
+        if isinstance(name, Identifier) and isinstance(text, Literal) and isinstance(text.value, str):
+            found = _IDENTIFIER.fullmatch(text.value)
+            if found and name.name in _MATCH_OPTIONS:
+                return MatchOption(_MATCH_OPTIONS[name.name], bytes.fromhex(found[1]))
+    return None
+
+
+def _count_tests(order: list[Node]) -> int:
+    conditions = [order[-1], *(child for node in order if isinstance(node, (And, Or, Not)) for child in children(node))]
+    predicates = sum(isinstance(node, (Comparison, Between, In, Like, IsNull)) for node in order)
+    return predicates + sum(isinstance(node, Identifier) for node in conditions)
+
+
+def _expected(order: list[Node], names: dict[str, str]) -> dict[str, tuple[str, ...]]:
+    expected: dict[str, list[str]] = {name: [] for name in names.values()}
+
+    def note(node: Node, kind: str | None) -> None:
+        if isinstance(node, Identifier) and kind and kind not in expected[names[node.name]]:
+            expected[names[node.name]].append(kind)
+
+    for node in order:
+        match node:
+            case Comparison(operator, left, right):
+                ordering = "number" if operator not in ("=", "<>") else None
+                note(left, kind_of(right) or ordering)
+                note(right, kind_of(left) or ordering)
+            case Between() | Arithmetic() | Sign():
+                for child in children(node):
+                    note(child, "number")
+            case In() | Like():
+                note(node.identifier, "string")
+            case And() | Or() | Not():
+                for child in children(node):
+                    note(child, "boolean")
+    if isinstance(order[-1], Identifier):
+        note(order[-1], "boolean")
+    return {name: tuple(kinds) for name, kinds in expected.items()}
+
+
+def _warnings(
+    tests: int,
+    names: dict[str, str],
+    expected: dict[str, tuple[str, ...]],
+    dialect: Dialect,
+    schema: Schema | None,
+) -> tuple[str, ...]:
+    found: list[str] = []
+    if tests > MAX_TESTS:
+        found.append(f"the selector has {tests} tests: IBM MQ may refuse more than {MAX_TESTS}")
+    headers = dict(JMS_HEADERS)
+    if dialect.headers == "mqi":
+        headers |= {f"Root.MQMD.{field}": kind for field, kind in MQMD_FIELDS.items()}
+    for name, kinds in expected.items():
+        if len(kinds) > 1:
+            found.append(f"'{name}' is compared with {' and '.join(kinds)}: one of them never matches")
+        elif name in headers and kinds and kinds[0] != headers[name]:
+            found.append(f"'{name}' is a {headers[name]} in every message: compared with a {kinds[0]} it never matches")
+    if schema is not None:
+        for name in dict.fromkeys(names.values()):
+            if name not in schema.names:
+                near = _near(name, dict.fromkeys(schema.names, ""))
+                found.append(f"the schema has no '{name}': it is NULL in every message{near}")
+    return tuple(found)

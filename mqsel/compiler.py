@@ -1,0 +1,317 @@
+"""Tree to program: the only emitter of opcodes.
+
+A selector with connectives becomes two pieces of code. The exact one keeps truth values on a stack and gives all four.
+The quick one before it only answers "is it TRUE": it is jumps alone, threaded straight to their ends, NOT being the
+other polarity of a test. UNKNOWN counts as "not TRUE" there (Kleene's connectives are monotone), except where a test
+that would then be passed over could be ERR: such a place begins again in the exact code. ERR itself ends a program
+at once, in both codes, because no connective that evaluates it survives it (LANGUAGE §1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from mqsel import errors
+from mqsel.checker import Checked, kind_of
+from mqsel.errors import Span
+from mqsel.nodes import (
+    And,
+    Arithmetic,
+    Between,
+    Comparison,
+    Identifier,
+    In,
+    IsNull,
+    Like,
+    Literal,
+    Node,
+    Not,
+    Or,
+    Sign,
+    children,
+    walk,
+)
+from mqsel.opcodes import FUSED_BITS, FUSED_LIMIT, OPERAND_LIMIT, TABLE, Op
+from mqsel.program import Constant, Pattern, Program
+
+_RELATIONS = {
+    "=": "EQUAL",
+    "<>": "NOT_EQUAL",
+    "<": "LESS",
+    "<=": "LESS_EQUAL",
+    ">": "GREATER",
+    ">=": "GREATER_EQUAL",
+}
+_ARITHMETIC = {"+": Op.ADD, "-": Op.SUBTRACT, "*": Op.MULTIPLY, "/": Op.DIVIDE}
+_SIGNS = {"+": Op.PLUS, "-": Op.NEGATE}
+_SHAPES = {"pattern": "LIKE", "prefix": "STARTS_WITH", "suffix": "ENDS_WITH", "contains": "CONTAINS"}
+
+
+class _Label:
+    """An address that is not known yet, and the instructions that wait for it."""
+
+    __slots__ = ("address", "waiting")
+
+    def __init__(self) -> None:
+        self.address = -1
+        self.waiting: list[int] = []
+
+
+class _Truth(NamedTuple):
+    """Work: leave the truth value of the node on the truth stack."""
+
+    node: Node
+
+
+class _Value(NamedTuple):
+    """Work: leave the value of the node on the value stack."""
+
+    node: Node
+
+
+class _Branch(NamedTuple):
+    """Work: go to ``yes`` if the node is TRUE (FALSE, where not ``positive``), else to ``no``.
+
+    ``follows`` is the one of both that stands right behind. ``strict``: UNKNOWN may not pass for "no" here.
+    """
+
+    node: Node
+    positive: bool
+    yes: _Label
+    no: _Label
+    follows: _Label
+    strict: bool
+
+
+class _Instruction(NamedTuple):
+    """Work: emit; an operand that is a label is filled in when the label is placed."""
+
+    op: Op
+    operand: int | _Label
+    span: Span
+
+
+_Work = _Truth | _Value | _Branch | _Instruction | _Label
+
+
+def lower(checked: Checked, *, quick: bool = True) -> Program:
+    """Write the program of *checked*.
+
+    Args:
+        quick: put the quick code before the exact one, and use fused instructions.
+
+    Raises: SelectorLimitError: more slots, constants or instructions than an operand can number.
+    """
+    return _Lowering(checked, quick).program()
+
+
+class _Lowering:
+    def __init__(self, checked: Checked, quick: bool) -> None:
+        self.checked = checked
+        self.quick = quick
+        self.slots = {name: slot for slot, name in enumerate(dict.fromkeys(checked.names.values()))}
+        self.constants: dict[tuple[type, object], int] = {}
+        self.pool: list[Constant] = []
+        self.code: list[int] = []
+        self.spans: list[Span] = []
+        self.exact = _Label()
+        self.failing: set[int] = set()  # ids of nodes that may be ERR; those of arithmetic too
+
+    def program(self) -> Program:
+        checked, root = self.checked, self.checked.node
+        if checked.match_option is not None and not any(checked.match_option.identifier):
+            # MQMI_NONE and MQCI_NONE match any message: IBM MQ 9.4, MatchOptions (LANGUAGE §8).
+            root = Literal("boolean", True, root.span)
+        if self.quick and isinstance(root, (And, Or, Not)):
+            self.find_failing(root)
+            yes, no = _Label(), _Label()
+            self.emit([_Branch(root, True, yes, no, yes, False), yes])
+            self.emit([_Instruction(Op.RETURN_TRUTH, 1, root.span), no, _Instruction(Op.RETURN_TRUTH, 0, root.span)])
+        self.emit([self.exact, _Truth(root), _Instruction(Op.RETURN, 0, root.span)])
+        if len(self.code) >= OPERAND_LIMIT or len(self.pool) >= OPERAND_LIMIT:
+            raise errors.too_large(checked.text, "instructions", OPERAND_LIMIT)
+        return Program(
+            checked.text,
+            checked.dialect,
+            tuple(self.slots),
+            tuple(self.pool),
+            tuple(self.code),
+            tuple(self.spans),
+            self.exact.address,
+        )
+
+    def find_failing(self, root: Node) -> None:
+        """Collect the nodes whose evaluation may be ERR, from the leaves up."""
+        dialect = self.checked.dialect
+        for node in walk(root):
+            parts = children(node)
+            fails = any(id(part) in self.failing for part in parts)
+            match node:
+                case Arithmetic(operators, operands):
+                    divides = any(
+                        operator == "/" and not (isinstance(operand, Literal) and operand.value)
+                        for operator, operand in zip(operators, operands[1:], strict=True)
+                    )
+                    fails = fails or divides or dialect.null_arithmetic == "selector"
+                case Sign():
+                    fails = fails or dialect.null_arithmetic == "selector"
+                case Literal() | IsNull() | And() | Or() | Not():
+                    pass
+                case _:
+                    fails = fails or dialect.type_mismatch == "selector"
+            if fails:
+                self.failing.add(id(node))
+
+    # ---- the work list: each piece of work is replaced by simpler ones until instructions are left
+
+    def emit(self, work: Iterable[_Work]) -> None:
+        stack = list(work)[::-1]
+        while stack:
+            piece = stack.pop()
+            if type(piece) is _Instruction:
+                self.instruction(piece)
+            elif type(piece) is _Truth:
+                stack.extend(reversed(self.truth(piece.node)))
+            elif type(piece) is _Value:
+                stack.extend(reversed(self.value(piece.node)))
+            elif type(piece) is _Branch:
+                stack.extend(reversed(self.branch(piece)))
+            elif type(piece) is _Label:
+                self.place(piece)
+
+    def place(self, label: _Label) -> None:
+        label.address = len(self.code)
+        for address in label.waiting:
+            self.code[address] |= label.address << 8
+
+    def instruction(self, piece: _Instruction) -> None:
+        operand = piece.operand
+        if isinstance(operand, _Label):
+            operand.waiting.append(len(self.code))
+            operand = 0
+        elif (operand != 0) and not TABLE[piece.op].operand:
+            raise AssertionError(f"{piece.op.name} takes no operand")
+        self.code.append(piece.op | operand << 8)
+        self.spans.append(piece.span)
+
+    def truth(self, node: Node) -> list[_Work]:
+        """Replace "the truth of *node*"."""
+        span = node.span
+        match node:
+            case And(operands) | Or(operands):
+                jump, connect = (Op.JUMP_IF_FALSE, Op.AND) if isinstance(node, And) else (Op.JUMP_IF_TRUE, Op.OR)
+                end = _Label()
+                work: list[_Work] = [_Truth(operands[0])]
+                for operand in operands[1:]:
+                    work += [_Instruction(jump, end, span), _Truth(operand), _Instruction(connect, 0, span)]
+                return [*work, end]
+            case Not(operand):
+                return [_Truth(operand), _Instruction(Op.NOT, 0, span)]
+            case Literal():
+                return [_Instruction(Op.PUSH_TRUTH, int(node.value), span)]
+            case Identifier():
+                return [_Value(node), _Instruction(Op.AS_TRUTH, 0, span)]
+            case IsNull(negated, identifier):
+                return [_Instruction(Op.IS_NOT_NULL if negated else Op.IS_NULL, self.slot(identifier), span)]
+            case In(negated, identifier, choices):
+                return self.test("NOT_IN" if negated else "IN", identifier, choices, span, fused="NOT_IN_SLOT" if negated else "IN_SLOT")
+            case Like(negated, identifier):
+                name = ("NOT_" if negated else "") + _SHAPES[node.shape]
+                constant = Pattern(node.pattern, node.escape) if node.shape == "pattern" else node.affix
+                return self.test(name, identifier, constant, span)
+            case Between(negated, operand, low, high):
+                return self.between(node, negated, operand, low, high)
+            case Comparison(operator, left, right):
+                name = _RELATIONS[operator]
+                if isinstance(left, Identifier) and isinstance(right, Literal):
+                    return self.test(name, left, right.value, span, fused=f"{name}_SLOT_CONSTANT")
+                return [_Value(left), _Value(right), _Instruction(Op[name], 0, span)]
+        raise AssertionError(node)
+
+    def between(self, node: Between, negated: bool, operand: Node, low: Node, high: Node) -> list[_Work]:
+        if self.checked.dialect.between_null == "expand" and not isinstance(high, (Literal, Identifier)):
+            # The upper bound is not evaluated where the lower one decides; only an operation there could tell.
+            first = Comparison("<" if negated else ">=", operand, low, node.span)
+            second = Comparison(">" if negated else "<=", operand, high, node.span)
+            return [_Truth((Or if negated else And)((first, second), node.span))]
+        op = Op.NOT_BETWEEN if negated else Op.BETWEEN
+        return [_Value(operand), _Value(low), _Value(high), _Instruction(op, 0, node.span)]
+
+    def test(
+        self, name: str, identifier: Identifier, constant: Constant, span: Span, fused: str | None = None
+    ) -> list[_Work]:
+        """Test a property against a constant, in one instruction if there is one and its short operands suffice."""
+        slot, number = self.slot(identifier), self.constant(constant)
+        if fused and self.quick and slot < FUSED_LIMIT and number < FUSED_LIMIT:
+            return [_Instruction(Op[fused], slot | number << FUSED_BITS, span)]
+        work: list[_Work] = [_Instruction(Op.PUSH_SLOT, slot, identifier.span)]
+        if TABLE[Op[name]].operand:
+            return [*work, _Instruction(Op[name], number, span)]
+        return [*work, _Instruction(Op.PUSH_CONSTANT, number, span), _Instruction(Op[name], 0, span)]
+
+    def value(self, node: Node) -> list[_Work]:
+        """Replace "the value of *node*"."""
+        match node:
+            case Literal():
+                return [_Instruction(Op.PUSH_CONSTANT, self.constant(node.value), node.span)]
+            case Identifier():
+                return [_Instruction(Op.PUSH_SLOT, self.slot(node), node.span)]
+            case Sign(operator, operand):
+                return [_Value(operand), _Instruction(_SIGNS[operator], 0, node.span)]
+            case Arithmetic(operators, operands):
+                work: list[_Work] = [_Value(operands[0])]
+                for operator, operand in zip(operators, operands[1:], strict=True):
+                    work += [_Value(operand), _Instruction(_ARITHMETIC[operator], 0, node.span)]
+                return work
+        return [_Truth(node), _Instruction(Op.AS_VALUE, 0, node.span)]
+
+    def branch(self, work: _Branch) -> list[_Work]:
+        """Replace "go to yes or no": connectives into their operands, a test into itself and one branch."""
+        node, positive, yes, no, follows, strict = work
+        if isinstance(node, Not):
+            return [_Branch(node.operand, not positive, yes, no, follows, strict)]
+        if isinstance(node, (And, Or)):
+            # All operands must hold (AND, or an OR that is to be FALSE), or one suffices.
+            every = isinstance(node, And) == positive
+            pieces: list[_Work] = []
+            last = len(node.operands) - 1
+            later_fails = [False] * (last + 1)
+            for place in range(last - 1, -1, -1):
+                later_fails[place] = later_fails[place + 1] or id(node.operands[place + 1]) in self.failing
+            for place, operand in enumerate(node.operands):
+                # Where one suffices, UNKNOWN goes on to the next operand, as it should.
+                careful = strict or (every and later_fails[place])
+                if place == last:
+                    pieces.append(_Branch(operand, positive, yes, no, follows, careful))
+                else:
+                    following = _Label()
+                    ends = (following, no) if every else (yes, following)
+                    pieces += [_Branch(operand, positive, *ends, following, careful), following]
+            return pieces
+        pieces = [_Truth(node)]
+        if strict and self.may_be_unknown(node):
+            pieces.append(_Instruction(Op.RESTART_IF_UNKNOWN, self.exact, node.span))
+        if follows is yes:
+            op, target = (Op.BRANCH_UNLESS_TRUE if positive else Op.BRANCH_UNLESS_FALSE), no
+        else:
+            op, target = (Op.BRANCH_IF_TRUE if positive else Op.BRANCH_IF_FALSE), yes
+        return [*pieces, _Instruction(op, target, node.span)]
+
+    def may_be_unknown(self, node: Node) -> bool:
+        if isinstance(node, (IsNull, Literal)):
+            return False
+        return not (isinstance(node, Between) and self.checked.dialect.between_null == "literal")
+
+    # ---- pools
+
+    def slot(self, identifier: Identifier) -> int:
+        return self.slots[self.checked.names[identifier.name]]
+
+    def constant(self, value: Constant) -> int:
+        key = (type(value), value.hex() if isinstance(value, float) else value)
+        number = self.constants.get(key)
+        if number is None:
+            number = self.constants[key] = len(self.pool)
+            self.pool.append(value)
+        return number

@@ -1,0 +1,116 @@
+"""The list of our ignorance made explicit: one field for each point on which documents or engines disagree.
+
+A dialect is data. Code asks it for a field, never for its name. Follows LANGUAGE §2.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from mqsel.errors import ArgumentError
+
+# Allowed values of each field, in the order in which a program numbers them: append only.
+CHOICES: dict[str, tuple[str, ...]] = {
+    "type_mismatch": ("operation", "selector"),
+    "null_arithmetic": ("unknown", "selector"),
+    "between_null": ("literal", "expand"),
+    "constant_false": ("reject", "accept"),
+    "whitespace": ("unicode", "java"),
+    "identifier_dots": ("yes", "no"),
+    "identifier_astral": ("no", "yes"),
+    "byte_strings": ("yes", "no"),
+    "hex_octal": ("yes", "no"),
+    "float_suffix_on_integer": ("no", "yes"),
+    "headers": ("mqi", "jms", "any"),
+}
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Dialect:
+    """A set of language choices; every field names both readings and the seed or page that gives them.
+
+    Attributes:
+        type_mismatch: ``operation`` (that comparison is FALSE; seed 003, Jakarta Messaging 3.8.1.3) or ``selector``
+            (the complete selector is false; seed 001).
+        null_arithmetic: ``unknown`` (SQL-92) or ``selector`` (seeds 000, 001: the complete selector is false).
+        between_null: ``literal`` (any NULL: BETWEEN FALSE, NOT BETWEEN TRUE; seeds 000, 001) or ``expand`` (the
+            equivalence with comparisons decides; seed 004).
+        constant_false: ``reject`` (2504 at compile time; seed 003) or ``accept``.
+        whitespace: ``unicode`` (the list of seed 000) or ``java`` (SP HT FF CR LF; seed 001).
+        identifier_dots: ``yes`` (IBM MQ 9.4, Property names) or ``no``.
+        identifier_astral: ``no`` (code points above U+FFFF are refused in names; IBM MQ 9.4, 2442) or ``yes``.
+        byte_strings: ``yes`` (``"0x2F1C"``; seed 000) or ``no``.
+        hex_octal: ``yes`` (seed 000) or ``no`` (leading zeros are decimal).
+        float_suffix_on_integer: ``no`` or ``yes`` (``5F`` is a double; Java's floating-point literals).
+        headers: ``mqi`` (names of *IBM MQ 9.4, Property name restrictions*), ``jms`` (six headers, JMSX, JMS\\_; seed
+            001) or ``any``.
+        max_length: longest selector in code points (MQ_SELECTOR_LENGTH), or None.
+    """
+
+    type_mismatch: str = "operation"
+    null_arithmetic: str = "unknown"
+    between_null: str = "expand"
+    constant_false: str = "accept"
+    whitespace: str = "java"
+    identifier_dots: str = "no"
+    identifier_astral: str = "yes"
+    byte_strings: str = "no"
+    hex_octal: str = "yes"
+    float_suffix_on_integer: str = "yes"
+    headers: str = "jms"
+    max_length: int | None = None
+
+    def __post_init__(self) -> None:
+        for name, allowed in CHOICES.items():
+            if getattr(self, name) not in allowed:
+                raise ArgumentError(
+                    f"dialect field {name} is {getattr(self, name)!r}: expected {' or '.join(map(repr, allowed))}"
+                )
+        limit = self.max_length
+        if limit is not None and (type(limit) is not int or not 0 < limit < 1 << 32):
+            raise ArgumentError(f"dialect field max_length is {limit!r}: expected a positive integer or None")
+
+    def replace(self, **changes: Any) -> Dialect:
+        """Give the same dialect with other choices in some fields.
+
+        Raises: ArgumentError: no such field or value.
+        """
+        unknown = changes.keys() - {field.name for field in fields(self)}
+        if unknown:
+            raise ArgumentError(
+                f"a dialect has no field {sorted(unknown)[0]!r}", hint=f"fields are {', '.join(CHOICES)}, max_length"
+            )
+        return replace(self, **changes)
+
+    def __repr__(self) -> str:
+        """Write the nearest preset and the fields that differ from it."""
+        changes = {
+            preset: {field.name: getattr(self, field.name) for field in fields(self) if getattr(self, field.name) != getattr(PRESETS[preset], field.name)}
+            for preset in PRESETS
+        }
+        nearest = min(changes, key=lambda preset: len(changes[preset]))
+        if not changes[nearest]:
+            return f"mqsel.{nearest}"
+        return f"mqsel.{nearest}.replace({', '.join(f'{name}={value!r}' for name, value in changes[nearest].items())})"
+
+
+JMS = Dialect()
+TIBCO_EMS = Dialect(hex_octal="no", headers="any")
+IBM_JMS = Dialect(
+    type_mismatch="selector", null_arithmetic="selector", between_null="literal", float_suffix_on_integer="no"
+)
+IBM_MQ = Dialect(
+    null_arithmetic="selector",
+    between_null="literal",
+    constant_false="reject",
+    whitespace="unicode",
+    identifier_dots="yes",
+    identifier_astral="no",
+    byte_strings="yes",
+    float_suffix_on_integer="no",
+    headers="mqi",
+    max_length=10240,
+)
+
+PRESETS: dict[str, Dialect] = {"IBM_MQ": IBM_MQ, "IBM_JMS": IBM_JMS, "TIBCO_EMS": TIBCO_EMS, "JMS": JMS}

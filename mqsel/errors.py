@@ -1,0 +1,371 @@
+"""The error tree, the reason codes and the one function that draws a caret.
+
+Every wording stands here, one constructor per wording, so that call sites say what they found and nothing else.
+An error is a value: ``args`` is the bare message, everything else is an attribute, so it survives pickling from an
+executor. Owns no rule of the language. Follows HOUSE §7 and *IBM MQ 9.4, Reason codes*.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from enum import IntEnum
+
+Span = tuple[int, int]
+
+
+class MQRC(IntEnum):
+    """Reason codes by the vendor's name and number."""
+
+    MQRC_NO_MSG_AVAILABLE = 2033
+    MQRC_PROPERTY_NAME_ERROR = 2442
+    MQRC_SELECTOR_SYNTAX_ERROR = 2459
+    MQRC_SELECTOR_ALWAYS_FALSE = 2504
+    MQRC_SELECTION_STRING_ERROR = 2519
+    MQRC_SELECTOR_NOT_ALTERABLE = 2524
+    MQRC_SELECTION_NOT_AVAILABLE = 2551
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.value})"
+
+
+class MqselError(Exception):
+    """Anything mqsel refuses.
+
+    Args:
+        message: the bare first line, without its place.
+        hint: what to do about it, in the imperative.
+        reason: the reason code a queue manager would give.
+    """
+
+    def __init__(self, message: str, *, hint: str | None = None, reason: MQRC | None = None) -> None:
+        super().__init__(message)
+        self.hint = hint
+        self.reason = reason
+
+    @property
+    def message(self) -> str:
+        """The bare message, without place, caret and hint."""
+        return str(self.args[0]) if self.args else ""
+
+    def _place(self) -> list[str]:
+        return []
+
+    def _picture(self) -> list[str]:
+        return []
+
+    def __str__(self) -> str:
+        place = self._place()
+        if self.reason is not None:
+            place.append(str(self.reason))
+        first = self.message + (f" [{'; '.join(place)}]" if place else "")
+        lines = [first, *self._picture()]
+        if self.hint:
+            lines.append(f"  hint: {self.hint}")
+        return "\n".join(lines)
+
+
+class SelectorError(MqselError, ValueError):
+    """A selector text that is no selector.
+
+    Args:
+        selector: the whole text.
+        span: half-open, code points, 0-based: the part at fault.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        selector: str = "",
+        span: Span = (0, 0),
+        hint: str | None = None,
+        reason: MQRC = MQRC.MQRC_SELECTOR_SYNTAX_ERROR,
+    ) -> None:
+        super().__init__(message, hint=hint, reason=reason)
+        self.selector = selector
+        self.span = span
+
+    def _place(self) -> list[str]:
+        before = self.selector[: self.span[0]]
+        line = before.count("\n") + 1
+        column = len(before) - (before.rfind("\n") + 1) + 1
+        return [f"line {line}, column {column}"]
+
+    def _picture(self) -> list[str]:
+        return caret(self.selector, self.span)
+
+
+class SelectorSyntaxError(SelectorError):
+    """The text breaks the grammar (lexer, parser) or names a property that cannot be (checker)."""
+
+
+class SelectorTypeError(SelectorError):
+    """The text is grammatical, but its types can never fit (checker)."""
+
+
+class SelectorLimitError(SelectorError):
+    """The text is longer, deeper or larger than the dialect or the program format allows."""
+
+
+class SelectorAlwaysFalseError(SelectorError):
+    """The selector reads no property and is not TRUE (checker, *IBM MQ 9.4, Selection behavior*)."""
+
+
+class ProgramError(MqselError, ValueError):
+    """Bytes that are no program this mqsel can run.
+
+    Args:
+        address: index of the instruction at fault, if the fault has one.
+    """
+
+    def __init__(self, message: str, *, address: int | None = None, hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.address = address
+
+    def _place(self) -> list[str]:
+        return [] if self.address is None else [f"instruction {self.address}"]
+
+
+class PropertyTypeError(MqselError, TypeError):
+    """A Python object that is no message, or no value a property can have.
+
+    Args:
+        name: the property, if the fault lies in one.
+        value_type: the Python type that was found, as text.
+        index: 0-based index of the record in its stream, where there is a stream.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        name: str | None = None,
+        value_type: str | None = None,
+        index: int | None = None,
+        hint: str | None = None,
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.name = name
+        self.value_type = value_type
+        self.index = index
+
+    def _place(self) -> list[str]:
+        return [] if self.index is None else [f"record {self.index}"]
+
+
+class ArgumentError(MqselError, TypeError, ValueError):
+    """A call of this package with an argument it cannot take."""
+
+
+# ---- the caret -------------------------------------------------------------------------------------------------
+
+WINDOW = 60  # code points shown either side of the span
+
+
+def _cells(text: str) -> int:
+    return sum(
+        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text
+    )
+
+
+def _visible(text: str) -> str:
+    return "".join(c if c.isprintable() else " " if c.isspace() else "�" for c in text)
+
+
+def caret(text: str, span: Span) -> list[str]:
+    """Draw the line of *text* that holds *span*, and carets under the whole span.
+
+    Args:
+        text: the selector.
+        span: half-open, code points; may lie at the end of the text.
+
+    Returns: two lines, indented; none for an empty text.
+    """
+    if not text:
+        return []
+    start, stop = span
+    line_start = text.rfind("\n", 0, start) + 1
+    line_stop = text.find("\n", start)
+    if line_stop < 0:
+        line_stop = len(text)
+    stop = max(start, min(stop, line_stop))
+    left = max(line_start, start - WINDOW)
+    right = min(line_stop, max(stop, start) + WINDOW)
+    # A span longer than the window keeps its head; the tail is cut with an ellipsis like the rest of the line.
+    right = min(right, start + 2 * WINDOW)
+    shown_stop = min(stop, right)
+    head = ("…" if left > line_start else "") + _visible(text[left:start])
+    body = _visible(text[start:shown_stop])
+    tail = _visible(text[shown_stop:right]) + ("…" if right < line_stop else "")
+    return [f"  | {head}{body}{tail}".rstrip(), "  | " + " " * _cells(head) + "^" * max(1, _cells(body))]
+
+
+# ---- one constructor per wording: lexer and parser -------------------------------------------------------------
+
+
+def quoted(text: str) -> str:
+    """Show a piece of a selector in single quotes, shortened."""
+    shown = _visible(text)
+    return f"'{shown}'" if len(shown) <= 40 else f"'{shown[:39]}…'"
+
+
+def unexpected_character(text: str, span: Span, hint: str | None) -> SelectorSyntaxError:
+    character = text[span[0]]
+    shown = quoted(text[span[0] : span[1]]) if character.isprintable() else f"U+{ord(character):04X}"
+    return SelectorSyntaxError(f"unexpected {shown}: it has no meaning in a selector", selector=text, span=span, hint=hint)
+
+
+def unterminated_string(text: str, start: int) -> SelectorSyntaxError:
+    return SelectorSyntaxError(
+        "unterminated string literal: the closing apostrophe is missing",
+        selector=text,
+        span=(start, start + 1),
+        hint="close the string with ', and write '' for an apostrophe inside it",
+    )
+
+
+def bad_byte_string(text: str, span: Span, found: str, hint: str) -> SelectorSyntaxError:
+    return SelectorSyntaxError(f"{found}: expected a byte string such as \"0x2F1C\"", selector=text, span=span, hint=hint)
+
+
+def bad_number(text: str, span: Span, found: str, hint: str | None) -> SelectorSyntaxError:
+    return SelectorSyntaxError(f"{quoted(text[span[0] : span[1]])} is no number: {found}", selector=text, span=span, hint=hint)
+
+
+def number_out_of_range(text: str, span: Span, kind: str) -> SelectorSyntaxError:
+    limits = {
+        "exact": "exact numbers go from -9223372036854775808 to 9223372036854775807",
+        "approximate": "approximate numbers go up to 1.797693134862315E+308",
+    }
+    return SelectorSyntaxError(
+        f"{quoted(text[span[0] : span[1]])} is out of range: {limits[kind]}",
+        selector=text,
+        span=span,
+        hint="write an approximate number (with a point or an exponent) if the value need not be exact"
+        if kind == "exact"
+        else "write a smaller number",
+    )
+
+
+def unexpected_token(text: str, span: Span, found: str, expected: str, hint: str | None) -> SelectorSyntaxError:
+    return SelectorSyntaxError(f"unexpected {found}: expected {expected}", selector=text, span=span, hint=hint)
+
+
+def bad_name(text: str, span: Span, found: str, hint: str) -> SelectorSyntaxError:
+    return SelectorSyntaxError(found, selector=text, span=span, hint=hint)
+
+
+def bad_escape(text: str, span: Span, length: int) -> SelectorSyntaxError:
+    return SelectorSyntaxError(
+        f"ESCAPE has {length} characters: expected exactly one",
+        selector=text,
+        span=span,
+        hint="name one character that takes the special meaning from _ and %, as in ESCAPE '\\'",
+    )
+
+
+def too_long(text: str, limit: int) -> SelectorLimitError:
+    return SelectorLimitError(
+        f"the selector has {len(text)} characters: this dialect allows {limit}",
+        selector=text,
+        span=(limit, len(text)),
+        hint="split it into several subscriptions, or compile with dialect.replace(max_length=None)",
+        reason=MQRC.MQRC_SELECTION_STRING_ERROR,
+    )
+
+
+def too_deep(text: str, span: Span, limit: int) -> SelectorLimitError:
+    return SelectorLimitError(
+        f"nested more than {limit} deep: the selector is refused",
+        selector=text,
+        span=span,
+        hint="join terms of one kind without parentheses: a AND b AND c",
+    )
+
+
+def too_large(text: str, what: str, limit: int) -> SelectorLimitError:
+    return SelectorLimitError(
+        f"the selector needs more than {limit} {what}: a program holds no more",
+        selector=text,
+        span=(0, len(text)),
+        hint="split the selector and combine the answers",
+    )
+
+
+# ---- checker -----------------------------------------------------------------------------------------------------
+
+
+def wrong_type(text: str, span: Span, what: str, found: str, hint: str | None = None) -> SelectorTypeError:
+    return SelectorTypeError(f"{what}, found {found}", selector=text, span=span, hint=hint)
+
+
+def types_differ(text: str, span: Span, operator: str, left: str, right: str) -> SelectorTypeError:
+    return SelectorTypeError(
+        f"'{operator}' compares {left} with {right}: only values of one type compare",
+        selector=text,
+        span=span,
+        hint="property values are never converted: write the literal in the type the property has",
+    )
+
+
+def not_a_condition(text: str, span: Span, found: str) -> SelectorTypeError:
+    return SelectorTypeError(
+        f"a selector is a condition, found {found}",
+        selector=text,
+        span=span,
+        hint="compare it with something, for example with = or IS NOT NULL",
+    )
+
+
+def always_false(text: str, truth: str) -> SelectorAlwaysFalseError:
+    return SelectorAlwaysFalseError(
+        f"the selector reads no property and is {truth}: it can never select a message",
+        selector=text,
+        span=(0, len(text)),
+        hint="name a property, or compile with dialect.replace(constant_false='accept')",
+        reason=MQRC.MQRC_SELECTOR_ALWAYS_FALSE,
+    )
+
+
+# ---- values ------------------------------------------------------------------------------------------------------
+
+
+def not_a_property(name: str, value: object, hint: str | None = None) -> PropertyTypeError:
+    found = type(value).__qualname__
+    return PropertyTypeError(
+        f"property '{name}' is a Python {found}: expected bool, int, float, str, bytes or None",
+        name=name,
+        value_type=found,
+        hint=hint or "convert it where the messages are made; datetime and Decimal have no place in a message property",
+    )
+
+
+def integer_out_of_range(name: str, kind: str) -> PropertyTypeError:
+    return PropertyTypeError(
+        f"property '{name}' is an integer outside {kind}: no message property can hold it",
+        name=name,
+        value_type="int",
+        hint="send it as a string or a float",
+    )
+
+
+def not_a_message(value: object, schema: bool) -> PropertyTypeError:
+    found = type(value).__qualname__
+    hint = (
+        "pass the sequence in the order of the schema"
+        if schema
+        else "pass dicts, or name the positions of a sequence with compile(..., schema=(...))"
+    )
+    return PropertyTypeError(
+        f"a message is a mapping, a Record or a sequence laid out by a schema: found a Python {found}",
+        value_type=found,
+        hint=hint,
+    )
+
+
+def wrong_length(found: int, expected: int) -> PropertyTypeError:
+    return PropertyTypeError(
+        f"the sequence has {found} values: the schema lays out {expected}",
+        value_type="sequence",
+        hint="compile with the schema of these records",
+    )

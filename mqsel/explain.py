@@ -1,0 +1,153 @@
+"""Why a message was selected, or not: the truth of every part of a selector, with the values it saw.
+
+There is no second evaluator: each condition of the tree is lowered to a program of its own and run by the machine. What
+a part *is* (mismatch, NULL in arithmetic, division by zero) is found by running it under the other choice of the
+dialect field in question. Knows the stages above the machine; knows no matcher.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from mqsel._vm import Machine
+from mqsel.checker import Checked, check
+from mqsel.compiler import lower
+from mqsel.dialect import Dialect
+from mqsel.errors import Span, quoted
+from mqsel.nodes import And, Identifier, Literal, Node, Not, Or, children, walk
+from mqsel.parser import parse
+from mqsel.program import Program
+from mqsel.values import Truth
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One condition of the selector, for one message.
+
+    Attributes:
+        text: the condition as written.
+        span: where it stands in the selector: half-open, code points.
+        depth: 0 for the selector itself, 1 for the operands of its connective, …
+        truth: TRUE, FALSE, UNKNOWN or ERR; None if it was not evaluated because what stands before it decided.
+        reason: why, in words; empty where the values say it.
+    """
+
+    text: str
+    span: Span
+    depth: int
+    truth: Truth | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """What became of a message.
+
+    Attributes:
+        truth: the four-valued result; ERR counts as FALSE.
+        selected: whether it is TRUE.
+        properties: for each property read, its type and value.
+        parts: the conditions, outermost first, in the order of the text.
+    """
+
+    truth: Truth
+    properties: Mapping[str, tuple[str, Any]]
+    parts: tuple[Part, ...]
+
+    @property
+    def selected(self) -> bool:
+        return self.truth is Truth.TRUE
+
+    def __str__(self) -> str:
+        verdict = "selected" if self.selected else "not selected"
+        lines = [f"{self.truth}: {verdict}"]
+        width = max((len("  " * part.depth + part.text) for part in self.parts), default=0)
+        width = min(width, 72)
+        for part in self.parts:
+            truth = "not evaluated" if part.truth is None else str(part.truth)
+            shown = "  " * part.depth + " ".join(part.text.split())
+            if len(shown) > width:
+                shown = shown[: width - 1] + "…"
+            lines.append(f"  {shown:{width}}  {truth:7}  {part.reason}".rstrip())
+        return "\n".join(lines)
+
+
+def explain(program: Program, properties: Mapping[str, tuple[str, Any]]) -> Explanation:
+    """Explain what *program* makes of a message that has *properties*: name -> (type, value)."""
+    text, dialect = program.text, program.dialect
+    checked = check(parse(text, dialect), text, dialect)
+    message = {name: value for name, (_, value) in properties.items()}
+    parts = tuple(_parts(checked, message, properties))
+    root = parts[0].truth
+    return Explanation(Truth.FALSE if root is None else root, properties, parts)
+
+
+def _parts(
+    checked: Checked, message: dict[str, Any], properties: Mapping[str, tuple[str, Any]]
+) -> Iterator[Part]:
+    # (node, depth, whether evaluation reaches it)
+    stack: list[tuple[Node, int, bool]] = [(checked.node, 0, True)]
+    whole = checked.match_option is not None
+    while stack:
+        node, depth, reached = stack.pop()
+        connective = isinstance(node, (And, Or, Not))
+        truth = _truth(checked, node, checked.dialect, message) if reached else None
+        if whole and depth == 0:
+            truth = Truth(Machine(lower(checked)).truth(message))
+        reason = "" if truth is None or connective else _reason(checked, node, truth, message, properties)
+        yield Part(checked.text[node.span[0] : node.span[1]], node.span, depth, truth, reason)
+        if not connective:
+            continue
+        below: list[tuple[Node, int, bool]] = []
+        for operand in children(node):
+            below.append((operand, depth + 1, reached))
+            if reached and not isinstance(node, Not):
+                decided = Truth.FALSE if isinstance(node, And) else Truth.TRUE
+                reached = _truth(checked, operand, checked.dialect, message) not in (decided, Truth.ERR)
+        stack.extend(reversed(below))
+
+
+def _truth(checked: Checked, node: Node, dialect: Dialect, message: dict[str, Any]) -> Truth:
+    names = {part.name: checked.names[part.name] for part in walk(node) if isinstance(part, Identifier)}
+    alone = Checked(node, checked.text, dialect, names, {}, None, None, 0, ())
+    return Truth(Machine(lower(alone, quick=False)).truth(message))
+
+
+def _reason(
+    checked: Checked,
+    node: Node,
+    truth: Truth,
+    message: dict[str, Any],
+    properties: Mapping[str, tuple[str, Any]],
+) -> str:
+    """Say what a single test saw."""
+    if isinstance(node, Literal):
+        return ""
+    seen: list[str] = []
+    for name in dict.fromkeys(checked.names[part.name] for part in walk(node) if isinstance(part, Identifier)):
+        kind, value = properties[name]
+        seen.append(f"{name} is missing" if kind == "null" else f"{name} is {_shown(kind, value)}")
+    dialect = checked.dialect
+    lenient = dialect.replace(null_arithmetic="unknown", type_mismatch="operation")
+    strict = dialect.replace(null_arithmetic="unknown", type_mismatch="selector")
+    if _truth(checked, node, lenient, message) is Truth.ERR:
+        seen.append("an integer is divided by zero: the complete selector is false")
+    elif _truth(checked, node, strict, message) is Truth.ERR:
+        seen.append(
+            "types differ: the complete selector is false" if truth is Truth.ERR else "types differ: the test is FALSE"
+        )
+    elif truth is Truth.ERR:
+        seen.append("arithmetic on a missing property: the complete selector is false")
+    return "; ".join(seen)
+
+
+def _shown(kind: str, value: Any) -> str:
+    if kind == "string":
+        return f"the string {quoted(value)}"
+    if kind == "bytes":
+        return f'the byte string "0x{value.hex().upper()}"'
+    if kind == "boolean":
+        return str(value).upper()
+    return f"{kind} {value!r}"

@@ -1,0 +1,299 @@
+"""Text to tokens. One regular expression finds every token; tables say the rest.
+
+Owns spelling: white space, keywords, literals and their ranges. Knows no grammar. Follows LANGUAGE §3.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import re
+import unicodedata
+from typing import NamedTuple
+
+from mqsel import errors
+from mqsel.dialect import Dialect
+from mqsel.errors import Span
+
+KEYWORDS = frozenset("NULL TRUE FALSE NOT AND OR BETWEEN LIKE IN IS ESCAPE".split())
+
+# Kinds of tokens after which a value is complete: a minus there is binary.
+OPERANDS = frozenset({"identifier", "string", "exact", "approximate", "bytes", ")", "NULL", "TRUE", "FALSE"})
+
+
+class Token(NamedTuple):
+    """One token.
+
+    ``kind`` is an operator or a keyword in capitals as it stands, or "identifier", "string", "exact", "approximate",
+    "bytes", "end". ``value`` is the literal's value, or the text. The span is half-open, in code points.
+    """
+
+    kind: str
+    value: str | int | float | bytes
+    start: int
+    stop: int
+
+
+# Seed 000 lists these; U+180E is white space there although Java ignores it inside names: white space wins.
+_UNICODE_SPACE = "\t-\r \\x1c-\\x1f\\u1680\\u180e\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000"
+_JAVA_SPACE = " \\t\\f\\r\\n"
+
+# Candidates for identifiers: ASCII letters, and whatever needs a look at its Unicode category. The control
+# characters are Java's "identifier-ignorable" ones, allowed inside a name.
+_START = "A-Za-z_$\\x80-\\U0010ffff"
+_PART = "A-Za-z0-9_$\\x00-\\x08\\x0e-\\x1b\\x7f-\\U0010ffff"
+
+_START_CATEGORIES = frozenset(["Lu", "Ll", "Lt", "Lm", "Lo", "Nl", "Sc", "Pc"])
+_PART_CATEGORIES = _START_CATEGORIES | {"Nd", "Mc", "Mn", "Cf"}
+
+_CHARACTER_HINTS = {
+    "!": "not equal is written <>, negation is written NOT",
+    "&": "write AND",
+    "|": "write OR",
+    "%": "% is a wildcard inside a LIKE pattern, which stands between apostrophes; there is no remainder operator",
+    ";": "a selector is one condition without a closing semicolon",
+    "`": "a string stands between apostrophes: 'text'",
+    "‘": "a string stands between straight apostrophes: 'text'",
+    "’": "a string stands between straight apostrophes: 'text'",
+    "‚": "a string stands between straight apostrophes: 'text'",
+    "“": "a string stands between straight apostrophes: 'text'",
+    "”": "a string stands between straight apostrophes: 'text'",
+    "„": "a string stands between straight apostrophes: 'text'",
+    "´": "a string stands between straight apostrophes: 'text'",
+    "[": "names are written without brackets",
+    "]": "names are written without brackets",
+    "?": "there are no parameters; the wildcard for one character is _ in a LIKE pattern",
+    "\\": "a backslash has a meaning only inside a string",
+    "#": "comments are not supported",
+    "@": "there are no parameters in a selector",
+    "^": "there is no such operator; nor is there a power",
+    "~": "there is no such operator; negation is written NOT",
+    "{": "parentheses are round",
+    "}": "parentheses are round",
+    "−": "write the hyphen-minus -",
+    "–": "write the hyphen-minus -",
+    "≠": "write <>",
+    "≤": "write <=",
+    "≥": "write >=",
+    "\x0b": "vertical tab is white space in IBM MQ only: use a blank",
+    "\xa0": "a no-break space is not white space here: use a blank",
+}
+
+
+@functools.cache
+def _pattern(whitespace: str, dots: str) -> re.Pattern[str]:
+    space = _UNICODE_SPACE if whitespace == "unicode" else _JAVA_SPACE
+    # (?![…]) keeps Unicode white space out of names, where the dialect has it.
+    part = f"(?:[{_PART}{'.' if dots == 'yes' else ''}](?<![{space}]))*"
+    return re.compile(
+        f"(?P<space>[{space}]+)"
+        f"|(?P<name>[{_START}](?<![{space}]){part})"
+        r"|(?P<operator><>|<=|>=|--?|/\*?|[=<>+*(),])"
+        # The look-ahead keeps an unterminated string from ending at one half of a doubled apostrophe.
+        r"|(?P<string>'[^']*(?:''[^']*)*'(?!'))"
+        r"|(?P<hex>0[xX][0-9A-Fa-f]*[lL]?)"
+        r"|(?P<approximate>(?:[0-9]+\.[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?[fFdD]?|[0-9]+[eE][+-]?[0-9]+[fFdD]?)"
+        r"|(?P<exact>[0-9]+[lLfFdD]?)"
+        r'|(?P<bytes>"[^"]*")'
+        r"|(?P<bad>.)",
+        re.DOTALL,
+    )
+
+
+def tokenize(text: str, dialect: Dialect) -> tuple[Token, ...]:
+    """Split *text* into tokens; the last one is of kind "end".
+
+    Raises: SelectorSyntaxError: a character, literal or name that this dialect does not have.
+        SelectorLimitError: longer than the dialect's ``max_length``.
+    """
+    if dialect.max_length is not None and len(text) > dialect.max_length:
+        raise errors.too_long(text, dialect.max_length)
+    tokens: list[Token] = []
+    append = tokens.append
+    previous = ""
+    for match in _pattern(dialect.whitespace, dialect.identifier_dots).finditer(text):
+        group = match.lastgroup
+        if group == "space":
+            continue
+        start, stop = match.span()
+        word = match.group()
+        value: str | int | float | bytes = word
+        match group:
+            case "name":
+                if word.isascii():
+                    kind = word.upper()
+                    if kind not in KEYWORDS:
+                        kind = "identifier"
+                else:
+                    _check_name(text, start, word, dialect)
+                    kind = "identifier"
+            case "operator":
+                if word == "/*" or (word == "--" and previous in OPERANDS and _is_comment(text, start, stop)):
+                    hint = "comments are not supported; to subtract a negative number leave a blank: 5 - -3"
+                    raise errors.unexpected_character(text, (start, stop), hint)
+                if word == "--":
+                    append(Token("-", "-", start, start + 1))
+                    start, value = start + 1, "-"
+                kind = str(value)
+            case "string":
+                kind = "string"
+                value = word[1:-1].replace("''", "'")
+            case "bytes":
+                kind = "bytes"
+                value = _byte_string(text, (start, stop), word, dialect)
+            case "bad":
+                raise _bad_character(text, start, word, dialect)
+            case _:
+                kind = "approximate" if group == "approximate" else "exact"
+                _check_number_end(text, start, stop, dialect)
+                value = _number(text, (start, stop), word, str(group), dialect)
+                if type(value) is float:
+                    kind = "approximate"
+        append(Token(kind, value, start, stop))
+        previous = kind
+    append(Token("end", "", len(text), len(text)))
+    return tuple(tokens)
+
+
+def _is_comment(text: str, start: int, stop: int) -> bool:
+    """Tell ``5 -- remark`` and ``5 --remark`` from ``5--3`` and ``a--b``, which subtract a negative."""
+    following = text[stop : stop + 1]
+    return not following or following.isspace() or (text[start - 1].isspace() and following.isalpha())
+
+
+def _check_name(text: str, start: int, word: str, dialect: Dialect) -> None:
+    for offset, character in enumerate(word):
+        if character.isascii() or character <= "\x9f":  # the pattern lets only letters, digits and ignorables in
+            continue
+        span = (start + offset, start + offset + 1)
+        allowed = _PART_CATEGORIES if offset else _START_CATEGORIES
+        if unicodedata.category(character) not in allowed:
+            raise errors.unexpected_character(text, span, _hint_for(character))
+        if character > "\uffff" and dialect.identifier_astral == "no":
+            raise errors.bad_name(
+                text,
+                span,
+                f"{errors.quoted(character)} lies above U+FFFF: no property name holds it",
+                "names end at U+FFFF in this dialect (MQRC_PROPERTY_NAME_ERROR, 2442)",
+            )
+    if word[0] <= "\x9f" and not word[0].isascii():
+        raise errors.unexpected_character(text, (start, start + 1), _hint_for(word[0]))
+
+
+def _hint_for(character: str) -> str | None:
+    hint = _CHARACTER_HINTS.get(character)
+    if hint is None and not character.isascii():
+        plain = unicodedata.normalize("NFKC", character)
+        if plain != character and plain.isascii() and plain.strip():
+            return f"this is U+{ord(character):04X}: write the plain {plain}"
+        if character.isspace() or unicodedata.category(character) in ("Zs", "Zl", "Zp", "Cf"):
+            return f"U+{ord(character):04X} is not white space in this dialect: use a blank"
+    return hint
+
+
+def _bad_character(text: str, start: int, character: str, dialect: Dialect) -> errors.SelectorSyntaxError:
+    if character == "'":
+        return errors.unterminated_string(text, start)
+    span = (start, start + 1)
+    if character == '"':
+        return errors.bad_byte_string(
+            text, span, "the closing double quote is missing", "a string stands between apostrophes: 'text'"
+        )
+    if character in "&|!":
+        stop = start + (2 if text[start + 1 : start + 2] in (character, "=") else 1)
+        return errors.unexpected_character(text, (start, stop), _CHARACTER_HINTS[character])
+    hint = _hint_for(character)
+    if character == ".":
+        hint = (
+            "a name starts with a letter, not with a dot"
+            if dialect.identifier_dots == "yes"
+            else "names have no dots in this dialect; IBM_MQ has them (Root.MQMD.MsgType)"
+        )
+    elif character == ":":
+        dated = text[start - 1 : start].isdigit() and text[start + 1 : start + 2].isdigit()
+        hint = (
+            "there is no literal for a date or time: compare with milliseconds since 1970 as an exact number"
+            if dated
+            else "names hold no colon, and there are no prefixes such as xpath: or convert_string_expressions:; "
+            "text stands between apostrophes"
+        )
+    return errors.unexpected_character(text, span, hint)
+
+
+def _byte_string(text: str, span: Span, word: str, dialect: Dialect) -> bytes:
+    body = word[1:-1]
+    if dialect.byte_strings == "no":
+        hint = (
+            "byte strings exist in IBM_MQ only"
+            if body[:2] in ("0x", "0X")
+            else "a string stands between apostrophes: 'text'; a name stands without quotes"
+        )
+        raise errors.bad_byte_string(text, span, f"{errors.quoted(word)} stands in double quotes", hint)
+    if body[:2] not in ("0x", "0X"):
+        hint = "a string stands between apostrophes: 'text'"
+        raise errors.bad_byte_string(text, span, f"{errors.quoted(word)} does not start with 0x", hint)
+    digits = body[2:]
+    if not digits or not re.fullmatch("[0-9A-Fa-f]+", digits):
+        found = "has no digits" if not digits else "holds something else than hexadecimal digits"
+        raise errors.bad_byte_string(text, span, f"{errors.quoted(word)} {found}", "write pairs of 0-9 and A-F")
+    if len(digits) % 2:
+        hint = "two digits make a byte: write a leading zero"
+        raise errors.bad_byte_string(text, span, f"{errors.quoted(word)} has an odd number of digits", hint)
+    return bytes.fromhex(digits)
+
+
+def _check_number_end(text: str, start: int, stop: int, dialect: Dialect) -> None:
+    following = text[stop : stop + 1]
+    if not following or not (following.isalnum() or following in "_$."):
+        return
+    end = stop
+    while end < len(text) and (text[end].isalnum() or text[end] in "_$."):
+        end += 1
+    tail = text[stop:end]
+    hint: str | None = "a name does not start with a digit; text stands between apostrophes"
+    if tail.upper() in KEYWORDS:
+        hint = f"put a blank before {tail}"
+    elif tail in ("e", "E"):
+        hint = "write the exponent's digits, as in 7E3"
+    elif tail.startswith("_"):
+        hint = "digits are not grouped"
+    elif text[start:stop] == "0" and tail[0] in "bB":
+        hint = "there are no binary numbers"
+    raise errors.bad_number(text, (start, end), f"{errors.quoted(tail)} follows the digits", hint)
+
+
+def _number(text: str, span: Span, word: str, group: str, dialect: Dialect) -> int | float:
+    if group == "hex":
+        digits = word[2:].rstrip("lL").lstrip("0")
+        if dialect.hex_octal == "no":
+            raise errors.bad_number(text, span, "this dialect has decimal numbers only", "write it in decimal")
+        if not word[2:].rstrip("lL"):
+            raise errors.bad_number(text, span, "no hexadecimal digit follows 0x", "write 0-9 and A-F after 0x")
+        if len(digits) > 16:
+            raise errors.number_out_of_range(text, span, "exact")
+        return _exact(text, span, int(digits or "0", 16))
+    if group == "exact" and word[-1] in "fFdD":
+        if dialect.float_suffix_on_integer == "no":
+            hint = f"write {word[:-1]}.0, or {word[:-1]} for an exact number"
+            raise errors.bad_number(text, span, "this dialect has the suffixes F and D on approximate numbers only", hint)
+        group = "approximate"
+    if group == "approximate":
+        number = float(word.rstrip("fFdD"))
+        if math.isinf(number):
+            raise errors.number_out_of_range(text, span, "approximate")
+        return number
+    digits = word.rstrip("lL")
+    base = 8 if dialect.hex_octal == "yes" and len(digits) > 1 and digits[0] == "0" else 10
+    if base == 8 and ("8" in digits or "9" in digits):
+        hint = f"a leading zero makes a number octal: write {digits.lstrip('0')}"
+        raise errors.bad_number(text, span, "8 and 9 are no octal digits", hint)
+    digits = digits.lstrip("0")
+    if len(digits) > 22:  # int() refuses, or takes quadratic time on, thousands of digits
+        raise errors.number_out_of_range(text, span, "exact")
+    return _exact(text, span, int(digits or "0", base))
+
+
+def _exact(text: str, span: Span, number: int) -> int:
+    if number > 1 << 63:  # 2**63 itself is the parser's to judge: it may stand under a minus
+        raise errors.number_out_of_range(text, span, "exact")
+    return number

@@ -1,0 +1,187 @@
+"""The straight line from text to matcher, and the matcher people hold.
+
+The only room that knows the whole pipeline. A matcher travels as its verified program: nothing is parsed again on the
+other side. Follows HOUSE §8.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from mqsel._vm import Machine, Record, Selection
+from mqsel.checker import MatchOption, check
+from mqsel.compiler import lower
+from mqsel.dialect import IBM_MQ, PRESETS, Dialect
+from mqsel.errors import MQRC, ArgumentError, ProgramError, SelectorError
+from mqsel.explain import Explanation, explain
+from mqsel.optimizer import optimize as optimized
+from mqsel.parser import parse
+from mqsel.program import Program, from_bytes, to_bytes
+from mqsel.schema import Schema, SchemaLike, as_schema
+from mqsel.values import Truth
+
+Message = Mapping[str, Any] | Sequence[Any] | Record
+
+_CACHE_SIZE = 1024
+
+
+class Matcher:
+    """A selector, compiled. Made by `compile`; immutable; may be shared by threads and pickled.
+
+    Attributes:
+        selector: the text.
+        dialect: what the text was read as.
+        schema: layout of the sequences it takes as messages, or None.
+        program: the verified `Program`.
+        properties: names of the properties it reads, in order of first reading.
+        constant: the truth of a selector that reads no property, else None.
+        match_option: ``(name, identifier)`` where a queue manager would match a message or correlation identifier of
+            24 bytes instead of running the selector, else None (*IBM MQ 9.4, MatchOptions*).
+    """
+
+    __slots__ = ("_details", "_machine", "program", "schema")
+
+    def __init__(self, program: Program, schema: Schema | None = None) -> None:
+        self.program = program
+        self.schema = schema
+        self._machine = Machine(program, schema)
+        self._details: tuple[Truth | None, MatchOption | None] | None = None
+
+    @property
+    def selector(self) -> str:
+        return self.program.text
+
+    @property
+    def dialect(self) -> Dialect:
+        return self.program.dialect
+
+    @property
+    def properties(self) -> tuple[str, ...]:
+        return self.program.slots
+
+    @property
+    def constant(self) -> Truth | None:
+        return self._known()[0]
+
+    @property
+    def match_option(self) -> MatchOption | None:
+        return self._known()[1]
+
+    def _known(self) -> tuple[Truth | None, MatchOption | None]:
+        # Not part of the program: found again from the text when somebody asks.
+        if self._details is None:
+            checked = check(parse(self.selector, self.dialect), self.selector, self.dialect)
+            self._details = checked.constant, checked.match_option
+        return self._details
+
+    def matches(self, message: Message) -> bool:
+        """Tell whether *message* is selected, that is, whether the selector is TRUE for it.
+
+        Raises: PropertyTypeError: no message, or a property that is read has no property value.
+        """
+        return self._machine.matches(message)
+
+    def evaluate(self, message: Message) -> Truth:
+        """Give TRUE, FALSE or UNKNOWN. ERR, "the complete selector is false", is reported as FALSE."""
+        truth = Truth(self._machine.truth(message))
+        return Truth.FALSE if truth is Truth.ERR else truth
+
+    def filter(self, messages: Iterable[Any], *, errors: str = "raise") -> Selection:
+        """Iterate over the selected ones of *messages*, untouched and in order.
+
+        Pulls from the input only what it needs for the next answer; fits ``rdd.mapPartitions(matcher.filter)``.
+
+        Args:
+            messages: any iterable of messages.
+            errors: "raise" a PropertyTypeError with the index of the record, or "skip" it; the iterator counts
+                ``seen``, ``selected`` and ``skipped``.
+        """
+        if errors not in ("raise", "skip"):
+            raise ArgumentError(f"errors is {errors!r}: expected 'raise' or 'skip'")
+        try:
+            return Selection(self._machine, messages, errors == "skip")
+        except TypeError as error:
+            raise ArgumentError(
+                f"filter takes an iterable of messages, found one Python {type(messages).__name__}"
+            ) from error
+
+    def explain(self, message: Message) -> Explanation:
+        """Say of every part of the selector what it was for *message*, and why."""
+        return explain(self.program, self._machine.properties(message))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Matcher):
+            return NotImplemented
+        return self._identity() == other._identity()
+
+    def __hash__(self) -> int:
+        return hash(self._identity())
+
+    def _identity(self) -> tuple[str, Dialect, Schema | None]:
+        return self.selector, self.dialect, self.schema
+
+    def __repr__(self) -> str:
+        arguments = [repr(self.selector)]
+        if self.dialect != IBM_MQ:
+            arguments.append(f"dialect={self.dialect!r}")
+        if self.schema is not None:
+            typed = any(self.schema.types)
+            layout = tuple(zip(*self.schema, strict=True)) if typed else self.schema.names
+            arguments.append(f"schema={layout!r}")
+        return f"mqsel.compile({', '.join(arguments)})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        schema = None if self.schema is None else tuple(self.schema)
+        return _load, ((to_bytes(self.program),) if schema is None else (to_bytes(self.program), *schema))
+
+
+def _load(data: bytes, names: tuple[str, ...] | None = None, types: tuple[str | None, ...] = ()) -> Matcher:
+    """Rebuild a matcher on the other side: verify, never parse."""
+    if names is None:
+        return Matcher(from_bytes(data))
+    if not isinstance(names, tuple) or not isinstance(types, tuple) or len(names) != len(types):
+        raise ProgramError("the schema that came with the program is damaged")
+    return Matcher(from_bytes(data), as_schema(tuple(zip(names, types, strict=True))))
+
+
+def compile(  # noqa: A001 (like re.compile)
+    text: str,
+    *,
+    dialect: Dialect = IBM_MQ,
+    schema: SchemaLike | None = None,
+    optimize: bool = True,
+    for_subscription: bool = False,
+) -> Matcher:
+    """Compile a message selector; repeated calls are answered from a cache, like those of `re.compile`.
+
+    Args:
+        text: the selector; an empty or blank one selects everything.
+        dialect: how to read it: IBM_MQ, IBM_JMS, TIBCO_EMS, JMS, or a variation of one.
+        schema: the layout of messages that are sequences: names, (name, type) pairs, or a mapping of names to types.
+        optimize: rearrange and fuse; the truth values are the same without.
+        for_subscription: report a faulty text with the reason code a subscription gets (2551 instead of 2459).
+
+    Raises: SelectorSyntaxError, SelectorTypeError, SelectorLimitError, SelectorAlwaysFalseError: see `mqsel.errors`.
+        ArgumentError: an argument of the wrong type.
+    """
+    if not isinstance(text, str):
+        raise ArgumentError(f"a selector is a str, found {type(text).__name__}")
+    if not isinstance(dialect, Dialect):
+        raise ArgumentError(
+            f"dialect is a Dialect, found {dialect!r}", hint=f"use mqsel.{', mqsel.'.join(PRESETS)}"
+        )
+    layout = None if schema is None else as_schema(schema)
+    try:
+        return _compile(str(text), dialect, layout, bool(optimize))
+    except SelectorError as error:
+        if for_subscription and error.reason is MQRC.MQRC_SELECTOR_SYNTAX_ERROR:
+            error.reason = MQRC.MQRC_SELECTION_NOT_AVAILABLE
+        raise
+
+
+@functools.lru_cache(_CACHE_SIZE)
+def _compile(text: str, dialect: Dialect, schema: Schema | None, optimize: bool) -> Matcher:
+    checked = check(parse(text, dialect), text, dialect, schema)
+    return Matcher(lower(optimized(checked) if optimize else checked, quick=optimize), schema)

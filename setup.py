@@ -1,0 +1,28 @@
+"""The extensions: what pyproject.toml cannot say.
+
+MQSEL_SANITIZE=1 builds with address and undefined-behaviour sanitizers.
+"""
+
+import os
+import sys
+
+from Cython.Build import cythonize
+from setuptools import Extension, setup
+
+SANITIZE = os.environ.get("MQSEL_SANITIZE") == "1"
+UNIX = sys.platform != "win32"
+
+compile_args = ["-O3", "-Wall", "-Wno-unused-function"] if UNIX else []
+link_args: list[str] = []
+if SANITIZE:
+    flags = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-fno-omit-frame-pointer", "-g", "-O1"]
+    compile_args = [*compile_args, *flags]
+    link_args = flags[:1]
+
+setup(
+    ext_modules=cythonize(
+        [Extension("mqsel._vm", ["mqsel/_vm.pyx"], extra_compile_args=compile_args, extra_link_args=link_args)],
+        # No generated C in the tree, the source distribution or the wheel.
+        build_dir="build/cython",
+    )
+)

@@ -1,0 +1,308 @@
+"""The meaning of a selector, written a second time: a tree-walker that shares nothing with the engine but the tree.
+
+Owns no meaning of its own. Source: LANGUAGE §1 (truth), §2 (fields of a dialect), §5 (evaluation) and §6 (names),
+quoted rule by rule. Plain and recursive on purpose; must not know the optimizer, the compiler or the machine, and
+ignores what an optimizer notes on a node.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import struct
+from typing import TYPE_CHECKING, Any
+
+from mqsel import nodes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mqsel.dialect import Dialect
+
+# A type and what Python holds for it, as in the vectors. Beside the types of §1 there is "poison", §5: "a poisoned
+# number whose every comparison is a type mismatch".
+Value = tuple[str, Any]
+Properties = dict[str, Value]
+
+TRUE, FALSE, UNKNOWN, ERR = "TRUE", "FALSE", "UNKNOWN", "ERR"
+NULL: Value = ("null", None)
+POISON: Value = ("poison", None)
+
+_INTEGERS = ("int8", "int16", "int32", "int64")
+_NUMBERS = (*_INTEGERS, "float32", "float64")
+_LITERALS = {"exact": "int64", "approximate": "float64", "string": "string", "boolean": "boolean", "bytes": "bytes"}
+
+# On floats these are the IEEE operations on doubles, NaN and infinity included.
+_OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
+    "=": operator.eq,
+    "<>": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+}
+_NOT = {TRUE: FALSE, FALSE: TRUE, UNKNOWN: UNKNOWN}
+
+
+class _SelectorIsFalseError(Exception):
+    """ERR. An exception suffices: no rule turns ERR into another value, and a skipped operand is never evaluated."""
+
+
+def evaluate(node: nodes.Node, properties: Properties, dialect: Dialect) -> str:
+    """Evaluate the condition *node* against one message.
+
+    Args:
+        node: the tree of a selector.
+        properties: (type, value) by name; a name that is absent is NULL.
+        dialect: the choices of LANGUAGE §2.
+
+    Returns:
+        "TRUE", "FALSE", "UNKNOWN" or "ERR".
+    """
+    try:
+        return _Message(properties, dialect).truth(node)
+    except _SelectorIsFalseError:
+        return ERR
+
+
+class _Message:
+    """One message read under one dialect."""
+
+    def __init__(self, properties: Properties, dialect: Dialect) -> None:
+        self.properties = properties
+        self.dialect = dialect
+
+    def read(self, name: str) -> Value:
+        """§6: "`usr.x` and `x` are one property" under mqi names; §1: "NULL (= missing)"."""
+        spellings = [name]
+        if self.dialect.headers == "mqi":
+            head, dot, tail = name.partition(".")
+            if not dot:
+                spellings.append("usr." + name)
+            elif head == "usr" and "." not in tail:
+                spellings.append(tail)
+        kind, value = next((self.properties[each] for each in spellings if each in self.properties), NULL)
+        return kind, _to_float32(value) if kind == "float32" else value
+
+    def mismatch(self) -> str:
+        """§2: `type_mismatch` = `operation` (that comparison is FALSE) · `selector` (ERR)."""
+        if self.dialect.type_mismatch == "selector":
+            raise _SelectorIsFalseError
+        return FALSE
+
+    def truth(self, node: nodes.Node) -> str:
+        """Evaluate a condition."""
+        match node:
+            case nodes.Literal(kind="boolean"):
+                return _truth(node.value)
+            case nodes.Identifier():
+                return self.bare(node)
+            case nodes.Not():
+                # §1: "Kleene; NOT ERR = ERR".
+                return _NOT[self.truth(node.operand)]
+            case nodes.And():
+                return self.junction(node.operands, decisive=FALSE)
+            case nodes.Or():
+                return self.junction(node.operands, decisive=TRUE)
+            case nodes.Comparison():
+                return self.compare(node.operator, self.value(node.left), self.value(node.right))
+            case nodes.Between():
+                return self.between(node)
+            case nodes.In() | nodes.Like():
+                return self.match(node)
+            case nodes.IsNull():
+                # §5: "IS [NOT] NULL is never UNKNOWN. The empty string is not NULL."
+                return _truth((self.read(node.identifier.name)[0] == "null") is not node.negated)
+        raise TypeError(f"not a condition: {node!r}")
+
+    def bare(self, node: nodes.Identifier) -> str:
+        """§5, bare identifier: "BOOLEAN → itself, NULL → UNKNOWN, other → type mismatch"."""
+        kind, value = self.read(node.name)
+        if kind == "null":
+            return UNKNOWN
+        return _truth(value) if kind == "boolean" else self.mismatch()
+
+    def junction(self, operands: tuple[nodes.Node, ...], *, decisive: str) -> str:
+        """§1: "a FALSE → FALSE; a ERR → ERR; otherwise evaluate b; b ERR → ERR; else Kleene" (OR: from TRUE)."""
+        result = _NOT[decisive]
+        for operand in operands:
+            truth = self.truth(operand)
+            if truth == decisive:
+                return decisive
+            if truth == UNKNOWN:
+                result = UNKNOWN
+        return result
+
+    def compare(self, symbol: str, left: Value, right: Value) -> str:
+        """Compare two values by §5, Comparison."""
+        kinds = (left[0], right[0])
+        # "NULL on either side → UNKNOWN (NULL wins over mismatch)."
+        if "null" in kinds:
+            return UNKNOWN
+        # "Numbers compare after Java binary promotion"; "IEEE rules for NaN; -0.0 = 0.0".
+        if kinds[0] in _NUMBERS and kinds[1] in _NUMBERS:
+            _, first, second = _promote(left, right)
+            return _truth(_OPERATIONS[symbol](first, second))
+        # "`=`/`<>` also on strings (code points, exact), booleans, byte strings (length and bytes)."
+        if symbol in ("=", "<>") and kinds[0] == kinds[1] and kinds[0] in ("string", "boolean", "bytes"):
+            return _truth(_OPERATIONS[symbol](left[1], right[1]))
+        # "Any other pairing, and ordering of non-numbers at run time, is a type mismatch". Poison is such a pairing.
+        return self.mismatch()
+
+    def between(self, node: nodes.Between) -> str:
+        """§5: "BETWEEN = `a >= b AND a <= c`; NOT BETWEEN = `a < b OR a > c`; NULL by `between_null`"."""
+        parts = (node.operand, node.low, node.high)
+        # §2: "`literal` (any NULL: BETWEEN FALSE, NOT BETWEEN TRUE)". To know it, all three are evaluated.
+        if self.dialect.between_null == "literal" and NULL in [self.value(part) for part in parts]:
+            return _truth(node.negated)
+        low, high, decisive = ("<", ">", TRUE) if node.negated else (">=", "<=", FALSE)
+        expansion = (
+            nodes.Comparison(low, node.operand, node.low),
+            nodes.Comparison(high, node.operand, node.high),
+        )
+        return self.junction(expansion, decisive=decisive)
+
+    def match(self, node: nodes.In | nodes.Like) -> str:
+        """Evaluate [NOT] IN and [NOT] LIKE."""
+        kind, value = self.read(node.identifier.name)
+        # "NULL → UNKNOWN for both", in IN and in LIKE.
+        if kind == "null":
+            return UNKNOWN
+        # "A non-string operand is a type mismatch of the operation as written: IN and NOT IN are both FALSE."
+        if kind != "string":
+            return self.mismatch()
+        # "IN = OR of equalities, NOT IN its negation."
+        found = value in node.choices if isinstance(node, nodes.In) else _like(value, node.pattern, node.escape)
+        return _truth(found is not node.negated)
+
+    def value(self, node: nodes.Node) -> Value:
+        """Evaluate an operand, "left to right" (§1) and eagerly."""
+        match node:
+            case nodes.Literal():
+                # §5: "all integer literals are INT64"; §3: approximate numerics are "always double".
+                return _LITERALS[node.kind], node.value
+            case nodes.Identifier():
+                return self.read(node.name)
+            case nodes.Sign():
+                return self.sign(node.operator, self.value(node.operand))
+            case nodes.Arithmetic():
+                # §4: "Left-associative".
+                result = self.value(node.operands[0])
+                for symbol, operand in zip(node.operators, node.operands[1:], strict=True):
+                    result = self.arithmetic(symbol, result, self.value(operand))
+                return result
+        # §4: "`(a = 1) = TRUE` is legal": a condition as an operand is a boolean, UNKNOWN a NULL one.
+        truth = self.truth(node)
+        return NULL if truth == UNKNOWN else ("boolean", truth == TRUE)
+
+    def unusable(self, *operands: Value) -> Value | None:
+        """§5: "NULL operand: `null_arithmetic`. Wrong type: a poisoned number"; NULL wins."""
+        if NULL in operands:
+            if self.dialect.null_arithmetic == "selector":
+                raise _SelectorIsFalseError
+            return NULL
+        return None if all(kind in _NUMBERS for kind, _ in operands) else POISON
+
+    def sign(self, symbol: str, operand: Value) -> Value:
+        """Apply a unary sign, after unary promotion (a byte or short becomes an int)."""
+        if unusable := self.unusable(operand):
+            return unusable
+        kind, number = operand
+        number = -number if symbol == "-" else number
+        if kind not in _INTEGERS:
+            return kind, number
+        kind = "int64" if kind == "int64" else "int32"
+        return kind, _wrap(kind, number)
+
+    def arithmetic(self, symbol: str, left: Value, right: Value) -> Value:
+        """Apply a binary operator by §5, Arithmetic."""
+        if unusable := self.unusable(left, right):
+            return unusable
+        kind, first, second = _promote(left, right)
+        result: Any = _OPERATIONS[symbol](first, second) if symbol != "/" else _divide(kind, first, second)
+        if kind in _INTEGERS:
+            return kind, _wrap(kind, result)
+        # Rounding a double sum, product or quotient of two float32 gives the float32 one: 53 >= 2 * 24 + 2 bits.
+        return kind, _to_float32(result) if kind == "float32" else result
+
+
+def _truth(condition: object) -> str:
+    return TRUE if condition else FALSE
+
+
+def _promote(left: Value, right: Value) -> tuple[str, float, float]:
+    """§5: "INT8/16/32 → int32; any INT64 → int64; any FLOAT64 → double; FLOAT32 with integers or FLOAT32 → float32"."""
+    kinds = (left[0], right[0])
+    first, second = left[1], right[1]
+    if "float64" in kinds:
+        return "float64", float(first), float(second)
+    if "float32" in kinds:
+        return "float32", _to_float32(first), _to_float32(second)
+    return ("int64" if "int64" in kinds else "int32"), first, second
+
+
+def _to_float32(number: float) -> float:
+    if isinstance(number, int):
+        # Through a double a long would round twice: 2**60 + 2**36 + 1 would end on 2**60.
+        excess = max(abs(number).bit_length() - 24, 0)
+        kept, rest = divmod(abs(number), 1 << excess)
+        if 2 * rest + (kept & 1) > 1 << excess:
+            kept += 1
+        return math.copysign(float(kept << excess), number)
+    try:
+        return float(struct.unpack("<f", struct.pack("<f", number))[0])
+    except OverflowError:
+        return math.copysign(math.inf, number)
+
+
+def _wrap(kind: str, number: int) -> int:
+    """§5: "int32, wrapping", "int64, wrapping", "MIN / -1 wraps (no trap)"."""
+    half = 1 << (63 if kind == "int64" else 31)
+    return (number + half) % (2 * half) - half
+
+
+def _divide(kind: str, first: float, second: float) -> float:
+    if kind in _INTEGERS:
+        # §5: "integer division by zero → ERR"; "Integer division truncates toward zero".
+        if second == 0:
+            raise _SelectorIsFalseError
+        quotient = abs(first) // abs(second)
+        return quotient if (first < 0) == (second < 0) else -quotient
+    # §5: "Floating division follows IEEE". Python raises for a zero divisor instead.
+    if second != 0:
+        return first / second
+    return math.nan if first == 0 or math.isnan(first) else math.copysign(math.inf, first) * math.copysign(1.0, second)
+
+
+_ONE, _RUN = object(), object()
+
+
+def _like(text: str, pattern: str, escape: str | None) -> bool:
+    """§5: "`_` one code point, `%` any run, newlines included"."""
+    atoms: list[object] = []
+    position = 0
+    while position < len(pattern):
+        point = pattern[position]
+        position += 1
+        if point == escape:
+            # "takes the special meaning from a following `_`, `%` or itself; before anything else, and at the end of
+            # the pattern, it stands for itself."
+            if position < len(pattern) and pattern[position] in ("_", "%", escape):
+                point = pattern[position]
+                position += 1
+            atoms.append(point)
+        else:
+            atoms.append({"_": _ONE, "%": _RUN}.get(point, point))
+    # reached[n]: the atoms so far match the first n code points of the text.
+    reached = [True] + [False] * len(text)
+    for atom in atoms:
+        if atom is _RUN:
+            first = reached.index(True) if True in reached else len(reached)
+            reached = [index >= first for index in range(len(reached))]
+        else:
+            steps = [here and atom in (_ONE, point) for here, point in zip(reached, text, strict=False)]
+            reached = [False, *steps]
+    return reached[-1]
