@@ -204,9 +204,11 @@ def caret(text: str, span: Span) -> list[str]:
 
 
 def quoted(text: str) -> str:
-    """Show a piece of a selector in single quotes, shortened."""
+    """Show a piece of a selector, shortened, in single quotes unless it brings quotes of its own."""
     shown = _visible(text)
-    return f"'{shown}'" if len(shown) <= 40 else f"'{shown[:39]}…'"
+    if len(shown) > 40:
+        shown = f"{shown[:39]}…"
+    return shown if shown[:1] in ("'", '"') else f"'{shown}'"
 
 
 def unexpected_character(text: str, span: Span, hint: str | None) -> SelectorSyntaxError:

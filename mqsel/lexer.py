@@ -186,6 +186,8 @@ def _hint_for(character: str) -> str | None:
         plain = unicodedata.normalize("NFKC", character)
         if plain != character and plain.isascii() and plain.strip():
             return f"this is U+{ord(character):04X}: write the plain {plain}"
+        if character.isdecimal():
+            return f"write the plain {unicodedata.decimal(character)}"
         if character.isspace() or unicodedata.category(character) in ("Zs", "Zl", "Zp", "Cf"):
             return f"U+{ord(character):04X} is not white space in this dialect: use a blank"
     return hint

@@ -18,6 +18,7 @@ Owns the grammar and what to say when it is broken; knows no types. Follows LANG
 from __future__ import annotations
 
 import difflib
+import unicodedata
 from typing import NoReturn
 
 from mqsel import errors
@@ -324,7 +325,11 @@ class _Parser:
         before = self.tokens[self.at - 1].kind if self.at else ""
         earlier = self.tokens[self.at - 2].kind if self.at > 1 else ""
         following = self.tokens[self.at + 1].kind if kind != "end" else ""
+        if before == "/" and kind == "/":
+            return "comments are not supported"
         if before in _RELATIONS and kind in _RELATIONS:
+            if self.tokens[self.at - 1].stop < token.start and before + kind in _RELATIONS:
+                return f"write {before}{kind} without a blank"
             return _RELATION_HINTS.get(before + kind, "write one of = <> < <= > >=")
         if before == "IS" or (before == "NOT" and earlier == "IS"):
             return "IS is followed by NULL or NOT NULL only; to test a boolean write name = TRUE, or the name alone"
@@ -344,6 +349,8 @@ class _Parser:
             return "BETWEEN takes two bounds joined by AND: name BETWEEN 1 AND 9"
         if before == "NOT" and earlier in _ENDS and kind in _RELATIONS:
             return "not equal is written <>; NOT stands before a whole condition"
+        if kind == "," and before == "exact" and following == "exact":
+            return "digits are not grouped"
         if kind == "," and before:
             return "join conditions with AND or OR"
         if kind == "end":
@@ -374,7 +381,8 @@ class _Parser:
                 name = str(word.value)
                 if name.upper() in _FOREIGN:
                     return _FOREIGN[name.upper()]
-                near = difflib.get_close_matches(name.upper(), KEYWORDS - {"NULL", "TRUE", "FALSE"}, 1, 0.6)
+                plain = unicodedata.normalize("NFKC", name).upper()
+                near = difflib.get_close_matches(plain, KEYWORDS - {"NULL", "TRUE", "FALSE"}, 1, 0.6)
                 if near:
                     return f"did you mean {near[0]} instead of {name}?"
         if token.kind in ("exact", "approximate") and before in ("exact", "approximate"):

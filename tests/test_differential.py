@@ -1,0 +1,92 @@
+"""Invariant: oracle = VM = VM unoptimised = VM after pickling, for any selector, message and dialect; in four values."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import pickle
+import random
+
+import oracle
+import pytest
+import strategies
+
+import mqsel
+from mqsel import _vm, nodes
+from mqsel.checker import check
+from mqsel.dialect import PRESETS
+from mqsel.optimizer import optimize
+from mqsel.parser import parse
+
+# 4 dialects × 8 blocks of this many pairs; the issue that asked for them wants 200,000 once: MQSEL_PAIRS=6250.
+PAIRS = int(os.environ.get("MQSEL_PAIRS", "400"))
+CHOICES = list(
+    itertools.product(("operation", "selector"), ("unknown", "selector"), ("literal", "expand")),
+)
+
+
+@pytest.mark.parametrize("choices", CHOICES, ids="-".join)
+@pytest.mark.parametrize("name", PRESETS)
+def test_engines_agree(name: str, choices: tuple[str, str, str]) -> None:
+    """Invariant: all engines give one truth value; half of the pairs under the preset, half under *choices*."""
+    rng = random.Random(f"{name} {choices}")
+    preset = PRESETS[name]
+    varied = preset.replace(type_mismatch=choices[0], null_arithmetic=choices[1], between_null=choices[2])
+    for number in range(PAIRS):
+        text, properties = strategies.random_case(rng, name)
+        dialect = varied if number % 2 else preset
+        message = strategies.to_message(properties)
+        tree = parse(text, dialect)
+        wanted = oracle.evaluate(tree, properties, dialect)
+        matcher = mqsel.compile(text, dialect=dialect)
+        plain = mqsel.compile(text, dialect=dialect, optimize=False)
+        copied = pickle.loads(pickle.dumps(matcher))
+        names = tuple(properties)
+        laid_out = mqsel.compile(text, dialect=dialect, schema=names)
+        got = {
+            engine: mqsel.Truth(_vm.Machine(one.program).truth(message)).name
+            for engine, one in (("vm", matcher), ("unoptimised", plain), ("pickled", copied))
+        }
+        selected = {
+            "vm": matcher.matches(message),
+            "tuple": laid_out.matches(tuple(message.values())),
+            "record": matcher.matches(mqsel.Record(names, message)),
+            "filter": list(matcher.filter([message])) == [message] if number % 8 == 0 else matcher.matches(message),
+        }
+
+        assert got == dict.fromkeys(got, wanted), (text, properties, dialect)
+        assert selected == dict.fromkeys(selected, wanted == "TRUE"), (text, properties, dialect)
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_texts_survive(name: str) -> None:
+    """Invariant: parse(unparse(tree)) == tree, also for optimized trees; optimizing twice changes nothing more."""
+    rng = random.Random(name)
+    dialect = PRESETS[name]
+    for _ in range(PAIRS * 4):
+        text, _ = strategies.random_case(rng, name)
+        tree = parse(text, dialect)
+        checked = check(tree, text, dialect)
+        once = optimize(checked)
+
+        assert parse(nodes.unparse(tree), dialect) == tree, text
+        assert optimize(once).node == once.node, text
+        again = nodes.unparse(once.node)
+        assert nodes.unparse(parse(again, dialect)) == again, text
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_cases_of_hypothesis(name: str) -> None:
+    """Invariant: oracle = VM, on cases that shrink to something readable."""
+    hypothesis = pytest.importorskip("hypothesis")
+    dialect = PRESETS[name]
+
+    @hypothesis.settings(max_examples=PAIRS, deadline=None, database=None)
+    @hypothesis.given(strategies.cases(name))
+    def run(case: tuple[str, strategies.Properties]) -> None:
+        text, properties = case
+        wanted = oracle.evaluate(parse(text, dialect), properties, dialect)
+        machine = _vm.Machine(mqsel.compile(text, dialect=dialect).program)
+        assert mqsel.Truth(machine.truth(strategies.to_message(properties))).name == wanted
+
+    run()
