@@ -48,11 +48,18 @@ cdef struct Choices:
     PyObject *members   # a frozenset of them, or NULL where a linear search is faster
 
 
+# Dicts of one shape hold a property at one place: PyDict_Next from there costs a fraction of a probe.
+cdef struct Hint:
+    Py_ssize_t place         # PyDict_Next position of the property's entry
+    int trust                # > 0: try the place first; <= 0: counts up from a rest towards the next search for it
+
+
 # What one evaluation needs. Frames are pooled by the machine: no allocation for a message.
 cdef struct Frame:
     uint64_t stamp           # number of the current message; a slot is valid if its stamp equals it
     Value *slots             # one for each slot of the program
     uint64_t *stamps         # message for which the slot was fetched last
+    Hint *hints              # where each property stood in the last dicts
     PyObject **owners        # strong references to what the slots point to, released late
     Value *stack             # value stack
     unsigned char *truths    # truth stack below its top, which the loop keeps in a register

@@ -35,6 +35,7 @@ cdef extern from "Python.h":
     PyObject *Py_True
     PyObject *Py_False
     PyObject *PyDict_GetItemWithError(PyObject *mapping, PyObject *key) except? NULL
+    int PyDict_Next(PyObject *mapping, Py_ssize_t *place, PyObject **key, PyObject **item)
     PyObject **PySequence_Fast_ITEMS(PyObject *sequence)
     Py_ssize_t PySequence_Fast_GET_SIZE(PyObject *sequence)
     PyObject *PyIter_Next(PyObject *iterator) except? NULL
@@ -248,7 +249,7 @@ cdef inline Value *slot_value(Machine machine, Frame *frame, Source *source, uin
             item = source.items[position] if position >= 0 else Py_None
             value_load(value, &frame.owners[slot], machine.names[slot], item)
         elif Source is DictSource:
-            item = PyDict_GetItemWithError(source.message, machine.names[slot])
+            item = dict_find(source.message, machine.names[slot], &frame.hints[slot])
             if item == NULL and machine.aliases[slot] != NULL:
                 item = PyDict_GetItemWithError(source.message, machine.aliases[slot])
             if item == NULL:
@@ -259,6 +260,46 @@ cdef inline Value *slot_value(Machine machine, Frame *frame, Source *source, uin
         else:
             mapping_load(machine, source.message, slot, value, &frame.owners[slot])
         return value
+
+
+cdef enum:
+    TRUST = 4       # hits forgive this many misses
+    REST = -62      # probes before the next search for a place
+
+
+cdef inline PyObject *dict_find(PyObject *message, PyObject *name, Hint *hint) except? NULL:
+    """Look a property up, first where it stood in the last message. Works only with the very key object."""
+    cdef PyObject *key
+    cdef PyObject *item
+    cdef Py_ssize_t place
+    if hint.trust > 0:
+        place = hint.place
+        if PyDict_Next(message, &place, &key, &item) and key == name:
+            if hint.trust < TRUST:
+                hint.trust += 1
+            return item
+        hint.trust -= 1
+        if hint.trust == 0:
+            hint.trust = REST
+    else:
+        hint.trust += 1
+        if hint.trust > 0:
+            dict_learn(message, name, hint)
+    return PyDict_GetItemWithError(message, name)
+
+
+cdef void dict_learn(PyObject *message, PyObject *name, Hint *hint) noexcept:
+    cdef PyObject *key
+    cdef PyObject *item
+    cdef Py_ssize_t place = 0
+    cdef Py_ssize_t before = 0
+    while PyDict_Next(message, &place, &key, &item):
+        if key == name:
+            hint.place = before
+            hint.trust = TRUST
+            return
+        before = place
+    hint.trust = REST
 
 
 cdef int mapping_load(Machine machine, PyObject *message, uint32_t slot, Value *value, PyObject **owner) except -1:
@@ -900,6 +941,7 @@ cdef class Machine:
             frame.slots = <Value *> zeroed(self.slot_count, sizeof(Value))
             frame.stamps = <uint64_t *> zeroed(self.slot_count, sizeof(uint64_t))
             frame.owners = <PyObject **> zeroed(self.slot_count, sizeof(PyObject *))
+            frame.hints = <Hint *> zeroed(self.slot_count, sizeof(Hint))
             frame.stack = <Value *> zeroed(self.program.value_depth, sizeof(Value))
             frame.truths = <unsigned char *> zeroed(self.program.truth_depth, 1)
         except MemoryError:
@@ -1000,6 +1042,7 @@ cdef void frame_free(Frame *frame) noexcept:
     free(frame.slots)
     free(frame.stamps)
     free(frame.owners)
+    free(frame.hints)
     free(frame.stack)
     free(frame.truths)
     free(frame)

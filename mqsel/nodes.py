@@ -7,13 +7,42 @@ Knows nothing of dialects, types or programs. Follows LANGUAGE §4.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from mqsel.errors import Span
 
 
-@dataclass(frozen=True, slots=True)
-class Literal:
+class _Tree:
+    """What nodes have in common. None of it recurses: a tree may be deeper than the interpreter's stack."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        """Compare structure and literals; spans and derived fields do not count."""
+        if not isinstance(other, _Tree):
+            return NotImplemented
+        pairs: list[tuple[object, object]] = [(self, other)]
+        while pairs:
+            a, b = pairs.pop()
+            if a is b:
+                continue
+            if type(a) is not type(b) or _own(a) != _own(b):  # type: ignore[arg-type]
+                return False
+            below_a, below_b = children(a), children(b)  # type: ignore[arg-type]
+            if len(below_a) != len(below_b):
+                return False
+            pairs.extend(zip(below_a, below_b, strict=True))
+        return True
+
+    def __hash__(self) -> int:
+        return hash(tuple((type(node), _own(node)) for node in walk(self)))  # type: ignore[arg-type]
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}<{unparse(self)}>"  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Literal(_Tree):
     """A constant as written; a sign directly before a number belongs to it.
 
     ``kind`` is "exact", "approximate", "string", "boolean" or "bytes": it keeps 1, 1.0 and TRUE apart.
@@ -21,68 +50,68 @@ class Literal:
 
     kind: str
     value: int | float | str | bool | bytes
-    span: Span = field(default=(0, 0), compare=False)
+    span: Span = (0, 0)
 
 
-@dataclass(frozen=True, slots=True)
-class Identifier:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Identifier(_Tree):
     """A name as written."""
 
     name: str
-    span: Span = field(default=(0, 0), compare=False)
+    span: Span = (0, 0)
 
 
-@dataclass(frozen=True, slots=True)
-class Sign:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Sign(_Tree):
     """Unary ``+`` or ``-`` on anything but a bare number."""
 
     operator: str
     operand: Node
-    span: Span = field(default=(0, 0), compare=False)
+    span: Span = (0, 0)
 
 
-@dataclass(frozen=True, slots=True)
-class Arithmetic:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Arithmetic(_Tree):
     """``operands[0] operators[0] operands[1] …``, left-associative, all of ``+ -`` or all of ``* /``."""
 
     operators: tuple[str, ...]
     operands: tuple[Node, ...]
-    span: Span = field(default=(0, 0), compare=False)
+    span: Span = (0, 0)
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Comparison(_Tree):
     """``left operator right`` with one of ``= <> < <= > >=``."""
 
     operator: str
     left: Node
     right: Node
-    span: Span = field(default=(0, 0), compare=False)
+    span: Span = (0, 0)
 
 
-@dataclass(frozen=True, slots=True)
-class Between:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Between(_Tree):
     """``operand [NOT] BETWEEN low AND high``."""
 
     negated: bool
     operand: Node
     low: Node
     high: Node
-    span: Span = field(default=(0, 0), compare=False)
+    span: Span = (0, 0)
 
 
-@dataclass(frozen=True, slots=True)
-class In:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class In(_Tree):
     """``identifier [NOT] IN ('…', …)``."""
 
     negated: bool
     identifier: Identifier
     choices: tuple[str, ...]
-    span: Span = field(default=(0, 0), compare=False)
+    span: Span = (0, 0)
 
 
-@dataclass(frozen=True, slots=True)
-class Like:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Like(_Tree):
     """``identifier [NOT] LIKE pattern [ESCAPE escape]``.
 
     ``shape`` is "pattern" as parsed; the optimizer may know better: "prefix", "suffix" or "contains" of ``affix``.
@@ -92,42 +121,42 @@ class Like:
     identifier: Identifier
     pattern: str
     escape: str | None
-    span: Span = field(default=(0, 0), compare=False)
-    shape: str = field(default="pattern", compare=False)
-    affix: str = field(default="", compare=False)
+    span: Span = (0, 0)
+    shape: str = "pattern"
+    affix: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class IsNull:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class IsNull(_Tree):
     """``identifier IS [NOT] NULL``."""
 
     negated: bool
     identifier: Identifier
-    span: Span = field(default=(0, 0), compare=False)
+    span: Span = (0, 0)
 
 
-@dataclass(frozen=True, slots=True)
-class Not:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Not(_Tree):
     """``NOT operand``."""
 
     operand: Node
-    span: Span = field(default=(0, 0), compare=False)
+    span: Span = (0, 0)
 
 
-@dataclass(frozen=True, slots=True)
-class And:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class And(_Tree):
     """``operands[0] AND operands[1] AND …``, two or more."""
 
     operands: tuple[Node, ...]
-    span: Span = field(default=(0, 0), compare=False)
+    span: Span = (0, 0)
 
 
-@dataclass(frozen=True, slots=True)
-class Or:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Or(_Tree):
     """``operands[0] OR operands[1] OR …``, two or more."""
 
     operands: tuple[Node, ...]
-    span: Span = field(default=(0, 0), compare=False)
+    span: Span = (0, 0)
 
 
 Node = Literal | Identifier | Sign | Arithmetic | Comparison | Between | In | Like | IsNull | Not | And | Or
@@ -147,6 +176,27 @@ _CHILDREN: dict[type, tuple[str, ...]] = {
     And: ("operands",),
     Or: ("operands",),
 }
+
+
+# What a node says itself, beside its sub-expressions.
+_OWN: dict[type, tuple[str, ...]] = {
+    Literal: ("kind", "value"),
+    Identifier: ("name",),
+    Sign: ("operator",),
+    Arithmetic: ("operators",),
+    Comparison: ("operator",),
+    Between: ("negated",),
+    In: ("negated", "choices"),
+    Like: ("negated", "pattern", "escape"),
+    IsNull: ("negated",),
+    Not: (),
+    And: (),
+    Or: (),
+}
+
+
+def _own(node: Node) -> tuple[object, ...]:
+    return tuple([getattr(node, name) for name in _OWN[type(node)]])
 
 
 def children(node: Node) -> tuple[Node, ...]:

@@ -1,0 +1,123 @@
+"""Invariant: any bytes either load as a program that ends within its length, or raise ProgramError. Nothing else, ever.
+
+    python tests/fuzz/fuzz_program.py --seconds 60 [--seed 1]
+
+Bytes are random, or programs with bits flipped, pieces cut and whole instructions exchanged; most are given a right
+checksum again, so that it is the verifier that is tested and not the checksum.
+"""
+
+from __future__ import annotations
+
+import argparse
+import pickle
+import random
+import struct
+import sys
+import time
+import zlib
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+import strategies
+
+import mqsel
+from mqsel._vm import Machine
+from mqsel.dialect import PRESETS
+from mqsel.errors import ProgramError
+from mqsel.opcodes import TABLE
+from mqsel.program import Program, from_bytes, to_bytes
+
+
+def sealed(data: bytes) -> bytes:
+    return data[:-4] + struct.pack("<I", zlib.crc32(data[:-4]))
+
+
+def mutated(rng: random.Random, data: bytes) -> bytes:
+    changed = bytearray(data)
+    for _ in range(rng.randrange(1, 5)):
+        at = rng.randrange(len(changed))
+        kind = rng.randrange(5)
+        if kind == 0:
+            changed[at] ^= 1 << rng.randrange(8)
+        elif kind == 1:
+            changed[at] = rng.choice([0, 1, 2, 0x7F, 0x80, 0xFF, rng.randrange(len(TABLE))])
+        elif kind == 2:
+            del changed[at : at + rng.randrange(1, 9)]
+        elif kind == 3:
+            changed[at:at] = bytes(rng.randrange(256) for _ in range(rng.randrange(1, 9)))
+        else:
+            to = rng.randrange(len(changed))
+            changed[at : at + 4], changed[to : to + 4] = changed[to : to + 4], changed[at : at + 4]
+        if len(changed) < 6:
+            break
+    result = bytes(changed)
+    return sealed(result) if rng.random() < 0.9 and len(result) > 4 else result
+
+
+def reassembled(rng: random.Random, program: Program) -> Program:
+    """Exchange, drop and invent instructions of a real program."""
+    code = list(program.code)
+    for _ in range(rng.randrange(1, 6)):
+        at = rng.randrange(len(code))
+        operand = rng.choice([0, 1, 2, 3, at + 1, at + 2, len(code) - 1, rng.randrange(1 << 24)])
+        code[at] = rng.choice(
+            [rng.randrange(len(TABLE)) | operand << 8, code[rng.randrange(len(code))], code[at] & 0xFF | operand << 8]
+        )
+    exact = rng.choice([program.exact, program.exact, rng.randrange(len(code))])
+    constants = tuple(rng.sample(program.constants, len(program.constants)))
+    return Program(program.text, program.dialect, program.slots, constants, tuple(code), program.spans, exact)
+
+
+def run(program: Program, message: dict[str, object]) -> None:
+    machine = Machine(program)
+    assert 0 <= machine.truth(message) <= 3
+    assert machine.matches(message) in (True, False)
+    data = to_bytes(program)
+    assert to_bytes(from_bytes(data)) == data  # not ==: a constant may be NaN
+
+
+def main() -> int:
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--seconds", type=float, default=10)
+    arguments.add_argument("--seed", type=int, default=None)
+    options = arguments.parse_args()
+    seed = options.seed if options.seed is not None else random.SystemRandom().randrange(1 << 32)
+    print(f"seed {seed}", flush=True)
+    rng = random.Random(seed)
+    stop = time.monotonic() + options.seconds
+    tried = loaded = 0
+    while time.monotonic() < stop:
+        name = rng.choice(list(PRESETS))
+        text, properties = strategies.random_case(rng, name)
+        matcher = mqsel.compile(text, dialect=PRESETS[name], optimize=rng.random() < 0.7)
+        message = strategies.to_message(properties)
+        original = to_bytes(matcher.program)
+        for _ in range(30):
+            tried += 1
+            data = original if rng.random() < 0.98 else bytes(rng.randrange(256) for _ in range(rng.randrange(60)))
+            try:
+                if rng.random() < 0.5:
+                    program = reassembled(rng, matcher.program)
+                else:
+                    data = mutated(rng, data) if len(data) > 4 else data
+                    program = from_bytes(data)
+            except ProgramError as error:
+                assert str(error)
+                assert pickle.loads(pickle.dumps(error)).args == error.args
+                continue
+            except BaseException:
+                print(f"failing bytes: {data.hex()}", flush=True)
+                raise
+            loaded += 1
+            try:
+                run(program, message)
+            except BaseException:
+                print(f"failing program: {program!r} on {message!r}", flush=True)
+                raise
+    print(f"{tried} tried, {loaded} loaded and run")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,112 @@
+"""Invariant: any text either compiles, and then runs on any message, or raises SelectorError. Nothing else, ever.
+
+    python tests/fuzz/fuzz_text.py --seconds 60 [--seed 1]
+
+Texts are random code points, random tokens, and vectors with pieces cut, doubled, swapped and replaced.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+import strategies
+
+import mqsel
+from mqsel.dialect import PRESETS
+from mqsel.errors import PropertyTypeError, SelectorError
+from mqsel.nodes import unparse
+from mqsel.parser import parse
+
+TOKENS = [
+    *"= <> < <= > >= + - * / ( ) , . ' '' \" -- /* ; ! != == && || % ` \\ [ ] { } : ? @ # ~ ^ | & $ _ €".split(),
+    *"NULL TRUE FALSE NOT AND OR BETWEEN LIKE IN IS ESCAPE and nOt ＡＮＤ Iſ".split(),
+    *"a b weight color JMSType JMSPriority JMSFoo usr.x a.b Root.MQMD.MsgType Body mq.a.b 𝒜 été \u180e \u00ad".split(),
+    *"0 1 5 07 09 0x1F 0x 9223372036854775807 9223372036854775808 1E400 7. .5 5F 7E -57.9e-2 1e5D 5L".split(),
+    *["'car'", "'it''s'", "'%a_'", "'\\'", '"0x2F1C"', '"0x2"', "''", " ", "\t", "\n", "\x0b", "\u2003", "\ud800", "\x00"],
+]
+
+
+def random_text(rng: random.Random, seeds: list[str]) -> str:
+    kind = rng.randrange(5)
+    if kind == 0:
+        return "".join(chr(rng.randrange(0x250 if rng.random() < 0.8 else 0x110000)) for _ in range(rng.randrange(40)))
+    if kind == 1:
+        return "".join(rng.choice(TOKENS) + rng.choice(["", " ", " "]) for _ in range(rng.randrange(1, 30)))
+    if kind == 2:
+        return strategies.random_case(rng, rng.choice(list(PRESETS)))[0]
+    text = rng.choice(seeds)
+    for _ in range(rng.randrange(1, 6)):
+        at, to = sorted((rng.randrange(len(text) + 1), rng.randrange(len(text) + 1)))
+        text = rng.choice(
+            [
+                text[:at] + text[to:],
+                text[:at] + rng.choice(TOKENS) + text[at:],
+                text[:to] + text[at:to] * rng.randrange(1, 4) + text[to:],
+                text[:at] + rng.choice(TOKENS) + text[to:],
+                text[at:to] + text[:at] + text[to:],
+                text[:at] + "(" * rng.randrange(700) + text[at:],
+                text[:at] + rng.choice(["NOT ", "-", "- ", "a+", "a=1 AND "]) * rng.randrange(700) + text[at:],
+            ]
+        )[:20000]
+    return text
+
+
+def main() -> int:
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--seconds", type=float, default=10)
+    arguments.add_argument("--seed", type=int, default=None)
+    options = arguments.parse_args()
+    seed = options.seed if options.seed is not None else random.SystemRandom().randrange(1 << 32)
+    print(f"seed {seed}", flush=True)
+    rng = random.Random(seed)
+    vectors = Path(__file__).resolve().parent.parent / "vectors"
+    seeds = [
+        json.loads(line)["selector"]
+        for path in sorted(vectors.glob("*.jsonl"))
+        for line in path.read_text(encoding="utf-8").splitlines()
+    ]
+    stop = time.monotonic() + options.seconds
+    texts = compiled = 0
+    slowest = 0.0
+    while time.monotonic() < stop:
+        text = random_text(rng, seeds)
+        name = rng.choice(list(PRESETS))
+        dialect = PRESETS[name]
+        texts += 1
+        began = time.monotonic()
+        try:
+            matcher = mqsel.compile(text, dialect=dialect, optimize=rng.random() < 0.8)
+        except SelectorError as error:
+            rendered = str(error)
+            assert rendered and 0 <= error.span[0] <= error.span[1] <= len(text), (text, error.span)
+        except BaseException:
+            print(f"failing text: {text!r} in {name}", flush=True)
+            raise
+        else:
+            compiled += 1
+            message = strategies.to_message(strategies.random_properties(rng, name))
+            try:
+                assert matcher.matches(message) == bool(matcher.evaluate(message)), text
+                if len(text) < 2000:
+                    matcher.explain(message)
+                    tree = parse(text, dialect)
+                    assert parse(unparse(tree), dialect.replace(max_length=None)) == tree, text
+            except PropertyTypeError:
+                pass
+            except BaseException:
+                print(f"failing text: {text!r} in {name} on {message!r}", flush=True)
+                raise
+        slowest = max(slowest, time.monotonic() - began)
+    print(f"{texts} texts, {compiled} compiled, slowest {slowest:.3f} s")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
