@@ -4,7 +4,7 @@ from mqsel._vm import Record
 from mqsel.dialect import IBM_JMS, IBM_MQ, JMS, TIBCO_EMS, Dialect
 from mqsel.errors import MqselError, SelectorError
 from mqsel.matcher import Matcher, compile  # noqa: A004 (like re.compile)
-from mqsel.program import VERSION as __version__
+from mqsel.program import VERSION as __version__  # noqa: N811 (an attribute every package has)
 from mqsel.values import Truth
 
 __all__ = [

@@ -766,7 +766,7 @@ cdef void *zeroed(Py_ssize_t count, size_t size) except NULL:
 
 
 cdef Like *like_build(str pattern, object escape) except NULL:
-    """Split a pattern at its %. The escape takes the special meaning from _, % and itself, and stands for itself else."""
+    """Split a pattern at its %. The escape takes the meaning from _, % and itself; elsewhere it is a character."""
     cdef list segment = []
     cdef list segments = [segment]
     cdef Py_ssize_t at = 0

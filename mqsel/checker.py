@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple, cast
 
@@ -125,7 +126,8 @@ MQMD_FIELDS = {
         "number",
     ),
     **dict.fromkeys(
-        "Format ReplyToQ ReplyToQMgr UserIdentifier ApplIdentityData PutApplName PutDate PutTime ApplOriginData".split(),
+        "Format ReplyToQ ReplyToQMgr UserIdentifier ApplIdentityData PutApplName PutDate PutTime "
+        "ApplOriginData".split(),
         "string",
     ),
     **dict.fromkeys("MsgId CorrelId AccountingToken GroupId".split(), "byte string"),
@@ -177,7 +179,11 @@ def _jms_problem(name: str) -> tuple[str, str] | None:
     return None
 
 
-_PROBLEMS = {"mqi": _mqi_problem, "jms": _jms_problem, "any": lambda name: None}
+_PROBLEMS: dict[str, Callable[[str], tuple[str, str] | None]] = {
+    "mqi": _mqi_problem,
+    "jms": _jms_problem,
+    "any": lambda _: None,
+}
 
 
 def _property(identifier: Identifier, text: str, dialect: Dialect) -> str:
@@ -277,12 +283,12 @@ Value = Truth | int | float | str | bytes
 
 def truth_of(value: Value) -> Truth:
     """Give the value of a condition as it is: a checked condition has no other."""
-    return cast(Truth, value)
+    return cast("Truth", value)
 
 
 def literal_value(node: Literal) -> Value:
     """Give a literal's value; a boolean is its truth value."""
-    return Truth(int(node.value)) if node.kind == "boolean" else node.value  # type: ignore[call-overload, return-value]
+    return Truth(int(node.value)) if node.kind == "boolean" else node.value
 
 
 def apply(node: Node, operands: list[Value], dialect: Dialect) -> Value:

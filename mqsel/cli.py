@@ -1,8 +1,8 @@
 """The command line: match, check, explain. The one room that prints.
 
-Results go to stdout, everything else to stderr; exit codes are those of grep (0 selected, 1 not, 2 trouble). Both roads,
-files read here and Spark, run the same generator `sift` and hand its records to the same desk. Owns the JSON spelling of
-messages and no rule of the language. rich and pyspark are imported by the functions that need them.
+Results go to stdout, everything else to stderr; exit codes are those of grep (0 selected, 1 not, 2 trouble). Both
+roads, files read here and Spark, run the same generator `sift` and hand its records to the same desk. Owns the JSON
+spelling of messages and no rule of the language. rich and pyspark are imported by the functions that need them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import argparse
 import gzip
 import io
 import json
-import math
 import os
 import sys
 import tempfile
@@ -135,8 +134,7 @@ def _spellings(matcher: Matcher) -> dict[str, str]:
 
 def _read_message(text: str, matcher: Matcher) -> dict[str, Any]:
     spellings = _spellings(matcher)
-    message = message_from_json(text, {**spellings, **dict.fromkeys(spellings.values())})
-    return message
+    return message_from_json(text, {**spellings, **dict.fromkeys(spellings.values())})
 
 
 def _in_json_words(error: PropertyTypeError, message: dict[str, Any], spellings: dict[str, str]) -> PropertyTypeError:
@@ -222,7 +220,7 @@ def sift(matcher: Matcher, ask: Ask, lines: Iterable[bytes]) -> Iterator[Sifted]
         try:
             message = message_from_json(line, names)
             truth = Truth.TRUE if matches(message) else evaluate(message)
-        except PropertyTypeError as error:  # noqa: PERF203 (free unless it happens)
+        except PropertyTypeError as error:
             tally.skipped += 1
             if tally.skipped <= _REPORTED:
                 yield Complaint(tally.lines, str(_in_json_words(error, message, spellings)))
@@ -353,10 +351,9 @@ def _match(arguments: argparse.Namespace) -> int:
 def _lines(name: str, advance: Callable[[int], None] | None) -> Iterator[bytes]:
     """Read the lines of a file, unpacking it if it is gzipped, whatever its name.
 
-    Args:
-        advance: is told how many bytes of the file were read since it was last told.
+    *advance* is told from time to time how many more bytes of the file were read.
     """
-    raw = sys.stdin.buffer if name == "-" else Path(name).open("rb")  # noqa: SIM115 (closed below, but for stdin)
+    raw = io.BufferedReader(io.FileIO(0 if name == "-" else name, closefd=name != "-"))
     try:
         lines: Iterable[bytes] = raw
         if raw.peek(2)[:2] == b"\x1f\x8b":
@@ -368,8 +365,7 @@ def _lines(name: str, advance: Callable[[int], None] | None) -> Iterator[bytes]:
                 told = raw.tell()
             yield line
     finally:
-        if raw is not sys.stdin.buffer:
-            raw.close()
+        raw.close()
 
 
 @contextmanager
@@ -406,7 +402,10 @@ def _match_on_spark(matcher: Matcher, files: list[str], master: str, desk: _Desk
     if "-" in files:
         raise MqselError("--spark reads files, not stdin", hint="leave --spark away, or put the messages into a file")
     try:
-        from py4j.protocol import Py4JError, Py4JJavaError  # noqa: PLC0415 (an extra)
+        from py4j.protocol import (  # type: ignore[import-untyped]  # noqa: PLC0415 (an extra)
+            Py4JError,
+            Py4JJavaError,
+        )
         from pyspark import StorageLevel  # noqa: PLC0415
     except ImportError as error:
         hint = "pip install 'mqsel[spark]'"
@@ -465,7 +464,7 @@ def _spark_context(master: str, log: Any) -> SparkContext:
     }
     conf = SparkConf().setMaster(master).setAppName("mqsel match").setAll(list(settings.items()))
     try:
-        gateway = launch_gateway(conf, {"stderr": log})
+        gateway = launch_gateway(conf, {"stderr": log})  # type: ignore[no-untyped-call]
     except (PySparkRuntimeError, OSError) as error:
         log.seek(0)
         printed = [line for line in log.read().decode(errors="replace").splitlines() if line.strip()]

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from mqsel import errors
-from mqsel.checker import Checked, kind_of
+from mqsel.checker import Checked
 from mqsel.errors import Span
 from mqsel.nodes import (
     And,
@@ -32,7 +32,7 @@ from mqsel.nodes import (
     children,
     walk,
 )
-from mqsel.opcodes import FUSED_BITS, FUSED_LIMIT, OPERAND_LIMIT, TABLE, Op
+from mqsel.opcodes import CODE, FUSED_BITS, FUSED_LIMIT, OPERAND_LIMIT, TABLE
 from mqsel.program import Constant, Pattern, Program
 
 _RELATIONS = {
@@ -43,8 +43,8 @@ _RELATIONS = {
     ">": "GREATER",
     ">=": "GREATER_EQUAL",
 }
-_ARITHMETIC = {"+": Op.ADD, "-": Op.SUBTRACT, "*": Op.MULTIPLY, "/": Op.DIVIDE}
-_SIGNS = {"+": Op.PLUS, "-": Op.NEGATE}
+_ARITHMETIC = {"+": "ADD", "-": "SUBTRACT", "*": "MULTIPLY", "/": "DIVIDE"}
+_SIGNS = {"+": "PLUS", "-": "NEGATE"}
 _SHAPES = {"pattern": "LIKE", "prefix": "STARTS_WITH", "suffix": "ENDS_WITH", "contains": "CONTAINS"}
 
 
@@ -87,7 +87,7 @@ class _Branch(NamedTuple):
 class _Instruction(NamedTuple):
     """Work: emit; an operand that is a label is filled in when the label is placed."""
 
-    op: Op
+    op: str
     operand: int | _Label
     span: Span
 
@@ -127,8 +127,8 @@ class _Lowering:
             self.find_failing(root)
             yes, no = _Label(), _Label()
             self.emit([_Branch(root, True, yes, no, yes, False), yes])
-            self.emit([_Instruction(Op.RETURN_TRUTH, 1, root.span), no, _Instruction(Op.RETURN_TRUTH, 0, root.span)])
-        self.emit([self.exact, _Truth(root), _Instruction(Op.RETURN, 0, root.span)])
+            self.emit([_Instruction("RETURN_TRUTH", 1, root.span), no, _Instruction("RETURN_TRUTH", 0, root.span)])
+        self.emit([self.exact, _Truth(root), _Instruction("RETURN", 0, root.span)])
         if len(self.code) >= OPERAND_LIMIT or len(self.pool) >= OPERAND_LIMIT:
             raise errors.too_large(checked.text, "instructions", OPERAND_LIMIT)
         return Program(
@@ -186,13 +186,12 @@ class _Lowering:
             self.code[address] |= label.address << 8
 
     def instruction(self, piece: _Instruction) -> None:
-        operand = piece.operand
+        operand, opcode = piece.operand, CODE[piece.op]
         if isinstance(operand, _Label):
             operand.waiting.append(len(self.code))
             operand = 0
-        elif (operand != 0) and not TABLE[piece.op].operand:
-            raise AssertionError(f"{piece.op.name} takes no operand")
-        self.code.append(piece.op | operand << 8)
+        assert TABLE[opcode].operand or not operand, f"{piece.op} takes no operand"
+        self.code.append(opcode | operand << 8)
         self.spans.append(piece.span)
 
     def truth(self, node: Node) -> list[_Work]:
@@ -200,22 +199,28 @@ class _Lowering:
         span = node.span
         match node:
             case And(operands) | Or(operands):
-                jump, connect = (Op.JUMP_IF_FALSE, Op.AND) if isinstance(node, And) else (Op.JUMP_IF_TRUE, Op.OR)
+                jump, connect = ("JUMP_IF_FALSE", "AND") if isinstance(node, And) else ("JUMP_IF_TRUE", "OR")
                 end = _Label()
                 work: list[_Work] = [_Truth(operands[0])]
                 for operand in operands[1:]:
                     work += [_Instruction(jump, end, span), _Truth(operand), _Instruction(connect, 0, span)]
                 return [*work, end]
             case Not(operand):
-                return [_Truth(operand), _Instruction(Op.NOT, 0, span)]
+                return [_Truth(operand), _Instruction("NOT", 0, span)]
             case Literal():
-                return [_Instruction(Op.PUSH_TRUTH, int(node.value), span)]
+                return [_Instruction("PUSH_TRUTH", int(node.value), span)]
             case Identifier():
-                return [_Value(node), _Instruction(Op.AS_TRUTH, 0, span)]
+                return [_Value(node), _Instruction("AS_TRUTH", 0, span)]
             case IsNull(negated, identifier):
-                return [_Instruction(Op.IS_NOT_NULL if negated else Op.IS_NULL, self.slot(identifier), span)]
+                return [_Instruction("IS_NOT_NULL" if negated else "IS_NULL", self.slot(identifier), span)]
             case In(negated, identifier, choices):
-                return self.test("NOT_IN" if negated else "IN", identifier, choices, span, fused="NOT_IN_SLOT" if negated else "IN_SLOT")
+                return self.test(
+                    "NOT_IN" if negated else "IN",
+                    identifier,
+                    choices,
+                    span,
+                    fused="NOT_IN_SLOT" if negated else "IN_SLOT",
+                )
             case Like(negated, identifier):
                 name = ("NOT_" if negated else "") + _SHAPES[node.shape]
                 constant = Pattern(node.pattern, node.escape) if node.shape == "pattern" else node.affix
@@ -226,7 +231,7 @@ class _Lowering:
                 name = _RELATIONS[operator]
                 if isinstance(left, Identifier) and isinstance(right, Literal):
                     return self.test(name, left, right.value, span, fused=f"{name}_SLOT_CONSTANT")
-                return [_Value(left), _Value(right), _Instruction(Op[name], 0, span)]
+                return [_Value(left), _Value(right), _Instruction(name, 0, span)]
         raise AssertionError(node)
 
     def between(self, node: Between, negated: bool, operand: Node, low: Node, high: Node) -> list[_Work]:
@@ -235,7 +240,7 @@ class _Lowering:
             first = Comparison("<" if negated else ">=", operand, low, node.span)
             second = Comparison(">" if negated else "<=", operand, high, node.span)
             return [_Truth((Or if negated else And)((first, second), node.span))]
-        op = Op.NOT_BETWEEN if negated else Op.BETWEEN
+        op = "NOT_BETWEEN" if negated else "BETWEEN"
         return [_Value(operand), _Value(low), _Value(high), _Instruction(op, 0, node.span)]
 
     def test(
@@ -244,19 +249,19 @@ class _Lowering:
         """Test a property against a constant, in one instruction if there is one and its short operands suffice."""
         slot, number = self.slot(identifier), self.constant(constant)
         if fused and self.quick and slot < FUSED_LIMIT and number < FUSED_LIMIT:
-            return [_Instruction(Op[fused], slot | number << FUSED_BITS, span)]
-        work: list[_Work] = [_Instruction(Op.PUSH_SLOT, slot, identifier.span)]
-        if TABLE[Op[name]].operand:
-            return [*work, _Instruction(Op[name], number, span)]
-        return [*work, _Instruction(Op.PUSH_CONSTANT, number, span), _Instruction(Op[name], 0, span)]
+            return [_Instruction(fused, slot | number << FUSED_BITS, span)]
+        work: list[_Work] = [_Instruction("PUSH_SLOT", slot, identifier.span)]
+        if TABLE[CODE[name]].operand:
+            return [*work, _Instruction(name, number, span)]
+        return [*work, _Instruction("PUSH_CONSTANT", number, span), _Instruction(name, 0, span)]
 
     def value(self, node: Node) -> list[_Work]:
         """Replace "the value of *node*"."""
         match node:
             case Literal():
-                return [_Instruction(Op.PUSH_CONSTANT, self.constant(node.value), node.span)]
+                return [_Instruction("PUSH_CONSTANT", self.constant(node.value), node.span)]
             case Identifier():
-                return [_Instruction(Op.PUSH_SLOT, self.slot(node), node.span)]
+                return [_Instruction("PUSH_SLOT", self.slot(node), node.span)]
             case Sign(operator, operand):
                 return [_Value(operand), _Instruction(_SIGNS[operator], 0, node.span)]
             case Arithmetic(operators, operands):
@@ -264,7 +269,7 @@ class _Lowering:
                 for operator, operand in zip(operators, operands[1:], strict=True):
                     work += [_Value(operand), _Instruction(_ARITHMETIC[operator], 0, node.span)]
                 return work
-        return [_Truth(node), _Instruction(Op.AS_VALUE, 0, node.span)]
+        return [_Truth(node), _Instruction("AS_VALUE", 0, node.span)]
 
     def branch(self, work: _Branch) -> list[_Work]:
         """Replace "go to yes or no": connectives into their operands, a test into itself and one branch."""
@@ -291,11 +296,11 @@ class _Lowering:
             return pieces
         pieces = [_Truth(node)]
         if strict and self.may_be_unknown(node):
-            pieces.append(_Instruction(Op.RESTART_IF_UNKNOWN, self.exact, node.span))
+            pieces.append(_Instruction("RESTART_IF_UNKNOWN", self.exact, node.span))
         if follows is yes:
-            op, target = (Op.BRANCH_UNLESS_TRUE if positive else Op.BRANCH_UNLESS_FALSE), no
+            op, target = ("BRANCH_UNLESS_TRUE" if positive else "BRANCH_UNLESS_FALSE"), no
         else:
-            op, target = (Op.BRANCH_IF_TRUE if positive else Op.BRANCH_IF_FALSE), yes
+            op, target = ("BRANCH_IF_TRUE" if positive else "BRANCH_IF_FALSE"), yes
         return [*pieces, _Instruction(op, target, node.span)]
 
     def may_be_unknown(self, node: Node) -> bool:

@@ -43,7 +43,7 @@ class Dialect:
         byte_strings: ``yes`` (``"0x2F1C"``; seed 000) or ``no``.
         hex_octal: ``yes`` (seed 000) or ``no`` (leading zeros are decimal).
         float_suffix_on_integer: ``no`` or ``yes`` (``5F`` is a double; Java's floating-point literals).
-        headers: ``mqi`` (names of *IBM MQ 9.4, Property name restrictions*), ``jms`` (six headers, JMSX, JMS\\_; seed
+        headers: ``mqi`` (names of *IBM MQ 9.4, Property name restrictions*), ``jms`` (six headers, JMSX…, JMS_…; seed
             001) or ``any``.
         max_length: longest selector in code points (MQ_SELECTOR_LENGTH), or None.
     """
@@ -79,14 +79,18 @@ class Dialect:
         unknown = changes.keys() - {field.name for field in fields(self)}
         if unknown:
             raise ArgumentError(
-                f"a dialect has no field {sorted(unknown)[0]!r}", hint=f"fields are {', '.join(CHOICES)}, max_length"
+                f"a dialect has no field {min(unknown)!r}", hint=f"fields are {', '.join(CHOICES)}, max_length"
             )
         return replace(self, **changes)
 
     def __repr__(self) -> str:
         """Write the nearest preset and the fields that differ from it."""
         changes = {
-            preset: {field.name: getattr(self, field.name) for field in fields(self) if getattr(self, field.name) != getattr(PRESETS[preset], field.name)}
+            preset: {
+                field.name: getattr(self, field.name)
+                for field in fields(self)
+                if getattr(self, field.name) != getattr(PRESETS[preset], field.name)
+            }
             for preset in PRESETS
         }
         nearest = min(changes, key=lambda preset: len(changes[preset]))

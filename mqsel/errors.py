@@ -163,9 +163,7 @@ WINDOW = 60  # code points shown either side of the span
 
 
 def _cells(text: str) -> int:
-    return sum(
-        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text
-    )
+    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
 
 
 def _visible(text: str) -> str:
@@ -214,7 +212,9 @@ def quoted(text: str) -> str:
 def unexpected_character(text: str, span: Span, hint: str | None) -> SelectorSyntaxError:
     character = text[span[0]]
     shown = quoted(text[span[0] : span[1]]) if character.isprintable() else f"U+{ord(character):04X}"
-    return SelectorSyntaxError(f"unexpected {shown}: it has no meaning in a selector", selector=text, span=span, hint=hint)
+    return SelectorSyntaxError(
+        f"unexpected {shown}: it has no meaning in a selector", selector=text, span=span, hint=hint
+    )
 
 
 def unterminated_string(text: str, start: int) -> SelectorSyntaxError:
@@ -227,11 +227,13 @@ def unterminated_string(text: str, start: int) -> SelectorSyntaxError:
 
 
 def bad_byte_string(text: str, span: Span, found: str, hint: str) -> SelectorSyntaxError:
-    return SelectorSyntaxError(f"{found}: expected a byte string such as \"0x2F1C\"", selector=text, span=span, hint=hint)
+    return SelectorSyntaxError(f'{found}: expected a byte string such as "0x2F1C"', selector=text, span=span, hint=hint)
 
 
 def bad_number(text: str, span: Span, found: str, hint: str | None) -> SelectorSyntaxError:
-    return SelectorSyntaxError(f"{quoted(text[span[0] : span[1]])} is no number: {found}", selector=text, span=span, hint=hint)
+    return SelectorSyntaxError(
+        f"{quoted(text[span[0] : span[1]])} is no number: {found}", selector=text, span=span, hint=hint
+    )
 
 
 def number_out_of_range(text: str, span: Span, kind: str) -> SelectorSyntaxError:

@@ -84,9 +84,7 @@ def explain(program: Program, properties: Mapping[str, tuple[str, Any]]) -> Expl
     return Explanation(Truth.FALSE if root is None else root, properties, parts)
 
 
-def _parts(
-    checked: Checked, message: dict[str, Any], properties: Mapping[str, tuple[str, Any]]
-) -> Iterator[Part]:
+def _parts(checked: Checked, message: dict[str, Any], properties: Mapping[str, tuple[str, Any]]) -> Iterator[Part]:
     # (node, depth, whether evaluation reaches it)
     stack: list[tuple[Node, int, bool]] = [(checked.node, 0, True)]
     whole = checked.match_option is not None

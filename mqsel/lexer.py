@@ -145,7 +145,7 @@ def tokenize(text: str, dialect: Dialect) -> tuple[Token, ...]:
                 raise _bad_character(text, start, word, dialect)
             case _:
                 kind = "approximate" if group == "approximate" else "exact"
-                _check_number_end(text, start, stop, dialect)
+                _check_number_end(text, start, stop)
                 value = _number(text, (start, stop), word, str(group), dialect)
                 if type(value) is float:
                     kind = "approximate"
@@ -244,7 +244,7 @@ def _byte_string(text: str, span: Span, word: str, dialect: Dialect) -> bytes:
     return bytes.fromhex(digits)
 
 
-def _check_number_end(text: str, start: int, stop: int, dialect: Dialect) -> None:
+def _check_number_end(text: str, start: int, stop: int) -> None:
     following = text[stop : stop + 1]
     if not following or not (following.isalnum() or following in "_$."):
         return
@@ -277,7 +277,9 @@ def _number(text: str, span: Span, word: str, group: str, dialect: Dialect) -> i
     if group == "exact" and word[-1] in "fFdD":
         if dialect.float_suffix_on_integer == "no":
             hint = f"write {word[:-1]}.0, or {word[:-1]} for an exact number"
-            raise errors.bad_number(text, span, "this dialect has the suffixes F and D on approximate numbers only", hint)
+            raise errors.bad_number(
+                text, span, "this dialect has the suffixes F and D on approximate numbers only", hint
+            )
         group = "approximate"
     if group == "approximate":
         number = float(word.rstrip("fFdD"))

@@ -169,9 +169,7 @@ def compile(  # noqa: A001 (like re.compile)
     if not isinstance(text, str):
         raise ArgumentError(f"a selector is a str, found {type(text).__name__}")
     if not isinstance(dialect, Dialect):
-        raise ArgumentError(
-            f"dialect is a Dialect, found {dialect!r}", hint=f"use mqsel.{', mqsel.'.join(PRESETS)}"
-        )
+        raise ArgumentError(f"dialect is a Dialect, found {dialect!r}", hint=f"use mqsel.{', mqsel.'.join(PRESETS)}")
     layout = None if schema is None else as_schema(schema)
     try:
         return _compile(str(text), dialect, layout, bool(optimize))

@@ -59,8 +59,9 @@ def _rebuild(node: Node, done: dict[int, Node]) -> Node:
             return replace(node, left=new[0], right=new[1])
         case Between():
             return replace(node, operand=new[0], low=new[1], high=new[2])
-        case _:
-            return replace(node, operand=new[0])  # type: ignore[call-arg]
+        case Not() | Sign():
+            return replace(node, operand=new[0])
+    raise AssertionError(node)
 
 
 def fold_constants(node: Node, dialect: Dialect) -> Node:
@@ -82,7 +83,9 @@ def _fold_head(node: Arithmetic, dialect: Dialect) -> Node:
     """A chain is left-associative: its head may fold before a property is met, its tail may not."""
     head = node.operands[0]
     for place, operator in enumerate(node.operators):
-        pair = Arithmetic((operator,), (head, node.operands[place + 1]), (node.span[0], node.operands[place + 1].span[1]))
+        pair = Arithmetic(
+            (operator,), (head, node.operands[place + 1]), (node.span[0], node.operands[place + 1].span[1])
+        )
         folded = fold_constants(pair, dialect)
         if not isinstance(folded, Literal):
             if place == 0:
@@ -98,7 +101,7 @@ def flatten(node: Node, dialect: Dialect) -> Node:
         return node
     operands: list[Node] = []
     for operand in node.operands:
-        operands.extend(operand.operands if type(operand) is type(node) else [operand])  # type: ignore[union-attr]
+        operands.extend(operand.operands if type(operand) is type(node) else [operand])
     return node if len(operands) == len(node.operands) else replace(node, operands=tuple(operands))
 
 

@@ -217,7 +217,7 @@ class _Parser:
                     self.depth -= 1
                     left = Sign(top.operators[0], left, span)
                 case "BETWEEN":
-                    left = Between(top.negated, *operands, span)
+                    left = Between(top.negated, operands[0], operands[1], left, span)
                 case "OR":
                     left = Or(operands, span)
                 case "AND":
@@ -225,7 +225,7 @@ class _Parser:
                 case "+" | "-" | "*" | "/":
                     left = Arithmetic(tuple(top.operators), operands, span)
                 case relation:
-                    left = Comparison(relation, *operands, span)
+                    left = Comparison(relation, operands[0], left, span)
 
     # ---- BETWEEN, IN, LIKE, IS
 
@@ -274,7 +274,7 @@ class _Parser:
             token = self.tokens[self.at]
             if token.kind in ("+", "-") and self.tokens[self.at + 1].kind in ("exact", "approximate"):
                 token = self.tokens[self.at + 1]
-            if token.kind in _LITERALS and token.kind != "string" or token.kind in _TRUTHS:
+            if (token.kind in _LITERALS and token.kind != "string") or token.kind in _TRUTHS:
                 span = (token.start, token.stop)
                 found = errors.quoted(self.text[span[0] : span[1]])
                 hint = "for numbers join comparisons with OR, or use BETWEEN"
@@ -389,7 +389,7 @@ class _Parser:
             return "a date or time is no number: compare with milliseconds since 1970"
         if token.kind == "identifier" and before == "identifier":
             return "a name has no blanks, and text stands between apostrophes; join conditions with AND or OR"
-        if token.kind == "identifier" and before == "string" or token.kind == "string" and before == "string":
+        if (token.kind == "identifier" and before == "string") or (token.kind == "string" and before == "string"):
             return "an apostrophe inside a string is written twice: 'it''s'"
         return "an operator is missing between the two: compare them, or join conditions with AND or OR"
 

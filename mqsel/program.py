@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from mqsel.dialect import CHOICES, Dialect
 from mqsel.errors import ArgumentError, ProgramError, Span, quoted
-from mqsel.opcodes import FUSED_BITS, FUSED_LIMIT, TABLE, Op, Row, effect
+from mqsel.opcodes import CODE, FUSED_BITS, FUSED_LIMIT, TABLE, Row, effect
 
 VERSION = "0.1.0"
 FORMAT_VERSION = 1
@@ -78,8 +78,8 @@ _CONSTANT_KINDS: dict[str, tuple[type, ...]] = {
     "text": (str,),
 }
 _EFFECTS = [effect(row) for row in TABLE]
-_ENDINGS = {Op.RETURN, Op.RETURN_TRUTH}
-_RESTART = Op.RESTART_IF_UNKNOWN
+_ENDINGS = {CODE["RETURN"], CODE["RETURN_TRUTH"]}
+_RESTART = CODE["RESTART_IF_UNKNOWN"]
 
 
 def operands(row: Row, word: int) -> tuple[int, ...]:
@@ -161,7 +161,9 @@ def _check_operands(program: Program, address: int, row: Row, word: int) -> int 
                 raise ProgramError(f"{row.name} reads slot {operand} of {len(program.slots)}", address=address)
         elif kind == "target":
             if not address < operand < len(program.code):
-                raise ProgramError(f"{row.name} jumps to {operand}: a jump goes forward within the code", address=address)
+                raise ProgramError(
+                    f"{row.name} jumps to {operand}: a jump goes forward within the code", address=address
+                )
             return operand
         elif kind == "truth":
             if operand > 1:
@@ -212,7 +214,7 @@ def _shown(constant: Constant) -> str:
     if isinstance(constant, Pattern):
         return quoted(constant.text) + (f" escape {quoted(constant.escape)}" if constant.escape else "")
     if isinstance(constant, tuple):
-        return f"({', '.join(map(quoted, constant[:4]))}{', …' if len(constant) > 4 else ''})"
+        return f"({', '.join([quoted(str(choice)) for choice in constant[:4]])}{', …' if len(constant) > 4 else ''})"
     if isinstance(constant, str):
         return quoted(constant)
     if isinstance(constant, bytes):
@@ -357,8 +359,8 @@ def _read_pattern(reader: _Reader) -> Pattern:
 
 
 _CONSTANT_READERS: dict[bytes, Callable[[_Reader], Constant]] = {
-    b"t": lambda reader: True,
-    b"f": lambda reader: False,
+    b"t": lambda _: True,
+    b"f": lambda _: False,
     b"i": _read_exact,
     b"d": _read_float,
     b"s": _Reader.text,

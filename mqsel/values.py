@@ -69,7 +69,8 @@ TYPE_NAMES: dict[str, MQTYPE] = {
 }
 
 
-def _ranged(cls: type, value: int, bits: int) -> int:
+def _ranged(cls: type[int], value: int, bits: int) -> int:
+    number: int
     try:
         number = int.__new__(cls, value)
     except (TypeError, ValueError, OverflowError) as error:

@@ -32,7 +32,7 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "float64": float,
     "string": str,
     "bytes": lambda value: value if isinstance(value, bytes) else bytes.fromhex(value),
-    "null": lambda value: None,
+    "null": lambda _: None,
 }
 
 

@@ -1,4 +1,4 @@
-"""Invariant: oracle = VM = VM unoptimised = VM after pickling, for any selector, message and dialect; in four values."""
+"""Invariant: oracle = VM = unoptimised = pickled, for any selector, message and dialect; in four values."""
 
 from __future__ import annotations
 

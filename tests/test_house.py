@@ -38,7 +38,9 @@ LAYERS = [
 LEVEL = {module: level for level, modules in enumerate(LAYERS) for module in modules}
 # The command line is the package's own user: it may ask the package for its name.
 EXCEPTIONS = {("cli", "__init__"), ("__main__", "cli")}
-IMPORT = re.compile(r"^\s*(?:from\s+mqsel(?:\.(\w+))?\s+c?import\s+([\w, ]+)|c?import\s+mqsel(?:\.(\w+))?)", re.MULTILINE)
+IMPORT = re.compile(
+    r"^\s*(?:from\s+mqsel(?:\.(\w+))?\s+c?import\s+([\w, ]+)|c?import\s+mqsel(?:\.(\w+))?)", re.MULTILINE
+)
 
 
 def _imports(path: Path) -> set[str]:
@@ -97,7 +99,9 @@ def test_readme_table_is_fresh() -> None:
 def test_one_branch_for_each_opcode() -> None:
     """In the loop of the machine every opcode is compared with exactly once as a case."""
     source = (PACKAGE / "_vm.pyx").read_text(encoding="utf-8")
-    loop = source[source.index("    while True:\n        word = code[at]") : source.index("cdef unsigned char[6] MASKS")]
+    loop = source[
+        source.index("    while True:\n        word = code[at]") : source.index("cdef unsigned char[6] MASKS")
+    ]
     conditions = re.findall(r"^        (?:if|elif) (.*?):\n", loop, re.MULTILINE | re.DOTALL)
     cases = [name for condition in conditions for name in re.findall(r"op == (\w+)", condition)]
 
@@ -156,7 +160,9 @@ def test_public_names() -> None:
 
 def test_import_needs_nothing_else() -> None:
     """``import mqsel`` imports neither an optional package nor anything heavy."""
-    script = "import sys, mqsel; print([m for m in ('numpy', 'pyarrow', 'pyspark', 'pandas', 'rich') if m in sys.modules])"
+    script = (
+        "import sys, mqsel; print([m for m in ('numpy', 'pyarrow', 'pyspark', 'pandas', 'rich') if m in sys.modules])"
+    )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
 
     assert done.stdout == "[]\n"

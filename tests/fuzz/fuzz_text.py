@@ -29,7 +29,22 @@ TOKENS = [
     *"NULL TRUE FALSE NOT AND OR BETWEEN LIKE IN IS ESCAPE and nOt ＡＮＤ Iſ".split(),
     *"a b weight color JMSType JMSPriority JMSFoo usr.x a.b Root.MQMD.MsgType Body mq.a.b 𝒜 été \u180e \u00ad".split(),
     *"0 1 5 07 09 0x1F 0x 9223372036854775807 9223372036854775808 1E400 7. .5 5F 7E -57.9e-2 1e5D 5L".split(),
-    *["'car'", "'it''s'", "'%a_'", "'\\'", '"0x2F1C"', '"0x2"', "''", " ", "\t", "\n", "\x0b", "\u2003", "\ud800", "\x00"],
+    *[
+        "'car'",
+        "'it''s'",
+        "'%a_'",
+        "'\\'",
+        '"0x2F1C"',
+        '"0x2"',
+        "''",
+        " ",
+        "\t",
+        "\n",
+        "\x0b",
+        "\u2003",
+        "\ud800",
+        "\x00",
+    ],
 ]
 
 
