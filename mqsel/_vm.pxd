@@ -48,19 +48,22 @@ cdef struct Choices:
     PyObject *members   # a frozenset of them, or NULL where a linear search is faster
 
 
-# Dicts of one shape hold a property at one place: PyDict_Next from there costs a fraction of a probe.
-cdef struct Hint:
-    Py_ssize_t place         # PyDict_Next position of the property's entry
+# One property of the message at hand: a cache line.
+cdef struct Slot:
+    uint64_t stamp           # number of the message for which it was fetched last
+    Value value              # valid if the stamp is that of the frame
+    PyObject *name           # interned, kept alive by the machine
+    PyObject *alias          # its other spelling (usr.x), or NULL
+    PyObject *owner          # strong reference to what the value points to, released late
+    # Dicts of one shape hold a property at one place: PyDict_Next from there costs a fraction of a probe.
+    Py_ssize_t place         # PyDict_Next position of the property's entry in the last dict
     int trust                # > 0: try the place first; <= 0: counts up from a rest towards the next search for it
 
 
 # What one evaluation needs. Frames are pooled by the machine: no allocation for a message.
 cdef struct Frame:
-    uint64_t stamp           # number of the current message; a slot is valid if its stamp equals it
-    Value *slots             # one for each slot of the program
-    uint64_t *stamps         # message for which the slot was fetched last
-    Hint *hints              # where each property stood in the last dicts
-    PyObject **owners        # strong references to what the slots point to, released late
+    uint64_t stamp           # number of the current message
+    Slot *slots              # one for each slot of the program
     Value *stack             # value stack
     unsigned char *truths    # truth stack below its top, which the loop keeps in a register
     Frame *next              # in the pool
@@ -100,7 +103,7 @@ cdef class Machine:
     cdef uint32_t exact                 # address of the exact code
     cdef Py_ssize_t slot_count
     cdef PyObject **names               # for each slot its interned name
-    cdef PyObject **aliases             # for each slot its other spelling (usr.x), or NULL
+    cdef PyObject **aliases             # for each slot its other spelling, or NULL
     cdef Value *constants
     cdef Like **likes                   # for each constant that is a pattern or a text, else NULL
     cdef Choices **choices              # for each constant that is an IN list, else NULL
@@ -137,7 +140,8 @@ cdef class Record:
 
 cdef class Selection:
     cdef Machine machine
-    cdef object messages                # iterator, None once exhausted
+    cdef object messages                # iterator, list or tuple; None once exhausted
+    cdef bint indexed                   # a list or tuple, read by index: no iterator between us and it
     cdef Frame *frame
     cdef bint skipping                  # errors="skip"
     cdef bint running                   # inside __next__: another thread or the input itself must not enter

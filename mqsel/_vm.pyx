@@ -1,4 +1,5 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, nonecheck=False, initializedcheck=False
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, nonecheck=False
+# cython: initializedcheck=False, auto_pickle=False, autotestdict=False
 """The machine: the only executor of opcodes. Values in, the loop, the LIKE matcher.
 
 One loop, which the C compiler specialises for four property sources. A property is fetched when an instruction first
@@ -10,11 +11,11 @@ loop checks nothing but types.
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_CheckExact, PyBytes_GET_SIZE
 from cpython.dict cimport PyDict_CheckExact
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
-from cpython.list cimport PyList_Check
+from cpython.list cimport PyList_Check, PyList_CheckExact
 from cpython.long cimport PyLong_CheckExact
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF, Py_DECREF, Py_XDECREF
-from cpython.tuple cimport PyTuple_Check
+from cpython.tuple cimport PyTuple_Check, PyTuple_CheckExact
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memchr, memcmp
@@ -28,7 +29,8 @@ from mqsel import errors
 from mqsel.errors import ArgumentError, PropertyTypeError
 from mqsel.program import Pattern, Program
 from mqsel.schema import as_schema
-from mqsel.values import TYPE_NAMES, Float32, Int8, Int16, Int32
+from mqsel.values import TYPE_NAMES as _TYPES
+from mqsel.values import Float32, Int8, Int16, Int32
 
 cdef extern from "Python.h":
     PyObject *Py_None
@@ -94,7 +96,7 @@ cdef unsigned char[9] AND_TABLE = [FALSE, FALSE, FALSE, FALSE, TRUE, UNKNOWN, FA
 cdef unsigned char[9] OR_TABLE = [FALSE, TRUE, UNKNOWN, TRUE, TRUE, TRUE, UNKNOWN, TRUE, UNKNOWN]
 cdef unsigned char[3] NOT_TABLE = [TRUE, FALSE, UNKNOWN]
 
-_NAMES_OF_TYPES = {int(number): name for name, number in TYPE_NAMES.items()}
+_NAMES_OF_TYPES = {int(number): name for name, number in _TYPES.items()}
 
 
 # ---- values in ---------------------------------------------------------------------------------------------------
@@ -123,13 +125,17 @@ cdef inline void value_object(Value *value, PyObject **owner, int tag, int mqtyp
 
 
 cdef inline int value_load(Value *value, PyObject **owner, PyObject *name, PyObject *item) except -1:
-    """Read a Python object as a property value (LANGUAGE §1)."""
-    cdef int overflow = 0
-    if PyUnicode_CheckExact(item):
-        if __Pyx_PyUnicode_READY(item) < 0:
-            raise MemoryError
+    """Read a Python object as a property value (LANGUAGE §1). Strings, the commonest, are read in line."""
+    if PyUnicode_CheckExact(item) and __Pyx_PyUnicode_READY(item) == 0:
         value_object(value, owner, STRING, MQTYPE_STRING, item)
-    elif PyLong_CheckExact(<object> item):
+        return 0
+    return value_load_plain(value, owner, name, item)
+
+
+cdef int value_load_plain(Value *value, PyObject **owner, PyObject *name, PyObject *item) except -1:
+    """Read the other types that Python knows by heart."""
+    cdef int overflow = 0
+    if PyLong_CheckExact(<object> item):
         value_integer(value, INT64, MQTYPE_INT64, PyLong_AsLongLongAndOverflow(item, &overflow))
         if overflow:
             raise errors.integer_out_of_range(<object> name, "64 bits")
@@ -231,35 +237,33 @@ cdef object value_python(Value *value):
 
 # ---- the four sources --------------------------------------------------------------------------------------------
 
-cdef inline Value *slot_value(Machine machine, Frame *frame, Source *source, uint32_t slot) except NULL:
+cdef inline Value *slot_value(Frame *frame, Source *source, uint32_t number) except NULL:
     """Give the value of a slot, fetching it if this message has not been asked for it yet."""
-    cdef Value *value
+    cdef Slot *slot
     cdef PyObject *item
     cdef int32_t position
     if Source is RecordSource:
-        position = source.positions[slot]
+        position = source.positions[number]
         return &source.values[position] if position >= 0 else &NOTHING
     else:
-        value = &frame.slots[slot]
-        if frame.stamps[slot] == frame.stamp:
-            return value
-        frame.stamps[slot] = frame.stamp
+        slot = &frame.slots[number]
+        if slot.stamp == frame.stamp:
+            return &slot.value
+        slot.stamp = frame.stamp
         if Source is SequenceSource:
-            position = source.positions[slot]
+            position = source.positions[number]
             item = source.items[position] if position >= 0 else Py_None
-            value_load(value, &frame.owners[slot], machine.names[slot], item)
+            value_load(&slot.value, &slot.owner, slot.name, item)
         elif Source is DictSource:
-            item = dict_find(source.message, machine.names[slot], &frame.hints[slot])
-            if item == NULL and machine.aliases[slot] != NULL:
-                item = PyDict_GetItemWithError(source.message, machine.aliases[slot])
+            item = dict_find(source.message, slot)
             if item == NULL:
-                value.tag = NULL_VALUE
-                value.mqtype = MQTYPE_NULL
+                slot.value.tag = NULL_VALUE
+                slot.value.mqtype = MQTYPE_NULL
             else:
-                value_load(value, &frame.owners[slot], machine.names[slot], item)
+                value_load(&slot.value, &slot.owner, slot.name, item)
         else:
-            mapping_load(machine, source.message, slot, value, &frame.owners[slot])
-        return value
+            mapping_load(source.message, slot)
+        return &slot.value
 
 
 cdef enum:
@@ -267,47 +271,56 @@ cdef enum:
     REST = -62      # probes before the next search for a place
 
 
-cdef inline PyObject *dict_find(PyObject *message, PyObject *name, Hint *hint) except? NULL:
+cdef inline PyObject *dict_find(PyObject *message, Slot *slot) except? NULL:
     """Look a property up, first where it stood in the last message. Works only with the very key object."""
     cdef PyObject *key
     cdef PyObject *item
     cdef Py_ssize_t place
-    if hint.trust > 0:
-        place = hint.place
-        if PyDict_Next(message, &place, &key, &item) and key == name:
-            if hint.trust < TRUST:
-                hint.trust += 1
+    if slot.trust > 0:
+        place = slot.place
+        if PyDict_Next(message, &place, &key, &item) and key == slot.name:
+            slot.trust = TRUST
             return item
-        hint.trust -= 1
-        if hint.trust == 0:
-            hint.trust = REST
+    return dict_probe(message, slot)
+
+
+cdef PyObject *dict_probe(PyObject *message, Slot *slot) except? NULL:
+    """Look a property up by its hash, and now and then learn its place."""
+    cdef PyObject *item = PyDict_GetItemWithError(message, slot.name)
+    if item == NULL:
+        # What is missing has no place, and says nothing against the place it has elsewhere.
+        return NULL if slot.alias == NULL else PyDict_GetItemWithError(message, slot.alias)
+    if slot.trust > 0:
+        slot.trust -= 1
+        if slot.trust == 0:
+            slot.trust = REST
     else:
-        hint.trust += 1
-        if hint.trust > 0:
-            dict_learn(message, name, hint)
-    return PyDict_GetItemWithError(message, name)
+        slot.trust += 1
+        if slot.trust > 0:
+            dict_learn(message, slot)
+    return item
 
 
-cdef void dict_learn(PyObject *message, PyObject *name, Hint *hint) noexcept:
+cdef void dict_learn(PyObject *message, Slot *slot) noexcept:
     cdef PyObject *key
     cdef PyObject *item
     cdef Py_ssize_t place = 0
     cdef Py_ssize_t before = 0
     while PyDict_Next(message, &place, &key, &item):
-        if key == name:
-            hint.place = before
-            hint.trust = TRUST
+        if key == slot.name:
+            slot.place = before
+            slot.trust = TRUST
             return
         before = place
-    hint.trust = REST
+    slot.trust = REST
 
 
-cdef int mapping_load(Machine machine, PyObject *message, uint32_t slot, Value *value, PyObject **owner) except -1:
+cdef int mapping_load(PyObject *message, Slot *slot) except -1:
     """Fetch from any Mapping by get(), which a defaultdict answers without growing."""
-    cdef object item = (<object> message).get(<object> machine.names[slot])
-    if item is None and machine.aliases[slot] != NULL:
-        item = (<object> message).get(<object> machine.aliases[slot])
-    return value_load(value, owner, machine.names[slot], <PyObject *> item)
+    cdef object item = (<object> message).get(<object> slot.name)
+    if item is None and slot.alias != NULL:
+        item = (<object> message).get(<object> slot.alias)
+    return value_load(&slot.value, &slot.owner, slot.name, <PyObject *> item)
 
 
 # ---- comparison and arithmetic: LANGUAGE §5 ----------------------------------------------------------------------
@@ -364,7 +377,18 @@ cdef inline bint bytes_equal(PyObject *left, PyObject *right) noexcept:
 
 
 cdef inline int value_compare(Value *left, Value *right, int mask, int mismatch) noexcept:
-    """Compare two values; NULL wins over a mismatch."""
+    """Compare two values; NULL wins over a mismatch. The two commonest pairs of types come first."""
+    if left.tag == INT64 and right.tag == INT64:
+        return (mask & (IS_EQUAL if left.it.i == right.it.i else IS_LESS if left.it.i < right.it.i else IS_GREATER)) != 0
+    if left.tag == STRING and right.tag == STRING:
+        if mask == MASK_EQUAL:
+            return string_equal(left.it.o, right.it.o)
+        if mask == MASK_NOT_EQUAL:
+            return not string_equal(left.it.o, right.it.o)
+    return value_compare_other(left, right, mask, mismatch)
+
+
+cdef int value_compare_other(Value *left, Value *right, int mask, int mismatch) noexcept:
     cdef bint equal
     if is_number(left) and is_number(right):
         return TRUE if number_relation(left, right) & mask else FALSE
@@ -372,9 +396,7 @@ cdef inline int value_compare(Value *left, Value *right, int mask, int mismatch)
         return UNKNOWN
     if left.tag != right.tag or (mask != MASK_EQUAL and mask != MASK_NOT_EQUAL):
         return mismatch
-    if left.tag == STRING:
-        equal = string_equal(left.it.o, right.it.o)
-    elif left.tag == BOOLEAN:
+    if left.tag == BOOLEAN:
         equal = left.it.i == right.it.i
     elif left.tag == BYTES:
         equal = bytes_equal(left.it.o, right.it.o)
@@ -572,10 +594,12 @@ cdef inline int value_in(Value *value, Choices *choices, bint negated, int misma
 cdef int run(Machine machine, Frame *frame, Source *source, uint32_t start) except -1:
     """Run the program from *start* on the message behind *source*. Returns FALSE, TRUE, UNKNOWN or ERR."""
     cdef const uint32_t *code = machine.code
+    cdef Value *constants = machine.constants
     cdef Value *stack = frame.stack          # first free cell
     cdef unsigned char *truths = frame.truths  # first free cell
     cdef int truth = FALSE                   # top of the truth stack
     cdef int mismatch = machine.mismatch
+    cdef int result
     cdef uint32_t at = start
     cdef uint32_t word, op, operand
     frame.stamp += 1
@@ -585,10 +609,10 @@ cdef int run(Machine machine, Frame *frame, Source *source, uint32_t start) exce
         op = word & 0xFF
         operand = word >> 8
         if op == PUSH_SLOT:
-            stack[0] = slot_value(machine, frame, source, operand)[0]
+            stack[0] = slot_value(frame, source, operand)[0]
             stack += 1
         elif op == PUSH_CONSTANT:
-            stack[0] = machine.constants[operand]
+            stack[0] = constants[operand]
             stack += 1
         elif op == AS_VALUE:
             if truth == UNKNOWN:
@@ -659,7 +683,7 @@ cdef int run(Machine machine, Frame *frame, Source *source, uint32_t start) exce
         elif op == IS_NULL or op == IS_NOT_NULL:
             truths[0] = truth
             truths += 1
-            truth = (slot_value(machine, frame, source, operand).tag == NULL_VALUE) == (op == IS_NULL)
+            truth = (slot_value(frame, source, operand).tag == NULL_VALUE) == (op == IS_NULL)
         elif op == AND:
             truths -= 1
             truth = AND_TABLE[truths[0] * 3 + truth]
@@ -707,21 +731,29 @@ cdef int run(Machine machine, Frame *frame, Source *source, uint32_t start) exce
             op == EQUAL_SLOT_CONSTANT or op == NOT_EQUAL_SLOT_CONSTANT or op == LESS_SLOT_CONSTANT
             or op == LESS_EQUAL_SLOT_CONSTANT or op == GREATER_SLOT_CONSTANT or op == GREATER_EQUAL_SLOT_CONSTANT
         ):
-            truths[0] = truth
-            truths += 1
-            truth = value_compare(
-                slot_value(machine, frame, source, operand & 0xFFF),
-                &machine.constants[operand >> 12],
+            result = value_compare(
+                slot_value(frame, source, operand & 0xFFF),
+                &constants[operand >> 12],
                 MASKS[op - EQUAL_SLOT_CONSTANT],
                 mismatch,
             )
-            if truth == ERR:
+            if result == ERR:
                 return ERR
+            # A branch almost always follows: take it here, so that the truth never goes over the stack.
+            word = code[at]
+            if word & 0xFF == <uint32_t> BRANCH_UNLESS_TRUE:
+                at = at + 1 if result == TRUE else word >> 8
+            elif word & 0xFF == <uint32_t> BRANCH_IF_TRUE:
+                at = word >> 8 if result == TRUE else at + 1
+            else:
+                truths[0] = truth
+                truths += 1
+                truth = result
         elif op == IN_SLOT or op == NOT_IN_SLOT:
             truths[0] = truth
             truths += 1
             truth = value_in(
-                slot_value(machine, frame, source, operand & 0xFFF),
+                slot_value(frame, source, operand & 0xFFF),
                 machine.choices[operand >> 12],
                 op == NOT_IN_SLOT,
                 mismatch,
@@ -737,13 +769,13 @@ cdef unsigned char[6] MASKS = [
 
 cdef int load_all(Machine machine, Frame *frame, Source *source) except -1:
     """Fetch every slot, for people."""
-    cdef Py_ssize_t slot
-    cdef Value *value
+    cdef Py_ssize_t number
     frame.stamp += 1
-    for slot in range(machine.slot_count):
-        value = slot_value(machine, frame, source, <uint32_t> slot)
+    for number in range(machine.slot_count):
         if Source is RecordSource:
-            frame.slots[slot] = value[0]
+            frame.slots[number].value = slot_value(frame, source, <uint32_t> number)[0]
+        else:
+            slot_value(frame, source, <uint32_t> number)
     return 0
 
 
@@ -933,15 +965,16 @@ cdef class Machine:
 
     cdef Frame *frame_take(self) except NULL:
         cdef Frame *frame = self.pool
+        cdef Py_ssize_t number
         if frame != NULL:
             self.pool = frame.next
             return frame
         frame = <Frame *> zeroed(1, sizeof(Frame))
         try:
-            frame.slots = <Value *> zeroed(self.slot_count, sizeof(Value))
-            frame.stamps = <uint64_t *> zeroed(self.slot_count, sizeof(uint64_t))
-            frame.owners = <PyObject **> zeroed(self.slot_count, sizeof(PyObject *))
-            frame.hints = <Hint *> zeroed(self.slot_count, sizeof(Hint))
+            frame.slots = <Slot *> zeroed(self.slot_count, sizeof(Slot))
+            for number in range(self.slot_count):
+                frame.slots[number].name = self.names[number]
+                frame.slots[number].alias = self.aliases[number]
             frame.stack = <Value *> zeroed(self.program.value_depth, sizeof(Value))
             frame.truths = <unsigned char *> zeroed(self.program.truth_depth, 1)
         except MemoryError:
@@ -954,9 +987,9 @@ cdef class Machine:
         cdef Py_ssize_t slot
         cdef PyObject *owner
         for slot in range(self.slot_count):
-            owner = frame.owners[slot]
+            owner = frame.slots[slot].owner
             if owner != NULL:
-                frame.owners[slot] = NULL
+                frame.slots[slot].owner = NULL
                 Py_DECREF(<object> owner)
         frame.next = self.pool
         self.pool = frame
@@ -1030,7 +1063,7 @@ cdef class Machine:
             self.dispatch(frame, <PyObject *> message, LOAD_ALL)
             return {
                 <object> self.names[slot]: (
-                    _NAMES_OF_TYPES[frame.slots[slot].mqtype], value_python(&frame.slots[slot])
+                    _NAMES_OF_TYPES[frame.slots[slot].value.mqtype], value_python(&frame.slots[slot].value)
                 )
                 for slot in range(self.slot_count)
             }
@@ -1040,9 +1073,6 @@ cdef class Machine:
 
 cdef void frame_free(Frame *frame) noexcept:
     free(frame.slots)
-    free(frame.stamps)
-    free(frame.owners)
-    free(frame.hints)
     free(frame.stack)
     free(frame.truths)
     free(frame)
@@ -1059,7 +1089,8 @@ cdef class Selection:
 
     def __cinit__(self, Machine machine not None, messages, bint skipping=False):
         self.machine = machine
-        self.messages = iter(messages)
+        self.indexed = PyList_CheckExact(messages) or PyTuple_CheckExact(messages)
+        self.messages = messages if self.indexed else iter(messages)
         self.skipping = skipping
         self.frame = machine.frame_take()
 
@@ -1095,14 +1126,22 @@ cdef class Selection:
 
     cdef object advance(self):
         """Give the next selected message."""
+        cdef PyObject *messages = <PyObject *> self.messages
         cdef PyObject *message
         cdef object result
         while True:
-            message = PyIter_Next(<PyObject *> self.messages)
-            if message == NULL:
-                raise StopIteration
-            result = <object> message
-            Py_DECREF(result)
+            if self.indexed:
+                # A list may shrink under us, as under any iterator.
+                if self.seen >= PySequence_Fast_GET_SIZE(messages):
+                    raise StopIteration
+                message = PySequence_Fast_ITEMS(messages)[self.seen]
+                result = <object> message
+            else:
+                message = PyIter_Next(messages)
+                if message == NULL:
+                    raise StopIteration
+                result = <object> message
+                Py_DECREF(result)
             self.seen += 1
             if self.machine.dispatch(self.frame, message, 0) == TRUE:
                 self.selected += 1
@@ -1153,7 +1192,7 @@ cdef class Record:
         value_load(&fresh, &owner, <PyObject *> name, <PyObject *> value)
         if kind is not None and fresh.mqtype != MQTYPE_NULL:
             try:
-                value_fit(&fresh, TYPE_NAMES[kind], name, kind)
+                value_fit(&fresh, _TYPES[kind], name, kind)
             except BaseException:
                 Py_XDECREF(owner)
                 raise

@@ -12,6 +12,7 @@ import gzip
 import io
 import json
 import os
+import re
 import sys
 import tempfile
 import time
@@ -27,6 +28,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from mqsel.checker import check
 from mqsel.dialect import IBM_MQ, PRESETS, Dialect
 from mqsel.errors import MqselError, PropertyTypeError, SelectorError
+from mqsel.explain import Explanation
 from mqsel.lexer import tokenize
 from mqsel.matcher import Matcher
 from mqsel.matcher import compile as compile_selector
@@ -37,7 +39,7 @@ from mqsel.program import VERSION, listing
 from mqsel.values import TYPE_NAMES, Float32, Int8, Int16, Int32, Truth
 
 if TYPE_CHECKING:
-    from pyspark import SparkContext
+    from pyspark import RDD, SparkContext
 
 _REPORTED = 10  # skipped lines reported in full
 _NAMED = 5  # missing properties named in the summary
@@ -106,10 +108,12 @@ def message_from_json(text: str | bytes, names: Iterable[str]) -> dict[str, Any]
     try:
         message = json.loads((text.decode() if isinstance(text, bytes) else text).removeprefix("\ufeff"))
     except UnicodeDecodeError as error:
-        raise PropertyTypeError(f"broken JSON: byte {error.start + 1} of the line is no UTF-8") from error
+        raise PropertyTypeError(f"broken JSON: byte {error.start + 1} is no UTF-8") from error
     except json.JSONDecodeError as error:
         found = f"{error.msg[:1].lower()}{error.msg[1:]}".removesuffix(" at")
-        place = f"line {error.lineno}, column {error.colno}" if error.lineno > 1 else f"column {error.colno}"
+        before = error.doc[: error.pos].rstrip("\r\n")  # the end of the line, not the beginning of the next
+        place = f"line {before.count(chr(10)) + 1}, " if "\n" in before else ""
+        place += f"column {len(before) - before.rfind(chr(10))}"
         raise PropertyTypeError(f"broken JSON: {found} at {place}") from error
     except (ValueError, RecursionError) as error:  # a number of thousands of digits; thousands of brackets
         raise PropertyTypeError("JSON with a number or a nesting that is too large to read") from error
@@ -125,16 +129,9 @@ def message_from_json(text: str | bytes, names: Iterable[str]) -> dict[str, Any]
 
 def _spellings(matcher: Matcher) -> dict[str, str]:
     """Give, for each property that is read, the other name it may have in a message, or the same name again."""
-    mqi = matcher.dialect.headers == "mqi"
-    return {
-        name: f"usr.{name}" if mqi and "." not in name and not name.startswith("JMS") else name
-        for name in matcher.properties
-    }
-
-
-def _read_message(text: str, matcher: Matcher) -> dict[str, Any]:
-    spellings = _spellings(matcher)
-    return message_from_json(text, {**spellings, **dict.fromkeys(spellings.values())})
+    if matcher.dialect.headers != "mqi":
+        return {name: name for name in matcher.properties}
+    return {name: name if "." in name or name.startswith("JMS") else f"usr.{name}" for name in matcher.properties}
 
 
 def _in_json_words(error: PropertyTypeError, message: dict[str, Any], spellings: dict[str, str]) -> PropertyTypeError:
@@ -209,7 +206,7 @@ def sift(matcher: Matcher, ask: Ask, lines: Iterable[bytes]) -> Iterator[Sifted]
     """
     tally = Tally()
     spellings = _spellings(matcher)
-    names = tuple({**spellings, **dict.fromkeys(spellings.values())})
+    names = {*spellings, *spellings.values()}
     matches, evaluate = matcher.matches, matcher.evaluate
     for line in lines:
         tally.lines += 1
@@ -324,6 +321,8 @@ class _Desk:
         return 2 if self.trouble else int(not total.selected)
 
 
+Advance = Callable[[int], None]  # takes how many more bytes were read
+
 # ---- match -------------------------------------------------------------------------------------------------------
 
 
@@ -336,40 +335,33 @@ def _match(arguments: argparse.Namespace) -> int:
         return desk.close()
     with _progress(arguments.files, ask) as advance:
         for number, name in enumerate(arguments.files):
-            try:
-                for record in sift(matcher, desk.ask, _lines(name, advance)):
-                    desk.take(number, name, record)
-            except BrokenPipeError:
-                raise
-            except (OSError, EOFError, zlib.error) as error:
-                desk.fail(name, getattr(error, "strerror", None) or str(error))
+            for record in sift(matcher, desk.ask, _lines(name, desk.fail, advance)):
+                desk.take(number, name, record)
             if desk.is_finished:
                 break
     return desk.close()
 
 
-def _lines(name: str, advance: Callable[[int], None] | None) -> Iterator[bytes]:
-    """Read the lines of a file, unpacking it if it is gzipped, whatever its name.
+def _lines(name: str, fail: Callable[[str, str], None], advance: Advance | None = None) -> Iterator[bytes]:
+    """Read the lines of a file, unpacking it if it is gzipped, whatever its name; "-" is stdin.
 
-    *advance* is told from time to time how many more bytes of the file were read.
+    *fail* is told the name and why, if it cannot be read or only its beginning can.
     """
-    raw = io.BufferedReader(io.FileIO(0 if name == "-" else name, closefd=name != "-"))
     try:
-        lines: Iterable[bytes] = raw
-        if raw.peek(2)[:2] == b"\x1f\x8b":
-            lines = io.BufferedReader(gzip.GzipFile(fileobj=raw))
-        told = 0
-        for number, line in enumerate(lines):
-            if advance is not None and number % 1024 == 0 and name != "-":
-                advance(raw.tell() - told)
-                told = raw.tell()
-            yield line
-    finally:
-        raw.close()
+        with io.BufferedReader(io.FileIO(0 if name == "-" else name, closefd=name != "-")) as raw:
+            is_packed = raw.peek(2)[:2] == b"\x1f\x8b"
+            told = 0
+            for number, line in enumerate(io.BufferedReader(gzip.GzipFile(fileobj=raw)) if is_packed else raw):
+                if advance is not None and number % 1024 == 0 and name != "-":
+                    advance(raw.tell() - told)
+                    told = raw.tell()
+                yield line
+    except (OSError, EOFError, zlib.error) as error:
+        fail(name, getattr(error, "strerror", None) or str(error))
 
 
 @contextmanager
-def _progress(files: list[str], ask: Ask) -> Iterator[Callable[[int], None] | None]:
+def _progress(files: list[str], ask: Ask) -> Iterator[Advance | None]:
     """Show on a terminal how much of a long input was read; give the function to tell, or None where nothing shows.
 
     Lines that are printed on a terminal show the progress themselves, and would run into the bar.
@@ -402,11 +394,8 @@ def _match_on_spark(matcher: Matcher, files: list[str], master: str, desk: _Desk
     if "-" in files:
         raise MqselError("--spark reads files, not stdin", hint="leave --spark away, or put the messages into a file")
     try:
-        from py4j.protocol import (  # type: ignore[import-untyped]  # noqa: PLC0415 (an extra)
-            Py4JError,
-            Py4JJavaError,
-        )
-        from pyspark import StorageLevel  # noqa: PLC0415
+        import pyspark  # noqa: F401, PLC0415 (an extra)
+        from py4j.protocol import Py4JError, Py4JJavaError  # type: ignore[import-untyped]  # noqa: PLC0415
     except ImportError as error:
         hint = "pip install 'mqsel[spark]'"
         raise MqselError("--spark needs pyspark, which is not installed", hint=hint) from error
@@ -422,31 +411,33 @@ def _match_on_spark(matcher: Matcher, files: list[str], master: str, desk: _Desk
                     pieces.append(piece)
                 except Py4JJavaError as error:
                     desk.fail(name, str(error.java_exception.getMessage()))
-            if not pieces:
-                return
-            lines = context.union(pieces)
-
-            def records() -> Iterator[Any]:
-                if desk.asked.limit is None:
-                    # toLocalIterator alone would run one partition after the other.
-                    sifted = lines.mapPartitions(partial(sift, matcher, desk.ask))
-                    sifted.persist(StorageLevel.MEMORY_AND_DISK).count()
-                    yield from sifted.toLocalIterator()
-                    return
-                for partition in range(len(places)):
-                    yield from context.runJob(lines, partial(sift, matcher, desk.ask), [partition])
-
             partition = 0
-            for record in records():
+            for record in _spark_records(context, context.union(pieces), matcher, desk) if places else ():
                 desk.take(*places[partition], record)
                 partition += isinstance(record, Tally)
                 if desk.is_finished:
                     break
         except Py4JError as error:
-            raise MqselError(f"Spark gave up: {_spark_reason(error)}") from error
+            why = _spark_reason(str(error))
+            remedy = "install one version of mqsel on every executor" if "No module named" in why else None
+            raise MqselError(f"Spark gave up: {why}", hint=remedy) from error
         finally:
             if context is not None:
                 context.stop()
+
+
+def _spark_records(context: SparkContext, lines: RDD[Any], matcher: Matcher, desk: _Desk) -> Iterator[Sifted]:
+    """Sift every partition; give what comes of them in their order."""
+    from pyspark import StorageLevel  # noqa: PLC0415 (an extra)
+
+    if desk.asked.limit is None:
+        # All partitions at once; toLocalIterator alone would begin one when the one before has ended.
+        sifted = lines.mapPartitions(partial(sift, matcher, desk.ask)).persist(StorageLevel.MEMORY_AND_DISK)
+        sifted.count()
+        yield from sifted.toLocalIterator()
+    else:
+        for partition in range(lines.getNumPartitions()):
+            yield from context.runJob(lines, partial(sift, matcher, desk.ask), [partition])
 
 
 def _spark_context(master: str, log: Any) -> SparkContext:
@@ -456,33 +447,29 @@ def _spark_context(master: str, log: Any) -> SparkContext:
     from pyspark.java_gateway import launch_gateway  # noqa: PLC0415
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    settings = {
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-        # Lines as they are read elsewhere: Hadoop's own would end at a carriage return, too.
-        "spark.hadoop.textinputformat.record.delimiter": "\n",
-    }
-    conf = SparkConf().setMaster(master).setAppName("mqsel match").setAll(list(settings.items()))
+    if master.startswith("local"):
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")  # a host that cannot resolve its own name will do
+    conf = SparkConf().setMaster(master).setAppName("mqsel match")
+    conf.set("spark.ui.enabled", "false").set("spark.ui.showConsoleProgress", "false")
+    # Hadoop's own lines end at a carriage return, too.
+    conf.set("spark.hadoop.textinputformat.record.delimiter", "\n")
     try:
         gateway = launch_gateway(conf, {"stderr": log})  # type: ignore[no-untyped-call]
     except (PySparkRuntimeError, OSError) as error:
         log.seek(0)
-        printed = [line for line in log.read().decode(errors="replace").splitlines() if line.strip()]
-        why = next((line.strip() for line in printed if "WARNING" not in line), str(error))
-        hint = "install Java 17, and let JAVA_HOME name its folder if it is not on the PATH"
-        raise MqselError(f"Spark's Java did not start: {why}", hint=hint) from error
+        why = _spark_reason(log.read().decode(errors="replace") or str(error))
+        hint = "it needs Java 17, on the PATH or where JAVA_HOME says; a master is local[*] or spark://HOST:PORT"
+        raise MqselError(f"Spark did not start: {why}", hint=hint) from error
     context = SparkContext(conf=conf, gateway=gateway)
     context.setLogLevel("ERROR")
     return context
 
 
-def _spark_reason(error: Exception) -> str:
-    """Find in an error of Spark the line that says what happened."""
-    text = str(getattr(error, "java_exception", error))
-    first, *traceback = text.partition("Traceback (most recent call last):")[2].splitlines() or [text]
-    if traceback:
-        first = next((line for line in traceback if line and not line[0].isspace()), first)
-    return first.strip().splitlines()[0]
+def _spark_reason(text: str) -> str:
+    """Find the line that says what happened: what Python raised, what Java was caused by, what Java threw first."""
+    python = re.search(r"Traceback \(most recent call last\):\n(?:\s.*\n)+(.+)", text)
+    java = re.findall(r"Caused by: (.+)", text)[-1:] or re.findall(r"[\w.]+(?:Exception|Error): .+", text)[:1]
+    return python[1] if python else java[0] if java else text.strip().partition("\n")[0]
 
 
 # ---- check and explain -------------------------------------------------------------------------------------------
@@ -505,7 +492,7 @@ def _check(arguments: argparse.Namespace) -> int:
         rows.append(("constant", f"{checked.constant}: reads no property, {effect}"))
     if checked.match_option is not None:
         name, identifier = checked.match_option
-        rows.append(("option", f"{name} {identifier.hex().upper()}: a queue manager looks these bytes up"))
+        rows.append(("option", f"{name} {identifier.hex().upper()}: a queue manager matches these bytes instead"))
     rows += [("warning", warning) for warning in checked.warnings]
     for key, text in rows:
         print(f"{key:8}  {text}")
@@ -519,29 +506,41 @@ def _preset(dialect: Dialect) -> str:
 def _explain(arguments: argparse.Namespace) -> int:
     selector, dialect = arguments.selector, arguments.dialect
     matcher = compile_selector(selector, dialect=dialect)
-    message = None if arguments.message is None else _read_message(_text(arguments.message), matcher)
+    explanation = None if arguments.message is None else _explained(matcher, arguments.message)
     checked = check(parse(selector, dialect), selector, dialect)
     tokens = [token for token in tokenize(selector, dialect) if token.kind != "end"]
     width = max((len(token.kind) for token in tokens), default=0)
     print("tokens")
-    for token in tokens:
-        span = f"{token.start}:{token.stop}"
-        print(f"  {span:>9}  {token.kind:{width}}  {selector[token.start : token.stop]}")
+    for kind, value, start, stop in tokens:
+        piece = selector[start:stop]
+        meaning = f"  = {value!r}" if isinstance(value, (int, float)) and str(value) != piece else ""
+        print(f"  {f'{start}:{stop}':>9}  {kind:{width}}  {piece}{meaning}")
     print("\ntree")
     for line in _tree(checked.node, selector):
         print(f"  {line}")
     print(f"\noptimised\n  {unparse(optimize(checked).node)}")
     print(f"\ninstructions\n{listing(matcher.program)}")
-    if message is None:
+    if explanation is None:
         return 0
-    try:
-        explanation = matcher.explain(message)
-    except PropertyTypeError as error:
-        raise _in_json_words(error, message, _spellings(matcher)) from error
-    print("\nmessage")
-    for line in str(explanation).splitlines():
-        print(f"  {line}")
+    print("\nmessage\n  " + str(explanation).replace("\n", "\n  "))
     return int(not explanation.selected)
+
+
+def _explained(matcher: Matcher, argument: str) -> Explanation:
+    """Explain a message: the argument itself, the content of ``@file``, or stdin for ``-``."""
+    text: str | bytes = argument
+    if argument == "-" or argument.startswith("@"):
+        text = b"".join(_lines(argument.removeprefix("@"), _refuse))
+    spellings = _spellings(matcher)
+    message = message_from_json(text, {*spellings, *spellings.values()})
+    try:
+        return matcher.explain(message)
+    except PropertyTypeError as error:
+        raise _in_json_words(error, message, spellings) from error
+
+
+def _refuse(name: str, why: str) -> None:
+    raise MqselError(f"{name}: {why}")
 
 
 def _tree(root: Node, selector: str) -> Iterator[str]:
@@ -553,16 +552,6 @@ def _tree(root: Node, selector: str) -> Iterator[str]:
         piece = " ".join(selector[node.span[0] : node.span[1]].split())
         yield f"{label:24}  {piece if len(piece) <= 72 else piece[:71] + '…'}".rstrip()
         stack.extend((child, depth + 1) for child in reversed(children(node)))
-
-
-def _text(argument: str) -> str:
-    """Give the text of a message: itself, the content of ``@file``, or stdin for ``-``."""
-    try:
-        if argument == "-":
-            return sys.stdin.read()
-        return Path(argument[1:]).read_text(encoding="utf-8") if argument.startswith("@") else argument
-    except (OSError, ValueError) as error:
-        raise MqselError(f"{argument.removeprefix('@')}: {getattr(error, 'strerror', None) or error}") from error
 
 
 # ---- arguments ---------------------------------------------------------------------------------------------------
@@ -677,6 +666,9 @@ def main(argv: list[str] | None = None) -> int:
         # The reader has what it wanted. Python would complain when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:  # stdout: a full disk
+        _complain(str(error))
+        return 2
     except KeyboardInterrupt:
         return 130
     return status

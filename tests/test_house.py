@@ -82,12 +82,12 @@ def test_the_import_reader_sees_a_planted_import() -> None:
 
 
 def test_opcodes_pxd_is_fresh() -> None:
-    """_opcodes.pxd is what `python -m mqsel.opcodes` writes."""
+    """_opcodes.pxd is what `python mqsel/opcodes.py` writes."""
     assert opcodes.render_pxd() == (PACKAGE / "_opcodes.pxd").read_text(encoding="utf-8")
 
 
 def test_readme_table_is_fresh() -> None:
-    """The table of instructions in the README is what `python -m mqsel.opcodes` writes."""
+    """The table of instructions in the README is what `python mqsel/opcodes.py` writes."""
     readme = ROOT / "README.md"
     if not readme.exists():
         pytest.skip("no README.md beside the tests")
