@@ -13,6 +13,7 @@ import io
 import json
 import os
 import re
+import signal
 import sys
 import tempfile
 import time
@@ -207,7 +208,7 @@ def sift(matcher: Matcher, ask: Ask, lines: Iterable[bytes]) -> Iterator[Sifted]
     tally = Tally()
     spellings = _spellings(matcher)
     names = {*spellings, *spellings.values()}
-    matches, evaluate = matcher.matches, matcher.evaluate
+    matches, evaluate, true, unknown = matcher.matches, matcher.evaluate, Truth.TRUE, Truth.UNKNOWN
     for line in lines:
         tally.lines += 1
         if not line or line.isspace():
@@ -216,7 +217,7 @@ def sift(matcher: Matcher, ask: Ask, lines: Iterable[bytes]) -> Iterator[Sifted]
         message: dict[str, Any] = {}
         try:
             message = message_from_json(line, names)
-            truth = Truth.TRUE if matches(message) else evaluate(message)
+            truth = true if matches(message) else evaluate(message)
         except PropertyTypeError as error:
             tally.skipped += 1
             if tally.skipped <= _REPORTED:
@@ -224,12 +225,12 @@ def sift(matcher: Matcher, ask: Ask, lines: Iterable[bytes]) -> Iterator[Sifted]
             if ask.raising:
                 break
             continue
-        if truth is Truth.UNKNOWN:
+        if truth is unknown:
             tally.unknown += 1
             tally.missing.update(
                 name for name, other in spellings.items() if message.get(name) is None and message.get(other) is None
             )
-        if (truth is Truth.TRUE) is not ask.invert:
+        if (truth is true) is not ask.invert:
             tally.selected += 1
             if not ask.counting:
                 yield line
@@ -399,6 +400,8 @@ def _match_on_spark(matcher: Matcher, files: list[str], master: str, desk: _Desk
     except ImportError as error:
         hint = "pip install 'mqsel[spark]'"
         raise MqselError("--spark needs pyspark, which is not installed", hint=hint) from error
+    # An interrupted call to Java complains at length. Without a parent Java ends, and tidies up, by itself.
+    handler = signal.signal(signal.SIGINT, signal.SIG_DFL)
     with tempfile.TemporaryFile() as log:
         context = None
         try:
@@ -424,6 +427,7 @@ def _match_on_spark(matcher: Matcher, files: list[str], master: str, desk: _Desk
         finally:
             if context is not None:
                 context.stop()
+            signal.signal(signal.SIGINT, handler)
 
 
 def _spark_records(context: SparkContext, lines: RDD[Any], matcher: Matcher, desk: _Desk) -> Iterator[Sifted]:
@@ -461,6 +465,7 @@ def _spark_context(master: str, log: Any) -> SparkContext:
         hint = "it needs Java 17, on the PATH or where JAVA_HOME says; a master is local[*] or spark://HOST:PORT"
         raise MqselError(f"Spark did not start: {why}", hint=hint) from error
     context = SparkContext(conf=conf, gateway=gateway)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # again: pyspark has set its own
     context.setLogLevel("ERROR")
     return context
 

@@ -106,12 +106,9 @@ def verify(program: Program) -> tuple[int, int]:
     # states[a]: depths on arrival at address a, from wherever.
     states: dict[int, tuple[int, int]] = {0: (0, 0), program.exact: (0, 0)}
     deepest_value = deepest_truth = 0
-    falls = True
     if not code:
         raise ProgramError("the program is empty")
     for address, word in enumerate(code):
-        if address == program.exact and address and falls:
-            raise ProgramError("the code before the exact code runs on into it", address=address)
         state = states.get(address)
         if state is None:
             raise ProgramError("no way leads to this instruction", address=address)

@@ -1,0 +1,146 @@
+"""How errors read: first line, caret, hint; and that they travel."""
+
+from __future__ import annotations
+
+import pickle
+import unicodedata
+
+import pytest
+
+import mqsel
+from mqsel import errors
+from mqsel.dialect import IBM_MQ, JMS
+
+
+def rendered(text: str, **options: object) -> str:
+    with pytest.raises(errors.MqselError) as caught:
+        mqsel.compile(text, **options)
+    return str(caught.value)
+
+
+def test_the_examples_of_the_house() -> None:
+    """The complete text of the two model errors."""
+    assert rendered("JMSPriority > 4 AND Colour == 'red'") == (
+        "unexpected '=' after '=': expected a value [line 1, column 29; MQRC_SELECTOR_SYNTAX_ERROR (2459)]\n"
+        "  | JMSPriority > 4 AND Colour == 'red'\n"
+        "  |                             ^\n"
+        "  hint: equality is written '=' in a selector"
+    )
+    assert rendered("Weight BETWEEN 'light' AND 40") == (
+        "BETWEEN needs a number, found the string 'light' [line 1, column 16; MQRC_SELECTOR_SYNTAX_ERROR (2459)]\n"
+        "  | Weight BETWEEN 'light' AND 40\n"
+        "  |                ^^^^^^^\n"
+        "  hint: BETWEEN is an arithmetic comparison; for strings use IN or LIKE"
+    )
+
+
+def test_subscription_reason() -> None:
+    """The same error is 2459 on a queue and 2551 on a subscription; 2504 and 2519 are the same on both."""
+    assert "MQRC_SELECTION_NOT_AVAILABLE (2551)" in rendered("a =", for_subscription=True)
+    assert "MQRC_SELECTOR_ALWAYS_FALSE (2504)" in rendered("1 = 2", for_subscription=True)
+    assert "MQRC_SELECTION_STRING_ERROR (2519)" in rendered("a = 1 " + " " * 10240, for_subscription=True)
+    assert "MQRC_SELECTOR_SYNTAX_ERROR (2459)" in rendered("a =")
+
+
+def test_caret_on_a_later_line() -> None:
+    """Line and column count from 1 at the line of the fault; only that line is drawn."""
+    assert rendered("a = 1\nAND b == 2\nAND c = 3").splitlines()[:3] == [
+        "unexpected '=' after '=': expected a value [line 2, column 8; MQRC_SELECTOR_SYNTAX_ERROR (2459)]",
+        "  | AND b == 2",
+        "  |        ^",
+    ]
+
+
+def test_caret_under_wide_characters() -> None:
+    """Carets line up by display cells: CJK is two wide, a combining mark none."""
+    _, line, carets, *_ = rendered("名前 = '値' AND é == 1").splitlines()
+    cells = 0
+    for character in line[: line.index("==") + 1]:
+        wide = unicodedata.east_asian_width(character) in "WF"
+        cells += 0 if unicodedata.combining(character) else 2 if wide else 1
+
+    assert carets.index("^") == cells
+
+
+def test_caret_in_a_long_line() -> None:
+    """A long line is cut to a window around the fault, with an ellipsis at each cut."""
+    _, line, carets, *_ = rendered(" AND ".join(["a = 1"] * 50 + ["b == 2"] + ["c = 3"] * 50)).splitlines()
+
+    assert line.startswith("  | …")
+    assert line.endswith("…")
+    assert len(line) < 140
+    assert line[carets.index("^") - 1 : carets.index("^") + 1] == "=="
+
+
+def test_caret_under_a_whole_span() -> None:
+    """All of a long span is underlined as far as it is shown; tabs count as one blank."""
+    _, line, carets, *_ = rendered("a\t=\t'x' AND b < 'a string'").splitlines()
+
+    assert line == "  | a = 'x' AND b < 'a string'"
+    assert carets == "  |                 " + "^" * 10
+
+
+def test_end_of_text() -> None:
+    """A fault at the end of the text has its caret behind the last character."""
+    _, line, carets, *_ = rendered("a = ").splitlines()
+
+    assert (line, carets) == ("  | a =", "  |     ^")
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        errors.unexpected_token("a = = 1", (4, 5), "'='", "a value", "write ="),
+        errors.too_long("abcdef", 3),
+        errors.always_false("1 = 2", "FALSE"),
+        errors.not_a_property("weight", object()),
+        errors.not_a_message(5, schema=False),
+        errors.ProgramError("bad", address=7, hint="mend it"),
+        errors.ArgumentError("no", hint="yes"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+@pytest.mark.parametrize("protocol", range(2, 6))
+def test_errors_travel(error: errors.MqselError, protocol: int) -> None:
+    """An error comes back from an executor with its text, its attributes and its class."""
+    copy = pickle.loads(pickle.dumps(error, protocol))
+
+    assert type(copy) is type(error)
+    assert copy.__dict__ == error.__dict__
+    assert str(copy) == str(error)
+    assert copy.args == (error.message,)
+
+
+def test_errors_are_what_people_expect() -> None:
+    """Each error is both ours and the builtin a user would catch."""
+    for kind in (errors.SelectorSyntaxError, errors.SelectorTypeError, errors.SelectorLimitError):
+        assert issubclass(kind, (errors.SelectorError, ValueError))
+    assert issubclass(errors.ProgramError, ValueError)
+    assert issubclass(errors.PropertyTypeError, TypeError)
+    assert issubclass(errors.ArgumentError, (TypeError, ValueError))
+
+
+def test_reason_has_name_and_number() -> None:
+    """A reason is the vendor's name and number at once."""
+    with pytest.raises(mqsel.SelectorError) as caught:
+        mqsel.compile("a =", dialect=JMS)
+
+    assert caught.value.reason.name == "MQRC_SELECTOR_SYNTAX_ERROR"
+    assert caught.value.reason == 2459
+
+
+def test_invalid_name_carries_2442_in_its_hint() -> None:
+    """LANGUAGE §6: an invalid name has the selector reason code and 2442 in its hint."""
+    with pytest.raises(errors.SelectorSyntaxError) as caught:
+        mqsel.compile("JMSFoo = 1", dialect=IBM_MQ)
+
+    assert caught.value.reason == 2459
+    assert "2442" in caught.value.hint
+
+
+def test_lone_surrogates_and_controls_are_shown_safely() -> None:
+    """Whatever a text holds, its error can be printed."""
+    for text in ("a == '\ud800'", "\x00", "a = '\x1b[31m' = 1", "\u202e = = 1"):
+        shown = rendered(text, dialect=JMS)
+        assert shown.encode("utf-8", "strict")
+        assert "\x1b" not in shown

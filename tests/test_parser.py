@@ -1,0 +1,138 @@
+"""Limits and spans of the front end; what it accepts and refuses stands in the vectors."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import sys
+import time
+
+import pytest
+import strategies
+
+import mqsel
+from mqsel import errors, nodes
+from mqsel.dialect import IBM_MQ, JMS, PRESETS
+from mqsel.lexer import tokenize
+from mqsel.parser import MAX_NESTING, parse
+
+FLAT = {
+    "and": " AND ".join(f"a{i % 50} = {i}" for i in range(100_000)),
+    "or": " OR ".join(f"a = 's{i}'" for i in range(100_000)),
+    "sum": "0 < " + " + ".join(["a"] * 100_000),
+    "product": "0 < " + " * ".join(["a"] * 100_000),
+    "in": f"a IN ({', '.join(map(repr, map(str, range(100_000))))})",
+}
+
+
+@pytest.mark.parametrize("name", FLAT)
+def test_flat_chains_compile(name: str) -> None:
+    """A flat chain of 100,000 terms compiles and runs."""
+    matcher = mqsel.compile(FLAT[name], dialect=JMS)
+
+    assert matcher.matches({"a": "7"}) == (name == "in")
+    assert mqsel.compile(FLAT[name], dialect=JMS, optimize=False).evaluate({}) is mqsel.Truth.UNKNOWN
+    assert len(nodes.unparse(parse(FLAT[name], JMS))) > 100_000
+
+
+def test_compile_time_is_linear() -> None:
+    """Ten times the terms take at most twenty times the time: nothing quadratic."""
+    times = []
+    for terms in (3_000, 30_000):
+        text = " AND ".join(f"(a{i % 50} = {i} OR NOT b LIKE 'x%{i}')" for i in range(terms))
+        began = time.perf_counter()
+        mqsel.compile(text, dialect=JMS)
+        times.append(time.perf_counter() - began)
+
+    assert times[1] < 20 * times[0], times
+
+
+@pytest.mark.parametrize(
+    ("opening", "closing"),
+    [("(", ")"), ("NOT ", ""), ("NOT (", ")"), ("- ", ""), ("-", ""), ("-(", ")"), ("(a = 1 OR (b = 2 AND ", "))")],
+)
+@pytest.mark.parametrize("depth", [100, 200, 490, 600, 10_000, 200_000])
+def test_deep_nesting(opening: str, closing: str, depth: int) -> None:
+    """Nesting compiles or is a SelectorLimitError: never a RecursionError, whatever is left of the stack."""
+    inner = "a = 1" if "-" not in opening else "a"
+    tail = "" if "-" not in opening else " = 1"
+    text = opening * depth + inner + closing * depth + tail
+
+    def at_the_brink(frames: int) -> None:
+        if frames:
+            at_the_brink(frames - 1)
+            return
+        try:
+            matcher = mqsel.compile(text, dialect=JMS)
+            assert mqsel.compile(text, dialect=JMS, optimize=False) == matcher
+            tree = parse(text, JMS)
+            assert parse(nodes.unparse(tree), JMS) == tree
+            assert hash(tree) == hash(parse(text, JMS))
+            assert repr(tree)
+            matcher.evaluate({"a": 1})
+        except errors.SelectorLimitError as error:
+            assert error.reason == 2459
+            assert depth * (opening.count("(") + opening.count("NOT") + opening.count("-")) > MAX_NESTING
+        else:
+            assert depth * (opening.count("(") + opening.count("NOT") + opening.count("-")) <= MAX_NESTING
+
+    at_the_brink(sys.getrecursionlimit() // 2)
+
+
+def test_length_limit() -> None:
+    """10,240 code points compile in IBM MQ, one more is 2519; other dialects have no limit."""
+    text = f"a = '{'x' * 10234}'"
+    assert len(text) == 10240
+    mqsel.compile(text)
+    with pytest.raises(errors.SelectorLimitError) as caught:
+        mqsel.compile(text + " ")
+
+    assert caught.value.reason == 2519
+    assert caught.value.span == (10240, 10241)
+    mqsel.compile(text + " ", dialect=JMS)
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_spans(name: str) -> None:
+    """Invariant: spans of tokens rise and end with "end"; a node's span holds its children's; its text parses back."""
+    rng = random.Random(name)
+    for _ in range(500):
+        text, _ = strategies.random_case(rng, name)
+        tokens = tokenize(text, PRESETS[name])
+        assert tokens[-1].kind == "end"
+        assert [t.start for t in tokens] == sorted({t.start for t in tokens})
+        assert all(a.stop <= b.start for a, b in itertools.pairwise(tokens))
+        for node in nodes.walk(parse(text, PRESETS[name])):
+            start, stop = node.span
+            assert 0 <= start < stop <= len(text)
+            for child in nodes.children(node):
+                assert start <= child.span[0] <= child.span[1] <= stop
+            if isinstance(node, (nodes.And, nodes.Or, nodes.Not, nodes.Comparison)):
+                assert parse(text[start:stop], PRESETS[name]) == node, (text, node)
+
+
+def test_huge_numbers_are_refused_quickly() -> None:
+    """A literal of a million digits costs no quadratic conversion."""
+    began = time.perf_counter()
+    for text in ("a = " + "9" * 1_000_000, "a = 0x" + "F" * 1_000_000, "a = 1E" + "9" * 1_000_000):
+        with pytest.raises(errors.SelectorSyntaxError):
+            mqsel.compile(text, dialect=JMS)
+    mqsel.compile("a = " + "0" * 1_000_000 + "1.0", dialect=JMS)
+
+    assert time.perf_counter() - began < 5
+
+
+def test_tokens_of_numbers() -> None:
+    """Hexadecimal, octal and suffixes give the values Java gives."""
+    values = [t.value for t in tokenize("0x1F 0XffL 017 0 00 7. .5 5F 7E3 1e-2d 5L", JMS)][:-1]
+
+    assert values == [31, 255, 15, 0, 0, 7.0, 0.5, 5.0, 7000.0, 0.01, 5]
+    assert [t.kind for t in tokenize("5 5.0 'x' TRUE a \"0x0A\"", IBM_MQ)] == [
+        "exact",
+        "approximate",
+        "string",
+        "TRUE",
+        "identifier",
+        "bytes",
+        "end",
+    ]
