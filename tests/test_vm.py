@@ -1474,7 +1474,7 @@ HOSTILE = {
         class Message(UserDict):
             def get(self, name, default=None):
                 stream.close()
-                return "x" * 3
+                return "y" * 3
         for kind in (list, tuple, iter):
             stream = matcher.filter(kind([Message() for _ in range(5)]))
             attempt(list, stream)
