@@ -3,6 +3,8 @@
 Results go to stdout, everything else to stderr; exit codes are those of grep (0 selected, 1 not, 2 trouble). Both
 roads, files read here and Spark, run the same generator `sift` and hand its records to the same desk. Owns the JSON
 spelling of messages and no rule of the language. rich and pyspark are imported by the functions that need them.
+
+Over 500 lines: all wordings of three commands, their help included, stand in the room that prints.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from mqsel.checker import check
 from mqsel.dialect import IBM_MQ, PRESETS, Dialect
@@ -322,9 +324,9 @@ class _Desk:
         return 2 if self.trouble else int(not total.selected)
 
 
-Advance = Callable[[int], None]  # takes how many more bytes were read
-
 # ---- match -------------------------------------------------------------------------------------------------------
+
+Advance = Callable[[int], None]  # takes how many more bytes were read
 
 
 def _match(arguments: argparse.Namespace) -> int:
@@ -367,9 +369,12 @@ def _progress(files: list[str], ask: Ask) -> Iterator[Advance | None]:
 
     Lines that are printed on a terminal show the progress themselves, and would run into the bar.
     """
-    total = sum(Path(name).stat().st_size for name in files if name != "-" and Path(name).is_file())
-    is_wanted = sys.stderr.isatty() and (ask.counting or not sys.stdout.isatty())
-    if not is_wanted or total < _LONG:
+    total = 0
+    if sys.stderr.isatty() and (ask.counting or not sys.stdout.isatty()):
+        for name in files:
+            with suppress(OSError):
+                total += Path(name).stat().st_size
+    if total < _LONG:
         yield None
         return
     try:
@@ -444,7 +449,7 @@ def _spark_records(context: SparkContext, lines: RDD[Any], matcher: Matcher, des
             yield from context.runJob(lines, partial(sift, matcher, desk.ask), [partition])
 
 
-def _spark_context(master: str, log: Any) -> SparkContext:
+def _spark_context(master: str, log: IO[bytes]) -> SparkContext:
     """Start Spark; what its Java prints goes into *log*."""
     from pyspark import SparkConf, SparkContext  # noqa: PLC0415 (an extra)
     from pyspark.errors import PySparkRuntimeError  # noqa: PLC0415

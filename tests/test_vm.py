@@ -1469,6 +1469,17 @@ HOSTILE = {
             stream = matcher.filter(filter(keep, iter([{"a": 1}] * 5)))
             attempt(list, stream)
         """,
+    "a stream closed by the generator it reads": """
+        def source():
+            yield {"a": 1}
+            stream.close()
+            yield {"a": 1}
+            yield {"a": 1}
+        stream = mqsel.compile("a = 1").filter(source())
+        assert next(stream) == {"a": 1}
+        attempt(list, stream)
+        assert list(stream) == []
+        """,
     "a stream closed by its own message": """
         matcher = mqsel.compile("a = 'xxx'")
         class Message(UserDict):

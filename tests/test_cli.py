@@ -1,0 +1,617 @@
+"""The command line as its users see it: stdout, stderr, exit code.
+
+Most tests call `main` in this process; what concerns the process itself (stdin, pipes, Spark) runs in another one.
+"""
+
+import gzip
+import json
+import os
+import pickle
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import mqsel
+from mqsel import cli
+from mqsel.errors import PropertyTypeError
+from mqsel.values import TYPE_NAMES, Float32, Int8, Int16, Int32
+
+SAMPLE = Path(__file__).parents[1] / "bench" / "data" / "messages.jsonl.gz"
+SELECTOR = "JMSType = 'car' AND color = 'blue' AND weight > 2500"
+SUMMARY = "4,000 messages, 20 selected, 133 unknown because of a missing property, 0 skipped"
+
+BLUE = b'{"color": "blue", "weight":   {"int32": 3000}}\n'
+RED = b'{"color": "red"}\n'
+BARE = b'{"weight": 1}\n'
+
+
+@pytest.fixture
+def run(capsysbinary):
+    """Run the command line here; give the exit code, stdout as bytes, stderr as text."""
+
+    def call(*arguments):
+        try:
+            status = cli.main([str(argument) for argument in arguments])
+        except SystemExit as exit_:
+            status = exit_.code
+        out, err = capsysbinary.readouterr()
+        return status, out, err.decode()
+
+    return call
+
+
+@pytest.fixture
+def sample():
+    """Give the sample messages, which the package itself does not carry."""
+    if not SAMPLE.exists():
+        pytest.skip(f"the sample messages are not here: {SAMPLE}")
+    return SAMPLE
+
+
+def process(*arguments, **options):
+    """Run the command line in a process of its own."""
+    command = [sys.executable, "-m", "mqsel", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, timeout=300, check=False, **options)
+
+
+def without_seconds(summary):
+    """Blank out the one figure that changes from run to run."""
+    return re.sub(r"\d+\.\d\d s", "_ s", summary)
+
+
+def written(path, *lines):
+    """Write a file of lines."""
+    path.write_bytes(b"".join(lines))
+    return path
+
+
+# ---- match -------------------------------------------------------------------------------------------------------
+
+
+def test_sample(run, sample):
+    """The README's selector selects 20 of the sample messages, untouched and in order."""
+    status, out, err = run("match", SELECTOR, sample)
+    lines = gzip.decompress(sample.read_bytes()).splitlines(keepends=True)
+    chosen = out.splitlines(keepends=True)
+    assert (status, len(chosen)) == (0, 20)
+    assert chosen == [line for line in lines if line in set(chosen)]
+    assert err.startswith(SUMMARY)
+
+
+def test_sample_agrees_with_matcher(run, sample):
+    """The command line selects what the matcher selects from the same messages."""
+    matcher = mqsel.compile(SELECTOR)
+    lines = gzip.decompress(sample.read_bytes()).splitlines(keepends=True)
+    expected = [line for line in lines if matcher.matches(cli.message_from_json(line, matcher.properties))]
+    assert run("match", SELECTOR, sample)[1] == b"".join(expected)
+
+
+def test_lines_are_untouched(run, tmp_path):
+    """Blanks inside a line, its order and its line ending stay; a last line without an end gets one."""
+    file = written(tmp_path / "a", BLUE[:-1], b"\r\n", RED, BLUE[:-1])
+    status, out, err = run("match", "color = 'blue'", file)
+    assert (status, out) == (0, BLUE[:-1] + b"\r\n" + BLUE)
+    assert without_seconds(err) == ("3 messages, 2 selected, 0 unknown because of a missing property, 0 skipped, _ s\n")
+
+
+@pytest.mark.parametrize("name", ["a.jsonl.gz", "a.jsonl"])
+def test_gzip_is_known_by_its_bytes(run, tmp_path, name):
+    """A gzipped file is unpacked whatever it is called."""
+    file = written(tmp_path / name, gzip.compress(BLUE) + gzip.compress(RED))
+    assert run("match", "color = 'red'", file)[:2] == (0, RED)
+
+
+def test_plain_file_called_gz(run, tmp_path):
+    """A file that is not gzipped is read whatever it is called."""
+    assert run("match", "color = 'blue'", written(tmp_path / "a.gz", BLUE))[:2] == (0, BLUE)
+
+
+def test_blank_lines_and_byte_order_mark(run, tmp_path):
+    """Blank lines are no messages, and a byte order mark is no character."""
+    file = written(tmp_path / "a", b"\xef\xbb\xbf", BLUE, b"\n", b"  \r\n", b"{\n")
+    status, out, err = run("match", "color = 'blue'", file)
+    assert (status, out) == (0, b"\xef\xbb\xbf" + BLUE)
+    assert f"mqsel: {file}:4: broken JSON" in err
+    assert "\n2 messages, 1 selected" in err
+
+
+def test_nothing_selected(run, tmp_path):
+    """Exit code 1 says that nothing was selected."""
+    assert run("match", "color = 'green'", written(tmp_path / "a", BLUE))[:2] == (1, b"")
+
+
+def test_count(run, tmp_path):
+    """--count prints the number, of all files together, and nothing else."""
+    first, second = written(tmp_path / "a", BLUE, RED), written(tmp_path / "b", BLUE)
+    assert run("match", "--count", "color = 'blue'", first, second)[:2] == (0, b"2\n")
+    assert run("match", "color = 'green'", first, "--count")[:2] == (1, b"0\n")
+
+
+def test_invert(run, tmp_path):
+    """--invert takes the messages that are FALSE or UNKNOWN, but not broken lines."""
+    file = written(tmp_path / "a", BLUE, RED, b"[]\n", BARE)
+    status, out, err = run("match", "--invert", "color = 'blue'", file)
+    assert (status, out) == (0, RED + BARE)
+    assert "4 messages, 2 not selected, 1 unknown because of a missing property, 1 skipped" in err
+    assert run("match", "--invert", "color IS NULL OR weight > 0 OR color = 'red'", file)[:2] == (1, b"")
+
+
+def test_limit(run, tmp_path):
+    """--limit stops after so many messages, across files, and does not read on."""
+    first, second = written(tmp_path / "a", RED, BLUE, BLUE), written(tmp_path / "b", BLUE, BLUE)
+    status, out, err = run("match", "--limit", 3, "color = 'blue'", first, second, tmp_path / "absent")
+    assert (status, out) == (0, BLUE * 3)
+    assert err.startswith("4 messages, 3 selected")
+    assert err.endswith("(stopped by --limit)\n")
+    assert run("match", "--limit", 1, "--count", "color = 'blue'", first)[:2] == (0, b"1\n")
+
+
+def test_missing_properties_are_named(run, tmp_path):
+    """The summary names the properties whose absence made messages UNKNOWN, the most frequent first."""
+    file = written(tmp_path / "a", BARE, BARE, b'{"color": null}\n', RED, b'{"usr.color": "blue"}\n')
+    _, _, err = run("match", "color = 'blue' AND weight > 0", file)
+    assert err.splitlines()[-1] == "missing: color 3, weight 2"
+    assert "4 unknown because of a missing property" in err
+
+
+def test_no_line_without_missing_properties(run, tmp_path):
+    """Nothing is said of missing properties where none made a message UNKNOWN."""
+    assert "missing:" not in run("match", "weight IS NULL", written(tmp_path / "a", RED))[2]
+
+
+@pytest.mark.parametrize("name", ["tibco-ems", "TIBCO_EMS", "Tibco_Ems"])
+def test_dialect(run, tmp_path, name):
+    """--dialect takes a preset in any case, with - for _."""
+    file = written(tmp_path / "a", b'{"weight": 10}\n')
+    assert run("match", "--dialect", name, "weight = 010", file)[0] == 0
+    assert run("match", "weight = 010", file)[0] == 1
+
+
+def test_unknown_dialect(run):
+    """A dialect that is not there is bad usage, and the others are named."""
+    status, out, err = run("match", "--dialect", "sql", "a = 1", "-")
+    assert (status, out) == (2, b"")
+    assert "there is no dialect 'sql': choose IBM_MQ, IBM_JMS, TIBCO_EMS, JMS" in err
+
+
+@pytest.mark.parametrize("limit", ["0", "-1", "many"])
+def test_bad_limit(run, limit):
+    """A limit is a whole number from 1."""
+    status, _, err = run("match", f"--limit={limit}", "a = 1", "-")
+    assert status == 2
+    assert f"{limit!r} is no count" in err
+
+
+def test_bad_selector(run):
+    """A selector with a fault is shown with a caret, before any file is opened."""
+    status, out, err = run("match", "color == 'red'", "absent")
+    assert (status, out) == (2, b"")
+    assert err.startswith("mqsel: unexpected '='")
+    assert "  | color == 'red'\n  |        ^" in err
+
+
+def test_missing_file(run, tmp_path):
+    """A file that cannot be read is reported, the others are read, and the exit code is 2."""
+    file = written(tmp_path / "a", BLUE)
+    status, out, err = run("match", "color = 'blue'", "absent", file, tmp_path)
+    assert (status, out) == (2, BLUE)
+    assert "mqsel: absent: No such file or directory" in err
+    assert f"mqsel: {tmp_path}: " in err
+    assert "1 message, 1 selected" in err
+
+
+def test_damaged_gzip(run, tmp_path):
+    """What can be read of a damaged file is read, and the exit code is 2."""
+    lines = [b'{"color": "blue", "n": %d}\n' % (number * 7919 % 10007) for number in range(5000)]
+    file = written(tmp_path / "a.gz", gzip.compress(b"".join(lines))[:-3000])
+    status, out, err = run("match", "color = 'blue'", file)
+    assert status == 2
+    assert b"".join(lines).startswith(out[:10000])
+    assert len(out) > 10000
+    assert f"mqsel: {file}: Compressed file ended" in err
+    assert re.search(r"^[\d,]+ messages, [1-9]", err, re.MULTILINE)
+
+
+BROKEN = [
+    (b'{"weight": 5, \n', "broken JSON: expecting property name enclosed in double quotes at column 15"),
+    (b"nonsense\n", "broken JSON: expecting value at column 1"),
+    (b'{"weight": 5} {}\n', "broken JSON: extra data at column 15"),
+    (b'{"weight": "\xff"}\n', "broken JSON: byte 13 is no UTF-8"),
+    (b"[" * 100_000 + b"\n", "JSON with a number or a nesting that is too large to read"),
+    (b"[1, 2]\n", "a message is a JSON object: found an array"),
+    (b'"weight"\n', "a message is a JSON object: found a string"),
+    (b"5.5\n", "a message is a JSON object: found a number"),
+    (b"null\n", "a message is a JSON object: found null"),
+    (
+        b'{"weight": {"int8": 300}}\n',
+        "property 'weight' is {\"int8\": 300}: int8 takes a whole number from -128 to 127",
+    ),
+    (b'{"weight": {"int32": true}}\n', "property 'weight' is {\"int32\": true}: int32 takes a whole number"),
+    (b'{"weight": {"bytes": "0g"}}\n', "bytes takes a string of hexadecimal digits"),
+    (b'{"weight": {"float64": "nan"}}\n', 'float64 takes a number, "NaN" or "Infinity"'),
+    (b'{"weight": {"string": 5}}\n', "string takes a string"),
+    (b'{"weight": {"int": 5}}\n', "property 'weight' is {\"int\": 5}: expected a plain value, or one with its type\n"),
+    (b'{"weight": {}}\n', "property 'weight' is {}: expected a plain value"),
+    (b'{"usr.weight": {"int32": 5, "int64": 5}}\n', "expected a plain value, or one with its type"),
+    (b'{"weight": [5]}\n', "property 'weight' is [5]: expected a plain value"),
+    (b'{"weight": 9223372036854775808}\n', "property 'weight' is an integer outside 64 bits"),
+    (b'{"weight": {"int64": 9223372036854775808}}\n', "property 'weight' is an integer outside 64 bits"),
+]
+
+
+@pytest.mark.parametrize(("line", "text"), BROKEN, ids=range(len(BROKEN)))
+def test_broken_line(run, tmp_path, line, text):
+    """A line that is no message is reported with file and line, counted, and does not stop the run."""
+    file = written(tmp_path / "a", BLUE, line, BLUE)
+    status, out, err = run("match", "weight > 0", file)
+    assert (status, out) == (0, BLUE * 2)
+    assert err.startswith(f"mqsel: {file}:2: ")
+    assert text in err
+    assert "3 messages, 2 selected, 0 unknown because of a missing property, 1 skipped" in err
+
+
+def test_unread_values_do_not_matter(run, tmp_path):
+    """A value that no property can have is no fault while the selector does not come to reading it."""
+    file = written(tmp_path / "a", b'{"color": "red", "weight": [5], "other": {"int8": 300}}\n')
+    status, _, err = run("match", "color = 'red' OR weight > 0", file)
+    assert (status, err[:10]) == (0, "1 message,")
+
+
+def test_reports_end_after_ten(run, tmp_path):
+    """Ten broken lines are reported in full, over all files, the rest is counted."""
+    first, second = written(tmp_path / "a", *[b"x\n"] * 8), written(tmp_path / "b", *[b"x\n"] * 8)
+    status, _, err = run("match", "a = 1", first, second)
+    lines = err.splitlines()
+    assert status == 1
+    assert [line.split(": broken")[0] for line in lines[:10]] == [
+        *(f"mqsel: {first}:{number}" for number in range(1, 9)),
+        *(f"mqsel: {second}:{number}" for number in range(1, 3)),
+    ]
+    assert lines[10] == "mqsel: … and 6 more"
+    assert "16 skipped" in lines[11]
+
+
+def test_errors_raise(run, tmp_path):
+    """--errors raise stops at the first broken line with exit code 2, and gives no count that is not one."""
+    first, second = written(tmp_path / "a", BLUE, b"x\n", BLUE), written(tmp_path / "b", BLUE)
+    status, out, err = run("match", "--errors", "raise", "color = 'blue'", first, second)
+    assert (status, out) == (2, BLUE)
+    assert err.startswith(f"mqsel: {first}:2: broken JSON")
+    assert err.endswith("(stopped at the first error)\n")
+    assert run("match", "--errors=raise", "--count", "color = 'blue'", first)[:2] == (2, b"")
+
+
+# ---- values in JSON ----------------------------------------------------------------------------------------------
+
+VALUES = [
+    ('{"int8": -128}', Int8(-128)),
+    ('{"int16": 32767}', Int16(32767)),
+    ('{"int32": -2147483648}', Int32(-(2**31))),
+    ('{"int64": 9223372036854775807}', 2**63 - 1),
+    ('{"float32": 0.1}', Float32(0.1)),
+    ('{"float32": "-Infinity"}', Float32(float("-inf"))),
+    ('{"float64": 5}', 5.0),
+    ('{"float64": "Infinity"}', float("inf")),
+    ('{"string": "x"}', "x"),
+    ('{"boolean": false}', False),
+    ('{"bytes": "0A1b"}', b"\x0a\x1b"),
+    ('{"null": null}', None),
+    ("5", 5),
+    ("5.0", 5.0),
+    ("true", True),
+    ('"5"', "5"),
+    ("null", None),
+    ("[5]", [5]),
+    ('{"int8": 128}', {"int8": 128}),
+]
+
+
+@pytest.mark.parametrize(("text", "value"), VALUES, ids=[text for text, _ in VALUES])
+def test_value(text, value):
+    """A JSON value becomes the property value it names; one that fits nothing stays for the machine to refuse."""
+    message = cli.message_from_json(f'{{"p": {text}}}', ["p"])
+    assert (message["p"], type(message["p"])) == (value, type(value))
+
+
+def test_every_type_has_a_reader():
+    """Every name of a type can be written in JSON."""
+    assert set(cli._READERS) == set(TYPE_NAMES)
+
+
+def test_not_a_number():
+    """NaN is written as a JSON constant or with its type."""
+    for text in ('{"p": NaN}', '{"p": {"float64": "NaN"}}', '{"p": {"float32": "NaN"}}'):
+        value = cli.message_from_json(text, ["p"])["p"]
+        assert value != value  # noqa: PLR0124 (that is what NaN is)
+
+
+def test_only_named_properties_are_converted():
+    """Values of properties that nobody reads are left alone."""
+    message = cli.message_from_json(b'{"p": {"int32": 5}, "q": {"int32": 5}}', ["p", "absent"])
+    assert message == {"p": 5, "q": {"int32": 5}}
+
+
+def test_error_of_a_line_is_a_property_type_error():
+    """Text that is no message raises the error that a matcher would raise for one."""
+    with pytest.raises(PropertyTypeError, match="line 2, column 3"):
+        cli.message_from_json('{"p": 1,\n  x}', ["p"])
+
+
+def test_sifting_travels():
+    """What a Spark task is given and gives back survives pickling."""
+    matcher = pickle.loads(pickle.dumps(mqsel.compile("color = 'blue'")))
+    ask = pickle.loads(pickle.dumps(cli.Ask(invert=False, counting=False, raising=False, limit=None)))
+    records = pickle.loads(pickle.dumps(list(cli.sift(matcher, ask, [BLUE, RED, b"x\n", b"", BARE]))))
+    assert records[0] == BLUE
+    assert records[1].line == 3
+    assert records[2] == cli.Tally(5, 4, 1, 1, 1, {"color": 1})
+
+
+# ---- check -------------------------------------------------------------------------------------------------------
+
+
+def test_check(run):
+    """A valid selector is described: dialect, tests, properties and their types."""
+    status, out, err = run("check", SELECTOR)
+    assert (status, err) == (0, "")
+    assert out.decode().splitlines() == [
+        "valid     IBM_MQ selector",
+        "tests     3",
+        "reads     JMSType  string",
+        "reads     color    string",
+        "reads     weight   number",
+    ]
+
+
+def test_check_says_what_is_special(run):
+    """A constant, an identifier that a queue manager would match, a property of any type and warnings are said."""
+    assert "constant  TRUE: reads no property, every message is selected" in run("check", "")[1].decode()
+    out = run("check", "--dialect", "jms", "1 = 2")[1].decode()
+    assert "constant  FALSE: reads no property, no message is selected" in out
+    out = run("check", f"JMSMessageID = 'ID:{'0a' * 24}'")[1].decode()
+    assert f"option    MQMO_MATCH_MSG_ID {'0A' * 24}" in out
+    assert "reads     a  any type" in run("check", "a IS NULL")[1].decode()
+    assert "warning   'JMSPriority' is a number" in run("check", "JMSPriority = 'high'")[1].decode()
+
+
+def test_check_of_a_fault(run):
+    """A selector with a fault is shown with a caret, and the exit code is 1."""
+    status, out, err = run("check", "weight BETWEEN 'light' AND 40")
+    assert (status, out) == (1, b"")
+    assert err.startswith("mqsel: BETWEEN needs a number, found the string 'light' [line 1, column 16;")
+    assert "  |                ^^^^^^^\n" in err
+
+
+# ---- explain -----------------------------------------------------------------------------------------------------
+
+
+def test_explain(run):
+    """Without a message the stages are shown: tokens, tree, optimised text, instructions."""
+    status, out, err = run("explain", "weight > 0x1A AND NOT color = 'blue'")
+    text = out.decode()
+    assert (status, err) == (0, "")
+    assert [line for line in text.splitlines() if line and line[0] != " "] == [
+        "tokens",
+        "tree",
+        "optimised",
+        "instructions",
+    ]
+    assert "       9:13  exact       0x1A  = 26\n" in text
+    assert "\n  And                       weight > 0x1A AND NOT color = 'blue'\n" in text
+    assert "\n      Comparison            color = 'blue'\n" in text
+    assert "weight > 26 AND " in text
+    assert "GREATER_SLOT_CONSTANT" in text
+
+
+def test_explain_a_message(run, tmp_path):
+    """With a message each part is TRUE, FALSE or UNKNOWN, with the reason; the exit code says the outcome."""
+    selector = "color = 'blue' AND weight > 2500"
+    status, out, _ = run("explain", selector, '{"color": "blue", "weight": {"int16": 3000}}')
+    assert status == 0
+    assert re.search(r"message\n  TRUE: selected\n.*weight > 2500 +TRUE +weight is int16 3000", out.decode(), re.DOTALL)
+    file = written(tmp_path / "message.json", b'{"color":\n  "blue"}\n')
+    status, out, _ = run("explain", selector, f"@{file}")
+    assert status == 1
+    assert re.search(r"UNKNOWN: not selected\n.*weight > 2500 +UNKNOWN +weight is missing", out.decode(), re.DOTALL)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["a >", "{}"], "unexpected end of the selector"),
+        (["a > 1", "{"], "broken JSON: expecting property name"),
+        (["a > 1", "[]"], "a message is a JSON object: found an array"),
+        (["a > 1", '{"a": {"int8": 128}}'], "property 'a' is {\"int8\": 128}: int8 takes"),
+        (["a > 1", "@absent"], "absent: No such file or directory"),
+    ],
+)
+def test_explain_trouble(run, arguments, text):
+    """A faulty selector or message is trouble: one error, exit code 2, nothing on stdout."""
+    status, out, err = run("explain", *arguments)
+    assert (status, out) == (2, b"")
+    assert err.startswith(f"mqsel: {text}")
+
+
+def test_explain_a_long_chain(run):
+    """A selector of many terms is printed without recursion."""
+    selector = " OR ".join(f"a = {number}" for number in range(1000))
+    assert run("explain", "--dialect", "jms", selector, '{"a": 999}')[0] == 0
+
+
+# ---- usage and process -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["match", "--help"], ["check", "--help"], ["explain", "--help"]])
+def test_help(run, arguments):
+    """Help goes to stdout, fits a screen's width, and says what the exit codes or the commands are."""
+    status, out, err = run(*arguments)
+    text = out.decode()
+    assert (status, err) == (0, "")
+    assert "exit code: 0" in text or "COMMAND" in text
+    assert max(map(len, text.splitlines())) <= 120
+
+
+def test_version(run):
+    """The version is the package's."""
+    assert run("--version") == (0, f"mqsel {mqsel.__version__}\n".encode(), "")
+
+
+@pytest.mark.parametrize("arguments", [[], ["match"], ["match", "a = 1"], ["match", "a = 1", "-", "--errors", "x"]])
+def test_usage(run, arguments):
+    """Bad usage is trouble: exit code 2, and how it is used on stderr."""
+    status, out, err = run(*arguments)
+    assert (status, out) == (2, b"")
+    assert err.startswith("usage: mqsel")
+
+
+def test_stdin():
+    """- reads stdin, gzipped or not."""
+    for data in (RED + BLUE + b"x\n", gzip.compress(RED + BLUE + b"x\n")):
+        done = process("match", "color = 'blue'", "-", input=data)
+        assert (done.returncode, done.stdout) == (0, BLUE)
+        assert done.stderr.startswith(b"mqsel: stdin:3: broken JSON")
+
+
+def test_explain_stdin():
+    """Explain reads its message from stdin for -."""
+    assert process("explain", "color = 'blue'", "-", input=BLUE).returncode == 0
+    assert process("explain", "color = 'blue'", "-", input=RED).returncode == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes end differently on Windows")
+def test_broken_pipe(tmp_path):
+    """A reader that has enough ends the run without a word."""
+    file = written(tmp_path / "a", BLUE * 100_000)
+    command = [sys.executable, "-m", "mqsel", "match", "color = 'blue'", str(file)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+        assert child.stdout.readline() == BLUE
+        child.stdout.close()
+        assert child.stderr.read() == b""
+        assert child.wait(60) == 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such signal on Windows")
+def test_interrupt():
+    """Ctrl-C ends the run without a word, with exit code 130."""
+    command = [sys.executable, "-m", "mqsel", "match", "color = 'blue'", "-"]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, **pipes) as child:
+        child.stdin.write(BLUE * 1000)  # more than stdout keeps back: when it arrives, the run has begun
+        child.stdin.flush()
+        child.stdout.readline()
+        child.send_signal(2)
+        assert child.stderr.read() == b""
+        assert child.wait(60) == 130
+
+
+def test_output_that_cannot_be_encoded():
+    """A character that stdout lacks is escaped instead of ending the run."""
+    done = process("explain", "färg = '至急'", env={**os.environ, "PYTHONIOENCODING": "ascii"})
+    assert done.returncode == 0
+    assert b"f\\xe4rg" in done.stdout
+
+
+def test_core_needs_no_extras(tmp_path):
+    """Without rich and pyspark everything works but --spark."""
+    file = written(tmp_path / "a", BLUE)
+    code = (
+        "import sys; sys.modules.update(rich=None, pyspark=None, py4j=None);"
+        "from mqsel.cli import main; sys.exit(main(sys.argv[1:]))"
+    )
+    command = [sys.executable, "-c", code, "match", "color = 'blue'", str(file)]
+    assert subprocess.run(command, capture_output=True, check=True).stdout == BLUE
+
+
+# ---- Spark -------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def spark():
+    """Give a function that runs the command line on Spark, where there is one."""
+    pytest.importorskip("pyspark")
+    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+        pytest.skip("no Java: Spark needs one")
+    return lambda *arguments: process("match", "--master", "local[2]", *arguments)
+
+
+def same(plain, spark):
+    """Compare two runs in everything but the seconds."""
+    assert spark.stdout == plain.stdout
+    assert without_seconds(spark.stderr.decode()) == without_seconds(plain.stderr.decode())
+    assert spark.returncode == plain.returncode
+
+
+def test_spark_sample(spark, sample):
+    """On Spark the sample gives the same lines and the same summary, and Spark itself prints nothing."""
+    done = spark(SELECTOR, sample)
+    same(process("match", SELECTOR, sample), done)
+    assert done.stdout.count(b"\n") == 20
+    assert done.stderr.decode().startswith(SUMMARY)
+
+
+def test_spark_reports_and_order(spark, tmp_path):
+    """On Spark broken lines are reported with file and line, and lines keep their order, over several files."""
+    lines = [json.dumps({"n": number, "color": "blue"}).encode() + b"\r\n" for number in range(3000)]
+    lines[10] = b'{"n": {"int8": 300}}\n'
+    lines[1700] = b"x\n"
+    lines[2999] = b'{"color": "red"}'
+    plain = written(tmp_path / "a.jsonl", *lines)
+    packed = written(tmp_path / "b.jsonl.gz", gzip.compress(b"\n" + b"".join(lines)))
+    arguments = ("n <> 5", plain, packed)
+    done = spark(*arguments)
+    same(process("match", *arguments), done)
+    assert f"mqsel: {plain}:1701: broken JSON" in done.stderr.decode()
+    assert f"mqsel: {packed}:12: property 'n' is" in done.stderr.decode()
+    assert b"6,000 messages, 5,992 selected, 2 unknown because of a missing property, 4 skipped" in done.stderr
+
+
+def test_spark_limit(spark, tmp_path):
+    """On Spark --limit stops at the same line, and --errors raise at the same error."""
+    file = written(tmp_path / "a.jsonl", BLUE * 50, RED * 50, BLUE * 50, b"x\n", BLUE)
+    for arguments in (("--limit", 60, "color = 'blue'", file), ("--errors=raise", "--count", "color = 'blue'", file)):
+        same(process("match", *arguments), spark(*arguments))
+
+
+def test_spark_missing_file(spark, tmp_path):
+    """On Spark a missing file is reported, the others are read, and the exit code is 2."""
+    file = written(tmp_path / "a.jsonl", BLUE)
+    done = spark("color = 'blue'", tmp_path / "absent", file)
+    assert (done.returncode, done.stdout) == (2, BLUE)
+    assert done.stderr.startswith(f"mqsel: {tmp_path}/absent: Input path does not exist".encode())
+
+
+def test_spark_damaged_file(spark, tmp_path):
+    """On Spark a file that cannot be unpacked is one line of trouble."""
+    done = spark("color = 'blue'", written(tmp_path / "a.gz", BLUE))
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr == b"mqsel: Spark gave up: java.io.IOException: not a gzip file\n"
+
+
+def test_spark_without_java(tmp_path):
+    """Without Java --spark says what to install, in two lines."""
+    pytest.importorskip("pyspark")
+    environment = {**os.environ, "JAVA_HOME": str(tmp_path)}
+    done = process("match", "--spark", "a = 1", written(tmp_path / "a", BLUE), env=environment)
+    assert (done.returncode, done.stdout) == (2, b"")
+    first, second = done.stderr.decode().splitlines()
+    assert first.startswith("mqsel: Spark did not start: ")
+    assert second.startswith("  hint: it needs Java 17")
+
+
+def test_spark_without_pyspark(run, monkeypatch):
+    """Without pyspark --spark says how to install it."""
+    monkeypatch.setitem(sys.modules, "pyspark", None)
+    status, out, err = run("match", "--spark", "a = 1", "file")
+    assert (status, out) == (2, b"")
+    assert err == ("mqsel: --spark needs pyspark, which is not installed\n  hint: pip install 'mqsel[spark]'\n")
+
+
+def test_spark_reads_no_stdin(run):
+    """Stdin is not for executors."""
+    status, _, err = run("match", "--spark", "a = 1", "-")
+    assert status == 2
+    assert err.startswith("mqsel: --spark reads files, not stdin")

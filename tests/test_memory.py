@@ -1,0 +1,112 @@
+"""Memory stays flat: no reference leaks, no growth over many evaluations and compilations.
+
+The full figures (10 million evaluations, 100,000 compilations) come from ``python tests/test_memory.py``.
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+import time
+
+import pytest
+
+import mqsel
+from mqsel.dialect import JMS
+
+SELECTOR = "JMSType = 'car' AND (color LIKE '%lu%' OR weight + 1 BETWEEN 2500 AND 9000) AND NOT region IN ('a', 'b')"
+MESSAGES = [
+    {"JMSType": "car", "color": "blue", "weight": 3000, "region": "north"},
+    {"JMSType": "car", "color": "ré\u0394\U0001f600", "weight": 12.5},
+    {"JMSType": "bus"},
+    {},
+    {"JMSType": 5, "color": None, "region": b"\x00"},
+]
+
+
+def resident() -> int:
+    """Give the resident set of this process, in bytes."""
+    psutil = pytest.importorskip("psutil")
+    gc.collect()
+    return int(psutil.Process().memory_info().rss)
+
+
+def evaluate(times: int) -> None:
+    matcher = mqsel.compile(SELECTOR)
+    bad = {"JMSType": object()}
+    for number in range(times // 5):
+        for message in MESSAGES:
+            matcher.matches(message)
+        if number % 64 == 0:
+            with pytest.raises(mqsel.MqselError):
+                matcher.matches(bad)
+
+
+def compile_many(times: int) -> None:
+    for number in range(times):
+        matcher = mqsel.matcher._compile.__wrapped__(f"{SELECTOR} AND n = {number}", JMS, None, True)
+        matcher.matches(MESSAGES[0])
+        if number % 8 == 0:
+            with pytest.raises(mqsel.SelectorError):
+                mqsel.compile(f"a = = {number}")
+
+
+@pytest.mark.parametrize("work", [evaluate, compile_many])
+def test_resident_set_is_flat(work: object) -> None:
+    """After a warm-up the resident set grows by less than 1 MB over twice as much work."""
+    times = 200_000 if work is evaluate else 1_000
+    work(times)
+    before = resident()
+    work(2 * times)
+
+    assert resident() - before < 1 << 20
+
+
+def refused(matcher: mqsel.Matcher, message: dict[str, object]) -> None:
+    with pytest.raises(mqsel.MqselError):
+        list(matcher.filter([message, {**message, "color": []}]))
+
+
+def test_no_references_are_left() -> None:
+    """The reference counts of a message, its values and constants are the same after all ways to evaluate it."""
+    values = {"JMSType": "c" + "ar", "color": "".join(["b", "lue"]), "weight": 10**15, "region": bytes([1, 2])}
+    message = dict(values)
+    held = [message, *values.values(), *values]
+    refused(mqsel.compile(SELECTOR), message)
+    before = [sys.getrefcount(item) for item in held]
+    for _ in range(50):
+        matcher = mqsel.matcher._compile.__wrapped__(SELECTOR, JMS, None, True)
+        matcher.matches(message)
+        matcher.evaluate(message)
+        matcher.explain(message)
+        list(matcher.filter([message, message]))
+        next(matcher.filter(iter([message])), None)
+        record = mqsel.Record(tuple(message), message)
+        record.fill(message)
+        matcher.matches(record)
+        refused(matcher, message)
+        del matcher, record
+    gc.collect()
+
+    assert [sys.getrefcount(item) for item in held] == before
+
+
+def test_blocks_are_flat() -> None:
+    """Evaluating allocates nothing that stays: the number of allocated blocks is the same afterwards."""
+    evaluate(1000)
+    gc.collect()
+    before = sys.getallocatedblocks()
+    evaluate(100_000)
+    gc.collect()
+
+    assert abs(sys.getallocatedblocks() - before) < 50
+
+
+if __name__ == "__main__":
+    for work, times in ((evaluate, 10_000_000), (compile_many, 100_000)):
+        work(times // 20)
+        start, began = resident(), time.perf_counter()
+        work(times)
+        grown = resident() - start
+        print(f"{work.__name__} {times:,} times: {start / 2**20:.1f} MB, grown by {grown / 1024:.0f} KB", end=", ")
+        print(f"{time.perf_counter() - began:.0f} s")
