@@ -60,9 +60,19 @@ cdef struct Slot:
     int trust                # > 0: try the place first; <= 0: counts up from a rest towards the next search for it
 
 
+# Where the properties of a program stand in the messages of one layout. Never changed: an evaluation holds the layout
+# it began with while the machine may already have gone on to another.
+cdef class Layout:
+    cdef object names        # what the positions were found from, as it came
+    cdef object copy         # a list of the names, where what came may change in place
+    cdef Py_ssize_t width    # number of names
+    cdef int32_t *positions  # for each slot its place among the names, or -1
+
+
 # What one evaluation needs. Frames are pooled by the machine: no allocation for a message.
 cdef struct Frame:
     uint64_t stamp           # number of the current message
+    Py_ssize_t count         # number of slots
     Slot *slots              # one for each slot of the program
     Value *stack             # value stack
     unsigned char *truths    # truth stack below its top, which the loop keeps in a register
@@ -75,8 +85,8 @@ cdef struct DictSource:
 
 
 cdef struct SequenceSource:
-    PyObject **items         # of a tuple or list
-    int32_t *positions       # for each slot its place in the items, or -1
+    PyObject *sequence       # tuple or list; a list may shrink while one of its values is read
+    int32_t *positions       # of a Layout
 
 
 cdef struct RecordSource:
@@ -111,12 +121,9 @@ cdef class Machine:
     cdef int mismatch                   # what a type mismatch gives: FALSE or ERR
     cdef bint null_is_error             # arithmetic on NULL is ERR, not NULL
     cdef bint between_literal           # BETWEEN with a NULL is FALSE, not its expansion
-    cdef int32_t *positions             # for each slot its place in the schema, or -1
-    cdef Py_ssize_t width               # positions in the schema
-    cdef object row_fields              # field names of the rows seen last, which carry their own layout
-    cdef int32_t *row_positions
-    cdef object record_schema           # schema of the Records seen last
-    cdef int32_t *record_positions
+    cdef Layout layout                  # of the schema, or None
+    cdef Layout row_layout              # of the rows seen last that name their positions themselves
+    cdef Layout record_layout           # of the Records seen last
     cdef object mapping_type            # type of the last message that was found to be a Mapping
     cdef Frame *pool
 
@@ -126,6 +133,8 @@ cdef class Machine:
     cdef void frame_give(self, Frame *frame) noexcept
     cdef int dispatch(self, Frame *frame, PyObject *message, uint32_t start) except -1
     cdef int dispatch_slow(self, Frame *frame, object message, uint32_t start) except -1
+    cdef Layout row_layout_of(self, object message)
+    cdef Layout layout_of(self, object names)
 
 
 cdef class Record:
@@ -144,9 +153,10 @@ cdef class Selection:
     cdef bint indexed                   # a list or tuple, read by index: no iterator between us and it
     cdef Frame *frame
     cdef bint skipping                  # errors="skip"
+    cdef bint evaluating                # a message is being evaluated: what is raised now is about it
     cdef bint running                   # inside __next__: another thread or the input itself must not enter
     cdef readonly Py_ssize_t seen       # messages pulled so far
     cdef readonly Py_ssize_t selected
     cdef readonly Py_ssize_t skipped    # messages that raised PropertyTypeError
 
-    cdef object advance(self)
+    cdef object advance(self, object messages)

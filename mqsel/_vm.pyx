@@ -8,6 +8,7 @@ asks for it, and at most once for a message. ERR ends the program at once: no co
 loop checks nothing but types.
 """
 
+cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_CheckExact, PyBytes_GET_SIZE
 from cpython.dict cimport PyDict_CheckExact
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
@@ -41,7 +42,7 @@ cdef extern from "Python.h":
     PyObject **PySequence_Fast_ITEMS(PyObject *sequence)
     Py_ssize_t PySequence_Fast_GET_SIZE(PyObject *sequence)
     PyObject *PyIter_Next(PyObject *iterator) except? NULL
-    PyObject *PyErr_Occurred()
+    int PyErr_CheckSignals() except -1
     long long PyLong_AsLongLongAndOverflow(PyObject *number, int *overflow) except? -1
     int PySet_Contains(PyObject *members, PyObject *item) except -1
     int PyUnicode_CheckExact(PyObject *item)
@@ -86,6 +87,7 @@ cdef enum:
 cdef enum:
     ANY_POINT = 0xFFFFFFFF      # _ in a segment; no code point has this number
     LINEAR_CHOICES = 8          # an IN list up to this long is searched item by item
+    SIGNALS = 0x3FFF            # messages between two looks for an interrupt
 
 cdef Value NOTHING              # what a slot without a position holds
 NOTHING.tag = NULL_VALUE
@@ -96,6 +98,7 @@ cdef unsigned char[9] AND_TABLE = [FALSE, FALSE, FALSE, FALSE, TRUE, UNKNOWN, FA
 cdef unsigned char[9] OR_TABLE = [FALSE, TRUE, UNKNOWN, TRUE, TRUE, TRUE, UNKNOWN, TRUE, UNKNOWN]
 cdef unsigned char[3] NOT_TABLE = [TRUE, FALSE, UNKNOWN]
 
+_MISSING = object()
 _NAMES_OF_TYPES = {int(number): name for name, number in _TYPES.items()}
 
 
@@ -135,6 +138,7 @@ cdef inline int value_load(Value *value, PyObject **owner, PyObject *name, PyObj
 cdef int value_load_plain(Value *value, PyObject **owner, PyObject *name, PyObject *item) except -1:
     """Read the other types that Python knows by heart."""
     cdef int overflow = 0
+    cdef object held
     if PyLong_CheckExact(<object> item):
         value_integer(value, INT64, MQTYPE_INT64, PyLong_AsLongLongAndOverflow(item, &overflow))
         if overflow:
@@ -149,7 +153,9 @@ cdef int value_load_plain(Value *value, PyObject **owner, PyObject *name, PyObje
     elif PyBytes_CheckExact(<object> item):
         value_object(value, owner, BYTES, MQTYPE_BYTE_STRING, item)
     else:
-        value_load_other(value, owner, <object> name, <object> item)
+        # Reading it may run code that takes it out of its message.
+        held = <object> item
+        value_load_other(value, owner, <object> name, held)
     return 0
 
 
@@ -188,7 +194,10 @@ cdef int value_load_other(Value *value, PyObject **owner, object name, object it
     elif kind is Int8:
         value_integer(value, INT32, MQTYPE_INT8, <int64_t> item)
     elif isinstance(item, (bytearray, memoryview)):
-        plain = bytes(item)
+        try:
+            plain = memoryview(item).tobytes()
+        except (ValueError, NotImplementedError) as error:
+            raise errors.not_a_property(name, item, f"its bytes cannot be read: {error}") from error
         value_object(value, owner, BYTES, MQTYPE_BYTE_STRING, <PyObject *> plain)
     elif kind.__module__ == "numpy" and kind.__name__ in _NUMPY:
         read, wrap = _NUMPY[kind.__name__]
@@ -252,7 +261,12 @@ cdef inline Value *slot_value(Frame *frame, Source *source, uint32_t number) exc
         slot.stamp = frame.stamp
         if Source is SequenceSource:
             position = source.positions[number]
-            item = source.items[position] if position >= 0 else Py_None
+            if position < 0:
+                item = Py_None
+            elif position < PySequence_Fast_GET_SIZE(source.sequence):
+                item = PySequence_Fast_ITEMS(source.sequence)[position]
+            else:
+                raise errors.wrong_length(PySequence_Fast_GET_SIZE(source.sequence), position + 1)
             value_load(&slot.value, &slot.owner, slot.name, item)
         elif Source is DictSource:
             item = dict_find(source.message, slot)
@@ -317,9 +331,9 @@ cdef void dict_learn(PyObject *message, Slot *slot) noexcept:
 
 cdef int mapping_load(PyObject *message, Slot *slot) except -1:
     """Fetch from any Mapping by get(), which a defaultdict answers without growing."""
-    cdef object item = (<object> message).get(<object> slot.name)
-    if item is None and slot.alias != NULL:
-        item = (<object> message).get(<object> slot.alias)
+    cdef object item = (<object> message).get(<object> slot.name, _MISSING)
+    if item is _MISSING:
+        item = None if slot.alias == NULL else (<object> message).get(<object> slot.alias)
     return value_load(&slot.value, &slot.owner, slot.name, <PyObject *> item)
 
 
@@ -842,18 +856,26 @@ cdef void like_free(Like *like) noexcept:
     free(like)
 
 
-cdef int positions_fill(Machine machine, int32_t *positions, object names) except -1:
-    """Note for each slot where its property stands among *names*."""
-    cdef Py_ssize_t slot
-    places = {name: place for place, name in enumerate(names)}
-    for slot in range(machine.slot_count):
-        place = places.get(<object> machine.names[slot])
-        if place is None and machine.aliases[slot] != NULL:
-            place = places.get(<object> machine.aliases[slot])
-        positions[slot] = -1 if place is None else place
-    return 0
+@cython.final
+cdef class Layout:
+    def __cinit__(self, Machine machine not None, names):
+        cdef Py_ssize_t slot
+        self.names = names
+        self.copy = list(names)
+        self.width = len(self.copy)
+        self.positions = <int32_t *> zeroed(machine.slot_count, sizeof(int32_t))
+        places = {name: place for place, name in enumerate(self.copy) if isinstance(name, str)}
+        for slot in range(machine.slot_count):
+            place = places.get(<object> machine.names[slot])
+            if place is None and machine.aliases[slot] != NULL:
+                place = places.get(<object> machine.aliases[slot])
+            self.positions[slot] = -1 if place is None else place
+
+    def __dealloc__(self):
+        free(self.positions)
 
 
+@cython.final
 cdef class Machine:
     """A verified program, ready to run. Holds no state of an evaluation, so threads may share it.
 
@@ -879,12 +901,8 @@ cdef class Machine:
             self.code[number] = word
         self.load_slots(dialect.headers == "mqi")
         self.load_constants()
-        self.row_positions = <int32_t *> zeroed(self.slot_count, sizeof(int32_t))
-        self.record_positions = <int32_t *> zeroed(self.slot_count, sizeof(int32_t))
-        self.positions = <int32_t *> zeroed(self.slot_count, sizeof(int32_t))
         if self.schema is not None:
-            self.width = len(self.schema.names)
-            positions_fill(self, self.positions, self.schema.names)
+            self.layout = Layout(self, self.schema.names)
 
     cdef int load_slots(self, bint aliased) except -1:
         cdef Py_ssize_t number
@@ -944,7 +962,7 @@ cdef class Machine:
         while self.pool != NULL:
             frame = self.pool
             self.pool = frame.next
-            frame_free(frame)
+            frame_free(frame)  # frames in the pool own nothing
         if self.likes != NULL:
             for number in range(self.constant_count * 4):
                 like_free(self.likes[number])
@@ -959,9 +977,6 @@ cdef class Machine:
         free(self.names)
         free(self.aliases)
         free(self.code)
-        free(self.positions)
-        free(self.row_positions)
-        free(self.record_positions)
 
     cdef Frame *frame_take(self) except NULL:
         cdef Frame *frame = self.pool
@@ -972,6 +987,7 @@ cdef class Machine:
         frame = <Frame *> zeroed(1, sizeof(Frame))
         try:
             frame.slots = <Slot *> zeroed(self.slot_count, sizeof(Slot))
+            frame.count = self.slot_count
             for number in range(self.slot_count):
                 frame.slots[number].name = self.names[number]
                 frame.slots[number].alias = self.aliases[number]
@@ -984,13 +1000,7 @@ cdef class Machine:
 
     cdef void frame_give(self, Frame *frame) noexcept:
         """Put a frame back, letting go of what it owns."""
-        cdef Py_ssize_t slot
-        cdef PyObject *owner
-        for slot in range(self.slot_count):
-            owner = frame.slots[slot].owner
-            if owner != NULL:
-                frame.slots[slot].owner = NULL
-                Py_DECREF(<object> owner)
+        frame_release(frame)
         frame.next = self.pool
         self.pool = frame
 
@@ -1006,38 +1016,52 @@ cdef class Machine:
         cdef SequenceSource sequence
         cdef RecordSource record
         cdef MappingSource mapping
-        cdef Record typed
+        cdef Layout layout
         if type(message) is Record:
-            typed = <Record> message
-            if typed.schema is not self.record_schema:
-                positions_fill(self, self.record_positions, typed.schema.names)
-                self.record_schema = typed.schema
-            record.values = typed.values
-            record.positions = self.record_positions
+            layout = self.record_layout
+            if layout is None or (<Record> message).schema is not layout.names:
+                layout = self.layout_of((<Record> message).schema)
+                self.record_layout = layout
+            record.values = (<Record> message).values
+            record.positions = layout.positions
             return start_at(self, frame, &record, start)
         if PyTuple_Check(message) or PyList_Check(message):
-            sequence.items = PySequence_Fast_ITEMS(<PyObject *> message)
-            if self.schema is not None:
-                if PySequence_Fast_GET_SIZE(<PyObject *> message) != self.width:
-                    raise errors.wrong_length(len(message), self.width)
-                sequence.positions = self.positions
-                return start_at(self, frame, &sequence, start)
-            # pyspark's Row and namedtuples carry the names of their positions themselves.
-            fields = getattr(message, "__fields__", None) or getattr(message, "_fields", None)
-            if fields is not None:
-                if len(fields) != len(message):
-                    raise errors.wrong_length(len(message), len(fields))
-                if fields is not self.row_fields:
-                    if fields != self.row_fields:
-                        positions_fill(self, self.row_positions, fields)
-                    self.row_fields = fields
-                sequence.positions = self.row_positions
+            layout = self.layout if self.layout is not None else self.row_layout_of(message)
+            if layout is not None:
+                sequence.sequence = <PyObject *> message
+                sequence.positions = layout.positions
+                if PySequence_Fast_GET_SIZE(sequence.sequence) != layout.width:
+                    raise errors.wrong_length(PySequence_Fast_GET_SIZE(sequence.sequence), layout.width)
                 return start_at(self, frame, &sequence, start)
         elif type(message) is self.mapping_type or isinstance(message, Mapping):
             self.mapping_type = type(message)
             mapping.message = <PyObject *> message
             return start_at(self, frame, &mapping, start)
         raise errors.not_a_message(message, self.schema is not None)
+
+    cdef Layout row_layout_of(self, object message):
+        """Find the layout of a sequence that names its positions: pyspark's Row, or a namedtuple. None for others."""
+        cdef Layout layout = self.row_layout
+        cdef object fields = getattr(message, "__fields__", None)
+        if fields is None:
+            fields = getattr(message, "_fields", None)
+        if layout is not None and fields is layout.names:
+            if type(fields) is tuple or (type(fields) is list and fields == layout.copy):
+                return layout
+        if not isinstance(fields, (tuple, list)):
+            return None
+        if layout is None or type(fields) is not list or fields != layout.copy:
+            layout = Layout(self, fields)
+            self.row_layout = layout
+        return layout
+
+    cdef Layout layout_of(self, object schema):
+        """Lay out the Records of a schema."""
+        cdef Layout layout = self.record_layout
+        if layout is None or schema != layout.names:
+            layout = Layout(self, schema.names)
+        layout.names = schema
+        return layout
 
     def matches(self, message) -> bool:
         """Tell whether the message is selected, by the quick code if there is some."""
@@ -1071,6 +1095,17 @@ cdef class Machine:
             self.frame_give(frame)
 
 
+cdef void frame_release(Frame *frame) noexcept:
+    """Let go of what the slots point to."""
+    cdef Py_ssize_t number
+    cdef PyObject *owner
+    for number in range(frame.count):
+        owner = frame.slots[number].owner
+        if owner != NULL:
+            frame.slots[number].owner = NULL
+            Py_DECREF(<object> owner)
+
+
 cdef void frame_free(Frame *frame) noexcept:
     free(frame.slots)
     free(frame.stack)
@@ -1080,6 +1115,7 @@ cdef void frame_free(Frame *frame) noexcept:
 
 # ---- streams -----------------------------------------------------------------------------------------------------
 
+@cython.final
 cdef class Selection:
     """Iterate over the selected ones of *messages*, untouched and in order. Pulls one message at a time.
 
@@ -1095,8 +1131,10 @@ cdef class Selection:
         self.frame = machine.frame_take()
 
     def __dealloc__(self):
+        # Not to the pool: the collector may already have taken the machine away.
         if self.frame != NULL:
-            self.machine.frame_give(self.frame)
+            frame_release(self.frame)
+            frame_free(self.frame)
 
     def __iter__(self):
         return self
@@ -1112,40 +1150,53 @@ cdef class Selection:
         try:
             while True:
                 try:
-                    return self.advance()
+                    result = self.advance(self.messages)
                 except PropertyTypeError as error:
+                    if not self.evaluating:
+                        raise  # the input's own
                     if not self.skipping:
                         error.index = self.seen - 1
                         raise
                     self.skipped += 1
+                except StopIteration as error:
+                    raise errors.unreadable_message(self.seen - 1) from error
+                else:
+                    break
         except BaseException:
             self.messages = None
             raise
         finally:
             self.running = False
+        if result is _MISSING:
+            self.messages = None
+            raise StopIteration
+        return result
 
-    cdef object advance(self):
-        """Give the next selected message."""
-        cdef PyObject *messages = <PyObject *> self.messages
-        cdef PyObject *message
-        cdef object result
-        while True:
+    cdef object advance(self, object messages):
+        """Give the next selected message, or _MISSING at the end."""
+        cdef PyObject *pulled
+        cdef object message
+        while self.messages is not None:
+            self.evaluating = False
             if self.indexed:
                 # A list may shrink under us, as under any iterator.
-                if self.seen >= PySequence_Fast_GET_SIZE(messages):
-                    raise StopIteration
-                message = PySequence_Fast_ITEMS(messages)[self.seen]
-                result = <object> message
+                if self.seen >= PySequence_Fast_GET_SIZE(<PyObject *> messages):
+                    break
+                message = <object> PySequence_Fast_ITEMS(<PyObject *> messages)[self.seen]
             else:
-                message = PyIter_Next(messages)
-                if message == NULL:
-                    raise StopIteration
-                result = <object> message
-                Py_DECREF(result)
+                pulled = PyIter_Next(<PyObject *> messages)
+                if pulled == NULL:
+                    break
+                message = <object> pulled
+                Py_DECREF(message)
             self.seen += 1
-            if self.machine.dispatch(self.frame, message, 0) == TRUE:
+            if self.seen & SIGNALS == 0:
+                PyErr_CheckSignals()
+            self.evaluating = True
+            if self.machine.dispatch(self.frame, <PyObject *> message, 0) == TRUE:
                 self.selected += 1
-                return result
+                return message
+        return _MISSING
 
     def close(self) -> None:
         """End the stream."""
@@ -1154,6 +1205,7 @@ cdef class Selection:
 
 # ---- the typed record --------------------------------------------------------------------------------------------
 
+@cython.final
 cdef class Record:
     """A reusable message: one typed C slot for each property of a schema.
 
@@ -1209,10 +1261,11 @@ cdef class Record:
             for place in range(self.count):
                 self.put(place, values.get(self.schema.names[place]))
         elif isinstance(values, (tuple, list)):
-            if len(values) != self.count:
-                raise errors.wrong_length(len(values), self.count)
+            fixed = tuple(values)
+            if len(fixed) != self.count:
+                raise errors.wrong_length(len(fixed), self.count)
             for place in range(self.count):
-                self.put(place, values[place])
+                self.put(place, fixed[place])
         else:
             raise errors.not_a_message(values, True)
 
@@ -1231,7 +1284,7 @@ cdef class Record:
 
     def place(self, name) -> int:
         """Give the position of a property in the schema."""
-        place = self.places.get(name)
+        place = self.places.get(name) if isinstance(name, str) else None
         if place is None:
             raise ArgumentError(f"the schema of this record has no {name!r}")
         return place
@@ -1247,7 +1300,7 @@ cdef class Record:
     def __eq__(self, other):
         if type(other) is not Record:
             return NotImplemented
-        return self.schema == other.schema and self.as_tuple() == other.as_tuple()
+        return self.schema == other.schema and values_equal(self, <Record> other)
 
     __hash__ = None
 
@@ -1257,6 +1310,27 @@ cdef class Record:
 
     def __reduce__(self):
         return Record, (self.schema, self.as_tuple())
+
+
+cdef bint values_equal(Record left, Record right) noexcept:
+    """Compare types and contents: 1, 1.0 and TRUE are three values, 0.0 and -0.0 two, NaN is one."""
+    cdef Py_ssize_t place
+    cdef Value *a
+    cdef Value *b
+    for place in range(left.count):
+        a = &left.values[place]
+        b = &right.values[place]
+        if a.mqtype != b.mqtype:
+            return False
+        if a.tag == STRING:
+            if not string_equal(a.it.o, b.it.o):
+                return False
+        elif a.tag == BYTES:
+            if not bytes_equal(a.it.o, b.it.o):
+                return False
+        elif a.tag != NULL_VALUE and a.it.i != b.it.i:
+            return False
+    return True
 
 
 cdef int value_fit(Value *value, int wanted, str name, str kind) except -1:
@@ -1272,10 +1346,8 @@ cdef int value_fit(Value *value, int wanted, str name, str kind) except -1:
         value.mqtype = wanted
         return 0
     if wanted >= MQTYPE_FLOAT32 and wanted <= MQTYPE_FLOAT64 and MQTYPE_INT8 <= value.mqtype <= MQTYPE_FLOAT64:
-        if value.tag == FLOAT64 or (value.tag <= INT64 and wanted == MQTYPE_FLOAT32):
-            value.it.d = float(Float32(as_double(value))) if wanted == MQTYPE_FLOAT32 else value.it.d
-        elif value.tag <= INT64:
-            value.it.d = <double> value.it.i
+        # One rounding, straight from the integer.
+        value.it.d = as_float(value) if wanted == MQTYPE_FLOAT32 else as_double(value)
         value.tag = FLOAT32 if wanted == MQTYPE_FLOAT32 else FLOAT64
         value.mqtype = wanted
         return 0

@@ -235,8 +235,8 @@ class _Lowering:
         raise AssertionError(node)
 
     def between(self, node: Between, negated: bool, operand: Node, low: Node, high: Node) -> list[_Work]:
-        if self.checked.dialect.between_null == "expand" and not isinstance(high, (Literal, Identifier)):
-            # The upper bound is not evaluated where the lower one decides; only an operation there could tell.
+        if self.checked.dialect.between_null == "expand" and not isinstance(high, Literal):
+            # The upper bound is not evaluated, nor a property there read, where the lower one decides.
             first = Comparison("<" if negated else ">=", operand, low, node.span)
             second = Comparison(">" if negated else "<=", operand, high, node.span)
             return [_Truth((Or if negated else And)((first, second), node.span))]

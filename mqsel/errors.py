@@ -367,6 +367,14 @@ def not_a_message(value: object, schema: bool) -> PropertyTypeError:
     )
 
 
+def unreadable_message(index: int) -> PropertyTypeError:
+    return PropertyTypeError(
+        "reading the message raised StopIteration: it has no answer",
+        index=index,
+        hint="mend the get() of the mapping: a property that is missing is answered with the default",
+    )
+
+
 def wrong_length(found: int, expected: int) -> PropertyTypeError:
     return PropertyTypeError(
         f"the sequence has {found} values: the schema lays out {expected}",

@@ -41,13 +41,19 @@ class Matcher:
             24 bytes instead of running the selector, else None (*IBM MQ 9.4, MatchOptions*).
     """
 
-    __slots__ = ("_details", "_machine", "program", "schema")
+    __slots__ = ("_details", "_machine")
 
     def __init__(self, program: Program, schema: Schema | None = None) -> None:
-        self.program = program
-        self.schema = schema
         self._machine = Machine(program, schema)
         self._details: tuple[Truth | None, MatchOption | None] | None = None
+
+    @property
+    def program(self) -> Program:
+        return self._machine.program
+
+    @property
+    def schema(self) -> Schema | None:
+        return self._machine.schema
 
     @property
     def selector(self) -> str:
@@ -100,12 +106,9 @@ class Matcher:
         """
         if errors not in ("raise", "skip"):
             raise ArgumentError(f"errors is {errors!r}: expected 'raise' or 'skip'")
-        try:
-            return Selection(self._machine, messages, errors == "skip")
-        except TypeError as error:
-            raise ArgumentError(
-                f"filter takes an iterable of messages, found one Python {type(messages).__name__}"
-            ) from error
+        if not hasattr(messages, "__iter__") and not hasattr(messages, "__getitem__"):
+            raise ArgumentError(f"filter takes an iterable of messages, found one Python {type(messages).__name__}")
+        return Selection(self._machine, messages, errors == "skip")
 
     def explain(self, message: Message) -> Explanation:
         """Say of every part of the selector what it was for *message*, and why."""

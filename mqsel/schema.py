@@ -27,15 +27,16 @@ def as_schema(layout: SchemaLike) -> Schema:
 
     Raises: ArgumentError: not a layout, an unknown type, or one name twice.
     """
-    if isinstance(layout, Schema):
-        return layout
     if isinstance(layout, str):
         raise ArgumentError("a schema is a sequence of names, found one string", hint="write schema=('name',)")
     pairs: list[tuple[str, str | None]] = []
     try:
-        for item in layout.items() if isinstance(layout, Mapping) else layout:
-            name, kind = (item, None) if isinstance(item, str) else item
-            pairs.append((name, kind))
+        if isinstance(layout, Schema):
+            pairs.extend(zip(layout.names, layout.types, strict=True))
+        else:
+            for item in layout.items() if isinstance(layout, Mapping) else layout:
+                name, kind = (item, None) if isinstance(item, str) else item
+                pairs.append((name, kind))
     except (TypeError, ValueError) as error:
         raise ArgumentError(
             f"a schema is a sequence of names or of (name, type) pairs, found {type(layout).__name__}"
@@ -43,7 +44,7 @@ def as_schema(layout: SchemaLike) -> Schema:
     for name, kind in pairs:
         if not isinstance(name, str):
             raise ArgumentError(f"a name in a schema is a string, found {type(name).__name__}")
-        if kind is not None and kind not in TYPE_NAMES:
+        if kind is not None and (not isinstance(kind, str) or kind not in TYPE_NAMES):
             raise ArgumentError(
                 f"the schema gives '{name}' the type {kind!r}: there is no such type",
                 hint=f"types are {', '.join(TYPE_NAMES)}, or None for any",
@@ -52,4 +53,6 @@ def as_schema(layout: SchemaLike) -> Schema:
     if len(set(names)) != len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise ArgumentError(f"the schema names '{twice}' twice")
-    return Schema(names, tuple(kind for _, kind in pairs))
+    schema = Schema(names, tuple(kind for _, kind in pairs))
+    # One that is in order stays the same object: Records and machines recognise it by that.
+    return layout if isinstance(layout, Schema) and layout == schema and type(layout.names) is tuple else schema
