@@ -44,11 +44,27 @@ cdef enum Op:
     RESTART_IF_UNKNOWN = 40  # ( truth -- truth )  if UNKNOWN begin again in the exact code at the target
     RETURN_TRUTH = 41  # ( -- )  end with FALSE or TRUE
     RETURN = 42  # ( truth -- )  end with the truth value
-    EQUAL_SLOT_CONSTANT = 43  # ( -- truth )  slot = constant
-    NOT_EQUAL_SLOT_CONSTANT = 44  # ( -- truth )  slot <> constant
-    LESS_SLOT_CONSTANT = 45  # ( -- truth )  slot < constant
-    LESS_EQUAL_SLOT_CONSTANT = 46  # ( -- truth )  slot <= constant
-    GREATER_SLOT_CONSTANT = 47  # ( -- truth )  slot > constant
-    GREATER_EQUAL_SLOT_CONSTANT = 48  # ( -- truth )  slot >= constant
-    IN_SLOT = 49  # ( -- truth )  slot IN constant
-    NOT_IN_SLOT = 50  # ( -- truth )  slot NOT IN constant
+    SWITCH_SLOT = 43  # ( -- )  if the slot is the nth string go to the nth JUMP behind, else past them all
+    JUMP = 44  # ( -- )  go forward to the target
+    ADD_CONSTANT = 45  # ( value -- value )  value + constant
+    SUBTRACT_CONSTANT = 46  # ( value -- value )  value - constant
+    MULTIPLY_CONSTANT = 47  # ( value -- value )  value * constant
+    DIVIDE_CONSTANT = 48  # ( value -- value )  value / constant
+    EQUAL_CONSTANT = 49  # ( value -- truth )  value = constant
+    NOT_EQUAL_CONSTANT = 50  # ( value -- truth )  value <> constant
+    LESS_CONSTANT = 51  # ( value -- truth )  value < constant
+    LESS_EQUAL_CONSTANT = 52  # ( value -- truth )  value <= constant
+    GREATER_CONSTANT = 53  # ( value -- truth )  value > constant
+    GREATER_EQUAL_CONSTANT = 54  # ( value -- truth )  value >= constant
+    BETWEEN_CONSTANTS = 55  # ( value -- truth )  value BETWEEN constant AND constant
+    NOT_BETWEEN_CONSTANTS = 56  # ( value -- truth )  value NOT BETWEEN constant AND constant
+    EQUAL_SLOT_STRING = 57  # ( -- truth )  slot = string
+    NOT_EQUAL_SLOT_STRING = 58  # ( -- truth )  slot <> string
+    EQUAL_SLOT_CONSTANT = 59  # ( -- truth )  slot = constant
+    NOT_EQUAL_SLOT_CONSTANT = 60  # ( -- truth )  slot <> constant
+    LESS_SLOT_CONSTANT = 61  # ( -- truth )  slot < constant
+    LESS_EQUAL_SLOT_CONSTANT = 62  # ( -- truth )  slot <= constant
+    GREATER_SLOT_CONSTANT = 63  # ( -- truth )  slot > constant
+    GREATER_EQUAL_SLOT_CONSTANT = 64  # ( -- truth )  slot >= constant
+    IN_SLOT = 65  # ( -- truth )  slot IN constant
+    NOT_IN_SLOT = 66  # ( -- truth )  slot NOT IN constant

@@ -45,7 +45,8 @@ cdef struct Like:
 cdef struct Choices:
     Py_ssize_t count    # strings of an IN list
     PyObject **items    # exact str, kept alive by the machine
-    PyObject *members   # a frozenset of them, or NULL where a linear search is faster
+    uint32_t *table     # open addressing over all their bytes: number of the string + 1, or 0; NULL for a short list
+    uint32_t mask       # size of the table - 1; the size is a power of two at least twice the count
 
 
 # One property of the message at hand: a cache line.
@@ -67,11 +68,24 @@ cdef class Layout:
     cdef object copy         # a list of the names, where what came may change in place
     cdef Py_ssize_t width    # number of names
     cdef int32_t *positions  # for each slot its place among the names, or -1
+    cdef int32_t *types      # for each slot its declared MQTYPE, or 0; NULL if none is declared
+
+
+# A program as the loop sees it.
+cdef struct Image:
+    uint32_t *code
+    Value *constants
+    Like **likes            # for each constant four: as a pattern, prefix, suffix, anywhere; NULL where it is no such
+    Choices **choices       # for each constant that is an IN list, else NULL
+    int mismatch            # what a type mismatch gives: FALSE or ERR
+    bint null_is_error      # arithmetic on NULL is ERR, not NULL
+    bint between_literal    # BETWEEN with a NULL is FALSE, not its expansion
 
 
 # What one evaluation needs. Frames are pooled by the machine: no allocation for a message.
 cdef struct Frame:
     uint64_t stamp           # number of the current message
+    Image *image             # of the machine
     Py_ssize_t count         # number of slots
     Slot *slots              # one for each slot of the program
     Value *stack             # value stack
@@ -87,6 +101,7 @@ cdef struct DictSource:
 cdef struct SequenceSource:
     PyObject *sequence       # tuple or list; a list may shrink while one of its values is read
     int32_t *positions       # of a Layout
+    int32_t *types           # of a Layout, or NULL
 
 
 cdef struct RecordSource:
@@ -109,18 +124,12 @@ cdef class Machine:
     cdef readonly object program        # the verified Program
     cdef readonly object schema         # Schema, or None
     cdef list kept                      # Python objects that the arrays below point into
-    cdef uint32_t *code
+    cdef Image image
     cdef uint32_t exact                 # address of the exact code
     cdef Py_ssize_t slot_count
+    cdef Py_ssize_t constant_count
     cdef PyObject **names               # for each slot its interned name
     cdef PyObject **aliases             # for each slot its other spelling, or NULL
-    cdef Value *constants
-    cdef Like **likes                   # for each constant that is a pattern or a text, else NULL
-    cdef Choices **choices              # for each constant that is an IN list, else NULL
-    cdef Py_ssize_t constant_count
-    cdef int mismatch                   # what a type mismatch gives: FALSE or ERR
-    cdef bint null_is_error             # arithmetic on NULL is ERR, not NULL
-    cdef bint between_literal           # BETWEEN with a NULL is FALSE, not its expansion
     cdef Layout layout                  # of the schema, or None
     cdef Layout row_layout              # of the rows seen last that name their positions themselves
     cdef Layout record_layout           # of the Records seen last

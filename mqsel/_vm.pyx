@@ -19,7 +19,7 @@ from cpython.ref cimport Py_INCREF, Py_DECREF, Py_XDECREF
 from cpython.tuple cimport PyTuple_Check, PyTuple_CheckExact
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free
-from libc.string cimport memchr, memcmp
+from libc.string cimport memchr, memcmp, memcpy
 
 from mqsel._opcodes cimport *
 
@@ -44,7 +44,6 @@ cdef extern from "Python.h":
     PyObject *PyIter_Next(PyObject *iterator) except? NULL
     int PyErr_CheckSignals() except -1
     long long PyLong_AsLongLongAndOverflow(PyObject *number, int *overflow) except? -1
-    int PySet_Contains(PyObject *members, PyObject *item) except -1
     int PyUnicode_CheckExact(PyObject *item)
     int PyUnicode_KIND(PyObject *text)
     void *PyUnicode_DATA(PyObject *text)
@@ -89,6 +88,7 @@ cdef enum:
     LINEAR_CHOICES = 8          # an IN list up to this long is searched item by item
     SIGNALS = 0x3FFF            # messages between two looks for an interrupt
 
+cdef uint64_t HASH_FACTOR = 0x9E3779B97F4A7C15     # 2**64 divided by the golden ratio
 cdef Value NOTHING              # what a slot without a position holds
 NOTHING.tag = NULL_VALUE
 NOTHING.mqtype = MQTYPE_NULL
@@ -268,6 +268,8 @@ cdef inline Value *slot_value(Frame *frame, Source *source, uint32_t number) exc
             else:
                 raise errors.wrong_length(PySequence_Fast_GET_SIZE(source.sequence), position + 1)
             value_load(&slot.value, &slot.owner, slot.name, item)
+            if source.types != NULL:
+                value_declared(&slot.value, source.types[number], slot.name)
         elif Source is DictSource:
             item = dict_find(source.message, slot)
             if item == NULL:
@@ -283,6 +285,13 @@ cdef inline Value *slot_value(Frame *frame, Source *source, uint32_t number) exc
 cdef enum:
     TRUST = 4       # hits forgive this many misses
     REST = -62      # probes before the next search for a place
+
+
+cdef int value_declared(Value *value, int wanted, PyObject *name) except -1:
+    """Give a value the type that the schema declares, if it declares one."""
+    if wanted and value.mqtype != wanted and value.mqtype != MQTYPE_NULL:
+        value_fit(value, wanted, <str> <object> name)
+    return 0
 
 
 cdef inline PyObject *dict_find(PyObject *message, Slot *slot) except? NULL:
@@ -419,17 +428,17 @@ cdef int value_compare_other(Value *left, Value *right, int mask, int mismatch) 
     return equal == (mask == MASK_EQUAL)
 
 
-cdef int value_between(Value *operand, Value *low, Value *high, bint negated, Machine machine) noexcept:
+cdef int value_between(Value *operand, Value *low, Value *high, bint negated, Image *image) noexcept:
     """BETWEEN is ``>= AND <=``, NOT BETWEEN ``< OR >``; between_null says what a NULL makes of them."""
     cdef int first, second
-    if machine.between_literal and (
+    if image.between_literal and (
         operand.tag == NULL_VALUE or low.tag == NULL_VALUE or high.tag == NULL_VALUE
     ):
         return TRUE if negated else FALSE
-    first = value_compare(operand, low, MASK_LESS if negated else MASK_GREATER_EQUAL, machine.mismatch)
+    first = value_compare(operand, low, MASK_LESS if negated else MASK_GREATER_EQUAL, image.mismatch)
     if first == ERR or first == (TRUE if negated else FALSE):
         return first
-    second = value_compare(operand, high, MASK_GREATER if negated else MASK_LESS_EQUAL, machine.mismatch)
+    second = value_compare(operand, high, MASK_GREATER if negated else MASK_LESS_EQUAL, image.mismatch)
     if second == ERR:
         return ERR
     return OR_TABLE[first * 3 + second] if negated else AND_TABLE[first * 3 + second]
@@ -591,43 +600,85 @@ cdef inline int value_like(Value *value, Like *like, bint negated, int mismatch)
     return found != negated
 
 
-cdef inline int value_in(Value *value, Choices *choices, bint negated, int mismatch) except -1:
+cdef inline uint64_t load64(const uint8_t *data) noexcept:
+    cdef uint64_t word
+    memcpy(&word, data, 8)
+    return word
+
+
+cdef inline uint64_t load32(const uint8_t *data) noexcept:
+    cdef uint32_t word
+    memcpy(&word, data, 4)
+    return word
+
+
+cdef inline uint32_t string_hash(PyObject *text) noexcept:
+    """Hash all bytes of a string. Python's own hash protects against what a selector's author will not do."""
+    cdef const uint8_t *data = <const uint8_t *> PyUnicode_DATA(text)
+    cdef Py_ssize_t left = PyUnicode_GET_LENGTH(text) * PyUnicode_KIND(text)
+    cdef uint64_t mixed = <uint64_t> left * HASH_FACTOR
+    while left >= 8:
+        mixed = (mixed ^ load64(data)) * HASH_FACTOR
+        mixed ^= mixed >> 29
+        data += 8
+        left -= 8
+    if left >= 4:
+        mixed = (mixed ^ (load32(data) | load32(data + left - 4) << 32)) * HASH_FACTOR
+    elif left > 0:
+        mixed = (mixed ^ (data[0] | <uint64_t> data[left >> 1] << 8 | <uint64_t> data[left - 1] << 16)) * HASH_FACTOR
+    return <uint32_t> (mixed >> 32)
+
+
+cdef inline Py_ssize_t choices_find(Choices *choices, PyObject *text) noexcept:
+    """Give the number of *text* among the choices, or -1."""
     cdef Py_ssize_t number
+    cdef uint32_t place
+    if choices.table == NULL:
+        for number in range(choices.count):
+            if string_equal(text, choices.items[number]):
+                return number
+        return -1
+    place = string_hash(text) & choices.mask
+    while choices.table[place]:
+        number = choices.table[place] - 1
+        if string_equal(text, choices.items[number]):
+            return number
+        place = (place + 1) & choices.mask
+    return -1
+
+
+cdef inline int value_in(Value *value, Choices *choices, bint negated, int mismatch) noexcept:
     if value.tag != STRING:
         return UNKNOWN if value.tag == NULL_VALUE else mismatch
-    if choices.members != NULL:
-        return PySet_Contains(choices.members, value.it.o) != negated
-    for number in range(choices.count):
-        if string_equal(value.it.o, choices.items[number]):
-            return not negated
-    return negated
+    return (choices_find(choices, value.it.o) >= 0) != negated
 
 
 # ---- the loop ----------------------------------------------------------------------------------------------------
 
-cdef int run(Machine machine, Frame *frame, Source *source, uint32_t start) except -1:
-    """Run the program from *start* on the message behind *source*. Returns FALSE, TRUE, UNKNOWN or ERR."""
-    cdef const uint32_t *code = machine.code
-    cdef Value *constants = machine.constants
-    cdef Value *stack = frame.stack          # first free cell
+cdef int run(Frame *frame, Source *source, uint32_t *at) except -1:
+    """Run a program from *at* on the message behind *source*. Returns FALSE, TRUE, UNKNOWN or ERR."""
+    cdef Image *image = frame.image
+    cdef Value *stack = frame.stack            # first free cell
     cdef unsigned char *truths = frame.truths  # first free cell
-    cdef int truth = FALSE                   # top of the truth stack
-    cdef int mismatch = machine.mismatch
+    cdef int truth = FALSE                     # top of the truth stack
     cdef int result
-    cdef uint32_t at = start
+    cdef Py_ssize_t number
+    cdef Value *value
     cdef uint32_t word, op, operand
     frame.stamp += 1
     while True:
-        word = code[at]
+        word = at[0]
         at += 1
         op = word & 0xFF
         operand = word >> 8
         if op == PUSH_SLOT:
             stack[0] = slot_value(frame, source, operand)[0]
             stack += 1
+            continue
         elif op == PUSH_CONSTANT:
-            stack[0] = constants[operand]
+            stack[0] = image.constants[operand]
             stack += 1
+            continue
         elif op == AS_VALUE:
             if truth == UNKNOWN:
                 stack.tag = NULL_VALUE
@@ -637,143 +688,168 @@ cdef int run(Machine machine, Frame *frame, Source *source, uint32_t start) exce
             stack += 1
             truths -= 1
             truth = truths[0]
+            continue
         elif op == ADD or op == SUBTRACT or op == MULTIPLY or op == DIVIDE:
             stack -= 1
-            if value_arithmetic(stack - 1, stack, op, machine.null_is_error) == ERR:
+            if value_arithmetic(stack - 1, stack, op, image.null_is_error) == ERR:
                 return ERR
+            continue
+        elif op == ADD_CONSTANT or op == SUBTRACT_CONSTANT or op == MULTIPLY_CONSTANT or op == DIVIDE_CONSTANT:
+            value = &image.constants[operand]
+            if value_arithmetic(stack - 1, value, op - ADD_CONSTANT + ADD, image.null_is_error) == ERR:
+                return ERR
+            continue
         elif op == PLUS or op == NEGATE:
-            if value_sign(stack - 1, op == NEGATE, machine.null_is_error) == ERR:
+            if value_sign(stack - 1, op == NEGATE, image.null_is_error) == ERR:
                 return ERR
+            continue
+        elif op == AND:
+            truths -= 1
+            truth = AND_TABLE[truths[0] * 3 + truth]
+            continue
+        elif op == OR:
+            truths -= 1
+            truth = OR_TABLE[truths[0] * 3 + truth]
+            continue
+        elif op == NOT:
+            truth = NOT_TABLE[truth]
+            continue
+        elif op == JUMP_IF_FALSE:
+            if truth == FALSE:
+                at = image.code + operand
+            continue
+        elif op == JUMP_IF_TRUE:
+            if truth == TRUE:
+                at = image.code + operand
+            continue
+        elif op == BRANCH_IF_TRUE:
+            if truth == TRUE:
+                at = image.code + operand
+            truths -= 1
+            truth = truths[0]
+            continue
+        elif op == BRANCH_UNLESS_TRUE:
+            if truth != TRUE:
+                at = image.code + operand
+            truths -= 1
+            truth = truths[0]
+            continue
+        elif op == BRANCH_IF_FALSE:
+            if truth == FALSE:
+                at = image.code + operand
+            truths -= 1
+            truth = truths[0]
+            continue
+        elif op == BRANCH_UNLESS_FALSE:
+            if truth != FALSE:
+                at = image.code + operand
+            truths -= 1
+            truth = truths[0]
+            continue
+        elif op == RESTART_IF_UNKNOWN:
+            if truth == UNKNOWN:
+                at = image.code + operand
+                stack = frame.stack
+                truths = frame.truths
+            continue
+        elif op == JUMP:
+            at = image.code + operand
+            continue
+        elif op == SWITCH_SLOT:
+            value = slot_value(frame, source, operand & 0xFFF)
+            number = -1
+            if value.tag == STRING:
+                number = choices_find(image.choices[operand >> 12], value.it.o)
+            elif value.tag != NULL_VALUE and image.mismatch == ERR:
+                return ERR
+            at += number if number >= 0 else image.choices[operand >> 12].count
+            continue
+        elif op == RETURN_TRUTH:
+            return operand
+        elif op == RETURN:
+            return truth
         elif op == PUSH_TRUTH:
             truths[0] = truth
             truths += 1
             truth = operand
-        elif op == AS_TRUTH:
-            stack -= 1
-            truths[0] = truth
-            truths += 1
-            if stack.tag == BOOLEAN:
-                truth = <int> stack.it.i
-            elif stack.tag == NULL_VALUE:
-                truth = UNKNOWN
-            elif mismatch == ERR:
-                return ERR
-            else:
-                truth = FALSE
+            continue
+        # The tests: each finds one truth value.
         elif (
-            op == EQUAL or op == NOT_EQUAL or op == LESS or op == LESS_EQUAL or op == GREATER or op == GREATER_EQUAL
+            op == EQUAL_SLOT_CONSTANT or op == NOT_EQUAL_SLOT_CONSTANT or op == LESS_SLOT_CONSTANT
+            or op == LESS_EQUAL_SLOT_CONSTANT or op == GREATER_SLOT_CONSTANT or op == GREATER_EQUAL_SLOT_CONSTANT
         ):
-            stack -= 2
-            truths[0] = truth
-            truths += 1
-            truth = value_compare(stack, stack + 1, MASKS[op - EQUAL], mismatch)
-            if truth == ERR:
-                return ERR
-        elif op == BETWEEN or op == NOT_BETWEEN:
-            stack -= 3
-            truths[0] = truth
-            truths += 1
-            truth = value_between(stack, stack + 1, stack + 2, op == NOT_BETWEEN, machine)
-            if truth == ERR:
-                return ERR
-        elif op == IN or op == NOT_IN:
+            value = slot_value(frame, source, operand & 0xFFF)
+            result = value_compare(
+                value, &image.constants[operand >> 12], MASKS[op - EQUAL_SLOT_CONSTANT], image.mismatch
+            )
+        elif op == EQUAL_SLOT_STRING or op == NOT_EQUAL_SLOT_STRING:
+            value = slot_value(frame, source, operand & 0xFFF)
+            if value.tag == STRING:
+                result = string_equal(value.it.o, image.constants[operand >> 12].it.o)
+                result ^= op == NOT_EQUAL_SLOT_STRING
+            else:
+                result = UNKNOWN if value.tag == NULL_VALUE else image.mismatch
+        elif op == IN_SLOT or op == NOT_IN_SLOT:
+            value = slot_value(frame, source, operand & 0xFFF)
+            result = value_in(value, image.choices[operand >> 12], op == NOT_IN_SLOT, image.mismatch)
+        elif op == IS_NULL or op == IS_NOT_NULL:
+            value = slot_value(frame, source, operand)
+            result = (value.tag == NULL_VALUE) == (op == IS_NULL)
+        elif op == BETWEEN_CONSTANTS or op == NOT_BETWEEN_CONSTANTS:
             stack -= 1
-            truths[0] = truth
-            truths += 1
-            truth = value_in(stack, machine.choices[operand], op == NOT_IN, mismatch)
-            if truth == ERR:
-                return ERR
+            value = &image.constants[operand & 0xFFF]
+            result = value_between(
+                stack, value, &image.constants[operand >> 12], op == NOT_BETWEEN_CONSTANTS, image
+            )
+        elif (
+            op == EQUAL_CONSTANT or op == NOT_EQUAL_CONSTANT or op == LESS_CONSTANT or op == LESS_EQUAL_CONSTANT
+            or op == GREATER_CONSTANT or op == GREATER_EQUAL_CONSTANT
+        ):
+            stack -= 1
+            result = value_compare(stack, &image.constants[operand], MASKS[op - EQUAL_CONSTANT], image.mismatch)
         elif (
             op == LIKE or op == NOT_LIKE or op == STARTS_WITH or op == NOT_STARTS_WITH
             or op == ENDS_WITH or op == NOT_ENDS_WITH or op == CONTAINS or op == NOT_CONTAINS
         ):
             stack -= 1
-            truths[0] = truth
-            truths += 1
             # The negated opcode of each pair follows the plain one.
-            truth = value_like(stack, machine.likes[operand * 4 + ((op - LIKE) >> 1)], (op - LIKE) & 1, mismatch)
-            if truth == ERR:
-                return ERR
-        elif op == IS_NULL or op == IS_NOT_NULL:
-            truths[0] = truth
-            truths += 1
-            truth = (slot_value(frame, source, operand).tag == NULL_VALUE) == (op == IS_NULL)
-        elif op == AND:
-            truths -= 1
-            truth = AND_TABLE[truths[0] * 3 + truth]
-        elif op == OR:
-            truths -= 1
-            truth = OR_TABLE[truths[0] * 3 + truth]
-        elif op == NOT:
-            truth = NOT_TABLE[truth]
-        elif op == JUMP_IF_FALSE:
-            if truth == FALSE:
-                at = operand
-        elif op == JUMP_IF_TRUE:
-            if truth == TRUE:
-                at = operand
-        elif op == BRANCH_IF_TRUE:
-            if truth == TRUE:
-                at = operand
-            truths -= 1
-            truth = truths[0]
-        elif op == BRANCH_UNLESS_TRUE:
-            if truth != TRUE:
-                at = operand
-            truths -= 1
-            truth = truths[0]
-        elif op == BRANCH_IF_FALSE:
-            if truth == FALSE:
-                at = operand
-            truths -= 1
-            truth = truths[0]
-        elif op == BRANCH_UNLESS_FALSE:
-            if truth != FALSE:
-                at = operand
-            truths -= 1
-            truth = truths[0]
-        elif op == RESTART_IF_UNKNOWN:
-            if truth == UNKNOWN:
-                at = operand
-                stack = frame.stack
-                truths = frame.truths
-        elif op == RETURN_TRUTH:
-            return operand
-        elif op == RETURN:
-            return truth
+            result = value_like(
+                stack, image.likes[operand * 4 + ((op - LIKE) >> 1)], (op - LIKE) & 1, image.mismatch
+            )
         elif (
-            op == EQUAL_SLOT_CONSTANT or op == NOT_EQUAL_SLOT_CONSTANT or op == LESS_SLOT_CONSTANT
-            or op == LESS_EQUAL_SLOT_CONSTANT or op == GREATER_SLOT_CONSTANT or op == GREATER_EQUAL_SLOT_CONSTANT
+            op == EQUAL or op == NOT_EQUAL or op == LESS or op == LESS_EQUAL or op == GREATER or op == GREATER_EQUAL
         ):
-            result = value_compare(
-                slot_value(frame, source, operand & 0xFFF),
-                &constants[operand >> 12],
-                MASKS[op - EQUAL_SLOT_CONSTANT],
-                mismatch,
-            )
-            if result == ERR:
-                return ERR
-            # A branch almost always follows: take it here, so that the truth never goes over the stack.
-            word = code[at]
-            if word & 0xFF == <uint32_t> BRANCH_UNLESS_TRUE:
-                at = at + 1 if result == TRUE else word >> 8
-            elif word & 0xFF == <uint32_t> BRANCH_IF_TRUE:
-                at = word >> 8 if result == TRUE else at + 1
+            stack -= 2
+            result = value_compare(stack, stack + 1, MASKS[op - EQUAL], image.mismatch)
+        elif op == BETWEEN or op == NOT_BETWEEN:
+            stack -= 3
+            result = value_between(stack, stack + 1, stack + 2, op == NOT_BETWEEN, image)
+        elif op == IN or op == NOT_IN:
+            stack -= 1
+            result = value_in(stack, image.choices[operand], op == NOT_IN, image.mismatch)
+        else:  # op == AS_TRUTH
+            stack -= 1
+            if stack.tag == BOOLEAN:
+                result = <int> stack.it.i
             else:
-                truths[0] = truth
-                truths += 1
-                truth = result
-        elif op == IN_SLOT or op == NOT_IN_SLOT:
+                result = UNKNOWN if stack.tag == NULL_VALUE else image.mismatch
+        if result == ERR:
+            return ERR
+        # A branch almost always follows a test: take it here, so that the truth never goes over the stack.
+        word = at[0]
+        op = word & 0xFF
+        if op == BRANCH_UNLESS_TRUE:
+            at = at + 1 if result == TRUE else image.code + (word >> 8)
+        elif op == BRANCH_IF_TRUE:
+            at = image.code + (word >> 8) if result == TRUE else at + 1
+        elif op == BRANCH_UNLESS_FALSE:
+            at = at + 1 if result == FALSE else image.code + (word >> 8)
+        elif op == BRANCH_IF_FALSE:
+            at = image.code + (word >> 8) if result == FALSE else at + 1
+        else:
             truths[0] = truth
             truths += 1
-            truth = value_in(
-                slot_value(frame, source, operand & 0xFFF),
-                machine.choices[operand >> 12],
-                op == NOT_IN_SLOT,
-                mismatch,
-            )
-            if truth == ERR:
-                return ERR
+            truth = result
 
 
 cdef unsigned char[6] MASKS = [
@@ -788,6 +864,10 @@ cdef int load_all(Machine machine, Frame *frame, Source *source) except -1:
     for number in range(machine.slot_count):
         if Source is RecordSource:
             frame.slots[number].value = slot_value(frame, source, <uint32_t> number)[0]
+            if STRING <= frame.slots[number].value.tag <= BYTES:
+                # The record may change before people have looked.
+                frame.slots[number].owner = frame.slots[number].value.it.o
+                Py_INCREF(<object> frame.slots[number].owner)
         else:
             slot_value(frame, source, <uint32_t> number)
     return 0
@@ -799,7 +879,7 @@ cdef uint32_t LOAD_ALL = 0xFFFFFFFF     # a start that asks for load_all instead
 cdef inline int start_at(Machine machine, Frame *frame, Source *source, uint32_t start) except -1:
     if start == LOAD_ALL:
         return load_all(machine, frame, source)
-    return run(machine, frame, source, start)
+    return run(frame, source, machine.image.code + start)
 
 
 # ---- the machine -------------------------------------------------------------------------------------------------
@@ -856,9 +936,39 @@ cdef void like_free(Like *like) noexcept:
     free(like)
 
 
+cdef Choices *choices_new(tuple strings) except NULL:
+    """Lay the strings of an IN list or a SWITCH_SLOT out for search; the program keeps them alive."""
+    cdef Choices *choices = <Choices *> zeroed(1, sizeof(Choices))
+    cdef Py_ssize_t number
+    cdef uint32_t place
+    choices.items = <PyObject **> zeroed(len(strings), sizeof(PyObject *))
+    choices.count = len(strings)
+    for number, text in enumerate(strings):
+        choices.items[number] = <PyObject *> text
+    if choices.count > LINEAR_CHOICES:
+        choices.mask = 1
+        while choices.mask < 2 * choices.count:
+            choices.mask *= 2
+        choices.table = <uint32_t *> zeroed(choices.mask, sizeof(uint32_t))
+        choices.mask -= 1
+        for number in range(choices.count):
+            place = string_hash(choices.items[number]) & choices.mask
+            while choices.table[place]:
+                place = (place + 1) & choices.mask
+            choices.table[place] = number + 1
+    return choices
+
+
+cdef void choices_free(Choices *choices) noexcept:
+    if choices != NULL:
+        free(choices.items)
+        free(choices.table)
+        free(choices)
+
+
 @cython.final
 cdef class Layout:
-    def __cinit__(self, Machine machine not None, names):
+    def __cinit__(self, Machine machine not None, names, types=()):
         cdef Py_ssize_t slot
         self.names = names
         self.copy = list(names)
@@ -870,9 +980,15 @@ cdef class Layout:
             if place is None and machine.aliases[slot] != NULL:
                 place = places.get(<object> machine.aliases[slot])
             self.positions[slot] = -1 if place is None else place
+        if any(types):
+            self.types = <int32_t *> zeroed(machine.slot_count, sizeof(int32_t))
+            for slot in range(machine.slot_count):
+                kind = None if self.positions[slot] < 0 else types[self.positions[slot]]
+                self.types[slot] = 0 if kind is None else int(_TYPES[kind])
 
     def __dealloc__(self):
         free(self.positions)
+        free(self.types)
 
 
 @cython.final
@@ -892,17 +1008,17 @@ cdef class Machine:
         self.schema = None if schema is None else as_schema(schema)
         self.kept = []
         dialect = program.dialect
-        self.mismatch = ERR if dialect.type_mismatch == "selector" else FALSE
-        self.null_is_error = dialect.null_arithmetic == "selector"
-        self.between_literal = dialect.between_null == "literal"
+        self.image.mismatch = ERR if dialect.type_mismatch == "selector" else FALSE
+        self.image.null_is_error = dialect.null_arithmetic == "selector"
+        self.image.between_literal = dialect.between_null == "literal"
         self.exact = program.exact
-        self.code = <uint32_t *> zeroed(len(program.code), sizeof(uint32_t))
+        self.image.code = <uint32_t *> zeroed(len(program.code), sizeof(uint32_t))
         for number, word in enumerate(program.code):
-            self.code[number] = word
+            self.image.code[number] = word
         self.load_slots(dialect.headers == "mqi")
         self.load_constants()
         if self.schema is not None:
-            self.layout = Layout(self, self.schema.names)
+            self.layout = Layout(self, self.schema.names, self.schema.types)
 
     cdef int load_slots(self, bint aliased) except -1:
         cdef Py_ssize_t number
@@ -921,39 +1037,28 @@ cdef class Machine:
         return 0
 
     cdef int load_constants(self) except -1:
-        cdef Py_ssize_t number, place
+        cdef Py_ssize_t number
         cdef PyObject *owner
-        cdef Choices *choices
         constants = self.program.constants
-        self.constants = <Value *> zeroed(len(constants), sizeof(Value))
-        # Four ways to read a text in LIKE's family: as a pattern, a prefix, a suffix, anywhere.
-        self.likes = <Like **> zeroed(len(constants) * 4, sizeof(Like *))
-        self.choices = <Choices **> zeroed(len(constants), sizeof(Choices *))
+        self.image.constants = <Value *> zeroed(len(constants), sizeof(Value))
+        self.image.likes = <Like **> zeroed(len(constants) * 4, sizeof(Like *))
+        self.image.choices = <Choices **> zeroed(len(constants), sizeof(Choices *))
         self.constant_count = len(constants)
         for number, constant in enumerate(constants):
             if isinstance(constant, Pattern):
-                self.likes[number * 4] = like_build(constant.text, constant.escape)
+                self.image.likes[number * 4] = like_build(constant.text, constant.escape)
             elif isinstance(constant, tuple):
-                choices = <Choices *> zeroed(1, sizeof(Choices))
-                self.choices[number] = choices
-                choices.items = <PyObject **> zeroed(len(constant), sizeof(PyObject *))
-                choices.count = len(constant)
-                for place, choice in enumerate(constant):
-                    choices.items[place] = <PyObject *> choice
-                if choices.count > LINEAR_CHOICES:
-                    members = frozenset(constant)
-                    self.kept.append(members)
-                    choices.members = <PyObject *> members
+                self.image.choices[number] = choices_new(constant)
             else:
                 owner = NULL
                 name = "constant"
-                value_load(&self.constants[number], &owner, <PyObject *> name, <PyObject *> constant)
+                value_load(&self.image.constants[number], &owner, <PyObject *> name, <PyObject *> constant)
                 Py_XDECREF(owner)  # the program keeps the constant
                 if isinstance(constant, str):
                     points = [ord(character) for character in constant]
-                    self.likes[number * 4 + 1] = like_new([points, []])
-                    self.likes[number * 4 + 2] = like_new([[], points])
-                    self.likes[number * 4 + 3] = like_new([[], points, []])
+                    self.image.likes[number * 4 + 1] = like_new([points, []])
+                    self.image.likes[number * 4 + 2] = like_new([[], points])
+                    self.image.likes[number * 4 + 3] = like_new([[], points, []])
         return 0
 
     def __dealloc__(self):
@@ -963,20 +1068,18 @@ cdef class Machine:
             frame = self.pool
             self.pool = frame.next
             frame_free(frame)  # frames in the pool own nothing
-        if self.likes != NULL:
+        if self.image.likes != NULL:
             for number in range(self.constant_count * 4):
-                like_free(self.likes[number])
-        if self.choices != NULL:
+                like_free(self.image.likes[number])
+        if self.image.choices != NULL:
             for number in range(self.constant_count):
-                if self.choices[number] != NULL:
-                    free(self.choices[number].items)
-                    free(self.choices[number])
-        free(self.likes)
-        free(self.choices)
-        free(self.constants)
+                choices_free(self.image.choices[number])
+        free(self.image.likes)
+        free(self.image.choices)
+        free(self.image.constants)
+        free(self.image.code)
         free(self.names)
         free(self.aliases)
-        free(self.code)
 
     cdef Frame *frame_take(self) except NULL:
         cdef Frame *frame = self.pool
@@ -988,6 +1091,7 @@ cdef class Machine:
         try:
             frame.slots = <Slot *> zeroed(self.slot_count, sizeof(Slot))
             frame.count = self.slot_count
+            frame.image = &self.image
             for number in range(self.slot_count):
                 frame.slots[number].name = self.names[number]
                 frame.slots[number].alias = self.aliases[number]
@@ -1030,6 +1134,7 @@ cdef class Machine:
             if layout is not None:
                 sequence.sequence = <PyObject *> message
                 sequence.positions = layout.positions
+                sequence.types = layout.types
                 if PySequence_Fast_GET_SIZE(sequence.sequence) != layout.width:
                     raise errors.wrong_length(PySequence_Fast_GET_SIZE(sequence.sequence), layout.width)
                 return start_at(self, frame, &sequence, start)
@@ -1159,7 +1264,9 @@ cdef class Selection:
                         raise
                     self.skipped += 1
                 except StopIteration as error:
-                    raise errors.unreadable_message(self.seen - 1) from error
+                    if not self.skipping:
+                        raise errors.unreadable_message(self.seen - 1) from error
+                    self.skipped += 1
                 else:
                     break
         except BaseException:
@@ -1244,7 +1351,7 @@ cdef class Record:
         value_load(&fresh, &owner, <PyObject *> name, <PyObject *> value)
         if kind is not None and fresh.mqtype != MQTYPE_NULL:
             try:
-                value_fit(&fresh, _TYPES[kind], name, kind)
+                value_fit(&fresh, _TYPES[kind], name)
             except BaseException:
                 Py_XDECREF(owner)
                 raise
@@ -1333,7 +1440,7 @@ cdef bint values_equal(Record left, Record right) noexcept:
     return True
 
 
-cdef int value_fit(Value *value, int wanted, str name, str kind) except -1:
+cdef int value_fit(Value *value, int wanted, str name) except -1:
     """Narrow an int to a declared integer type, a number to a float; refuse everything else of another type."""
     cdef int64_t limit
     if value.mqtype == wanted:
@@ -1341,7 +1448,7 @@ cdef int value_fit(Value *value, int wanted, str name, str kind) except -1:
     if MQTYPE_INT8 <= wanted <= MQTYPE_INT64 and MQTYPE_INT8 <= value.mqtype <= MQTYPE_INT64:
         limit = <int64_t> 1 << ((wanted >> 1) - 1) if wanted < MQTYPE_INT64 else 0
         if limit and not -limit <= value.it.i < limit:
-            raise errors.integer_out_of_range(name, kind)
+            raise errors.integer_out_of_range(name, _NAMES_OF_TYPES[wanted])
         value.tag = INT64 if wanted == MQTYPE_INT64 else INT32
         value.mqtype = wanted
         return 0
@@ -1353,7 +1460,7 @@ cdef int value_fit(Value *value, int wanted, str name, str kind) except -1:
         return 0
     found = _NAMES_OF_TYPES[value.mqtype]
     raise PropertyTypeError(
-        f"property '{name}' is a {found}: the schema declares {kind}",
+        f"property '{name}' is {found}: the schema declares {_NAMES_OF_TYPES[wanted]}",
         name=name,
         value_type=found,
         hint="convert the value, or declare the type it has",

@@ -45,6 +45,7 @@ _RELATIONS = {
 }
 _ARITHMETIC = {"+": "ADD", "-": "SUBTRACT", "*": "MULTIPLY", "/": "DIVIDE"}
 _SIGNS = {"+": "PLUS", "-": "NEGATE"}
+MIN_CASES = 4  # strings from which one look-up is cheaper than comparing one after the other
 _SHAPES = {"pattern": "LIKE", "prefix": "STARTS_WITH", "suffix": "ENDS_WITH", "contains": "CONTAINS"}
 
 
@@ -82,6 +83,14 @@ class _Branch(NamedTuple):
     no: _Label
     follows: _Label
     strict: bool
+
+
+class _Switch(NamedTuple):
+    """Operands of an OR that each demand another string of one property: string -> what else each demands."""
+
+    identifier: Identifier
+    cases: dict[str, list[tuple[Node, ...]]]
+    operands: list[Node]
 
 
 class _Instruction(NamedTuple):
@@ -230,7 +239,12 @@ class _Lowering:
             case Comparison(operator, left, right):
                 name = _RELATIONS[operator]
                 if isinstance(left, Identifier) and isinstance(right, Literal):
-                    return self.test(name, left, right.value, span, fused=f"{name}_SLOT_CONSTANT")
+                    stringy = right.kind == "string" and operator in ("=", "<>")
+                    return self.test(
+                        name, left, right.value, span, fused=f"{name}_SLOT_{'STRING' if stringy else 'CONSTANT'}"
+                    )
+                if self.quick and isinstance(right, Literal):
+                    return [_Value(left), _Instruction(f"{name}_CONSTANT", self.constant(right.value), span)]
                 return [_Value(left), _Value(right), _Instruction(name, 0, span)]
         raise AssertionError(node)
 
@@ -241,6 +255,11 @@ class _Lowering:
             second = Comparison(">" if negated else "<=", operand, high, node.span)
             return [_Truth((Or if negated else And)((first, second), node.span))]
         op = "NOT_BETWEEN" if negated else "BETWEEN"
+        if self.quick and isinstance(low, Literal) and isinstance(high, Literal):
+            numbers = self.constant(low.value), self.constant(high.value)
+            if max(numbers) < FUSED_LIMIT:
+                short = numbers[0] | numbers[1] << FUSED_BITS
+                return [_Value(operand), _Instruction(f"{op}_CONSTANTS", short, node.span)]
         return [_Value(operand), _Value(low), _Value(high), _Instruction(op, 0, node.span)]
 
     def test(
@@ -267,7 +286,11 @@ class _Lowering:
             case Arithmetic(operators, operands):
                 work: list[_Work] = [_Value(operands[0])]
                 for operator, operand in zip(operators, operands[1:], strict=True):
-                    work += [_Value(operand), _Instruction(_ARITHMETIC[operator], 0, node.span)]
+                    op = _ARITHMETIC[operator]
+                    if self.quick and isinstance(operand, Literal):
+                        work.append(_Instruction(f"{op}_CONSTANT", self.constant(operand.value), node.span))
+                    else:
+                        work += [_Value(operand), _Instruction(op, 0, node.span)]
                 return work
         return [_Truth(node), _Instruction("AS_VALUE", 0, node.span)]
 
@@ -279,6 +302,10 @@ class _Lowering:
         if isinstance(node, (And, Or)):
             # All operands must hold (AND, or an OR that is to be FALSE), or one suffices.
             every = isinstance(node, And) == positive
+            if isinstance(node, Or) and positive and not strict and id(node) not in self.failing:
+                switches = self.switches(node)
+                if len(switches) < len(node.operands):
+                    return self.alternatives(switches, work)
             pieces: list[_Work] = []
             last = len(node.operands) - 1
             later_fails = [False] * (last + 1)
@@ -302,6 +329,68 @@ class _Lowering:
         else:
             op, target = ("BRANCH_IF_TRUE" if positive else "BRANCH_IF_FALSE"), yes
         return [*pieces, _Instruction(op, target, node.span)]
+
+    def switches(self, node: Or) -> list[Node | _Switch]:
+        """Gather runs of ``x = 'a' AND …`` over one property: at most one string of each run can be the value of x.
+
+        What is read, and in which order, stays the same; nothing in *node* or behind it can be ERR, so an UNKNOWN may
+        pass for "not TRUE".
+        """
+        gathered: list[Node | _Switch] = []
+        for operand in node.operands:
+            first, *rest = operand.operands if isinstance(operand, And) else (operand,)
+            last = gathered[-1] if gathered else None
+            match first:
+                case Comparison("=", Identifier() as name, Literal("string", str() as text)):
+                    if not isinstance(last, _Switch) or last.identifier != name:
+                        last = _Switch(name, {}, [])
+                        gathered.append(last)
+                    last.cases.setdefault(text, []).append(tuple(rest))
+                    last.operands.append(operand)
+                case _:
+                    gathered.append(operand)
+        flat: list[Node | _Switch] = []
+        for piece in gathered:
+            if isinstance(piece, _Switch) and (
+                len(piece.cases) < MIN_CASES or self.slot(piece.identifier) >= FUSED_LIMIT
+            ):
+                flat.extend(piece.operands)
+            else:
+                flat.append(piece)
+        return flat
+
+    def alternatives(self, pieces: list[Node | _Switch], work: _Branch) -> list[_Work]:
+        """Replace "one of the pieces is TRUE", where some are switches."""
+        todo: list[_Work] = []
+        for place, piece in enumerate(pieces):
+            last = place == len(pieces) - 1
+            following = work.no if last else _Label()
+            if isinstance(piece, _Switch):
+                todo += self.switch(piece, work, following)
+            else:
+                todo.append(_Branch(piece, True, work.yes, following, work.follows if last else following, work.strict))
+            if not last:
+                todo.append(following)
+        return todo
+
+    def switch(self, switch: _Switch, work: _Branch, following: _Label) -> list[_Work]:
+        """Look the property up among the strings; behind each string stands what else must be TRUE with it."""
+        span = work.node.span
+        strings = self.constant(tuple(switch.cases))
+        todo: list[_Work] = [_Instruction("SWITCH_SLOT", self.slot(switch.identifier) | strings << FUSED_BITS, span)]
+        bodies: list[_Work] = [_Instruction("JUMP", following, span)]
+        for rests in switch.cases.values():
+            body = work.yes
+            if () not in rests:
+                body = _Label()
+                bodies.append(body)
+                for rest in rests:
+                    condition = rest[0] if len(rest) == 1 else And(rest, span)
+                    otherwise = _Label()
+                    bodies += [_Branch(condition, True, work.yes, otherwise, otherwise, work.strict), otherwise]
+                bodies.append(_Instruction("JUMP", following, span))
+            todo.append(_Instruction("JUMP", body, span))
+        return todo + bodies
 
     def may_be_unknown(self, node: Node) -> bool:
         if isinstance(node, (IsNull, Literal)):

@@ -6,7 +6,7 @@ An instruction is one 32-bit word:
     +---------------------------------+--------------+
     |             operand             |    opcode    |      operand kinds slot, constant, strings, pattern, text,
     +---------------------------------+--------------+      truth, target: one number of 24 bits
-    |   constant     |      slot      |    opcode    |      operand kinds "slot+…": two numbers of 12 bits
+    |     second     |     first      |    opcode    |      operand kinds with a "+": two numbers of 12 bits
     +----------------+----------------+--------------+
 
 Two stacks, one of values and one of truth values; a word of the effect names the stack. An opcode's number is its
@@ -33,6 +33,15 @@ class Row(NamedTuple):
     parent: tuple[str, ...] = ()
 
 
+_RELATIONS = (
+    ("EQUAL", "="),
+    ("NOT_EQUAL", "<>"),
+    ("LESS", "<"),
+    ("LESS_EQUAL", "<="),
+    ("GREATER", ">"),
+    ("GREATER_EQUAL", ">="),
+)
+
 _ROWS: tuple[tuple[str, ...], ...] = (
     # values
     ("PUSH_SLOT", "slot", "-- value", "push the property; one the message lacks is NULL"),
@@ -47,12 +56,7 @@ _ROWS: tuple[tuple[str, ...], ...] = (
     # truth values
     ("PUSH_TRUTH", "truth", "-- truth", "push FALSE or TRUE"),
     ("AS_TRUTH", "", "value -- truth", "a boolean as a condition; NULL is UNKNOWN, anything else a mismatch"),
-    ("EQUAL", "", "value value -- truth", "left = right"),
-    ("NOT_EQUAL", "", "value value -- truth", "left <> right"),
-    ("LESS", "", "value value -- truth", "left < right"),
-    ("LESS_EQUAL", "", "value value -- truth", "left <= right"),
-    ("GREATER", "", "value value -- truth", "left > right"),
-    ("GREATER_EQUAL", "", "value value -- truth", "left >= right"),
+    *((name, "", "value value -- truth", f"left {sign} right") for name, sign in _RELATIONS),
     ("BETWEEN", "", "value value value -- truth", "operand BETWEEN low AND high"),
     ("NOT_BETWEEN", "", "value value value -- truth", "operand NOT BETWEEN low AND high"),
     ("IN", "strings", "value -- truth", "the string is one of the constant's"),
@@ -80,7 +84,31 @@ _ROWS: tuple[tuple[str, ...], ...] = (
     ("RESTART_IF_UNKNOWN", "target", "truth -- truth", "if UNKNOWN begin again in the exact code at the target"),
     ("RETURN_TRUTH", "truth", "--", "end with FALSE or TRUE"),
     ("RETURN", "", "truth --", "end with the truth value"),
+    ("SWITCH_SLOT", "slot+strings", "--", "if the slot is the nth string go to the nth JUMP behind, else past them all"),
+    ("JUMP", "target", "--", "go forward to the target"),
     # fused
+    *(
+        (f"{name}_CONSTANT", "constant", "value -- value", f"value {sign} constant", "PUSH_CONSTANT", name)
+        for name, sign in (("ADD", "+"), ("SUBTRACT", "-"), ("MULTIPLY", "*"), ("DIVIDE", "/"))
+    ),
+    *(
+        (f"{name}_CONSTANT", "constant", "value -- truth", f"value {sign} constant", "PUSH_CONSTANT", name)
+        for name, sign in _RELATIONS
+    ),
+    *(
+        (
+            f"{name}_CONSTANTS",
+            "constant+constant",
+            "value -- truth",
+            f"value {words} constant AND constant",
+            "PUSH_CONSTANT",
+            "PUSH_CONSTANT",
+            name,
+        )
+        for name, words in (("BETWEEN", "BETWEEN"), ("NOT_BETWEEN", "NOT BETWEEN"))
+    ),
+    ("EQUAL_SLOT_STRING", "slot+text", "-- truth", "slot = string", "PUSH_SLOT", "PUSH_CONSTANT", "EQUAL"),
+    ("NOT_EQUAL_SLOT_STRING", "slot+text", "-- truth", "slot <> string", "PUSH_SLOT", "PUSH_CONSTANT", "NOT_EQUAL"),
     *(
         (
             f"{name}_SLOT_CONSTANT",
@@ -91,14 +119,7 @@ _ROWS: tuple[tuple[str, ...], ...] = (
             "PUSH_CONSTANT",
             name,
         )
-        for name, sign in (
-            ("EQUAL", "="),
-            ("NOT_EQUAL", "<>"),
-            ("LESS", "<"),
-            ("LESS_EQUAL", "<="),
-            ("GREATER", ">"),
-            ("GREATER_EQUAL", ">="),
-        )
+        for name, sign in _RELATIONS
     ),
     ("IN_SLOT", "slot+strings", "-- truth", "slot IN constant", "PUSH_SLOT", "IN"),
     ("NOT_IN_SLOT", "slot+strings", "-- truth", "slot NOT IN constant", "PUSH_SLOT", "NOT_IN"),

@@ -78,7 +78,8 @@ _CONSTANT_KINDS: dict[str, tuple[type, ...]] = {
     "text": (str,),
 }
 _EFFECTS = [effect(row) for row in TABLE]
-_ENDINGS = {CODE["RETURN"], CODE["RETURN_TRUTH"]}
+_SWITCH, _JUMP = CODE["SWITCH_SLOT"], CODE["JUMP"]
+_ENDINGS = {CODE["RETURN"], CODE["RETURN_TRUTH"], _JUMP}
 _RESTART = CODE["RESTART_IF_UNKNOWN"]
 
 
@@ -103,6 +104,8 @@ def verify(program: Program) -> tuple[int, int]:
         raise ProgramError(f"{len(program.spans)} spans for {size} instructions: expected one each")
     if not 0 <= program.exact < max(size, 1):
         raise ProgramError(f"the exact code begins at {program.exact}: the program has {size} instructions")
+    for constant in program.constants:
+        _check_constant(constant)
     # states[a]: depths on arrival at address a, from wherever.
     states: dict[int, tuple[int, int]] = {0: (0, 0), program.exact: (0, 0)}
     deepest_value = deepest_truth = 0
@@ -135,15 +138,49 @@ def verify(program: Program) -> tuple[int, int]:
                 raise ProgramError(f"{row.name} leaves its part of the code", address=address)
             if states.setdefault(target, arrival) != arrival:
                 raise ProgramError("two ways lead here with different stacks", address=target)
+        if opcode == _SWITCH:
+            following = _check_cases(program, address, word)
+            for case in range(address + 1, following):
+                if states.setdefault(case, (values, truths)) != (values, truths):
+                    raise ProgramError("two ways lead here with different stacks", address=case)
+        else:
+            following = address + 1
         falls = opcode not in _ENDINGS
-        if not falls and (values or truths):
+        if not falls and opcode != _JUMP and (values or truths):
             raise ProgramError(f"{row.name} leaves something on the stack", address=address)
         if falls:
-            if address + 1 == size:
+            if following >= size:
                 raise ProgramError("the program runs off its end", address=address)
-            if states.setdefault(address + 1, (values, truths)) != (values, truths):
-                raise ProgramError("two ways lead here with different stacks", address=address + 1)
+            if states.setdefault(following, (values, truths)) != (values, truths):
+                raise ProgramError("two ways lead here with different stacks", address=following)
     return deepest_value, deepest_truth
+
+
+def _check_constant(constant: Constant) -> None:
+    """Check what bytes could not have brought, but a program made by hand could."""
+    match constant:
+        case bool() | float() | str() | bytes():
+            sound = True
+        case int():
+            sound = -(1 << 63) <= constant < 1 << 63
+        case Pattern():
+            sound = type(constant.text) is str and (constant.escape is None or len(constant.escape) == 1)
+        case tuple():
+            sound = all(type(text) is str for text in constant)
+        case _:
+            sound = False
+    if not sound:
+        raise ProgramError(f"{constant!r} is no constant of a program")
+
+
+def _check_cases(program: Program, address: int, word: int) -> int:
+    """Check that as many JUMPs follow a SWITCH_SLOT as it has strings; give the address behind them."""
+    strings = program.constants[operands(TABLE[_SWITCH], word)[1]]
+    following = address + 1 + len(strings)  # type: ignore[arg-type]
+    cases = program.code[address + 1 : following]
+    if any(case & 0xFF != _JUMP for case in cases) or len(cases) != len(strings):  # type: ignore[arg-type]
+        raise ProgramError(f"SWITCH_SLOT is not followed by {len(strings)} JUMPs", address=address)  # type: ignore[arg-type]
+    return following
 
 
 def _check_operands(program: Program, address: int, row: Row, word: int) -> int | None:

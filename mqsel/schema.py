@@ -22,6 +22,10 @@ class Schema(NamedTuple):
 SchemaLike = Schema | Mapping[str, str | None] | Iterable[str | tuple[str, str | None]]
 
 
+def _is_plain(schema: Schema) -> bool:
+    return type(schema.names) is tuple and all(type(name) is str for name in schema.names)
+
+
 def as_schema(layout: SchemaLike) -> Schema:
     """Normalise a layout: names, (name, type) pairs, or a mapping of names to types.
 
@@ -55,4 +59,4 @@ def as_schema(layout: SchemaLike) -> Schema:
         raise ArgumentError(f"the schema names '{twice}' twice")
     schema = Schema(names, tuple(kind for _, kind in pairs))
     # One that is in order stays the same object: Records and machines recognise it by that.
-    return layout if isinstance(layout, Schema) and layout == schema and type(layout.names) is tuple else schema
+    return layout if isinstance(layout, Schema) and layout == schema and _is_plain(layout) else schema

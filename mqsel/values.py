@@ -7,6 +7,7 @@ Knows nothing of text, trees or programs. Follows LANGUAGE §1 and §5; numbers 
 from __future__ import annotations
 
 import math
+import operator
 import struct
 from enum import IntEnum
 
@@ -70,14 +71,23 @@ TYPE_NAMES: dict[str, MQTYPE] = {
 
 
 def _ranged(cls: type[int], value: int, bits: int) -> int:
-    number: int
     try:
-        number = int.__new__(cls, value)
-    except (TypeError, ValueError, OverflowError) as error:
+        number = int.__new__(cls, operator.index(value))
+    except TypeError as error:
         raise ArgumentError(f"{cls.__name__} needs an integer, found {value!r}") from error
     if not -(1 << bits - 1) <= number < 1 << bits - 1:
         raise ArgumentError(f"{cls.__name__} holds {-(1 << bits - 1)} to {(1 << bits - 1) - 1}, found {value}")
     return number
+
+
+def _short(value: int) -> int:
+    """Round to 24 bits, half to even: through a double a large integer would be rounded twice."""
+    excess = abs(value).bit_length() - 24
+    if excess <= 0:
+        return value
+    kept, rest, half = abs(value) >> excess, abs(value) & ((1 << excess) - 1), 1 << (excess - 1)
+    kept += rest > half or (rest == half and kept & 1)
+    return (kept << excess) * (1 if value > 0 else -1)
 
 
 class Int8(int):
@@ -114,7 +124,7 @@ class Float32(float):
 
     def __new__(cls, value: float) -> Float32:
         try:
-            (rounded,) = struct.unpack("f", struct.pack("f", value))
+            (rounded,) = struct.unpack("f", struct.pack("f", _short(value) if isinstance(value, int) else value))
         except OverflowError:
             rounded = math.copysign(math.inf, value)
         except struct.error as error:
@@ -129,14 +139,14 @@ def _wrap(value: int) -> int:
     return (value + (1 << 63)) % (1 << 64) - (1 << 63)
 
 
-def arithmetic(operator: str, left: int | float, right: int | float) -> int | float | None:
-    """Compute ``left operator right`` on two literals, which are INT64 (int) or FLOAT64 (float).
+def arithmetic(sign: str, left: int | float, right: int | float) -> int | float | None:
+    """Compute ``left sign right`` on two literals, which are INT64 (int) or FLOAT64 (float).
 
     Returns: the number, or None for an integer division by zero (ERR).
     Source: LANGUAGE §5, Arithmetic.
     """
     if isinstance(left, int) and isinstance(right, int):
-        match operator:
+        match sign:
             case "+":
                 return _wrap(left + right)
             case "-":
@@ -148,7 +158,7 @@ def arithmetic(operator: str, left: int | float, right: int | float) -> int | fl
         quotient = abs(left) // abs(right)
         return _wrap(quotient if (left < 0) == (right < 0) else -quotient)
     a, b = float(left), float(right)
-    match operator:
+    match sign:
         case "+":
             return a + b
         case "-":
@@ -167,11 +177,11 @@ def negate(value: int | float) -> int | float:
     return _wrap(-value) if isinstance(value, int) else -value
 
 
-def compare(operator: str, left: object, right: object) -> Truth:
+def compare(sign: str, left: object, right: object) -> Truth:
     """Compare two literals of one kind. An INT64 beside a FLOAT64 becomes a double (LANGUAGE §5, Comparison)."""
     if isinstance(left, float) or isinstance(right, float):
         left, right = float(left), float(right)  # type: ignore[arg-type]
-    match operator:
+    match sign:
         case "=":
             answer = left == right
         case "<>":

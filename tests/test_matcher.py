@@ -886,7 +886,7 @@ def test_a_stream_of_nothing_but_errors() -> None:
     assert (stream.seen, stream.skipped) == (20_000, 20_000)
 
 
-@pytest.mark.parametrize("messages", [None, 5, object(), 1.5, len], ids=repr)
+@pytest.mark.parametrize("messages", [None, 5, object(), 1.5, len, dict, mqsel.Record(["a"], [1])], ids=repr)
 def test_what_is_no_stream(messages: Any) -> None:
     """Something that cannot be iterated is an ArgumentError at once, not at the first answer."""
     with pytest.raises(ArgumentError, match="iterable"):

@@ -179,11 +179,11 @@ def test_disassembly_is_data_and_text() -> None:
     shown = mqsel.compile(W2).program
     lines = program.disassemble(shown)
 
-    assert [line.name for line in lines[:2]] == ["EQUAL_SLOT_CONSTANT", "BRANCH_UNLESS_TRUE"]
+    assert [line.name for line in lines[:2]] == ["EQUAL_SLOT_STRING", "BRANCH_UNLESS_TRUE"]
     assert lines[0].resolved == "JMSType, 'car'"
     assert W2[slice(*lines[0].span)] == "JMSType = 'car'"
     first = program.listing(shown).splitlines()[0]
-    assert first.split() == ["0", "EQUAL_SLOT_CONSTANT", "JMSType,", "'car'", "'JMSType", "=", "'car''"]
+    assert first.split() == ["0", "EQUAL_SLOT_STRING", "JMSType,", "'car'", "'JMSType", "=", "'car''"]
     assert "exact:" in program.listing(shown)
 
 

@@ -68,7 +68,9 @@ def test_every_type_may_be_declared(kind: str | None) -> None:
 
 def test_names_become_plain_strings() -> None:
     """A subclass of str does not stay in a schema: it need not pickle, hash or print like its text."""
-    assert [type(name) for name in as_schema([Name("a"), (Name("b"), "int8")]).names] == [str, str]
+    by_hand = Schema((Name("a"), Name("b")), (None, "int8"))
+    for layout in ([Name("a"), (Name("b"), "int8")], {Name("a"): None, Name("b"): "int8"}, by_hand):
+        assert [type(name) for name in as_schema(layout).names] == [str, str]
 
 
 def test_a_schema_may_be_hashed_and_not_changed() -> None:

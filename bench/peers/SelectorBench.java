@@ -10,8 +10,11 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.StringJoiner;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.zip.GZIPInputStream;
 import org.apache.activemq.artemis.api.core.SimpleString;
 import org.apache.activemq.artemis.selector.filter.Filterable;
@@ -51,8 +54,7 @@ public final class SelectorBench {
      */
     private static final class Classic implements Engine {
         private static final class Context extends MessageEvaluationContext {
-            @Override
-            public Message getMessage() {
+                public Message getMessage() {
                 return message;
             }
 
@@ -61,7 +63,6 @@ public final class SelectorBench {
             }
         }
 
-        @Override
         public Object message(Map<String, Object> properties) throws Exception {
             ActiveMQMessage message = new ActiveMQMessage();
             for (Map.Entry<String, Object> property : properties.entrySet()) {
@@ -74,7 +75,6 @@ public final class SelectorBench {
             return message;
         }
 
-        @Override
         public Test compile(String selector) throws Exception {
             var expression = org.apache.activemq.selector.SelectorParser.parse(selector);
             Context context = new Context();
@@ -88,17 +88,14 @@ public final class SelectorBench {
     /** Artemis: a bare map of properties, cheaper to ask than the broker's own encoded messages. */
     private static final class Artemis implements Engine {
         private record Bag(Map<SimpleString, Object> properties) implements Filterable {
-            @Override
             public Object getProperty(SimpleString name) {
                 return properties.get(name);
             }
 
-            @Override
             public <T> T getBodyAs(Class<T> type) {
                 return null;
             }
 
-            @Override
             public Object getLocalConnectionId() {
                 return null;
             }
@@ -106,69 +103,34 @@ public final class SelectorBench {
 
         private final Map<String, SimpleString> names = new HashMap<>();
 
-        @Override
         public Object message(Map<String, Object> properties) {
             Map<SimpleString, Object> bag = new HashMap<>();
             properties.forEach((name, value) -> bag.put(names.computeIfAbsent(name, SimpleString::of), value));
             return new Bag(bag);
         }
 
-        @Override
         public Test compile(String selector) throws Exception {
             var expression = org.apache.activemq.artemis.selector.impl.SelectorParser.parse(selector);
             return message -> expression.matches((Bag) message);
         }
     }
 
-    /** Just enough of JSON: one flat object of strings, numbers, true, false and null. */
+    /** Just enough of JSON: the members of one flat object of strings, numbers, true, false and null. */
     private static final class Json {
-        private final String text;
-        private int at;
-
-        private Json(String text) {
-            this.text = text;
-        }
+        private static final String STRING = "\"([^\"\\\\]*+(?:\\\\.[^\"\\\\]*+)*+)\"";
+        private static final Pattern MEMBER = Pattern.compile(STRING + "\\s*:\\s*(?:" + STRING + "|([^,}\\s]+))");
+        private static final Pattern ESCAPE = Pattern.compile("\\\\(?:u(\\p{XDigit}{4})|(.))");
 
         static Map<String, Object> read(String text) {
-            Json json = new Json(text);
             Map<String, Object> found = new LinkedHashMap<>();
-            json.expect('{');
-            for (char next = json.peek(); next != '}'; next = json.peek()) {
-                if (!found.isEmpty()) {
-                    json.expect(',');
-                }
-                json.expect('"');
-                String name = json.string().intern();
-                json.expect(':');
-                found.put(name, json.value());
+            for (Matcher member = MEMBER.matcher(text); member.find();) {
+                String word = member.group(3);
+                found.put(string(member.group(1)).intern(), word == null ? string(member.group(2)) : value(word));
             }
             return found;
         }
 
-        private char peek() {
-            while (Character.isWhitespace(text.charAt(at))) {
-                at++;
-            }
-            return text.charAt(at);
-        }
-
-        private void expect(char wanted) {
-            if (peek() != wanted) {
-                throw new IllegalArgumentException("expected " + wanted + " at " + at + " of " + text);
-            }
-            at++;
-        }
-
-        private Object value() {
-            if (peek() == '"') {
-                at++;
-                return string();
-            }
-            int start = at;
-            while (",} \t\r\n".indexOf(text.charAt(at)) < 0) {
-                at++;
-            }
-            String word = text.substring(start, at);
+        private static Object value(String word) {
             return switch (word) {
                 case "true" -> Boolean.TRUE;
                 case "false" -> Boolean.FALSE;
@@ -181,22 +143,13 @@ public final class SelectorBench {
             return (int) value == value ? (Object) (int) value : (Object) value;
         }
 
-        private String string() {
-            StringBuilder found = new StringBuilder();
-            for (char c = text.charAt(at++); c != '"'; c = text.charAt(at++)) {
-                if (c == '\\') {
-                    c = text.charAt(at++);
-                    int plain = "nrtbf".indexOf(c);
-                    if (c == 'u') {
-                        c = (char) Integer.parseInt(text.substring(at, at + 4), 16);
-                        at += 4;
-                    } else if (plain >= 0) {
-                        c = "\n\r\t\b\f".charAt(plain);
-                    }
-                }
-                found.append(c);
-            }
-            return found.toString();
+        private static String string(String quoted) {
+            return ESCAPE.matcher(quoted).replaceAll(escape -> {
+                int plain = escape.group(2) == null ? -1 : "nrtbf".indexOf(escape.group(2));
+                String c = escape.group(1) != null ? "" + (char) Integer.parseInt(escape.group(1), 16)
+                    : plain < 0 ? escape.group(2) : "\n\r\t\b\f".substring(plain, plain + 1);
+                return Matcher.quoteReplacement(c);
+            });
         }
     }
 
@@ -231,7 +184,6 @@ public final class SelectorBench {
             return (double) nanos / times / messages.length;
         }
 
-        @Override
         public String toString() {
             return "{\"hits\": " + selected.size() + figures("20k", streamed) + figures("2k", cycled)
                 + ", \"selected\": " + selected + "}";
@@ -239,7 +191,7 @@ public final class SelectorBench {
 
         private static String figures(String size, List<Double> times) {
             double[] sorted = times.stream().mapToDouble(Double::doubleValue).sorted().toArray();
-            return String.format(java.util.Locale.ROOT, ", \"ns_%s\": %.2f, \"min_%s\": %.2f",
+            return String.format(Locale.ROOT, ", \"ns_%s\": %.2f, \"min_%s\": %.2f",
                 size, sorted[sorted.length / 2], size, sorted[0]);
         }
     }

@@ -1,0 +1,298 @@
+"""The one table: `python bench/table.py [--json FILE] [--plot bench/plot.svg] [--quick] [--peers activemq,…]`.
+
+Everyone's answers are compared before anyone's time counts; contenders take turns within a run, medians count. A ratio
+is the other's time divided by mqsel's (above 1: mqsel is faster), and for the floor mqsel's divided by the floor's,
+the faster of its two ways into a dict. `!` marks what misses its bar.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import importlib
+import itertools
+import json
+import platform
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import build_floor
+import stages
+import workloads
+
+HERE = Path(__file__).resolve().parent
+W = tuple(workloads.TESTS)
+Figures = dict[str, dict[str, float]]  # contender -> workload -> ns per message
+
+# Bars by workload, W1 to W7. A ratio has to be at least, the one to the floor at most, so much.
+LAMBDA = (3.0,) * 7
+FLOOR = (1.25,) * 5 + (1.6,) * 2
+ACTIVEMQ = {"20k": (1.0, 1.0, 1.5, 1.5, 1.5, 3.0, 3.0), "2k": (1.0,) * 5 + (2.0,) * 2}
+STREAMS = {"20k": "20,000 messages streamed", "2k": "2,000 messages ten times, in cache"}
+
+
+class Table:
+    """Rows of a Markdown table, each with a bar, and how many of its figures meet it."""
+
+    def __init__(self) -> None:
+        self.rows: list[tuple[str, list[str], str, str]] = []
+        self.notes: list[str] = []
+
+    def title(self, text: str) -> None:
+        self.rows.append((f"**{text}**", [""] * 7, "", ""))
+
+    def figures(self, what: str, values: dict[str, float | None]) -> None:
+        self.rows.append((what, [_short(values.get(name)) for name in W], "", ""))
+
+    def ratios(self, what: str, values: dict[str, float | None], bars: tuple[float, ...] = (), sign: str = "≥") -> None:
+        """Add a row of ratios; *bars* by workload."""
+        cells, met, counted = [], 0, 0
+        for place, name in enumerate(W):
+            value = values.get(name)
+            good = not bars or value is None or (value >= bars[place] if sign == "≥" else value <= bars[place])
+            met += bool(bars) and value is not None and good
+            counted += bool(bars) and value is not None
+            cells.append("–" if value is None else f"{value:.2f}{'' if good else '!'}")
+        self.rows.append((what, cells, _spoken(bars, sign), f"{met} of {counted}" if bars else ""))
+
+    def single(self, what: str, value: float | None, bar: float | None = None, digits: int = 2) -> None:
+        """Add one figure, under W2 if it is about W2, with the most it may be."""
+        text = "–" if value is None else f"{value:,.{digits}f}"
+        met = "" if bar is None or value is None else "yes" if value <= bar else "no!"
+        self.rows.append((what, ["", text, *[""] * 5], "" if bar is None else f"≤ {bar:g}", met))
+
+    def __str__(self) -> str:
+        lines = [("", list(W), "bar", "met"), *self.rows]
+        cells = [[what, *values, bar, met] for what, values, bar, met in lines]
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        padded = [
+            [cell.ljust(width) if place in (0, 8) else cell.rjust(width) for place, (cell, width) in enumerate(row)]
+            for row in (list(zip(cells_of, widths, strict=True)) for cells_of in cells)
+        ]
+        rule = ["-" * width if place in (0, 8) else "-" * (width - 1) + ":" for place, width in enumerate(widths)]
+        return "\n".join(f"| {' | '.join(row)} |" for row in [padded[0], rule, *padded[1:]])
+
+
+def _short(value: float | None) -> str:
+    return "–" if value is None else f"{value:.0f}" if value >= 1000 else f"{value:.1f}"
+
+
+def _spoken(bars: tuple[float, ...], sign: str) -> str:
+    """Say "≥ 1 W1-W5, 2 W6-W7"."""
+    starts = [place for place in range(len(bars)) if place == 0 or bars[place] != bars[place - 1]]
+    if len(starts) <= 1:
+        return f"{sign} {bars[0]:g}" if bars else ""
+    stops = [*starts[1:], len(bars)]
+    return f"{sign} " + ", ".join(f"{bars[a]:g} W{a + 1}-W{b}" for a, b in zip(starts, stops, strict=True))
+
+
+def machine() -> str:
+    names = [platform.processor() or platform.machine()]
+    if Path("/proc/cpuinfo").exists():
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        names = [line.partition(": ")[2] for line in lines if line.startswith("model name")] or names
+    python = f"{platform.python_implementation()} {platform.python_version()}"
+    try:
+        system = platform.freedesktop_os_release()["PRETTY_NAME"]
+    except OSError:
+        system = f"{platform.system()} {platform.release()}"
+    return f"{names[0]} ({len(names)} CPUs), {python}, {system}"
+
+
+def measured(form: str, size: str, texts: dict[str, str], floor: ModuleType | None, rounds: int) -> Figures:
+    """Time everyone over messages of this form; answers first."""
+    found: Figures = {}
+    for name, text in texts.items():
+        works = {}
+        for who, select in workloads.contenders(name, text, form, floor).items():
+            workloads.assert_selected(select, text, form, size)
+            works[who] = workloads.rounds_of(select, form, size)
+        for who, seconds in stages.clock(works, rounds).items():
+            found.setdefault(who, {})[name] = seconds / workloads.STREAMED * 1e9
+    return found
+
+
+def ratio(above: dict[str, float | None], below: dict[str, float | None]) -> dict[str, float | None]:
+    return {name: above[name] / below[name] if above.get(name) and below.get(name) else None for name in W}
+
+
+# ---- the peers ---------------------------------------------------------------------------------------------------
+
+
+def peers_module() -> ModuleType | None:
+    if not (HERE / "peers" / "run.py").exists():
+        return None
+    sys.path.insert(0, str(HERE / "peers"))
+    return importlib.import_module("run")
+
+
+def peers(texts: dict[str, str], wanted: list[str], seconds: float, table: Table) -> dict[str, Figures]:
+    """Let each peer that is there measure the same messages: size -> peer -> workload -> ns."""
+    found: dict[str, Figures] = {size: {} for size in workloads.SIZES}
+    module = peers_module() if wanted != ["none"] else None
+    if module is None:
+        table.notes.append("no peers were measured")
+        return found
+    path = build_floor.BUILD / "messages.jsonl.gz"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with gzip.open(path, "wt", encoding="utf-8") as lines:
+        lines.writelines(json.dumps(message) + "\n" for message in workloads.messages("dicts", "20k"))
+    for name, reason in module.available().items():
+        if wanted and name not in wanted:
+            continue
+        if reason is not None:
+            table.notes.append(f"{name} skipped: {reason}")
+            continue
+        print(f"measuring {name} …", file=sys.stderr, flush=True)
+        for workload, result in module.measure(name, texts, path, seconds).items():
+            if result["deviation"]:
+                table.notes.append(f"{name} {workload} not counted: {result['deviation']}")
+            elif result["compared"] < workloads.STREAMED:
+                table.notes.append(f"{name} {workload}: the first {result['compared']} answers were compared")
+            for size, figures in found.items():
+                figures.setdefault(name, {})[workload] = result[f"ns_{size}"]
+    return found
+
+
+# ---- the table ---------------------------------------------------------------------------------------------------
+
+
+def match_rows(table: Table, ours: Figures, theirs: Figures, size: str) -> None:
+    mqsel = ours["mqsel"]
+    table.title(STREAMS[size])
+    table.figures("mqsel, dicts, ns per message", mqsel)
+    table.ratios("lambda", ratio(ours["lambda"], mqsel), LAMBDA)
+    table.ratios("comprehension", ratio(ours["comprehension"], mqsel))
+    if "floor by_hash" in ours:
+        floors = {name: min(ours["floor by_hash"][name], ours["floor by_place"][name]) for name in W}
+        table.ratios("floor (mqsel : floor)", ratio(mqsel, floors), FLOOR, "≤")
+    for name, figures in theirs.items():
+        table.ratios(name, ratio(figures, mqsel), ACTIVEMQ[size] if name == "activemq" else ())
+
+
+def form_rows(table: Table, forms: dict[str, Figures], size: str) -> None:
+    """W2 over the other forms, as multiples of the time for dicts."""
+    table.title(f"W2, {STREAMS[size]}: mqsel's time by that for dicts")
+    dicts = forms["dicts"]["mqsel"]["W2"]
+    for form, figures in forms.items():
+        if form != "dicts":
+            value = figures["mqsel"]["W2"]
+            table.single(f"{form} ({value:.1f} ns)", value / dicts, 0.6 if form in ("tuples", "records") else None)
+
+
+def other_rows(table: Table, text: str, rounds: int) -> dict[str, Any]:
+    table.title("W2")
+    matches, plain = workloads.matcher(text).matches, workloads.by_lambda("W2", text)
+    calls = {"mqsel": workloads.calls_of(matches, "2k"), "lambda": workloads.calls_of(plain, "2k")}
+    one = {who: seconds / workloads.STREAMED * 1e9 for who, seconds in stages.clock(calls, rounds).items()}
+    what = f"m.matches(d) : lambda(d) ({one['mqsel']:.0f} : {one['lambda']:.0f} ns)"
+    table.single(what, one["mqsel"] / one["lambda"], 1.0)
+    compiling = {name: taken * 1e6 for name, taken in stages.clock(stages.stages(text), rounds, 0.002).items()}
+    for stage, bar in ("cold", 80), ("cached", 0.5), ("unpickle", 10):
+        table.single(f"compile {stage}, µs", compiling[stage], bar)
+    parts = ", ".join(f"{stage} {taken:.0f}" for stage, taken in list(compiling.items())[:5])
+    table.notes.append(f"stages of compiling W2, µs (parse includes tokenize): {parts}")
+    table.title("and")
+    many = stages.subscriptions(10_000) | {"memory": stages.subscription_memory()}
+    table.single("10,000 distinct subscriptions, s", many["seconds"], 1)
+    table.single("each pickled, bytes", many["pickled"], 2048, 0)
+    table.single("each in memory, bytes", many["memory"], 2048, 0)
+    like = stages.like(rounds)
+    for pattern, times in like.items():
+        what = f"LIKE '{pattern}', 100 → 200 KB of a"
+        table.single(f"{what} ({times[100_000] * 1e6:.1f} µs)", stages.doubling(times), 2.4)
+    tests, slope = stages.tests(rounds)
+    table.single(f"ns for one more TRUE test; 500 → 1,000 tests × {tests[1000] / tests[500]:.2f}", slope)
+    return {"one_call": one, "stages": compiling, "subscriptions": many, "like": like, "tests": tests, "slope": slope}
+
+
+# ---- the plot ----------------------------------------------------------------------------------------------------
+
+SERIES = {"lambda": "#b5651d", "activemq": "#7a4fa3", "mqsel": "#0b5fa5", "floor": "#6b7280"}
+
+
+def plot(path: Path, everyone: dict[str, Figures], caption: str) -> str:
+    try:
+        from matplotlib import patheffects
+        from matplotlib import pyplot as plt
+    except ImportError:
+        return "no plot: matplotlib is not installed"
+    plt.rcParams.update({"svg.hashsalt": "mqsel", "font.size": 10})
+    figure, panels = plt.subplots(1, 2, figsize=(11, 4.6), sharey=True, layout="constrained")
+    for panel, (size, series) in zip(panels, everyone.items(), strict=True):
+        ends = []
+        for name, colour in SERIES.items():
+            values = [series.get(name, {}).get(workload) for workload in W]
+            if all(values):
+                wide = name == "mqsel"
+                panel.plot(W, values, "o-", color=colour, lw=2.4 if wide else 1.2, ms=6 if wide else 4)
+                ends.append((values[-1], f"{'ActiveMQ' if name == 'activemq' else name} {values[-1]:,.0f}", colour))
+                for place, value in enumerate(values[:-1] if wide else ()):
+                    halo = [patheffects.withStroke(linewidth=3, foreground="white")]
+                    style = {"textcoords": "offset points", "fontsize": 8.5, "color": colour, "path_effects": halo}
+                    panel.annotate(f"{value:.0f}", (place, value), (4, -13), **style)
+        label_at = 0.0
+        for value, name, colour in sorted(ends):
+            label_at = max(value, label_at * 1.3)
+            panel.annotate(name, (6, label_at), (9, 0), textcoords="offset points", va="center", color=colour)
+        panel.set(yscale="log", title=STREAMS[size], xlim=(-0.4, 7.6))
+        panel.grid(axis="y", which="major", color="#dddddd")
+        panel.spines[["top", "right"]].set_visible(False)
+        panel.yaxis.set_major_formatter("{x:g}")
+    panels[0].set_ylabel("ns per message (log scale; lower is faster)")
+    figure.supxlabel(caption, fontsize=8, color="#555555")
+    figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None, dpi=110)
+    return f"the plot stands in {path}"
+
+
+def _floor(texts: dict[str, str], table: Table) -> ModuleType | None:
+    try:
+        build_floor.build(texts)
+        return build_floor.load(texts)
+    except (Exception, SystemExit) as error:  # noqa: BLE001 (whatever keeps a compiler from working)
+        table.notes.append(f"no floor: {error!r:.200}")
+        return None
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--json", type=Path, help="save every figure")
+    parser.add_argument("--plot", type=Path, help="draw the plot, SVG or PNG")
+    parser.add_argument("--quick", action="store_true", help="few rounds: to see whether it works")
+    parser.add_argument("--peers", default="", help="these only, with commas between, or none")
+    options = parser.parse_args()
+    rounds, seconds = (3, 0.5) if options.quick else (15, 3.0)
+    table, texts = Table(), workloads.selectors()
+    if not workloads.SHARED.exists():
+        table.notes.append("W6 and W7 are made from the seed, for want of ../shared/workloads")
+    present = [form for form in workloads.FORMS if workloads.has_form(form)]
+    for size, form in itertools.product(workloads.SIZES, present):
+        workloads.messages(form, size)  # before anything else scatters the heap
+    floor = _floor(texts, table)
+    theirs = peers(texts, [name for name in options.peers.split(",") if name], seconds, table)
+    everyone: dict[str, Figures] = {}
+    forms: dict[str, dict[str, Figures]] = {}
+    for size in workloads.SIZES:
+        ours = measured("dicts", size, texts, floor, rounds)
+        match_rows(table, ours, theirs[size], size)
+        everyone[size] = ours | theirs[size]
+        if floor is not None:
+            everyone[size]["floor"] = {n: min(ours["floor by_hash"][n], ours["floor by_place"][n]) for n in W}
+    for size in workloads.SIZES:
+        forms[size] = {form: measured(form, size, {"W2": texts["W2"]}, floor, rounds) for form in present}
+        form_rows(table, forms[size], size)
+    if "rows" not in forms["2k"]:
+        table.notes.append("no Rows: pyspark is not installed")
+    others = other_rows(table, texts["W2"], rounds)
+    print(machine(), "", table, "", *[f"* {note}" for note in table.notes], sep="\n")
+    if options.json:
+        saved = {"machine": machine(), "ns_per_message": everyone, "forms": forms, **others, "notes": table.notes}
+        options.json.write_text(json.dumps(saved, indent=1) + "\n", encoding="utf-8")
+    if options.plot:
+        print(plot(options.plot, everyone, machine()))
+
+
+if __name__ == "__main__":
+    main()
