@@ -21,7 +21,12 @@ if SANITIZE:
 
 setup(
     ext_modules=cythonize(
-        [Extension("mqsel._vm", ["mqsel/_vm.pyx"], extra_compile_args=compile_args, extra_link_args=link_args)],
+        [
+            Extension(
+                f"mqsel.{name}", [f"mqsel/{name}.pyx"], extra_compile_args=compile_args, extra_link_args=link_args
+            )
+            for name in ("_verifier", "_vm")
+        ],
         # No generated C in the tree, the source distribution or the wheel.
         build_dir="build/cython",
     )

@@ -215,11 +215,10 @@ SERIES = {"lambda": "#b5651d", "activemq": "#7a4fa3", "mqsel": "#0b5fa5", "floor
 
 def plot(path: Path, everyone: dict[str, Figures], caption: str) -> str:
     try:
-        from matplotlib import patheffects
         from matplotlib import pyplot as plt
     except ImportError:
         return "no plot: matplotlib is not installed"
-    plt.rcParams.update({"svg.hashsalt": "mqsel", "font.size": 10})
+    plt.rcParams.update({"svg.hashsalt": "mqsel", "svg.fonttype": "none", "font.size": 10})
     figure, panels = plt.subplots(1, 2, figsize=(11, 4.6), sharey=True, layout="constrained")
     for panel, (size, series) in zip(panels, everyone.items(), strict=True):
         ends = []
@@ -230,8 +229,8 @@ def plot(path: Path, everyone: dict[str, Figures], caption: str) -> str:
                 panel.plot(W, values, "o-", color=colour, lw=2.4 if wide else 1.2, ms=6 if wide else 4)
                 ends.append((values[-1], f"{'ActiveMQ' if name == 'activemq' else name} {values[-1]:,.0f}", colour))
                 for place, value in enumerate(values[:-1] if wide else ()):
-                    halo = [patheffects.withStroke(linewidth=3, foreground="white")]
-                    style = {"textcoords": "offset points", "fontsize": 8.5, "color": colour, "path_effects": halo}
+                    box = {"facecolor": "white", "edgecolor": "none", "pad": 0.6, "alpha": 0.85}
+                    style = {"textcoords": "offset points", "fontsize": 8.5, "color": colour, "bbox": box}
                     panel.annotate(f"{value:.0f}", (place, value), (4, -13), **style)
         label_at = 0.0
         for value, name, colour in sorted(ends):

@@ -51,6 +51,7 @@ class Checked:
 
     Attributes:
         node: the tree, as parsed (or as the optimizer rearranged it).
+        order: its nodes as `walk` lists them.
         text: the selector it was parsed from.
         names: for each name as written, the property it reads, in order of first reading.
         expected: for each property, the kinds its values are compared with, in words.
@@ -61,6 +62,7 @@ class Checked:
     """
 
     node: Node
+    order: list[Node]
     text: str
     dialect: Dialect
     names: dict[str, str]
@@ -91,7 +93,7 @@ def check(node: Node, text: str, dialect: Dialect, schema: Schema | None = None)
     expected = _expected(order, names)
     tests = _count_tests(order)
     warnings = _warnings(tests, names, expected, dialect, schema)
-    return Checked(node, text, dialect, names, expected, constant, _match_option(node), tests, warnings)
+    return Checked(node, order, text, dialect, names, expected, constant, _match_option(node), tests, warnings)
 
 
 # ---- names: LANGUAGE §6, IBM-MQ §1 -----------------------------------------------------------------------------------
@@ -209,6 +211,12 @@ _LITERAL_KINDS = {
     "boolean": "boolean",
     "bytes": "byte string",
 }
+_KINDS: dict[type, str | None] = {
+    Identifier: None,
+    Arithmetic: "number",
+    Sign: "number",
+    **dict.fromkeys((Comparison, Between, In, Like, IsNull, Not, And, Or), "boolean"),
+}
 _LITERAL_WORDS = {
     "exact": "the exact number",
     "approximate": "the approximate number",
@@ -220,11 +228,7 @@ _LITERAL_WORDS = {
 
 def kind_of(node: Node) -> str | None:
     """Name the static kind of *node*: "number", "string", "boolean", "byte string", or None where a message decides."""
-    if isinstance(node, Literal):
-        return _LITERAL_KINDS[node.kind]
-    if isinstance(node, Identifier):
-        return None
-    return "number" if isinstance(node, (Arithmetic, Sign)) else "boolean"
+    return _LITERAL_KINDS[node.kind] if type(node) is Literal else _KINDS[type(node)]
 
 
 def _described(node: Node, text: str) -> str:
@@ -366,7 +370,7 @@ def _expected(order: list[Node], names: dict[str, str]) -> dict[str, tuple[str, 
     expected: dict[str, list[str]] = {name: [] for name in names.values()}
 
     def note(node: Node, kind: str | None) -> None:
-        if isinstance(node, Identifier) and kind and kind not in expected[names[node.name]]:
+        if kind is not None and type(node) is Identifier and kind not in expected[names[node.name]]:
             expected[names[node.name]].append(kind)
 
     for node in order:

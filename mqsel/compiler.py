@@ -33,7 +33,7 @@ from mqsel.nodes import (
     walk,
 )
 from mqsel.opcodes import CODE, FUSED_BITS, FUSED_LIMIT, OPERAND_LIMIT, TABLE
-from mqsel.program import Constant, Pattern, Program
+from mqsel.program import Constant, Pattern, Program, encode_spans
 
 _RELATIONS = {
     "=": "EQUAL",
@@ -133,7 +133,7 @@ class _Lowering:
             # MQMI_NONE and MQCI_NONE match any message: IBM MQ 9.4, MatchOptions (LANGUAGE §8).
             root = Literal("boolean", True, root.span)
         if self.quick and isinstance(root, (And, Or, Not)):
-            self.find_failing(root)
+            self.find_failing()
             yes, no = _Label(), _Label()
             self.emit([_Branch(root, True, yes, no, yes, False), yes])
             self.emit([_Instruction("RETURN_TRUTH", 1, root.span), no, _Instruction("RETURN_TRUTH", 0, root.span)])
@@ -146,14 +146,14 @@ class _Lowering:
             tuple(self.slots),
             tuple(self.pool),
             tuple(self.code),
-            tuple(self.spans),
+            encode_spans(self.spans),
             self.exact.address,
         )
 
-    def find_failing(self, root: Node) -> None:
+    def find_failing(self) -> None:
         """Collect the nodes whose evaluation may be ERR, from the leaves up."""
         dialect = self.checked.dialect
-        for node in walk(root):
+        for node in self.checked.order:
             parts = children(node)
             fails = any(id(part) in self.failing for part in parts)
             match node:

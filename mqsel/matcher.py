@@ -18,7 +18,7 @@ from mqsel.errors import MQRC, ArgumentError, ProgramError, SelectorError
 from mqsel.explain import Explanation, explain
 from mqsel.optimizer import optimize as optimized
 from mqsel.parser import parse
-from mqsel.program import Program, from_bytes, to_bytes
+from mqsel.program import Program
 from mqsel.schema import Schema, SchemaLike, as_schema
 from mqsel.values import Truth
 
@@ -138,16 +138,17 @@ class Matcher:
 
     def __reduce__(self) -> tuple[Any, ...]:
         schema = None if self.schema is None else tuple(self.schema)
-        return _load, ((to_bytes(self.program),) if schema is None else (to_bytes(self.program), *schema))
+        data = self.program.to_bytes()
+        return _load, ((data,) if schema is None else (data, *schema))
 
 
 def _load(data: bytes, names: tuple[str, ...] | None = None, types: tuple[str | None, ...] = ()) -> Matcher:
     """Rebuild a matcher on the other side: verify, never parse."""
     if names is None:
-        return Matcher(from_bytes(data))
+        return Matcher(Program.from_bytes(data))
     if not isinstance(names, tuple) or not isinstance(types, tuple) or len(names) != len(types):
         raise ProgramError("the schema that came with the program is damaged")
-    return Matcher(from_bytes(data), as_schema(tuple(zip(names, types, strict=True))))
+    return Matcher(Program.from_bytes(data), as_schema(tuple(zip(names, types, strict=True))))
 
 
 def compile(  # noqa: A001 (like re.compile)

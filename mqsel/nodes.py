@@ -7,7 +7,9 @@ Knows nothing of dialects, types or programs. Follows LANGUAGE §4.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from mqsel.errors import Span
 
@@ -162,21 +164,20 @@ class Or(_Tree):
 Node = Literal | Identifier | Sign | Arithmetic | Comparison | Between | In | Like | IsNull | Not | And | Or
 
 # The sub-expressions of a node, in the order they are evaluated. IN, LIKE and IS NULL read their identifier themselves.
-_CHILDREN: dict[type, tuple[str, ...]] = {
-    Literal: (),
-    Identifier: (),
-    Sign: ("operand",),
-    Arithmetic: ("operands",),
-    Comparison: ("left", "right"),
-    Between: ("operand", "low", "high"),
-    In: ("identifier",),
-    Like: ("identifier",),
-    IsNull: ("identifier",),
-    Not: ("operand",),
-    And: ("operands",),
-    Or: ("operands",),
+_CHILDREN: dict[type, Callable[[Any], tuple[Node, ...]]] = {
+    Literal: lambda _: (),
+    Identifier: lambda _: (),
+    Sign: lambda node: (node.operand,),
+    Arithmetic: lambda node: node.operands,
+    Comparison: lambda node: (node.left, node.right),
+    Between: lambda node: (node.operand, node.low, node.high),
+    In: lambda node: (node.identifier,),
+    Like: lambda node: (node.identifier,),
+    IsNull: lambda node: (node.identifier,),
+    Not: lambda node: (node.operand,),
+    And: lambda node: node.operands,
+    Or: lambda node: node.operands,
 }
-
 
 # What a node says itself, beside its sub-expressions.
 _OWN: dict[type, tuple[str, ...]] = {
@@ -201,14 +202,7 @@ def _own(node: Node) -> tuple[object, ...]:
 
 def children(node: Node) -> tuple[Node, ...]:
     """Give the direct sub-expressions of *node*, in order of evaluation."""
-    found: list[Node] = []
-    for name in _CHILDREN[type(node)]:
-        value = getattr(node, name)
-        if type(value) is tuple:
-            found.extend(value)
-        else:
-            found.append(value)
-    return tuple(found)
+    return _CHILDREN[type(node)](node)
 
 
 def walk(root: Node, into: tuple[type, ...] | None = None) -> list[Node]:
@@ -223,7 +217,7 @@ def walk(root: Node, into: tuple[type, ...] | None = None) -> list[Node]:
         node = stack.pop()
         order.append(node)
         if into is None or isinstance(node, into):
-            stack.extend(children(node))
+            stack += _CHILDREN[type(node)](node)
     order.reverse()
     return order
 

@@ -7,6 +7,7 @@ never what is. Removable: ``compile(..., optimize=False)`` skips this room.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -37,20 +38,32 @@ _TRUE, _FALSE = Literal("boolean", True), Literal("boolean", False)
 def optimize(checked: Checked) -> Checked:
     """Apply every rule, once, to every node from the leaves up."""
     done: dict[int, Node] = {}
-    for node in walk(checked.node):
-        if id(node) in done:
-            continue
+    changed = False
+    for node in checked.order:
         new = _rebuild(node, done)
-        for rule in RULES:
-            new = rule(new, checked.dialect)
+        at = 0
+        while at < len(RULES):
+            kind = type(new)
+            for number, rule in _BY_CLASS[kind]:
+                if number >= at:
+                    new = rule(new, checked.dialect)
+                    if type(new) is not kind:
+                        at = number + 1  # the rest of the rules, those for its new class
+                        break
+            else:
+                break
+        changed = changed or new is not node
         done[id(node)] = new
-    return replace(checked, node=done[id(checked.node)])
+    if not changed:
+        return checked
+    root = done[id(checked.node)]
+    return replace(checked, node=root, order=walk(root))
 
 
 def _rebuild(node: Node, done: dict[int, Node]) -> Node:
     old = children(node)
     new = [done[id(child)] for child in old]
-    if all(a is b for a, b in zip(old, new, strict=True)):
+    if all(map(operator.is_, old, new)):
         return node
     match node:
         case And() | Or() | Arithmetic():
@@ -82,9 +95,9 @@ def fold_constants(node: Node, dialect: Dialect) -> Node:
 def _fold_head(node: Arithmetic, dialect: Dialect) -> Node:
     """A chain is left-associative: its head may fold before a property is met, its tail may not."""
     head = node.operands[0]
-    for place, operator in enumerate(node.operators):
+    for place, sign in enumerate(node.operators):
         pair = Arithmetic(
-            (operator,), (head, node.operands[place + 1]), (node.span[0], node.operands[place + 1].span[1])
+            (sign,), (head, node.operands[place + 1]), (node.span[0], node.operands[place + 1].span[1])
         )
         folded = fold_constants(pair, dialect)
         if not isinstance(folded, Literal):
@@ -252,13 +265,18 @@ def _split(pattern: str, escape: str | None) -> tuple[dict[int, str], str]:
     return wildcards, "".join(text)
 
 
-RULES: tuple[Callable[[Node, Dialect], Node], ...] = (
-    fold_constants,
-    literal_first,
-    push_not,
-    flatten,
-    drop_neutral,
-    join_equalities,
-    join_bounds,
-    shape_like,
+# In order, each with the classes it looks at.
+RULES: tuple[tuple[Callable[[Node, Dialect], Node], tuple[type, ...]], ...] = (
+    (fold_constants, (Sign, Arithmetic, Comparison, Between, Not, And, Or)),
+    (literal_first, (Comparison,)),
+    (push_not, (Not,)),
+    (flatten, (And, Or)),
+    (drop_neutral, (And, Or)),
+    (join_equalities, (Or,)),
+    (join_bounds, (And,)),
+    (shape_like, (Like,)),
 )
+_BY_CLASS: dict[type, list[tuple[int, Callable[[Node, Dialect], Node]]]] = {
+    kind: [(number, rule) for number, (rule, classes) in enumerate(RULES) if kind in classes]
+    for kind in (Literal, Identifier, Sign, Arithmetic, Comparison, Between, In, Like, IsNull, Not, And, Or)
+}

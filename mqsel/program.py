@@ -1,32 +1,32 @@
-"""The program: what a selector becomes, what travels to an executor, what is verified on arrival.
+"""The program: what a selector becomes, and what travels to an executor.
 
-Owns the format of the bytes and the proof that a program ends and stays within its stacks. Knows the instruction
-table and no tree. A jump goes strictly forward, so a program of n instructions ends within n steps of each part.
+Owns the format of the bytes; `_verifier` proves on arrival that they are safe to run. Knows the instruction table and
+no tree.
 
-    bytes   : "MQSL" format:u8 version:text dialect text slots constants code spans crc32:u32
+    bytes   : "MQSL" format:u8 version:text dialect text slots constants code exact words:u32… spans:bytes crc32:u32
     dialect : one byte a field of CHOICES, then max_length (0 = None)
-    numbers : LEB128 unless a width is given; texts are a length in bytes and UTF-8 (lone surrogates let through)
+    spans   : for each instruction start and length, as signed differences
+    numbers : LEB128 unless a width is given; texts and bytes are a length in bytes and UTF-8 (lone surrogates let
+              through) or the bytes
 """
 
 from __future__ import annotations
 
+import functools
 import struct
 import zlib
-from array import array
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
+from mqsel._verifier import verify
 from mqsel.dialect import CHOICES, Dialect
 from mqsel.errors import ArgumentError, ProgramError, Span, quoted
-from mqsel.opcodes import CODE, FUSED_BITS, FUSED_LIMIT, TABLE, Row, effect
+from mqsel.opcodes import FUSED_BITS, FUSED_LIMIT, TABLE, Row
 
 VERSION = "0.1.0"
 FORMAT_VERSION = 1
 
 _MAGIC = b"MQSL"
-_MAX_DEPTH = 4096  # far beyond what the parser's nesting limit can ask for
-_MAX_MAX_LENGTH = (1 << 32) - 1
 
 
 class Pattern(NamedTuple):
@@ -39,48 +39,142 @@ class Pattern(NamedTuple):
 Constant = int | float | str | bytes | bool | tuple[str, ...] | Pattern
 
 
-@dataclass(frozen=True, slots=True)
-class Program:
-    """A verified program.
+class _Fields(NamedTuple):
+    text: str
+    dialect: Dialect
+    slots: tuple[str, ...]
+    constants: tuple[Constant, ...]
+    code: tuple[int, ...]
+    span_table: bytes
+    exact: int
+    value_depth: int
+    truth_depth: int
+
+
+class Program(_Fields):
+    """A verified program; immutable.
 
     Attributes:
         text: the selector.
         slots: names of the properties it reads, in order of first reading.
         constants: int (INT64), float (FLOAT64), str, bytes, bool, a tuple of strings for IN, a `Pattern` for LIKE.
         code: one unsigned 32-bit word an instruction; see opcodes.py.
-        spans: for each instruction the piece of the text it comes from.
+        span_table: the spans as they travel; read them as ``spans``.
         exact: address of the code that gives all four values. Code before it, if any, only answers "is it TRUE".
         value_depth, truth_depth: what the two stacks hold at most.
     """
 
-    text: str
-    dialect: Dialect
-    slots: tuple[str, ...]
-    constants: tuple[Constant, ...]
-    code: tuple[int, ...]
-    spans: tuple[Span, ...]
-    exact: int
-    value_depth: int = 0
-    truth_depth: int = 0
+    __slots__ = ()
 
-    def __post_init__(self) -> None:
-        depths = verify(self)
-        object.__setattr__(self, "value_depth", depths[0])
-        object.__setattr__(self, "truth_depth", depths[1])
+    def __new__(
+        cls,
+        text: str,
+        dialect: Dialect,
+        slots: tuple[str, ...],
+        constants: tuple[Constant, ...],
+        code: tuple[int, ...],
+        span_table: bytes,
+        exact: int,
+    ) -> Program:
+        """Verify and make a program.
+
+        Raises: ProgramError: it could leave its stacks, its constants, its slots or its code.
+        """
+        depths = verify(code, len(slots), constants, exact, Pattern)
+        return _Fields.__new__(cls, text, dialect, slots, constants, code, span_table, exact, *depths)
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """For each instruction the piece of the text it comes from."""
+        reader = _Reader(self.span_table)
+        spans: list[Span] = []
+        start = 0
+        for _ in self.code:
+            start += reader.zigzag()
+            spans.append((start, start + reader.zigzag()))
+        return tuple(spans)
+
+    def to_bytes(self) -> bytes:
+        """Write the program for another process."""
+        choices = bytes(CHOICES[name].index(getattr(self.dialect, name)) for name in CHOICES)
+        parts = [_MAGIC, bytes([FORMAT_VERSION]), _text(VERSION), choices]
+        parts += [_number(self.dialect.max_length or 0), _text(self.text)]
+        parts += [_number(len(self.slots)), *map(_text, self.slots)]
+        parts += [_number(len(self.constants)), *map(_constant, self.constants)]
+        parts += [_number(len(self.code)), _number(self.exact), struct.pack(f"<{len(self.code)}I", *self.code)]
+        parts += [_number(len(self.span_table)), self.span_table]
+        body = b"".join(parts)
+        return body + struct.pack("<I", zlib.crc32(body))
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Program:
+        """Read and verify a program.
+
+        Raises: ProgramError: not a program, written by an incompatible mqsel, damaged, or unsafe to run.
+        """
+        if not isinstance(data, (bytes, bytearray, memoryview)):
+            raise ProgramError(f"a program is bytes, found {type(data).__name__}")
+        data = bytes(data)
+        if data[:4] != _MAGIC:
+            raise ProgramError("these bytes are no mqsel program: they do not begin with MQSL")
+        if data[4:5] != bytes([FORMAT_VERSION]):
+            raise _foreign_version(data)
+        if len(data) < 9 or zlib.crc32(data[:-4]) != int.from_bytes(data[-4:], "little"):
+            raise ProgramError("the checksum is wrong: the bytes were damaged on their way")
+        reader = _Reader(data[:-4], 5)
+        reader.text()  # the writer's version: of interest only where the format differs
+        dialect = _dialect(reader.take(len(CHOICES)), reader.number())
+        text = reader.text()
+        slots = tuple([reader.text() for _ in range(reader.count())])
+        constants = tuple([reader.constant() for _ in range(reader.count())])
+        size, exact = reader.number(), reader.number()
+        code = struct.unpack(f"<{size}I", reader.take(4 * size))
+        span_table = reader.take(reader.number())
+        if reader.at != len(reader.data):
+            raise ProgramError(f"{len(reader.data) - reader.at} bytes follow the program")
+        program = cls(text, dialect, slots, constants, code, span_table, exact)
+        if _count_numbers(span_table) != 2 * size:
+            raise ProgramError(f"the spans are not those of {size} instructions")
+        return program
 
 
-# ---- verification ------------------------------------------------------------------------------------------------
+def _count_numbers(table: bytes) -> int:
+    """Count the LEB128 numbers of *table*: each ends in its only byte without the high bit."""
+    if table and table[-1] > 0x7F:
+        return -1
+    return len(table) - len(table.translate(None, _LAST_BYTES))
 
-_CONSTANT_KINDS: dict[str, tuple[type, ...]] = {
-    "constant": (int, float, str, bytes, bool),
-    "strings": (tuple,),
-    "pattern": (Pattern,),
-    "text": (str,),
-}
-_EFFECTS = [effect(row) for row in TABLE]
-_SWITCH, _JUMP = CODE["SWITCH_SLOT"], CODE["JUMP"]
-_ENDINGS = {CODE["RETURN"], CODE["RETURN_TRUTH"], _JUMP}
-_RESTART = CODE["RESTART_IF_UNKNOWN"]
+
+_LAST_BYTES = bytes(range(0x80))
+
+
+def encode_spans(spans: Iterable[Span]) -> bytes:
+    """Write spans as they travel in a program."""
+    parts: list[bytes] = []
+    before = 0
+    for start, stop in spans:
+        parts.append(_zigzag(start - before) + _zigzag(stop - start))
+        before = start
+    return b"".join(parts)
+
+
+def _foreign_version(data: bytes) -> ProgramError:
+    if len(data) < 5:
+        return ProgramError("cut short: the bytes end behind MQSL")
+    return ProgramError(
+        f"the program was written by mqsel {quoted(_Reader(data, 5).text())} (program format {data[4]}), "
+        f"this is mqsel '{VERSION}' (program format {FORMAT_VERSION})",
+        hint="install one version of mqsel on the driver and on every executor",
+    )
+
+
+@functools.lru_cache(64)
+def _dialect(choices: bytes, max_length: int) -> Dialect:
+    try:
+        chosen = {name: allowed[choice] for (name, allowed), choice in zip(CHOICES.items(), choices, strict=True)}
+        return Dialect(**chosen, max_length=max_length or None)
+    except (IndexError, ArgumentError) as error:
+        raise ProgramError("the dialect record is invalid") from error
 
 
 def operands(row: Row, word: int) -> tuple[int, ...]:
@@ -91,123 +185,6 @@ def operands(row: Row, word: int) -> tuple[int, ...]:
     if "+" in row.operand:
         return operand & (FUSED_LIMIT - 1), operand >> FUSED_BITS
     return (operand,)
-
-
-def verify(program: Program) -> tuple[int, int]:
-    """Prove that *program* cannot leave its stacks, its constants, its slots or its code, and that it ends.
-
-    Returns: the greatest depth of the value stack and of the truth stack.
-    Raises: ProgramError: with the address of the first instruction at fault.
-    """
-    code, size = program.code, len(program.code)
-    if len(program.spans) != size:
-        raise ProgramError(f"{len(program.spans)} spans for {size} instructions: expected one each")
-    if not 0 <= program.exact < max(size, 1):
-        raise ProgramError(f"the exact code begins at {program.exact}: the program has {size} instructions")
-    for constant in program.constants:
-        _check_constant(constant)
-    # states[a]: depths on arrival at address a, from wherever.
-    states: dict[int, tuple[int, int]] = {0: (0, 0), program.exact: (0, 0)}
-    deepest_value = deepest_truth = 0
-    if not code:
-        raise ProgramError("the program is empty")
-    for address, word in enumerate(code):
-        state = states.get(address)
-        if state is None:
-            raise ProgramError("no way leads to this instruction", address=address)
-        opcode = word & 0xFF
-        if opcode >= len(TABLE):
-            raise ProgramError(f"unknown opcode {opcode}: this mqsel has {len(TABLE)}", address=address)
-        row = TABLE[opcode]
-        values_in, truths_in, values_out, truths_out = _EFFECTS[opcode]
-        values, truths = state[0] - values_in, state[1] - truths_in
-        if values < 0 or truths < 0:
-            raise ProgramError(f"{row.name} finds too little on its stack", address=address)
-        values, truths = values + values_out, truths + truths_out
-        deepest_value, deepest_truth = max(deepest_value, values), max(deepest_truth, truths)
-        if max(values, truths) > _MAX_DEPTH:
-            raise ProgramError(f"the stack grows beyond {_MAX_DEPTH}", address=address)
-        target = _check_operands(program, address, row, word)
-        if target is not None:
-            arrival = (values, truths)
-            if opcode == _RESTART:
-                if target != program.exact or address >= program.exact:
-                    raise ProgramError(f"{row.name} leads elsewhere than to the exact code", address=address)
-                arrival = (0, 0)
-            elif (target >= program.exact) != (address >= program.exact):
-                raise ProgramError(f"{row.name} leaves its part of the code", address=address)
-            if states.setdefault(target, arrival) != arrival:
-                raise ProgramError("two ways lead here with different stacks", address=target)
-        if opcode == _SWITCH:
-            following = _check_cases(program, address, word)
-            for case in range(address + 1, following):
-                if states.setdefault(case, (values, truths)) != (values, truths):
-                    raise ProgramError("two ways lead here with different stacks", address=case)
-        else:
-            following = address + 1
-        falls = opcode not in _ENDINGS
-        if not falls and opcode != _JUMP and (values or truths):
-            raise ProgramError(f"{row.name} leaves something on the stack", address=address)
-        if falls:
-            if following >= size:
-                raise ProgramError("the program runs off its end", address=address)
-            if states.setdefault(following, (values, truths)) != (values, truths):
-                raise ProgramError("two ways lead here with different stacks", address=following)
-    return deepest_value, deepest_truth
-
-
-def _check_constant(constant: Constant) -> None:
-    """Check what bytes could not have brought, but a program made by hand could."""
-    match constant:
-        case bool() | float() | str() | bytes():
-            sound = True
-        case int():
-            sound = -(1 << 63) <= constant < 1 << 63
-        case Pattern():
-            sound = type(constant.text) is str and (constant.escape is None or len(constant.escape) == 1)
-        case tuple():
-            sound = all(type(text) is str for text in constant)
-        case _:
-            sound = False
-    if not sound:
-        raise ProgramError(f"{constant!r} is no constant of a program")
-
-
-def _check_cases(program: Program, address: int, word: int) -> int:
-    """Check that as many JUMPs follow a SWITCH_SLOT as it has strings; give the address behind them."""
-    strings = program.constants[operands(TABLE[_SWITCH], word)[1]]
-    following = address + 1 + len(strings)  # type: ignore[arg-type]
-    cases = program.code[address + 1 : following]
-    if any(case & 0xFF != _JUMP for case in cases) or len(cases) != len(strings):  # type: ignore[arg-type]
-        raise ProgramError(f"SWITCH_SLOT is not followed by {len(strings)} JUMPs", address=address)  # type: ignore[arg-type]
-    return following
-
-
-def _check_operands(program: Program, address: int, row: Row, word: int) -> int | None:
-    """Check the ranges of one instruction's operands; give the target of a jump."""
-    if not row.operand:
-        if word >> 8:
-            raise ProgramError(f"{row.name} has an operand: it takes none", address=address)
-        return None
-    for kind, operand in zip(row.operand.split("+"), operands(row, word), strict=True):
-        if kind == "slot":
-            if operand >= len(program.slots):
-                raise ProgramError(f"{row.name} reads slot {operand} of {len(program.slots)}", address=address)
-        elif kind == "target":
-            if not address < operand < len(program.code):
-                raise ProgramError(
-                    f"{row.name} jumps to {operand}: a jump goes forward within the code", address=address
-                )
-            return operand
-        elif kind == "truth":
-            if operand > 1:
-                raise ProgramError(f"{row.name} has the operand {operand}: expected 0 or 1", address=address)
-        elif operand >= len(program.constants):
-            raise ProgramError(f"{row.name} reads constant {operand} of {len(program.constants)}", address=address)
-        elif type(program.constants[operand]) not in _CONSTANT_KINDS[kind]:
-            found = type(program.constants[operand]).__name__
-            raise ProgramError(f"{row.name} needs a {kind} constant, found {found}", address=address)
-    return None
 
 
 # ---- disassembly -------------------------------------------------------------------------------------------------
@@ -270,7 +247,7 @@ def listing(program: Program) -> str:
     return "\n".join(rows)
 
 
-# ---- bytes ---------------------------------------------------------------------------------------------------------
+# ---- bytes ----------------------------------------------------------------------------------------------------------
 
 
 def _number(value: int) -> bytes:
@@ -307,27 +284,12 @@ def _constant(value: Constant) -> bytes:
     return b"S" + _number(len(value)) + b"".join(map(_text, value))
 
 
-def to_bytes(program: Program) -> bytes:
-    """Write *program* for another process."""
-    words = array("I", program.code)
-    parts = [_MAGIC, bytes([FORMAT_VERSION]), _text(VERSION)]
-    parts.append(bytes(CHOICES[name].index(getattr(program.dialect, name)) for name in CHOICES))
-    parts += [_number(program.dialect.max_length or 0), _text(program.text)]
-    parts += [_number(len(program.slots)), *map(_text, program.slots)]
-    parts += [_number(len(program.constants)), *map(_constant, program.constants)]
-    parts += [_number(len(words)), _number(program.exact), struct.pack(f"<{len(words)}I", *words)]
-    before = 0
-    for start, stop in program.spans:
-        parts.append(_zigzag(start - before) + _zigzag(stop - start))
-        before = start
-    body = b"".join(parts)
-    return body + struct.pack("<I", zlib.crc32(body))
-
-
 class _Reader:
     """A place in foreign bytes; every read is checked against the end."""
 
-    def __init__(self, data: bytes, at: int) -> None:
+    __slots__ = ("at", "data")
+
+    def __init__(self, data: bytes, at: int = 0) -> None:
         self.data = data
         self.at = at
 
@@ -339,6 +301,9 @@ class _Reader:
         return piece
 
     def number(self) -> int:
+        if self.at < len(self.data) and self.data[self.at] < 0x80:
+            self.at += 1
+            return self.data[self.at - 1]
         value = shift = 0
         while True:
             (byte,) = self.take(1)
@@ -359,11 +324,12 @@ class _Reader:
         except UnicodeDecodeError as error:
             raise ProgramError(f"the text before byte {self.at} is no UTF-8") from error
 
-    def items(self) -> Iterator[int]:
+    def count(self) -> int:
+        """Read how many items follow, each of at least one byte."""
         count = self.number()
         if count > len(self.data) - self.at:
             raise ProgramError(f"cut short: {count} items are due at byte {self.at} of {len(self.data)}")
-        return iter(range(count))
+        return count
 
     def constant(self) -> Constant:
         tag = self.take(1)
@@ -400,48 +366,5 @@ _CONSTANT_READERS: dict[bytes, Callable[[_Reader], Constant]] = {
     b"s": _Reader.text,
     b"x": lambda reader: reader.take(reader.number()),
     b"p": _read_pattern,
-    b"S": lambda reader: tuple(reader.text() for _ in reader.items()),
+    b"S": lambda reader: tuple([reader.text() for _ in range(reader.count())]),
 }
-
-
-def from_bytes(data: bytes) -> Program:
-    """Read and verify a program.
-
-    Raises: ProgramError: not a program, written by an incompatible mqsel, damaged, or unsafe to run.
-    """
-    if not isinstance(data, (bytes, bytearray, memoryview)):
-        raise ProgramError(f"a program is bytes, found {type(data).__name__}")
-    data = bytes(data)
-    reader = _Reader(data, 0)
-    if reader.take(min(4, len(data))) != _MAGIC:
-        raise ProgramError("these bytes are no mqsel program: they do not begin with MQSL")
-    (format_version,) = reader.take(1)
-    if format_version != FORMAT_VERSION:
-        writer = reader.text()
-        raise ProgramError(
-            f"the program was written by mqsel {quoted(writer)} (program format {format_version}), "
-            f"this is mqsel '{VERSION}' (program format {FORMAT_VERSION})",
-            hint="install one version of mqsel on the driver and on every executor",
-        )
-    if len(data) < 9 or struct.pack("<I", zlib.crc32(data[:-4])) != data[-4:]:
-        raise ProgramError("the checksum is wrong: the bytes were damaged on their way")
-    reader = _Reader(data[:-4], 5)
-    reader.text()
-    try:
-        choices = {name: allowed[reader.take(1)[0]] for name, allowed in CHOICES.items()}
-        dialect = Dialect(**choices, max_length=reader.number() or None)
-    except (IndexError, ArgumentError) as error:
-        raise ProgramError(f"the dialect record before byte {reader.at} is invalid") from error
-    text = reader.text()
-    slots = tuple(reader.text() for _ in reader.items())
-    constants = tuple(reader.constant() for _ in reader.items())
-    count, exact = reader.number(), reader.number()
-    code = struct.unpack(f"<{count}I", reader.take(count * 4))
-    spans: list[Span] = []
-    before = 0
-    for _ in range(count):
-        before += reader.zigzag()
-        spans.append((before, before + reader.zigzag()))
-    if reader.at != len(reader.data):
-        raise ProgramError(f"{len(reader.data) - reader.at} bytes follow the program")
-    return Program(text, dialect, slots, constants, code, tuple(spans), exact)

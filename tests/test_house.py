@@ -26,6 +26,7 @@ LAYERS = [
     ["parser"],
     ["checker"],
     ["optimizer"],
+    ["_verifier"],
     ["program"],
     ["compiler"],
     ["_opcodes", "_vm"],
@@ -60,7 +61,7 @@ def test_imports_go_upward() -> None:
     """A module imports only modules that stand above it in the list, and every module stands in the list."""
     wrong = []
     for path in sorted(PACKAGE.glob("*.py*")):
-        if path.suffix not in (".py", ".pyx", ".pxd") or path.name == "_vm.pyi":
+        if path.suffix not in (".py", ".pyx", ".pxd") or path.suffix == ".pyi":
             continue
         module = path.stem
         assert module in LEVEL, f"{path.name} has no place in the list"

@@ -42,7 +42,7 @@ from mqsel.errors import (
 )
 from mqsel.explain import Explanation, Part
 from mqsel.parser import parse
-from mqsel.program import FORMAT_VERSION, VERSION, to_bytes
+from mqsel.program import FORMAT_VERSION, VERSION
 from mqsel.values import AND, NOT, OR, Float32, Int8, Int32, Truth
 
 JMS = mqsel.JMS
@@ -392,7 +392,7 @@ def test_pickled_matchers_are_the_same(protocol: int) -> None:
         twin = pickle.loads(pickle.dumps(matcher, protocol))
 
         assert twin == matcher
-        assert to_bytes(twin.program) == to_bytes(matcher.program)
+        assert twin.program.to_bytes() == matcher.program.to_bytes()
         assert (repr(twin), hash(twin)) == (repr(matcher), hash(matcher))
         assert twin.evaluate(message) is matcher.evaluate(message)
         assert twin.matches(message) is matcher.matches(message)
@@ -588,7 +588,7 @@ def test_a_future_format_may_change_all_but_its_head() -> None:
 def test_the_version_alone_makes_no_difference() -> None:
     """A program of another release in the same format is read: the format decides."""
     assert mqsel.__version__ == VERSION
-    assert to_bytes(mqsel.compile(W2).program)[4] == FORMAT_VERSION
+    assert mqsel.compile(W2).program.to_bytes()[4] == FORMAT_VERSION
 
 
 def test_spawned_processes_give_the_same_answers() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import struct
 import zlib
 
@@ -13,13 +12,13 @@ import mqsel
 from mqsel import errors, program
 from mqsel.dialect import IBM_MQ, JMS
 from mqsel.opcodes import CODE, TABLE, effect
-from mqsel.program import Program, from_bytes, to_bytes
+from mqsel.program import Program, encode_spans
 
 W2 = "JMSType = 'car' AND color = 'blue' AND weight > 2500"
 
 
 def made(*code: int, slots: tuple[str, ...] = ("a",), constants: tuple[object, ...] = (1,), exact: int = 0) -> Program:
-    return Program("a = 1", IBM_MQ, slots, constants, code, ((0, 5),) * len(code), exact)
+    return Program("a = 1", IBM_MQ, slots, constants, code, encode_spans([(0, 5)] * len(code)), exact)
 
 
 def word(name: str, operand: int = 0) -> int:
@@ -33,7 +32,7 @@ def refusal(*code: int, **parts: object) -> str:
 
 
 def test_every_vector_survives_bytes() -> None:
-    """from_bytes(to_bytes(program)) == program, for every selector of every vector, optimised and not."""
+    """Program.from_bytes(program.to_bytes()) == program, for every selector of every vector, optimised and not."""
     count = 0
     for path in VECTORS_ROOT.glob("*.jsonl"):
         for vector in json_lines(path):
@@ -43,7 +42,7 @@ def test_every_vector_survives_bytes() -> None:
                 except errors.SelectorError:
                     continue
                 for matcher in matchers:
-                    assert from_bytes(to_bytes(matcher.program)) == matcher.program, vector["id"]
+                    assert Program.from_bytes(matcher.program.to_bytes()) == matcher.program, vector["id"]
                     count += 1
     assert count > 2000
 
@@ -70,31 +69,31 @@ def test_constants_survive_bytes() -> None:
         program.Pattern("a%_", None),
         program.Pattern("%", "\\"),
     )
-    copy = from_bytes(to_bytes(made(word("PUSH_TRUTH", 1), word("RETURN"), constants=constants)))
+    copy = Program.from_bytes(made(word("PUSH_TRUTH", 1), word("RETURN"), constants=constants).to_bytes())
 
     assert [(type(c), repr(c)) for c in copy.constants] == [(type(c), repr(c)) for c in constants]
 
 
 def test_every_byte_counts() -> None:
     """A program with any one byte changed, or cut short anywhere, is refused with ProgramError."""
-    data = to_bytes(mqsel.compile(W2).program)
+    data = mqsel.compile(W2).program.to_bytes()
     for at in range(len(data)):
         damaged = data[:at] + bytes([data[at] ^ 0x55]) + data[at + 1 :]
         for piece in (damaged, data[:at]):
             with pytest.raises(errors.ProgramError):
-                from_bytes(piece)
+                Program.from_bytes(piece)
     with pytest.raises(errors.ProgramError):
-        from_bytes(data + b"\0")
+        Program.from_bytes(data + b"\0")
 
 
 def test_every_byte_counts_behind_a_right_checksum() -> None:
     """With the checksum made right again, a changed byte is refused or gives a program that runs."""
-    data = to_bytes(mqsel.compile(W2).program)
+    data = mqsel.compile(W2).program.to_bytes()
     for at in range(5, len(data) - 4):
         for flip in (1, 0x55, 0x80, 0xFF):
             body = data[:at] + bytes([data[at] ^ flip]) + data[at + 1 : -4]
             try:
-                changed = from_bytes(body + struct.pack("<I", zlib.crc32(body)))
+                changed = Program.from_bytes(body + struct.pack("<I", zlib.crc32(body)))
             except errors.ProgramError:
                 continue
             mqsel.Matcher(changed).evaluate({"JMSType": "car", "color": "blue", "weight": 3000})
@@ -102,11 +101,11 @@ def test_every_byte_counts_behind_a_right_checksum() -> None:
 
 def test_another_format_names_both_versions() -> None:
     """Bytes of another program format are refused by an error that names the writer's version and ours."""
-    data = bytearray(to_bytes(mqsel.compile(W2).program))
+    data = bytearray(mqsel.compile(W2).program.to_bytes())
     data[4] += 1
     data[6 : 6 + len(program.VERSION)] = b"9.8.7"
     with pytest.raises(errors.ProgramError) as caught:
-        from_bytes(bytes(data))
+        Program.from_bytes(bytes(data))
 
     assert "'9.8.7'" in str(caught.value)
     assert f"'{program.VERSION}'" in str(caught.value)
@@ -118,7 +117,7 @@ def test_another_format_names_both_versions() -> None:
 def test_foreign_bytes(data: object) -> None:
     """Anything that is no program is refused with ProgramError."""
     with pytest.raises(errors.ProgramError):
-        from_bytes(data)
+        Program.from_bytes(data)
 
 
 @pytest.mark.parametrize(
@@ -200,5 +199,5 @@ def test_table_is_sound() -> None:
 
 def test_programs_are_frozen() -> None:
     """A verified program cannot be changed afterwards."""
-    with pytest.raises(dataclasses.FrozenInstanceError):
+    with pytest.raises(AttributeError):
         mqsel.compile(W2, dialect=JMS).program.code = ()

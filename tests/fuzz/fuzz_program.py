@@ -26,7 +26,7 @@ from mqsel._vm import Machine
 from mqsel.dialect import PRESETS
 from mqsel.errors import ProgramError
 from mqsel.opcodes import TABLE
-from mqsel.program import Program, from_bytes, to_bytes
+from mqsel.program import Program
 
 
 def sealed(data: bytes) -> bytes:
@@ -66,15 +66,15 @@ def reassembled(rng: random.Random, program: Program) -> Program:
         )
     exact = rng.choice([program.exact, program.exact, rng.randrange(len(code))])
     constants = tuple(rng.sample(program.constants, len(program.constants)))
-    return Program(program.text, program.dialect, program.slots, constants, tuple(code), program.spans, exact)
+    return Program(program.text, program.dialect, program.slots, constants, tuple(code), program.span_table, exact)
 
 
 def run(program: Program, message: dict[str, object]) -> None:
     machine = Machine(program)
     assert 0 <= machine.truth(message) <= 3
     assert machine.matches(message) in (True, False)
-    data = to_bytes(program)
-    assert to_bytes(from_bytes(data)) == data  # not ==: a constant may be NaN
+    data = program.to_bytes()
+    assert Program.from_bytes(data).to_bytes() == data  # not ==: a constant may be NaN
 
 
 def main() -> int:
@@ -92,7 +92,7 @@ def main() -> int:
         text, properties = strategies.random_case(rng, name)
         matcher = mqsel.compile(text, dialect=PRESETS[name], optimize=rng.random() < 0.7)
         message = strategies.to_message(properties)
-        original = to_bytes(matcher.program)
+        original = matcher.program.to_bytes()
         for _ in range(30):
             tried += 1
             data = original if rng.random() < 0.98 else bytes(rng.randrange(256) for _ in range(rng.randrange(60)))
@@ -101,7 +101,7 @@ def main() -> int:
                     program = reassembled(rng, matcher.program)
                 else:
                     data = mutated(rng, data) if len(data) > 4 else data
-                    program = from_bytes(data)
+                    program = Program.from_bytes(data)
             except ProgramError as error:
                 assert str(error)
                 assert pickle.loads(pickle.dumps(error)).args == error.args
