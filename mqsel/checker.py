@@ -135,6 +135,13 @@ MQMD_FIELDS = {
     **dict.fromkeys("MsgId CorrelId AccountingToken GroupId".split(), "byte string"),
 }
 
+# The kind of the headers that a message always carries in one type.
+_HEADER_KINDS = {
+    "mqi": {**JMS_HEADERS, **{f"Root.MQMD.{field}": kind for field, kind in MQMD_FIELDS.items()}},
+    "jms": JMS_HEADERS,
+    "any": JMS_HEADERS,
+}
+
 _RESERVED = frozenset("NULL TRUE FALSE NOT AND OR BETWEEN LIKE IN IS ESCAPE".split())
 
 
@@ -402,9 +409,7 @@ def _warnings(
     found: list[str] = []
     if tests > MAX_TESTS:
         found.append(f"the selector has {tests} tests: IBM MQ may refuse more than {MAX_TESTS}")
-    headers = dict(JMS_HEADERS)
-    if dialect.headers == "mqi":
-        headers |= {f"Root.MQMD.{field}": kind for field, kind in MQMD_FIELDS.items()}
+    headers = _HEADER_KINDS[dialect.headers]
     for name, kinds in expected.items():
         if len(kinds) > 1:
             found.append(f"'{name}' is compared with {' and '.join(kinds)}: one of them never matches")

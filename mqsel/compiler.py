@@ -30,7 +30,6 @@ from mqsel.nodes import (
     Or,
     Sign,
     children,
-    walk,
 )
 from mqsel.opcodes import CODE, FUSED_BITS, FUSED_LIMIT, OPERAND_LIMIT, TABLE
 from mqsel.program import Constant, Pattern, Program, encode_spans
@@ -93,14 +92,8 @@ class _Switch(NamedTuple):
     operands: list[Node]
 
 
-class _Instruction(NamedTuple):
-    """Work: emit; an operand that is a label is filled in when the label is placed."""
-
-    op: str
-    operand: int | _Label
-    span: Span
-
-
+# Work: emit an opcode with its operand and span; an operand that is a label is filled in when the label is placed.
+_Instruction = tuple[str, int | _Label, Span]
 _Work = _Truth | _Value | _Branch | _Instruction | _Label
 
 
@@ -136,8 +129,8 @@ class _Lowering:
             self.find_failing()
             yes, no = _Label(), _Label()
             self.emit([_Branch(root, True, yes, no, yes, False), yes])
-            self.emit([_Instruction("RETURN_TRUTH", 1, root.span), no, _Instruction("RETURN_TRUTH", 0, root.span)])
-        self.emit([self.exact, _Truth(root), _Instruction("RETURN", 0, root.span)])
+            self.emit([("RETURN_TRUTH", 1, root.span), no, ("RETURN_TRUTH", 0, root.span)])
+        self.emit([self.exact, _Truth(root), ("RETURN", 0, root.span)])
         if len(self.code) >= OPERAND_LIMIT or len(self.pool) >= OPERAND_LIMIT:
             raise errors.too_large(checked.text, "instructions", OPERAND_LIMIT)
         return Program(
@@ -153,6 +146,9 @@ class _Lowering:
     def find_failing(self) -> None:
         """Collect the nodes whose evaluation may be ERR, from the leaves up."""
         dialect = self.checked.dialect
+        classes = set(map(type, self.checked.order))
+        if dialect.type_mismatch == "operation" and not classes & {Arithmetic, Sign}:
+            return
         for node in self.checked.order:
             parts = children(node)
             fails = any(id(part) in self.failing for part in parts)
@@ -178,50 +174,60 @@ class _Lowering:
         stack = list(work)[::-1]
         while stack:
             piece = stack.pop()
-            if type(piece) is _Instruction:
-                self.instruction(piece)
+            if type(piece) is tuple:
+                self.instruction(*piece)
+            elif type(piece) is _Label:
+                self.place(piece)
             elif type(piece) is _Truth:
                 stack.extend(reversed(self.truth(piece.node)))
             elif type(piece) is _Value:
                 stack.extend(reversed(self.value(piece.node)))
             elif type(piece) is _Branch:
                 stack.extend(reversed(self.branch(piece)))
-            elif type(piece) is _Label:
-                self.place(piece)
 
     def place(self, label: _Label) -> None:
         label.address = len(self.code)
         for address in label.waiting:
             self.code[address] |= label.address << 8
 
-    def instruction(self, piece: _Instruction) -> None:
-        operand, opcode = piece.operand, CODE[piece.op]
-        if isinstance(operand, _Label):
+    def instruction(self, op: str, operand: int | _Label, span: Span) -> None:
+        opcode = CODE[op]
+        if type(operand) is _Label:
             operand.waiting.append(len(self.code))
             operand = 0
-        assert TABLE[opcode].operand or not operand, f"{piece.op} takes no operand"
-        self.code.append(opcode | operand << 8)
-        self.spans.append(piece.span)
+        assert not operand or TABLE[opcode].operand, f"{op} takes no operand"
+        self.code.append(opcode | operand << 8)  # type: ignore[operator]
+        self.spans.append(span)
 
     def truth(self, node: Node) -> list[_Work]:
         """Replace "the truth of *node*"."""
         span = node.span
         match node:
+            case Comparison(operator, left, right):
+                name = _RELATIONS[operator]
+                if isinstance(left, Identifier) and isinstance(right, Literal):
+                    stringy = right.kind == "string" and operator in ("=", "<>")
+                    return self.test(
+                        name, left, right.value, span, fused=f"{name}_SLOT_{'STRING' if stringy else 'CONSTANT'}"
+                    )
+                if self.quick and isinstance(right, Literal):
+                    return [_Value(left), (f"{name}_CONSTANT", self.constant(right.value), span)]
+                return [_Value(left), _Value(right), (name, 0, span)]
             case And(operands) | Or(operands):
                 jump, connect = ("JUMP_IF_FALSE", "AND") if isinstance(node, And) else ("JUMP_IF_TRUE", "OR")
                 end = _Label()
                 work: list[_Work] = [_Truth(operands[0])]
                 for operand in operands[1:]:
-                    work += [_Instruction(jump, end, span), _Truth(operand), _Instruction(connect, 0, span)]
+                    work += [(jump, end, span), _Truth(operand), (connect, 0, span)]
                 return [*work, end]
             case Not(operand):
-                return [_Truth(operand), _Instruction("NOT", 0, span)]
+                return [_Truth(operand), ("NOT", 0, span)]
             case Literal():
-                return [_Instruction("PUSH_TRUTH", int(node.value), span)]
+                return [("PUSH_TRUTH", int(node.value), span)]
             case Identifier():
-                return [_Value(node), _Instruction("AS_TRUTH", 0, span)]
+                return [_Value(node), ("AS_TRUTH", 0, span)]
             case IsNull(negated, identifier):
-                return [_Instruction("IS_NOT_NULL" if negated else "IS_NULL", self.slot(identifier), span)]
+                return [("IS_NOT_NULL" if negated else "IS_NULL", self.slot(identifier), span)]
             case In(negated, identifier, choices):
                 return self.test(
                     "NOT_IN" if negated else "IN",
@@ -236,16 +242,6 @@ class _Lowering:
                 return self.test(name, identifier, constant, span)
             case Between(negated, operand, low, high):
                 return self.between(node, negated, operand, low, high)
-            case Comparison(operator, left, right):
-                name = _RELATIONS[operator]
-                if isinstance(left, Identifier) and isinstance(right, Literal):
-                    stringy = right.kind == "string" and operator in ("=", "<>")
-                    return self.test(
-                        name, left, right.value, span, fused=f"{name}_SLOT_{'STRING' if stringy else 'CONSTANT'}"
-                    )
-                if self.quick and isinstance(right, Literal):
-                    return [_Value(left), _Instruction(f"{name}_CONSTANT", self.constant(right.value), span)]
-                return [_Value(left), _Value(right), _Instruction(name, 0, span)]
         raise AssertionError(node)
 
     def between(self, node: Between, negated: bool, operand: Node, low: Node, high: Node) -> list[_Work]:
@@ -259,8 +255,8 @@ class _Lowering:
             numbers = self.constant(low.value), self.constant(high.value)
             if max(numbers) < FUSED_LIMIT:
                 short = numbers[0] | numbers[1] << FUSED_BITS
-                return [_Value(operand), _Instruction(f"{op}_CONSTANTS", short, node.span)]
-        return [_Value(operand), _Value(low), _Value(high), _Instruction(op, 0, node.span)]
+                return [_Value(operand), (f"{op}_CONSTANTS", short, node.span)]
+        return [_Value(operand), _Value(low), _Value(high), (op, 0, node.span)]
 
     def test(
         self, name: str, identifier: Identifier, constant: Constant, span: Span, fused: str | None = None
@@ -268,31 +264,31 @@ class _Lowering:
         """Test a property against a constant, in one instruction if there is one and its short operands suffice."""
         slot, number = self.slot(identifier), self.constant(constant)
         if fused and self.quick and slot < FUSED_LIMIT and number < FUSED_LIMIT:
-            return [_Instruction(fused, slot | number << FUSED_BITS, span)]
-        work: list[_Work] = [_Instruction("PUSH_SLOT", slot, identifier.span)]
+            return [(fused, slot | number << FUSED_BITS, span)]
+        work: list[_Work] = [("PUSH_SLOT", slot, identifier.span)]
         if TABLE[CODE[name]].operand:
-            return [*work, _Instruction(name, number, span)]
-        return [*work, _Instruction("PUSH_CONSTANT", number, span), _Instruction(name, 0, span)]
+            return [*work, (name, number, span)]
+        return [*work, ("PUSH_CONSTANT", number, span), (name, 0, span)]
 
     def value(self, node: Node) -> list[_Work]:
         """Replace "the value of *node*"."""
         match node:
             case Literal():
-                return [_Instruction("PUSH_CONSTANT", self.constant(node.value), node.span)]
+                return [("PUSH_CONSTANT", self.constant(node.value), node.span)]
             case Identifier():
-                return [_Instruction("PUSH_SLOT", self.slot(node), node.span)]
+                return [("PUSH_SLOT", self.slot(node), node.span)]
             case Sign(operator, operand):
-                return [_Value(operand), _Instruction(_SIGNS[operator], 0, node.span)]
+                return [_Value(operand), (_SIGNS[operator], 0, node.span)]
             case Arithmetic(operators, operands):
                 work: list[_Work] = [_Value(operands[0])]
                 for operator, operand in zip(operators, operands[1:], strict=True):
                     op = _ARITHMETIC[operator]
                     if self.quick and isinstance(operand, Literal):
-                        work.append(_Instruction(f"{op}_CONSTANT", self.constant(operand.value), node.span))
+                        work.append((f"{op}_CONSTANT", self.constant(operand.value), node.span))
                     else:
-                        work += [_Value(operand), _Instruction(op, 0, node.span)]
+                        work += [_Value(operand), (op, 0, node.span)]
                 return work
-        return [_Truth(node), _Instruction("AS_VALUE", 0, node.span)]
+        return [_Truth(node), ("AS_VALUE", 0, node.span)]
 
     def branch(self, work: _Branch) -> list[_Work]:
         """Replace "go to yes or no": connectives into their operands, a test into itself and one branch."""
@@ -323,12 +319,12 @@ class _Lowering:
             return pieces
         pieces = [_Truth(node)]
         if strict and self.may_be_unknown(node):
-            pieces.append(_Instruction("RESTART_IF_UNKNOWN", self.exact, node.span))
+            pieces.append(("RESTART_IF_UNKNOWN", self.exact, node.span))
         if follows is yes:
             op, target = ("BRANCH_UNLESS_TRUE" if positive else "BRANCH_UNLESS_FALSE"), no
         else:
             op, target = ("BRANCH_IF_TRUE" if positive else "BRANCH_IF_FALSE"), yes
-        return [*pieces, _Instruction(op, target, node.span)]
+        return [*pieces, (op, target, node.span)]
 
     def switches(self, node: Or) -> list[Node | _Switch]:
         """Gather runs of ``x = 'a' AND …`` over one property: at most one string of each run can be the value of x.
@@ -377,8 +373,8 @@ class _Lowering:
         """Look the property up among the strings; behind each string stands what else must be TRUE with it."""
         span = work.node.span
         strings = self.constant(tuple(switch.cases))
-        todo: list[_Work] = [_Instruction("SWITCH_SLOT", self.slot(switch.identifier) | strings << FUSED_BITS, span)]
-        bodies: list[_Work] = [_Instruction("JUMP", following, span)]
+        todo: list[_Work] = [("SWITCH_SLOT", self.slot(switch.identifier) | strings << FUSED_BITS, span)]
+        bodies: list[_Work] = [("JUMP", following, span)]
         for rests in switch.cases.values():
             body = work.yes
             if () not in rests:
@@ -388,8 +384,8 @@ class _Lowering:
                     condition = rest[0] if len(rest) == 1 else And(rest, span)
                     otherwise = _Label()
                     bodies += [_Branch(condition, True, work.yes, otherwise, otherwise, work.strict), otherwise]
-                bodies.append(_Instruction("JUMP", following, span))
-            todo.append(_Instruction("JUMP", body, span))
+                bodies.append(("JUMP", following, span))
+            todo.append(("JUMP", body, span))
         return todo + bodies
 
     def may_be_unknown(self, node: Node) -> bool:

@@ -106,7 +106,7 @@ class Matcher:
         """
         if errors not in ("raise", "skip"):
             raise ArgumentError(f"errors is {errors!r}: expected 'raise' or 'skip'")
-        kind = type(messages)
+        kind: type = type(messages)
         if kind is Record or not (hasattr(kind, "__iter__") or hasattr(kind, "__getitem__")):
             raise ArgumentError(f"filter takes an iterable of messages, found one Python {type(messages).__name__}")
         return Selection(self._machine, messages, errors == "skip")

@@ -84,7 +84,12 @@ _ROWS: tuple[tuple[str, ...], ...] = (
     ("RESTART_IF_UNKNOWN", "target", "truth -- truth", "if UNKNOWN begin again in the exact code at the target"),
     ("RETURN_TRUTH", "truth", "--", "end with FALSE or TRUE"),
     ("RETURN", "", "truth --", "end with the truth value"),
-    ("SWITCH_SLOT", "slot+strings", "--", "if the slot is the nth string go to the nth JUMP behind, else past them all"),
+    (
+        "SWITCH_SLOT",
+        "slot+strings",
+        "--",
+        "if the slot is the nth string go to the nth JUMP behind, else past them all",
+    ),
     ("JUMP", "target", "--", "go forward to the target"),
     # fused
     *(

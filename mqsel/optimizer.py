@@ -40,6 +40,9 @@ def optimize(checked: Checked) -> Checked:
     done: dict[int, Node] = {}
     changed = False
     for node in checked.order:
+        if not _BY_CLASS[type(node)]:
+            done[id(node)] = node
+            continue
         new = _rebuild(node, done)
         at = 0
         while at < len(RULES):
@@ -96,9 +99,7 @@ def _fold_head(node: Arithmetic, dialect: Dialect) -> Node:
     """A chain is left-associative: its head may fold before a property is met, its tail may not."""
     head = node.operands[0]
     for place, sign in enumerate(node.operators):
-        pair = Arithmetic(
-            (sign,), (head, node.operands[place + 1]), (node.span[0], node.operands[place + 1].span[1])
-        )
+        pair = Arithmetic((sign,), (head, node.operands[place + 1]), (node.span[0], node.operands[place + 1].span[1]))
         folded = fold_constants(pair, dialect)
         if not isinstance(folded, Literal):
             if place == 0:

@@ -150,12 +150,17 @@ _LAST_BYTES = bytes(range(0x80))
 
 def encode_spans(spans: Iterable[Span]) -> bytes:
     """Write spans as they travel in a program."""
-    parts: list[bytes] = []
+    table = bytearray()
     before = 0
     for start, stop in spans:
-        parts.append(_zigzag(start - before) + _zigzag(stop - start))
+        for value in (start - before, stop - start):
+            folded = value << 1 if value >= 0 else (-value << 1) - 1
+            if folded < 0x80:
+                table.append(folded)
+            else:
+                table += _number(folded)
         before = start
-    return b"".join(parts)
+    return bytes(table)
 
 
 def _foreign_version(data: bytes) -> ProgramError:
