@@ -58,6 +58,7 @@ cdef struct Slot:
     PyObject *owner          # strong reference to what the value points to, released late
     # Dicts of one shape hold a property at one place: PyDict_Next from there costs a fraction of a probe.
     Py_ssize_t place         # PyDict_Next position of the property's entry in the last dict
+    bint single              # one instruction of the quick code reads it, and no other
     int trust                # > 0: try the place first; <= 0: counts up from a rest towards the next search for it
 
 
@@ -128,6 +129,7 @@ cdef class Machine:
     cdef uint32_t exact                 # address of the exact code
     cdef Py_ssize_t slot_count
     cdef Py_ssize_t constant_count
+    cdef list uses                      # for each slot how many instructions of the quick code read it
     cdef PyObject **names               # for each slot its interned name
     cdef PyObject **aliases             # for each slot its other spelling, or NULL
     cdef Layout layout                  # of the schema, or None
@@ -138,6 +140,7 @@ cdef class Machine:
 
     cdef int load_slots(self, bint aliased) except -1
     cdef int load_constants(self) except -1
+    cdef int count_uses(self) except -1
     cdef Frame *frame_take(self) except NULL
     cdef void frame_give(self, Frame *frame) noexcept
     cdef int dispatch(self, Frame *frame, PyObject *message, uint32_t start) except -1
@@ -162,10 +165,9 @@ cdef class Selection:
     cdef bint indexed                   # a list or tuple, read by index: no iterator between us and it
     cdef Frame *frame
     cdef bint skipping                  # errors="skip"
-    cdef bint evaluating                # a message is being evaluated: what is raised now is about it
     cdef bint running                   # inside __next__: another thread or the input itself must not enter
     cdef readonly Py_ssize_t seen       # messages pulled so far
     cdef readonly Py_ssize_t selected
     cdef readonly Py_ssize_t skipped    # messages that raised PropertyTypeError
 
-    cdef object advance(self, object messages)
+    cdef int trouble(self, int status) except -1

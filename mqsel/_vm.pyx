@@ -28,6 +28,7 @@ from collections.abc import Mapping
 
 from mqsel import errors
 from mqsel.errors import ArgumentError, PropertyTypeError
+from mqsel.opcodes import TABLE
 from mqsel.program import Pattern, Program
 from mqsel.schema import as_schema
 from mqsel.values import TYPE_NAMES as _TYPES
@@ -41,8 +42,9 @@ cdef extern from "Python.h":
     int PyDict_Next(PyObject *mapping, Py_ssize_t *place, PyObject **key, PyObject **item)
     PyObject **PySequence_Fast_ITEMS(PyObject *sequence)
     Py_ssize_t PySequence_Fast_GET_SIZE(PyObject *sequence)
-    PyObject *PyIter_Next(PyObject *iterator) except? NULL
-    int PyErr_CheckSignals() except -1
+    PyObject *PyIter_Next(PyObject *iterator)
+    int PyErr_CheckSignals()
+    PyObject *PyErr_Occurred()
     long long PyLong_AsLongLongAndOverflow(PyObject *number, int *overflow) except? -1
     int PyUnicode_CheckExact(PyObject *item)
     int PyUnicode_KIND(PyObject *text)
@@ -87,6 +89,7 @@ cdef enum:
     ANY_POINT = 0xFFFFFFFF      # _ in a segment; no code point has this number
     LINEAR_CHOICES = 8          # an IN list up to this long is searched item by item
     SIGNALS = 0x3FFF            # messages between two looks for an interrupt
+    INTERRUPTED = -2            # status of a message after which one was found
 
 cdef uint64_t HASH_FACTOR = 0x9E3779B97F4A7C15     # 2**64 divided by the golden ratio
 cdef Value NOTHING              # what a slot without a position holds
@@ -287,6 +290,31 @@ cdef enum:
     REST = -62      # probes before the next search for a place
 
 
+cdef inline Value *slot_glance(Frame *frame, Source *source, uint32_t number) except NULL:
+    """Give the value of a slot to a test that looks at it at once.
+
+    Where no other instruction of the quick code reads the slot, a string in a dict is neither kept nor owned: nothing
+    can run between this look-up and the test. Two writes to the string's reference count are saved, and its cache line.
+    """
+    cdef Slot *slot
+    cdef PyObject *item
+    if Source is DictSource:
+        slot = &frame.slots[number]
+        if slot.single and slot.stamp != frame.stamp:
+            item = dict_find(source.message, slot)
+            if item != NULL and PyUnicode_CheckExact(item) and __Pyx_PyUnicode_READY(item) == 0:
+                slot.value.tag = STRING
+                slot.value.it.o = item
+            elif item == NULL:
+                slot.value.tag = NULL_VALUE
+                slot.value.mqtype = MQTYPE_NULL
+            else:
+                slot.stamp = frame.stamp
+                value_load_plain(&slot.value, &slot.owner, slot.name, item)
+            return &slot.value
+    return slot_value(frame, source, number)
+
+
 cdef int value_declared(Value *value, int wanted, PyObject *name) except -1:
     """Give a value the type that the schema declares, if it declares one."""
     if wanted and value.mqtype != wanted and value.mqtype != MQTYPE_NULL:
@@ -360,24 +388,23 @@ cdef inline float as_float(Value *value) noexcept:
     return <float> value.it.i if value.tag <= INT64 else <float> value.it.d
 
 
-cdef inline int number_relation(Value *left, Value *right) noexcept:
-    """Compare two numbers after Java's binary promotion."""
-    cdef double a, b
-    if left.tag <= INT64 and right.tag <= INT64:
-        if left.it.i == right.it.i:
-            return IS_EQUAL
-        return IS_LESS if left.it.i < right.it.i else IS_GREATER
-    if left.tag == FLOAT64 or right.tag == FLOAT64:
-        a = as_double(left)
-        b = as_double(right)
-    else:
-        a = as_float(left)
-        b = as_float(right)
+cdef inline int float_relation(double a, double b) noexcept:
     if a < b:
         return IS_LESS
     if a > b:
         return IS_GREATER
     return IS_EQUAL if a == b else IS_UNORDERED
+
+
+cdef inline int number_relation(Value *left, Value *right) noexcept:
+    """Compare two numbers after Java's binary promotion."""
+    if left.tag <= INT64 and right.tag <= INT64:
+        if left.it.i == right.it.i:
+            return IS_EQUAL
+        return IS_LESS if left.it.i < right.it.i else IS_GREATER
+    if left.tag == FLOAT64 or right.tag == FLOAT64:
+        return float_relation(as_double(left), as_double(right))
+    return float_relation(as_float(left), as_float(right))
 
 
 cdef inline bint string_equal(PyObject *left, PyObject *right) noexcept:
@@ -403,11 +430,8 @@ cdef inline int value_compare(Value *left, Value *right, int mask, int mismatch)
     """Compare two values; NULL wins over a mismatch. The two commonest pairs of types come first."""
     if left.tag == INT64 and right.tag == INT64:
         return (mask & (IS_EQUAL if left.it.i == right.it.i else IS_LESS if left.it.i < right.it.i else IS_GREATER)) != 0
-    if left.tag == STRING and right.tag == STRING:
-        if mask == MASK_EQUAL:
-            return string_equal(left.it.o, right.it.o)
-        if mask == MASK_NOT_EQUAL:
-            return not string_equal(left.it.o, right.it.o)
+    if left.tag == FLOAT64 and right.tag == FLOAT64:
+        return (mask & float_relation(left.it.d, right.it.d)) != 0
     return value_compare_other(left, right, mask, mismatch)
 
 
@@ -419,7 +443,9 @@ cdef int value_compare_other(Value *left, Value *right, int mask, int mismatch) 
         return UNKNOWN
     if left.tag != right.tag or (mask != MASK_EQUAL and mask != MASK_NOT_EQUAL):
         return mismatch
-    if left.tag == BOOLEAN:
+    if left.tag == STRING:
+        equal = string_equal(left.it.o, right.it.o)
+    elif left.tag == BOOLEAN:
         equal = left.it.i == right.it.i
     elif left.tag == BYTES:
         equal = bytes_equal(left.it.o, right.it.o)
@@ -431,6 +457,8 @@ cdef int value_compare_other(Value *left, Value *right, int mask, int mismatch) 
 cdef int value_between(Value *operand, Value *low, Value *high, bint negated, Image *image) noexcept:
     """BETWEEN is ``>= AND <=``, NOT BETWEEN ``< OR >``; between_null says what a NULL makes of them."""
     cdef int first, second
+    if operand.tag == INT64 and low.tag == INT64 and high.tag == INT64:
+        return (low.it.i <= operand.it.i <= high.it.i) != negated
     if image.between_literal and (
         operand.tag == NULL_VALUE or low.tag == NULL_VALUE or high.tag == NULL_VALUE
     ):
@@ -454,15 +482,18 @@ cdef inline int value_arithmetic(Value *left, Value *right, uint32_t op, bint nu
     cdef int64_t i, j
     cdef double a, b
     cdef float f, g
-    if left.tag == NULL_VALUE or right.tag == NULL_VALUE:
+    if left.tag == INT64 and right.tag == INT64:
+        tag = INT64
+    elif left.tag == NULL_VALUE or right.tag == NULL_VALUE:
         if null_is_error:
             return ERR
         left.tag = NULL_VALUE
         return 0
-    if not is_number(left) or not is_number(right):
+    elif not is_number(left) or not is_number(right):
         left.tag = POISON
         return 0
-    tag = left.tag if left.tag > right.tag else right.tag
+    else:
+        tag = left.tag if left.tag > right.tag else right.tag
     if tag <= INT64:
         i = left.it.i
         j = right.it.i
@@ -756,7 +787,7 @@ cdef int run(Frame *frame, Source *source, uint32_t *at) except -1:
             at = image.code + operand
             continue
         elif op == SWITCH_SLOT:
-            value = slot_value(frame, source, operand & 0xFFF)
+            value = slot_glance(frame, source, operand & 0xFFF)
             number = -1
             if value.tag == STRING:
                 number = choices_find(image.choices[operand >> 12], value.it.o)
@@ -783,14 +814,14 @@ cdef int run(Frame *frame, Source *source, uint32_t *at) except -1:
                 value, &image.constants[operand >> 12], MASKS[op - EQUAL_SLOT_CONSTANT], image.mismatch
             )
         elif op == EQUAL_SLOT_STRING or op == NOT_EQUAL_SLOT_STRING:
-            value = slot_value(frame, source, operand & 0xFFF)
+            value = slot_glance(frame, source, operand & 0xFFF)
             if value.tag == STRING:
                 result = string_equal(value.it.o, image.constants[operand >> 12].it.o)
                 result ^= op == NOT_EQUAL_SLOT_STRING
             else:
                 result = UNKNOWN if value.tag == NULL_VALUE else image.mismatch
         elif op == IN_SLOT or op == NOT_IN_SLOT:
-            value = slot_value(frame, source, operand & 0xFFF)
+            value = slot_glance(frame, source, operand & 0xFFF)
             result = value_in(value, image.choices[operand >> 12], op == NOT_IN_SLOT, image.mismatch)
         elif op == IS_NULL or op == IS_NOT_NULL:
             value = slot_value(frame, source, operand)
@@ -838,6 +869,15 @@ cdef int run(Frame *frame, Source *source, uint32_t *at) except -1:
         # A branch almost always follows a test: take it here, so that the truth never goes over the stack.
         word = at[0]
         op = word & 0xFF
+        if op == RESTART_IF_UNKNOWN:
+            if result == UNKNOWN:
+                at = image.code + (word >> 8)
+                stack = frame.stack
+                truths = frame.truths
+                continue
+            at += 1
+            word = at[0]
+            op = word & 0xFF
         if op == BRANCH_UNLESS_TRUE:
             at = at + 1 if result == TRUE else image.code + (word >> 8)
         elif op == BRANCH_IF_TRUE:
@@ -846,6 +886,8 @@ cdef int run(Frame *frame, Source *source, uint32_t *at) except -1:
             at = at + 1 if result == FALSE else image.code + (word >> 8)
         elif op == BRANCH_IF_FALSE:
             at = image.code + (word >> 8) if result == FALSE else at + 1
+        elif op == RETURN:
+            return result
         else:
             truths[0] = truth
             truths += 1
@@ -1016,6 +1058,7 @@ cdef class Machine:
         for number, word in enumerate(program.code):
             self.image.code[number] = word
         self.load_slots(dialect.headers == "mqi")
+        self.count_uses()
         self.load_constants()
         if self.schema is not None:
             self.layout = Layout(self, self.schema.names, self.schema.types)
@@ -1034,6 +1077,17 @@ cdef class Machine:
                 self.kept.append(alias)
                 self.aliases[number] = <PyObject *> alias
         self.slot_count = len(names)
+        return 0
+
+    cdef int count_uses(self) except -1:
+        """Find the slots that one instruction of the quick code reads, and no other."""
+        cdef uint32_t end = self.exact if self.exact else <uint32_t> len(self.program.code)
+        uses = [0] * self.slot_count
+        for word in self.program.code[:end]:
+            row = TABLE[word & 0xFF]
+            if row.operand.startswith("slot"):
+                uses[word >> 8 & (0xFFF if "+" in row.operand else 0xFFFFFF)] += 1
+        self.uses = uses
         return 0
 
     cdef int load_constants(self) except -1:
@@ -1095,6 +1149,7 @@ cdef class Machine:
             for number in range(self.slot_count):
                 frame.slots[number].name = self.names[number]
                 frame.slots[number].alias = self.aliases[number]
+                frame.slots[number].single = self.uses[number] == 1
             frame.stack = <Value *> zeroed(self.program.value_depth, sizeof(Value))
             frame.truths = <unsigned char *> zeroed(self.program.truth_depth, 1)
         except MemoryError:
@@ -1111,9 +1166,16 @@ cdef class Machine:
     cdef int dispatch(self, Frame *frame, PyObject *message, uint32_t start) except -1:
         """Choose the property source by the type of the message, and run."""
         cdef DictSource source
+        cdef SequenceSource sequence
         if PyDict_CheckExact(<object> message):
             source.message = message
             return start_at(self, frame, &source, start)
+        if self.layout is not None and PyTuple_CheckExact(<object> message):
+            sequence.sequence = message
+            sequence.positions = self.layout.positions
+            sequence.types = self.layout.types
+            if PySequence_Fast_GET_SIZE(message) == self.layout.width:
+                return start_at(self, frame, &sequence, start)
         return self.dispatch_slow(frame, <object> message, start)
 
     cdef int dispatch_slow(self, Frame *frame, object message, uint32_t start) except -1:
@@ -1121,7 +1183,7 @@ cdef class Machine:
         cdef RecordSource record
         cdef MappingSource mapping
         cdef Layout layout
-        if type(message) is Record:
+        if <PyObject *> Py_TYPE(<PyObject *> message) == <PyObject *> Record:
             layout = self.record_layout
             if layout is None or (<Record> message).schema is not layout.names:
                 layout = self.layout_of((<Record> message).schema)
@@ -1218,6 +1280,26 @@ cdef void frame_free(Frame *frame) noexcept:
     free(frame)
 
 
+cdef int propagate() except -1:
+    """Let the exception that is set go on its way."""
+    return -1
+
+
+cdef int dispatch_from_start(Machine machine, Frame *frame, PyObject *message) except -1:
+    return machine.dispatch(frame, message, 0)
+
+
+# The same two functions, but an exception they raise stays set and is the caller's to notice (status -1).
+ctypedef int (*run_dict_raising)(Frame *, DictSource *, uint32_t *) except -1
+ctypedef int (*run_dict_quiet)(Frame *, DictSource *, uint32_t *) noexcept
+ctypedef int (*dispatch_raising)(Machine, Frame *, PyObject *) except -1
+ctypedef int (*dispatch_quiet)(Machine, Frame *, PyObject *) noexcept
+cdef run_dict_raising _run_dict = run[DictSource]
+cdef dispatch_raising _dispatch = dispatch_from_start
+cdef run_dict_quiet RUN_DICT = <run_dict_quiet> <void *> _run_dict
+cdef dispatch_quiet DISPATCH = <dispatch_quiet> <void *> _dispatch
+
+
 # ---- streams -----------------------------------------------------------------------------------------------------
 
 @cython.final
@@ -1245,65 +1327,71 @@ cdef class Selection:
         return self
 
     def __next__(self):
+        cdef PyObject *messages
+        cdef PyObject *message
+        cdef DictSource source
+        cdef int status
+        cdef object result
         if self.running:
             raise ArgumentError(
                 "this stream is already being read: two threads cannot share it", hint="give each its own filter()"
             )
-        if self.messages is None:
-            raise StopIteration
+        held = self.messages
+        messages = <PyObject *> held
         self.running = True
-        try:
-            while True:
-                try:
-                    result = self.advance(self.messages)
-                except PropertyTypeError as error:
-                    if not self.evaluating:
-                        raise  # the input's own
-                    if not self.skipping:
-                        error.index = self.seen - 1
-                        raise
-                    self.skipped += 1
-                except StopIteration as error:
-                    if not self.skipping:
-                        raise errors.unreadable_message(self.seen - 1) from error
-                    self.skipped += 1
-                else:
+        # Nothing below propagates an exception until `running` is taken back: no try, which would cost each answer.
+        while self.messages is not None:
+            if self.indexed:
+                # A list may shrink under us, as under any iterator.
+                if self.seen >= PySequence_Fast_GET_SIZE(messages):
                     break
+                message = PySequence_Fast_ITEMS(messages)[self.seen]
+                Py_INCREF(<object> message)
+            else:
+                message = PyIter_Next(messages)
+                if message == NULL:
+                    break
+            self.seen += 1
+            if PyDict_CheckExact(<object> message):
+                source.message = message
+                status = RUN_DICT(self.frame, &source, self.machine.image.code)
+            else:
+                status = DISPATCH(self.machine, self.frame, message)
+            if self.seen & SIGNALS == 0 and status >= 0 and PyErr_CheckSignals() < 0:
+                status = INTERRUPTED
+            if status == TRUE:
+                self.running = False
+                self.selected += 1
+                result = <object> message
+                Py_DECREF(result)
+                return result
+            Py_DECREF(<object> message)
+            if status < 0:
+                self.running = False
+                self.trouble(status)  # raises, unless the message is to be skipped
+                self.running = True
+        self.running = False
+        self.messages = None
+        if PyErr_Occurred():
+            propagate()
+        raise StopIteration
+
+    cdef int trouble(self, int status) except -1:
+        """Handle the exception that is set: it came from the message that was just read, or is an interrupt."""
+        try:
+            propagate()
+        except (PropertyTypeError, StopIteration) as error:
+            if status == INTERRUPTED or not self.skipping:
+                self.messages = None
+                if isinstance(error, StopIteration):
+                    raise errors.unreadable_message(self.seen - 1) from error
+                error.index = self.seen - 1
+                raise
+            self.skipped += 1
         except BaseException:
             self.messages = None
             raise
-        finally:
-            self.running = False
-        if result is _MISSING:
-            self.messages = None
-            raise StopIteration
-        return result
-
-    cdef object advance(self, object messages):
-        """Give the next selected message, or _MISSING at the end."""
-        cdef PyObject *pulled
-        cdef object message
-        while self.messages is not None:
-            self.evaluating = False
-            if self.indexed:
-                # A list may shrink under us, as under any iterator.
-                if self.seen >= PySequence_Fast_GET_SIZE(<PyObject *> messages):
-                    break
-                message = <object> PySequence_Fast_ITEMS(<PyObject *> messages)[self.seen]
-            else:
-                pulled = PyIter_Next(<PyObject *> messages)
-                if pulled == NULL:
-                    break
-                message = <object> pulled
-                Py_DECREF(message)
-            self.seen += 1
-            if self.seen & SIGNALS == 0:
-                PyErr_CheckSignals()
-            self.evaluating = True
-            if self.machine.dispatch(self.frame, <PyObject *> message, 0) == TRUE:
-                self.selected += 1
-                return message
-        return _MISSING
+        return 0
 
     def close(self) -> None:
         """End the stream."""
