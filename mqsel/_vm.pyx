@@ -293,21 +293,28 @@ cdef enum:
 cdef inline Value *slot_glance(Frame *frame, Source *source, uint32_t number) except NULL:
     """Give the value of a slot to a test that looks at it at once.
 
-    Where no other instruction of the quick code reads the slot, a string in a dict is neither kept nor owned: nothing
-    can run between this look-up and the test. Two writes to the string's reference count are saved, and its cache line.
+    Where no other instruction of the quick code reads the slot, a string is neither kept nor owned: nothing can run
+    between this look-up and the test. Two writes to the string's reference count are saved, and its cache line.
     """
     cdef Slot *slot
     cdef PyObject *item
-    if Source is DictSource:
+    if Source is DictSource or Source is SequenceSource:
         slot = &frame.slots[number]
         if slot.single and slot.stamp != frame.stamp:
-            item = dict_find(source.message, slot)
-            if item != NULL and PyUnicode_CheckExact(item) and __Pyx_PyUnicode_READY(item) == 0:
-                slot.value.tag = STRING
-                slot.value.it.o = item
-            elif item == NULL:
+            if Source is DictSource:
+                item = dict_find(source.message, slot)
+            else:
+                if source.types != NULL or source.positions[number] >= PySequence_Fast_GET_SIZE(source.sequence):
+                    return slot_value(frame, source, number)
+                item = Py_None
+                if source.positions[number] >= 0:
+                    item = PySequence_Fast_ITEMS(source.sequence)[source.positions[number]]
+            if item == NULL:
                 slot.value.tag = NULL_VALUE
                 slot.value.mqtype = MQTYPE_NULL
+            elif PyUnicode_CheckExact(item) and __Pyx_PyUnicode_READY(item) == 0:
+                slot.value.tag = STRING
+                slot.value.it.o = item
             else:
                 slot.stamp = frame.stamp
                 value_load_plain(&slot.value, &slot.owner, slot.name, item)
@@ -809,7 +816,7 @@ cdef int run(Frame *frame, Source *source, uint32_t *at) except -1:
             op == EQUAL_SLOT_CONSTANT or op == NOT_EQUAL_SLOT_CONSTANT or op == LESS_SLOT_CONSTANT
             or op == LESS_EQUAL_SLOT_CONSTANT or op == GREATER_SLOT_CONSTANT or op == GREATER_EQUAL_SLOT_CONSTANT
         ):
-            value = slot_value(frame, source, operand & 0xFFF)
+            value = slot_glance(frame, source, operand & 0xFFF)
             result = value_compare(
                 value, &image.constants[operand >> 12], MASKS[op - EQUAL_SLOT_CONSTANT], image.mismatch
             )
@@ -1033,7 +1040,6 @@ cdef class Layout:
         free(self.types)
 
 
-@cython.final
 cdef class Machine:
     """A verified program, ready to run. Holds no state of an evaluation, so threads may share it.
 
@@ -1166,16 +1172,9 @@ cdef class Machine:
     cdef int dispatch(self, Frame *frame, PyObject *message, uint32_t start) except -1:
         """Choose the property source by the type of the message, and run."""
         cdef DictSource source
-        cdef SequenceSource sequence
         if PyDict_CheckExact(<object> message):
             source.message = message
             return start_at(self, frame, &source, start)
-        if self.layout is not None and PyTuple_CheckExact(<object> message):
-            sequence.sequence = message
-            sequence.positions = self.layout.positions
-            sequence.types = self.layout.types
-            if PySequence_Fast_GET_SIZE(message) == self.layout.width:
-                return start_at(self, frame, &sequence, start)
         return self.dispatch_slow(frame, <object> message, start)
 
     cdef int dispatch_slow(self, Frame *frame, object message, uint32_t start) except -1:
@@ -1213,7 +1212,8 @@ cdef class Machine:
         if fields is None:
             fields = getattr(message, "_fields", None)
         if layout is not None and fields is layout.names:
-            if type(fields) is tuple or (type(fields) is list and fields == layout.copy):
+            # A tuple cannot change in place (the fields of a pyspark Row may be a Row themselves), a list can.
+            if PyTuple_Check(fields) or (type(fields) is list and fields == layout.copy):
                 return layout
         if not isinstance(fields, (tuple, list)):
             return None
@@ -1231,7 +1231,10 @@ cdef class Machine:
         return layout
 
     def matches(self, message) -> bool:
-        """Tell whether the message is selected, by the quick code if there is some."""
+        """Tell whether *message* is selected, that is, whether the selector is TRUE for it.
+
+        Raises: PropertyTypeError: no message, or a property that is read has no property value.
+        """
         cdef Frame *frame = self.frame_take()
         try:
             return self.dispatch(frame, <PyObject *> message, 0) == TRUE
@@ -1246,7 +1249,7 @@ cdef class Machine:
         finally:
             self.frame_give(frame)
 
-    def properties(self, message) -> dict:
+    def read(self, message) -> dict:
         """Read what the program would read: name -> (name of the type, value)."""
         cdef Frame *frame = self.frame_take()
         cdef Py_ssize_t slot
@@ -1286,18 +1289,49 @@ cdef int propagate() except -1:
 
 
 cdef int dispatch_from_start(Machine machine, Frame *frame, PyObject *message) except -1:
-    return machine.dispatch(frame, message, 0)
+    return machine.dispatch_slow(frame, <object> message, 0)
 
 
-# The same two functions, but an exception they raise stays set and is the caller's to notice (status -1).
+# The same functions, but an exception they raise stays set and is the caller's to notice (status -1).
 ctypedef int (*run_dict_raising)(Frame *, DictSource *, uint32_t *) except -1
 ctypedef int (*run_dict_quiet)(Frame *, DictSource *, uint32_t *) noexcept
+ctypedef int (*run_sequence_raising)(Frame *, SequenceSource *, uint32_t *) except -1
+ctypedef int (*run_sequence_quiet)(Frame *, SequenceSource *, uint32_t *) noexcept
+ctypedef int (*run_record_raising)(Frame *, RecordSource *, uint32_t *) except -1
+ctypedef int (*run_record_quiet)(Frame *, RecordSource *, uint32_t *) noexcept
 ctypedef int (*dispatch_raising)(Machine, Frame *, PyObject *) except -1
 ctypedef int (*dispatch_quiet)(Machine, Frame *, PyObject *) noexcept
 cdef run_dict_raising _run_dict = run[DictSource]
+cdef run_sequence_raising _run_sequence = run[SequenceSource]
+cdef run_record_raising _run_record = run[RecordSource]
 cdef dispatch_raising _dispatch = dispatch_from_start
 cdef run_dict_quiet RUN_DICT = <run_dict_quiet> <void *> _run_dict
+cdef run_sequence_quiet RUN_SEQUENCE = <run_sequence_quiet> <void *> _run_sequence
+cdef run_record_quiet RUN_RECORD = <run_record_quiet> <void *> _run_record
 cdef dispatch_quiet DISPATCH = <dispatch_quiet> <void *> _dispatch
+
+
+cdef inline int run_quietly(Machine machine, Frame *frame, PyObject *message) noexcept:
+    """Run the quick code on a message; the commonest kinds of message go straight to their loop."""
+    cdef DictSource mapping
+    cdef SequenceSource sequence
+    cdef RecordSource record
+    cdef PyObject *kind = <PyObject *> Py_TYPE(message)
+    if PyDict_CheckExact(<object> message):
+        mapping.message = message
+        return RUN_DICT(frame, &mapping, machine.image.code)
+    if machine.layout is not None and PyTuple_CheckExact(<object> message):
+        if PySequence_Fast_GET_SIZE(message) == machine.layout.width:
+            sequence.sequence = message
+            sequence.positions = machine.layout.positions
+            sequence.types = machine.layout.types
+            return RUN_SEQUENCE(frame, &sequence, machine.image.code)
+    if kind == <PyObject *> Record and machine.record_layout is not None:
+        if (<Record> message).schema is machine.record_layout.names:
+            record.values = (<Record> message).values
+            record.positions = machine.record_layout.positions
+            return RUN_RECORD(frame, &record, machine.image.code)
+    return DISPATCH(machine, frame, message)
 
 
 # ---- streams -----------------------------------------------------------------------------------------------------
@@ -1329,7 +1363,6 @@ cdef class Selection:
     def __next__(self):
         cdef PyObject *messages
         cdef PyObject *message
-        cdef DictSource source
         cdef int status
         cdef object result
         if self.running:
@@ -1352,11 +1385,7 @@ cdef class Selection:
                 if message == NULL:
                     break
             self.seen += 1
-            if PyDict_CheckExact(<object> message):
-                source.message = message
-                status = RUN_DICT(self.frame, &source, self.machine.image.code)
-            else:
-                status = DISPATCH(self.machine, self.frame, message)
+            status = run_quietly(self.machine, self.frame, message)
             if self.seen & SIGNALS == 0 and status >= 0 and PyErr_CheckSignals() < 0:
                 status = INTERRUPTED
             if status == TRUE:

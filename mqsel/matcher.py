@@ -27,8 +27,10 @@ Message = Mapping[str, Any] | Sequence[Any] | Record
 _CACHE_SIZE = 1024
 
 
-class Matcher:
+class Matcher(Machine):
     """A selector, compiled. Made by `compile`; immutable; may be shared by threads and pickled.
+
+    It is the machine itself, so that a call of `matches` is one call.
 
     Attributes:
         selector: the text.
@@ -41,19 +43,10 @@ class Matcher:
             24 bytes instead of running the selector, else None (*IBM MQ 9.4, MatchOptions*).
     """
 
-    __slots__ = ("_details", "_machine")
+    __slots__ = ("_details",)
 
-    def __init__(self, program: Program, schema: Schema | None = None) -> None:
-        self._machine = Machine(program, schema)
+    def __init__(self, program: Program, schema: SchemaLike | None = None) -> None:  # noqa: ARG002 (the machine's)
         self._details: tuple[Truth | None, MatchOption | None] | None = None
-
-    @property
-    def program(self) -> Program:
-        return self._machine.program
-
-    @property
-    def schema(self) -> Schema | None:
-        return self._machine.schema
 
     @property
     def selector(self) -> str:
@@ -82,16 +75,9 @@ class Matcher:
             self._details = checked.constant, checked.match_option
         return self._details
 
-    def matches(self, message: Message) -> bool:
-        """Tell whether *message* is selected, that is, whether the selector is TRUE for it.
-
-        Raises: PropertyTypeError: no message, or a property that is read has no property value.
-        """
-        return self._machine.matches(message)
-
     def evaluate(self, message: Message) -> Truth:
         """Give TRUE, FALSE or UNKNOWN. ERR, "the complete selector is false", is reported as FALSE."""
-        truth = Truth(self._machine.truth(message))
+        truth = Truth(self.truth(message))
         return Truth.FALSE if truth is Truth.ERR else truth
 
     def filter(self, messages: Iterable[Any], *, errors: str = "raise") -> Selection:
@@ -109,11 +95,11 @@ class Matcher:
         kind: type = type(messages)
         if kind is Record or not (hasattr(kind, "__iter__") or hasattr(kind, "__getitem__")):
             raise ArgumentError(f"filter takes an iterable of messages, found one Python {type(messages).__name__}")
-        return Selection(self._machine, messages, errors == "skip")
+        return Selection(self, messages, errors == "skip")
 
     def explain(self, message: Message) -> Explanation:
         """Say of every part of the selector what it was for *message*, and why."""
-        return explain(self.program, self._machine.properties(message))
+        return explain(self.program, self.read(message))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Matcher):
