@@ -12,7 +12,7 @@ from setuptools import Extension, setup
 SANITIZE = os.environ.get("MQSEL_SANITIZE") == "1"
 UNIX = sys.platform != "win32"
 
-compile_args = ["-O3", "-Wall", "-Wno-unused-function"] if UNIX else []
+compile_args = ["-O3", "-Wall"] if UNIX else []
 link_args: list[str] = []
 if SANITIZE:
     flags = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-fno-omit-frame-pointer", "-g", "-O1"]

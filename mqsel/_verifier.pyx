@@ -189,7 +189,8 @@ cdef str named(uint32_t opcode):
 
 
 cdef int check_operand(
-    uint32_t opcode, int kind, uint32_t operand, Py_ssize_t address, Py_ssize_t slot_count, tuple constants, type pattern
+    uint32_t opcode, int kind, uint32_t operand, Py_ssize_t address, Py_ssize_t slot_count, tuple constants,
+    type pattern,
 ) except -1:
     """Check one operand against the slots, the constants and the kind its instruction wants."""
     cdef object constant

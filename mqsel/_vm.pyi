@@ -1,9 +1,16 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, final
 
+from typing_extensions import disjoint_base
+
 from mqsel.program import Program
 from mqsel.schema import Schema, SchemaLike
 
+@final
+class Layout:
+    def __new__(cls, machine: Machine, names: Sequence[str], types: Sequence[str | None] = ()) -> Layout: ...
+
+@disjoint_base
 class Machine:
     @property
     def program(self) -> Program: ...

@@ -28,7 +28,7 @@ from collections.abc import Mapping
 
 from mqsel import errors
 from mqsel.errors import ArgumentError, PropertyTypeError
-from mqsel.opcodes import TABLE
+from mqsel.opcodes import TABLE as _TABLE
 from mqsel.program import Pattern, Program
 from mqsel.schema import as_schema
 from mqsel.values import TYPE_NAMES as _TYPES
@@ -395,6 +395,10 @@ cdef inline float as_float(Value *value) noexcept:
     return <float> value.it.i if value.tag <= INT64 else <float> value.it.d
 
 
+cdef inline int integer_relation(int64_t a, int64_t b) noexcept:
+    return IS_EQUAL if a == b else IS_LESS if a < b else IS_GREATER
+
+
 cdef inline int float_relation(double a, double b) noexcept:
     if a < b:
         return IS_LESS
@@ -406,9 +410,7 @@ cdef inline int float_relation(double a, double b) noexcept:
 cdef inline int number_relation(Value *left, Value *right) noexcept:
     """Compare two numbers after Java's binary promotion."""
     if left.tag <= INT64 and right.tag <= INT64:
-        if left.it.i == right.it.i:
-            return IS_EQUAL
-        return IS_LESS if left.it.i < right.it.i else IS_GREATER
+        return integer_relation(left.it.i, right.it.i)
     if left.tag == FLOAT64 or right.tag == FLOAT64:
         return float_relation(as_double(left), as_double(right))
     return float_relation(as_float(left), as_float(right))
@@ -436,7 +438,7 @@ cdef inline bint bytes_equal(PyObject *left, PyObject *right) noexcept:
 cdef inline int value_compare(Value *left, Value *right, int mask, int mismatch) noexcept:
     """Compare two values; NULL wins over a mismatch. The two commonest pairs of types come first."""
     if left.tag == INT64 and right.tag == INT64:
-        return (mask & (IS_EQUAL if left.it.i == right.it.i else IS_LESS if left.it.i < right.it.i else IS_GREATER)) != 0
+        return (mask & integer_relation(left.it.i, right.it.i)) != 0
     if left.tag == FLOAT64 and right.tag == FLOAT64:
         return (mask & float_relation(left.it.d, right.it.d)) != 0
     return value_compare_other(left, right, mask, mismatch)
@@ -1090,7 +1092,7 @@ cdef class Machine:
         cdef uint32_t end = self.exact if self.exact else <uint32_t> len(self.program.code)
         uses = [0] * self.slot_count
         for word in self.program.code[:end]:
-            row = TABLE[word & 0xFF]
+            row = _TABLE[word & 0xFF]
             if row.operand.startswith("slot"):
                 uses[word >> 8 & (0xFFF if "+" in row.operand else 0xFFFFFF)] += 1
         self.uses = uses

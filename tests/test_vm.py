@@ -1038,7 +1038,7 @@ def test_making_and_dropping_machines_leaves_nothing() -> None:
         once()
     gc.collect()
 
-    assert sys.getallocatedblocks() - blocks < 100
+    assert sys.getallocatedblocks() - blocks < 300  # one block a round would be 600
 
 
 # ---- Record ----------------------------------------------------------------------------------------------------------
