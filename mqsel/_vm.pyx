@@ -878,6 +878,9 @@ cdef int run(Frame *frame, Source *source, uint32_t *at) except -1:
         # A branch almost always follows a test: take it here, so that the truth never goes over the stack.
         word = at[0]
         op = word & 0xFF
+        if op == BRANCH_UNLESS_TRUE:
+            at = at + 1 if result == TRUE else image.code + (word >> 8)
+            continue
         if op == RESTART_IF_UNKNOWN:
             if result == UNKNOWN:
                 at = image.code + (word >> 8)
