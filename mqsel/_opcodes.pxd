@@ -24,47 +24,49 @@ cdef enum Op:
     NOT_IN = 20  # ( value -- truth )  the string is none of the constant's
     LIKE = 21  # ( value -- truth )  the string matches the pattern
     NOT_LIKE = 22  # ( value -- truth )  the string does not match the pattern
-    STARTS_WITH = 23  # ( value -- truth )  LIKE 'text%'
-    NOT_STARTS_WITH = 24  # ( value -- truth )  NOT LIKE 'text%'
-    ENDS_WITH = 25  # ( value -- truth )  LIKE '%text'
-    NOT_ENDS_WITH = 26  # ( value -- truth )  NOT LIKE '%text'
-    CONTAINS = 27  # ( value -- truth )  LIKE '%text%'
-    NOT_CONTAINS = 28  # ( value -- truth )  NOT LIKE '%text%'
-    IS_NULL = 29  # ( -- truth )  the message lacks the property
-    IS_NOT_NULL = 30  # ( -- truth )  the message has the property
-    AND = 31  # ( truth truth -- truth )  Kleene AND
-    OR = 32  # ( truth truth -- truth )  Kleene OR
-    NOT = 33  # ( truth -- truth )  Kleene NOT
-    JUMP_IF_FALSE = 34  # ( truth -- truth )  if FALSE go forward to the target, keeping the truth value
-    JUMP_IF_TRUE = 35  # ( truth -- truth )  if TRUE go forward to the target, keeping the truth value
-    BRANCH_IF_TRUE = 36  # ( truth -- )  if TRUE go forward to the target
-    BRANCH_UNLESS_TRUE = 37  # ( truth -- )  if FALSE or UNKNOWN go forward to the target
-    BRANCH_IF_FALSE = 38  # ( truth -- )  if FALSE go forward to the target
-    BRANCH_UNLESS_FALSE = 39  # ( truth -- )  if TRUE or UNKNOWN go forward to the target
-    RESTART_IF_UNKNOWN = 40  # ( truth -- truth )  if UNKNOWN begin again in the exact code at the target
-    RETURN_TRUTH = 41  # ( -- )  end with FALSE or TRUE
-    RETURN = 42  # ( truth -- )  end with the truth value
-    SWITCH_SLOT = 43  # ( -- )  if the slot is the nth string go to the nth JUMP behind, else past them all
-    JUMP = 44  # ( -- )  go forward to the target
-    ADD_CONSTANT = 45  # ( value -- value )  value + constant
-    SUBTRACT_CONSTANT = 46  # ( value -- value )  value - constant
-    MULTIPLY_CONSTANT = 47  # ( value -- value )  value * constant
-    DIVIDE_CONSTANT = 48  # ( value -- value )  value / constant
-    EQUAL_CONSTANT = 49  # ( value -- truth )  value = constant
-    NOT_EQUAL_CONSTANT = 50  # ( value -- truth )  value <> constant
-    LESS_CONSTANT = 51  # ( value -- truth )  value < constant
-    LESS_EQUAL_CONSTANT = 52  # ( value -- truth )  value <= constant
-    GREATER_CONSTANT = 53  # ( value -- truth )  value > constant
-    GREATER_EQUAL_CONSTANT = 54  # ( value -- truth )  value >= constant
-    BETWEEN_CONSTANTS = 55  # ( value -- truth )  value BETWEEN constant AND constant
-    NOT_BETWEEN_CONSTANTS = 56  # ( value -- truth )  value NOT BETWEEN constant AND constant
-    EQUAL_SLOT_STRING = 57  # ( -- truth )  slot = string
-    NOT_EQUAL_SLOT_STRING = 58  # ( -- truth )  slot <> string
-    EQUAL_SLOT_CONSTANT = 59  # ( -- truth )  slot = constant
-    NOT_EQUAL_SLOT_CONSTANT = 60  # ( -- truth )  slot <> constant
-    LESS_SLOT_CONSTANT = 61  # ( -- truth )  slot < constant
-    LESS_EQUAL_SLOT_CONSTANT = 62  # ( -- truth )  slot <= constant
-    GREATER_SLOT_CONSTANT = 63  # ( -- truth )  slot > constant
-    GREATER_EQUAL_SLOT_CONSTANT = 64  # ( -- truth )  slot >= constant
-    IN_SLOT = 65  # ( -- truth )  slot IN constant
-    NOT_IN_SLOT = 66  # ( -- truth )  slot NOT IN constant
+    IS_NULL = 23  # ( -- truth )  the message lacks the property
+    IS_NOT_NULL = 24  # ( -- truth )  the message has the property
+    AND = 25  # ( truth truth -- truth )  Kleene AND
+    OR = 26  # ( truth truth -- truth )  Kleene OR
+    NOT = 27  # ( truth -- truth )  Kleene NOT
+    JUMP_IF_FALSE = 28  # ( truth -- truth )  if FALSE go forward to the target, keeping the truth value
+    JUMP_IF_TRUE = 29  # ( truth -- truth )  if TRUE go forward to the target, keeping the truth value
+    BRANCH_IF_TRUE = 30  # ( truth -- )  if TRUE go forward to the target
+    BRANCH_UNLESS_TRUE = 31  # ( truth -- )  if FALSE or UNKNOWN go forward to the target
+    BRANCH_IF_FALSE = 32  # ( truth -- )  if FALSE go forward to the target
+    BRANCH_UNLESS_FALSE = 33  # ( truth -- )  if TRUE or UNKNOWN go forward to the target
+    RESTART_IF_UNKNOWN = 34  # ( truth -- truth )  if UNKNOWN begin again in the exact code at the target
+    RETURN_TRUTH = 35  # ( -- )  end with FALSE or TRUE
+    RETURN = 36  # ( truth -- )  end with the truth value
+    SWITCH_SLOT = 37  # ( -- )  if the slot is the nth string go to the nth JUMP behind, else past them all
+    JUMP = 38  # ( -- )  go forward to the target
+    ADD_CONSTANT = 39  # ( value -- value )  value + constant
+    SUBTRACT_CONSTANT = 40  # ( value -- value )  value - constant
+    MULTIPLY_CONSTANT = 41  # ( value -- value )  value * constant
+    DIVIDE_CONSTANT = 42  # ( value -- value )  value / constant
+    EQUAL_CONSTANT = 43  # ( value -- truth )  value = constant
+    NOT_EQUAL_CONSTANT = 44  # ( value -- truth )  value <> constant
+    LESS_CONSTANT = 45  # ( value -- truth )  value < constant
+    LESS_EQUAL_CONSTANT = 46  # ( value -- truth )  value <= constant
+    GREATER_CONSTANT = 47  # ( value -- truth )  value > constant
+    GREATER_EQUAL_CONSTANT = 48  # ( value -- truth )  value >= constant
+    BETWEEN_CONSTANTS = 49  # ( value -- truth )  value BETWEEN constant AND constant
+    NOT_BETWEEN_CONSTANTS = 50  # ( value -- truth )  value NOT BETWEEN constant AND constant
+    EQUAL_SLOT_STRING = 51  # ( -- truth )  slot = string
+    NOT_EQUAL_SLOT_STRING = 52  # ( -- truth )  slot <> string
+    EQUAL_SLOT_CONSTANT = 53  # ( -- truth )  slot = constant
+    NOT_EQUAL_SLOT_CONSTANT = 54  # ( -- truth )  slot <> constant
+    LESS_SLOT_CONSTANT = 55  # ( -- truth )  slot < constant
+    LESS_EQUAL_SLOT_CONSTANT = 56  # ( -- truth )  slot <= constant
+    GREATER_SLOT_CONSTANT = 57  # ( -- truth )  slot > constant
+    GREATER_EQUAL_SLOT_CONSTANT = 58  # ( -- truth )  slot >= constant
+    LIKE_SLOT = 59  # ( -- truth )  slot LIKE pattern
+    NOT_LIKE_SLOT = 60  # ( -- truth )  slot NOT LIKE pattern
+    STARTS_WITH_SLOT = 61  # ( -- truth )  slot LIKE 'text%'
+    NOT_STARTS_WITH_SLOT = 62  # ( -- truth )  slot NOT LIKE 'text%'
+    ENDS_WITH_SLOT = 63  # ( -- truth )  slot LIKE '%text'
+    NOT_ENDS_WITH_SLOT = 64  # ( -- truth )  slot NOT LIKE '%text'
+    CONTAINS_SLOT = 65  # ( -- truth )  slot LIKE '%text%'
+    NOT_CONTAINS_SLOT = 66  # ( -- truth )  slot NOT LIKE '%text%'
+    IN_SLOT = 67  # ( -- truth )  slot IN constant
+    NOT_IN_SLOT = 68  # ( -- truth )  slot NOT IN constant

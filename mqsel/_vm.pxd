@@ -36,10 +36,19 @@ cdef struct Segment:
     bint plain          # no _ among them
 
 
+# How the text of STARTS_WITH, ENDS_WITH and CONTAINS lies in memory, to be compared without decoding.
+cdef struct Text:
+    const void *data
+    Py_ssize_t length       # in code points
+    int kind                # bytes a code point
+
+
 # A compiled LIKE pattern, or the text of STARTS_WITH, ENDS_WITH, CONTAINS as its only segment.
 cdef struct Like:
     Py_ssize_t count    # segments; a pattern with k runs of % has k + 1, some of them empty
     Segment *segments
+    int shape           # of a text: AFFIX_START, AFFIX_END, AFFIX_ANYWHERE; 0 for a pattern
+    Text text
 
 
 cdef struct Choices:

@@ -86,6 +86,9 @@ cdef enum:
     MQTYPE_STRING = 1024
 
 cdef enum:
+    AFFIX_START = 1
+    AFFIX_END = 2
+    AFFIX_ANYWHERE = 3
     ANY_POINT = 0xFFFFFFFF      # _ in a segment; no code point has this number
     LINEAR_CHOICES = 8          # an IN list up to this long is searched item by item
     SIGNALS = 0x3FFF            # messages between two looks for an interrupt
@@ -493,6 +496,8 @@ cdef inline int value_arithmetic(Value *left, Value *right, uint32_t op, bint nu
     cdef float f, g
     if left.tag == INT64 and right.tag == INT64:
         tag = INT64
+    elif left.tag == FLOAT64 and INT64 <= right.tag <= FLOAT64:
+        tag = FLOAT64
     elif left.tag == NULL_VALUE or right.tag == NULL_VALUE:
         if null_is_error:
             return ERR
@@ -625,18 +630,47 @@ cdef bint like_match(const Point *text, Py_ssize_t length, Like *like) noexcept:
     return True
 
 
+cdef inline bint affix_match(Like *like, const uint8_t *data, Py_ssize_t length) noexcept:
+    """Compare a text with a string of the same kind, byte by byte."""
+    cdef const uint8_t *wanted = <const uint8_t *> like.text.data
+    cdef const uint8_t *stop
+    cdef Py_ssize_t size = like.text.length * like.text.kind
+    if length < like.text.length:
+        return False
+    if like.shape == AFFIX_START:
+        return memcmp(data, wanted, size) == 0
+    stop = data + (length - like.text.length) * like.text.kind
+    if like.shape == AFFIX_END:
+        return memcmp(stop, wanted, size) == 0
+    while data <= stop:
+        data = <const uint8_t *> memchr(data, wanted[0], stop - data + 1)
+        if data == NULL:
+            return False
+        if memcmp(data, wanted, size) == 0:
+            return True
+        data += 1
+    return False
+
+
 cdef inline int value_like(Value *value, Like *like, bint negated, int mismatch) noexcept:
     cdef bint found
     cdef int kind
+    cdef void *data
+    cdef Py_ssize_t length
     if value.tag != STRING:
         return UNKNOWN if value.tag == NULL_VALUE else mismatch
     kind = PyUnicode_KIND(value.it.o)
-    if kind == 1:
-        found = like_match[uint8_t](<uint8_t *> PyUnicode_DATA(value.it.o), PyUnicode_GET_LENGTH(value.it.o), like)
+    data = PyUnicode_DATA(value.it.o)
+    length = PyUnicode_GET_LENGTH(value.it.o)
+    # Wider code points could match at half of one: anywhere is for single bytes.
+    if like.shape and kind == like.text.kind and (kind == 1 or like.shape != AFFIX_ANYWHERE):
+        found = affix_match(like, <const uint8_t *> data, length)
+    elif kind == 1:
+        found = like_match[uint8_t](<uint8_t *> data, length, like)
     elif kind == 2:
-        found = like_match[uint16_t](<uint16_t *> PyUnicode_DATA(value.it.o), PyUnicode_GET_LENGTH(value.it.o), like)
+        found = like_match[uint16_t](<uint16_t *> data, length, like)
     else:
-        found = like_match[uint32_t](<uint32_t *> PyUnicode_DATA(value.it.o), PyUnicode_GET_LENGTH(value.it.o), like)
+        found = like_match[uint32_t](<uint32_t *> data, length, like)
     return found != negated
 
 
@@ -833,7 +867,7 @@ cdef int run(Frame *frame, Source *source, uint32_t *at) except -1:
             value = slot_glance(frame, source, operand & 0xFFF)
             result = value_in(value, image.choices[operand >> 12], op == NOT_IN_SLOT, image.mismatch)
         elif op == IS_NULL or op == IS_NOT_NULL:
-            value = slot_value(frame, source, operand)
+            value = slot_glance(frame, source, operand)
             result = (value.tag == NULL_VALUE) == (op == IS_NULL)
         elif op == BETWEEN_CONSTANTS or op == NOT_BETWEEN_CONSTANTS:
             stack -= 1
@@ -848,14 +882,19 @@ cdef int run(Frame *frame, Source *source, uint32_t *at) except -1:
             stack -= 1
             result = value_compare(stack, &image.constants[operand], MASKS[op - EQUAL_CONSTANT], image.mismatch)
         elif (
-            op == LIKE or op == NOT_LIKE or op == STARTS_WITH or op == NOT_STARTS_WITH
-            or op == ENDS_WITH or op == NOT_ENDS_WITH or op == CONTAINS or op == NOT_CONTAINS
+            op == LIKE_SLOT or op == NOT_LIKE_SLOT or op == STARTS_WITH_SLOT or op == NOT_STARTS_WITH_SLOT
+            or op == ENDS_WITH_SLOT or op == NOT_ENDS_WITH_SLOT or op == CONTAINS_SLOT or op == NOT_CONTAINS_SLOT
         ):
-            stack -= 1
-            # The negated opcode of each pair follows the plain one.
+            value = slot_glance(frame, source, operand & 0xFFF)
             result = value_like(
-                stack, image.likes[operand * 4 + ((op - LIKE) >> 1)], (op - LIKE) & 1, image.mismatch
+                value,
+                image.likes[(operand >> 12) * 4 + ((op - LIKE_SLOT) >> 1)],
+                (op - LIKE_SLOT) & 1,
+                image.mismatch,
             )
+        elif op == LIKE or op == NOT_LIKE:
+            stack -= 1
+            result = value_like(stack, image.likes[operand * 4], op == NOT_LIKE, image.mismatch)
         elif (
             op == EQUAL or op == NOT_EQUAL or op == LESS or op == LESS_EQUAL or op == GREATER or op == GREATER_EQUAL
         ):
@@ -1103,6 +1142,7 @@ cdef class Machine:
 
     cdef int load_constants(self) except -1:
         cdef Py_ssize_t number
+        cdef Like *like
         cdef PyObject *owner
         constants = self.program.constants
         self.image.constants = <Value *> zeroed(len(constants), sizeof(Value))
@@ -1121,9 +1161,14 @@ cdef class Machine:
                 Py_XDECREF(owner)  # the program keeps the constant
                 if isinstance(constant, str):
                     points = [ord(character) for character in constant]
-                    self.image.likes[number * 4 + 1] = like_new([points, []])
-                    self.image.likes[number * 4 + 2] = like_new([[], points])
-                    self.image.likes[number * 4 + 3] = like_new([[], points, []])
+                    for place, segments in enumerate(([points, []], [[], points], [[], points, []])):
+                        like = like_new(segments)
+                        self.image.likes[number * 4 + 1 + <Py_ssize_t> place] = like
+                        if constant:
+                            like.shape = AFFIX_START + <int> place
+                            like.text.data = PyUnicode_DATA(<PyObject *> constant)
+                            like.text.length = len(<str> constant)
+                            like.text.kind = PyUnicode_KIND(<PyObject *> constant)
         return 0
 
     def __dealloc__(self):

@@ -237,9 +237,11 @@ class _Lowering:
                     fused="NOT_IN_SLOT" if negated else "IN_SLOT",
                 )
             case Like(negated, identifier):
-                name = ("NOT_" if negated else "") + _SHAPES[node.shape]
-                constant = Pattern(node.pattern, node.escape) if node.shape == "pattern" else node.affix
-                return self.test(name, identifier, constant, span)
+                negation = "NOT_" if negated else ""
+                shaped = node.shape != "pattern" and self.slot(identifier) < FUSED_LIMIT > len(self.pool)
+                constant = node.affix if shaped else Pattern(node.pattern, node.escape)
+                fused = _SHAPES[node.shape if shaped else "pattern"]
+                return self.test(f"{negation}LIKE", identifier, constant, span, fused=f"{negation}{fused}_SLOT")
             case Between(negated, operand, low, high):
                 return self.between(node, negated, operand, low, high)
         raise AssertionError(node)

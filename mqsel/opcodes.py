@@ -63,12 +63,6 @@ _ROWS: tuple[tuple[str, ...], ...] = (
     ("NOT_IN", "strings", "value -- truth", "the string is none of the constant's"),
     ("LIKE", "pattern", "value -- truth", "the string matches the pattern"),
     ("NOT_LIKE", "pattern", "value -- truth", "the string does not match the pattern"),
-    ("STARTS_WITH", "text", "value -- truth", "LIKE 'text%'"),
-    ("NOT_STARTS_WITH", "text", "value -- truth", "NOT LIKE 'text%'"),
-    ("ENDS_WITH", "text", "value -- truth", "LIKE '%text'"),
-    ("NOT_ENDS_WITH", "text", "value -- truth", "NOT LIKE '%text'"),
-    ("CONTAINS", "text", "value -- truth", "LIKE '%text%'"),
-    ("NOT_CONTAINS", "text", "value -- truth", "NOT LIKE '%text%'"),
     ("IS_NULL", "slot", "-- truth", "the message lacks the property"),
     ("IS_NOT_NULL", "slot", "-- truth", "the message has the property"),
     ("AND", "", "truth truth -- truth", "Kleene AND"),
@@ -125,6 +119,17 @@ _ROWS: tuple[tuple[str, ...], ...] = (
             name,
         )
         for name, sign in _RELATIONS
+    ),
+    # The negated opcode of each pair follows the plain one: the machine counts on it.
+    *(
+        (f"{negation}{name}_SLOT", f"slot+{kind}", "-- truth", f"slot {words} {shape}", "PUSH_SLOT", f"{negation}LIKE")
+        for name, kind, shape in (
+            ("LIKE", "pattern", "pattern"),
+            ("STARTS_WITH", "text", "'text%'"),
+            ("ENDS_WITH", "text", "'%text'"),
+            ("CONTAINS", "text", "'%text%'"),
+        )
+        for negation, words in (("", "LIKE"), ("NOT_", "NOT LIKE"))
     ),
     ("IN_SLOT", "slot+strings", "-- truth", "slot IN constant", "PUSH_SLOT", "IN"),
     ("NOT_IN_SLOT", "slot+strings", "-- truth", "slot NOT IN constant", "PUSH_SLOT", "NOT_IN"),
