@@ -6,7 +6,7 @@ Derived from the instruction table; runs when a program is made, whoever made it
 program of n instructions ends within n steps of each part. In C, because every executor runs it on arrival.
 """
 
-from libc.stdint cimport int32_t, uint32_t
+from libc.stdint cimport int32_t, uint8_t, uint32_t
 from libc.stdlib cimport free, malloc
 
 from mqsel import opcodes as _opcodes
@@ -72,41 +72,43 @@ cdef object refuse(str message, Py_ssize_t address):
     return ProgramError(message, address=address)
 
 
-def verify(tuple code, Py_ssize_t slot_count, tuple constants, Py_ssize_t exact, type pattern) -> tuple:
+def verify(bytes code, Py_ssize_t slot_count, tuple constants, Py_ssize_t exact, type pattern) -> tuple:
     """Verify a program.
 
     Args:
-        code: words of 32 bits.
+        code: words of 32 bits, little-endian.
         exact: address of the exact code.
         pattern: the class of LIKE patterns.
 
     Returns: the greatest depth of the value stack and of the truth stack.
     Raises: ProgramError: with the address of the first instruction at fault.
     """
-    cdef Py_ssize_t size = len(code)
-    cdef uint32_t *words
+    cdef Py_ssize_t size = len(code) // 4
     cdef int32_t *depths
-    if size == 0:
-        raise ProgramError("the program is empty")
+    if size == 0 or len(code) % 4:
+        raise ProgramError(f"the program has {len(code)} bytes of code: expected 4 for each instruction, and one at least")
     if size >= 1 << 24:
         raise ProgramError(f"the program has {size} instructions: a jump reaches {(1 << 24) - 1}")
     if not 0 <= exact < size:
         raise ProgramError(f"the exact code begins at {exact}: the program has {size} instructions")
-    words = <uint32_t *> malloc(size * sizeof(uint32_t))
     depths = <int32_t *> malloc(2 * size * sizeof(int32_t))
+    if depths == NULL:
+        raise MemoryError
     try:
-        if words == NULL or depths == NULL:
-            raise MemoryError
-        return walk(code, words, depths, slot_count, constants, exact, pattern)
+        return walk(<const uint8_t *> code, size, depths, slot_count, constants, exact, pattern)
     finally:
-        free(words)
         free(depths)
 
 
+cdef inline uint32_t word_at(const uint8_t *code, Py_ssize_t address) noexcept:
+    cdef const uint8_t *place = code + 4 * address
+    return <uint32_t> place[0] | <uint32_t> place[1] << 8 | <uint32_t> place[2] << 16 | <uint32_t> place[3] << 24
+
+
 cdef tuple walk(
-    tuple code, uint32_t *words, int32_t *depths, Py_ssize_t slot_count, tuple constants, Py_ssize_t exact, type pattern
+    const uint8_t *code, Py_ssize_t size, int32_t *depths, Py_ssize_t slot_count, tuple constants, Py_ssize_t exact,
+    type pattern,
 ):
-    cdef Py_ssize_t size = len(code)
     cdef Py_ssize_t address, following, target, case
     cdef int values, truths, arriving_values, arriving_truths
     cdef int deepest_value = 0, deepest_truth = 0
@@ -114,16 +116,13 @@ cdef tuple walk(
     cdef Rule *rule
     cdef bint agree
     for address in range(size):
-        try:
-            words[address] = code[address]
-        except (TypeError, OverflowError) as error:
-            raise refuse(f"{code[address]!r} is no word of 32 bits", address) from error
         depths[2 * address] = UNREACHED
     arrive(depths, 0, 0, 0)
     arrive(depths, exact, 0, 0)
     for address in range(size):
-        opcode = words[address] & 0xFF
-        operand = words[address] >> 8
+        operand = word_at(code, address)
+        opcode = operand & 0xFF
+        operand >>= 8
         values = depths[2 * address]
         truths = depths[2 * address + 1]
         if values == UNREACHED:
@@ -172,7 +171,7 @@ cdef tuple walk(
             if following >= size:
                 raise refuse(f"{named(opcode)} has fewer JUMPs behind it than strings", address)
             for case in range(address + 1, following):
-                if <uint32_t> code[case] & 0xFF != JUMP:
+                if word_at(code, case) & 0xFF != JUMP:
                     raise refuse(f"{named(opcode)} has fewer JUMPs behind it than strings", address)
                 if not arrive(depths, case, values, truths):
                     raise refuse("two ways lead here with different stacks", case)

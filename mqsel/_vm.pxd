@@ -138,7 +138,8 @@ cdef class Machine:
     cdef uint32_t exact                 # address of the exact code
     cdef Py_ssize_t slot_count
     cdef Py_ssize_t constant_count
-    cdef list uses                      # for each slot how many instructions of the quick code read it
+    cdef Py_ssize_t size                # instructions
+    cdef int *uses                      # for each slot how many instructions of the quick code read it
     cdef PyObject **names               # for each slot its interned name
     cdef PyObject **aliases             # for each slot its other spelling, or NULL
     cdef Layout layout                  # of the schema, or None
@@ -149,6 +150,7 @@ cdef class Machine:
 
     cdef int load_slots(self, bint aliased) except -1
     cdef int load_constants(self) except -1
+    cdef int load_code(self, bytes words) except -1
     cdef int count_uses(self) except -1
     cdef Frame *frame_take(self) except NULL
     cdef void frame_give(self, Frame *frame) noexcept

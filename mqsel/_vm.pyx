@@ -105,6 +105,11 @@ cdef unsigned char[9] OR_TABLE = [FALSE, TRUE, UNKNOWN, TRUE, TRUE, TRUE, UNKNOW
 cdef unsigned char[3] NOT_TABLE = [TRUE, FALSE, UNKNOWN]
 
 _MISSING = object()
+# For each opcode that reads a slot the mask that takes the slot out of its operand, else 0.
+cdef uint32_t[256] READS_SLOT
+for _number, _row in enumerate(_TABLE):
+    READS_SLOT[_number] = 0 if not _row.operand.startswith("slot") else 0xFFF if "+" in _row.operand else 0xFFFFFF
+
 _NAMES_OF_TYPES = {int(number): name for name, number in _TYPES.items()}
 
 
@@ -1019,6 +1024,18 @@ cdef Like *like_new(list segments) except NULL:
     return like
 
 
+cdef Like *affix_new(str text, int shape) except NULL:
+    """Prepare the text of STARTS_WITH, ENDS_WITH or CONTAINS; the program keeps it alive."""
+    cdef list points = [ord(character) for character in text]
+    cdef Like *like = like_new({AFFIX_START: [points, []], AFFIX_END: [[], points]}.get(shape, [[], points, []]))
+    if points:
+        like.shape = shape
+        like.text.data = PyUnicode_DATA(<PyObject *> text)
+        like.text.length = len(text)
+        like.text.kind = PyUnicode_KIND(<PyObject *> text)
+    return like
+
+
 cdef void like_free(Like *like) noexcept:
     cdef Py_ssize_t number
     if like == NULL:
@@ -1104,9 +1121,7 @@ cdef class Machine:
         self.image.null_is_error = dialect.null_arithmetic == "selector"
         self.image.between_literal = dialect.between_null == "literal"
         self.exact = program.exact
-        self.image.code = <uint32_t *> zeroed(len(program.code), sizeof(uint32_t))
-        for number, word in enumerate(program.code):
-            self.image.code[number] = word
+        self.load_code(program.words)
         self.load_slots(dialect.headers == "mqi")
         self.count_uses()
         self.load_constants()
@@ -1129,20 +1144,34 @@ cdef class Machine:
         self.slot_count = len(names)
         return 0
 
+    cdef int load_code(self, bytes words) except -1:
+        cdef const uint8_t *place = <const uint8_t *> words
+        cdef Py_ssize_t number
+        self.size = len(words) // 4
+        self.image.code = <uint32_t *> zeroed(self.size, sizeof(uint32_t))
+        for number in range(self.size):
+            self.image.code[number] = (
+                place[0] | <uint32_t> place[1] << 8 | <uint32_t> place[2] << 16 | <uint32_t> place[3] << 24
+            )
+            place += 4
+        return 0
+
     cdef int count_uses(self) except -1:
         """Find the slots that one instruction of the quick code reads, and no other."""
-        cdef uint32_t end = self.exact if self.exact else <uint32_t> len(self.program.code)
-        uses = [0] * self.slot_count
-        for word in self.program.code[:end]:
-            row = _TABLE[word & 0xFF]
-            if row.operand.startswith("slot"):
-                uses[word >> 8 & (0xFFF if "+" in row.operand else 0xFFFFFF)] += 1
-        self.uses = uses
+        cdef Py_ssize_t end = self.exact if self.exact else self.size
+        cdef Py_ssize_t number
+        cdef uint32_t word, reads
+        self.uses = <int *> zeroed(self.slot_count, sizeof(int))
+        for number in range(end):
+            word = self.image.code[number]
+            reads = READS_SLOT[word & 0xFF]
+            if reads:
+                self.uses[word >> 8 & reads] += 1
         return 0
 
     cdef int load_constants(self) except -1:
-        cdef Py_ssize_t number
-        cdef Like *like
+        cdef Py_ssize_t number, place
+        cdef uint32_t word
         cdef PyObject *owner
         constants = self.program.constants
         self.image.constants = <Value *> zeroed(len(constants), sizeof(Value))
@@ -1159,16 +1188,12 @@ cdef class Machine:
                 name = "constant"
                 value_load(&self.image.constants[number], &owner, <PyObject *> name, <PyObject *> constant)
                 Py_XDECREF(owner)  # the program keeps the constant
-                if isinstance(constant, str):
-                    points = [ord(character) for character in constant]
-                    for place, segments in enumerate(([points, []], [[], points], [[], points, []])):
-                        like = like_new(segments)
-                        self.image.likes[number * 4 + 1 + <Py_ssize_t> place] = like
-                        if constant:
-                            like.shape = AFFIX_START + <int> place
-                            like.text.data = PyUnicode_DATA(<PyObject *> constant)
-                            like.text.length = len(<str> constant)
-                            like.text.kind = PyUnicode_KIND(<PyObject *> constant)
+        for number in range(self.size):
+            word = self.image.code[number]
+            if STARTS_WITH_SLOT <= word & 0xFF <= NOT_CONTAINS_SLOT:
+                place = (word >> 20) * 4 + (((word & 0xFF) - LIKE_SLOT) >> 1)
+                if self.image.likes[place] == NULL:
+                    self.image.likes[place] = affix_new(constants[word >> 20], place & 3)
         return 0
 
     def __dealloc__(self):
@@ -1188,6 +1213,7 @@ cdef class Machine:
         free(self.image.choices)
         free(self.image.constants)
         free(self.image.code)
+        free(self.uses)
         free(self.names)
         free(self.aliases)
 

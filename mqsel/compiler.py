@@ -32,7 +32,7 @@ from mqsel.nodes import (
     children,
 )
 from mqsel.opcodes import CODE, FUSED_BITS, FUSED_LIMIT, OPERAND_LIMIT, TABLE
-from mqsel.program import Constant, Pattern, Program, encode_spans
+from mqsel.program import Constant, Pattern, Program, encode_code, encode_spans
 
 _RELATIONS = {
     "=": "EQUAL",
@@ -138,7 +138,7 @@ class _Lowering:
             checked.dialect,
             tuple(self.slots),
             tuple(self.pool),
-            tuple(self.code),
+            encode_code(self.code),
             encode_spans(self.spans),
             self.exact.address,
         )
@@ -238,7 +238,8 @@ class _Lowering:
                 )
             case Like(negated, identifier):
                 negation = "NOT_" if negated else ""
-                shaped = node.shape != "pattern" and self.slot(identifier) < FUSED_LIMIT > len(self.pool)
+                short = max(self.slot(identifier), len(self.pool)) < FUSED_LIMIT
+                shaped = short and node.shape != "pattern"
                 constant = node.affix if shaped else Pattern(node.pattern, node.escape)
                 fused = _SHAPES[node.shape if shaped else "pattern"]
                 return self.test(f"{negation}LIKE", identifier, constant, span, fused=f"{negation}{fused}_SLOT")

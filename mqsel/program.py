@@ -15,7 +15,7 @@ from __future__ import annotations
 import functools
 import struct
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from mqsel._verifier import verify
@@ -44,7 +44,7 @@ class _Fields(NamedTuple):
     dialect: Dialect
     slots: tuple[str, ...]
     constants: tuple[Constant, ...]
-    code: tuple[int, ...]
+    words: bytes
     span_table: bytes
     exact: int
     value_depth: int
@@ -58,7 +58,7 @@ class Program(_Fields):
         text: the selector.
         slots: names of the properties it reads, in order of first reading.
         constants: int (INT64), float (FLOAT64), str, bytes, bool, a tuple of strings for IN, a `Pattern` for LIKE.
-        code: one unsigned 32-bit word an instruction; see opcodes.py.
+        words: the code as it travels, 4 bytes an instruction, little-endian; read it as ``code`` (see opcodes.py).
         span_table: the spans as they travel; read them as ``spans``.
         exact: address of the code that gives all four values. Code before it, if any, only answers "is it TRUE".
         value_depth, truth_depth: what the two stacks hold at most.
@@ -72,7 +72,7 @@ class Program(_Fields):
         dialect: Dialect,
         slots: tuple[str, ...],
         constants: tuple[Constant, ...],
-        code: tuple[int, ...],
+        words: bytes,
         span_table: bytes,
         exact: int,
     ) -> Program:
@@ -80,8 +80,13 @@ class Program(_Fields):
 
         Raises: ProgramError: it could leave its stacks, its constants, its slots or its code.
         """
-        depths = verify(code, len(slots), constants, exact, Pattern)
-        return _Fields.__new__(cls, text, dialect, slots, constants, code, span_table, exact, *depths)
+        depths = verify(words, len(slots), constants, exact, Pattern)
+        return _Fields.__new__(cls, text, dialect, slots, constants, words, span_table, exact, *depths)
+
+    @property
+    def code(self) -> tuple[int, ...]:
+        """The instructions, each an unsigned 32-bit word."""
+        return struct.unpack(f"<{len(self.words) // 4}I", self.words)
 
     @property
     def spans(self) -> tuple[Span, ...]:
@@ -89,7 +94,7 @@ class Program(_Fields):
         reader = _Reader(self.span_table)
         spans: list[Span] = []
         start = 0
-        for _ in self.code:
+        for _ in range(len(self.words) // 4):
             start += reader.zigzag()
             spans.append((start, start + reader.zigzag()))
         return tuple(spans)
@@ -101,7 +106,7 @@ class Program(_Fields):
         parts += [_number(self.dialect.max_length or 0), _text(self.text)]
         parts += [_number(len(self.slots)), *map(_text, self.slots)]
         parts += [_number(len(self.constants)), *map(_constant, self.constants)]
-        parts += [_number(len(self.code)), _number(self.exact), struct.pack(f"<{len(self.code)}I", *self.code)]
+        parts += [_number(len(self.words) // 4), _number(self.exact), self.words]
         parts += [_number(len(self.span_table)), self.span_table]
         body = b"".join(parts)
         return body + struct.pack("<I", zlib.crc32(body))
@@ -128,11 +133,11 @@ class Program(_Fields):
         slots = tuple([reader.text() for _ in range(reader.count())])
         constants = tuple([reader.constant() for _ in range(reader.count())])
         size, exact = reader.number(), reader.number()
-        code = struct.unpack(f"<{size}I", reader.take(4 * size))
+        words = reader.take(4 * size)
         span_table = reader.take(reader.number())
         if reader.at != len(reader.data):
             raise ProgramError(f"{len(reader.data) - reader.at} bytes follow the program")
-        program = cls(text, dialect, slots, constants, code, span_table, exact)
+        program = cls(text, dialect, slots, constants, words, span_table, exact)
         if _count_numbers(span_table) != 2 * size:
             raise ProgramError(f"the spans are not those of {size} instructions")
         return program
@@ -146,6 +151,11 @@ def _count_numbers(table: bytes) -> int:
 
 
 _LAST_BYTES = bytes(range(0x80))
+
+
+def encode_code(code: Sequence[int]) -> bytes:
+    """Write instructions as they travel in a program."""
+    return struct.pack(f"<{len(code)}I", *code)
 
 
 def encode_spans(spans: Iterable[Span]) -> bytes:

@@ -24,9 +24,9 @@ import strategies
 import mqsel
 from mqsel._vm import Machine
 from mqsel.dialect import PRESETS
-from mqsel.errors import ProgramError
+from mqsel.errors import Program, encode_codeError
 from mqsel.opcodes import TABLE
-from mqsel.program import Program
+from mqsel.program import Program, encode_code
 
 
 def sealed(data: bytes) -> bytes:
@@ -66,7 +66,9 @@ def reassembled(rng: random.Random, program: Program) -> Program:
         )
     exact = rng.choice([program.exact, program.exact, rng.randrange(len(code))])
     constants = tuple(rng.sample(program.constants, len(program.constants)))
-    return Program(program.text, program.dialect, program.slots, constants, tuple(code), program.span_table, exact)
+    return Program(
+        program.text, program.dialect, program.slots, constants, encode_code(code), program.span_table, exact
+    )
 
 
 def run(program: Program, message: dict[str, object]) -> None:
