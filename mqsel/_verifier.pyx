@@ -86,7 +86,7 @@ def verify(bytes code, Py_ssize_t slot_count, tuple constants, Py_ssize_t exact,
     cdef Py_ssize_t size = len(code) // 4
     cdef int32_t *depths
     if size == 0 or len(code) % 4:
-        raise ProgramError(f"the program has {len(code)} bytes of code: expected 4 for each instruction, and one at least")
+        raise ProgramError(f"the code has {len(code)} bytes: expected 4 for each instruction, and one at least")
     if size >= 1 << 24:
         raise ProgramError(f"the program has {size} instructions: a jump reaches {(1 << 24) - 1}")
     if not 0 <= exact < size:

@@ -299,7 +299,15 @@ cdef enum:
 
 
 cdef inline Value *slot_glance(Frame *frame, Source *source, uint32_t number) except NULL:
-    """Give the value of a slot to a test that looks at it at once.
+    """Give the value of a slot to a test that looks at it at once."""
+    if Source is not RecordSource:
+        if frame.slots[number].stamp == frame.stamp:
+            return &frame.slots[number].value
+    return slot_first_glance(frame, source, number)
+
+
+cdef Value *slot_first_glance(Frame *frame, Source *source, uint32_t number) except NULL:
+    """Fetch a slot for a test that looks at it at once.
 
     Where no other instruction of the quick code reads the slot, a string is neither kept nor owned: nothing can run
     between this look-up and the test. Two writes to the string's reference count are saved, and its cache line.
@@ -308,7 +316,7 @@ cdef inline Value *slot_glance(Frame *frame, Source *source, uint32_t number) ex
     cdef PyObject *item
     if Source is DictSource or Source is SequenceSource:
         slot = &frame.slots[number]
-        if slot.single and slot.stamp != frame.stamp:
+        if slot.single:
             if Source is DictSource:
                 item = dict_find(source.message, slot)
             else:
@@ -1110,7 +1118,6 @@ cdef class Machine:
     """
 
     def __cinit__(self, program, schema=None):
-        cdef Py_ssize_t number
         if not isinstance(program, Program):
             raise ArgumentError(f"a machine runs a Program, found {type(program).__name__}")
         self.program = program

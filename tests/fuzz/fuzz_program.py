@@ -24,7 +24,7 @@ import strategies
 import mqsel
 from mqsel._vm import Machine
 from mqsel.dialect import PRESETS
-from mqsel.errors import Program, encode_codeError
+from mqsel.errors import ProgramError
 from mqsel.opcodes import TABLE
 from mqsel.program import Program, encode_code
 
