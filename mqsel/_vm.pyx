@@ -6,6 +6,9 @@ One loop, which the C compiler specialises for four property sources. A property
 asks for it, and at most once for a message. ERR ends the program at once: no connective that evaluates it survives it
 (LANGUAGE §1). Knows programs and values; knows no selector text. Programs are verified before they come here, so the
 loop checks nothing but types.
+
+Longer than 500 lines because what the loop uses must stand in one C unit with it to be compiled into it: values,
+sources, comparison, LIKE and IN, then the streams and Records that people hold.
 """
 
 cimport cython
