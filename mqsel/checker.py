@@ -202,7 +202,7 @@ def _property(identifier: Identifier, text: str, dialect: Dialect) -> str:
     if problem is not None:
         found, hint = problem
         if dialect.headers == "mqi":
-            hint += " (MQRC_PROPERTY_NAME_ERROR, 2442)"
+            hint += f" [{errors.MQRC.MQRC_PROPERTY_NAME_ERROR}]"
         raise errors.bad_name(text, identifier.span, found, hint)
     if dialect.headers == "mqi" and name.startswith("usr.") and name.count(".") == 1:
         return name[4:]

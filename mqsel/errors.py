@@ -16,12 +16,10 @@ Span = tuple[int, int]
 class MQRC(IntEnum):
     """Reason codes by the vendor's name and number."""
 
-    MQRC_NO_MSG_AVAILABLE = 2033
     MQRC_PROPERTY_NAME_ERROR = 2442
     MQRC_SELECTOR_SYNTAX_ERROR = 2459
     MQRC_SELECTOR_ALWAYS_FALSE = 2504
     MQRC_SELECTION_STRING_ERROR = 2519
-    MQRC_SELECTOR_NOT_ALTERABLE = 2524
     MQRC_SELECTION_NOT_AVAILABLE = 2551
 
     def __str__(self) -> str:

@@ -174,7 +174,7 @@ def _check_name(text: str, start: int, word: str, dialect: Dialect) -> None:
                 text,
                 span,
                 f"{errors.quoted(character)} lies above U+FFFF: no property name holds it",
-                "names end at U+FFFF in this dialect (MQRC_PROPERTY_NAME_ERROR, 2442)",
+                f"names end at U+FFFF in this dialect [{errors.MQRC.MQRC_PROPERTY_NAME_ERROR}]",
             )
     if word[0] <= "\x9f" and not word[0].isascii():
         raise errors.unexpected_character(text, (start, start + 1), _hint_for(word[0]))
