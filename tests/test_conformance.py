@@ -282,3 +282,74 @@ def test_presets_have_a_vector_each() -> None:
 
     assert used == set(PRESETS)
     assert json.dumps(sorted(used))
+
+
+# Readings of the texts, made beside the measurements of real engines, that LANGUAGE decides otherwise: the sentence.
+READINGS = {
+    " ": "§4: empty or blank text selects everything",
+    "i5 NOT LIKE '5'": "§5 LIKE: non-string operand: type mismatch, both FALSE",
+    "i5 NOT IN ('5')": "§5 IN: a non-string operand … IN and NOT IN are both FALSE",
+    "str + 'd' = 'abcd'": "§4: a string literal in arithmetic is SelectorTypeError",
+    "i5 + 'd' = '5d'": "§4: a string literal in arithmetic is SelectorTypeError",
+    "+str = 'abc'": "§4: two sides whose kinds are both known and differ",
+    "i5 = 0x5L": "§3: optional L, in every dialect that has hexadecimal numbers",
+    "i5 = 5 -- comment": "§3: comments are errors",
+    "i5 < 1E309": "§3: overflow to infinity: error",
+    "JMSExpiration = 0": "§6: names starting JMS must be one of six, or start JMSX or JMS_",
+    "JMSReplyTo IS NULL": "§6: names starting JMS must be one of six, or start JMSX or JMS_",
+    "JMSFoo IS NULL": "§6: names starting JMS must be one of six, or start JMSX or JMS_; mqi: the synonyms of IBM-MQ 1.3",
+    "JMSX IS NULL": "§6: mqi: the synonyms of IBM-MQ 1.3",
+    "JMS_IBM_Foo IS NULL": "§6: mqi: the synonyms of IBM-MQ 1.3",
+}
+MEASURED_PROPERTIES = {
+    "i5": ["int32", 5],
+    "i7": ["int32", 7],
+    "z": ["int32", 0],
+    "imax": ["int32", 2147483647],
+    "l5": ["int64", 5],
+    "lmax": ["int64", 9223372036854775807],
+    "big": ["int64", 9007199254740993],
+    "y5": ["int8", 5],
+    "s5": ["int16", 5],
+    "f25": ["float32", 2.5],
+    "f01": ["float32", 0.1],
+    "d25": ["float64", 2.5],
+    "d01": ["float64", 0.1],
+    "dz": ["float64", 0.0],
+    "bigd": ["float64", 2.0**53],
+    "nan": ["float64", "NaN"],
+    "inf": ["float64", "Infinity"],
+    "t": ["boolean", True],
+    "f": ["boolean", False],
+    "str": ["string", "abc"],
+    "num": ["string", "5"],
+    "e": ["string", ""],
+    "nl": ["string", "a\nb"],
+    "us": ["string", "a_b"],
+    "pc": ["string", "100%"],
+    "bs": ["string", "a\\b"],
+    "st": ["string", "PERSISTENT"],
+    "emo": ["string", "\U0001f600"],
+}
+
+
+@pytest.mark.parametrize(("column", "preset"), [("ibm-mqi", "IBM_MQ"), ("tibco", "TIBCO_EMS"), ("jakarta", "JMS")])
+def test_readings_of_the_texts(column: str, preset: str, engine: Engine) -> None:
+    """Each of 376 probes has the outcome of an independent reading of the same documents, or LANGUAGE says why not."""
+    lines = shared("vectors", "dialects-measured.tsv").read_text(encoding="utf-8").splitlines()
+    head, *rows = [line.split("\t") for line in lines if not line.startswith("#")]
+    dialect = PRESETS[preset].replace(constant_false="accept")
+    wrong = []
+    for row in rows:
+        selector = row[0].encode("latin-1", "backslashreplace").decode("unicode_escape")
+        wanted = {"T": "TRUE", "F": "FALSE", "U": "UNKNOWN", "E": "ERR", "P": "refused"}[row[head.index(column)]]
+        try:
+            mqsel.compile(selector, dialect=dialect)
+            got = engine(selector, MEASURED_PROPERTIES, dialect)
+        except errors.SelectorError:
+            got = "refused"
+        if got != wanted and selector not in READINGS:
+            wrong.append(f"{selector!r}: wanted {wanted}, got {got}")
+
+    assert len(rows) > 370
+    assert not wrong, "\n".join(wrong)
