@@ -297,7 +297,7 @@ READINGS = {
     "i5 < 1E309": "§3: overflow to infinity: error",
     "JMSExpiration = 0": "§6: names starting JMS must be one of six, or start JMSX or JMS_",
     "JMSReplyTo IS NULL": "§6: names starting JMS must be one of six, or start JMSX or JMS_",
-    "JMSFoo IS NULL": "§6: names starting JMS must be one of six, or start JMSX or JMS_; mqi: the synonyms of IBM-MQ 1.3",
+    "JMSFoo IS NULL": "§6: names starting JMS must be one of six, or JMSX, JMS_; mqi: the synonyms of IBM-MQ 1.3",
     "JMSX IS NULL": "§6: mqi: the synonyms of IBM-MQ 1.3",
     "JMS_IBM_Foo IS NULL": "§6: mqi: the synonyms of IBM-MQ 1.3",
 }
