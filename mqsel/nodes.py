@@ -281,7 +281,8 @@ def unparse(root: Node) -> str:
             case Identifier():
                 text = node.name
             case Sign():
-                bare = isinstance(node.operand, Literal) and node.operand.kind in ("exact", "approximate")
+                # A sign directly before a number would become the number's own; before a negative number it does not.
+                bare = isinstance(node.operand, Literal) and texts[id(node.operand)][0] != "-"
                 inner = f"({texts[id(node.operand)]})" if bare else at(node.operand, 7)
                 text = f"{node.operator} {inner}" if inner[0] in "+-" else node.operator + inner
             case Arithmetic():

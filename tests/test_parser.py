@@ -79,6 +79,16 @@ def test_deep_nesting(opening: str, closing: str, depth: int) -> None:
     at_the_brink(sys.getrecursionlimit() // 2)
 
 
+@pytest.mark.parametrize("number", ["957", "0.0", "9223372036854775808"])
+def test_signs_at_the_limit(number: str) -> None:
+    """As many signs as may nest, the last a number's own, survive unparse: found by the text fuzzer."""
+    tree = parse("- " * MAX_NESTING + f"{number} = a", JMS)
+
+    assert parse(nodes.unparse(tree), JMS) == tree
+    with pytest.raises(errors.SelectorLimitError):
+        parse("- " * (MAX_NESTING + 1) + f"{number} = a", JMS)
+
+
 def test_length_limit() -> None:
     """10,240 code points compile in IBM MQ, one more is 2519; other dialects have no limit."""
     text = f"a = '{'x' * 10234}'"
