@@ -33,7 +33,6 @@ cdef struct Value:
 cdef struct Segment:
     Py_ssize_t length   # in code points
     uint32_t *points    # code points; ANY_POINT for _
-    bint plain          # no _ among them
 
 
 # How the text of STARTS_WITH, ENDS_WITH and CONTAINS lies in memory, to be compared without decoding.

@@ -1029,7 +1029,6 @@ cdef Like *like_new(list segments) except NULL:
         segment = &like.segments[<Py_ssize_t> number]
         segment.points = <uint32_t *> zeroed(len(points), sizeof(uint32_t))
         segment.length = len(points)
-        segment.plain = <uint32_t> ANY_POINT not in points
         for place, point in enumerate(points):
             segment.points[<Py_ssize_t> place] = point
     return like
