@@ -1,7 +1,7 @@
 # The machine's design: what a value is, what one evaluation holds, where properties come from.
 
 from cpython.object cimport PyObject
-from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 
 
 # What a value is to an operator. The four kinds of number stand together, in the order of Java's promotion.
@@ -35,10 +35,11 @@ cdef struct Segment:
     uint32_t *points    # code points; ANY_POINT for _
 
 
-# How the text of STARTS_WITH, ENDS_WITH and CONTAINS lies in memory, to be compared without decoding.
+# How a constant string lies in memory, to be compared without decoding.
 cdef struct Text:
-    const void *data
+    const uint8_t *data
     Py_ssize_t length       # in code points
+    Py_ssize_t size         # in bytes
     int kind                # bytes a code point
 
 
@@ -52,7 +53,7 @@ cdef struct Like:
 
 cdef struct Choices:
     Py_ssize_t count    # strings of an IN list
-    PyObject **items    # exact str, kept alive by the machine
+    Text *items         # kept alive by the machine
     uint32_t *table     # open addressing over all their bytes: number of the string + 1, or 0; NULL for a short list
     uint32_t mask       # size of the table - 1; the size is a power of two at least twice the count
 
@@ -60,14 +61,13 @@ cdef struct Choices:
 # One property of the message at hand: a cache line.
 cdef struct Slot:
     uint64_t stamp           # number of the message for which it was fetched last
-    Value value              # valid if the stamp is that of the frame
+    Value value              # valid if the stamp is that of the frame; a string in it is borrowed from the message
     PyObject *name           # interned, kept alive by the machine
     PyObject *alias          # its other spelling (usr.x), or NULL
-    PyObject *owner          # strong reference to what the value points to, released late
-    # Dicts of one shape hold a property at one place: PyDict_Next from there costs a fraction of a probe.
-    Py_ssize_t place         # PyDict_Next position of the property's entry in the last dict
-    bint single              # one instruction of the quick code reads it, and no other
-    int trust                # > 0: try the place first; <= 0: counts up from a rest towards the next search for it
+    PyObject *owner          # strong reference to what the value points to, where one is needed; released late
+    # Dicts of one shape hold a property at one place: to look there costs a fraction of a probe.
+    Py_ssize_t place         # number of the property's entry in the dicts seen last; NO_PLACE
+    int trust                # > 0: misses until the place is forgotten; <= 0: counts up towards the next search for it
 
 
 # Where the properties of a program stand in the messages of one layout. Never changed: an evaluation holds the layout
@@ -80,12 +80,35 @@ cdef class Layout:
     cdef int32_t *types      # for each slot its declared MQTYPE, or 0; NULL if none is declared
 
 
-# A program as the loop sees it.
+cdef union Operand:
+    uint32_t number         # of PUSH_TRUTH and RETURN_TRUTH, where ERR too may stand
+    Value *constant
+    Text *text
+    Like *like
+    Choices *choices
+
+
+# An instruction as the loop sees it: decoded once, with its operand at hand and the way on for each outcome.
+cdef struct Step:
+    uint8_t op              # an Op
+    uint8_t mask            # of a comparison: the relations that satisfy it; of the other tests: whether it is negated
+    uint32_t slot
+    Operand it
+    int32_t to[4]           # for a truth value the step that comes next, counted from here; [0] of a jump: its target
+
+
+# A program as the loop sees it, made when it first runs.
 cdef struct Image:
-    uint32_t *code
+    Step *steps             # one for each instruction, then what the ways on from tests need; NULL before the first run
     Value *constants
+    Text *texts             # for each constant that is a string
     Like **likes            # for each constant four: as a pattern, prefix, suffix, anywhere; NULL where it is no such
     Choices **choices       # for each constant that is an IN list, else NULL
+    PyObject **names        # for each slot its interned name
+    PyObject **aliases      # for each slot its other spelling, or NULL
+    PyObject *kept          # list: Python objects that these arrays point into
+    Py_ssize_t slot_count
+    Py_ssize_t constant_count
     int mismatch            # what a type mismatch gives: FALSE or ERR
     bint null_is_error      # arithmetic on NULL is ERR, not NULL
     bint between_literal    # BETWEEN with a NULL is FALSE, not its expansion
@@ -95,7 +118,6 @@ cdef struct Image:
 cdef struct Frame:
     uint64_t stamp           # number of the current message
     Image *image             # of the machine
-    Py_ssize_t count         # number of slots
     Slot *slots              # one for each slot of the program
     Value *stack             # value stack
     unsigned char *truths    # truth stack below its top, which the loop keeps in a register
@@ -132,25 +154,15 @@ ctypedef fused Source:
 cdef class Machine:
     cdef readonly object program        # the verified Program
     cdef readonly object schema         # Schema, or None
-    cdef list kept                      # Python objects that the arrays below point into
-    cdef Image image
+    cdef Image *image                   # NULL before the first run
     cdef uint32_t exact                 # address of the exact code
-    cdef Py_ssize_t slot_count
-    cdef Py_ssize_t constant_count
-    cdef Py_ssize_t size                # instructions
-    cdef int *uses                      # for each slot how many instructions of the quick code read it
-    cdef PyObject **names               # for each slot its interned name
-    cdef PyObject **aliases             # for each slot its other spelling, or NULL
-    cdef Layout layout                  # of the schema, or None
+    cdef Layout layout                  # of the schema; None without one, and before the first run
     cdef Layout row_layout              # of the rows seen last that name their positions themselves
     cdef Layout record_layout           # of the Records seen last
     cdef object mapping_type            # type of the last message that was found to be a Mapping
     cdef Frame *pool
 
-    cdef int load_slots(self, bint aliased) except -1
-    cdef int load_constants(self) except -1
-    cdef int load_code(self, bytes words) except -1
-    cdef int count_uses(self) except -1
+    cdef int prepare(self) except -1
     cdef Frame *frame_take(self) except NULL
     cdef void frame_give(self, Frame *frame) noexcept
     cdef int dispatch(self, Frame *frame, PyObject *message, uint32_t start) except -1

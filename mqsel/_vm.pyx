@@ -37,6 +37,56 @@ from mqsel.schema import as_schema
 from mqsel.values import TYPE_NAMES as _TYPES
 from mqsel.values import Float32, Int8, Int16, Int32
 
+cdef extern from *:
+    """
+    /* Looks into three objects of CPython in place. What a version lays out otherwise goes by the public functions. */
+    #if PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x030F0000 && !defined(Py_GIL_DISABLED)
+    #ifndef Py_BUILD_CORE
+    #define Py_BUILD_CORE 1
+    #include "internal/pycore_dict.h"
+    #undef Py_BUILD_CORE
+    #else
+    #include "internal/pycore_dict.h"
+    #endif
+    /* The value of the entry with this number, if it has this very key: a quarter of what PyDict_Next costs. */
+    static inline PyObject *dict_entry(PyObject *dict, Py_ssize_t place, PyObject *key) {
+        PyDictKeysObject *keys = ((PyDictObject *) dict)->ma_keys;
+        PyDictUnicodeEntry *entry;
+        if (place >= keys->dk_nentries || !DK_IS_UNICODE(keys) || ((PyDictObject *) dict)->ma_values != NULL)
+            return NULL;
+        entry = DK_UNICODE_ENTRIES(keys) + place;
+        return entry->me_key == key ? entry->me_value : NULL;
+    }
+    /* Whether a look-up can run no code of a key's class. */
+    static inline int dict_plain(PyObject *dict) {
+        return DK_IS_UNICODE(((PyDictObject *) dict)->ma_keys);
+    }
+    #else
+    static inline PyObject *dict_entry(PyObject *dict, Py_ssize_t place, PyObject *key) {
+        PyObject *found, *value;
+        return PyDict_Next(dict, &place, &found, &value) && found == key ? value : NULL;
+    }
+    static inline int dict_plain(PyObject *dict) {
+        return 0;
+    }
+    #endif
+    /* The value of an int of one digit. */
+    static inline int long_small(PyObject *number, int64_t *value) {
+    #if PY_VERSION_HEX >= 0x030C0000
+        if (!PyUnstable_Long_IsCompact((PyLongObject *) number)) return 0;
+        *value = PyUnstable_Long_CompactValue((PyLongObject *) number);
+    #else
+        Py_ssize_t size = Py_SIZE(number);
+        if (size > 1 || size < -1) return 0;
+        *value = size * (int64_t) ((PyLongObject *) number)->ob_digit[0];
+    #endif
+        return 1;
+    }
+    """
+    PyObject *dict_entry(PyObject *mapping, Py_ssize_t place, PyObject *key)
+    bint dict_plain(PyObject *mapping)
+    bint long_small(PyObject *number, int64_t *value)
+
 cdef extern from "Python.h":
     PyObject *Py_None
     PyObject *Py_True
@@ -89,11 +139,13 @@ cdef enum:
     MQTYPE_STRING = 1024
 
 cdef enum:
+    NO_PLACE = 0x7FFFFFFF       # beyond the entries of any dict
     AFFIX_START = 1
     AFFIX_END = 2
     AFFIX_ANYWHERE = 3
     ANY_POINT = 0xFFFFFFFF      # _ in a segment; no code point has this number
     LINEAR_CHOICES = 8          # an IN list up to this long is searched item by item
+    LONG_SCAN = 32              # bytes from which memchr is quicker than looking at one after the other
     SIGNALS = 0x3FFF            # messages between two looks for an interrupt
     INTERRUPTED = -2            # status of a message after which one was found
 
@@ -108,10 +160,14 @@ cdef unsigned char[9] OR_TABLE = [FALSE, TRUE, UNKNOWN, TRUE, TRUE, TRUE, UNKNOW
 cdef unsigned char[3] NOT_TABLE = [TRUE, FALSE, UNKNOWN]
 
 _MISSING = object()
-# For each opcode that reads a slot the mask that takes the slot out of its operand, else 0.
-cdef uint32_t[256] READS_SLOT
+# Whether an opcode is a test: it finds a truth value, and where it goes depends on that alone.
+cdef bint[256] IS_TEST
+# Whether the operand of an opcode is split, the slot being its lower half.
+cdef bint[256] IS_SPLIT
 for _number, _row in enumerate(_TABLE):
-    READS_SLOT[_number] = 0 if not _row.operand.startswith("slot") else 0xFFF if "+" in _row.operand else 0xFFFFFF
+    IS_TEST[_number] = _row.effect.endswith("-- truth") and "truth" not in _row.effect.split("--")[0]
+    IS_SPLIT[_number] = "+" in _row.operand
+IS_TEST[<int> PUSH_TRUTH] = False
 
 _NAMES_OF_TYPES = {int(number): name for name, number in _TYPES.items()}
 
@@ -141,22 +197,23 @@ cdef inline void value_object(Value *value, PyObject **owner, int tag, int mqtyp
     value.it.o = item
 
 
-cdef inline int value_load(Value *value, PyObject **owner, PyObject *name, PyObject *item) except -1:
-    """Read a Python object as a property value (LANGUAGE §1). Strings, the commonest, are read in line."""
-    if PyUnicode_CheckExact(item) and __Pyx_PyUnicode_READY(item) == 0:
-        value_object(value, owner, STRING, MQTYPE_STRING, item)
-        return 0
-    return value_load_plain(value, owner, name, item)
+cdef inline int value_read(Value *value, PyObject *name, PyObject *item) except -1:
+    """Read a Python object of a type that it knows by heart as a property value (LANGUAGE §1), borrowing a string.
 
-
-cdef int value_load_plain(Value *value, PyObject **owner, PyObject *name, PyObject *item) except -1:
-    """Read the other types that Python knows by heart."""
+    Returns whether it could: it runs no code of others.
+    """
     cdef int overflow = 0
-    cdef object held
-    if PyLong_CheckExact(<object> item):
-        value_integer(value, INT64, MQTYPE_INT64, PyLong_AsLongLongAndOverflow(item, &overflow))
-        if overflow:
-            raise errors.integer_out_of_range(<object> name, "64 bits")
+    if PyUnicode_CheckExact(item) and __Pyx_PyUnicode_READY(item) == 0:
+        value.tag = STRING
+        value.mqtype = MQTYPE_STRING
+        value.it.o = item
+    elif PyLong_CheckExact(<object> item):
+        value.tag = INT64
+        value.mqtype = MQTYPE_INT64
+        if not long_small(item, &value.it.i):
+            value.it.i = PyLong_AsLongLongAndOverflow(item, &overflow)
+            if overflow:
+                raise errors.integer_out_of_range(<object> name, "64 bits")
     elif PyFloat_CheckExact(<object> item):
         value_float(value, FLOAT64, MQTYPE_FLOAT64, PyFloat_AS_DOUBLE(<object> item))
     elif item == Py_None:
@@ -165,11 +222,20 @@ cdef int value_load_plain(Value *value, PyObject **owner, PyObject *name, PyObje
     elif item == Py_True or item == Py_False:
         value_integer(value, BOOLEAN, MQTYPE_BOOLEAN, item == Py_True)
     elif PyBytes_CheckExact(<object> item):
-        value_object(value, owner, BYTES, MQTYPE_BYTE_STRING, item)
+        value.tag = BYTES
+        value.mqtype = MQTYPE_BYTE_STRING
+        value.it.o = item
     else:
-        # Reading it may run code that takes it out of its message.
-        held = <object> item
-        value_load_other(value, owner, <object> name, held)
+        return False
+    return True
+
+
+cdef int value_load(Value *value, PyObject **owner, object name, object item) except -1:
+    """Read any Python object as a property value, and own what the value points to."""
+    if not value_read(value, <PyObject *> name, <PyObject *> item):
+        value_load_other(value, owner, name, item)
+    elif value.tag == STRING or value.tag == BYTES:
+        value_object(value, owner, value.tag, value.mqtype, value.it.o)
     return 0
 
 
@@ -220,13 +286,13 @@ cdef int value_load_other(Value *value, PyObject **owner, object name, object it
             plain = wrap(plain)
         if type(plain) is kind:
             raise errors.not_a_property(name, item)
-        value_load(value, owner, <PyObject *> name, <PyObject *> plain)
+        value_load(value, owner, name, plain)
     elif isinstance(item, str):
         plain = PyUnicode_FromObject(item)
         value_object(value, owner, STRING, MQTYPE_STRING, <PyObject *> plain)
     elif isinstance(item, int):
         plain = int.__int__(item)
-        value_load(value, owner, <PyObject *> name, <PyObject *> plain)
+        value_load(value, owner, name, plain)
     elif isinstance(item, float):
         value_float(value, FLOAT64, MQTYPE_FLOAT64, float.__float__(item))
     elif isinstance(item, bytes):
@@ -272,73 +338,82 @@ cdef inline Value *slot_value(Frame *frame, Source *source, uint32_t number) exc
         slot = &frame.slots[number]
         if slot.stamp == frame.stamp:
             return &slot.value
-        slot.stamp = frame.stamp
-        if Source is SequenceSource:
-            position = source.positions[number]
-            if position < 0:
-                item = Py_None
-            elif position < PySequence_Fast_GET_SIZE(source.sequence):
-                item = PySequence_Fast_ITEMS(source.sequence)[position]
-            else:
-                raise errors.wrong_length(PySequence_Fast_GET_SIZE(source.sequence), position + 1)
-            value_load(&slot.value, &slot.owner, slot.name, item)
-            if source.types != NULL:
-                value_declared(&slot.value, source.types[number], slot.name)
-        elif Source is DictSource:
-            item = dict_find(source.message, slot)
-            if item == NULL:
-                slot.value.tag = NULL_VALUE
-                slot.value.mqtype = MQTYPE_NULL
-            else:
-                value_load(&slot.value, &slot.owner, slot.name, item)
-        else:
-            mapping_load(source.message, slot)
-        return &slot.value
+        if Source is DictSource:
+            # The commonest road, in line: an entry that stands where it stood in the last message.
+            item = dict_entry(source.message, slot.place, slot.name)
+            if item != NULL:
+                slot.trust = TRUST
+                slot.stamp = frame.stamp
+                if PyUnicode_CheckExact(item) and __Pyx_PyUnicode_READY(item) == 0:
+                    slot.value.tag = STRING
+                    slot.value.mqtype = MQTYPE_STRING
+                    slot.value.it.o = item
+                    return &slot.value
+                if PyLong_CheckExact(<object> item) and long_small(item, &slot.value.it.i):
+                    slot.value.tag = INT64
+                    slot.value.mqtype = MQTYPE_INT64
+                    return &slot.value
+                return slot_load(frame, slot, item)
+        return slot_fetch(frame, source, number)
+
+
+cdef Value *slot_fetch(Frame *frame, Source *source, uint32_t number) except NULL:
+    """Fetch a slot from its source."""
+    cdef Slot *slot = &frame.slots[number]
+    cdef PyObject *item
+    cdef int32_t position
+    slot.stamp = frame.stamp
+    slot.value.tag = NULL_VALUE
+    slot.value.mqtype = MQTYPE_NULL
+    if Source is SequenceSource:
+        position = source.positions[number]
+        if position < 0:
+            return &slot.value
+        if position >= PySequence_Fast_GET_SIZE(source.sequence):
+            raise errors.wrong_length(PySequence_Fast_GET_SIZE(source.sequence), position + 1)
+        slot_load(frame, slot, PySequence_Fast_ITEMS(source.sequence)[position])
+        if source.types != NULL:
+            value_declared(&slot.value, source.types[number], slot.name)
+    elif Source is DictSource:
+        item = dict_probe(frame, source.message, slot)
+        if item != NULL:
+            slot_load(frame, slot, item)
+    elif Source is MappingSource:
+        mapping_load(frame, source.message, slot)
+    return &slot.value
+
+
+cdef Value *slot_load(Frame *frame, Slot *slot, PyObject *item) except NULL:
+    """Read a Python object as the value of a slot. A string is borrowed from the message as long as that is safe."""
+    cdef object held
+    if not value_read(&slot.value, slot.name, item):
+        # Reading it may run code that takes it, and what other slots point to, out of the message.
+        slot.value.tag = NULL_VALUE
+        frame_secure(frame)
+        held = <object> item
+        value_load_other(&slot.value, &slot.owner, <object> slot.name, held)
+    return &slot.value
+
+
+cdef int frame_secure(Frame *frame) noexcept:
+    """Own what the slots point to, before code of others runs that may change the message."""
+    cdef Py_ssize_t number
+    cdef Slot *slot
+    cdef PyObject *old
+    for number in range(frame.image.slot_count):
+        slot = &frame.slots[number]
+        if slot.stamp == frame.stamp and (slot.value.tag == STRING or slot.value.tag == BYTES):
+            old = slot.owner
+            if old != slot.value.it.o:
+                Py_INCREF(<object> slot.value.it.o)
+                slot.owner = slot.value.it.o
+                Py_XDECREF(old)
+    return 0
 
 
 cdef enum:
     TRUST = 4       # hits forgive this many misses
     REST = -62      # probes before the next search for a place
-
-
-cdef inline Value *slot_glance(Frame *frame, Source *source, uint32_t number) except NULL:
-    """Give the value of a slot to a test that looks at it at once."""
-    if Source is not RecordSource:
-        if frame.slots[number].stamp == frame.stamp:
-            return &frame.slots[number].value
-    return slot_first_glance(frame, source, number)
-
-
-cdef Value *slot_first_glance(Frame *frame, Source *source, uint32_t number) except NULL:
-    """Fetch a slot for a test that looks at it at once.
-
-    Where no other instruction of the quick code reads the slot, a string is neither kept nor owned: nothing can run
-    between this look-up and the test. Two writes to the string's reference count are saved, and its cache line.
-    """
-    cdef Slot *slot
-    cdef PyObject *item
-    if Source is DictSource or Source is SequenceSource:
-        slot = &frame.slots[number]
-        if slot.single:
-            if Source is DictSource:
-                item = dict_find(source.message, slot)
-            else:
-                if source.types != NULL or source.positions[number] >= PySequence_Fast_GET_SIZE(source.sequence):
-                    return slot_value(frame, source, number)
-                item = Py_None
-                if source.positions[number] >= 0:
-                    item = PySequence_Fast_ITEMS(source.sequence)[source.positions[number]]
-            if item == NULL:
-                slot.value.tag = NULL_VALUE
-                slot.value.mqtype = MQTYPE_NULL
-            elif PyUnicode_CheckExact(item) and __Pyx_PyUnicode_READY(item) == 0:
-                slot.value.tag = STRING
-                slot.value.it.o = item
-            else:
-                slot.stamp = frame.stamp
-                value_load_plain(&slot.value, &slot.owner, slot.name, item)
-            return &slot.value
-    return slot_value(frame, source, number)
 
 
 cdef int value_declared(Value *value, int wanted, PyObject *name) except -1:
@@ -348,22 +423,12 @@ cdef int value_declared(Value *value, int wanted, PyObject *name) except -1:
     return 0
 
 
-cdef inline PyObject *dict_find(PyObject *message, Slot *slot) except? NULL:
-    """Look a property up, first where it stood in the last message. Works only with the very key object."""
-    cdef PyObject *key
-    cdef PyObject *item
-    cdef Py_ssize_t place
-    if slot.trust > 0:
-        place = slot.place
-        if PyDict_Next(message, &place, &key, &item) and key == slot.name:
-            slot.trust = TRUST
-            return item
-    return dict_probe(message, slot)
-
-
-cdef PyObject *dict_probe(PyObject *message, Slot *slot) except? NULL:
+cdef PyObject *dict_probe(Frame *frame, PyObject *message, Slot *slot) except? NULL:
     """Look a property up by its hash, and now and then learn its place."""
-    cdef PyObject *item = PyDict_GetItemWithError(message, slot.name)
+    cdef PyObject *item
+    if not dict_plain(message):
+        frame_secure(frame)
+    item = PyDict_GetItemWithError(message, slot.name)
     if item == NULL:
         # What is missing has no place, and says nothing against the place it has elsewhere.
         return NULL if slot.alias == NULL else PyDict_GetItemWithError(message, slot.alias)
@@ -371,6 +436,7 @@ cdef PyObject *dict_probe(PyObject *message, Slot *slot) except? NULL:
         slot.trust -= 1
         if slot.trust == 0:
             slot.trust = REST
+            slot.place = NO_PLACE
     else:
         slot.trust += 1
         if slot.trust > 0:
@@ -382,22 +448,21 @@ cdef void dict_learn(PyObject *message, Slot *slot) noexcept:
     cdef PyObject *key
     cdef PyObject *item
     cdef Py_ssize_t place = 0
-    cdef Py_ssize_t before = 0
     while PyDict_Next(message, &place, &key, &item):
         if key == slot.name:
-            slot.place = before
+            slot.place = place - 1
             slot.trust = TRUST
             return
-        before = place
     slot.trust = REST
 
 
-cdef int mapping_load(PyObject *message, Slot *slot) except -1:
+cdef int mapping_load(Frame *frame, PyObject *message, Slot *slot) except -1:
     """Fetch from any Mapping by get(), which a defaultdict answers without growing."""
+    frame_secure(frame)
     cdef object item = (<object> message).get(<object> slot.name, _MISSING)
     if item is _MISSING:
         item = None if slot.alias == NULL else (<object> message).get(<object> slot.alias)
-    return value_load(&slot.value, &slot.owner, slot.name, <PyObject *> item)
+    return value_load(&slot.value, &slot.owner, <object> slot.name, item)
 
 
 # ---- comparison and arithmetic: LANGUAGE §5 ----------------------------------------------------------------------
@@ -435,6 +500,31 @@ cdef inline int number_relation(Value *left, Value *right) noexcept:
     return float_relation(as_float(left), as_float(right))
 
 
+cdef inline uint64_t load64(const uint8_t *data) noexcept:
+    cdef uint64_t word
+    memcpy(&word, data, 8)
+    return word
+
+
+cdef inline uint64_t load32(const uint8_t *data) noexcept:
+    cdef uint32_t word
+    memcpy(&word, data, 4)
+    return word
+
+
+cdef inline bint bytes_same(const uint8_t *left, const uint8_t *right, Py_ssize_t size) noexcept:
+    """Compare short runs of bytes in line; memcmp costs a call."""
+    if size >= 8:
+        if load64(left) != load64(right) or load64(left + size - 8) != load64(right + size - 8):
+            return False
+        return size <= 16 or memcmp(left, right, size) == 0
+    if size >= 4:
+        return load32(left) == load32(right) and load32(left + size - 4) == load32(right + size - 4)
+    return size == 0 or (
+        left[0] == right[0] and left[size >> 1] == right[size >> 1] and left[size - 1] == right[size - 1]
+    )
+
+
 cdef inline bint string_equal(PyObject *left, PyObject *right) noexcept:
     cdef Py_ssize_t length
     cdef int kind
@@ -445,6 +535,22 @@ cdef inline bint string_equal(PyObject *left, PyObject *right) noexcept:
         return False
     kind = PyUnicode_KIND(left)
     return kind == PyUnicode_KIND(right) and memcmp(PyUnicode_DATA(left), PyUnicode_DATA(right), length * kind) == 0
+
+
+cdef inline bint text_equal(Text *text, PyObject *string) noexcept:
+    """Compare a string with a constant."""
+    return (
+        PyUnicode_GET_LENGTH(string) == text.length
+        and PyUnicode_KIND(string) == text.kind
+        and bytes_same(<const uint8_t *> PyUnicode_DATA(string), text.data, text.size)
+    )
+
+
+cdef void text_set(Text *text, PyObject *string) noexcept:
+    text.data = <const uint8_t *> PyUnicode_DATA(string)
+    text.length = PyUnicode_GET_LENGTH(string)
+    text.kind = PyUnicode_KIND(string)
+    text.size = text.length * text.kind
 
 
 cdef inline bint bytes_equal(PyObject *left, PyObject *right) noexcept:
@@ -648,23 +754,24 @@ cdef bint like_match(const Point *text, Py_ssize_t length, Like *like) noexcept:
 
 cdef inline bint affix_match(Like *like, const uint8_t *data, Py_ssize_t length) noexcept:
     """Compare a text with a string of the same kind, byte by byte."""
-    cdef const uint8_t *wanted = <const uint8_t *> like.text.data
+    cdef const uint8_t *wanted = like.text.data
+    cdef Py_ssize_t size = like.text.size
     cdef const uint8_t *stop
-    cdef Py_ssize_t size = like.text.length * like.text.kind
     if length < like.text.length:
         return False
     if like.shape == AFFIX_START:
-        return memcmp(data, wanted, size) == 0
+        return bytes_same(data, wanted, size)
     stop = data + (length - like.text.length) * like.text.kind
     if like.shape == AFFIX_END:
-        return memcmp(stop, wanted, size) == 0
+        return bytes_same(stop, wanted, size)
     while data <= stop:
-        data = <const uint8_t *> memchr(data, wanted[0], stop - data + 1)
-        if data == NULL:
-            return False
-        if memcmp(data, wanted, size) == 0:
+        if data[0] == wanted[0] and bytes_same(data, wanted, size):
             return True
         data += 1
+        if stop - data >= LONG_SCAN:
+            data = <const uint8_t *> memchr(data, wanted[0], stop - data + 1)
+            if data == NULL:
+                return False
     return False
 
 
@@ -690,22 +797,8 @@ cdef inline int value_like(Value *value, Like *like, bint negated, int mismatch)
     return found != negated
 
 
-cdef inline uint64_t load64(const uint8_t *data) noexcept:
-    cdef uint64_t word
-    memcpy(&word, data, 8)
-    return word
-
-
-cdef inline uint64_t load32(const uint8_t *data) noexcept:
-    cdef uint32_t word
-    memcpy(&word, data, 4)
-    return word
-
-
-cdef inline uint32_t string_hash(PyObject *text) noexcept:
+cdef inline uint32_t bytes_hash(const uint8_t *data, Py_ssize_t left) noexcept:
     """Hash all bytes of a string. Python's own hash protects against what a selector's author will not do."""
-    cdef const uint8_t *data = <const uint8_t *> PyUnicode_DATA(text)
-    cdef Py_ssize_t left = PyUnicode_GET_LENGTH(text) * PyUnicode_KIND(text)
     cdef uint64_t mixed = <uint64_t> left * HASH_FACTOR
     while left >= 8:
         mixed = (mixed ^ load64(data)) * HASH_FACTOR
@@ -719,19 +812,25 @@ cdef inline uint32_t string_hash(PyObject *text) noexcept:
     return <uint32_t> (mixed >> 32)
 
 
-cdef inline Py_ssize_t choices_find(Choices *choices, PyObject *text) noexcept:
-    """Give the number of *text* among the choices, or -1."""
+cdef inline Py_ssize_t choices_find(Choices *choices, PyObject *string) noexcept:
+    """Give the number of *string* among the choices, or -1."""
+    cdef const uint8_t *data = <const uint8_t *> PyUnicode_DATA(string)
+    cdef Py_ssize_t length = PyUnicode_GET_LENGTH(string)
+    cdef int kind = PyUnicode_KIND(string)
     cdef Py_ssize_t number
     cdef uint32_t place
+    cdef Text *text
     if choices.table == NULL:
         for number in range(choices.count):
-            if string_equal(text, choices.items[number]):
+            text = &choices.items[number]
+            if text.length == length and text.kind == kind and bytes_same(data, text.data, text.size):
                 return number
         return -1
-    place = string_hash(text) & choices.mask
+    place = bytes_hash(data, length * kind) & choices.mask
     while choices.table[place]:
         number = choices.table[place] - 1
-        if string_equal(text, choices.items[number]):
+        text = &choices.items[number]
+        if text.length == length and text.kind == kind and bytes_same(data, text.data, text.size):
             return number
         place = (place + 1) & choices.mask
     return -1
@@ -745,8 +844,8 @@ cdef inline int value_in(Value *value, Choices *choices, bint negated, int misma
 
 # ---- the loop ----------------------------------------------------------------------------------------------------
 
-cdef int run(Frame *frame, Source *source, uint32_t *at) except -1:
-    """Run a program from *at* on the message behind *source*. Returns FALSE, TRUE, UNKNOWN or ERR."""
+cdef int run(Frame *frame, Source *source, Step *step) except -1:
+    """Run a program from *step* on the message behind *source*. Returns FALSE, TRUE, UNKNOWN or ERR."""
     cdef Image *image = frame.image
     cdef Value *stack = frame.stack            # first free cell
     cdef unsigned char *truths = frame.truths  # first free cell
@@ -754,20 +853,76 @@ cdef int run(Frame *frame, Source *source, uint32_t *at) except -1:
     cdef int result
     cdef Py_ssize_t number
     cdef Value *value
-    cdef uint32_t word, op, operand
+    cdef uint32_t op
     frame.stamp += 1
     while True:
-        word = at[0]
-        at += 1
-        op = word & 0xFF
-        operand = word >> 8
-        if op == PUSH_SLOT:
-            stack[0] = slot_value(frame, source, operand)[0]
+        op = step.op
+        # The tests: each finds one truth value, and goes where that leads.
+        if op == EQUAL_SLOT_STRING or op == NOT_EQUAL_SLOT_STRING:
+            value = slot_value(frame, source, step.slot)
+            if value.tag == STRING:
+                result = text_equal(step.it.text, value.it.o) ^ step.mask
+            else:
+                result = UNKNOWN if value.tag == NULL_VALUE else image.mismatch
+        elif (
+            op == EQUAL_SLOT_CONSTANT or op == NOT_EQUAL_SLOT_CONSTANT or op == LESS_SLOT_CONSTANT
+            or op == LESS_EQUAL_SLOT_CONSTANT or op == GREATER_SLOT_CONSTANT or op == GREATER_EQUAL_SLOT_CONSTANT
+        ):
+            value = slot_value(frame, source, step.slot)
+            result = value_compare(value, step.it.constant, step.mask, image.mismatch)
+        elif op == IN_SLOT or op == NOT_IN_SLOT:
+            value = slot_value(frame, source, step.slot)
+            result = value_in(value, step.it.choices, step.mask, image.mismatch)
+        elif op == IS_NULL or op == IS_NOT_NULL:
+            value = slot_value(frame, source, step.slot)
+            result = (value.tag == NULL_VALUE) ^ step.mask
+        elif op == BETWEEN_CONSTANTS or op == NOT_BETWEEN_CONSTANTS:
+            stack -= 1
+            result = value_between(stack, step.it.constant, &image.constants[step.slot], step.mask, image)
+        elif (
+            op == EQUAL_CONSTANT or op == NOT_EQUAL_CONSTANT or op == LESS_CONSTANT or op == LESS_EQUAL_CONSTANT
+            or op == GREATER_CONSTANT or op == GREATER_EQUAL_CONSTANT
+        ):
+            stack -= 1
+            result = value_compare(stack, step.it.constant, step.mask, image.mismatch)
+        elif (
+            op == LIKE_SLOT or op == NOT_LIKE_SLOT or op == STARTS_WITH_SLOT or op == NOT_STARTS_WITH_SLOT
+            or op == ENDS_WITH_SLOT or op == NOT_ENDS_WITH_SLOT or op == CONTAINS_SLOT or op == NOT_CONTAINS_SLOT
+        ):
+            value = slot_value(frame, source, step.slot)
+            result = value_like(value, step.it.like, step.mask, image.mismatch)
+        elif op == LIKE or op == NOT_LIKE:
+            stack -= 1
+            result = value_like(stack, step.it.like, step.mask, image.mismatch)
+        elif (
+            op == EQUAL or op == NOT_EQUAL or op == LESS or op == LESS_EQUAL or op == GREATER or op == GREATER_EQUAL
+        ):
+            stack -= 2
+            result = value_compare(stack, stack + 1, step.mask, image.mismatch)
+        elif op == BETWEEN or op == NOT_BETWEEN:
+            stack -= 3
+            result = value_between(stack, stack + 1, stack + 2, step.mask, image)
+        elif op == IN or op == NOT_IN:
+            stack -= 1
+            result = value_in(stack, step.it.choices, step.mask, image.mismatch)
+        elif op == AS_TRUTH:
+            stack -= 1
+            if stack.tag == BOOLEAN:
+                result = <int> stack.it.i
+            else:
+                result = UNKNOWN if stack.tag == NULL_VALUE else image.mismatch
+        # What is no test leaves from inside its branch.
+        elif op == RETURN_TRUTH:
+            return step.it.number
+        elif op == PUSH_SLOT:
+            stack[0] = slot_value(frame, source, step.slot)[0]
             stack += 1
+            step += 1
             continue
         elif op == PUSH_CONSTANT:
-            stack[0] = image.constants[operand]
+            stack[0] = step.it.constant[0]
             stack += 1
+            step += 1
             continue
         elif op == AS_VALUE:
             if truth == UNKNOWN:
@@ -778,207 +933,87 @@ cdef int run(Frame *frame, Source *source, uint32_t *at) except -1:
             stack += 1
             truths -= 1
             truth = truths[0]
+            step += 1
             continue
         elif op == ADD or op == SUBTRACT or op == MULTIPLY or op == DIVIDE:
             stack -= 1
             if value_arithmetic(stack - 1, stack, op, image.null_is_error) == ERR:
                 return ERR
+            step += 1
             continue
         elif op == ADD_CONSTANT or op == SUBTRACT_CONSTANT or op == MULTIPLY_CONSTANT or op == DIVIDE_CONSTANT:
-            value = &image.constants[operand]
-            if value_arithmetic(stack - 1, value, op - ADD_CONSTANT + ADD, image.null_is_error) == ERR:
+            if value_arithmetic(stack - 1, step.it.constant, op - ADD_CONSTANT + ADD, image.null_is_error) == ERR:
                 return ERR
+            step += 1
             continue
         elif op == PLUS or op == NEGATE:
             if value_sign(stack - 1, op == NEGATE, image.null_is_error) == ERR:
                 return ERR
+            step += 1
+            continue
+        elif op == SWITCH_SLOT:
+            value = slot_value(frame, source, step.slot)
+            number = -1
+            if value.tag == STRING:
+                number = choices_find(step.it.choices, value.it.o)
+            elif value.tag != NULL_VALUE and image.mismatch == ERR:
+                return ERR
+            step += 1 + (number if number >= 0 else step.it.choices.count)
+            continue
+        elif op == JUMP:
+            step += step.to[0]
+            continue
+        elif op == PUSH_TRUTH:
+            truths[0] = truth
+            truths += 1
+            truth = step.it.number
+            step += step.to[0]
             continue
         elif op == AND:
             truths -= 1
             truth = AND_TABLE[truths[0] * 3 + truth]
+            step += 1
             continue
         elif op == OR:
             truths -= 1
             truth = OR_TABLE[truths[0] * 3 + truth]
+            step += 1
             continue
         elif op == NOT:
             truth = NOT_TABLE[truth]
+            step += 1
             continue
-        elif op == JUMP_IF_FALSE:
-            if truth == FALSE:
-                at = image.code + operand
+        elif op == JUMP_IF_FALSE or op == JUMP_IF_TRUE:
+            step += step.to[truth]
             continue
-        elif op == JUMP_IF_TRUE:
-            if truth == TRUE:
-                at = image.code + operand
-            continue
-        elif op == BRANCH_IF_TRUE:
-            if truth == TRUE:
-                at = image.code + operand
-            truths -= 1
-            truth = truths[0]
-            continue
-        elif op == BRANCH_UNLESS_TRUE:
-            if truth != TRUE:
-                at = image.code + operand
-            truths -= 1
-            truth = truths[0]
-            continue
-        elif op == BRANCH_IF_FALSE:
-            if truth == FALSE:
-                at = image.code + operand
-            truths -= 1
-            truth = truths[0]
-            continue
-        elif op == BRANCH_UNLESS_FALSE:
-            if truth != FALSE:
-                at = image.code + operand
+        elif op == BRANCH_IF_TRUE or op == BRANCH_UNLESS_TRUE or op == BRANCH_IF_FALSE or op == BRANCH_UNLESS_FALSE:
+            step += step.to[truth]
             truths -= 1
             truth = truths[0]
             continue
         elif op == RESTART_IF_UNKNOWN:
             if truth == UNKNOWN:
-                at = image.code + operand
                 stack = frame.stack
                 truths = frame.truths
+            step += step.to[truth]
             continue
-        elif op == JUMP:
-            at = image.code + operand
-            continue
-        elif op == SWITCH_SLOT:
-            value = slot_glance(frame, source, operand & 0xFFF)
-            number = -1
-            if value.tag == STRING:
-                number = choices_find(image.choices[operand >> 12], value.it.o)
-            elif value.tag != NULL_VALUE and image.mismatch == ERR:
-                return ERR
-            at += number if number >= 0 else image.choices[operand >> 12].count
-            continue
-        elif op == RETURN_TRUTH:
-            return operand
-        elif op == RETURN:
+        else:  # op == RETURN
             return truth
-        elif op == PUSH_TRUTH:
-            truths[0] = truth
-            truths += 1
-            truth = operand
-            continue
-        # The tests: each finds one truth value.
-        elif (
-            op == EQUAL_SLOT_CONSTANT or op == NOT_EQUAL_SLOT_CONSTANT or op == LESS_SLOT_CONSTANT
-            or op == LESS_EQUAL_SLOT_CONSTANT or op == GREATER_SLOT_CONSTANT or op == GREATER_EQUAL_SLOT_CONSTANT
-        ):
-            value = slot_glance(frame, source, operand & 0xFFF)
-            result = value_compare(
-                value, &image.constants[operand >> 12], MASKS[op - EQUAL_SLOT_CONSTANT], image.mismatch
-            )
-        elif op == EQUAL_SLOT_STRING or op == NOT_EQUAL_SLOT_STRING:
-            value = slot_glance(frame, source, operand & 0xFFF)
-            if value.tag == STRING:
-                result = string_equal(value.it.o, image.constants[operand >> 12].it.o)
-                result ^= op == NOT_EQUAL_SLOT_STRING
-            else:
-                result = UNKNOWN if value.tag == NULL_VALUE else image.mismatch
-        elif op == IN_SLOT or op == NOT_IN_SLOT:
-            value = slot_glance(frame, source, operand & 0xFFF)
-            result = value_in(value, image.choices[operand >> 12], op == NOT_IN_SLOT, image.mismatch)
-        elif op == IS_NULL or op == IS_NOT_NULL:
-            value = slot_glance(frame, source, operand)
-            result = (value.tag == NULL_VALUE) == (op == IS_NULL)
-        elif op == BETWEEN_CONSTANTS or op == NOT_BETWEEN_CONSTANTS:
-            stack -= 1
-            value = &image.constants[operand & 0xFFF]
-            result = value_between(
-                stack, value, &image.constants[operand >> 12], op == NOT_BETWEEN_CONSTANTS, image
-            )
-        elif (
-            op == EQUAL_CONSTANT or op == NOT_EQUAL_CONSTANT or op == LESS_CONSTANT or op == LESS_EQUAL_CONSTANT
-            or op == GREATER_CONSTANT or op == GREATER_EQUAL_CONSTANT
-        ):
-            stack -= 1
-            result = value_compare(stack, &image.constants[operand], MASKS[op - EQUAL_CONSTANT], image.mismatch)
-        elif (
-            op == LIKE_SLOT or op == NOT_LIKE_SLOT or op == STARTS_WITH_SLOT or op == NOT_STARTS_WITH_SLOT
-            or op == ENDS_WITH_SLOT or op == NOT_ENDS_WITH_SLOT or op == CONTAINS_SLOT or op == NOT_CONTAINS_SLOT
-        ):
-            value = slot_glance(frame, source, operand & 0xFFF)
-            result = value_like(
-                value,
-                image.likes[(operand >> 12) * 4 + ((op - LIKE_SLOT) >> 1)],
-                (op - LIKE_SLOT) & 1,
-                image.mismatch,
-            )
-        elif op == LIKE or op == NOT_LIKE:
-            stack -= 1
-            result = value_like(stack, image.likes[operand * 4], op == NOT_LIKE, image.mismatch)
-        elif (
-            op == EQUAL or op == NOT_EQUAL or op == LESS or op == LESS_EQUAL or op == GREATER or op == GREATER_EQUAL
-        ):
-            stack -= 2
-            result = value_compare(stack, stack + 1, MASKS[op - EQUAL], image.mismatch)
-        elif op == BETWEEN or op == NOT_BETWEEN:
-            stack -= 3
-            result = value_between(stack, stack + 1, stack + 2, op == NOT_BETWEEN, image)
-        elif op == IN or op == NOT_IN:
-            stack -= 1
-            result = value_in(stack, image.choices[operand], op == NOT_IN, image.mismatch)
-        else:  # op == AS_TRUTH
-            stack -= 1
-            if stack.tag == BOOLEAN:
-                result = <int> stack.it.i
-            else:
-                result = UNKNOWN if stack.tag == NULL_VALUE else image.mismatch
-        if result == ERR:
-            return ERR
-        # A branch almost always follows a test: take it here, so that the truth never goes over the stack.
-        word = at[0]
-        op = word & 0xFF
-        if op == BRANCH_UNLESS_TRUE:
-            at = at + 1 if result == TRUE else image.code + (word >> 8)
-            continue
-        if op == RESTART_IF_UNKNOWN:
-            if result == UNKNOWN:
-                at = image.code + (word >> 8)
-                stack = frame.stack
-                truths = frame.truths
-                continue
-            at += 1
-            word = at[0]
-            op = word & 0xFF
-        if op == BRANCH_UNLESS_TRUE:
-            at = at + 1 if result == TRUE else image.code + (word >> 8)
-        elif op == BRANCH_IF_TRUE:
-            at = image.code + (word >> 8) if result == TRUE else at + 1
-        elif op == BRANCH_UNLESS_FALSE:
-            at = at + 1 if result == FALSE else image.code + (word >> 8)
-        elif op == BRANCH_IF_FALSE:
-            at = image.code + (word >> 8) if result == FALSE else at + 1
-        elif op == RETURN:
-            return result
-        else:
-            truths[0] = truth
-            truths += 1
-            truth = result
+        step += step.to[result]
 
 
-cdef unsigned char[6] MASKS = [
-    MASK_EQUAL, MASK_NOT_EQUAL, MASK_LESS, MASK_LESS_EQUAL, MASK_GREATER, MASK_GREATER_EQUAL,
-]
-
-
-cdef int load_all(Machine machine, Frame *frame, Source *source) except -1:
+cdef int load_all(Frame *frame, Source *source) except -1:
     """Fetch every slot, for people."""
     cdef Py_ssize_t number
     frame.stamp += 1
-    for number in range(machine.slot_count):
+    for number in range(frame.image.slot_count):
         if Source is RecordSource:
             frame.slots[number].value = slot_value(frame, source, <uint32_t> number)[0]
-            if STRING <= frame.slots[number].value.tag <= BYTES:
-                # The record may change before people have looked.
-                frame.slots[number].owner = frame.slots[number].value.it.o
-                Py_INCREF(<object> frame.slots[number].owner)
+            frame.slots[number].stamp = frame.stamp
         else:
             slot_value(frame, source, <uint32_t> number)
+    # The message may change before people have looked.
+    frame_secure(frame)
     return 0
 
 
@@ -987,8 +1022,8 @@ cdef uint32_t LOAD_ALL = 0xFFFFFFFF     # a start that asks for load_all instead
 
 cdef inline int start_at(Machine machine, Frame *frame, Source *source, uint32_t start) except -1:
     if start == LOAD_ALL:
-        return load_all(machine, frame, source)
-    return run(frame, source, machine.image.code + start)
+        return load_all(frame, source)
+    return run(frame, source, machine.image.steps + start)
 
 
 # ---- the machine -------------------------------------------------------------------------------------------------
@@ -1040,9 +1075,7 @@ cdef Like *affix_new(str text, int shape) except NULL:
     cdef Like *like = like_new({AFFIX_START: [points, []], AFFIX_END: [[], points]}.get(shape, [[], points, []]))
     if points:
         like.shape = shape
-        like.text.data = PyUnicode_DATA(<PyObject *> text)
-        like.text.length = len(text)
-        like.text.kind = PyUnicode_KIND(<PyObject *> text)
+        text_set(&like.text, <PyObject *> text)
     return like
 
 
@@ -1061,10 +1094,10 @@ cdef Choices *choices_new(tuple strings) except NULL:
     cdef Choices *choices = <Choices *> zeroed(1, sizeof(Choices))
     cdef Py_ssize_t number
     cdef uint32_t place
-    choices.items = <PyObject **> zeroed(len(strings), sizeof(PyObject *))
+    choices.items = <Text *> zeroed(len(strings), sizeof(Text))
     choices.count = len(strings)
     for number, text in enumerate(strings):
-        choices.items[number] = <PyObject *> text
+        text_set(&choices.items[number], <PyObject *> text)
     if choices.count > LINEAR_CHOICES:
         choices.mask = 1
         while choices.mask < 2 * choices.count:
@@ -1072,7 +1105,7 @@ cdef Choices *choices_new(tuple strings) except NULL:
         choices.table = <uint32_t *> zeroed(choices.mask, sizeof(uint32_t))
         choices.mask -= 1
         for number in range(choices.count):
-            place = string_hash(choices.items[number]) & choices.mask
+            place = bytes_hash(choices.items[number].data, choices.items[number].size) & choices.mask
             while choices.table[place]:
                 place = (place + 1) & choices.mask
             choices.table[place] = number + 1
@@ -1086,23 +1119,240 @@ cdef void choices_free(Choices *choices) noexcept:
         free(choices)
 
 
+cdef unsigned char[6] MASKS = [
+    MASK_EQUAL, MASK_NOT_EQUAL, MASK_LESS, MASK_LESS_EQUAL, MASK_GREATER, MASK_GREATER_EQUAL,
+]
+
+
+# ---- from words to steps -----------------------------------------------------------------------------------------
+
+cdef Image *image_new(program) except NULL:
+    """Decode a verified program."""
+    cdef Image *image = <Image *> zeroed(1, sizeof(Image))
+    dialect = program.dialect
+    image.mismatch = ERR if dialect.type_mismatch == "selector" else FALSE
+    image.null_is_error = dialect.null_arithmetic == "selector"
+    image.between_literal = dialect.between_null == "literal"
+    try:
+        load_slots(image, program.slots, dialect.headers == "mqi")
+        load_constants(image, program.constants)
+        load_steps(image, program.words, program.constants)
+    except BaseException:
+        image_free(image)
+        raise
+    return image
+
+
+cdef void image_free(Image *image) noexcept:
+    cdef Py_ssize_t number
+    if image == NULL:
+        return
+    if image.likes != NULL:
+        for number in range(image.constant_count * 4):
+            like_free(image.likes[number])
+    if image.choices != NULL:
+        for number in range(image.constant_count):
+            choices_free(image.choices[number])
+    free(image.likes)
+    free(image.choices)
+    free(image.constants)
+    free(image.texts)
+    free(image.steps)
+    free(image.names)
+    free(image.aliases)
+    Py_XDECREF(image.kept)
+    free(image)
+
+
+cdef int load_slots(Image *image, tuple names, bint aliased) except -1:
+    cdef Py_ssize_t number
+    cdef list kept = []
+    Py_INCREF(kept)
+    image.kept = <PyObject *> kept
+    image.names = <PyObject **> zeroed(len(names), sizeof(PyObject *))
+    image.aliases = <PyObject **> zeroed(len(names), sizeof(PyObject *))
+    for number, name in enumerate(names):
+        name = sys.intern(name)
+        kept.append(name)
+        image.names[number] = <PyObject *> name
+        if aliased and "." not in name and not name.startswith("JMS"):
+            alias = sys.intern("usr." + name)
+            kept.append(alias)
+            image.aliases[number] = <PyObject *> alias
+    image.slot_count = len(names)
+    return 0
+
+
+cdef int load_constants(Image *image, tuple constants) except -1:
+    cdef Py_ssize_t number
+    cdef PyObject *owner
+    image.constants = <Value *> zeroed(len(constants), sizeof(Value))
+    image.texts = <Text *> zeroed(len(constants), sizeof(Text))
+    image.likes = <Like **> zeroed(len(constants) * 4, sizeof(Like *))
+    image.choices = <Choices **> zeroed(len(constants), sizeof(Choices *))
+    image.constant_count = len(constants)
+    for number, constant in enumerate(constants):
+        if isinstance(constant, Pattern):
+            image.likes[number * 4] = like_build(constant.text, constant.escape)
+        elif isinstance(constant, tuple):
+            image.choices[number] = choices_new(constant)
+        else:
+            owner = NULL
+            value_load(&image.constants[number], &owner, "constant", constant)
+            Py_XDECREF(owner)  # the program keeps the constant
+            if isinstance(constant, str):
+                text_set(&image.texts[number], <PyObject *> constant)
+    return 0
+
+
+cdef int load_steps(Image *image, bytes words, tuple constants) except -1:
+    """Decode each word, and find for each test where each of its outcomes leads."""
+    cdef const uint8_t *place = <const uint8_t *> words
+    cdef Py_ssize_t size = len(words) // 4
+    cdef Py_ssize_t number, count, room = size + 4
+    cdef uint32_t word, operand, constant
+    cdef int outcome
+    cdef Step *step
+    for number in range(size):
+        room += 3 if IS_TEST[place[4 * number]] else 0
+    image.steps = <Step *> zeroed(room, sizeof(Step))
+    for number in range(size):
+        word = place[0] | <uint32_t> place[1] << 8 | <uint32_t> place[2] << 16 | <uint32_t> place[3] << 24
+        place += 4
+        operand = word >> 8
+        step = &image.steps[number]
+        step.op = word & 0xFF
+        if IS_SPLIT[step.op]:
+            step.slot = operand & 0xFFF
+            constant = operand >> 12
+        else:
+            step.slot = operand
+            constant = operand
+        load_operand(image, step, operand, constant, constants)
+    count = size
+    # The ends that tests share, one for each outcome.
+    for outcome in range(4):
+        image.steps[count].op = RETURN_TRUTH
+        image.steps[count].it.number = outcome
+        count += 1
+    for number in range(size):
+        step = &image.steps[number]
+        if IS_TEST[step.op]:
+            for outcome in range(3):
+                count = load_way(image, number, outcome, size, count)
+            step.to[ERR] = <int32_t> (size + ERR - number)
+        elif step.op == PUSH_TRUTH:
+            step.to[0] = 1
+        else:
+            for outcome in range(3):
+                step.to[outcome] = <int32_t> (way_on(image, number, outcome) - number)
+    return 0
+
+
+cdef int load_operand(Image *image, Step *step, uint32_t operand, uint32_t constant, tuple constants) except -1:
+    cdef Py_ssize_t place
+    cdef int op = step.op
+    if op == PUSH_TRUTH or op == RETURN_TRUTH:
+        step.it.number = operand
+    elif op == IN or op == NOT_IN or op == IN_SLOT or op == NOT_IN_SLOT or op == SWITCH_SLOT:
+        step.it.choices = image.choices[constant]
+        step.mask = op == NOT_IN or op == NOT_IN_SLOT
+    elif op == LIKE or op == NOT_LIKE:
+        step.it.like = image.likes[constant * 4]
+        step.mask = op == NOT_LIKE
+    elif LIKE_SLOT <= op <= NOT_CONTAINS_SLOT:
+        place = constant * 4 + ((op - LIKE_SLOT) >> 1)
+        if image.likes[place] == NULL:
+            image.likes[place] = affix_new(constants[constant], place & 3)
+        step.it.like = image.likes[place]
+        step.mask = (op - LIKE_SLOT) & 1
+    elif op == EQUAL_SLOT_STRING or op == NOT_EQUAL_SLOT_STRING:
+        step.it.text = &image.texts[constant]
+        step.mask = op == NOT_EQUAL_SLOT_STRING
+    elif op == BETWEEN_CONSTANTS or op == NOT_BETWEEN_CONSTANTS:
+        # Two constants and no slot: the lower bound stands where a slot would.
+        step.it.constant = &image.constants[step.slot]
+        step.slot = constant
+        step.mask = op == NOT_BETWEEN_CONSTANTS
+    elif op == BETWEEN or op == NOT_BETWEEN:
+        step.mask = op == NOT_BETWEEN
+    elif op == IS_NULL or op == IS_NOT_NULL:
+        step.mask = op == IS_NOT_NULL
+    elif EQUAL <= op <= GREATER_EQUAL:
+        step.mask = MASKS[op - EQUAL]
+    elif op == PUSH_CONSTANT or ADD_CONSTANT <= op <= DIVIDE_CONSTANT:
+        step.it.constant = &image.constants[constant]
+    elif EQUAL_CONSTANT <= op <= GREATER_EQUAL_CONSTANT:
+        step.it.constant = &image.constants[constant]
+        step.mask = MASKS[op - EQUAL_CONSTANT]
+    elif EQUAL_SLOT_CONSTANT <= op <= GREATER_EQUAL_SLOT_CONSTANT:
+        step.it.constant = &image.constants[constant]
+        step.mask = MASKS[op - EQUAL_SLOT_CONSTANT]
+    elif op != PUSH_SLOT:
+        step.it.number = operand  # a target, or nothing
+    return 0
+
+
+cdef Py_ssize_t way_on(Image *image, Py_ssize_t number, int truth) noexcept:
+    """Give the address that comes after instruction *number*, no test, when *truth* lies on the truth stack."""
+    cdef Step *step = &image.steps[number]
+    cdef int op = step.op
+    cdef Py_ssize_t following = number + 1
+    if (
+        op == JUMP
+        or (truth == TRUE and (op == JUMP_IF_TRUE or op == BRANCH_IF_TRUE or op == BRANCH_UNLESS_FALSE))
+        or (truth == FALSE and (op == JUMP_IF_FALSE or op == BRANCH_IF_FALSE or op == BRANCH_UNLESS_TRUE))
+        or (truth == UNKNOWN and (op == BRANCH_UNLESS_TRUE or op == BRANCH_UNLESS_FALSE or op == RESTART_IF_UNKNOWN))
+    ):
+        following = step.it.number
+    while image.steps[following].op == JUMP:
+        following = image.steps[following].it.number
+    return following
+
+
+cdef Py_ssize_t load_way(Image *image, Py_ssize_t number, int outcome, Py_ssize_t ends, Py_ssize_t count) noexcept:
+    """Find where an outcome of test *number* leads. A branch or an end right behind it is taken at once, so that the
+    truth never goes over the stack; before anything else it is pushed by a step of its own. Returns the new count."""
+    cdef Py_ssize_t following = number + 1
+    cdef int op = image.steps[following].op
+    if op == RESTART_IF_UNKNOWN and outcome != UNKNOWN:
+        following += 1
+        op = image.steps[following].op
+    if BRANCH_IF_TRUE <= op <= BRANCH_UNLESS_FALSE:
+        following = way_on(image, following, outcome)
+    elif op == RETURN:
+        following = ends + outcome
+    else:
+        if op == JUMP_IF_FALSE or op == JUMP_IF_TRUE:
+            following = way_on(image, following, outcome)
+        image.steps[count].op = PUSH_TRUTH
+        image.steps[count].it.number = outcome
+        image.steps[count].to[0] = <int32_t> (following - count)
+        following = count
+        count += 1
+    image.steps[number].to[outcome] = <int32_t> (following - number)
+    return count
+
+
 @cython.final
 cdef class Layout:
     def __cinit__(self, Machine machine not None, names, types=()):
         cdef Py_ssize_t slot
+        machine.prepare()
+        cdef Image *image = machine.image
         self.names = names
         self.copy = list(names)
         self.width = len(self.copy)
-        self.positions = <int32_t *> zeroed(machine.slot_count, sizeof(int32_t))
+        self.positions = <int32_t *> zeroed(image.slot_count, sizeof(int32_t))
         places = {name: place for place, name in enumerate(self.copy) if isinstance(name, str)}
-        for slot in range(machine.slot_count):
-            place = places.get(<object> machine.names[slot])
-            if place is None and machine.aliases[slot] != NULL:
-                place = places.get(<object> machine.aliases[slot])
+        for slot in range(image.slot_count):
+            place = places.get(<object> image.names[slot])
+            if place is None and image.aliases[slot] != NULL:
+                place = places.get(<object> image.aliases[slot])
             self.positions[slot] = -1 if place is None else place
         if any(types):
-            self.types = <int32_t *> zeroed(machine.slot_count, sizeof(int32_t))
-            for slot in range(machine.slot_count):
+            self.types = <int32_t *> zeroed(image.slot_count, sizeof(int32_t))
+            for slot in range(image.slot_count):
                 kind = None if self.positions[slot] < 0 else types[self.positions[slot]]
                 self.types[slot] = 0 if kind is None else int(_TYPES[kind])
 
@@ -1124,107 +1374,26 @@ cdef class Machine:
             raise ArgumentError(f"a machine runs a Program, found {type(program).__name__}")
         self.program = program
         self.schema = None if schema is None else as_schema(schema)
-        self.kept = []
-        dialect = program.dialect
-        self.image.mismatch = ERR if dialect.type_mismatch == "selector" else FALSE
-        self.image.null_is_error = dialect.null_arithmetic == "selector"
-        self.image.between_literal = dialect.between_null == "literal"
         self.exact = program.exact
-        self.load_code(program.words)
-        self.load_slots(dialect.headers == "mqi")
-        self.count_uses()
-        self.load_constants()
-        if self.schema is not None:
-            self.layout = Layout(self, self.schema.names, self.schema.types)
 
-    cdef int load_slots(self, bint aliased) except -1:
-        cdef Py_ssize_t number
-        names = self.program.slots
-        self.names = <PyObject **> zeroed(len(names), sizeof(PyObject *))
-        self.aliases = <PyObject **> zeroed(len(names), sizeof(PyObject *))
-        for number, name in enumerate(names):
-            name = sys.intern(name)
-            self.kept.append(name)
-            self.names[number] = <PyObject *> name
-            if aliased and "." not in name and not name.startswith("JMS"):
-                alias = sys.intern("usr." + name)
-                self.kept.append(alias)
-                self.aliases[number] = <PyObject *> alias
-        self.slot_count = len(names)
-        return 0
-
-    cdef int load_code(self, bytes words) except -1:
-        cdef const uint8_t *place = <const uint8_t *> words
-        cdef Py_ssize_t number
-        self.size = len(words) // 4
-        self.image.code = <uint32_t *> zeroed(self.size, sizeof(uint32_t))
-        for number in range(self.size):
-            self.image.code[number] = (
-                place[0] | <uint32_t> place[1] << 8 | <uint32_t> place[2] << 16 | <uint32_t> place[3] << 24
-            )
-            place += 4
-        return 0
-
-    cdef int count_uses(self) except -1:
-        """Find the slots that one instruction of the quick code reads, and no other."""
-        cdef Py_ssize_t end = self.exact if self.exact else self.size
-        cdef Py_ssize_t number
-        cdef uint32_t word, reads
-        self.uses = <int *> zeroed(self.slot_count, sizeof(int))
-        for number in range(end):
-            word = self.image.code[number]
-            reads = READS_SLOT[word & 0xFF]
-            if reads:
-                self.uses[word >> 8 & reads] += 1
-        return 0
-
-    cdef int load_constants(self) except -1:
-        cdef Py_ssize_t number, place
-        cdef uint32_t word
-        cdef PyObject *owner
-        constants = self.program.constants
-        self.image.constants = <Value *> zeroed(len(constants), sizeof(Value))
-        self.image.likes = <Like **> zeroed(len(constants) * 4, sizeof(Like *))
-        self.image.choices = <Choices **> zeroed(len(constants), sizeof(Choices *))
-        self.constant_count = len(constants)
-        for number, constant in enumerate(constants):
-            if isinstance(constant, Pattern):
-                self.image.likes[number * 4] = like_build(constant.text, constant.escape)
-            elif isinstance(constant, tuple):
-                self.image.choices[number] = choices_new(constant)
-            else:
-                owner = NULL
-                name = "constant"
-                value_load(&self.image.constants[number], &owner, <PyObject *> name, <PyObject *> constant)
-                Py_XDECREF(owner)  # the program keeps the constant
-        for number in range(self.size):
-            word = self.image.code[number]
-            if STARTS_WITH_SLOT <= word & 0xFF <= NOT_CONTAINS_SLOT:
-                place = (word >> 20) * 4 + (((word & 0xFF) - LIKE_SLOT) >> 1)
-                if self.image.likes[place] == NULL:
-                    self.image.likes[place] = affix_new(constants[word >> 20], place & 3)
+    cdef int prepare(self) except -1:
+        """Decode the program, once, when it first runs: what is compiled to be shipped needs no steps."""
+        cdef Image *image
+        if self.image == NULL:
+            image = image_new(self.program)
+            if self.image == NULL:
+                self.image = image
+            else:  # another thread was quicker
+                image_free(image)
         return 0
 
     def __dealloc__(self):
-        cdef Py_ssize_t number
         cdef Frame *frame
         while self.pool != NULL:
             frame = self.pool
             self.pool = frame.next
             frame_free(frame)  # frames in the pool own nothing
-        if self.image.likes != NULL:
-            for number in range(self.constant_count * 4):
-                like_free(self.image.likes[number])
-        if self.image.choices != NULL:
-            for number in range(self.constant_count):
-                choices_free(self.image.choices[number])
-        free(self.image.likes)
-        free(self.image.choices)
-        free(self.image.constants)
-        free(self.image.code)
-        free(self.uses)
-        free(self.names)
-        free(self.aliases)
+        image_free(self.image)
 
     cdef Frame *frame_take(self) except NULL:
         cdef Frame *frame = self.pool
@@ -1232,15 +1401,17 @@ cdef class Machine:
         if frame != NULL:
             self.pool = frame.next
             return frame
+        self.prepare()
+        if self.schema is not None and self.layout is None:
+            self.layout = Layout(self, self.schema.names, self.schema.types)
         frame = <Frame *> zeroed(1, sizeof(Frame))
         try:
-            frame.slots = <Slot *> zeroed(self.slot_count, sizeof(Slot))
-            frame.count = self.slot_count
-            frame.image = &self.image
-            for number in range(self.slot_count):
-                frame.slots[number].name = self.names[number]
-                frame.slots[number].alias = self.aliases[number]
-                frame.slots[number].single = self.uses[number] == 1
+            frame.image = self.image
+            frame.slots = <Slot *> zeroed(self.image.slot_count, sizeof(Slot))
+            for number in range(self.image.slot_count):
+                frame.slots[number].name = self.image.names[number]
+                frame.slots[number].alias = self.image.aliases[number]
+                frame.slots[number].place = NO_PLACE
             frame.stack = <Value *> zeroed(self.program.value_depth, sizeof(Value))
             frame.truths = <unsigned char *> zeroed(self.program.truth_depth, 1)
         except MemoryError:
@@ -1341,10 +1512,10 @@ cdef class Machine:
         try:
             self.dispatch(frame, <PyObject *> message, LOAD_ALL)
             return {
-                <object> self.names[slot]: (
+                <object> self.image.names[slot]: (
                     _NAMES_OF_TYPES[frame.slots[slot].value.mqtype], value_python(&frame.slots[slot].value)
                 )
-                for slot in range(self.slot_count)
+                for slot in range(self.image.slot_count)
             }
         finally:
             self.frame_give(frame)
@@ -1354,7 +1525,7 @@ cdef void frame_release(Frame *frame) noexcept:
     """Let go of what the slots point to."""
     cdef Py_ssize_t number
     cdef PyObject *owner
-    for number in range(frame.count):
+    for number in range(frame.image.slot_count):
         owner = frame.slots[number].owner
         if owner != NULL:
             frame.slots[number].owner = NULL
@@ -1378,12 +1549,12 @@ cdef int dispatch_from_start(Machine machine, Frame *frame, PyObject *message) e
 
 
 # The same functions, but an exception they raise stays set and is the caller's to notice (status -1).
-ctypedef int (*run_dict_raising)(Frame *, DictSource *, uint32_t *) except -1
-ctypedef int (*run_dict_quiet)(Frame *, DictSource *, uint32_t *) noexcept
-ctypedef int (*run_sequence_raising)(Frame *, SequenceSource *, uint32_t *) except -1
-ctypedef int (*run_sequence_quiet)(Frame *, SequenceSource *, uint32_t *) noexcept
-ctypedef int (*run_record_raising)(Frame *, RecordSource *, uint32_t *) except -1
-ctypedef int (*run_record_quiet)(Frame *, RecordSource *, uint32_t *) noexcept
+ctypedef int (*run_dict_raising)(Frame *, DictSource *, Step *) except -1
+ctypedef int (*run_dict_quiet)(Frame *, DictSource *, Step *) noexcept
+ctypedef int (*run_sequence_raising)(Frame *, SequenceSource *, Step *) except -1
+ctypedef int (*run_sequence_quiet)(Frame *, SequenceSource *, Step *) noexcept
+ctypedef int (*run_record_raising)(Frame *, RecordSource *, Step *) except -1
+ctypedef int (*run_record_quiet)(Frame *, RecordSource *, Step *) noexcept
 ctypedef int (*dispatch_raising)(Machine, Frame *, PyObject *) except -1
 ctypedef int (*dispatch_quiet)(Machine, Frame *, PyObject *) noexcept
 cdef run_dict_raising _run_dict = run[DictSource]
@@ -1404,18 +1575,18 @@ cdef inline int run_quietly(Machine machine, Frame *frame, PyObject *message) no
     cdef PyObject *kind = <PyObject *> Py_TYPE(message)
     if PyDict_CheckExact(<object> message):
         mapping.message = message
-        return RUN_DICT(frame, &mapping, machine.image.code)
+        return RUN_DICT(frame, &mapping, machine.image.steps)
     if machine.layout is not None and PyTuple_CheckExact(<object> message):
         if PySequence_Fast_GET_SIZE(message) == machine.layout.width:
             sequence.sequence = message
             sequence.positions = machine.layout.positions
             sequence.types = machine.layout.types
-            return RUN_SEQUENCE(frame, &sequence, machine.image.code)
+            return RUN_SEQUENCE(frame, &sequence, machine.image.steps)
     if kind == <PyObject *> Record and machine.record_layout is not None:
         if (<Record> message).schema is machine.record_layout.names:
             record.values = (<Record> message).values
             record.positions = machine.record_layout.positions
-            return RUN_RECORD(frame, &record, machine.image.code)
+            return RUN_RECORD(frame, &record, machine.image.steps)
     return DISPATCH(machine, frame, message)
 
 
@@ -1550,7 +1721,7 @@ cdef class Record:
         cdef PyObject *owner = NULL
         cdef PyObject *old
         name, kind = self.schema.names[place], self.schema.types[place]
-        value_load(&fresh, &owner, <PyObject *> name, <PyObject *> value)
+        value_load(&fresh, &owner, name, value)
         if kind is not None and fresh.mqtype != MQTYPE_NULL:
             try:
                 value_fit(&fresh, _TYPES[kind], name)
