@@ -121,6 +121,9 @@ cdef struct Frame:
     Slot *slots              # one for each slot of the program
     Value *stack             # value stack
     unsigned char *truths    # truth stack below its top, which the loop keeps in a register
+    PyObject **items         # the message at hand in the list that is being read; NULL where there is none
+    Py_ssize_t left          # messages of the list that the loop may go on to by itself
+    PyObject *held           # strong reference to the message at hand, once code of others has run
     Frame *next              # in the pool
 
 
@@ -133,11 +136,13 @@ cdef struct SequenceSource:
     PyObject *sequence       # tuple or list; a list may shrink while one of its values is read
     int32_t *positions       # of a Layout
     int32_t *types           # of a Layout, or NULL
+    Py_ssize_t width         # of a Layout
 
 
 cdef struct RecordSource:
     Value *values            # of a Record
     int32_t *positions
+    PyObject *schema         # of the Record
 
 
 cdef struct MappingSource:

@@ -82,7 +82,14 @@ cdef extern from *:
     #endif
         return 1;
     }
+    /* Keeps the compiler from folding the arms of a branch into an indexed load. */
+    #ifdef __GNUC__
+    #define way_taken() __asm__ volatile ("")
+    #else
+    #define way_taken()
+    #endif
     """
+    void way_taken()
     PyObject *dict_entry(PyObject *mapping, Py_ssize_t place, PyObject *key)
     bint dict_plain(PyObject *mapping)
     bint long_small(PyObject *number, int64_t *value)
@@ -195,6 +202,12 @@ cdef inline void value_object(Value *value, PyObject **owner, int tag, int mqtyp
     value.tag = tag
     value.mqtype = mqtype
     value.it.o = item
+
+
+cdef inline void value_copy(Value *target, Value *value) noexcept:
+    """Copy what operators look at. Field by field: a wide load of what was just stored in parts would stall."""
+    target.tag = value.tag
+    target.it.i = value.it.i
 
 
 cdef inline int value_read(Value *value, PyObject *name, PyObject *item) except -1:
@@ -395,7 +408,7 @@ cdef Value *slot_load(Frame *frame, Slot *slot, PyObject *item) except NULL:
     return &slot.value
 
 
-cdef int frame_secure(Frame *frame) noexcept:
+cdef void frame_secure(Frame *frame) noexcept:
     """Own what the slots point to, before code of others runs that may change the message."""
     cdef Py_ssize_t number
     cdef Slot *slot
@@ -408,7 +421,38 @@ cdef int frame_secure(Frame *frame) noexcept:
                 Py_INCREF(<object> slot.value.it.o)
                 slot.owner = slot.value.it.o
                 Py_XDECREF(old)
-    return 0
+    frame_hold(frame)
+
+
+cdef void frame_hold(Frame *frame) noexcept:
+    """Own the message at hand, if it is borrowed from a list."""
+    if frame.items != NULL and frame.held == NULL:
+        frame.held = frame.items[0]
+        Py_INCREF(<object> frame.held)
+        frame.left = 0
+
+
+cdef inline bint source_advance(Frame *frame, Source *source) noexcept:
+    """Go on to the next message of the list that is being read, if it is one of the same kind."""
+    cdef PyObject *message
+    cdef bint alike = False
+    if frame.left > 0:
+        message = frame.items[1]
+        if Source is DictSource:
+            alike = PyDict_CheckExact(<object> message)
+            source.message = message
+        elif Source is SequenceSource:
+            alike = PyTuple_CheckExact(<object> message) and PySequence_Fast_GET_SIZE(message) == source.width
+            source.sequence = message
+        elif Source is RecordSource:
+            if <PyObject *> Py_TYPE(message) == <PyObject *> Record:
+                alike = <PyObject *> (<Record> message).schema == source.schema
+                source.values = (<Record> message).values
+        if alike:
+            frame.items += 1
+            frame.left -= 1
+            frame.stamp += 1
+    return alike
 
 
 cdef enum:
@@ -588,11 +632,15 @@ cdef int value_compare_other(Value *left, Value *right, int mask, int mismatch) 
     return equal == (mask == MASK_EQUAL)
 
 
-cdef int value_between(Value *operand, Value *low, Value *high, bint negated, Image *image) noexcept:
+cdef inline int value_between(Value *operand, Value *low, Value *high, bint negated, Image *image) noexcept:
     """BETWEEN is ``>= AND <=``, NOT BETWEEN ``< OR >``; between_null says what a NULL makes of them."""
-    cdef int first, second
     if operand.tag == INT64 and low.tag == INT64 and high.tag == INT64:
         return (low.it.i <= operand.it.i <= high.it.i) != negated
+    return value_between_other(operand, low, high, negated, image)
+
+
+cdef int value_between_other(Value *operand, Value *low, Value *high, bint negated, Image *image) noexcept:
+    cdef int first, second
     if image.between_literal and (
         operand.tag == NULL_VALUE or low.tag == NULL_VALUE or high.tag == NULL_VALUE
     ):
@@ -610,8 +658,27 @@ cdef inline int64_t wrap32(int64_t number) noexcept:
     return <int64_t> <int32_t> <uint32_t> <uint64_t> number
 
 
-cdef inline int value_arithmetic(Value *left, Value *right, uint32_t op, bint null_is_error) noexcept:
-    """Compute ``left op right`` into left. Returns 0, or ERR."""
+cdef inline int value_operate(Value *left, Value *right, uint32_t op, bint null_is_error) noexcept:
+    """Compute ``left op right`` into left, the commonest pairs of types in line. Returns 0, or ERR."""
+    cdef double a, b
+    if left.tag == INT64 and right.tag == INT64 and op != DIVIDE:
+        if op == ADD:
+            left.it.i = <int64_t> (<uint64_t> left.it.i + <uint64_t> right.it.i)
+        elif op == SUBTRACT:
+            left.it.i = <int64_t> (<uint64_t> left.it.i - <uint64_t> right.it.i)
+        else:
+            left.it.i = <int64_t> (<uint64_t> left.it.i * <uint64_t> right.it.i)
+        return 0
+    if left.tag == FLOAT64 and (right.tag == INT64 or right.tag == FLOAT64):
+        a = left.it.d
+        b = as_double(right)
+        left.it.d = a + b if op == ADD else a - b if op == SUBTRACT else a * b if op == MULTIPLY else a / b
+        return 0
+    return value_arithmetic(left, right, op, null_is_error)
+
+
+cdef int value_arithmetic(Value *left, Value *right, uint32_t op, bint null_is_error) noexcept:
+    """Compute ``left op right`` into left, for all types. Returns 0, or ERR."""
     cdef int tag
     cdef int64_t i, j
     cdef double a, b
@@ -854,6 +921,7 @@ cdef int run(Frame *frame, Source *source, Step *step) except -1:
     cdef Py_ssize_t number
     cdef Value *value
     cdef uint32_t op
+    cdef Step *start = step
     frame.stamp += 1
     while True:
         op = step.op
@@ -913,14 +981,18 @@ cdef int run(Frame *frame, Source *source, Step *step) except -1:
                 result = UNKNOWN if stack.tag == NULL_VALUE else image.mismatch
         # What is no test leaves from inside its branch.
         elif op == RETURN_TRUTH:
-            return step.it.number
+            if step.it.number == TRUE or not source_advance(frame, source):
+                return step.it.number
+            step = start
+            continue
         elif op == PUSH_SLOT:
-            stack[0] = slot_value(frame, source, step.slot)[0]
+            value = slot_value(frame, source, step.slot)
+            value_copy(stack, value)
             stack += 1
             step += 1
             continue
         elif op == PUSH_CONSTANT:
-            stack[0] = step.it.constant[0]
+            value_copy(stack, step.it.constant)
             stack += 1
             step += 1
             continue
@@ -935,14 +1007,47 @@ cdef int run(Frame *frame, Source *source, Step *step) except -1:
             truth = truths[0]
             step += 1
             continue
-        elif op == ADD or op == SUBTRACT or op == MULTIPLY or op == DIVIDE:
+        elif op == ADD:
             stack -= 1
-            if value_arithmetic(stack - 1, stack, op, image.null_is_error) == ERR:
+            if value_operate(stack - 1, stack, ADD, image.null_is_error) == ERR:
                 return ERR
             step += 1
             continue
-        elif op == ADD_CONSTANT or op == SUBTRACT_CONSTANT or op == MULTIPLY_CONSTANT or op == DIVIDE_CONSTANT:
-            if value_arithmetic(stack - 1, step.it.constant, op - ADD_CONSTANT + ADD, image.null_is_error) == ERR:
+        elif op == SUBTRACT:
+            stack -= 1
+            if value_operate(stack - 1, stack, SUBTRACT, image.null_is_error) == ERR:
+                return ERR
+            step += 1
+            continue
+        elif op == MULTIPLY:
+            stack -= 1
+            if value_operate(stack - 1, stack, MULTIPLY, image.null_is_error) == ERR:
+                return ERR
+            step += 1
+            continue
+        elif op == DIVIDE:
+            stack -= 1
+            if value_operate(stack - 1, stack, DIVIDE, image.null_is_error) == ERR:
+                return ERR
+            step += 1
+            continue
+        elif op == ADD_CONSTANT:
+            if value_operate(stack - 1, step.it.constant, ADD, image.null_is_error) == ERR:
+                return ERR
+            step += 1
+            continue
+        elif op == SUBTRACT_CONSTANT:
+            if value_operate(stack - 1, step.it.constant, SUBTRACT, image.null_is_error) == ERR:
+                return ERR
+            step += 1
+            continue
+        elif op == MULTIPLY_CONSTANT:
+            if value_operate(stack - 1, step.it.constant, MULTIPLY, image.null_is_error) == ERR:
+                return ERR
+            step += 1
+            continue
+        elif op == DIVIDE_CONSTANT:
+            if value_operate(stack - 1, step.it.constant, DIVIDE, image.null_is_error) == ERR:
                 return ERR
             step += 1
             continue
@@ -999,7 +1104,15 @@ cdef int run(Frame *frame, Source *source, Step *step) except -1:
             continue
         else:  # op == RETURN
             return truth
-        step += step.to[result]
+        # Branches, where one could index: they are predicted, so that the next step need not wait for the result.
+        if result == TRUE:
+            way_taken()
+            step += step.to[TRUE]
+        elif result == FALSE:
+            way_taken()
+            step += step.to[FALSE]
+        else:
+            step += step.to[result]
 
 
 cdef int load_all(Frame *frame, Source *source) except -1:
@@ -1438,6 +1551,7 @@ cdef class Machine:
         cdef RecordSource record
         cdef MappingSource mapping
         cdef Layout layout
+        frame_hold(frame)
         if <PyObject *> Py_TYPE(<PyObject *> message) == <PyObject *> Record:
             layout = self.record_layout
             if layout is None or (<Record> message).schema is not layout.names:
@@ -1445,6 +1559,7 @@ cdef class Machine:
                 self.record_layout = layout
             record.values = (<Record> message).values
             record.positions = layout.positions
+            record.schema = <PyObject *> (<Record> message).schema
             return start_at(self, frame, &record, start)
         if PyTuple_Check(message) or PyList_Check(message):
             layout = self.layout if self.layout is not None else self.row_layout_of(message)
@@ -1452,6 +1567,7 @@ cdef class Machine:
                 sequence.sequence = <PyObject *> message
                 sequence.positions = layout.positions
                 sequence.types = layout.types
+                sequence.width = layout.width
                 if PySequence_Fast_GET_SIZE(sequence.sequence) != layout.width:
                     raise errors.wrong_length(PySequence_Fast_GET_SIZE(sequence.sequence), layout.width)
                 return start_at(self, frame, &sequence, start)
@@ -1581,11 +1697,13 @@ cdef inline int run_quietly(Machine machine, Frame *frame, PyObject *message) no
             sequence.sequence = message
             sequence.positions = machine.layout.positions
             sequence.types = machine.layout.types
+            sequence.width = machine.layout.width
             return RUN_SEQUENCE(frame, &sequence, machine.image.steps)
     if kind == <PyObject *> Record and machine.record_layout is not None:
         if (<Record> message).schema is machine.record_layout.names:
             record.values = (<Record> message).values
             record.positions = machine.record_layout.positions
+            record.schema = <PyObject *> (<Record> message).schema
             return RUN_RECORD(frame, &record, machine.image.steps)
     return DISPATCH(machine, frame, message)
 
@@ -1619,6 +1737,8 @@ cdef class Selection:
     def __next__(self):
         cdef PyObject *messages
         cdef PyObject *message
+        cdef PyObject **first
+        cdef Py_ssize_t left
         cdef int status
         cdef object result
         if self.running:
@@ -1632,16 +1752,27 @@ cdef class Selection:
         while self.messages is not None:
             if self.indexed:
                 # A list may shrink under us, as under any iterator.
-                if self.seen >= PySequence_Fast_GET_SIZE(messages):
+                left = PySequence_Fast_GET_SIZE(messages) - self.seen
+                if left <= 0:
                     break
-                message = PySequence_Fast_ITEMS(messages)[self.seen]
-                Py_INCREF(<object> message)
+                # The machine goes through the list by itself until a message is selected. Messages are borrowed from
+                # the list until code of others runs that may change it.
+                first = PySequence_Fast_ITEMS(messages) + self.seen
+                self.frame.items = first
+                self.frame.left = min(left, SIGNALS + 1 - (self.seen & SIGNALS)) - 1
+                status = run_quietly(self.machine, self.frame, first[0])
+                self.seen += self.frame.items - first + 1
+                message = self.frame.held
+                if message == NULL:
+                    message = self.frame.items[0]
+                    Py_INCREF(<object> message)
+                self.frame.held = NULL
             else:
                 message = PyIter_Next(messages)
                 if message == NULL:
                     break
-            self.seen += 1
-            status = run_quietly(self.machine, self.frame, message)
+                self.seen += 1
+                status = run_quietly(self.machine, self.frame, message)
             if self.seen & SIGNALS == 0 and status >= 0 and PyErr_CheckSignals() < 0:
                 status = INTERRUPTED
             if status == TRUE:
