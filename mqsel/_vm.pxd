@@ -47,8 +47,7 @@ cdef struct Text:
 cdef struct Like:
     Py_ssize_t count    # segments; a pattern with k runs of % has k + 1, some of them empty
     Segment *segments
-    int shape           # of a text: AFFIX_START, AFFIX_END, AFFIX_ANYWHERE; 0 for a pattern
-    Text text
+    Text text           # kind 0 for a pattern
 
 
 cdef struct Choices:

@@ -342,7 +342,6 @@ cdef object value_python(Value *value):
 cdef inline Value *slot_value(Frame *frame, Source *source, uint32_t number) except NULL:
     """Give the value of a slot, fetching it if this message has not been asked for it yet."""
     cdef Slot *slot
-    cdef PyObject *item
     cdef int32_t position
     if Source is RecordSource:
         position = source.positions[number]
@@ -351,26 +350,39 @@ cdef inline Value *slot_value(Frame *frame, Source *source, uint32_t number) exc
         slot = &frame.slots[number]
         if slot.stamp == frame.stamp:
             return &slot.value
-        if Source is DictSource:
-            # The commonest road, in line: an entry that stands where it stood in the last message.
-            item = dict_entry(source.message, slot.place, slot.name)
-            if item != NULL:
-                slot.trust = TRUST
-                slot.stamp = frame.stamp
-                if PyUnicode_CheckExact(item) and __Pyx_PyUnicode_READY(item) == 0:
-                    slot.value.tag = STRING
-                    slot.value.mqtype = MQTYPE_STRING
-                    slot.value.it.o = item
-                    return &slot.value
-                if PyLong_CheckExact(<object> item) and long_small(item, &slot.value.it.i):
-                    slot.value.tag = INT64
-                    slot.value.mqtype = MQTYPE_INT64
-                    return &slot.value
-                return slot_load(frame, slot, item)
+        return slot_first(frame, source, number)
+
+
+cdef Value *slot_first(Frame *frame, Source *source, uint32_t number) except NULL:
+    """Fetch a slot. The commonest values of the commonest messages are read here, all others by slot_fetch."""
+    cdef Slot *slot = &frame.slots[number]
+    cdef PyObject *item = NULL
+    if Source is DictSource:
+        item = dict_entry(source.message, slot.place, slot.name)
+        if item != NULL:
+            slot.trust = TRUST
+    elif Source is SequenceSource:
+        if source.types == NULL and 0 <= source.positions[number] < PySequence_Fast_GET_SIZE(source.sequence):
+            item = PySequence_Fast_ITEMS(source.sequence)[source.positions[number]]
+    if item == NULL:
         return slot_fetch(frame, source, number)
+    slot.stamp = frame.stamp
+    if PyUnicode_CheckExact(item) and __Pyx_PyUnicode_READY(item) == 0:
+        slot.value.tag = STRING
+        slot.value.mqtype = MQTYPE_STRING
+        slot.value.it.o = item
+        return &slot.value
+    if PyLong_CheckExact(<object> item) and long_small(item, &slot.value.it.i):
+        slot.value.tag = INT64
+        slot.value.mqtype = MQTYPE_INT64
+        return &slot.value
+    if PyFloat_CheckExact(<object> item):
+        value_float(&slot.value, FLOAT64, MQTYPE_FLOAT64, PyFloat_AS_DOUBLE(<object> item))
+        return &slot.value
+    return slot_load(frame, slot, item)
 
 
-cdef Value *slot_fetch(Frame *frame, Source *source, uint32_t number) except NULL:
+cdef inline Value *slot_fetch(Frame *frame, Source *source, uint32_t number) except NULL:
     """Fetch a slot from its source."""
     cdef Slot *slot = &frame.slots[number]
     cdef PyObject *item
@@ -819,30 +831,53 @@ cdef bint like_match(const Point *text, Py_ssize_t length, Like *like) noexcept:
     return True
 
 
-cdef inline bint affix_match(Like *like, const uint8_t *data, Py_ssize_t length) noexcept:
+cdef inline bint affix_match(Text *text, const uint8_t *data, Py_ssize_t length, int shape) noexcept:
     """Compare a text with a string of the same kind, byte by byte."""
-    cdef const uint8_t *wanted = like.text.data
-    cdef Py_ssize_t size = like.text.size
+    cdef const uint8_t *wanted = text.data
     cdef const uint8_t *stop
-    if length < like.text.length:
+    if length < text.length:
         return False
-    if like.shape == AFFIX_START:
-        return bytes_same(data, wanted, size)
-    stop = data + (length - like.text.length) * like.text.kind
-    if like.shape == AFFIX_END:
-        return bytes_same(stop, wanted, size)
+    if shape == AFFIX_START:
+        return bytes_same(data, wanted, text.size)
+    stop = data + (length - text.length) * text.kind
+    if shape == AFFIX_END:
+        return bytes_same(stop, wanted, text.size)
+    if stop - data >= LONG_SCAN:
+        return text_scan(text, data, stop)
     while data <= stop:
-        if data[0] == wanted[0] and bytes_same(data, wanted, size):
+        if data[0] == wanted[0] and bytes_same(data, wanted, text.size):
             return True
         data += 1
-        if stop - data >= LONG_SCAN:
-            data = <const uint8_t *> memchr(data, wanted[0], stop - data + 1)
-            if data == NULL:
-                return False
     return False
 
 
-cdef inline int value_like(Value *value, Like *like, bint negated, int mismatch) noexcept:
+cdef bint text_scan(Text *text, const uint8_t *data, const uint8_t *stop) noexcept:
+    """Find a text that begins in [data, stop]."""
+    while data <= stop:
+        data = <const uint8_t *> memchr(data, text.data[0], stop - data + 1)
+        if data == NULL:
+            return False
+        if bytes_same(data, text.data, text.size):
+            return True
+        data += 1
+    return False
+
+
+cdef inline int value_affix(Value *value, Like *like, int shape, bint negated, int mismatch) noexcept:
+    """Test STARTS_WITH, ENDS_WITH or CONTAINS."""
+    # Wider code points could match at half of one: anywhere is for single bytes.
+    if (
+        value.tag == STRING
+        and PyUnicode_KIND(value.it.o) == like.text.kind
+        and (shape != AFFIX_ANYWHERE or like.text.kind == 1)
+    ):
+        return negated ^ affix_match(
+            &like.text, <const uint8_t *> PyUnicode_DATA(value.it.o), PyUnicode_GET_LENGTH(value.it.o), shape
+        )
+    return value_like(value, like, negated, mismatch)
+
+
+cdef int value_like(Value *value, Like *like, bint negated, int mismatch) noexcept:
     cdef bint found
     cdef int kind
     cdef void *data
@@ -852,10 +887,7 @@ cdef inline int value_like(Value *value, Like *like, bint negated, int mismatch)
     kind = PyUnicode_KIND(value.it.o)
     data = PyUnicode_DATA(value.it.o)
     length = PyUnicode_GET_LENGTH(value.it.o)
-    # Wider code points could match at half of one: anywhere is for single bytes.
-    if like.shape and kind == like.text.kind and (kind == 1 or like.shape != AFFIX_ANYWHERE):
-        found = affix_match(like, <const uint8_t *> data, length)
-    elif kind == 1:
+    if kind == 1:
         found = like_match[uint8_t](<uint8_t *> data, length, like)
     elif kind == 2:
         found = like_match[uint16_t](<uint16_t *> data, length, like)
@@ -953,10 +985,16 @@ cdef int run(Frame *frame, Source *source, Step *step) except -1:
         ):
             stack -= 1
             result = value_compare(stack, step.it.constant, step.mask, image.mismatch)
-        elif (
-            op == LIKE_SLOT or op == NOT_LIKE_SLOT or op == STARTS_WITH_SLOT or op == NOT_STARTS_WITH_SLOT
-            or op == ENDS_WITH_SLOT or op == NOT_ENDS_WITH_SLOT or op == CONTAINS_SLOT or op == NOT_CONTAINS_SLOT
-        ):
+        elif op == STARTS_WITH_SLOT or op == NOT_STARTS_WITH_SLOT:
+            value = slot_value(frame, source, step.slot)
+            result = value_affix(value, step.it.like, AFFIX_START, step.mask, image.mismatch)
+        elif op == ENDS_WITH_SLOT or op == NOT_ENDS_WITH_SLOT:
+            value = slot_value(frame, source, step.slot)
+            result = value_affix(value, step.it.like, AFFIX_END, step.mask, image.mismatch)
+        elif op == CONTAINS_SLOT or op == NOT_CONTAINS_SLOT:
+            value = slot_value(frame, source, step.slot)
+            result = value_affix(value, step.it.like, AFFIX_ANYWHERE, step.mask, image.mismatch)
+        elif op == LIKE_SLOT or op == NOT_LIKE_SLOT:
             value = slot_value(frame, source, step.slot)
             result = value_like(value, step.it.like, step.mask, image.mismatch)
         elif op == LIKE or op == NOT_LIKE:
@@ -1187,7 +1225,6 @@ cdef Like *affix_new(str text, int shape) except NULL:
     cdef list points = [ord(character) for character in text]
     cdef Like *like = like_new({AFFIX_START: [points, []], AFFIX_END: [[], points]}.get(shape, [[], points, []]))
     if points:
-        like.shape = shape
         text_set(&like.text, <PyObject *> text)
     return like
 
