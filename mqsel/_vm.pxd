@@ -155,6 +155,13 @@ ctypedef fused Source:
     MappingSource
 
 
+# Those whose values are Python objects, to be read into slots.
+ctypedef fused FetchedSource:
+    DictSource
+    SequenceSource
+    MappingSource
+
+
 cdef class Machine:
     cdef readonly object program        # the verified Program
     cdef readonly object schema         # Schema, or None

@@ -353,15 +353,15 @@ cdef inline Value *slot_value(Frame *frame, Source *source, uint32_t number) exc
         return slot_first(frame, source, number)
 
 
-cdef Value *slot_first(Frame *frame, Source *source, uint32_t number) except NULL:
+cdef Value *slot_first(Frame *frame, FetchedSource *source, uint32_t number) except NULL:
     """Fetch a slot. The commonest values of the commonest messages are read here, all others by slot_fetch."""
     cdef Slot *slot = &frame.slots[number]
     cdef PyObject *item = NULL
-    if Source is DictSource:
+    if FetchedSource is DictSource:
         item = dict_entry(source.message, slot.place, slot.name)
         if item != NULL:
             slot.trust = TRUST
-    elif Source is SequenceSource:
+    elif FetchedSource is SequenceSource:
         if source.types == NULL and 0 <= source.positions[number] < PySequence_Fast_GET_SIZE(source.sequence):
             item = PySequence_Fast_ITEMS(source.sequence)[source.positions[number]]
     if item == NULL:
@@ -382,7 +382,7 @@ cdef Value *slot_first(Frame *frame, Source *source, uint32_t number) except NUL
     return slot_load(frame, slot, item)
 
 
-cdef inline Value *slot_fetch(Frame *frame, Source *source, uint32_t number) except NULL:
+cdef Value *slot_fetch(Frame *frame, FetchedSource *source, uint32_t number) except NULL:
     """Fetch a slot from its source."""
     cdef Slot *slot = &frame.slots[number]
     cdef PyObject *item
@@ -390,7 +390,7 @@ cdef inline Value *slot_fetch(Frame *frame, Source *source, uint32_t number) exc
     slot.stamp = frame.stamp
     slot.value.tag = NULL_VALUE
     slot.value.mqtype = MQTYPE_NULL
-    if Source is SequenceSource:
+    if FetchedSource is SequenceSource:
         position = source.positions[number]
         if position < 0:
             return &slot.value
@@ -399,11 +399,11 @@ cdef inline Value *slot_fetch(Frame *frame, Source *source, uint32_t number) exc
         slot_load(frame, slot, PySequence_Fast_ITEMS(source.sequence)[position])
         if source.types != NULL:
             value_declared(&slot.value, source.types[number], slot.name)
-    elif Source is DictSource:
+    elif FetchedSource is DictSource:
         item = dict_probe(frame, source.message, slot)
         if item != NULL:
             slot_load(frame, slot, item)
-    elif Source is MappingSource:
+    elif FetchedSource is MappingSource:
         mapping_load(frame, source.message, slot)
     return &slot.value
 

@@ -31,7 +31,6 @@ from mqsel.nodes import (
     children,
     walk,
 )
-from mqsel.schema import Schema
 from mqsel.values import AND, NOT, OR, Truth, arithmetic, compare, negate
 
 MAX_TESTS = 100  # seed 003: "more than 100 tests" may be refused by a queue manager
@@ -54,11 +53,8 @@ class Checked:
         order: its nodes as `walk` lists them.
         text: the selector it was parsed from.
         names: for each name as written, the property it reads, in order of first reading.
-        expected: for each property, the kinds its values are compared with, in words.
         constant: the truth of a selector that reads no property, else None.
         match_option: see `MatchOption`.
-        tests: how many predicates the selector has.
-        warnings: sentences about what will surprise the author.
     """
 
     node: Node
@@ -66,14 +62,25 @@ class Checked:
     text: str
     dialect: Dialect
     names: dict[str, str]
-    expected: dict[str, tuple[str, ...]]
     constant: Truth | None
     match_option: MatchOption | None
+
+
+class Remarks(NamedTuple):
+    """What there is to say to the author of a selector.
+
+    Attributes:
+        tests: how many predicates the selector has.
+        expected: for each property, the kinds its values are compared with, in words.
+        warnings: sentences about what will surprise.
+    """
+
     tests: int
+    expected: dict[str, tuple[str, ...]]
     warnings: tuple[str, ...]
 
 
-def check(node: Node, text: str, dialect: Dialect, schema: Schema | None = None) -> Checked:
+def check(node: Node, text: str, dialect: Dialect) -> Checked:
     """Check *node*, parsed from *text*.
 
     Raises: SelectorTypeError: types that can never fit. SelectorSyntaxError: a name no property has.
@@ -90,10 +97,13 @@ def check(node: Node, text: str, dialect: Dialect, schema: Schema | None = None)
         constant = truth_of(evaluate(node, dialect))
         if constant is not Truth.TRUE and dialect.constant_false == "reject":
             raise errors.always_false(text, str(constant))
-    expected = _expected(order, names)
-    tests = _count_tests(order)
-    warnings = _warnings(tests, names, expected, dialect, schema)
-    return Checked(node, order, text, dialect, names, expected, constant, _match_option(node), tests, warnings)
+    return Checked(node, order, text, dialect, names, constant, _match_option(node))
+
+
+def remark(checked: Checked) -> Remarks:
+    """Look for what is right and yet worth a remark. Apart from `check`, because only people need it."""
+    tests, expected = _count_tests(checked.order), _expected(checked.order, checked.names)
+    return Remarks(tests, expected, _warnings(tests, expected, checked.dialect))
 
 
 # ---- names: LANGUAGE §6, IBM-MQ §1 -----------------------------------------------------------------------------------
@@ -246,8 +256,13 @@ def _described(node: Node, text: str) -> str:
     return f"the {'arithmetic expression' if kind == 'number' else 'condition'} {piece}"
 
 
+_LEAVES = frozenset((Literal, Identifier))
+
+
 def _check_types(order: list[Node], root: Node, text: str) -> None:
     for node in order:
+        if type(node) in _LEAVES:
+            continue
         match node:
             case Comparison(operator, left, right):
                 if operator not in ("=", "<>"):
@@ -399,13 +414,7 @@ def _expected(order: list[Node], names: dict[str, str]) -> dict[str, tuple[str, 
     return {name: tuple(kinds) for name, kinds in expected.items()}
 
 
-def _warnings(
-    tests: int,
-    names: dict[str, str],
-    expected: dict[str, tuple[str, ...]],
-    dialect: Dialect,
-    schema: Schema | None,
-) -> tuple[str, ...]:
+def _warnings(tests: int, expected: dict[str, tuple[str, ...]], dialect: Dialect) -> tuple[str, ...]:
     found: list[str] = []
     if tests > MAX_TESTS:
         found.append(f"the selector has {tests} tests: IBM MQ may refuse more than {MAX_TESTS}")
@@ -415,9 +424,4 @@ def _warnings(
             found.append(f"'{name}' is compared with {' and '.join(kinds)}: one of them never matches")
         elif name in headers and kinds and kinds[0] != headers[name]:
             found.append(f"'{name}' is a {headers[name]} in every message: compared with a {kinds[0]} it never matches")
-    if schema is not None:
-        for name in dict.fromkeys(names.values()):
-            if name not in schema.names:
-                near = _near(name, dict.fromkeys(schema.names, ""))
-                found.append(f"the schema has no '{name}': it is NULL in every message{near}")
     return tuple(found)

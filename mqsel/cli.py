@@ -28,7 +28,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
-from mqsel.checker import check
+from mqsel.checker import check, remark
 from mqsel.dialect import IBM_MQ, PRESETS, Dialect
 from mqsel.errors import MqselError, PropertyTypeError, SelectorError
 from mqsel.explain import Explanation
@@ -493,9 +493,10 @@ def _check(arguments: argparse.Namespace) -> int:
         _complain(str(error))
         return 1
     checked = check(parse(selector, dialect), selector, dialect)
-    rows = [("valid", f"{_preset(dialect)} selector"), ("tests", f"{checked.tests}")]
-    width = max(map(len, checked.expected), default=0)
-    for name, kinds in checked.expected.items():
+    remarks = remark(checked)
+    rows = [("valid", f"{_preset(dialect)} selector"), ("tests", f"{remarks.tests}")]
+    width = max(map(len, remarks.expected), default=0)
+    for name, kinds in remarks.expected.items():
         rows.append(("reads", f"{name:{width}}  {' or '.join(kinds) or 'any type'}"))
     if checked.constant is not None:
         effect = "every message is selected" if checked.constant else "no message is selected"
@@ -503,7 +504,7 @@ def _check(arguments: argparse.Namespace) -> int:
     if checked.match_option is not None:
         name, identifier = checked.match_option
         rows.append(("option", f"{name} {identifier.hex().upper()}: a queue manager matches these bytes instead"))
-    rows += [("warning", warning) for warning in checked.warnings]
+    rows += [("warning", warning) for warning in remarks.warnings]
     for key, text in rows:
         print(f"{key:8}  {text}")
     return 0

@@ -175,29 +175,27 @@ class _Lowering:
         while stack:
             piece = stack.pop()
             if type(piece) is tuple:
-                self.instruction(*piece)
+                op, operand, span = piece  # type: ignore[misc]
+                opcode = CODE[op]
+                if type(operand) is _Label:
+                    operand.waiting.append(len(self.code))
+                    operand = 0
+                assert not operand or TABLE[opcode].operand, f"{op} takes no operand"
+                self.code.append(opcode | operand << 8)  # type: ignore[operator]
+                self.spans.append(span)
+            elif type(piece) is _Truth:
+                stack += self.truth(piece.node)[::-1]
+            elif type(piece) is _Branch:
+                stack += self.branch(piece)[::-1]
             elif type(piece) is _Label:
                 self.place(piece)
-            elif type(piece) is _Truth:
-                stack.extend(reversed(self.truth(piece.node)))
             elif type(piece) is _Value:
-                stack.extend(reversed(self.value(piece.node)))
-            elif type(piece) is _Branch:
-                stack.extend(reversed(self.branch(piece)))
+                stack += self.value(piece.node)[::-1]
 
     def place(self, label: _Label) -> None:
         label.address = len(self.code)
         for address in label.waiting:
             self.code[address] |= label.address << 8
-
-    def instruction(self, op: str, operand: int | _Label, span: Span) -> None:
-        opcode = CODE[op]
-        if type(operand) is _Label:
-            operand.waiting.append(len(self.code))
-            operand = 0
-        assert not operand or TABLE[opcode].operand, f"{op} takes no operand"
-        self.code.append(opcode | operand << 8)  # type: ignore[operator]
-        self.spans.append(span)
 
     def truth(self, node: Node) -> list[_Work]:
         """Replace "the truth of *node*"."""

@@ -109,7 +109,7 @@ def _parts(checked: Checked, message: dict[str, Any], properties: Mapping[str, t
 
 def _truth(checked: Checked, node: Node, dialect: Dialect, message: dict[str, Any]) -> Truth:
     names = {part.name: checked.names[part.name] for part in walk(node) if isinstance(part, Identifier)}
-    alone = Checked(node, walk(node), checked.text, dialect, names, {}, None, None, 0, ())
+    alone = Checked(node, walk(node), checked.text, dialect, names, None, None)
     return Truth(Machine(lower(alone, quick=False)).truth(message))
 
 

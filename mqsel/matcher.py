@@ -172,5 +172,5 @@ def compile(  # noqa: A001 (like re.compile)
 
 @functools.lru_cache(_CACHE_SIZE)
 def _compile(text: str, dialect: Dialect, schema: Schema | None, optimize: bool) -> Matcher:
-    checked = check(parse(text, dialect), text, dialect, schema)
+    checked = check(parse(text, dialect), text, dialect)
     return Matcher(lower(optimized(checked) if optimize else checked, quick=optimize), schema)

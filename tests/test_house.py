@@ -100,7 +100,7 @@ def test_readme_table_is_fresh() -> None:
 def test_one_branch_for_each_opcode() -> None:
     """In the loop of the machine every opcode is compared with exactly once as a case."""
     source = (PACKAGE / "_vm.pyx").read_text(encoding="utf-8")
-    loop = source[source.index("        word = at[0]\n") : source.index("        if result == ERR:")]
+    loop = source[source.index("        op = step.op\n") : source.index("        # Branches, where")]
     conditions = re.findall(r"^        (?:if|elif) (.*?):\n", loop, re.MULTILINE | re.DOTALL)
     cases = [name for condition in conditions for name in re.findall(r"op == (\w+)", condition)]
     cases += re.findall(r"else:  # op == (\w+)", loop)
