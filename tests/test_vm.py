@@ -1553,6 +1553,41 @@ HOSTILE = {
             messages = [Message() for _ in range(size)]
             assert len(list(matcher.filter(messages))) <= size
         """,
+    "a list and its dict cleared by a value's metaclass": """
+        class Meta(type):
+            @property
+            def __module__(cls):
+                messages.clear()
+                for message in given:
+                    message.clear()
+                given.clear()
+                return "x"
+        class Text(str, metaclass=Meta):
+            pass
+        matcher = mqsel.compile("a = 'q' OR b = 'hello' OR a LIKE 'y1y%' OR c = 'z' OR a IN ('r', 's')")
+        for kind in (list, tuple):
+            for number in range(100):
+                given = [{"a": f"y{number}" * 3, "b": "b", "c": f"z{number}"} for _ in range(5)]
+                given[number % 5]["b"] = Text("hullo" * 3)
+                messages = list(given)
+                attempt(list, matcher.filter(kind(messages) if kind is tuple else messages))
+        """,
+    "a string borrowed from a dict that a key changes": """
+        class Key:
+            def __hash__(self):
+                return hash("b")
+            def __eq__(self, other):
+                message.pop("a", None)
+                messages.clear()
+                return False
+        message, messages = {}, []
+        matcher = mqsel.compile("a = 'q' OR b = 'hello' OR a LIKE 'y1y%' OR a IN ('r', 's')")
+        for number in range(100):
+            message = {Key(): 1, "a": f"y{number}" * 3, "b": f"b{number}"}
+            messages = [{"a": f"w{number}", "b": "b"}, message, {"a": "q"}]
+            attempt(list, matcher.filter(messages))
+            attempt(matcher.matches, {Key(): 1, "a": f"y{number}" * 3, "b": f"b{number}"})
+        """,
     "a stream read by its own message": """
         matcher = mqsel.compile("a = 1")
         class Message(UserDict):
