@@ -35,38 +35,39 @@ cdef enum Op:
     BRANCH_UNLESS_TRUE = 31  # ( truth -- )  if FALSE or UNKNOWN go forward to the target
     BRANCH_IF_FALSE = 32  # ( truth -- )  if FALSE go forward to the target
     BRANCH_UNLESS_FALSE = 33  # ( truth -- )  if TRUE or UNKNOWN go forward to the target
-    RESTART_IF_UNKNOWN = 34  # ( truth -- truth )  if UNKNOWN begin again in the exact code at the target
-    RETURN_TRUTH = 35  # ( -- )  end with FALSE or TRUE
-    RETURN = 36  # ( truth -- )  end with the truth value
-    SWITCH_SLOT = 37  # ( -- )  if the slot is the nth string go to the nth JUMP behind, else past them all
-    JUMP = 38  # ( -- )  go forward to the target
-    ADD_CONSTANT = 39  # ( value -- value )  value + constant
-    SUBTRACT_CONSTANT = 40  # ( value -- value )  value - constant
-    MULTIPLY_CONSTANT = 41  # ( value -- value )  value * constant
-    DIVIDE_CONSTANT = 42  # ( value -- value )  value / constant
-    EQUAL_CONSTANT = 43  # ( value -- truth )  value = constant
-    NOT_EQUAL_CONSTANT = 44  # ( value -- truth )  value <> constant
-    LESS_CONSTANT = 45  # ( value -- truth )  value < constant
-    LESS_EQUAL_CONSTANT = 46  # ( value -- truth )  value <= constant
-    GREATER_CONSTANT = 47  # ( value -- truth )  value > constant
-    GREATER_EQUAL_CONSTANT = 48  # ( value -- truth )  value >= constant
-    BETWEEN_CONSTANTS = 49  # ( value -- truth )  value BETWEEN constant AND constant
-    NOT_BETWEEN_CONSTANTS = 50  # ( value -- truth )  value NOT BETWEEN constant AND constant
-    EQUAL_SLOT_STRING = 51  # ( -- truth )  slot = string
-    NOT_EQUAL_SLOT_STRING = 52  # ( -- truth )  slot <> string
-    EQUAL_SLOT_CONSTANT = 53  # ( -- truth )  slot = constant
-    NOT_EQUAL_SLOT_CONSTANT = 54  # ( -- truth )  slot <> constant
-    LESS_SLOT_CONSTANT = 55  # ( -- truth )  slot < constant
-    LESS_EQUAL_SLOT_CONSTANT = 56  # ( -- truth )  slot <= constant
-    GREATER_SLOT_CONSTANT = 57  # ( -- truth )  slot > constant
-    GREATER_EQUAL_SLOT_CONSTANT = 58  # ( -- truth )  slot >= constant
-    LIKE_SLOT = 59  # ( -- truth )  slot LIKE pattern
-    NOT_LIKE_SLOT = 60  # ( -- truth )  slot NOT LIKE pattern
-    STARTS_WITH_SLOT = 61  # ( -- truth )  slot LIKE 'text%'
-    NOT_STARTS_WITH_SLOT = 62  # ( -- truth )  slot NOT LIKE 'text%'
-    ENDS_WITH_SLOT = 63  # ( -- truth )  slot LIKE '%text'
-    NOT_ENDS_WITH_SLOT = 64  # ( -- truth )  slot NOT LIKE '%text'
-    CONTAINS_SLOT = 65  # ( -- truth )  slot LIKE '%text%'
-    NOT_CONTAINS_SLOT = 66  # ( -- truth )  slot NOT LIKE '%text%'
-    IN_SLOT = 67  # ( -- truth )  slot IN constant
-    NOT_IN_SLOT = 68  # ( -- truth )  slot NOT IN constant
+    BRANCH_IF_UNKNOWN = 34  # ( truth -- truth )  if UNKNOWN go forward to the target, without the truth value
+    RESTART_IF_UNKNOWN = 35  # ( truth -- truth )  if UNKNOWN begin again in the exact code at the target
+    RETURN_TRUTH = 36  # ( -- )  end with FALSE or TRUE
+    RETURN = 37  # ( truth -- )  end with the truth value
+    SWITCH_SLOT = 38  # ( -- )  if the slot is the nth string go to the nth JUMP behind, else past them all
+    JUMP = 39  # ( -- )  go forward to the target
+    ADD_CONSTANT = 40  # ( value -- value )  value + constant
+    SUBTRACT_CONSTANT = 41  # ( value -- value )  value - constant
+    MULTIPLY_CONSTANT = 42  # ( value -- value )  value * constant
+    DIVIDE_CONSTANT = 43  # ( value -- value )  value / constant
+    EQUAL_CONSTANT = 44  # ( value -- truth )  value = constant
+    NOT_EQUAL_CONSTANT = 45  # ( value -- truth )  value <> constant
+    LESS_CONSTANT = 46  # ( value -- truth )  value < constant
+    LESS_EQUAL_CONSTANT = 47  # ( value -- truth )  value <= constant
+    GREATER_CONSTANT = 48  # ( value -- truth )  value > constant
+    GREATER_EQUAL_CONSTANT = 49  # ( value -- truth )  value >= constant
+    BETWEEN_CONSTANTS = 50  # ( value -- truth )  value BETWEEN constant AND constant
+    NOT_BETWEEN_CONSTANTS = 51  # ( value -- truth )  value NOT BETWEEN constant AND constant
+    EQUAL_SLOT_STRING = 52  # ( -- truth )  slot = string
+    NOT_EQUAL_SLOT_STRING = 53  # ( -- truth )  slot <> string
+    EQUAL_SLOT_CONSTANT = 54  # ( -- truth )  slot = constant
+    NOT_EQUAL_SLOT_CONSTANT = 55  # ( -- truth )  slot <> constant
+    LESS_SLOT_CONSTANT = 56  # ( -- truth )  slot < constant
+    LESS_EQUAL_SLOT_CONSTANT = 57  # ( -- truth )  slot <= constant
+    GREATER_SLOT_CONSTANT = 58  # ( -- truth )  slot > constant
+    GREATER_EQUAL_SLOT_CONSTANT = 59  # ( -- truth )  slot >= constant
+    LIKE_SLOT = 60  # ( -- truth )  slot LIKE pattern
+    NOT_LIKE_SLOT = 61  # ( -- truth )  slot NOT LIKE pattern
+    STARTS_WITH_SLOT = 62  # ( -- truth )  slot LIKE 'text%'
+    NOT_STARTS_WITH_SLOT = 63  # ( -- truth )  slot NOT LIKE 'text%'
+    ENDS_WITH_SLOT = 64  # ( -- truth )  slot LIKE '%text'
+    NOT_ENDS_WITH_SLOT = 65  # ( -- truth )  slot NOT LIKE '%text'
+    CONTAINS_SLOT = 66  # ( -- truth )  slot LIKE '%text%'
+    NOT_CONTAINS_SLOT = 67  # ( -- truth )  slot NOT LIKE '%text%'
+    IN_SLOT = 68  # ( -- truth )  slot IN constant
+    NOT_IN_SLOT = 69  # ( -- truth )  slot NOT IN constant

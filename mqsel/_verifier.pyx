@@ -39,6 +39,7 @@ cdef Rule[256] RULES
 cdef uint32_t RULE_COUNT = len(_opcodes.TABLE)
 cdef uint32_t RETURN = _opcodes.CODE["RETURN"]
 cdef uint32_t RETURN_TRUTH = _opcodes.CODE["RETURN_TRUTH"]
+cdef uint32_t BRANCH_IF_UNKNOWN = _opcodes.CODE["BRANCH_IF_UNKNOWN"]
 cdef uint32_t RESTART_IF_UNKNOWN = _opcodes.CODE["RESTART_IF_UNKNOWN"]
 cdef uint32_t JUMP = _opcodes.CODE["JUMP"]
 cdef uint32_t SWITCH_SLOT = _opcodes.CODE["SWITCH_SLOT"]
@@ -157,6 +158,8 @@ cdef tuple walk(
                 arriving_values = arriving_truths = 0
             elif (target >= exact) != (address >= exact):
                 raise refuse(f"{named(opcode)} leaves its part of the code", address)
+            elif opcode == BRANCH_IF_UNKNOWN:
+                arriving_truths -= 1
             if not arrive(depths, target, arriving_values, arriving_truths):
                 raise refuse("two ways lead here with different stacks", target)
         if opcode == RETURN or opcode == RETURN_TRUTH:

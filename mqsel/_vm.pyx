@@ -39,27 +39,31 @@ from mqsel.values import Float32, Int8, Int16, Int32
 
 cdef extern from *:
     """
-    /* Looks into three objects of CPython in place. What a version lays out otherwise goes by the public functions. */
-    #if PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x030F0000 && !defined(Py_GIL_DISABLED)
-    #ifndef Py_BUILD_CORE
-    #define Py_BUILD_CORE 1
-    #include "internal/pycore_dict.h"
-    #undef Py_BUILD_CORE
-    #else
-    #include "internal/pycore_dict.h"
-    #endif
+    /* Looks into objects of CPython in place. What a version lays out otherwise, or nobody tried, goes by the public
+       functions. The keys of a dict are laid out so from 3.11 to 3.13 at least; pycore_dict.h itself cannot be included
+       beside the public headers in all of them. */
+    #if PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x030E0000 && !defined(Py_GIL_DISABLED)
+    typedef struct {
+        Py_ssize_t references;
+        uint8_t log2_size, log2_index_bytes, kind;  /* kind 0: any keys; otherwise exact str alone */
+        uint32_t version;
+        Py_ssize_t usable, count;
+        char indices[];                             /* then the entries */
+    } DictKeys;
+    typedef struct {
+        PyObject *key, *value;
+    } DictEntry;
     /* The value of the entry with this number, if it has this very key: a quarter of what PyDict_Next costs. */
     static inline PyObject *dict_entry(PyObject *dict, Py_ssize_t place, PyObject *key) {
-        PyDictKeysObject *keys = ((PyDictObject *) dict)->ma_keys;
-        PyDictUnicodeEntry *entry;
-        if (place >= keys->dk_nentries || !DK_IS_UNICODE(keys) || ((PyDictObject *) dict)->ma_values != NULL)
-            return NULL;
-        entry = DK_UNICODE_ENTRIES(keys) + place;
-        return entry->me_key == key ? entry->me_value : NULL;
+        DictKeys *keys = (DictKeys *) ((PyDictObject *) dict)->ma_keys;
+        DictEntry *entry;
+        if (place >= keys->count || keys->kind == 0 || ((PyDictObject *) dict)->ma_values != NULL) return NULL;
+        entry = (DictEntry *) (keys->indices + ((size_t) 1 << keys->log2_index_bytes)) + place;
+        return entry->key == key ? entry->value : NULL;
     }
     /* Whether a look-up can run no code of a key's class. */
     static inline int dict_plain(PyObject *dict) {
-        return DK_IS_UNICODE(((PyDictObject *) dict)->ma_keys);
+        return ((DictKeys *) ((PyDictObject *) dict)->ma_keys)->kind != 0;
     }
     #else
     static inline PyObject *dict_entry(PyObject *dict, Py_ssize_t place, PyObject *key) {
@@ -1134,6 +1138,12 @@ cdef int run(Frame *frame, Source *source, Step *step) except -1:
             truths -= 1
             truth = truths[0]
             continue
+        elif op == BRANCH_IF_UNKNOWN:
+            step += step.to[truth]
+            if truth == UNKNOWN:
+                truths -= 1
+                truth = truths[0]
+            continue
         elif op == RESTART_IF_UNKNOWN:
             if truth == UNKNOWN:
                 stack = frame.stack
@@ -1452,7 +1462,8 @@ cdef Py_ssize_t way_on(Image *image, Py_ssize_t number, int truth) noexcept:
         op == JUMP
         or (truth == TRUE and (op == JUMP_IF_TRUE or op == BRANCH_IF_TRUE or op == BRANCH_UNLESS_FALSE))
         or (truth == FALSE and (op == JUMP_IF_FALSE or op == BRANCH_IF_FALSE or op == BRANCH_UNLESS_TRUE))
-        or (truth == UNKNOWN and (op == BRANCH_UNLESS_TRUE or op == BRANCH_UNLESS_FALSE or op == RESTART_IF_UNKNOWN))
+        or (truth == UNKNOWN and (op == BRANCH_UNLESS_TRUE or op == BRANCH_UNLESS_FALSE or op == BRANCH_IF_UNKNOWN))
+        or (truth == UNKNOWN and op == RESTART_IF_UNKNOWN)
     ):
         following = step.it.number
     while image.steps[following].op == JUMP:
@@ -1465,10 +1476,10 @@ cdef Py_ssize_t load_way(Image *image, Py_ssize_t number, int outcome, Py_ssize_
     truth never goes over the stack; before anything else it is pushed by a step of its own. Returns the new count."""
     cdef Py_ssize_t following = number + 1
     cdef int op = image.steps[following].op
-    if op == RESTART_IF_UNKNOWN and outcome != UNKNOWN:
+    if (op == BRANCH_IF_UNKNOWN or op == RESTART_IF_UNKNOWN) and outcome != UNKNOWN:
         following += 1
         op = image.steps[following].op
-    if BRANCH_IF_TRUE <= op <= BRANCH_UNLESS_FALSE:
+    if BRANCH_IF_TRUE <= op <= BRANCH_IF_UNKNOWN:
         following = way_on(image, following, outcome)
     elif op == RETURN:
         following = ends + outcome

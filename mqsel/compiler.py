@@ -3,8 +3,8 @@
 A selector with connectives becomes two pieces of code. The exact one keeps truth values on a stack and gives all four.
 The quick one before it only answers "is it TRUE": it is jumps alone, threaded straight to their ends, NOT being the
 other polarity of a test. UNKNOWN counts as "not TRUE" there (Kleene's connectives are monotone), except where a test
-that would then be passed over could be ERR: such a place begins again in the exact code. ERR itself ends a program
-at once, in both codes, because no connective that evaluates it survives it (LANGUAGE §1).
+that would then be passed over could be ERR: from such a place a copy of the rest is run, which looks for ERR alone.
+ERR itself ends a program at once, in both codes, because no connective that evaluates it survives it (LANGUAGE §1).
 """
 
 from __future__ import annotations
@@ -44,6 +44,7 @@ _RELATIONS = {
 }
 _ARITHMETIC = {"+": "ADD", "-": "SUBTRACT", "*": "MULTIPLY", "/": "DIVIDE"}
 _SIGNS = {"+": "PLUS", "-": "NEGATE"}
+COPIED = 4  # how often the nodes of a tree may be copied, on average
 MIN_CASES = 4  # strings from which one look-up is cheaper than comparing one after the other
 _SHAPES = {"pattern": "LIKE", "prefix": "STARTS_WITH", "suffix": "ENDS_WITH", "contains": "CONTAINS"}
 
@@ -73,7 +74,8 @@ class _Value(NamedTuple):
 class _Branch(NamedTuple):
     """Work: go to ``yes`` if the node is TRUE (FALSE, where not ``positive``), else to ``no``.
 
-    ``follows`` is the one of both that stands right behind. ``strict``: UNKNOWN may not pass for "no" here.
+    ``follows`` is the one of both that stands right behind. ``unknown`` is where UNKNOWN leads if it may not pass for
+    "no" here, else None; the label of the exact code is one such place.
     """
 
     node: Node
@@ -81,7 +83,14 @@ class _Branch(NamedTuple):
     yes: _Label
     no: _Label
     follows: _Label
-    strict: bool
+    unknown: _Label | None
+
+
+class _Copies(NamedTuple):
+    """Work: behind each label the operands of a connective from the second, the third … on; see `connective`."""
+
+    work: _Branch
+    labels: list[_Label]
 
 
 class _Switch(NamedTuple):
@@ -94,7 +103,12 @@ class _Switch(NamedTuple):
 
 # Work: emit an opcode with its operand and span; an operand that is a label is filled in when the label is placed.
 _Instruction = tuple[str, int | _Label, Span]
-_Work = _Truth | _Value | _Branch | _Instruction | _Label
+_Work = _Truth | _Value | _Branch | _Copies | _Instruction | _Label
+
+
+def _needs_every(work: _Branch) -> bool:
+    """Tell whether all operands must hold (AND, or an OR that is to be FALSE), or one suffices."""
+    return isinstance(work.node, And) == work.positive
 
 
 def lower(checked: Checked, *, quick: bool = True) -> Program:
@@ -119,6 +133,8 @@ class _Lowering:
         self.spans: list[Span] = []
         self.exact = _Label()
         self.failing: set[int] = set()  # ids of nodes that may be ERR; those of arithmetic too
+        self.weights: dict[int, int] = {}  # ids of nodes -> how many nodes they have
+        self.budget = COPIED * len(checked.order)
 
     def program(self) -> Program:
         checked, root = self.checked, self.checked.node
@@ -128,7 +144,7 @@ class _Lowering:
         if self.quick and isinstance(root, (And, Or, Not)):
             self.find_failing()
             yes, no = _Label(), _Label()
-            self.emit([_Branch(root, True, yes, no, yes, False), yes])
+            self.emit([_Branch(root, True, yes, no, yes, None), yes])
             self.emit([("RETURN_TRUTH", 1, root.span), no, ("RETURN_TRUTH", 0, root.span)])
         self.emit([self.exact, _Truth(root), ("RETURN", 0, root.span)])
         if len(self.code) >= OPERAND_LIMIT or len(self.pool) >= OPERAND_LIMIT:
@@ -144,13 +160,14 @@ class _Lowering:
         )
 
     def find_failing(self) -> None:
-        """Collect the nodes whose evaluation may be ERR, from the leaves up."""
+        """Collect the nodes whose evaluation may be ERR, from the leaves up; weigh all, if there is one."""
         dialect = self.checked.dialect
         classes = set(map(type, self.checked.order))
         if dialect.type_mismatch == "operation" and not classes & {Arithmetic, Sign}:
             return
         for node in self.checked.order:
             parts = children(node)
+            self.weights[id(node)] = 1 + sum(self.weights[id(part)] for part in parts)
             fails = any(id(part) in self.failing for part in parts)
             match node:
                 case Arithmetic(operators, operands):
@@ -191,6 +208,8 @@ class _Lowering:
                 self.place(piece)
             elif type(piece) is _Value:
                 stack += self.value(piece.node)[::-1]
+            elif type(piece) is _Copies:
+                stack += self.copies(piece)[::-1]
 
     def place(self, label: _Label) -> None:
         label.address = len(self.code)
@@ -293,39 +312,71 @@ class _Lowering:
 
     def branch(self, work: _Branch) -> list[_Work]:
         """Replace "go to yes or no": connectives into their operands, a test into itself and one branch."""
-        node, positive, yes, no, follows, strict = work
+        node, positive, yes, no, follows, unknown = work
         if isinstance(node, Not):
-            return [_Branch(node.operand, not positive, yes, no, follows, strict)]
+            return [_Branch(node.operand, not positive, yes, no, follows, unknown)]
         if isinstance(node, (And, Or)):
-            # All operands must hold (AND, or an OR that is to be FALSE), or one suffices.
-            every = isinstance(node, And) == positive
-            if isinstance(node, Or) and positive and not strict and id(node) not in self.failing:
+            if isinstance(node, Or) and positive and unknown is None and id(node) not in self.failing:
                 switches = self.switches(node)
                 if len(switches) < len(node.operands):
                     return self.alternatives(switches, work)
-            pieces: list[_Work] = []
-            last = len(node.operands) - 1
-            later_fails = [False] * (last + 1)
-            for place in range(last - 1, -1, -1):
-                later_fails[place] = later_fails[place + 1] or id(node.operands[place + 1]) in self.failing
-            for place, operand in enumerate(node.operands):
-                # Where one suffices, UNKNOWN goes on to the next operand, as it should.
-                careful = strict or (every and later_fails[place])
-                if place == last:
-                    pieces.append(_Branch(operand, positive, yes, no, follows, careful))
-                else:
-                    following = _Label()
-                    ends = (following, no) if every else (yes, following)
-                    pieces += [_Branch(operand, positive, *ends, following, careful), following]
-            return pieces
-        pieces = [_Truth(node)]
-        if strict and self.may_be_unknown(node):
-            pieces.append(("RESTART_IF_UNKNOWN", self.exact, node.span))
+            return self.connective(work)
+        pieces: list[_Work] = [_Truth(node)]
+        if unknown is not None and self.may_be_unknown(node):
+            op = "RESTART_IF_UNKNOWN" if unknown is self.exact else "BRANCH_IF_UNKNOWN"
+            pieces.append((op, unknown, node.span))
         if follows is yes:
             op, target = ("BRANCH_UNLESS_TRUE" if positive else "BRANCH_UNLESS_FALSE"), no
         else:
             op, target = ("BRANCH_IF_TRUE" if positive else "BRANCH_IF_FALSE"), yes
         return [*pieces, (op, target, node.span)]
+
+    def connective(self, work: _Branch) -> list[_Work]:
+        """Replace "go to yes or no" for AND and OR.
+
+        Behind an operand that is UNKNOWN the rest can no longer make the whole what it might have been, but it can
+        decide it, or be ERR. A copy of the rest finds that out. Copies of copies grow with the square of the depth:
+        when they have used up their budget, an UNKNOWN begins again in the exact code.
+        """
+        node, positive, yes, no, follows, unknown = work
+        operands = children(node)
+        last = len(operands) - 1
+        every = _needs_every(work)
+        copied = last
+        if unknown is None:
+            # Nobody asks for UNKNOWN: where all must hold it matters up to the last operand that can be ERR.
+            failing = [place for place in range(last + 1) if every and id(operands[place]) in self.failing]
+            copied = max(failing, default=0)
+        weight = sum(self.weights[id(operand)] for operand in operands[1 : copied + 1]) if copied else 0
+        long = unknown is self.exact or weight > self.budget
+        if not long:
+            self.budget -= weight
+        labels = [self.exact if long else _Label() for _ in range(copied)]
+        pieces: list[_Work] = []
+        for place, operand in enumerate(operands):
+            otherwise = labels[place] if place < copied else unknown
+            following = _Label()
+            if place < last:
+                ends = (following, no) if every else (yes, following)
+            else:
+                # Copies may stand between the last operand and what follows.
+                ends = (following, no) if follows is yes else (yes, following)
+            pieces += [_Branch(operand, positive, *ends, following, otherwise), following]
+        return pieces if long else [*pieces, _Copies(work, labels)]
+
+    def copies(self, piece: _Copies) -> list[_Work]:
+        """Replace "what is behind an operand that was UNKNOWN", if one can be."""
+        (node, positive, yes, no, follows, unknown), labels = piece
+        first = next((place for place, label in enumerate(labels) if label.waiting), None)
+        if first is None:
+            return []
+        every = _needs_every(piece.work)
+        decided, done = no if every else yes, no if unknown is None else unknown
+        pieces: list[_Work] = [("JUMP", follows, node.span)]
+        labels = [*labels[first:], _Label()]
+        for label, following, operand in zip(labels, labels[1:], children(node)[first + 1 :], strict=False):
+            pieces += [label, _Branch(operand, positive != every, decided, following, following, None)]
+        return [*pieces, labels[-1], ("JUMP", done, node.span)]
 
     def switches(self, node: Or) -> list[Node | _Switch]:
         """Gather runs of ``x = 'a' AND …`` over one property: at most one string of each run can be the value of x.
@@ -365,7 +416,9 @@ class _Lowering:
             if isinstance(piece, _Switch):
                 todo += self.switch(piece, work, following)
             else:
-                todo.append(_Branch(piece, True, work.yes, following, work.follows if last else following, work.strict))
+                todo.append(
+                    _Branch(piece, True, work.yes, following, work.follows if last else following, work.unknown)
+                )
             if not last:
                 todo.append(following)
         return todo
@@ -384,7 +437,7 @@ class _Lowering:
                 for rest in rests:
                     condition = rest[0] if len(rest) == 1 else And(rest, span)
                     otherwise = _Label()
-                    bodies += [_Branch(condition, True, work.yes, otherwise, otherwise, work.strict), otherwise]
+                    bodies += [_Branch(condition, True, work.yes, otherwise, otherwise, work.unknown), otherwise]
                 bodies.append(("JUMP", following, span))
             todo.append(("JUMP", body, span))
         return todo + bodies

@@ -75,6 +75,7 @@ _ROWS: tuple[tuple[str, ...], ...] = (
     ("BRANCH_UNLESS_TRUE", "target", "truth --", "if FALSE or UNKNOWN go forward to the target"),
     ("BRANCH_IF_FALSE", "target", "truth --", "if FALSE go forward to the target"),
     ("BRANCH_UNLESS_FALSE", "target", "truth --", "if TRUE or UNKNOWN go forward to the target"),
+    ("BRANCH_IF_UNKNOWN", "target", "truth -- truth", "if UNKNOWN go forward to the target, without the truth value"),
     ("RESTART_IF_UNKNOWN", "target", "truth -- truth", "if UNKNOWN begin again in the exact code at the target"),
     ("RETURN_TRUTH", "truth", "--", "end with FALSE or TRUE"),
     ("RETURN", "", "truth --", "end with the truth value"),
