@@ -65,6 +65,7 @@ cdef struct Column:
     int index                    # INDICES: the Kind of the indices
     PyObject *name               # of the slot, kept alive by the machine
     const uint8_t *validity      # bitmap, a 0 is a null; NULL where nothing is null
+    int64_t nulls                # how many there are
     int64_t offset               # where row 0 stands in validity and values
     int64_t rows                 # number of rows, or of values of a dictionary
     const void *values           # numbers, bits, offsets or views

@@ -99,18 +99,16 @@ cdef inline bint is_set(const uint8_t *bits, int64_t at) noexcept:
     return bits[at >> 3] >> (at & 7) & 1
 
 
-cdef bint all_set(const uint8_t *bits, int64_t at, int64_t count) noexcept:
+cdef int64_t unset_count(const uint8_t *bits, int64_t at, int64_t count) noexcept:
     cdef int64_t stop = at + count
+    cdef int64_t unset = 0
     while at < stop:
-        if at & 7 == 0 and stop - at >= 8:
-            if bits[at >> 3] != 0xFF:
-                return False
+        if at & 7 == 0 and stop - at >= 8 and bits[at >> 3] == 0xFF:
             at += 8
         else:
-            if not is_set(bits, at):
-                return False
+            unset += not is_set(bits, at)
             at += 1
-    return True
+    return unset
 
 
 cdef inline void give_integer(Slot *slot, int tag, int64_t number) noexcept:
@@ -355,9 +353,11 @@ cdef int take_validity(Column *column, ArrowArray *array, int64_t least) except 
         column.validity = <const uint8_t *> array.buffers[0]
         if column.validity == NULL and array.null_count > 0:
             raise errors.damaged_column(<object> column.name, "it has nulls, and does not say which")
-        # A slice has not counted its nulls, and mostly has none.
-        if column.validity != NULL and all_set(column.validity, column.offset, column.rows):
-            column.validity = NULL
+        column.nulls = array.null_count
+        if column.validity != NULL and column.nulls < 0:  # a slice has not counted them, and mostly has none
+            column.nulls = unset_count(column.validity, column.offset, column.rows)
+            if column.nulls == 0:
+                column.validity = NULL
     return 0
 
 
@@ -376,15 +376,7 @@ cdef class Batch:
     cdef int64_t rows
     cdef Column **columns
     cdef Column *first           # of all columns, also the inner ones
-
-    cdef bint has_nulls(self) noexcept:
-        """Tell whether any of the values may be NULL."""
-        cdef Column *column = self.first
-        while column != NULL:
-            if column.kind == NULLS or column.validity != NULL:
-                return True
-            column = column.next
-        return False
+    cdef int64_t nulls           # rows that may have a NULL, at most
 
     def __cinit__(self, Machine machine not None, batch):
         cdef ArrowSchema *schema
@@ -413,6 +405,21 @@ cdef class Batch:
             if column == NULL and image.aliases[slot] != NULL:
                 column = self.resolve(name, spelling(image.aliases[slot]), schema, array, 0, self.rows)
             self.columns[slot] = self.new_column(name, NULLS, 0, 0) if column == NULL else column
+        column = self.first
+        while column != NULL:
+            # A dictionary with a NULL may have it in each row.
+            inner = column.kind == INDICES and column.inner.nulls
+            self.nulls += self.rows if column.kind == NULLS or inner else column.nulls
+            column = column.next
+
+    cdef bint row_has_null(self, int64_t row) noexcept:
+        """Tell whether a column has a NULL in a row, where it can only be in the column itself."""
+        cdef Column *column = self.first
+        while column != NULL:
+            if column.validity != NULL and not is_set(column.validity, column.offset + row):
+                return True
+            column = column.next
+        return False
 
     def __dealloc__(self):
         cdef Column *column
@@ -631,10 +638,37 @@ def truths(Machine machine not None, batch) -> bytes:
 cdef bytes selections(Machine machine, batch, bint three_valued):
     """Give the truth values that people see of a batch, with FALSE for ERR, or for all but TRUE.
 
-    The quick code says what is TRUE. UNKNOWN comes from a NULL alone: where there is none it says all there is to say.
+    The quick code says what is TRUE. UNKNOWN comes from a NULL alone: in a row without one nothing more is to be said.
     """
     cdef Batch columns = Batch(machine, batch)
-    return evaluate(machine, columns, machine.exact if three_valued and columns.has_nulls() else 0)
+    cdef bytes result
+    if three_valued and 2 * columns.nulls >= columns.rows:
+        return evaluate(machine, columns, machine.exact)
+    result = evaluate(machine, columns, 0)
+    if three_valued and columns.nulls:
+        evaluate_nulls(machine, columns, <uint8_t *> PyBytes_AS_STRING(result))
+    return result
+
+
+cdef int evaluate_nulls(Machine machine, Batch batch, uint8_t *truths) except -1:
+    """Run the exact code on the rows that have a NULL and are not selected."""
+    cdef Frame *frame = machine.frame_take()
+    cdef ColumnSource source
+    cdef int64_t row
+    cdef int truth
+    source.load = batch_load
+    source.columns = batch.columns
+    try:
+        for row in range(batch.rows):
+            if truths[row] != TRUE and batch.row_has_null(row):
+                source.row = row
+                truth = machine.run_rows(frame, &source, machine.exact)
+                truths[row] = <uint8_t> truth
+            if row & (STRETCH - 1) == 0:
+                PyErr_CheckSignals()
+    finally:
+        machine.frame_give(frame)
+    return 0
 
 
 cdef bytes bits_where(bytes truths, int truth, bint wanted):
