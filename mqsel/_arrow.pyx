@@ -20,9 +20,7 @@ from cpython.object cimport PyObject
 from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_IsValid
 from cpython.ref cimport Py_INCREF, Py_XDECREF
 from cpython.unicode cimport PyUnicode_DecodeUTF8
-from libc.stdint cimport (
-    int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
-)
+from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, strcmp, strlen, strncmp
 
@@ -41,7 +39,7 @@ cdef enum:
     AHEAD = 4096            # bytes of content looked at together
 
 # Lengths and offsets that are added up stay far from overflow.
-cdef int64_t FAR = <int64_t> 1 << 56
+cdef int64_t FAR = <int64_t> 1 << 48
 
 # Formats of the columns that are properties.
 _KINDS = {
@@ -353,9 +351,11 @@ cdef int take_validity(Column *column, ArrowArray *array, int64_t least) except 
         column.validity = <const uint8_t *> array.buffers[0]
         if column.validity == NULL and array.null_count > 0:
             raise errors.damaged_column(<object> column.name, "it has nulls, and does not say which")
-        column.nulls = array.null_count
-        if column.validity != NULL and column.nulls < 0:  # a slice has not counted them, and mostly has none
-            column.nulls = unset_count(column.validity, column.offset, column.rows)
+        if column.validity != NULL:
+            # A slice has not counted them, and mostly has none.
+            column.nulls = min(array.null_count, column.rows)
+            if column.nulls < 0:
+                column.nulls = unset_count(column.validity, column.offset, column.rows)
             if column.nulls == 0:
                 column.validity = NULL
     return 0
@@ -407,9 +407,10 @@ cdef class Batch:
             self.columns[slot] = self.new_column(name, NULLS, 0, 0) if column == NULL else column
         column = self.first
         while column != NULL:
-            # A dictionary with a NULL may have it in each row.
-            inner = column.kind == INDICES and column.inner.nulls
-            self.nulls += self.rows if column.kind == NULLS or inner else column.nulls
+            if column.kind == NULLS or (column.kind == INDICES and column.inner.nulls):
+                self.nulls += self.rows  # a dictionary with a NULL may have it in each row
+            else:
+                self.nulls += column.nulls
             column = column.next
 
     cdef bint row_has_null(self, int64_t row) noexcept:
