@@ -137,10 +137,13 @@ def test_rows_of_random_batches(name: str) -> None:
 )
 def test_numbers_have_the_types_of_their_columns(kind: str, value: float) -> None:
     """A column of a narrow type is promoted, wraps and rounds as a property that a schema declares so."""
-    record = mqsel.Record([("n", kind), ("m", "int32")], (wrapped(kind, value), Int32(7)))
-    batch = pa.record_batch({"n": pa.array([value], getattr(pa, ARROW_TYPES[kind])()), "m": pa.array([7], pa.int32())})
+    record = mqsel.Record([("n", kind), ("m", "int32")], (wrapped(kind, value), Int32(2**31 - 5)))
+    batch = pa.record_batch(
+        {"n": pa.array([value], getattr(pa, ARROW_TYPES[kind])()), "m": pa.array([2**31 - 5], pa.int32())}
+    )
     for text in (
         "n * n > 0",
+        "n * m > 0",
         "n * m + m < 0",
         "-n = n",
         "n + m > n",
