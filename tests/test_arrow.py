@@ -697,16 +697,17 @@ def test_capsules_are_released() -> None:
                 except PropertyTypeError as error:
                     assert error.name in ("odd", "bad")
 
-    for _ in range(20):
+    for _ in range(50):
         work()
     gc.collect()
     arrow, blocks = pa.total_allocated_bytes(), sys.getallocatedblocks()
-    for _ in range(100):
+    for _ in range(300):
         work()
     gc.collect()
 
     assert pa.total_allocated_bytes() == arrow
-    assert abs(sys.getallocatedblocks() - blocks) < 50
+    # Python's own free lists come and go; a block left in each round would be 300.
+    assert sys.getallocatedblocks() - blocks < 200
 
 
 def test_no_references_are_left() -> None:
