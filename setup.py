@@ -28,7 +28,7 @@ setup(
             Extension(
                 f"mqsel.{name}", [f"mqsel/{name}.pyx"], extra_compile_args=compile_args, extra_link_args=link_args
             )
-            for name in ("_verifier", "_vm")
+            for name in ("_verifier", "_vm", "_arrow")
         ],
         # No generated C in the tree, the source distribution or the wheel.
         build_dir="build/cython",

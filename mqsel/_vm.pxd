@@ -4,6 +4,14 @@ from cpython.object cimport PyObject
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 
 
+# The truth values of LANGUAGE §1, numbered as in mqsel.values.
+cdef enum:
+    FALSE = 0
+    TRUE = 1
+    UNKNOWN = 2
+    ERR = 3
+
+
 # What a value is to an operator. The four kinds of number stand together, in the order of Java's promotion.
 cdef enum Tag:
     NULL_VALUE
@@ -126,7 +134,7 @@ cdef struct Frame:
     Frame *next              # in the pool
 
 
-# The four property sources: the loop is specialised for each by the compiler.
+# The five property sources: the loop is specialised for each by the compiler.
 cdef struct DictSource:
     PyObject *message        # exact dict
 
@@ -148,11 +156,20 @@ cdef struct MappingSource:
     PyObject *message        # anything with get()
 
 
+# The rows of a batch whose columns the machine does not know: it asks for the values it wants.
+cdef struct ColumnSource:
+    int (*load)(void *columns, uint32_t number, int64_t row, Slot *slot) except -1
+    void *columns            # what load knows them by
+    int64_t row              # at hand
+    uint8_t *truths          # of the rows before, where the machine went on by itself
+
+
 ctypedef fused Source:
     DictSource
     SequenceSource
     RecordSource
     MappingSource
+    ColumnSource
 
 
 # Those whose values are Python objects, to be read into slots.
@@ -177,6 +194,7 @@ cdef class Machine:
     cdef Frame *frame_take(self) except NULL
     cdef void frame_give(self, Frame *frame) noexcept
     cdef int dispatch(self, Frame *frame, PyObject *message, uint32_t start) except -1
+    cdef int run_rows(self, Frame *frame, ColumnSource *source, uint32_t start) except -1
     cdef int dispatch_slow(self, Frame *frame, object message, uint32_t start) except -1
     cdef Layout row_layout_of(self, object message)
     cdef Layout layout_of(self, object names)

@@ -2,7 +2,7 @@
 # cython: initializedcheck=False, auto_pickle=False, autotestdict=False
 """The machine: the only executor of opcodes. Values in, the loop, the LIKE matcher.
 
-One loop, which the C compiler specialises for four property sources. A property is fetched when an instruction first
+One loop, which the C compiler specialises for five property sources. A property is fetched when an instruction first
 asks for it, and at most once for a message. ERR ends the program at once: no connective that evaluates it survives it
 (LANGUAGE §1). Knows programs and values; knows no selector text. Programs are verified before they come here, so the
 loop checks nothing but types.
@@ -117,12 +117,6 @@ cdef extern from "Python.h":
     object PyUnicode_FromObject(object text)
     PyObject *Py_TYPE(PyObject *item)
     int __Pyx_PyUnicode_READY(PyObject *text)
-
-cdef enum:
-    FALSE = 0
-    TRUE = 1
-    UNKNOWN = 2
-    ERR = 3
 
 cdef enum:
     IS_LESS = 1
@@ -341,7 +335,7 @@ cdef object value_python(Value *value):
     return <object> value.it.o
 
 
-# ---- the four sources --------------------------------------------------------------------------------------------
+# ---- the five sources --------------------------------------------------------------------------------------------
 
 cdef inline Value *slot_value(Frame *frame, Source *source, uint32_t number) except NULL:
     """Give the value of a slot, fetching it if this message has not been asked for it yet."""
@@ -354,7 +348,12 @@ cdef inline Value *slot_value(Frame *frame, Source *source, uint32_t number) exc
         slot = &frame.slots[number]
         if slot.stamp == frame.stamp:
             return &slot.value
-        return slot_first(frame, source, number)
+        if Source is ColumnSource:
+            slot.stamp = frame.stamp
+            source.load(source.columns, number, source.row, slot)
+            return &slot.value
+        else:
+            return slot_first(frame, source, number)
 
 
 cdef Value *slot_first(Frame *frame, FetchedSource *source, uint32_t number) except NULL:
@@ -448,11 +447,21 @@ cdef void frame_hold(Frame *frame) noexcept:
         frame.left = 0
 
 
-cdef inline bint source_advance(Frame *frame, Source *source) noexcept:
-    """Go on to the next message of the list that is being read, if it is one of the same kind."""
+cdef inline bint source_advance(Frame *frame, Source *source, int truth) noexcept:
+    """Go on to the next message of the list that is being read, if it is one of the same kind and this one not wanted.
+
+    In a batch go on to the next row, and leave the truth value behind.
+    """
     cdef PyObject *message
     cdef bint alike = False
-    if frame.left > 0:
+    if Source is ColumnSource:
+        if frame.left > 0:
+            source.truths[source.row] = <uint8_t> truth
+            source.row += 1
+            frame.left -= 1
+            frame.stamp += 1
+            return True
+    elif truth != TRUE and frame.left > 0:
         message = frame.items[1]
         if Source is DictSource:
             alike = PyDict_CheckExact(<object> message)
@@ -1023,8 +1032,11 @@ cdef int run(Frame *frame, Source *source, Step *step) except -1:
                 result = UNKNOWN if stack.tag == NULL_VALUE else image.mismatch
         # What is no test leaves from inside its branch.
         elif op == RETURN_TRUTH:
-            if step.it.number == TRUE or not source_advance(frame, source):
+            if not source_advance(frame, source, step.it.number):
                 return step.it.number
+            # An ERR comes from amid an expression.
+            stack = frame.stack
+            truths = frame.truths
             step = start
             continue
         elif op == PUSH_SLOT:
@@ -1163,7 +1175,7 @@ cdef int run(Frame *frame, Source *source, Step *step) except -1:
             step += step.to[result]
 
 
-cdef int load_all(Frame *frame, Source *source) except -1:
+cdef inline int load_all(Frame *frame, Source *source) except -1:
     """Fetch every slot, for people."""
     cdef Py_ssize_t number
     frame.stamp += 1
@@ -1593,6 +1605,10 @@ cdef class Machine:
             source.message = message
             return start_at(self, frame, &source, start)
         return self.dispatch_slow(frame, <object> message, start)
+
+    cdef int run_rows(self, Frame *frame, ColumnSource *source, uint32_t start) except -1:
+        """Run on a row of a batch and those that follow it, for the room that knows its columns."""
+        return run(frame, source, self.image.steps + start)
 
     cdef int dispatch_slow(self, Frame *frame, object message, uint32_t start) except -1:
         cdef SequenceSource sequence

@@ -379,3 +379,50 @@ def wrong_length(found: int, expected: int) -> PropertyTypeError:
         value_type="sequence",
         hint="compile with the schema of these records",
     )
+
+
+# ---- batches -----------------------------------------------------------------------------------------------------
+
+
+def not_a_batch(value: object, found: str = "") -> ArgumentError:
+    what = type(value).__qualname__
+    return ArgumentError(
+        f"found a Python {what}{f' ({found})' if found else ''}: expected an Arrow record batch, table or struct array",
+        hint="make one with pyarrow.table({name: values, …}); for dicts and tuples there is filter",
+    )
+
+
+def not_columns(found: str) -> ArgumentError:
+    return ArgumentError(
+        f"these columns make no table ({found}): expected Arrow arrays of one length, and a name for each",
+    )
+
+
+def not_a_column(name: str, arrow_type: str) -> PropertyTypeError:
+    return PropertyTypeError(
+        f"column '{name}' has the Arrow type {arrow_type}: expected bool, int8 to int64, float, double, string, binary "
+        "or null",
+        name=name,
+        value_type=arrow_type,
+        hint="cast it to the type the property has",
+    )
+
+
+def damaged_column(name: str, found: str, index: int | None = None) -> PropertyTypeError:
+    return PropertyTypeError(
+        f"column '{name}' is damaged, {found}: expected Arrow data as its type lays them out",
+        name=name,
+        index=index,
+        hint="ask who made the batch; batch.validate(full=True) tells more",
+    )
+
+
+def two_columns(name: str) -> ArgumentError:
+    return ArgumentError(
+        f"the batch has two columns '{name}': a message has a property once",
+        hint="rename or drop one of them",
+    )
+
+
+def package_missing(what: str, package: str, extra: str) -> MqselError:
+    return MqselError(f"{what} needs {package}, which is not installed", hint=f"pip install 'mqsel[{extra}]'")

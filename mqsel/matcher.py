@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from mqsel import _arrow
 from mqsel._vm import Machine, Record, Selection
 from mqsel.checker import MatchOption, check
 from mqsel.compiler import lower
@@ -21,6 +22,9 @@ from mqsel.parser import parse
 from mqsel.program import Program
 from mqsel.schema import Schema, SchemaLike, as_schema
 from mqsel.values import Truth
+
+if TYPE_CHECKING:
+    import pyarrow as pa  # type: ignore[import-untyped]
 
 Message = Mapping[str, Any] | Sequence[Any] | Record
 
@@ -96,6 +100,38 @@ class Matcher(Machine):
         if kind is Record or not (hasattr(kind, "__iter__") or hasattr(kind, "__getitem__")):
             raise ArgumentError(f"filter takes an iterable of messages, found one Python {type(messages).__name__}")
         return Selection(self, messages, errors == "skip")
+
+    def match_batch(self, batch: object) -> pa.BooleanArray:
+        """Tell which rows of a batch are selected. Its columns are the properties; none is made a Python object first.
+
+        A property is the column of its name, or, where there is none, a field of a struct column: ``usr.x`` is x in
+        usr. One without either is NULL, as is a field of a struct that is null itself. The columns bring their types,
+        so a schema that the selector was compiled with has no say.
+
+        Args:
+            batch: a pyarrow RecordBatch, Table or StructArray, or what else offers Arrow's C data or stream interface
+                with columns; of types bool, int8 to int64, float, double, string, binary, null (large and view ones
+                too), or dictionaries of such.
+
+        Returns: shape (rows,), without nulls.
+
+        Raises: PropertyTypeError: a column that is read has another type, or is damaged. ArgumentError: no batch, or
+            one with two columns of a name that is read. MqselError: pyarrow is not installed.
+        """
+        return _arrow.match_batch(self, batch)
+
+    def truth_batch(self, columns: Iterable[object], names: Iterable[str]) -> pa.BooleanArray:
+        """Evaluate the rows of a batch in three values: true, false, and null for UNKNOWN. ERR is false.
+
+        Args:
+            columns: Arrow arrays or chunked arrays of one length, of the types that `match_batch` takes.
+            names: their names.
+
+        Returns: shape (rows,).
+
+        Raises: as `match_batch`.
+        """
+        return _arrow.truth_batch(self, columns, names)
 
     def explain(self, message: Message) -> Explanation:
         """Say of every part of the selector what it was for *message*, and why."""

@@ -12,7 +12,7 @@ import oracle
 import pytest
 
 import mqsel
-from mqsel import _vm, dialect, parser, values
+from mqsel import _arrow, _vm, dialect, parser, values
 from mqsel.dialect import Dialect
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -67,11 +67,59 @@ def _vm_pickled(text: str, properties: Properties, dialect: Dialect) -> str:
     return _ran(pickle.loads(pickle.dumps(mqsel.compile(text, dialect=dialect))), properties)
 
 
+ARROW_TYPES = {
+    "boolean": "bool_",
+    "int8": "int8",
+    "int16": "int16",
+    "int32": "int32",
+    "int64": "int64",
+    "float32": "float32",
+    "float64": "float64",
+    "string": "string",
+    "bytes": "binary",
+    "null": "null",
+}
+
+
+def fits_arrow(message: dict[str, Any]) -> bool:
+    """Tell whether a batch can hold a message: texts are UTF-8, without lone surrogates, and names have no NUL."""
+    return not any(
+        "\0" in name or (isinstance(value, str) and any("\ud800" <= point <= "\udfff" for point in value))
+        for name, value in message.items()
+    )
+
+
+def batch_of(properties: Properties, message: dict[str, Any]) -> Any:
+    """Make a record batch of a message between two rows without anything; its columns have offsets."""
+    arrow = pytest.importorskip("pyarrow")
+    columns = [
+        arrow.array([None, None, message[name], None], getattr(arrow, ARROW_TYPES[kind])())
+        for name, (kind, _) in properties.items()
+    ]
+    # A column that no selector can read: without any a batch has no rows.
+    return arrow.RecordBatch.from_arrays([*columns, arrow.nulls(4)], [*properties, "-"]).slice(1)
+
+
+def _arrow_row(text: str, properties: Properties, dialect: Dialect) -> str:
+    message = message_of(properties)
+    if not fits_arrow(message):
+        return _vm_optimised(text, properties, dialect)
+    matcher = mqsel.compile(text, dialect=dialect)
+    batch = batch_of(properties, message)
+    truth = mqsel.Truth(_arrow.truths(matcher, batch)[1])
+    selected = matcher.match_batch(batch).to_pylist()
+    assert selected == [matcher.matches({}), bool(truth), matcher.matches({})]
+    known = matcher.truth_batch(batch.columns, batch.schema.names)[1].as_py()
+    assert known == (None if truth is mqsel.Truth.UNKNOWN else bool(truth))
+    return truth.name
+
+
 ENGINES: dict[str, Engine] = {
     "oracle": _oracle,
     "vm": _vm_optimised,
     "unoptimised": _vm_plain,
     "pickled": _vm_pickled,
+    "arrow": _arrow_row,
 }
 
 

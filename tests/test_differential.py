@@ -1,7 +1,8 @@
-"""Invariant: oracle = VM = unoptimised = pickled, for any selector, message and dialect; in four values."""
+"""Invariant: oracle = VM = unoptimised = pickled = Arrow, for any selector, message and dialect; in four values."""
 
 from __future__ import annotations
 
+import importlib.util
 import itertools
 import os
 import pickle
@@ -10,9 +11,10 @@ import random
 import oracle
 import pytest
 import strategies
+from conftest import batch_of, fits_arrow
 
 import mqsel
-from mqsel import _vm, nodes
+from mqsel import _arrow, _vm, nodes
 from mqsel.checker import check
 from mqsel.dialect import PRESETS
 from mqsel.optimizer import optimize
@@ -47,10 +49,14 @@ def test_engines_agree(name: str, choices: tuple[str, str, str]) -> None:
             engine: mqsel.Truth(_vm.Machine(one.program).truth(message)).name
             for engine, one in (("vm", matcher), ("unoptimised", plain), ("pickled", copied))
         }
+        if importlib.util.find_spec("pyarrow") and fits_arrow(message):
+            batch = batch_of(properties, message)
+            got["arrow"] = mqsel.Truth(_arrow.truths(plain if number % 4 else matcher, batch)[1]).name
         selected = {
             "vm": matcher.matches(message),
             "tuple": laid_out.matches(tuple(message.values())),
             "record": matcher.matches(mqsel.Record(names, message)),
+            "arrow": matcher.match_batch(batch)[1].as_py() if "arrow" in got else wanted == "TRUE",
             "filter": list(matcher.filter([message])) == [message] if number % 8 == 0 else matcher.matches(message),
         }
 

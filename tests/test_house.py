@@ -30,6 +30,7 @@ LAYERS = [
     ["program"],
     ["compiler"],
     ["_opcodes", "_vm"],
+    ["_arrow"],
     ["explain"],
     ["matcher"],
     ["cli"],

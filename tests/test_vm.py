@@ -1690,3 +1690,13 @@ def test_a_long_search_can_be_interrupted() -> None:
     )
 
     assert done.stdout == "interrupted\n"
+
+
+def test_err_leaves_nothing_on_the_stacks() -> None:
+    """An ERR deep in a selector, one message of a list after the other, is FALSE each time and never piles up."""
+    text = "a = 1 OR (a = 2 AND a = 4 OR ((a = 3) = (a = 6 OR b = 3)))"
+    for optimize in (True, False):
+        matcher = mqsel.compile(text, dialect=mqsel.IBM_JMS, optimize=optimize)
+        good = {"a": 1, "b": "x"}
+
+        assert list(matcher.filter([*[{"a": 5, "b": "x"}] * 200_000, good])) == [good]

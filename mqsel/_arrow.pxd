@@ -1,0 +1,83 @@
+# Arrow's C Data Interface, and what a column is to the machine.
+
+from cpython.object cimport PyObject
+from libc.stdint cimport int64_t, uint8_t
+
+
+# The two structs of the interface, field for field. *Arrow columnar format, The Arrow C data interface*.
+cdef struct ArrowSchema:
+    const char *format           # the type, in a few letters
+    const char *name
+    const char *metadata         # lengths and strings, native byte order; NULL for none
+    int64_t flags
+    int64_t n_children
+    ArrowSchema **children
+    ArrowSchema *dictionary      # type of the values, where format is that of the indices
+    void (*release)(ArrowSchema *) noexcept
+    void *private_data
+
+
+cdef struct ArrowArray:
+    int64_t length
+    int64_t null_count           # -1: not counted
+    int64_t offset
+    int64_t n_buffers
+    int64_t n_children
+    const void **buffers
+    ArrowArray **children
+    ArrowArray *dictionary
+    void (*release)(ArrowArray *) noexcept
+    void *private_data
+
+
+cdef extern from "Python.h":
+    # A str whose code points stand elsewhere, as in an instance of a subclass of str.
+    ctypedef struct PyUnicodeObject:
+        Py_ssize_t length "_base._base.length"
+        void *points "data.any"
+
+
+cdef enum Kind:
+    NULLS          # also a property without a column
+    BOOLEANS
+    INT8S
+    INT16S
+    INT32S
+    INT64S
+    UINT8S         # unsigned: indices of a dictionary only
+    UINT16S
+    UINT32S
+    UINT64S
+    FLOAT32S
+    FLOAT64S
+    TEXTS          # 32-bit offsets
+    LARGE_TEXTS    # 64-bit offsets
+    TEXT_VIEWS
+    BINARIES
+    LARGE_BINARIES
+    BINARY_VIEWS
+    INDICES        # of a dictionary
+    FIELDS         # of a struct that may itself be null
+
+
+cdef struct Column:
+    int kind                     # a Kind
+    int index                    # INDICES: the Kind of the indices
+    PyObject *name               # of the slot, kept alive by the machine
+    const uint8_t *validity      # bitmap, a 0 is a null; NULL where nothing is null
+    int64_t nulls                # how many there are
+    int64_t offset               # where row 0 stands in validity and values
+    int64_t rows                 # number of rows, or of values of a dictionary
+    const void *values           # numbers, bits, offsets or views
+    const uint8_t *content       # what the offsets point into
+    int64_t size                 # of the content, in bytes
+    const void **contents        # what the views point into
+    const void *sizes            # of the contents, int64
+    int64_t count                # of the contents
+    Column *inner                # INDICES: the values; FIELDS: the field
+    Column *next                 # in the list of all columns of a batch
+    # The stretch of the content that is known to be ASCII, and how far to look when a text lies outside it.
+    const uint8_t *ascii_start
+    const uint8_t *ascii_stop
+    int64_t ahead
+    PyUnicodeObject text         # the string at hand if it is ASCII: it stands in the batch, and nothing owns it
