@@ -16,10 +16,21 @@ Span = tuple[int, int]
 class MQRC(IntEnum):
     """Reason codes by the vendor's name and number."""
 
+    MQRC_MD_ERROR = 2026
+    MQRC_HEADER_ERROR = 2142
+    MQRC_MDE_ERROR = 2248
+    MQRC_RFH_ERROR = 2334
+    MQRC_RFH_FORMAT_ERROR = 2421
     MQRC_PROPERTY_NAME_ERROR = 2442
     MQRC_SELECTOR_SYNTAX_ERROR = 2459
+    MQRC_PROP_TYPE_NOT_SUPPORTED = 2467
+    MQRC_PROP_NUMBER_FORMAT_ERROR = 2472
+    MQRC_PROPERTIES_TOO_BIG = 2478
+    MQRC_MIXED_CONTENT_NOT_ALLOWED = 2498
     MQRC_SELECTOR_ALWAYS_FALSE = 2504
+    MQRC_PROPERTY_NAME_LENGTH_ERR = 2513
     MQRC_SELECTION_STRING_ERROR = 2519
+    MQRC_RFH_RESTRICTED_FORMAT_ERR = 2527
     MQRC_SELECTION_NOT_AVAILABLE = 2551
 
     def __str__(self) -> str:
@@ -149,6 +160,35 @@ class PropertyTypeError(MqselError, TypeError):
 
     def _place(self) -> list[str]:
         return [] if self.index is None else [f"record {self.index}"]
+
+
+class DecodeError(MqselError, ValueError):
+    """Bytes that are no message, or not the structure they say they are.
+
+    Args:
+        structure: the vendor's name of the structure at fault.
+        offset: where it starts: bytes from the start of the message.
+        index: 0-based index of the record in its stream, where there is a stream.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        structure: str = "",
+        offset: int = 0,
+        index: int | None = None,
+        hint: str | None = None,
+        reason: MQRC | None = None,
+    ) -> None:
+        super().__init__(message, hint=hint, reason=reason)
+        self.structure = structure
+        self.offset = offset
+        self.index = index
+
+    def _place(self) -> list[str]:
+        record = [] if self.index is None else [f"record {self.index}"]
+        return [*record, f"{self.structure} at byte {self.offset}"] if self.structure else record
 
 
 class ArgumentError(MqselError, TypeError, ValueError):
@@ -379,3 +419,92 @@ def wrong_length(found: int, expected: int) -> PropertyTypeError:
         value_type="sequence",
         hint="compile with the schema of these records",
     )
+
+
+# ---- message bytes -----------------------------------------------------------------------------------------------
+
+
+def truncated_structure(structure: str, offset: int, size: int, left: int, reason: MQRC) -> DecodeError:
+    return DecodeError(
+        f"{structure} needs {size} bytes: {left} are left",
+        structure=structure,
+        offset=offset,
+        hint="the message was cut off, or a length or Format before it lies",
+        reason=reason,
+    )
+
+
+def no_message_descriptor(found: bytes) -> DecodeError:
+    return DecodeError(
+        f"the message begins with {found!r}: expected an MQMD ('MD  ') or an MQRFH2 ('RFH ')",
+        structure="MQMD",
+        hint="dump the message descriptor with the data, in ASCII or EBCDIC",
+        reason=MQRC.MQRC_MD_ERROR,
+    )
+
+
+def wrong_struc_id(structure: str, offset: int, found: bytes, expected: str, reason: MQRC) -> DecodeError:
+    return DecodeError(
+        f"StrucId is {found!r}: expected {expected!r}",
+        structure=structure,
+        offset=offset,
+        hint="the Format of the structure before it promises this one",
+        reason=reason,
+    )
+
+
+def wrong_version(
+    structure: str, offset: int, found: int, expected: str, encoding: int | None, reason: MQRC
+) -> DecodeError:
+    return DecodeError(
+        f"Version is {found}: expected {expected}",
+        structure=structure,
+        offset=offset,
+        hint=None if encoding is None else _check_encoding(encoding),
+        reason=reason,
+    )
+
+
+def wrong_struc_length(
+    structure: str, offset: int, field: str, found: int, expected: str, encoding: int, reason: MQRC
+) -> DecodeError:
+    return DecodeError(
+        f"{field} is {found}: expected {expected}",
+        structure=structure,
+        offset=offset,
+        hint=_check_encoding(encoding),
+        reason=reason,
+    )
+
+
+def past_end(
+    structure: str, offset: int, field: str, found: int, left: int, encoding: int, reason: MQRC
+) -> DecodeError:
+    return DecodeError(
+        f"{field} {found} runs past the {'structure' if field == 'NameValueLength' else 'message'}: "
+        f"{left} bytes are left",
+        structure=structure,
+        offset=offset,
+        hint=_check_encoding(encoding),
+        reason=reason,
+    )
+
+
+def wrong_ccsid(structure: str, offset: int, field: str, found: int, expected: str, reason: MQRC) -> DecodeError:
+    return DecodeError(
+        f"{field} is {found}: expected {expected}", structure=structure, offset=offset, reason=reason
+    )
+
+
+def not_message_bytes(value: object) -> PropertyTypeError:
+    found = type(value).__qualname__
+    return PropertyTypeError(
+        f"a message of this format is bytes: found a Python {found}",
+        value_type=found,
+        hint="pass the MQMD and the data as bytes, bytearray or memoryview",
+    )
+
+
+def _check_encoding(encoding: int) -> str:
+    order = {1: "big-endian", 2: "little-endian"}.get(encoding & 0xF, "byte order found from Version")
+    return f"check the byte order first: this header was read with Encoding {encoding} ({order})"
