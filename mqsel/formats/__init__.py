@@ -11,6 +11,8 @@ from typing import Any, NamedTuple, Protocol
 
 from mqsel.dialect import Dialect
 from mqsel.errors import MQRC, ArgumentError
+from mqsel.formats._mq import Decoder as MQDecoder
+from mqsel.formats.jms import JMS
 
 __all__ = ["FORMATS", "Inspection", "Note", "Reader", "Row", "decoder", "inspect", "properties"]
 
@@ -22,8 +24,9 @@ class Row(NamedTuple):
         name: as a selector names it.
         type: a name of `mqsel.values.TYPE_NAMES`.
         value: a Python value of that type.
-        source: "MQMD", "MQMDE", or the path of the element in the MQRFH2: "usr/color".
-        offset: where it stands: bytes from the start of the message.
+        source: "MQMD", "MQMDE", "default" for a field of version 2 that is nowhere, or the folder of the MQRFH2; for a
+            JMS name the property it is a view of.
+        offset: where it stands: bytes from the start of the message; -1 for a default or a view.
     """
 
     name: str
@@ -79,6 +82,8 @@ class Reader(Protocol):
 # What a decoder gives: something the machine reads, or the answer itself where no selector need run.
 Decoder = Callable[[Any], Any]
 
+_Key = tuple[tuple[str, ...] | None, bool, int | None]
+
 
 def properties(
     message: bytes | bytearray | memoryview,
@@ -98,7 +103,11 @@ def properties(
 
     Raises: DecodeError: no such message. PropertyTypeError: not bytes at all.
     """
-    raise NotImplementedError
+    key = (None if names is None else tuple(names), strip, ccsid)
+    held = _take(key)
+    answer = held.properties(message)
+    _give(key, held)
+    return answer
 
 
 def inspect(message: bytes | bytearray | memoryview, *, strip: bool = False, ccsid: int | None = None) -> Inspection:
@@ -106,11 +115,49 @@ def inspect(message: bytes | bytearray | memoryview, *, strip: bool = False, ccs
 
     Raises: as `properties`.
     """
-    raise NotImplementedError
+    rows, notes, structures = _make((None, strip, ccsid)).inspect(message)
+    return Inspection(tuple(map(Row._make, rows)), tuple(map(Note._make, notes)), tuple(structures))
+
+
+# Decoders that nobody is using, by (names, strip, ccsid): laying the names out takes longer than a message. A decoder
+# is taken out of here while it is used, so two threads never meet in one.
+_IDLE: dict[_Key, MQDecoder] = {}
+_MAX_IDLE = 64
+
+
+def _make(key: _Key) -> MQDecoder:
+    names, strip, ccsid = key
+    for name in names or ():
+        if not isinstance(name, str):
+            raise ArgumentError(f"the name of a property is a string, found {type(name).__name__}")
+    slots = JMS if names is None else dict.fromkeys(names)
+    return MQDecoder(slots, strip=strip, ccsid=ccsid, everything=names is None)
+
+
+def _take(key: _Key) -> MQDecoder:
+    return _IDLE.pop(key, None) or _make(key)
+
+
+def _give(key: _Key, held: MQDecoder) -> None:
+    if len(_IDLE) < _MAX_IDLE:
+        _IDLE[key] = held
+
+
+def _mq_decoder(
+    matcher: Reader, *, strip: bool = False, ccsid: int | None = None, invalid_names: str | None = None
+) -> MQDecoder:
+    """Make the decoder of raw IBM MQ messages."""
+    if invalid_names not in (None, "never", "ignore"):
+        raise ArgumentError(f"invalid_names is {invalid_names!r}: expected 'never' or 'ignore'")
+    # The rule is IBM MQ's own (seed 000); other dialects allow other names.
+    never = invalid_names == "never" or (invalid_names is None and matcher.dialect.headers == "mqi")
+    return MQDecoder(
+        matcher.properties, strip=strip, ccsid=ccsid, never=never, match_option=matcher.match_option
+    )
 
 
 # For each format the maker of its decoder.
-FORMATS: dict[str, Callable[..., Decoder]] = {}
+FORMATS: dict[str, Callable[..., Decoder]] = {"mq": _mq_decoder}
 
 
 def decoder(format: str, matcher: Reader, **options: Any) -> Decoder:  # noqa: A002 (the word of filter())
@@ -123,4 +170,9 @@ def decoder(format: str, matcher: Reader, **options: Any) -> Decoder:  # noqa: A
     """
     if format not in FORMATS:
         raise ArgumentError(f"format is {format!r}: expected one of {', '.join(map(repr, FORMATS))}")
-    return FORMATS[format](matcher, **options)
+    try:
+        return FORMATS[format](matcher, **options)
+    except TypeError as error:
+        if isinstance(error, ArgumentError):
+            raise
+        raise ArgumentError(f"format {format!r} does not take these options: {', '.join(options)}") from error
