@@ -148,12 +148,12 @@ cdef int class_build() except -1:
     for byte in range(256):
         CLASS[byte] = IN_NAME
         if not (chr(byte).isascii() and (chr(byte).isalnum() or chr(byte) in "_$")):
-            CLASS[byte] |= ODD
+            CLASS[byte] |= ODD | (NO_START if byte < 0x80 else 0)
     for byte in b" \t\r\n":
         CLASS[byte] = SPACE
     for byte in b"/><='\"&":
         CLASS[byte] = 0
-    for byte in b"0123456789-.:":
+    for byte in b"0123456789":
         CLASS[byte] |= NO_START
     CLASS[<uint8_t> c"."] |= DOT
     CLASS[<uint8_t> c":"] |= COLON
@@ -875,7 +875,10 @@ cdef class Decoder:
         self.noting = True
         if self.notes is not None:
             key, reason, words = _mqrfh2.NOTES[number]
-            self.notes.append((structure, offset, what, reason, words))
+            entry = (structure, offset, what, reason, words)
+            # A field of the MQMD may be read for several properties.
+            if structure != "MQMD" or entry not in self.notes:
+                self.notes.append(entry)
         return 0
 
     # ---- the chain of structures
@@ -1245,6 +1248,7 @@ cdef class Decoder:
         self.hit_count = self.group_count = 0
         self.name_bytes = 0
         self.invalid_here = False
+        noted = 0 if self.notes is None else len(self.notes)
         if folder.flags & RESTRICTED and (content or self.is_beyond_restriction(start, stop)):
             trouble = NOTE_FOLDER_RESTRICTED
         elif at[0] == c"/":
@@ -1257,6 +1261,8 @@ cdef class Decoder:
             for number in range(<int> self.hit_count):
                 if self.hits[number].node >= 0:
                     self.nodes[self.hits[number].node].stamp = 0
+            if self.notes is not None:
+                del self.notes[noted:]  # what was found inside no longer matters
             return self.note(trouble, "MQRFH2", origin, self.shown(name, length))
         self.invalid |= self.invalid_here
         return self.commit(folder, start, origin, wide)
@@ -1431,7 +1437,7 @@ cdef class Decoder:
         self.name_bytes += top.path if top.path < MAX_NAME_BYTES else MAX_NAME_BYTES
         if top.flags & DOT:
             return self.note(NOTE_ELEMENT_DOTTED, "MQRFH2", self.header, self.shown(top.name, top.length))
-        if self.never or self.everything or top.flags & INVALID:
+        if self.never or self.everything or top.flags & INVALID or node >= 0:
             if top.flags & INVALID or (top.flags & MQ_NAME and depth > 1) or (top.flags & USR and (
                 (top.length >= 3 and memcmp(top.name, b"JMS", 3) == 0) or is_reserved(top.name, top.length)
                 or (top.length == 4 and (memcmp(top.name, b"Root", 4) == 0 or memcmp(top.name, b"Body", 4) == 0))
