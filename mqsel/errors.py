@@ -491,9 +491,7 @@ def past_end(
 
 
 def wrong_ccsid(structure: str, offset: int, field: str, found: int, expected: str, reason: MQRC) -> DecodeError:
-    return DecodeError(
-        f"{field} is {found}: expected {expected}", structure=structure, offset=offset, reason=reason
-    )
+    return DecodeError(f"{field} is {found}: expected {expected}", structure=structure, offset=offset, reason=reason)
 
 
 def not_message_bytes(value: object) -> PropertyTypeError:

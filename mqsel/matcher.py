@@ -82,7 +82,12 @@ class Matcher(Machine):
         return Truth.FALSE if truth is Truth.ERR else truth
 
     def filter(
-        self, messages: Iterable[Any], *, errors: str = "raise", format: str | None = None, **options: Any  # noqa: A002
+        self,
+        messages: Iterable[Any],
+        *,
+        errors: str = "raise",
+        format: str | None = None,  # noqa: A002 (the word of the command line)
+        **options: Any,
     ) -> Selection:
         """Iterate over the selected ones of *messages*, untouched and in order.
 

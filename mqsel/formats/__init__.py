@@ -151,16 +151,14 @@ def _mq_decoder(
         raise ArgumentError(f"invalid_names is {invalid_names!r}: expected 'never' or 'ignore'")
     # The rule is IBM MQ's own (seed 000); other dialects allow other names.
     never = invalid_names == "never" or (invalid_names is None and matcher.dialect.headers == "mqi")
-    return MQDecoder(
-        matcher.properties, strip=strip, ccsid=ccsid, never=never, match_option=matcher.match_option
-    )
+    return MQDecoder(matcher.properties, strip=strip, ccsid=ccsid, never=never, match_option=matcher.match_option)
 
 
 # For each format the maker of its decoder.
 FORMATS: dict[str, Callable[..., Decoder]] = {"mq": _mq_decoder}
 
 
-def decoder(format: str, matcher: Reader, **options: Any) -> Decoder:  # noqa: A002 (the word of filter())
+def decoder(format: str, matcher: Reader, **options: Any) -> Decoder:  # noqa: A002 (the word of the command line)
     """Make a callable that turns one raw message into what *matcher* reads quickest.
 
     It gives a mapping or a `Record` (the same one each time, filled anew), or True or False where the answer is known

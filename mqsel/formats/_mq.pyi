@@ -1,5 +1,4 @@
 from collections.abc import Iterable
-from enum import IntFlag
 from typing import Any, final
 
 from mqsel._vm import Record

@@ -22,7 +22,7 @@ from mqsel._vm cimport (
     BOOLEAN, BYTES, FLOAT32, FLOAT64, INT32, INT64, NULL_VALUE, STRING, Record, Value
 )
 
-from fractions import Fraction
+from decimal import Decimal
 
 from mqsel import errors
 from mqsel.errors import MQRC, ArgumentError
@@ -56,8 +56,8 @@ cdef enum:
     MQTYPE_STRING = 1024
     DT_UNKNOWN = 1
 
-# The rows of mqrfh2.NOTES, by number; a test compares them.
-cpdef enum Notes:
+# The rows of mqrfh2.NOTES, by number: each is pinned by a vector.
+cdef enum:
     NOTE_NONE
     NOTE_FOLDER_NAME
     NOTE_FOLDER_MALFORMED
@@ -71,7 +71,6 @@ cpdef enum Notes:
     NOTE_GROUP_NOT_ALLOWED
     NOTE_MIXED_CONTENT
     NOTE_ELEMENT_DOTTED
-    NOTE_NAME_ENCODING
     NOTE_NAME_INVALID
     NOTE_NAME_TRUNCATED
     NOTE_TYPE_UNKNOWN
@@ -87,8 +86,8 @@ cpdef enum Notes:
     NOTE_MDE_NOT_FIRST
     NOTE_FORMAT_UNKNOWN
 
-# The rows of jms.CONVERSIONS, by number; a test compares them.
-cpdef enum Conversions:
+# The rows of jms.CONVERSIONS, by number: each is pinned by a vector.
+cdef enum:
     AS_TYPED
     TO_STRING
     TO_INT32
@@ -440,10 +439,12 @@ cdef float float_of(double number, str text):
     memcpy(&bits, &number, 8)
     if bits & 0x1FFFFFFF != 0x10000000:
         return near
-    exact = Fraction(text)
-    if exact == Fraction(number):
+    # Comparison of Decimals is exact, and takes no more than linear time.
+    exact = Decimal(text)
+    middle = Decimal(number)
+    if exact == middle:
         return near  # half to even, as the cast does
-    bits = bits + 1 if abs(exact) > abs(Fraction(number)) else bits - 1
+    bits = bits + 1 if (exact > middle) == (number > 0) else bits - 1
     memcpy(&number, &bits, 8)
     return <float> number
 
@@ -874,7 +875,7 @@ cdef class Decoder:
         """Say that something was skipped."""
         self.noting = True
         if self.notes is not None:
-            key, reason, words = _mqrfh2.NOTES[number]
+            _, reason, words = _mqrfh2.NOTES[number]
             entry = (structure, offset, what, reason, words)
             # A field of the MQMD may be read for several properties.
             if structure != "MQMD" or entry not in self.notes:
@@ -1482,15 +1483,12 @@ cdef class Decoder:
         return self.long_names.get(self.name_of(stack, &hit), -1)
 
     cdef object name_of(self, Open *folder, Hit *hit):
-        """Make the name of a property, cut to the greatest length; None if it is no UTF-8."""
+        """Make the name of a property, cut to the greatest length."""
         cdef Group *group
         cdef int number = hit.group
         cdef list parts
         if hit.length <= MAX_NAME and folder.flags & USR and number < 0:
-            try:
-                return hit.name[:hit.length].decode("utf-8")
-            except UnicodeDecodeError:
-                return None
+            return hit.name[:hit.length].decode("utf-8")
         parts = [hit.name[:min(hit.length, MAX_NAME_BYTES)]]
         while number >= 0:
             group = &self.groups[number]
@@ -1499,13 +1497,8 @@ cdef class Decoder:
         if not folder.flags & USR:
             parts.append(folder.name[:min(folder.length, MAX_NAME_BYTES)])
         parts.reverse()
-        whole = b".".join(parts)
-        try:
-            return whole.decode("utf-8")[:MAX_NAME]
-        except UnicodeDecodeError as error:
-            # A character cut in two at the end is no fault of the name.
-            start = whole[:error.start].decode("utf-8")
-            return start[:MAX_NAME] if len(start) >= MAX_NAME else None
+        # Its parts are UTF-8, or the name would be invalid; a character cut in two stands behind the 4095 that count.
+        return b".".join(parts).decode("utf-8", "replace")[:MAX_NAME]
 
     cdef int commit(self, Open *folder, const uint8_t *start, Py_ssize_t origin, bint wide) except -1:
         """Take the values of a folder that has proved well-formed."""
@@ -1552,8 +1545,6 @@ cdef class Decoder:
         cdef PyObject *owner = NULL
         cdef int trouble
         cdef object name = self.name_of(folder, hit)
-        if name is None:
-            return self.note(NOTE_NAME_ENCODING, "MQRFH2", offset, self.shown(hit.name, hit.length))
         if hit.path > MAX_NAME and len(name) == MAX_NAME:
             self.note(NOTE_NAME_TRUNCATED, "MQRFH2", offset, self.shown(hit.name, hit.length))
         if name in self.found:

@@ -101,9 +101,7 @@ def encode(
     return b"".join([head, *reversed(chain), body])
 
 
-def _structure(
-    name: str, table: tuple[Field, ...], values: Mapping[str, Any], order: str, ccsid: int
-) -> bytes:
+def _structure(name: str, table: tuple[Field, ...], values: Mapping[str, Any], order: str, ccsid: int) -> bytes:
     return b"".join(_field(name, field, values[field.name], order, ccsid) for field in table)
 
 
@@ -179,10 +177,10 @@ def _place(name: str, kind: str | None, value: Any) -> tuple[list[str], str | No
         return path.split("/"), kind, value
     if name.startswith(("JMS", "usr.JMS", "Root.")):
         raise ArgumentError(f"no property can be named {name!r}")
-    path = name.split(".") if "." in name else ["usr", name]
-    if path[0] in PLAIN_FOLDERS and len(path) > 2:
-        raise ArgumentError(f"property {name!r} needs a group: folder {path[0]} has none")
-    return path, kind, value
+    parts = name.split(".") if "." in name else ["usr", name]
+    if parts[0] in PLAIN_FOLDERS and len(parts) > 2:
+        raise ArgumentError(f"property {name!r} needs a group: folder {parts[0]} has none")
+    return parts, kind, value
 
 
 def _element(name: str, path: list[str], kind: str | None, value: Any) -> tuple[str, str]:
@@ -191,7 +189,7 @@ def _element(name: str, path: list[str], kind: str | None, value: Any) -> tuple[
         raise ArgumentError(f"property {name!r} is {value!r}: no type of a property")
     if kind == "null":
         return " xsi:nil='true'", ""
-    fits = {
+    fits: Any = {
         "boolean": bool,
         "bytes": bytes,
         "string": str,
@@ -237,9 +235,7 @@ def _folder(name: str, content: _Tree) -> str:
     return "".join(parts)
 
 
-def _rfh2(
-    folders: list[str], following: tuple[int, int, str], order: str, ccsid: int, name_value_ccsid: int
-) -> bytes:
+def _rfh2(folders: list[str], following: tuple[int, int, str], order: str, ccsid: int, name_value_ccsid: int) -> bytes:
     codec = "utf-8" if name_value_ccsid == 1208 else "utf-16-be" if order == ">" else "utf-16-le"
     parts = []
     for folder in folders:

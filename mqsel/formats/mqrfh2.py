@@ -69,7 +69,6 @@ NOTES: tuple[tuple[str, MQRC | None, str], ...] = (
     ("group-not-allowed", None, "this folder has no groups: what stands in one is no property"),
     ("mixed-content", MQRC.MQRC_MIXED_CONTENT_NOT_ALLOWED, "text beside elements: the text is no property"),
     ("element-dotted", None, "the name of the element has a dot: it cannot be addressed"),
-    ("name-encoding", MQRC.MQRC_PROPERTY_NAME_ERROR, "the name is no UTF-8"),
     ("name-invalid", MQRC.MQRC_PROPERTY_NAME_ERROR, "no property can have this name"),
     ("name-truncated", MQRC.MQRC_PROPERTY_NAME_LENGTH_ERR, "a name has at most 4095 characters: the rest is cut off"),
     ("type-unknown", MQRC.MQRC_PROP_TYPE_NOT_SUPPORTED, "the dt is not known: read as a byte string of its text"),
