@@ -119,7 +119,7 @@ def check(rng: random.Random, raw: bytes, decoders: list[Any]) -> bool:
             name: (value, kind) for name, value, kind in rows
         }
         assert all(-1 <= row.offset < len(raw) for row in inspected[1].rows)
-        names = rng.sample(sorted(found), min(len(found), 6)) + ["absent", "my.absent"]
+        names = [*rng.sample(sorted(found), min(len(found), 6)), "absent", "my.absent"]
         assert repr(formats.properties(raw, names)) == repr({name: found[name] for name in names if name in found})
         reader = SimpleNamespace(properties=tuple(names), match_option=None, dialect=mqsel.IBM_MQ)
         record = formats.decoder("mq", reader, invalid_names="ignore")(raw)
