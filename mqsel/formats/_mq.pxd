@@ -15,6 +15,7 @@ cdef struct Node:
     int next                # in the chain of its hash, or -1
     int first               # of its targets
     int count               # of its targets
+    uint64_t expected       # of its children: a bit for each length and last byte, by NODE_BIT
     uint64_t stamp          # number of the message in which it was last found
 
 

@@ -265,6 +265,11 @@ cdef inline uint32_t name_hash(int parent, const uint8_t *name, Py_ssize_t lengt
     return head ^ head >> 13
 
 
+cdef inline uint64_t name_bit(const uint8_t *name, Py_ssize_t length) noexcept:
+    """Give one of 64 bits: most names can be told from all that are wanted by their length and last byte."""
+    return <uint64_t> 1 << ((name[length - 1] ^ length << 2) & 63)
+
+
 # ---- values ------------------------------------------------------------------------------------------------------
 
 cdef inline int value_own(Value *value, PyObject **owner, int tag, int mqtype, PyObject *item) except -1:
@@ -792,6 +797,8 @@ cdef class Decoder:
             self.nodes[place].hash = name_hash(parent, self.nodes[place].name, len(part))
             self.nodes[place].next = self.table[self.nodes[place].hash & self.mask]
             self.table[self.nodes[place].hash & self.mask] = place
+            if parent >= 0 and part:
+                self.nodes[parent].expected |= name_bit(self.nodes[place].name, len(part))
         self.targets = <Target *> zeroed(len(elements), sizeof(Target))
         for place, (node, slot, rank, conversion) in enumerate(sorted(elements)):
             if self.nodes[node].count == 0:
@@ -1324,6 +1331,7 @@ cdef class Decoder:
         cdef bint content = False
         cdef bint judging = self.never or self.everything
         cdef bint restricted = stack[0].flags & RESTRICTED
+        cdef bint quick = not self.everything and self.long_names is None
         cdef Open *top = stack
         cdef Open *below
         cdef const uint8_t *text
@@ -1344,7 +1352,11 @@ cdef class Decoder:
                     if name == stop or name[0] != c">":
                         return NOTE_FOLDER_MALFORMED
                 if depth and not top.has_children:
-                    self.take(stack, depth, text, at)
+                    # Most elements nobody wants, and their names are plain: none is a keyword, none begins with JMS.
+                    if not quick or top.node >= 0 or top.flags & ~USR or length < 8 or top.name[0] == c"J":
+                        self.take(stack, depth, text, at)
+                    else:
+                        self.name_bytes += top.path if top.path < MAX_NAME_BYTES else MAX_NAME_BYTES
                 elif text != at and not is_blank(text, at):
                     self.note(NOTE_MIXED_CONTENT, "MQRFH2", self.header, self.shown(top.name, length))
                 at = name + 1
@@ -1392,13 +1404,20 @@ cdef class Decoder:
             below.flags = top.flags | seen & (DOT | ODD)
             below.dt = 0
             below.nil = below.has_children = False
-            below.node = self.node_find(top.node, name, length) if top.node >= 0 else -1
+            below.node = -1
+            if top.node >= 0 and self.nodes[top.node].expected & name_bit(name, length):
+                below.node = self.node_find(top.node, name, length)
             if seen & ODD and (judging or below.node >= 0) and self.is_odd(name, length, False):
                 below.flags |= INVALID
             if at[0] != c">":
                 if not byte & SPACE and at[0] != c"/":
                     return NOTE_FOLDER_MALFORMED
-                at = attributes_read(at, stop, &below.dt, &below.nil, &content)
+                # The one form of attributes that a queue manager writes most.
+                if stop - at > 9 and memcmp(at, b" dt='", 5) == 0 and at[7] == c"'" and at[8] == c">":
+                    below.dt = dt_read(at + 5, 2)
+                    at += 8
+                else:
+                    at = attributes_read(at, stop, &below.dt, &below.nil, &content)
                 if at == NULL:
                     return NOTE_FOLDER_MALFORMED
                 if restricted and (content or below.nil):
