@@ -358,6 +358,30 @@ def test_not_bytes() -> None:
     assert formats.properties(memoryview(message)) == formats.properties(message)
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"names": "color"}, "names is a sequence of strings, found one str"),
+        ({"names": 5}, "names is a sequence of strings, found one int"),
+        ({"names": [["x"]]}, "the name of a property is a string, found list"),
+        ({"ccsid": 1200}, "ccsid is 1200: expected 1208, 819, 37, 500 or 1047"),
+        ({"ccsid": [37]}, "ccsid is a number, found list"),
+    ],
+)
+def test_properties_refuses(options: dict[str, Any], message: str) -> None:
+    """`properties` names the argument it cannot take."""
+    with pytest.raises(ArgumentError) as caught:
+        formats.properties(mq.encode({}, {}), **options)
+    assert message in str(caught.value)
+
+
+def test_an_idle_decoder_holds_no_value() -> None:
+    """What a call of `properties` has read is not kept for the next one."""
+    for names in (None, ["JMSType"]):
+        value = formats.properties(mq.encode({}, {"JMSType": "x" * 1000}), names)["JMSType"]
+        assert sys.getrefcount(value) == 2
+
+
 def test_one_decoder_is_for_one_thread() -> None:
     """Threads that share a decoder are told so, or take turns; `properties` may be called from any."""
     message = mq.encode(HEAD, {f"ä{i}": i for i in range(200)})

@@ -103,10 +103,11 @@ def properties(
 
     Raises: DecodeError: no such message. PropertyTypeError: not bytes at all.
     """
-    key = (None if names is None else tuple(names), strip, ccsid)
-    held = _take(key)
+    key = _key(names, strip, ccsid)
+    held = _IDLE.pop(key, None) or _make(key)
     answer = held.properties(message)
-    _give(key, held)
+    if len(_IDLE) < _MAX_IDLE:
+        _IDLE[key] = held
     return answer
 
 
@@ -115,7 +116,7 @@ def inspect(message: bytes | bytearray | memoryview, *, strip: bool = False, ccs
 
     Raises: as `properties`.
     """
-    rows, notes, structures = _make((None, strip, ccsid)).inspect(message)
+    rows, notes, structures = _make(_key(None, strip, ccsid)).inspect(message)
     return Inspection(tuple(map(Row._make, rows)), tuple(map(Note._make, notes)), tuple(structures))
 
 
@@ -125,22 +126,24 @@ _IDLE: dict[_Key, MQDecoder] = {}
 _MAX_IDLE = 64
 
 
-def _make(key: _Key) -> MQDecoder:
-    names, strip, ccsid = key
-    for name in names or ():
+def _key(names: Iterable[str] | None, strip: bool, ccsid: int | None) -> _Key:
+    if ccsid is not None and not isinstance(ccsid, int):
+        raise ArgumentError(f"ccsid is a number, found {type(ccsid).__name__}")
+    if names is None:
+        return None, bool(strip), ccsid
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        raise ArgumentError(f"names is a sequence of strings, found one {type(names).__name__}")
+    wanted = tuple(names)
+    for name in wanted:
         if not isinstance(name, str):
             raise ArgumentError(f"the name of a property is a string, found {type(name).__name__}")
+    return wanted, bool(strip), ccsid
+
+
+def _make(key: _Key) -> MQDecoder:
+    names, strip, ccsid = key
     slots = JMS if names is None else dict.fromkeys(names)
     return MQDecoder(slots, strip=strip, ccsid=ccsid, everything=names is None)
-
-
-def _take(key: _Key) -> MQDecoder:
-    return _IDLE.pop(key, None) or _make(key)
-
-
-def _give(key: _Key, held: MQDecoder) -> None:
-    if len(_IDLE) < _MAX_IDLE:
-        _IDLE[key] = held
 
 
 def _mq_decoder(
@@ -171,6 +174,6 @@ def decoder(format: str, matcher: Reader, **options: Any) -> Decoder:  # noqa: A
     try:
         return FORMATS[format](matcher, **options)
     except TypeError as error:
-        if isinstance(error, ArgumentError):
+        if isinstance(error, ArgumentError) or not options:
             raise
         raise ArgumentError(f"format {format!r} does not take these options: {', '.join(options)}") from error

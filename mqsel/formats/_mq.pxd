@@ -132,6 +132,7 @@ cdef class Decoder:
     cdef int enter(self) except -1
     cdef int build(self, tuple names) except -1
     cdef int node_add(self, int parent, bytes name, list nodes) except -2
+    cdef void release(self) noexcept
     cdef int note(self, int number, str structure, Py_ssize_t offset, object what) except -1
     cdef bytes hold(self, object raw)
     cdef int start(self, bytes raw) except -1

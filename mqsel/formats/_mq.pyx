@@ -837,17 +837,18 @@ cdef class Decoder:
         cdef Py_ssize_t slot
         self.enter()
         try:
+            if self.everything:
+                self.found = {}
+            self.dropped = 0
+            self.run(raw)
+            found = self.found
             if not self.everything:
-                self.run(raw)
-                return {
+                found = {
                     self.names[slot]: value_object(&self.record.values[slot])
                     for slot in range(len(self.names))
                     if self.ranks[slot] != UNFILLED
                 }
-            self.found = {}
-            self.dropped = 0
-            self.run(raw)
-            found = self.found
+            self.release()
             if self.dropped:
                 found = {name: value for name, value in found.items() if value is not DROPPED}
             return found
@@ -877,6 +878,16 @@ cdef class Decoder:
             )
         self.busy = True
         return 0
+
+    cdef void release(self) noexcept:
+        """Let go of the values: nobody reads the record of a decoder that lies idle."""
+        cdef Py_ssize_t slot
+        cdef PyObject *old
+        for slot in range(self.record.count):
+            value_null(&self.record.values[slot])
+            old = self.record.owners[slot]
+            self.record.owners[slot] = NULL
+            Py_XDECREF(old)
 
     cdef int note(self, int number, str structure, Py_ssize_t offset, object what) except -1:
         """Say that something was skipped."""
