@@ -195,7 +195,7 @@ cdef class Record:
 cdef class Selection:
     cdef Machine machine
     cdef object messages                # iterator, list or tuple; None once exhausted
-    cdef object decode                  # makes of a raw message what the machine reads, or True or False; or None
+    cdef readonly object decode         # makes of a raw message what the machine reads, or True or False; or None
     cdef bint indexed                   # a list or tuple, read by index: no iterator between us and it
     cdef Frame *frame
     cdef bint skipping                  # errors="skip"

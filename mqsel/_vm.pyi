@@ -28,6 +28,7 @@ class Selection(Iterator[Any]):
     selected: int
     skipped: int
     failures: list[MqselError]
+    decode: Callable[[Any], Any] | None
     def __new__(
         cls,
         machine: Machine,

@@ -1763,6 +1763,8 @@ cdef class Selection:
     Attributes:
         seen, selected, skipped: counts so far.
         failures: the errors of the messages skipped, at most 100 of them; each knows its index.
+        decode: the decoder of raw messages, or None; that of IBM MQ counts as ``noted`` the messages of which it
+            skipped something.
     """
 
     def __cinit__(self, Machine machine not None, messages, bint skipping=False, decode=None):

@@ -108,6 +108,8 @@ class Matcher(Machine):
             raise ArgumentError(f"filter takes an iterable of messages, found one Python {type(messages).__name__}")
         if format is None and options:
             raise ArgumentError(f"filter takes {', '.join(options)} only with a format")
+        if format is not None and isinstance(messages, (bytes, bytearray, memoryview, str)):
+            raise ArgumentError(f"filter takes an iterable of messages, found one Python {type(messages).__name__}")
         decode = None if format is None else decoder(format, self, **options)
         return Selection(self, messages, errors == "skip", decode)
 

@@ -539,7 +539,9 @@ def test_invalid_names(folder: bytes) -> None:
         matcher = mqsel.compile(text)
         assert list(matcher.filter([raw], format="mq", invalid_names="ignore")) == [raw]
         assert list(matcher.filter([raw], format="mq")) == ([raw] if is_malformed else [])
-        assert list(matcher.filter([raw], format="mq", invalid_names="never")) == ([raw] if is_malformed else [])
+        stream = matcher.filter([raw, mq.encode({}, {})], format="mq", invalid_names="never")
+        assert (raw in list(stream)) == is_malformed
+        assert (stream.seen, stream.decode.noted) == (2, 1)  # type: ignore[union-attr]
     # The rule is IBM MQ's own; other dialects keep the message.
     assert list(mqsel.compile("a = '1'", dialect=mqsel.JMS).filter([raw], format="mq")) == [raw]
 
@@ -588,12 +590,13 @@ def test_match_option_reads_the_mqmd_alone() -> None:
         ({"format": "mq", "ccsid": 1200}, "ccsid is 1200: expected 1208, 819, 37, 500 or 1047"),
         ({"format": "mq", "depth": 3}, "format 'mq' does not take these options: depth"),
         ({"strip": True}, "filter takes strip only with a format"),
+        ({"messages": b"MD  ", "format": "mq"}, "filter takes an iterable of messages, found one Python bytes"),
     ],
 )
 def test_filter_refuses(options: dict[str, Any], message: str) -> None:
     """A format or an option that does not exist is named."""
     with pytest.raises(ArgumentError) as caught:
-        mqsel.compile("a = 1").filter([], **options)
+        mqsel.compile("a = 1").filter(**{"messages": [], **options})
     assert message in str(caught.value)
 
 

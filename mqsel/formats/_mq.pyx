@@ -122,6 +122,7 @@ cdef enum:
     MAX_NAME_BYTES = 4095 * 4
     NAMES_FACTOR = 16           # the names of a folder may take so many times its length
     NAMES_FLOOR = 65536         # bytes of names that are always allowed
+    KEPT_HITS = 4096            # room for elements that a decoder keeps when it lies idle
     UNFILLED = 255
 
 # What a byte may do in a folder.
@@ -888,6 +889,10 @@ cdef class Decoder:
             old = self.record.owners[slot]
             self.record.owners[slot] = NULL
             Py_XDECREF(old)
+        if self.hit_room > KEPT_HITS:
+            free(self.hits)
+            self.hits = NULL
+            self.hit_room = 0
 
     cdef int note(self, int number, str structure, Py_ssize_t offset, object what) except -1:
         """Say that something was skipped."""

@@ -42,27 +42,30 @@ FORMATS = [MQFMT_RF_HEADER_2, MQFMT_MD_EXTENSION, *(row.format for row in HEADER
 
 
 def made(rng: random.Random) -> bytes:
-    """Make a message of properties of all types."""
+    """Make a message of properties of all types, and see that it reads back as it was made."""
     values: list[Any] = [
         1, -(2**63), Int8(-1), Int16(300), Int32(5), 1.5, Float32(0.1), "", "a<b&c", "ü𝄞", b"", b"\0\xff", True, None,
     ]  # fmt: skip
-    properties = {}
+    properties: dict[str, Any] = {}
     for _ in range(rng.randrange(12)):
-        name = "".join(rng.choices(string.ascii_letters, k=rng.randrange(1, 6)))
+        name = "x" + "".join(rng.choices(string.ascii_letters, k=rng.randrange(6)))
         properties[rng.choice(("", "", "my.", "mq_usr.g.h.")) + name] = rng.choice(values)
     if rng.random() < 0.5:
         properties |= {"JMSPriority": Int32(rng.randrange(12)), "JMSType": "car", "JMSTimestamp": rng.randrange(2**40)}
-    head = {"MsgId": rng.randbytes(24), "MsgSeqNumber": rng.randrange(5), "PutDate": "20240229", "PutTime": "23595999"}
-    return mq.encode(
-        head,
-        {name: value for name, value in properties.items() if not name.upper().startswith("JMS") or name in
-         ("JMSPriority", "JMSType", "JMSTimestamp")},
+    raw = mq.encode(
+        {"MsgId": rng.randbytes(24), "MsgSeqNumber": rng.randrange(5), "PutDate": "20240229", "PutTime": "23595999"},
+        properties,
         rng.randbytes(rng.randrange(40)),
         version=rng.choice((1, 2)),
         encoding=rng.choice((273, 546)),
         ccsid=rng.choice((1208, 819, 37, 500, 1047)),
         name_value_ccsid=rng.choice((1208, 1208, 1200)),
-    )  # fmt: skip
+    )
+    found = formats.properties(raw, properties)
+    assert {name: (type(value), value) for name, value in found.items()} == {
+        name: (type(value), value) for name, value in properties.items()
+    }, raw.hex()
+    return raw
 
 
 def mutated(rng: random.Random, data: bytes) -> bytes:
