@@ -14,6 +14,7 @@ import tracemalloc
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import pytest
 from conftest import VECTORS_ROOT, json_lines
@@ -223,6 +224,52 @@ def test_round_trip(version: int, encoding: int, ccsid: int, name_value_ccsid: i
         ["MQMD", "MQMDE", "MQRFH2"] if version == 1 else ["MQMD", "MQRFH2"]
     )
     assert formats.properties(message, ["Root.MQMD.MsgSeqNumber"]) == {"Root.MQMD.MsgSeqNumber": 3}
+
+
+def _random_folder(rng: random.Random, depth: int) -> str:
+    """Write elements and groups in the many ways XML allows."""
+    parts = []
+    for _ in range(rng.randrange(1, 4)):
+        name = rng.choice(("alpha", "b_1", "c", "größe", "delta.", "x9")).rstrip(".")
+        space = rng.choice(("", "", " ", "\n\t"))
+        quote = rng.choice("'\"")
+        if depth and rng.random() < 0.3:
+            parts.append(f"<{name}{space}>{space}{_random_folder(rng, depth - 1)}</{name}{space}>")
+            continue
+        text, dt = rng.choice(
+            (
+                ("", None), ("a b", None), ("&lt;&amp;&#65;&#x1F600;&apos;", "string"), ("'>\"", None),
+                ("𝄞é", "string"),
+                ("-12", "i4"), ("+7", "i8"), ("1.5e3", "r8"), (".25", "r4"), ("00", "bin.hex"), ("1", "boolean"),
+            )
+        )  # fmt: skip
+        attributes = "" if dt is None else f" {space}dt{space}={space}{quote}{dt}{quote}"
+        attributes += rng.choice(("", " copy='forward'", ' context="user"'))
+        parts.append(f"<{name}{attributes}{space}>{text}</{name}{space}>" if text or dt else f"<{name}{space}/>")
+    return rng.choice(("", " ")).join(parts)
+
+
+def test_an_xml_parser_reads_the_same() -> None:
+    """For a folder that is XML, the properties are the leaves that xml.etree finds, the first of each name."""
+    readers: dict[str | None, Any] = {
+        None: str, "string": str, "i4": lambda text: Int32(int(text)), "i8": int, "r8": float,
+        "r4": lambda text: Float32(float(text)),
+        "bin.hex": bytes.fromhex, "boolean": lambda text: text == "1",
+    }  # fmt: skip
+    rng = random.Random("xml")
+    for _ in range(2000):
+        folder = f"<mq_usr>{_random_folder(rng, 3)}</mq_usr>"
+        wanted: dict[str, Any] = {}
+        work = [("mq_usr", ET.fromstring(folder))]
+        while work:
+            name, element = work.pop(0)
+            if len(element) == 0:
+                wanted.setdefault(name, readers[element.get("dt")](element.text or ""))
+            work[:0] = [(f"{name}.{child.tag}", child) for child in element]
+        found = formats.properties(_wrapped(folder.encode())[364:])
+        assert {name: typed(value) for name, value in found.items()} == {
+            name: typed(value) for name, value in wanted.items()
+        }, folder
 
 
 def test_truncated_at_every_byte() -> None:

@@ -22,8 +22,6 @@ from mqsel._vm cimport (
     BOOLEAN, BYTES, FLOAT32, FLOAT64, INT32, INT64, NULL_VALUE, STRING, Record, Value
 )
 
-from decimal import Decimal
-
 from mqsel import errors
 from mqsel.errors import MQRC, ArgumentError
 from mqsel.formats import jms as _jms
@@ -445,7 +443,8 @@ cdef float float_of(double number, str text):
     memcpy(&bits, &number, 8)
     if bits & 0x1FFFFFFF != 0x10000000:
         return near
-    # Comparison of Decimals is exact, and takes no more than linear time.
+    # Comparison of Decimals is exact, and takes no more than linear time. Imported here: it is hardly ever needed.
+    from decimal import Decimal
     exact = Decimal(text)
     middle = Decimal(number)
     if exact == middle:
