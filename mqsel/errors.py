@@ -8,6 +8,7 @@ executor. Owns no rule of the language. Follows HOUSE §7 and *IBM MQ 9.4, Reaso
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterable
 from enum import IntEnum
 
 Span = tuple[int, int]
@@ -189,6 +190,26 @@ class DecodeError(MqselError, ValueError):
     def _place(self) -> list[str]:
         record = [] if self.index is None else [f"record {self.index}"]
         return [*record, f"{self.structure} at byte {self.offset}"] if self.structure else record
+
+
+class FileError(DecodeError):
+    """A file of messages that is none, or one of its messages.
+
+    Args:
+        path: the file.
+        line: from 1, where the file has lines.
+        offset: otherwise: bytes from the start of the file.
+    """
+
+    def __init__(
+        self, message: str, *, path: str = "", line: int | None = None, offset: int = 0, hint: str | None = None
+    ) -> None:
+        super().__init__(message, offset=offset, hint=hint)
+        self.path = path
+        self.line = line
+
+    def _place(self) -> list[str]:
+        return [f"{self.path}, {f'byte {self.offset}' if self.line is None else f'line {self.line}'}"]
 
 
 class ArgumentError(MqselError, TypeError, ValueError):
@@ -506,3 +527,97 @@ def not_message_bytes(value: object) -> PropertyTypeError:
 def _check_encoding(encoding: int) -> str:
     order = {1: "big-endian", 2: "little-endian"}.get(encoding & 0xF, "byte order found from Version")
     return f"check the byte order first: this header was read with Encoding {encoding} ({order})"
+
+
+# ---- JSON --------------------------------------------------------------------------------------------------------
+
+
+def broken_json(what: str) -> PropertyTypeError:
+    return PropertyTypeError(f"broken JSON: {what}")
+
+
+def large_json() -> PropertyTypeError:
+    return PropertyTypeError("JSON with a number or a nesting that is too large to read")
+
+
+def no_json_object(found: str) -> PropertyTypeError:
+    return PropertyTypeError(f"a message is a JSON object: found {found}")
+
+
+def untyped_json(name: str, shown: str, found: str, kinds: Iterable[str]) -> PropertyTypeError:
+    return PropertyTypeError(
+        f"property '{name}' is {shown}: expected a plain value, or one with its type",
+        name=name,
+        value_type=found,
+        hint=f'write {{"int32": 5}}; types are {", ".join(kinds)}',
+    )
+
+
+def misfit_json(name: str, shown: str, kind: str, words: str) -> PropertyTypeError:
+    return PropertyTypeError(f"property '{name}' is {shown}: {kind} takes {words}", name=name, value_type=kind)
+
+
+# ---- records -----------------------------------------------------------------------------------------------------
+
+
+def no_record(title: str, found: str) -> PropertyTypeError:
+    return PropertyTypeError(
+        f"found {found}: expected a record as of {title}",
+        value_type="record",
+        hint="name the schema that these records have",
+    )
+
+
+def unknown_kind(name: str, found: object, place: str, kinds: Iterable[str]) -> PropertyTypeError:
+    return PropertyTypeError(
+        f"property '{name}' names the type {shortened(found)} in '{place}': expected {', '.join(kinds)}", name=name
+    )
+
+
+def bad_member(name: str, kind: str, value: object) -> PropertyTypeError:
+    return PropertyTypeError(
+        f"property '{name}' is {shortened(value)}: expected a value of type {kind}",
+        name=name,
+        value_type=type(value).__qualname__,
+    )
+
+
+def unknown_schema(name: str, schemas: Iterable[str]) -> ArgumentError:
+    return ArgumentError(f"there is no record schema '{name}': choose {', '.join(schemas)}")
+
+
+def unknown_type(name: str, kind: object, kinds: Iterable[str]) -> ArgumentError:
+    return ArgumentError(f"'{name}' is declared {kind!r}: there is no such type", hint=f"types are {', '.join(kinds)}")
+
+
+def shortened(value: object) -> str:
+    """Show a value of a message in one short line."""
+    shown = _visible(repr(value[:200] if isinstance(value, (str, bytes)) else value)[:200])
+    return shown if len(shown) <= 60 else f"{shown[:59]}…"
+
+
+# ---- files -------------------------------------------------------------------------------------------------------
+
+
+def bad_line(path: str, line: int, what: str) -> FileError:
+    return FileError(what, path=path, line=line)
+
+
+def bad_prefix(path: str, offset: int, prefix: bytes, left: int, limit: int) -> FileError:
+    size = int.from_bytes(prefix, "big")
+    if len(prefix) < 4:
+        found = f"the file ends within a length: {len(prefix)} of its 4 bytes are left"
+    elif size > limit:
+        found = f"a length of {size:,} bytes: a message has at most {limit:,}"
+    else:
+        found = f"the file ends within a message: {left:,} of its {size:,} bytes are left"
+    hint = "expected messages with their length in front, 4 bytes, big-endian; or one message, beginning with its MQMD"
+    return FileError(found, path=path, offset=offset, hint=hint)
+
+
+def long_message(path: str, limit: int) -> FileError:
+    return FileError(f"the message is longer than {limit:,} bytes: no queue holds it", path=path)
+
+
+def file_trouble(path: str, why: str) -> FileError:
+    return FileError(f"the file cannot be read: {why}", path=path)

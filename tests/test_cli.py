@@ -18,6 +18,7 @@ import pytest
 import mqsel
 from mqsel import cli
 from mqsel.errors import PropertyTypeError
+from mqsel.formats import jsonl
 from mqsel.values import TYPE_NAMES, Float32, Int8, Int16, Int32
 
 SAMPLE = Path(__file__).parents[1] / "bench" / "data" / "messages.jsonl.gz"
@@ -319,7 +320,7 @@ def test_value(text, value):
 
 def test_every_type_has_a_reader():
     """Every name of a type can be written in JSON."""
-    assert set(cli._READERS) == set(TYPE_NAMES)
+    assert set(jsonl.READERS) == set(TYPE_NAMES)
 
 
 def test_not_a_number():
