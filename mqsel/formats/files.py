@@ -164,7 +164,7 @@ def _setting(line: bytes) -> tuple[int, int, bytes] | str:
         value = value.rstrip()
     if len(value) > field.length:
         return f"{field.name} has {len(value)} bytes: expected at most {field.length}"
-    value = value.ljust(field.length, b"\0" if kind == "MQBYTE" else b" ")
+    value = value.ljust(field.length, b"\0" if field.kind == "MQBYTE" else b" ")
     return field.offset, field.offset + field.length, value
 
 
