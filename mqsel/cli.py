@@ -15,6 +15,7 @@ import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from itertools import islice
 from pathlib import Path
 from typing import IO
 
@@ -34,7 +35,7 @@ from mqsel.nodes import Literal, Node, children, unparse
 from mqsel.optimizer import optimize
 from mqsel.parser import parse
 from mqsel.program import VERSION, listing
-from mqsel.sifting import BYTES, FORMATS, REPORTED, Ask, Sifted, Tally, in_json_words, sift, spellings
+from mqsel.sifting import BYTES, FORMATS, REPORTED, Ask, Sifted, Tally, in_json_words, said, sift, spellings
 from mqsel.values import TYPE_NAMES
 
 _NAMED = 5  # missing properties named in the summary
@@ -120,7 +121,7 @@ class _Desk:
             f"{total.skipped:,} skipped, {seconds:.2f} s{stopped}",
             file=sys.stderr,
         )
-        for word, counts in (("missing", total.missing), ("no text of the declared type", total.unread)):
+        for word, counts in (("missing", total.missing), ("no value of the declared type", total.unread)):
             # Equal counts by name: partitions arrive in any order of names.
             most = sorted(((name, n) for name, n in counts.items() if n), key=lambda item: (-item[1], item[0]))
             if most:
@@ -328,32 +329,36 @@ def _tree(root: Node, selector: str) -> Iterator[str]:
 
 
 def _inspect(arguments: argparse.Namespace) -> int:
-    wanted, left = arguments.format, arguments.limit
-    trouble = broken = False
+    wanted, types = arguments.format, dict(arguments.type)
+    is_in_trouble = False
+    seen = broken = 0
 
     def fail(name: str, why: str) -> None:
-        nonlocal trouble
-        trouble = True
+        nonlocal is_in_trouble
+        is_in_trouble = True
         _complain(f"{name}: {why}")
 
-    begun = False
-    for name in _files(arguments.files, wanted):
-        for kind, source in _opened(name, wanted, fail):
-            for place, found in inspected(source, kind, dict(arguments.type)):
-                where = _place(name, kind, place)
-                if isinstance(found, MqselError):
-                    broken = True
-                    _complain(f"{where}: {found}")
-                elif arguments.json:
-                    print(as_json(where, found))
-                else:
-                    print("\n" * begun + "\n".join(table(where, found)))
-                    begun = True
-                if left is not None:
-                    left -= 1
-                    if not left:
-                        return 2 if trouble else int(broken)
-    return 2 if trouble else int(broken)
+    found = (
+        (_place(name, kind, place), one)
+        for name in _files(arguments.files, wanted)
+        for kind, source in _opened(name, wanted, fail)
+        for place, one in inspected(source, kind, types)
+    )
+    for where, one in islice(found, arguments.limit):
+        seen += 1
+        if isinstance(one, MqselError):
+            broken += 1
+            if broken <= REPORTED:
+                _complain(f"{where}: {said(one)}")
+        elif arguments.json:
+            print(as_json(where, one))
+        else:
+            print("\n" * (seen > broken + 1) + "\n".join(table(where, one)))
+    if broken > REPORTED:
+        _complain(f"… and {broken - REPORTED:,} more")
+    if not seen and not is_in_trouble:
+        _complain("no messages")
+    return 2 if is_in_trouble else int(broken > 0)
 
 
 # ---- arguments ---------------------------------------------------------------------------------------------------

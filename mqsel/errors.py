@@ -564,7 +564,13 @@ def no_record(title: str, found: str) -> PropertyTypeError:
     return PropertyTypeError(
         f"found {found}: expected a record as of {title}",
         value_type="record",
-        hint="name the schema that these records have",
+        hint="choose the format by the tool that wrote these records",
+    )
+
+
+def no_pair(value: object) -> PropertyTypeError:
+    return PropertyTypeError(
+        f"found {shortened(value)} among pairs: expected a key and a value", value_type=type(value).__qualname__
     )
 
 
@@ -611,7 +617,11 @@ def bad_prefix(path: str, offset: int, prefix: bytes, left: int, limit: int) -> 
         found = f"a length of {size:,} bytes: a message has at most {limit:,}"
     else:
         found = f"the file ends within a message: {left:,} of its {size:,} bytes are left"
-    hint = "expected messages with their length in front, 4 bytes, big-endian; or one message, beginning with its MQMD"
+    hint = (
+        "the file was cut off, or a length before it lies"
+        if offset
+        else "expected messages with their length in front, 4 bytes, big-endian, or one message that begins with MQMD"
+    )
     return FileError(found, path=path, offset=offset, hint=hint)
 
 

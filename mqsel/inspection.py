@@ -85,10 +85,18 @@ def inspected(
             yield place, error
 
 
+def _rank(row: formats.Row) -> int:
+    """Put first what senders named, then the view of JMS, then the fields of the descriptor."""
+    return 2 if row.name.startswith("Root.MQMD.") else int(row.name.startswith("JMS"))
+
+
 def _of_bytes(message: bytes) -> Found:
     found = formats.inspect(message)
     return Found(
-        tuple(Line(row.name, row.type, row.value, f"{row.source}, byte {row.offset}") for row in found.rows),
+        tuple(
+            Line(row.name, row.type, row.value, row.source if row.offset < 0 else f"{row.source}, byte {row.offset}")
+            for row in sorted(found.rows, key=_rank)
+        ),
         tuple(
             (
                 f"{note.structure} at byte {note.offset}",
@@ -110,7 +118,7 @@ def _of_json(record: dict[str, Any]) -> Found:
             except PropertyTypeError as error:
                 skipped.append((name, error.message))
                 continue
-        lines.append(Line(name, _TYPES[type(value)], value, f"member {name}"))
+        lines.append(Line(name, _TYPES[type(value)], value, "JSON"))
     return Found(tuple(lines), tuple(skipped))
 
 
@@ -122,7 +130,7 @@ def _of_record(reader: records.RecordReader, record: dict[str, Any]) -> Found:
     for name, value in message.items():
         source = ".".join(paths.get(name) or (*reader.schema.members.path, name))
         if reader.unread[name]:
-            skipped.append((name, f"the text in {source} is not of the type that it should have: it is NULL"))
+            skipped.append((name, f"{shortened(reader.lost[name])} in {source} is no value of its type: NULL instead"))
         elif type(value) in _TYPES:
             lines.append(Line(name, _TYPES[type(value)], value, source))
         else:

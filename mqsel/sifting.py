@@ -102,7 +102,7 @@ def in_json_words(error: MqselError, message: Any, spelled: dict[str, str]) -> M
     return error
 
 
-def _said(error: MqselError) -> str:
+def said(error: MqselError) -> str:
     """Say what is wrong; the place in a file is said in front, by who knows all of it."""
     return "\n  hint: ".join(filter(None, (error.message, error.hint))) if isinstance(error, FileError) else str(error)
 
@@ -165,7 +165,7 @@ def sift(matcher: Matcher, ask: Ask, pieces: Iterable[bytes | Piece | FileError]
         except (PropertyTypeError, DecodeError) as error:
             tally.skipped += 1
             if tally.skipped <= REPORTED:
-                yield Complaint(place, _said(error if ask.format != "json" else in_json_words(error, message, spelled)))
+                yield Complaint(place, said(error if ask.format != "json" else in_json_words(error, message, spelled)))
             if ask.raising:
                 break
             continue

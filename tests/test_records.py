@@ -1,8 +1,8 @@
 """Records of other people's tools: the tables of their schemas and the one walk over them.
 
-Vectors, `vectors/formats/records.jsonl`, one object on a line: `id`; `source`; `schema`, a name in SCHEMAS; `record`, as
-from JSON; optional `names` that are read and `types` that are declared; then `want`, for each name [type, value] with
-bytes in hexadecimal digits, and `unread` where texts did not parse, or `error` {name, message}; optional `note`.
+Vectors, `vectors/formats/records.jsonl`, one object on a line: `id`; `source`; `schema`, a name in SCHEMAS; `record`,
+as from JSON; optional `names` that are read and `types` that are declared; then `want`, for each name [type, value]
+with bytes in hexadecimal digits, and `unread` where texts did not parse, or `error` {name, message}; optional `note`.
 """
 
 import json
@@ -113,7 +113,7 @@ def test_every_record_is_a_message_or_an_error():
                     try:
                         assert type(records.reader(schema, names, types)(record)) is dict
                     except PropertyTypeError as error:
-                        assert str(error)  # noqa: PT017 (both ends are right)
+                        assert str(error)
 
 
 def test_reader_travels():

@@ -6,13 +6,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 from mqsel.dialect import Dialect
 from mqsel.errors import MQRC, ArgumentError
 from mqsel.formats._mq import Decoder as MQDecoder
 from mqsel.formats.jms import JMS
+from mqsel.formats.jsonl import message_from_json
+from mqsel.formats.records import SCHEMAS, RecordReader, RecordSchema, reader
 
 __all__ = ["FORMATS", "Inspection", "Note", "Reader", "Row", "decoder", "inspect", "properties"]
 
@@ -157,15 +160,31 @@ def _mq_decoder(
     return MQDecoder(matcher.properties, strip=strip, ccsid=ccsid, never=never, match_option=matcher.match_option)
 
 
+def _record_decoder(schema: RecordSchema, matcher: Reader, *, types: Mapping[str, str] | None = None) -> RecordReader:
+    """Make the decoder of records of other people's tools."""
+    return reader(schema, matcher.properties, types)
+
+
+def _json_decoder(matcher: Reader) -> Decoder:
+    """Make the decoder of JSON, one object in each text."""
+    names = matcher.properties
+    return partial(message_from_json, names={*names, *(f"usr.{name}" for name in names)})
+
+
 # For each format the maker of its decoder.
-FORMATS: dict[str, Callable[..., Decoder]] = {"mq": _mq_decoder}
+FORMATS: dict[str, Callable[..., Decoder]] = {
+    "mq": _mq_decoder,
+    "json": _json_decoder,
+    **{name: partial(_record_decoder, schema) for name, schema in SCHEMAS.items()},
+}
 
 
 def decoder(format: str, matcher: Reader, **options: Any) -> Decoder:  # noqa: A002 (the word of the command line)
     """Make a callable that turns one raw message into what *matcher* reads quickest.
 
     It gives a mapping or a `Record` (the same one each time, filled anew), or True or False where the answer is known
-    without running the selector. "mq" takes the options ``strip``, ``ccsid`` and ``invalid_names``.
+    without running the selector. "mq" takes the options ``strip``, ``ccsid`` and ``invalid_names``; records of other
+    tools, by the names of `mqsel.formats.records.SCHEMAS`, take ``types``, which declares the types they lost.
 
     Raises: ArgumentError: no such format or option.
     """

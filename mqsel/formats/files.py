@@ -31,6 +31,7 @@ from mqsel.formats.mqmd import MQMD, MQMD_LENGTH_1, MQMD_LENGTH_2
 MAX_MESSAGE = 104_857_600 + MQMD_LENGTH_2  # bytes: the largest MaxMsgLength of a queue, and the descriptor
 _LISTED = 100  # errors kept by a reader that skips
 _LONG_FIELD = 1000  # bytes: no line with a field has as many, and what is cached should be small
+_RUN = 4096  # lines that are joined at once: a line alone takes much more memory than its text
 _KEPT = 1000  # lines of comment kept with a message
 
 # QLOAD's codes for the fields of the MQMD; the last two spell a field of characters in hexadecimal digits.
@@ -67,6 +68,7 @@ QLOAD_CODES = {
     "AOX": "ApplOriginData",
 }
 _IN_HEX = {"AIX", "AOX"}
+_NEVER_WRITTEN = {b"AID", b"AOD"}  # the same fields in characters; the tool, too, writes them only on demand
 
 
 class Piece(NamedTuple):
@@ -193,7 +195,7 @@ class _Message:
 
     def take(self, number: int, lines: list[bytes]) -> None:
         """Take lines that begin alike, the first of them line *number*."""
-        self.raw += lines
+        self.raw.append(b"".join(lines))
         kind = lines[0][:1]
         self.has_data |= kind in b"XST"
         if lines[0][1:2] not in b" \r\n" or kind not in b"ANXST":
@@ -271,7 +273,7 @@ class _Message:
 def _pieces_of_qload(stream: IO[bytes], path: str) -> Iterator[Piece | FileError]:
     limit = 2 * MAX_MESSAGE
     lines = iter(partial(stream.readline, limit), b"")
-    before: list[bytes] = []  # comments and blank lines: they go with the message behind them
+    before: list[bytes] = []  # comments, and blank lines behind them: they go with the message that follows
     message: _Message | None = None
     is_top = True  # the comments at the top, up to the first blank line, belong to the file
     number = 0
@@ -280,7 +282,9 @@ def _pieces_of_qload(stream: IO[bytes], path: str) -> Iterator[Piece | FileError
         number += 1
         kind = line[:1]
         if kind == b"*" or line.isspace():
-            if len(before) < _KEPT:
+            if message is not None and not before and kind != b"*" and len(message.raw) < _KEPT:
+                message.raw.append(line)  # a blank line behind a message is its end
+            elif len(before) < _KEPT:
                 before.append(line)
             if is_top and kind != b"*":
                 yield Piece(1, b"".join(before), None)
@@ -301,9 +305,9 @@ def _pieces_of_qload(stream: IO[bytes], path: str) -> Iterator[Piece | FileError
         if before:
             message.raw += before
             before = []
-        run = []
+        run: list[bytes] = []
         first, size, head = number, message.size, line[:2]
-        while line[:2] == head and size <= limit:
+        while line[:2] == head and size <= limit and len(run) < _RUN:
             run.append(line)
             size += len(line)
             line = next(lines, b"")
@@ -334,18 +338,15 @@ def qload_text(message: bytes, *, width: int = 25) -> bytes:
         if version not in (1, 2) or len(message) < size:
             raise ArgumentError("the message has no MQMD of version 1 or 2")
         for code, (field, kind) in _CODES.items():
-            value = message[field.offset : field.offset + field.length]
-            in_hex = code.decode() in _IN_HEX
-            if field.offset >= size or (field.kind == "MQCHAR" and in_hex != (not _is_printable(value))):
+            if field.offset >= size or code in _NEVER_WRITTEN:
                 continue
+            value = message[field.offset : field.offset + field.length]
             if kind == "MQLONG":
-                text = str(struct.unpack(f"{order}i", value)[0]).encode()
+                value = str(struct.unpack(f"{order}i", value)[0]).encode()
             elif kind == "MQBYTE":
-                text = value.hex().upper().encode()
-            else:
-                text = value
-            lines.append(b"A %b %b\n" % (code, text))
-        if not all(_is_printable(line[:-1]) for line in lines):
+                value = value.hex().upper().encode()
+            lines.append(b"A %b %b\n" % (code, value))
+        if any(byte < 0x20 or byte > 0x7E for line in lines for byte in line[:-1]):
             raise ArgumentError("the MQMD has a field of characters that are not printable: a line cannot hold it")
         data = message[size:]
     else:
@@ -353,10 +354,6 @@ def qload_text(message: bytes, *, width: int = 25) -> bytes:
     digits = data.hex().upper().encode()
     lines += [b"X %b\n" % digits[start : start + 2 * width] for start in range(0, max(len(digits), 1), 2 * width)]
     return b"".join([*lines, b"\n"])
-
-
-def _is_printable(value: bytes) -> bool:
-    return all(0x20 <= byte < 0x7F for byte in value)
 
 
 # ---- bytes -------------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from mqsel.errors import bad_member, no_record, unknown_kind, unknown_schema, unknown_type
+from mqsel.errors import bad_member, no_pair, no_record, unknown_kind, unknown_schema, unknown_type
 from mqsel.formats.mqmd import HIDDEN, MQMD
 from mqsel.values import TYPE_NAMES, Float32, Int8, Int16, Int32
 
@@ -309,10 +309,13 @@ def _member(value: Any, name: str) -> Any:
 def _pairs(value: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
     """Give keys and values of a map as Arrow gives it, or of Kafka's headers."""
     for item in value:
-        if _names_of(item) is not None:
-            yield _member(item, "key"), item["value"]
-        elif isinstance(item, (list, tuple)) and len(item) == 2:
+        names = _names_of(item)
+        if names is not None and "key" in names and "value" in names:
+            yield item["key"], item["value"]
+        elif names is None and isinstance(item, (list, tuple)) and len(item) == 2:
             yield item[0], item[1]
+        else:
+            raise no_pair(item)
 
 
 def _items(value: Any) -> Iterator[tuple[str, Any]]:
@@ -329,12 +332,14 @@ class RecordReader:
 
     Attributes:
         schema: the table it follows.
-        unread: for each property, how many texts did not parse as the type they should have, and became NULL.
+        unread: for each property, how many values did not fit the type they should have, and became NULL.
+        lost: for each of these, the value that was the last one.
     """
 
     def __init__(self, schema: RecordSchema, names: Iterable[str] | None, types: Mapping[str, str]) -> None:
         self.schema = schema
         self.unread: Counter[str] = Counter()
+        self.lost: dict[str, Any] = {}
         self._names = None if names is None else tuple(names)
         self._types = dict(types)
         self._prepare()
@@ -408,9 +413,11 @@ class RecordReader:
         value = self._typed(header.name, declared or header.type, value)
         if header.words is None or declared is not None or value is None:
             return value
-        word = header.words.get(value)
-        self.unread[header.name] += word is None
-        return word
+        return header.words[value] if value in header.words else self._lose(header.name, value)
+
+    def _lose(self, name: str, value: Any) -> None:
+        self.unread[name] += 1
+        self.lost[name] = value
 
     def _value(self, name: str, value: Any, members: Any) -> Any:
         """Read the value of a property by what is declared, by what it says itself, or as it stands."""
@@ -439,8 +446,7 @@ class RecordReader:
             try:
                 value = bytes(value).decode()
             except UnicodeDecodeError:
-                self.unread[name] += 1
-                return None
+                return self._lose(name, value)
         if value is None or value == self.schema.null:
             return None
         if kind is None:
@@ -450,8 +456,7 @@ class RecordReader:
         except (ValueError, TypeError, KeyError, AttributeError, OverflowError):
             # What a text lost is the source's loss; anything else is not what the schema says it is.
             if isinstance(value, str) or name in self._types:
-                self.unread[name] += 1
-                return None
+                return self._lose(name, value)
             raise bad_member(name, kind, value) from None
 
 
