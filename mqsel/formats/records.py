@@ -306,21 +306,24 @@ def _member(value: Any, name: str) -> Any:
     return found
 
 
-def _pairs(value: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
+def _pairs(value: Iterable[Any]) -> Iterator[tuple[str, Any]]:
     """Give keys and values of a map as Arrow gives it, or of Kafka's headers."""
     for item in value:
         names = _names_of(item)
         if names is not None and "key" in names and "value" in names:
-            yield item["key"], item["value"]
+            pair = item["key"], item["value"]
         elif names is None and isinstance(item, (list, tuple)) and len(item) == 2:
-            yield item[0], item[1]
+            pair = item[0], item[1]
         else:
             raise no_pair(item)
+        if not isinstance(pair[0], str):
+            raise no_pair(item)
+        yield pair
 
 
 def _items(value: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(value, Mapping):
-        yield from value.items()
+        yield from _pairs(list(value.items()))
     elif hasattr(value, "__fields__"):
         yield from zip(value.__fields__, value, strict=False)
     else:
