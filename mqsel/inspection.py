@@ -16,7 +16,7 @@ from mqsel.errors import DecodeError, FileError, MqselError, PropertyTypeError, 
 from mqsel.formats import records
 from mqsel.formats.files import Piece
 from mqsel.formats.jsonl import object_from_json, typed
-from mqsel.values import TYPE_NAMES, Float32, Int8, Int16, Int32
+from mqsel.values import Float32, Int8, Int16, Int32
 
 _WIDTH = 60  # characters of a value that a table shows
 
@@ -198,6 +198,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
     return value
-
-
-assert set(_TYPES.values()) == set(TYPE_NAMES)

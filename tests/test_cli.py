@@ -585,6 +585,14 @@ def test_declared_types(run, tmp_path):
     assert "'weight=int' declares no type: write NAME=TYPE, with one of null, boolean" in err
 
 
+def test_declared_types_are_for_records(run):
+    """--type is refused where values have types of their own, instead of being ignored."""
+    for command in (["match", "a = 1"], ["inspect"]):
+        status, out, err = run(*command, "--type", "a=int32", "-")
+        assert (status, out) == (2, b"")
+        assert err.startswith("mqsel: --type declares what records lost: this format has types of its own\n  hint: ")
+
+
 def test_explain_raw_message(run, tmp_path):
     """Explain takes an MQ message, and says why a dump's message was not selected."""
     status, out, _ = run("explain", RAW, f"@{written(tmp_path / 'message', MESSAGES[2])}")
@@ -609,6 +617,16 @@ def test_inspect(run, tmp_path):
     assert re.search(r"\n  Root.MQMD.Priority +int32 +7 +MQMD, byte 40\n", text)
     assert re.search(r"\n  structures\n    MQMD +byte 0, 364 bytes\n    MQRFH2 +byte 364, ", text)
     assert max(map(len, text.splitlines())) < 170
+
+
+def test_readme_shows_what_inspect_prints(run, dumps, monkeypatch):
+    """The sample in the README is the beginning of what inspect prints of the dump it names."""
+    readme = dumps.parents[1] / "README.md"
+    if not readme.exists():
+        pytest.skip("no README.md beside the tests")
+    monkeypatch.chdir(dumps.parents[1])
+    shown = re.search(r"```\n(bench/data/dump.qload:5\n.*?)```", readme.read_text(encoding="utf-8"), re.DOTALL)[1]
+    assert run("inspect", "bench/data/dump.qload")[1].decode().startswith(shown)
 
 
 def test_inspect_says_what_was_skipped(run, tmp_path):

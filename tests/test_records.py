@@ -82,7 +82,7 @@ def test_names_restrict(vector):
 def test_every_type_is_reached():
     """The vectors reach every type of property and every schema."""
     kinds = {kind for vector in GOOD for kind, _ in vector["want"].values()}
-    assert kinds == set(TYPE_NAMES)
+    assert kinds == set(TYPE_NAMES) == set(_TYPES.values())
     assert {vector["schema"] for vector in VECTORS} == set(records.SCHEMAS)
 
 
@@ -132,6 +132,23 @@ def test_matcher_selects_records():
     assert matcher.matches(reader(CONNECT))
     assert type(reader(CONNECT)["weight"]) is Int32
     assert type(reader(CONNECT)["ratio"]) is Float32
+
+
+def test_filter_takes_records():
+    """`Matcher.filter` reads records by the name of their schema, with declared types, and JSON texts."""
+    broken = {"properties": 5}
+    selection = mqsel.compile("weight = 3000").filter([CONNECT, broken, CONNECT], format="connect", errors="skip")
+    assert (list(selection), selection.skipped) == ([CONNECT, CONNECT], 1)
+    with pytest.raises(PropertyTypeError, match=r"\[record 1\]"):
+        list(mqsel.compile("weight = 3000").filter([CONNECT, broken], format="connect"))
+    lenses = [{"properties": {"weight": text}} for text in ("3000", "1", "x")]
+    matcher = mqsel.compile("usr.weight > 5")
+    assert list(matcher.filter(lenses, format="lenses", types={"weight": "int32"})) == lenses[:1]
+    assert list(matcher.filter(lenses, format="lenses")) == []
+    texts = ['{"usr.weight": {"int8": 6}}', b'{"usr.weight": 5}', '{"usr.weight": "6"}']
+    assert list(matcher.filter(texts, format="json")) == texts[:1]
+    with pytest.raises(ArgumentError, match="does not take these options: types"):
+        matcher.filter(texts, format="json", types={})
 
 
 def test_rows():

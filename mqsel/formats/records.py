@@ -207,7 +207,8 @@ _NEIGHBOURS = {
     "float": "float32",
     "double": "float64",
 }
-# Avro's JSON writes a value that may be null as {"string": "x"}.
+# Avro's JSON writes a value that may be null as {"string": "x"}. A map of properties is never taken for one: its only
+# property may be called so.
 _AVRO = {"null", "boolean", "int", "long", "float", "double", "bytes", "string"}
 
 
@@ -299,11 +300,16 @@ def _member(value: Any, name: str) -> Any:
                 found = one
     else:
         found = None
-    if type(found) is dict and len(found) == 1:
-        ((kind, inner),) = found.items()
+    return found
+
+
+def _bare(value: Any) -> Any:
+    """Take a value that may be null out of what Avro's JSON puts around it."""
+    if type(value) is dict and len(value) == 1:
+        ((kind, inner),) = value.items()
         if kind in _AVRO or (isinstance(kind, str) and "." in kind and type(inner) is dict):
             return inner
-    return found
+    return value
 
 
 def _pairs(value: Iterable[Any]) -> Iterator[tuple[str, Any]]:
@@ -376,7 +382,7 @@ class RecordReader:
         for header in self._headers:
             value = record
             for step in header.path:
-                value = _member(value, step)
+                value = _bare(_member(value, step))
             if value is not None:
                 message[header.name] = self._header(header, value)
         if self._own is not None:
@@ -405,6 +411,8 @@ class RecordReader:
             if step not in (_names_of(members) or ()):
                 raise no_record(schema.title, f"no '{step}' among {', '.join(map(repr, list(names)[:5])) or 'nothing'}")
             members = _member(members, step)
+        if schema.members.tag is None and type(members) is dict and type(members.get("map")) is dict:
+            members = members["map"]  # Avro's JSON: values are plain, so this one is no property
         if members is None:
             members = {}
         elif _names_of(members) is None and not isinstance(members, (list, tuple)):
@@ -431,11 +439,13 @@ class RecordReader:
             if not isinstance(said, str) or said not in schema.kinds:
                 raise unknown_kind(name, said, schema.tag, schema.kinds)
             own, place = schema.kinds[said]
-            value = None if place is None else _member(value, place)
+            value = None if place is None else _bare(_member(value, place))
             if value is None and place is not None:
                 raise bad_member(name, own, value)
             kind = kind or own
-        elif schema.type_suffix is not None and kind is None:
+        else:
+            value = _bare(value)
+        if schema.type_suffix is not None and kind is None:
             said = _member(members, name + schema.type_suffix)
             if said is not None:
                 if not isinstance(said, str) or said not in _NEIGHBOURS:
