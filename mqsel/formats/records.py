@@ -391,11 +391,17 @@ class RecordReader:
                 if value is not None:
                     message[name] = self._value(own, value, members)
             return message
-        suffix = self.schema.members.type_suffix
         for name, value in _items(members):
-            if name not in self._used and not (suffix and name.endswith(suffix)):
+            if name not in self._used and not self._is_neighbour(name, value, members):
                 message[name] = None if value is None else self._value(name, value, members)
         return message
+
+    def _is_neighbour(self, name: str, value: Any, members: Any) -> bool:
+        """Tell whether a member only names the type of another one."""
+        suffix = self.schema.members.type_suffix
+        if suffix is None or not name.endswith(suffix) or not isinstance(value, str) or value not in _NEIGHBOURS:
+            return False
+        return _member(members, name.removesuffix(suffix)) is not None
 
     def _opened(self, record: Any) -> tuple[Any, Any]:
         """Take a record out of its envelope; find what holds its properties."""
@@ -447,10 +453,9 @@ class RecordReader:
             value = _bare(value)
         if schema.type_suffix is not None and kind is None:
             said = _member(members, name + schema.type_suffix)
-            if said is not None:
-                if not isinstance(said, str) or said not in _NEIGHBOURS:
-                    raise unknown_kind(name, said, name + schema.type_suffix, _NEIGHBOURS)
-                kind = _NEIGHBOURS[said]
+            kind = _NEIGHBOURS.get(said) if isinstance(said, str) else None
+            if kind is None and said is not None and self.schema.has_types:  # else it is some other property
+                raise unknown_kind(name, said, name + schema.type_suffix, _NEIGHBOURS)
         return self._typed(name, kind, value)
 
     def _typed(self, name: str, kind: str | None, value: Any) -> Any:
@@ -460,7 +465,7 @@ class RecordReader:
                 value = bytes(value).decode()
             except UnicodeDecodeError:
                 return self._lose(name, value)
-        if value is None or value == self.schema.null:
+        if value is None or (isinstance(value, str) and value == self.schema.null):
             return None
         if kind is None:
             return value
