@@ -26,7 +26,6 @@ from mqsel.checker import check, remark
 from mqsel.cluster import sifted_on_spark
 from mqsel.dialect import IBM_MQ, PRESETS, Dialect
 from mqsel.errors import FileError, MqselError, PropertyTypeError, SelectorError
-from mqsel.explain import Explanation
 from mqsel.formats.files import STRUC_IDS, Piece, format_of, opened, pieces, unfolded
 from mqsel.formats.jsonl import message_from_json
 from mqsel.formats.records import SCHEMAS
@@ -302,12 +301,16 @@ def _explain(arguments: argparse.Namespace) -> int:
     print(f"\ninstructions\n{listing(matcher.program)}")
     if explanation is None:
         return 0
-    print("\nmessage\n  " + str(explanation).replace("\n", "\n  "))
-    return int(not explanation.selected)
+    text, is_selected = explanation
+    print("\nmessage\n  " + text.replace("\n", "\n  "))
+    return int(not is_selected)
 
 
-def _explained(matcher: Matcher, argument: str) -> Explanation:
-    """Explain a message: the argument itself, the content of ``@file``, or stdin for ``-``; JSON, or an MQ message."""
+def _explained(matcher: Matcher, argument: str) -> tuple[str, bool]:
+    """Explain a message: the argument itself, the content of ``@file``, or stdin for ``-``; JSON, or an MQ message.
+
+    Returns: the text, and whether it is selected.
+    """
     text: str | bytes = argument
     if argument == "-" or argument.startswith("@"):
         name = argument.removeprefix("@")
@@ -317,13 +320,27 @@ def _explained(matcher: Matcher, argument: str) -> Explanation:
         except _TROUBLE as error:
             raise MqselError(f"{name}: {_why(error)}") from error
     if isinstance(text, bytes) and text[:4] in STRUC_IDS:
-        return matcher.explain(formats.properties(text))
+        return _explained_bytes(matcher, text)
     spelled = spellings(matcher)
     message = message_from_json(text, {*spelled, *spelled.values()})
     try:
-        return matcher.explain(message)
+        explanation = matcher.explain(message)
     except PropertyTypeError as error:
         raise in_json_words(error, message, spelled) from error
+    return str(explanation), explanation.selected
+
+
+def _explained_bytes(matcher: Matcher, message: bytes) -> tuple[str, bool]:
+    explanation = matcher.explain(formats.properties(message))
+    answer = formats.decoder("mq", matcher)(message)
+    if not isinstance(answer, bool) or answer is explanation.selected:
+        return str(explanation), explanation.selected
+    # The selector is not what decides: say what does, and what the selector would.
+    why = "it carries a property whose name is not allowed: see mqsel inspect"
+    if matcher.match_option is not None:
+        why = f"{matcher.match_option[0]} compares the identifier in the MQMD"
+    verdict = "TRUE: selected" if answer else "FALSE: not selected"
+    return f"{verdict}: {why}\nthe selector alone\n  " + str(explanation).replace("\n", "\n  "), answer
 
 
 def _tree(root: Node, selector: str) -> Iterator[str]:

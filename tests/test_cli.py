@@ -600,6 +600,22 @@ def test_explain_raw_message(run, tmp_path):
     assert re.search(r"JMSPriority > 4 +FALSE +JMSPriority is int32 4", out.decode())
 
 
+def test_explain_says_what_decides(run, tmp_path):
+    """Where the selector does not decide over a raw message, explain agrees with match and says what does."""
+    invalid = MESSAGES[0].replace(b"<weight", b"<in-ght").replace(b"</weight", b"</in-ght")
+    identified = mq.encode({"MsgId": b"\x0a" * 24}, {"JMSPriority": 4})
+    cases = [
+        ("color = 'blue'", invalid, "FALSE: not selected: it carries a property whose name is not allowed"),
+        (f"JMSMessageID = 'ID:{'0A' * 24}'", identified, "TRUE: selected: MQMO_MATCH_MSG_ID compares the identifier"),
+        ("color = 'green'", invalid, "FALSE: not selected\n"),
+    ]
+    for selector, message, text in cases:
+        file = written(tmp_path / "message", message)
+        status, out, _ = run("explain", selector, f"@{file}")
+        assert f"\nmessage\n  {text}" in out.decode()
+        assert run("match", selector, file)[0] == status
+
+
 def test_inspect(run, tmp_path):
     """A message is shown with the name, type, value and origin of each property, and with its structures."""
     file = written(tmp_path / "dump", HEAD, *map(qload_text, MESSAGES))
