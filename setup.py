@@ -26,9 +26,12 @@ setup(
     ext_modules=cythonize(
         [
             Extension(
-                f"mqsel.{name}", [f"mqsel/{name}.pyx"], extra_compile_args=compile_args, extra_link_args=link_args
+                f"mqsel.{name}",
+                [f"mqsel/{name.replace('.', '/')}.pyx"],
+                extra_compile_args=compile_args,
+                extra_link_args=link_args,
             )
-            for name in ("_verifier", "_vm", "_arrow")
+            for name in ("_verifier", "_vm", "_arrow", "formats._mq")
         ],
         # No generated C in the tree, the source distribution or the wheel.
         build_dir="build/cython",

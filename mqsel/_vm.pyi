@@ -1,8 +1,9 @@
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, final
 
 from typing_extensions import disjoint_base
 
+from mqsel.errors import MqselError
 from mqsel.program import Program
 from mqsel.schema import Schema, SchemaLike
 
@@ -26,7 +27,15 @@ class Selection(Iterator[Any]):
     seen: int
     selected: int
     skipped: int
-    def __new__(cls, machine: Machine, messages: Iterable[Any], skipping: bool = False) -> Selection: ...
+    failures: list[MqselError]
+    decode: Callable[[Any], Any] | None
+    def __new__(
+        cls,
+        machine: Machine,
+        messages: Iterable[Any],
+        skipping: bool = False,
+        decode: Callable[[Any], Any] | None = None,
+    ) -> Selection: ...
     def __iter__(self) -> Selection: ...
     def __next__(self) -> Any: ...
     def close(self) -> None: ...

@@ -30,7 +30,7 @@ import sys
 from collections.abc import Mapping
 
 from mqsel import errors
-from mqsel.errors import ArgumentError, PropertyTypeError
+from mqsel.errors import ArgumentError, DecodeError, PropertyTypeError
 from mqsel.opcodes import TABLE as _TABLE
 from mqsel.program import Pattern, Program
 from mqsel.schema import as_schema
@@ -151,6 +151,7 @@ cdef enum:
     ANY_POINT = 0xFFFFFFFF      # _ in a segment; no code point has this number
     LINEAR_CHOICES = 8          # an IN list up to this long is searched item by item
     LONG_SCAN = 32              # bytes from which memchr is quicker than looking at one after the other
+    FAILURES = 100              # errors that a stream keeps
     SIGNALS = 0x3FFF            # messages between two looks for an interrupt
     INTERRUPTED = -2            # status of a message after which one was found
 
@@ -1747,6 +1748,14 @@ cdef run_record_quiet RUN_RECORD = <run_record_quiet> <void *> _run_record
 cdef dispatch_quiet DISPATCH = <dispatch_quiet> <void *> _dispatch
 
 
+ctypedef int (*decoded_raising)(Selection, PyObject *) except -1
+ctypedef int (*decoded_quiet)(Selection, PyObject *) noexcept
+cdef int selection_decoded(Selection stream, PyObject *message) except -1:
+    return stream.decoded(message)
+cdef decoded_raising _decoded = selection_decoded
+cdef decoded_quiet RUN_DECODED = <decoded_quiet> <void *> _decoded
+
+
 cdef inline int run_quietly(Machine machine, Frame *frame, PyObject *message) noexcept:
     """Run the quick code on a message; the commonest kinds of message go straight to their loop."""
     cdef DictSource mapping
@@ -1780,13 +1789,19 @@ cdef class Selection:
 
     Attributes:
         seen, selected, skipped: counts so far.
+        failures: the errors of the messages skipped, at most 100 of them; each knows its index.
+        decode: the decoder of raw messages, or None; that of IBM MQ counts as ``noted`` the messages of which it
+            skipped something.
     """
 
-    def __cinit__(self, Machine machine not None, messages, bint skipping=False):
+    def __cinit__(self, Machine machine not None, messages, bint skipping=False, decode=None):
         self.machine = machine
-        self.indexed = PyList_CheckExact(messages) or PyTuple_CheckExact(messages)
+        # Raw messages are decoded one by one: the machine cannot go through a list of them by itself.
+        self.indexed = decode is None and (PyList_CheckExact(messages) or PyTuple_CheckExact(messages))
         self.messages = messages if self.indexed else iter(messages)
         self.skipping = skipping
+        self.failures = []
+        self.decode = decode
         self.frame = machine.frame_take()
 
     def __dealloc__(self):
@@ -1836,7 +1851,10 @@ cdef class Selection:
                 if message == NULL:
                     break
                 self.seen += 1
-                status = run_quietly(self.machine, self.frame, message)
+                if self.decode is None:
+                    status = run_quietly(self.machine, self.frame, message)
+                else:
+                    status = RUN_DECODED(self, message)
             if self.seen & SIGNALS == 0 and status >= 0 and PyErr_CheckSignals() < 0:
                 status = INTERRUPTED
             if status == TRUE:
@@ -1856,11 +1874,18 @@ cdef class Selection:
             propagate()
         raise StopIteration
 
+    cdef int decoded(self, PyObject *message) except -1:
+        """Decode a message, and run on that if it is not the answer yet."""
+        held = self.decode(<object> message)
+        if held is True or held is False:
+            return held is True
+        return self.machine.dispatch(self.frame, <PyObject *> held, 0)
+
     cdef int trouble(self, int status) except -1:
         """Handle the exception that is set: it came from the message that was just read, or is an interrupt."""
         try:
             propagate()
-        except (PropertyTypeError, StopIteration) as error:
+        except (PropertyTypeError, DecodeError, StopIteration) as error:
             if status == INTERRUPTED or not self.skipping:
                 self.messages = None
                 if isinstance(error, StopIteration):
@@ -1868,6 +1893,11 @@ cdef class Selection:
                 error.index = self.seen - 1
                 raise
             self.skipped += 1
+            if len(self.failures) < FAILURES:
+                error = error.with_traceback(None)
+                if not isinstance(error, StopIteration):
+                    error.index = self.seen - 1
+                    self.failures.append(error)
         except BaseException:
             self.messages = None
             raise

@@ -8,6 +8,7 @@ executor. Owns no rule of the language. Follows HOUSE §7 and *IBM MQ 9.4, Reaso
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterable
 from enum import IntEnum
 
 Span = tuple[int, int]
@@ -16,10 +17,21 @@ Span = tuple[int, int]
 class MQRC(IntEnum):
     """Reason codes by the vendor's name and number."""
 
+    MQRC_MD_ERROR = 2026
+    MQRC_HEADER_ERROR = 2142
+    MQRC_MDE_ERROR = 2248
+    MQRC_RFH_ERROR = 2334
+    MQRC_RFH_FORMAT_ERROR = 2421
     MQRC_PROPERTY_NAME_ERROR = 2442
     MQRC_SELECTOR_SYNTAX_ERROR = 2459
+    MQRC_PROP_TYPE_NOT_SUPPORTED = 2467
+    MQRC_PROP_NUMBER_FORMAT_ERROR = 2472
+    MQRC_PROPERTIES_TOO_BIG = 2478
+    MQRC_MIXED_CONTENT_NOT_ALLOWED = 2498
     MQRC_SELECTOR_ALWAYS_FALSE = 2504
+    MQRC_PROPERTY_NAME_LENGTH_ERR = 2513
     MQRC_SELECTION_STRING_ERROR = 2519
+    MQRC_RFH_RESTRICTED_FORMAT_ERR = 2527
     MQRC_SELECTION_NOT_AVAILABLE = 2551
 
     def __str__(self) -> str:
@@ -149,6 +161,55 @@ class PropertyTypeError(MqselError, TypeError):
 
     def _place(self) -> list[str]:
         return [] if self.index is None else [f"record {self.index}"]
+
+
+class DecodeError(MqselError, ValueError):
+    """Bytes that are no message, or not the structure they say they are.
+
+    Args:
+        structure: the vendor's name of the structure at fault.
+        offset: where it starts: bytes from the start of the message.
+        index: 0-based index of the record in its stream, where there is a stream.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        structure: str = "",
+        offset: int = 0,
+        index: int | None = None,
+        hint: str | None = None,
+        reason: MQRC | None = None,
+    ) -> None:
+        super().__init__(message, hint=hint, reason=reason)
+        self.structure = structure
+        self.offset = offset
+        self.index = index
+
+    def _place(self) -> list[str]:
+        record = [] if self.index is None else [f"record {self.index}"]
+        return [*record, f"{self.structure} at byte {self.offset}"] if self.structure else record
+
+
+class FileError(DecodeError):
+    """A file of messages that is none, or one of its messages.
+
+    Args:
+        path: the file.
+        line: from 1, where the file has lines.
+        offset: otherwise: bytes from the start of the file.
+    """
+
+    def __init__(
+        self, message: str, *, path: str = "", line: int | None = None, offset: int = 0, hint: str | None = None
+    ) -> None:
+        super().__init__(message, offset=offset, hint=hint)
+        self.path = path
+        self.line = line
+
+    def _place(self) -> list[str]:
+        return [f"{self.path}, {f'byte {self.offset}' if self.line is None else f'line {self.line}'}"]
 
 
 class ArgumentError(MqselError, TypeError, ValueError):
@@ -426,3 +487,194 @@ def two_columns(name: str) -> ArgumentError:
 
 def package_missing(what: str, package: str, extra: str) -> MqselError:
     return MqselError(f"{what} needs {package}, which is not installed", hint=f"pip install 'mqsel[{extra}]'")
+
+
+# ---- message bytes -----------------------------------------------------------------------------------------------
+
+
+def truncated_structure(structure: str, offset: int, size: int, left: int, reason: MQRC) -> DecodeError:
+    return DecodeError(
+        f"{structure} needs {size} bytes: {left} are left",
+        structure=structure,
+        offset=offset,
+        hint="the message was cut off, or a length or Format before it lies",
+        reason=reason,
+    )
+
+
+def no_message_descriptor(found: bytes) -> DecodeError:
+    return DecodeError(
+        f"the message begins with {found!r}: expected an MQMD ('MD  ') or an MQRFH2 ('RFH ')",
+        structure="MQMD",
+        hint="dump the message descriptor with the data, in ASCII or EBCDIC",
+        reason=MQRC.MQRC_MD_ERROR,
+    )
+
+
+def wrong_struc_id(structure: str, offset: int, found: bytes, expected: str, reason: MQRC) -> DecodeError:
+    return DecodeError(
+        f"StrucId is {found!r}: expected {expected!r}",
+        structure=structure,
+        offset=offset,
+        hint="the Format of the structure before it promises this one",
+        reason=reason,
+    )
+
+
+def wrong_version(
+    structure: str, offset: int, found: int, expected: str, encoding: int | None, reason: MQRC
+) -> DecodeError:
+    return DecodeError(
+        f"Version is {found}: expected {expected}",
+        structure=structure,
+        offset=offset,
+        hint=None if encoding is None else _check_encoding(encoding),
+        reason=reason,
+    )
+
+
+def wrong_struc_length(
+    structure: str, offset: int, field: str, found: int, expected: str, encoding: int, reason: MQRC
+) -> DecodeError:
+    return DecodeError(
+        f"{field} is {found}: expected {expected}",
+        structure=structure,
+        offset=offset,
+        hint=_check_encoding(encoding),
+        reason=reason,
+    )
+
+
+def past_end(
+    structure: str, offset: int, field: str, found: int, left: int, encoding: int, reason: MQRC
+) -> DecodeError:
+    return DecodeError(
+        f"{field} {found} runs past the {'structure' if field == 'NameValueLength' else 'message'}: "
+        f"{left} bytes are left",
+        structure=structure,
+        offset=offset,
+        hint=_check_encoding(encoding),
+        reason=reason,
+    )
+
+
+def wrong_ccsid(structure: str, offset: int, field: str, found: int, expected: str, reason: MQRC) -> DecodeError:
+    return DecodeError(f"{field} is {found}: expected {expected}", structure=structure, offset=offset, reason=reason)
+
+
+def not_message_bytes(value: object) -> PropertyTypeError:
+    found = type(value).__qualname__
+    return PropertyTypeError(
+        f"a message of this format is bytes: found a Python {found}",
+        value_type=found,
+        hint="pass the MQMD and the data as bytes, bytearray or memoryview",
+    )
+
+
+def _check_encoding(encoding: int) -> str:
+    order = {1: "big-endian", 2: "little-endian"}.get(encoding & 0xF, "byte order found from Version")
+    return f"check the byte order first: this header was read with Encoding {encoding} ({order})"
+
+
+# ---- JSON --------------------------------------------------------------------------------------------------------
+
+
+def broken_json(what: str) -> PropertyTypeError:
+    return PropertyTypeError(f"broken JSON: {what}")
+
+
+def large_json() -> PropertyTypeError:
+    return PropertyTypeError("JSON with a number or a nesting that is too large to read")
+
+
+def no_json_object(found: str) -> PropertyTypeError:
+    return PropertyTypeError(f"a message is a JSON object: found {found}")
+
+
+def untyped_json(name: str, shown: str, found: str, kinds: Iterable[str]) -> PropertyTypeError:
+    return PropertyTypeError(
+        f"property '{name}' is {shown}: expected a plain value, or one with its type",
+        name=name,
+        value_type=found,
+        hint=f'write {{"int32": 5}}; types are {", ".join(kinds)}',
+    )
+
+
+def misfit_json(name: str, shown: str, kind: str, words: str) -> PropertyTypeError:
+    return PropertyTypeError(f"property '{name}' is {shown}: {kind} takes {words}", name=name, value_type=kind)
+
+
+# ---- records -----------------------------------------------------------------------------------------------------
+
+
+def no_record(title: str, found: str) -> PropertyTypeError:
+    return PropertyTypeError(
+        f"found {found}: expected a record as of {title}",
+        value_type="record",
+        hint="choose the format by the tool that wrote these records",
+    )
+
+
+def no_pair(value: object) -> PropertyTypeError:
+    return PropertyTypeError(
+        f"found {shortened(value)} among pairs: expected a key and a value", value_type=type(value).__qualname__
+    )
+
+
+def unknown_kind(name: str, found: object, place: str, kinds: Iterable[str]) -> PropertyTypeError:
+    return PropertyTypeError(
+        f"property '{name}' names the type {shortened(found)} in '{place}': expected {', '.join(kinds)}", name=name
+    )
+
+
+def bad_member(name: str, kind: str, value: object) -> PropertyTypeError:
+    return PropertyTypeError(
+        f"property '{name}' is {shortened(value)}: expected a value of type {kind}",
+        name=name,
+        value_type=type(value).__qualname__,
+    )
+
+
+def unknown_schema(name: str, schemas: Iterable[str]) -> ArgumentError:
+    return ArgumentError(f"there is no record schema '{name}': choose {', '.join(schemas)}")
+
+
+def unknown_type(name: str, kind: object, kinds: Iterable[str]) -> ArgumentError:
+    return ArgumentError(f"'{name}' is declared {kind!r}: there is no such type", hint=f"types are {', '.join(kinds)}")
+
+
+def shortened(value: object) -> str:
+    """Show a value of a message in one short line."""
+    shown = _visible(repr(value[:200] if isinstance(value, (str, bytes)) else value)[:200])
+    return shown if len(shown) <= 60 else f"{shown[:59]}…"
+
+
+# ---- files -------------------------------------------------------------------------------------------------------
+
+
+def bad_line(path: str, line: int, what: str) -> FileError:
+    return FileError(what, path=path, line=line)
+
+
+def bad_prefix(path: str, offset: int, prefix: bytes, left: int, limit: int) -> FileError:
+    size = int.from_bytes(prefix, "big")
+    if len(prefix) < 4:
+        found = f"the file ends within a length: {len(prefix)} of its 4 bytes are left"
+    elif size > limit:
+        found = f"a length of {size:,} bytes: a message has at most {limit:,}"
+    else:
+        found = f"the file ends within a message: {left:,} of its {size:,} bytes are left"
+    hint = (
+        "the file was cut off, or a length before it lies"
+        if offset
+        else "expected messages with their length in front, 4 bytes, big-endian, or one message that begins with MQMD"
+    )
+    return FileError(found, path=path, offset=offset, hint=hint)
+
+
+def long_message(path: str, limit: int) -> FileError:
+    return FileError(f"the message is longer than {limit:,} bytes: no queue holds it", path=path)
+
+
+def file_trouble(path: str, why: str) -> FileError:
+    return FileError(f"the file cannot be read: {why}", path=path)

@@ -17,6 +17,7 @@ from mqsel.compiler import lower
 from mqsel.dialect import IBM_MQ, PRESETS, Dialect
 from mqsel.errors import MQRC, ArgumentError, ProgramError, SelectorError
 from mqsel.explain import Explanation, explain
+from mqsel.formats import decoder
 from mqsel.optimizer import optimize as optimized
 from mqsel.parser import parse
 from mqsel.program import Program
@@ -84,22 +85,37 @@ class Matcher(Machine):
         truth = Truth(self.truth(message))
         return Truth.FALSE if truth is Truth.ERR else truth
 
-    def filter(self, messages: Iterable[Any], *, errors: str = "raise") -> Selection:
+    def filter(
+        self,
+        messages: Iterable[Any],
+        *,
+        errors: str = "raise",
+        format: str | None = None,  # noqa: A002 (the word of the command line)
+        **options: Any,
+    ) -> Selection:
         """Iterate over the selected ones of *messages*, untouched and in order.
 
         Pulls from the input only what it needs for the next answer; fits ``rdd.mapPartitions(matcher.filter)``.
 
         Args:
             messages: any iterable of messages.
-            errors: "raise" a PropertyTypeError with the index of the record, or "skip" it; the iterator counts
-                ``seen``, ``selected`` and ``skipped``.
+            errors: "raise" a PropertyTypeError or DecodeError with the index of the record, or "skip" it; the iterator
+                counts ``seen``, ``selected`` and ``skipped``, and keeps the first errors as ``failures``.
+            format: of raw messages: "mq" for the bytes of an MQMD and its data; see `mqsel.formats.decoder`.
+            options: of the format; for "mq": ``invalid_names`` "never" (the default under IBM_MQ) selects no message
+                with a property name IBM MQ does not allow, "ignore" skips the property; ``strip``, ``ccsid``.
         """
         if errors not in ("raise", "skip"):
             raise ArgumentError(f"errors is {errors!r}: expected 'raise' or 'skip'")
         kind: type = type(messages)
         if kind is Record or not (hasattr(kind, "__iter__") or hasattr(kind, "__getitem__")):
             raise ArgumentError(f"filter takes an iterable of messages, found one Python {type(messages).__name__}")
-        return Selection(self, messages, errors == "skip")
+        if format is None and options:
+            raise ArgumentError(f"filter takes {', '.join(options)} only with a format")
+        if format is not None and isinstance(messages, (bytes, bytearray, memoryview, str)):
+            raise ArgumentError(f"filter takes an iterable of messages, found one Python {type(messages).__name__}")
+        decode = None if format is None else decoder(format, self, **options)
+        return Selection(self, messages, errors == "skip", decode)
 
     def match_batch(self, batch: object) -> pa.BooleanArray:
         """Tell which rows of a batch are selected. Its columns are the properties; none is made a Python object first.

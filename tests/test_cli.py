@@ -18,9 +18,12 @@ import pytest
 import mqsel
 from mqsel import cli
 from mqsel.errors import PropertyTypeError
+from mqsel.formats import jsonl, mq
+from mqsel.formats.files import length_prefixed, qload_text
 from mqsel.values import TYPE_NAMES, Float32, Int8, Int16, Int32
 
-SAMPLE = Path(__file__).parents[1] / "bench" / "data" / "messages.jsonl.gz"
+DATA = Path(__file__).parents[1] / "bench" / "data"
+SAMPLE = DATA / "messages.jsonl.gz"
 SELECTOR = "JMSType = 'car' AND color = 'blue' AND weight > 2500"
 SUMMARY = "4,000 messages, 20 selected, 133 unknown because of a missing property, 0 skipped"
 
@@ -319,7 +322,7 @@ def test_value(text, value):
 
 def test_every_type_has_a_reader():
     """Every name of a type can be written in JSON."""
-    assert set(cli._READERS) == set(TYPE_NAMES)
+    assert set(jsonl.READERS) == set(TYPE_NAMES)
 
 
 def test_not_a_number():
@@ -442,10 +445,285 @@ def test_explain_a_long_chain(run):
     assert run("explain", "--dialect", "jms", selector, '{"a": 999}')[0] == 0
 
 
+# ---- formats -----------------------------------------------------------------------------------------------------
+
+MESSAGES = [
+    mq.encode({"Priority": priority}, {"color": color, "weight": ("int32", 3000)}, b"<order/>")
+    for color, priority in (("blue", 7), ("red", 7), ("blue", 4))
+]
+RAW = "JMSPriority > 4 AND Root.MQMD.MsgType = 8 AND color = 'blue'"
+HEAD = b"* QLOAD Version:1.9\n* Qmgr  = QM1\n\n"
+NEWLINE = b"\n"
+
+
+def record(**properties):
+    """Write a record of Confluent's connectors, with these properties as (kind, value)."""
+    members = {name: {"propertyType": kind, kind: value} for name, (kind, value) in properties.items()}
+    return json.dumps({"priority": 7, "deliveryMode": 2, "type": "car", "properties": members}).encode() + b"\n"
+
+
+@pytest.fixture
+def dumps():
+    """Give the sample dumps, which the package itself does not carry."""
+    if not (DATA / "dump.qload").exists():
+        pytest.skip(f"the sample dumps are not here: {DATA}")
+    return DATA
+
+
+def test_sample_dumps_are_fresh(dumps, tmp_path):
+    """The sample dumps are what their script writes."""
+    subprocess.run([sys.executable, dumps / "make_dumps.py", "--out", tmp_path], check=True)
+    for name in ("dump.qload", "connect.jsonl"):
+        assert (tmp_path / name).read_bytes() == (dumps / name).read_bytes()
+
+
+@pytest.mark.parametrize(
+    "selector", ["color = 'white'", "weight > 2500 AND modelYear >= 2022", "region IS NULL", "price < 50000"]
+)
+def test_dumps_agree(run, dumps, selector):
+    """The same messages are selected from a dump of the queue and from the records of a connector."""
+    counts = [
+        run("match", "--count", selector, *more)
+        for more in ([dumps / "dump.qload"], ["--format", "connect", dumps / "connect.jsonl"])
+    ]
+    assert counts[0][1] == counts[1][1] != b""
+    assert without_seconds(counts[0][2]) == without_seconds(counts[1][2])
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+@pytest.mark.parametrize("explicitly", [False, True])
+def test_match_qload(run, tmp_path, pack, explicitly):
+    """Messages of a QLOAD file are printed as they stand in it, behind its header: a QLOAD file again."""
+    texts = [b"* Index %d\n" % number + qload_text(message) for number, message in enumerate(MESSAGES)]
+    file = written(tmp_path / "dump", pack(HEAD + b"".join(texts)))
+    status, out, err = run("match", *["--format", "qload"][: 2 * explicitly], RAW, file)
+    assert (status, out) == (0, HEAD + texts[0])
+    assert err.startswith("3 messages, 1 selected, 0 unknown")
+    out = run("match", "--invert", RAW, file)[1]
+    assert out == HEAD + texts[1] + texts[2]
+    assert run("match", "--count", RAW, written(tmp_path / "again", out))[1] == b"0\n"
+
+
+def test_match_prefixed(run, tmp_path):
+    """Of length-prefixed messages the selected ones are printed with their lengths, byte for byte."""
+    pieces = [length_prefixed(message) for message in MESSAGES]
+    file = written(tmp_path / "dump", *pieces)
+    assert run("match", RAW, file)[:2] == (0, pieces[0])
+    assert run("match", "color = 'blue'", file)[:2] == (0, pieces[0] + pieces[2])
+
+
+def test_match_directory(run, tmp_path):
+    """Of messages that have a file each the names are printed; a directory stands for its files."""
+    for name, message in zip("abc", MESSAGES, strict=True):
+        written(tmp_path / name, message)
+    assert run("match", "--format", "mq", RAW, tmp_path)[1] == f"{tmp_path / 'a'}\n".encode()
+    assert run("match", RAW, tmp_path / "b", tmp_path / "a")[1] == f"{tmp_path / 'a'}\n".encode()
+
+
+def test_match_stdin_message():
+    """A message on stdin has no name: it is printed itself."""
+    done = process("match", RAW, "-", input=MESSAGES[0])
+    assert (done.returncode, done.stdout) == (0, MESSAGES[0])
+
+
+def test_missing_properties_of_bytes(run, tmp_path):
+    """For raw messages, too, the summary names what is missing."""
+    err = run("match", "size = 5 OR color = 'green'", written(tmp_path / "dump", *map(length_prefixed, MESSAGES)))[2]
+    assert "3 unknown because of a missing property" in err
+    assert err.endswith("missing: size 3\n")
+
+
+def test_match_option_of_bytes(run, tmp_path):
+    """A selector that a queue manager answers from the descriptor selects the same here."""
+    file = written(
+        tmp_path / "dump", length_prefixed(mq.encode({"MsgId": b"\x0a" * 24}, {})), length_prefixed(MESSAGES[0])
+    )
+    assert run("match", "--count", f"JMSMessageID = 'ID:{'0A' * 24}'", file)[:2] == (0, b"1\n")
+
+
+def test_broken_messages(run, tmp_path):
+    """A broken message of a dump is reported with file and line, or byte, counted, and does not stop the run."""
+    texts = [qload_text(message) for message in MESSAGES]
+    broken = texts[0].replace(b"A PRI 7", b"A PRI high")
+    lies = texts[0].replace(b"X 52464820", b"X 52464821")
+    file = written(tmp_path / "dump", HEAD, broken, lies, *texts)
+    status, out, err = run("match", "--count", RAW, file)
+    first, second, hint, summary = err.splitlines()
+    assert (status, out) == (0, b"1\n")
+    assert first == f"mqsel: {file}:12: Priority is 'high': expected a whole number of 32 bits"
+    assert second.startswith(f"mqsel: {file}:{4 + broken.count(NEWLINE)}: StrucId is")
+    assert "[MQRFH2 at byte 364; MQRC_RFH_ERROR (2334)]" in second
+    assert hint.startswith("  hint: ")
+    assert summary.startswith("5 messages, 1 selected, 0 unknown because of a missing property, 2 skipped")
+    file = written(tmp_path / "cut", *map(length_prefixed, MESSAGES[:2]), b"\0\0\0")
+    status, out, err = run("match", "--errors", "raise", RAW, file)
+    assert (status, out) == (2, length_prefixed(MESSAGES[0]))
+    assert err.startswith(f"mqsel: {file}, byte {sum(map(len, MESSAGES[:2])) + 8}: the file ends within a length")
+
+
+def test_match_connect(run, tmp_path):
+    """Records of a connector are selected by their properties and headers, and printed untouched."""
+    lines = [record(weight=("integer", 3000)), record(weight=("string", "3000")), b'{"a": 1}\n', b"\n", record()]
+    file = written(tmp_path / "records", *lines)
+    selector = "weight > 2500 AND JMSPriority = 7 AND JMSDeliveryMode = 'PERSISTENT' AND JMSType = 'car'"
+    status, out, err = run("match", "--format", "connect", selector, file)
+    assert (status, out) == (0, lines[0])
+    assert f"mqsel: {file}:3: found no 'properties' among 'a'" in err
+    assert "4 messages, 1 selected, 1 unknown because of a missing property, 1 skipped" in err
+
+
+def test_declared_types(run, tmp_path):
+    """--type gives texts the types they lost; what does not fit is NULL, and the summary counts it."""
+    lines = [json.dumps({"properties": {"weight": text}}).encode() + b"\n" for text in ("3000", "heavy", "10")]
+    file = written(tmp_path / "records", *lines)
+    status, out, err = run("match", "--format", "lenses", "--type", "weight=int32", "weight > 2500", file)
+    assert (status, out) == (0, lines[0])
+    assert err.endswith("missing: weight 1\nno value of the declared type: weight 1\n")
+    assert run("match", "--format", "lenses", "weight > 2500", file)[0] == 1
+    status, _, err = run("match", "--format", "lenses", "--type", "weight=int", "weight > 2500", file)
+    assert status == 2
+    assert "'weight=int' declares no type: write NAME=TYPE, with one of null, boolean" in err
+
+
+def test_declared_types_are_for_records(run):
+    """--type is refused where values have types of their own, instead of being ignored."""
+    for command in (["match", "a = 1"], ["inspect"]):
+        status, out, err = run(*command, "--type", "a=int32", "-")
+        assert (status, out) == (2, b"")
+        assert err.startswith("mqsel: --type declares what records lost: this format has types of its own\n  hint: ")
+
+
+def test_explain_raw_message(run, tmp_path):
+    """Explain takes an MQ message, and says why a dump's message was not selected."""
+    status, out, _ = run("explain", RAW, f"@{written(tmp_path / 'message', MESSAGES[2])}")
+    assert status == 1
+    assert re.search(r"JMSPriority > 4 +FALSE +JMSPriority is int32 4", out.decode())
+
+
+def test_explain_says_what_decides(run, tmp_path):
+    """Where the selector does not decide over a raw message, explain agrees with match and says what does."""
+    invalid = MESSAGES[0].replace(b"<weight", b"<in-ght").replace(b"</weight", b"</in-ght")
+    identified = mq.encode({"MsgId": b"\x0a" * 24}, {"JMSPriority": 4})
+    cases = [
+        ("color = 'blue'", invalid, "FALSE: not selected: it carries a property whose name is not allowed"),
+        (f"JMSMessageID = 'ID:{'0A' * 24}'", identified, "TRUE: selected: MQMO_MATCH_MSG_ID compares the identifier"),
+        ("color = 'green'", invalid, "FALSE: not selected\n"),
+    ]
+    for selector, message, text in cases:
+        file = written(tmp_path / "message", message)
+        status, out, _ = run("explain", selector, f"@{file}")
+        assert f"\nmessage\n  {text}" in out.decode()
+        assert run("match", selector, file)[0] == status
+
+
+def test_inspect(run, tmp_path):
+    """A message is shown with the name, type, value and origin of each property, and with its structures."""
+    file = written(tmp_path / "dump", HEAD, *map(qload_text, MESSAGES))
+    status, out, err = run("inspect", "--limit", 2, file)
+    text = out.decode()
+    assert (status, err) == (0, "")
+    assert [line for line in text.splitlines() if line and line[0] != " "] == [
+        f"{file}:4",
+        f"{file}:{4 + qload_text(MESSAGES[0]).count(NEWLINE)}",
+    ]
+    assert re.search(r"\n  name +type +value +from\n", text)
+    assert re.search(r"\n  color +string +'blue' +usr, byte \d+\n", text)
+    assert re.search(r"\n  weight +int32 +3000 +usr, byte \d+\n", text)
+    assert re.search(r"\n  JMSPriority +int32 +7 +Root.MQMD.Priority\n", text)
+    assert re.search(r"\n  Root.MQMD.Priority +int32 +7 +MQMD, byte 40\n", text)
+    assert re.search(r"\n  structures\n    MQMD +byte 0, 364 bytes\n    MQRFH2 +byte 364, ", text)
+    assert max(map(len, text.splitlines())) < 170
+
+
+def test_readme_shows_what_inspect_prints(run, dumps, monkeypatch):
+    """The sample in the README is the beginning of what inspect prints of the dump it names."""
+    readme = dumps.parents[1] / "README.md"
+    if not readme.exists():
+        pytest.skip("no README.md beside the tests")
+    monkeypatch.chdir(dumps.parents[1])
+    shown = re.search(r"```\n(bench/data/dump.qload:5\n.*?)```", readme.read_text(encoding="utf-8"), re.DOTALL)[1]
+    assert run("inspect", "bench/data/dump.qload")[1].decode().startswith(shown)
+
+
+def test_inspect_says_what_was_skipped(run, tmp_path):
+    """What of a message was skipped is shown with the reason."""
+    message = MESSAGES[0].replace(b"<usr>", b"<usr<")
+    out = run("inspect", written(tmp_path / "message", message))[1].decode()
+    assert re.search(r"\n  skipped\n    MQRFH2 at byte \d+ .*\[MQRC_", out)
+    assert "color" not in out
+
+
+def test_inspect_json(run, tmp_path):
+    """--json prints one object for each message, with the values whole."""
+    file = written(
+        tmp_path / "a", json.dumps({"long": "x" * 500, "bad": [1], "b": {"bytes": "0A"}, "f": 0.5}).encode(), b"\n\n{}"
+    )
+    status, out, err = run("inspect", "--json", file)
+    first, second = map(json.loads, out.decode().splitlines())
+    assert (status, err) == (0, "")
+    assert first["message"] == f"{file}:1"
+    assert first["properties"] == [
+        {"name": "long", "type": "string", "value": "x" * 500, "from": "JSON"},
+        {"name": "b", "type": "bytes", "value": "0a", "from": "JSON"},
+        {"name": "f", "type": "float64", "value": 0.5, "from": "JSON"},
+    ]
+    assert [skipped["what"] for skipped in first["skipped"]] == ["bad"]
+    assert second == {"message": f"{file}:3", "properties": [], "skipped": [], "structures": []}
+    assert b"no properties" in run("inspect", file)[1]
+
+
+def test_inspect_of_every_type(run, tmp_path):
+    """Values are written as a selector would write them, on one short line each."""
+    values = {
+        "t": True,
+        "i8": {"int8": 5},
+        "f": {"float32": 0.1},
+        "inf": {"float64": "Infinity"},
+        "b": {"bytes": "0aff"},
+        "s": "it's\n\u0000",
+        "n": None,
+        "long": "y" * 1000,
+        "dump": {"bytes": "00" * 1000},
+    }
+    out = run("inspect", written(tmp_path / "a", json.dumps(values).encode()))[1].decode()
+    shown = dict(re.findall(r"^  (\w+) +\w+ +(.*?) +JSON$", out, re.MULTILINE))
+    assert shown["t"], shown["n"] == ("TRUE", "NULL")
+    assert (shown["i8"], shown["f"], shown["inf"]) == ("5", "0.10000000149011612", "inf")
+    assert (shown["b"], shown["s"]) == ('"0x0AFF"', "'it''s\\u000a\\u0000'")
+    assert len(shown["long"]) == len(shown["dump"]) == 60
+    objects = json.loads(run("inspect", "--json", tmp_path / "a")[1])["properties"]
+    assert {one["name"]: one["type"] for one in objects}["f"] == "float32"
+    assert {one["name"]: one["value"] for one in objects}["inf"] == "Infinity"
+
+
+def test_inspect_records(run, tmp_path):
+    """Of records the path into them is shown, and a text that lost its type where it does not fit."""
+    file = written(tmp_path / "a", b'{"properties": {"w": "heavy", "v": "7"}, "mode": 2}\n')
+    out = run("inspect", "--format", "lenses", "--type", "w=int32", "--type", "v=int8", file)[1].decode()
+    assert re.search(r"\n  JMSDeliveryMode +string +'PERSISTENT' +mode\n", out)
+    assert re.search(r"\n  v +int8 +7 +properties.v\n", out)
+    assert "\n  skipped\n    w  'heavy' in properties.w is no value of its type: NULL instead\n" in out
+
+
+def test_inspect_trouble(run, tmp_path):
+    """Broken messages are reported and give exit code 1, files that are not there 2; a file of nothing says so."""
+    file = written(tmp_path / "a", b"x\n" * 12, b'{"a": 1}\n')
+    status, out, err = run("inspect", file)
+    assert status == 1
+    assert out.startswith(f"{file}:13\n".encode())
+    assert len(err.splitlines()) == 11
+    assert err.endswith("mqsel: … and 2 more\n")
+    assert run("inspect", tmp_path / "absent", file)[0] == 2
+    assert run("inspect", written(tmp_path / "b"))[::2] == (0, "mqsel: no messages\n")
+    assert run("inspect", "--format", "mq", written(tmp_path / "c", b"MD  "))[0] == 1
+
+
 # ---- usage and process -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["match", "--help"], ["check", "--help"], ["explain", "--help"]])
+@pytest.mark.parametrize(
+    "arguments", [["--help"], *([name, "--help"] for name in "match check explain inspect".split())]
+)
 def test_help(run, arguments):
     """Help goes to stdout, fits a screen's width, and says what the exit codes or the commands are."""
     status, out, err = run(*arguments)
@@ -589,6 +867,23 @@ def test_spark_damaged_file(spark, tmp_path):
     done = spark("color = 'blue'", written(tmp_path / "a.gz", BLUE))
     assert (done.returncode, done.stdout) == (2, b"")
     assert done.stderr == b"mqsel: Spark gave up: java.io.IOException: not a gzip file\n"
+
+
+def test_spark_records(spark, tmp_path):
+    """On Spark records of a connector give the same lines, reports and counts of texts without their type."""
+    lines = [json.dumps({"properties": {"weight": str(n) if n % 7 else "x"}}).encode() + b"\n" for n in range(500)]
+    file = written(tmp_path / "a.jsonl", *lines, b'{"a": 1}\n')
+    arguments = ("--format", "lenses", "--type", "weight=int32", "weight > 400", file)
+    done = spark(*arguments)
+    same(process("match", *arguments), done)
+    assert done.stderr.decode().endswith("no value of the declared type: weight 72\n")
+
+
+def test_spark_reads_lines(run):
+    """On Spark files without lines are refused."""
+    status, _, err = run("match", "--spark", "--format", "qload", "a = 1", "file")
+    assert status == 2
+    assert err.startswith("mqsel: --spark reads lines, and a file of format qload has none that are messages")
 
 
 def test_spark_without_java(tmp_path):

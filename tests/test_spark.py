@@ -20,6 +20,7 @@ import pytest
 
 import mqsel
 from mqsel import matcher as matcher_module
+from mqsel.formats import mq
 from mqsel.program import FORMAT_VERSION, VERSION
 from mqsel.values import Int32
 
@@ -227,3 +228,26 @@ def test_an_early_end(spark: Any) -> None:
     )
 
     assert endless.mapPartitions(mqsel.compile("a > 5").filter).take(3) == [{"a": 6}, {"a": 7}, {"a": 8}]
+
+
+def test_raw_messages_of_ibm_mq(spark: Any) -> None:
+    """An RDD of message bytes: MQMD and MQRFH2 are decoded in the workers, and the raw messages come back."""
+    messages = [
+        mq.encode(
+            {"Priority": number % 10, "MsgType": 8 if number % 3 else 1},
+            {"color": ("blue", "red")[number % 2], "number": Int32(number)},
+            b"data",
+            encoding=(273, 546)[number % 4 // 2],
+        )
+        for number in range(2000)
+    ]
+    matcher = mqsel.compile("JMSPriority > 4 AND Root.MQMD.MsgType = 8 AND color = 'blue'")
+    wanted = list(matcher.filter(messages, format="mq"))
+    select = functools.partial(matcher.filter, format="mq")
+    got = spark.sparkContext.parallelize(messages, PARTITIONS).mapPartitions(select).collect()
+
+    assert 200 < len(wanted) < 1000
+    assert got == wanted
+    broken = spark.sparkContext.parallelize([*messages[:10], messages[10][:380]], 1).mapPartitions(select)
+    with pytest.raises(Exception, match=r"MQRFH2 needs 36 bytes: 16 are left \[record 10; MQRFH2 at byte 364"):
+        broken.collect()

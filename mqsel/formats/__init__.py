@@ -1,0 +1,198 @@
+"""Real messages become typed properties. Sans-io: bytes in, properties out; knows no selector.
+
+`properties` and `inspect` read IBM MQ messages (MQMD, MQMDE, chained headers, MQRFH2) as IBM MQ types and names them;
+`decoder` makes what a matcher needs to read a stream of raw messages, for each format of `FORMATS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import Any, NamedTuple, Protocol
+
+from mqsel.dialect import Dialect
+from mqsel.errors import MQRC, ArgumentError
+from mqsel.formats._mq import Decoder as MQDecoder
+from mqsel.formats.jms import JMS
+from mqsel.formats.jsonl import message_from_json
+from mqsel.formats.records import SCHEMAS, RecordReader, RecordSchema, reader
+
+__all__ = ["FORMATS", "Inspection", "Note", "Reader", "Row", "decoder", "inspect", "properties"]
+
+
+class Row(NamedTuple):
+    """One property of a message.
+
+    Attributes:
+        name: as a selector names it.
+        type: a name of `mqsel.values.TYPE_NAMES`.
+        value: a Python value of that type.
+        source: "MQMD", "MQMDE", "default" for a field of version 2 that is nowhere, or the folder of the MQRFH2; for a
+            JMS name the property it is a view of.
+        offset: where it stands: bytes from the start of the message; -1 for a default or a view.
+    """
+
+    name: str
+    type: str
+    value: Any
+    source: str
+    offset: int
+
+
+class Note(NamedTuple):
+    """Something that was skipped, and why.
+
+    Attributes:
+        structure: "MQRFH2", "MQMDE", ….
+        offset: bytes from the start of the message.
+        what: the folder, property or field.
+        reason: the reason code of the vendor, if there is one.
+        message: in words.
+    """
+
+    structure: str
+    offset: int
+    what: str
+    reason: MQRC | None
+    message: str
+
+
+class Inspection(NamedTuple):
+    """What a message consists of.
+
+    Attributes:
+        rows: its properties.
+        notes: what was skipped, and why.
+        structures: (name, offset, length in bytes) of the descriptor and the headers, in order; the data come last.
+    """
+
+    rows: tuple[Row, ...]
+    notes: tuple[Note, ...]
+    structures: tuple[tuple[str, int, int], ...]
+
+
+class Reader(Protocol):
+    """What a decoder must know of the one it decodes for; a `Matcher` is one."""
+
+    @property
+    def properties(self) -> tuple[str, ...]: ...
+    @property
+    def match_option(self) -> tuple[str, bytes] | None: ...
+    @property
+    def dialect(self) -> Dialect: ...
+
+
+# What a decoder gives: something the machine reads, or the answer itself where no selector need run.
+Decoder = Callable[[Any], Any]
+
+_Key = tuple[tuple[str, ...] | None, bool, int | None]
+
+
+def properties(
+    message: bytes | bytearray | memoryview,
+    names: Iterable[str] | None = None,
+    *,
+    strip: bool = False,
+    ccsid: int | None = None,
+) -> dict[str, Any]:
+    """Read the properties of an IBM MQ message: MQMD (or an MQRFH2 alone), headers, data.
+
+    Args:
+        message: the bytes.
+        names: read only these; else all there are. A property that does not exist is not in the answer; one that
+            exists without a value is None.
+        strip: take the trailing blanks off the character fields of the MQMD.
+        ccsid: of the character fields of the MQMD: 1208 or EBCDIC 37, 500, 1047; found from StrucId if None.
+
+    Raises: DecodeError: no such message. PropertyTypeError: not bytes at all.
+    """
+    key = _key(names, strip, ccsid)
+    held = _IDLE.pop(key, None) or _make(key)
+    answer = held.properties(message)
+    if len(_IDLE) < _MAX_IDLE:
+        _IDLE[key] = held
+    return answer
+
+
+def inspect(message: bytes | bytearray | memoryview, *, strip: bool = False, ccsid: int | None = None) -> Inspection:
+    """Say of every property of a message its type, value and origin, and what was skipped and why.
+
+    Raises: as `properties`.
+    """
+    rows, notes, structures = _make(_key(None, strip, ccsid)).inspect(message)
+    return Inspection(tuple(map(Row._make, rows)), tuple(map(Note._make, notes)), tuple(structures))
+
+
+# Decoders that nobody is using, by (names, strip, ccsid): laying the names out takes longer than a message. A decoder
+# is taken out of here while it is used, so two threads never meet in one.
+_IDLE: dict[_Key, MQDecoder] = {}
+_MAX_IDLE = 64
+
+
+def _key(names: Iterable[str] | None, strip: bool, ccsid: int | None) -> _Key:
+    if ccsid is not None and not isinstance(ccsid, int):
+        raise ArgumentError(f"ccsid is a number, found {type(ccsid).__name__}")
+    if names is None:
+        return None, bool(strip), ccsid
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        raise ArgumentError(f"names is a sequence of strings, found one {type(names).__name__}")
+    wanted = tuple(names)
+    for name in wanted:
+        if not isinstance(name, str):
+            raise ArgumentError(f"the name of a property is a string, found {type(name).__name__}")
+    return wanted, bool(strip), ccsid
+
+
+def _make(key: _Key) -> MQDecoder:
+    names, strip, ccsid = key
+    slots = JMS if names is None else dict.fromkeys(names)
+    return MQDecoder(slots, strip=strip, ccsid=ccsid, everything=names is None)
+
+
+def _mq_decoder(
+    matcher: Reader, *, strip: bool = False, ccsid: int | None = None, invalid_names: str | None = None
+) -> MQDecoder:
+    """Make the decoder of raw IBM MQ messages."""
+    if invalid_names not in (None, "never", "ignore"):
+        raise ArgumentError(f"invalid_names is {invalid_names!r}: expected 'never' or 'ignore'")
+    # The rule is IBM MQ's own (seed 000); other dialects allow other names.
+    never = invalid_names == "never" or (invalid_names is None and matcher.dialect.headers == "mqi")
+    return MQDecoder(matcher.properties, strip=strip, ccsid=ccsid, never=never, match_option=matcher.match_option)
+
+
+def _record_decoder(schema: RecordSchema, matcher: Reader, *, types: Mapping[str, str] | None = None) -> RecordReader:
+    """Make the decoder of records of other people's tools."""
+    return reader(schema, matcher.properties, types)
+
+
+def _json_decoder(matcher: Reader) -> Decoder:
+    """Make the decoder of JSON, one object in each text."""
+    names = matcher.properties
+    return partial(message_from_json, names={*names, *(f"usr.{name}" for name in names)})
+
+
+# For each format the maker of its decoder.
+FORMATS: dict[str, Callable[..., Decoder]] = {
+    "mq": _mq_decoder,
+    "json": _json_decoder,
+    **{name: partial(_record_decoder, schema) for name, schema in SCHEMAS.items()},
+}
+
+
+def decoder(format: str, matcher: Reader, **options: Any) -> Decoder:  # noqa: A002 (the word of the command line)
+    """Make a callable that turns one raw message into what *matcher* reads quickest.
+
+    It gives a mapping or a `Record` (the same one each time, filled anew), or True or False where the answer is known
+    without running the selector. "mq" takes the options ``strip``, ``ccsid`` and ``invalid_names``; records of other
+    tools, by the names of `mqsel.formats.records.SCHEMAS`, take ``types``, which declares the types they lost.
+
+    Raises: ArgumentError: no such format or option.
+    """
+    if format not in FORMATS:
+        raise ArgumentError(f"format is {format!r}: expected one of {', '.join(map(repr, FORMATS))}")
+    try:
+        return FORMATS[format](matcher, **options)
+    except TypeError as error:
+        if isinstance(error, ArgumentError) or not options:
+            raise
+        raise ArgumentError(f"format {format!r} does not take these options: {', '.join(options)}") from error

@@ -1,0 +1,30 @@
+from collections.abc import Iterable
+from typing import Any, final
+
+from mqsel._vm import Record
+from mqsel.errors import MQRC
+
+@final
+class Decoder:
+    names: tuple[str, ...]
+    noted: int
+    record: Record
+    def __new__(
+        cls,
+        names: Iterable[str],
+        *,
+        strip: bool = False,
+        ccsid: int | None = None,
+        never: bool = False,
+        match_option: tuple[str, bytes] | None = None,
+        everything: bool = False,
+    ) -> Decoder: ...
+    def __call__(self, raw: object) -> Record | bool: ...
+    def properties(self, raw: object) -> dict[str, Any]: ...
+    def inspect(
+        self, raw: object
+    ) -> tuple[
+        list[tuple[str, str, Any, str, int]],
+        list[tuple[str, int, str, MQRC | None, str]],
+        list[tuple[str, int, int]],
+    ]: ...

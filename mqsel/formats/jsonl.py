@@ -1,0 +1,97 @@
+"""Messages as JSON, one object on a line: plain values, or values that name their type.
+
+A plain whole number is an int64, any other number a float64; ``{"int32": 5}`` names its type. Owns this spelling and no
+rule of the language; other tools' records, which are JSON too, get their meaning in `mqsel.formats.records`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from typing import Any
+
+from mqsel.errors import PropertyTypeError, broken_json, large_json, misfit_json, no_json_object, untyped_json
+from mqsel.values import TYPE_NAMES, Float32, Int8, Int16, Int32
+
+
+def _float(value: float | str) -> float:
+    if isinstance(value, str) and value not in ("NaN", "Infinity", "-Infinity"):
+        raise ValueError
+    return float(value)
+
+
+# For each name of a type: the JSON values it takes, how they are read, and how that is said.
+READERS: dict[str, tuple[tuple[type, ...], Callable[[Any], Any], str]] = {
+    "null": ((type(None),), lambda value: value, "null"),
+    "boolean": ((bool,), bool, "true or false"),
+    "bytes": ((str,), bytes.fromhex, "a string of hexadecimal digits, two for each byte"),
+    "int8": ((int,), Int8, "a whole number from -128 to 127"),
+    "int16": ((int,), Int16, "a whole number from -32768 to 32767"),
+    "int32": ((int,), Int32, "a whole number from -2147483648 to 2147483647"),
+    "int64": ((int,), int, "a whole number"),  # its range is the machine's to judge, as for plain numbers
+    "float32": ((int, float, str), lambda value: Float32(_float(value)), 'a number, "NaN" or "Infinity"'),
+    "float64": ((int, float, str), _float, 'a number, "NaN" or "Infinity"'),
+    "string": ((str,), str, "a string"),
+}
+_JSON_NAMES = {dict: "an object", list: "an array", str: "a string", bool: "a boolean", type(None): "null"}
+
+
+def typed(name: str, value: dict[str, Any] | list[Any]) -> Any:
+    """Read a value that names its type: ``{"int32": 5}``.
+
+    Raises: PropertyTypeError: another object or array, a type that is not there, or a value that does not fit it.
+    """
+    shown = json.dumps(value, ensure_ascii=False)
+    shown = shown if len(shown) <= 60 else shown[:59] + "…"
+    kind, plain = next(iter(value.items())) if isinstance(value, dict) and len(value) == 1 else ("", None)
+    if kind not in TYPE_NAMES:
+        raise untyped_json(name, shown, type(value).__name__, TYPE_NAMES)
+    kinds, read, words = READERS[kind]
+    try:
+        if type(plain) in kinds:
+            return read(plain)
+    except (ValueError, OverflowError):
+        pass
+    raise misfit_json(name, shown, kind, words)
+
+
+def object_from_json(text: str | bytes) -> dict[str, Any]:
+    """Read one JSON object; bytes are UTF-8, with a byte order mark or without.
+
+    Raises: PropertyTypeError: no JSON, or JSON that is no object.
+    """
+    try:
+        found = json.loads((text.decode() if isinstance(text, bytes) else text).removeprefix("\ufeff"))
+    except UnicodeDecodeError as error:
+        raise broken_json(f"byte {error.start + 1} is no UTF-8") from error
+    except json.JSONDecodeError as error:
+        what = f"{error.msg[:1].lower()}{error.msg[1:]}".removesuffix(" at")
+        before = error.doc[: error.pos].rstrip("\r\n")  # the end of the line, not the beginning of the next
+        place = f"line {before.count(chr(10)) + 1}, " if "\n" in before else ""
+        place += f"column {len(before) - before.rfind(chr(10))}"
+        raise broken_json(f"{what} at {place}") from error
+    except (ValueError, RecursionError) as error:  # a number of thousands of digits; thousands of brackets
+        raise large_json() from error
+    if type(found) is not dict:
+        raise no_json_object(_JSON_NAMES.get(type(found), "a number"))
+    return found
+
+
+def message_from_json(text: str | bytes, names: Iterable[str]) -> dict[str, Any]:
+    """Read one JSON object as a message.
+
+    Args:
+        text: the object, as `object_from_json` takes it.
+        names: the properties that will be read. Values that name their type are converted for these only; one that
+            does not fit stays as it is, so that the machine refuses it if it comes to reading it.
+
+    Raises: PropertyTypeError: no JSON, or JSON that is no object.
+    """
+    message = object_from_json(text)
+    for name in names:
+        value = message.get(name)
+        if type(value) is dict:
+            with suppress(PropertyTypeError):
+                message[name] = typed(name, value)
+    return message

@@ -1,0 +1,192 @@
+"""The structures around the data, as tables in the vendor's spelling: MQMD, MQMDE, and the headers stepped over.
+
+Facts only: the code that reads by these tables stands in `_mq.pyx`, the code that writes by them in `mq.py`. Follows
+IBM-MQ §2, §6.5, §7 and *IBM MQ 9.4, MQMD*, *MQMDE*.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+MQMD_LENGTH_1 = 324
+MQMD_LENGTH_2 = 364
+MQMDE_LENGTH_2 = 72
+
+MQENC_INTEGER_MASK = 0x0F
+MQENC_INTEGER_NORMAL = 0x01
+MQENC_INTEGER_REVERSED = 0x02
+
+MQFMT_NONE = "        "
+MQFMT_MD_EXTENSION = "MQHMDE  "
+MQFMT_RF_HEADER_2 = "MQHRF2  "
+
+MQPER_NOT_PERSISTENT = 0
+MQPER_PERSISTENT = 1
+MQEI_UNLIMITED = -1
+MQOL_UNDEFINED = -1
+MQMF_LAST_MSG_IN_GROUP = 0x10
+
+MQRO_EXCEPTION_WITH_FULL_DATA = 0x07000000
+MQRO_EXPIRATION_WITH_FULL_DATA = 0x00E00000
+MQRO_COA_WITH_FULL_DATA = 0x00000700
+MQRO_COD_WITH_FULL_DATA = 0x00003800
+MQRO_PAN = 0x00000001
+MQRO_NAN = 0x00000002
+MQRO_PASS_MSG_ID = 0x00000080
+MQRO_PASS_CORREL_ID = 0x00000040
+MQRO_DISCARD_MSG = 0x08000000
+
+
+class Field(NamedTuple):
+    """One field of a structure.
+
+    Attributes:
+        name: the vendor's.
+        offset: bytes from the start of the structure.
+        length: in bytes.
+        kind: the C type without its length: MQLONG, MQCHAR or MQBYTE.
+        default: what it holds when nobody set it.
+    """
+
+    name: str
+    offset: int
+    length: int
+    kind: str
+    default: Any
+
+
+def _fields(start: int, *rows: tuple[str, str, Any]) -> tuple[Field, ...]:
+    """Lay rows (name, C type, default) out one behind the other."""
+    fields = []
+    for name, c_type, default in rows:
+        kind = c_type.rstrip("0123456789")
+        length = 4 if kind == "MQLONG" else int(c_type[len(kind) :])
+        fields.append(Field(name, start, length, kind, b"" if kind == "MQBYTE" else default))
+        start += length
+    return tuple(fields)
+
+
+_VERSION_2 = (
+    ("GroupId", "MQBYTE24", b""),
+    ("MsgSeqNumber", "MQLONG", 1),
+    ("Offset", "MQLONG", 0),
+    ("MsgFlags", "MQLONG", 0),
+    ("OriginalLength", "MQLONG", MQOL_UNDEFINED),
+)
+
+# The type of the property follows from that of the field: MQLONG int32, MQCHARn string, MQBYTEn byte string.
+MQMD = _fields(
+    0,
+    ("StrucId", "MQCHAR4", "MD  "),
+    ("Version", "MQLONG", 1),
+    ("Report", "MQLONG", 0),
+    ("MsgType", "MQLONG", 8),
+    ("Expiry", "MQLONG", MQEI_UNLIMITED),
+    ("Feedback", "MQLONG", 0),
+    ("Encoding", "MQLONG", 546),
+    ("CodedCharSetId", "MQLONG", 1208),
+    ("Format", "MQCHAR8", ""),
+    ("Priority", "MQLONG", 4),
+    ("Persistence", "MQLONG", MQPER_NOT_PERSISTENT),
+    ("MsgId", "MQBYTE24", b""),
+    ("CorrelId", "MQBYTE24", b""),
+    ("BackoutCount", "MQLONG", 0),
+    ("ReplyToQ", "MQCHAR48", ""),
+    ("ReplyToQMgr", "MQCHAR48", ""),
+    ("UserIdentifier", "MQCHAR12", ""),
+    ("AccountingToken", "MQBYTE32", b""),
+    ("ApplIdentityData", "MQCHAR32", ""),
+    ("PutApplType", "MQLONG", 0),
+    ("PutApplName", "MQCHAR28", ""),
+    ("PutDate", "MQCHAR8", ""),
+    ("PutTime", "MQCHAR8", ""),
+    ("ApplOriginData", "MQCHAR4", ""),
+    *_VERSION_2,
+)
+
+MQMDE = _fields(
+    0,
+    ("StrucId", "MQCHAR4", "MDE "),
+    ("Version", "MQLONG", 2),
+    ("StrucLength", "MQLONG", MQMDE_LENGTH_2),
+    ("Encoding", "MQLONG", 546),
+    ("CodedCharSetId", "MQLONG", 1208),
+    ("Format", "MQCHAR8", ""),
+    ("Flags", "MQLONG", 0),
+    *_VERSION_2,
+)
+
+# IBM MQ 9.4, Message descriptor fields as properties: "StrucId and Version are not accessible".
+HIDDEN = frozenset({"StrucId", "Version"})
+
+
+class Header(NamedTuple):
+    """A header that is stepped over.
+
+    Attributes:
+        name: of the structure.
+        format: the Format that announces it.
+        struc_id: its first four characters.
+        length: the least it can have, in bytes.
+        fixed: its length is never another; else StrucLength stands at byte 8.
+        encoding: where the Encoding of what follows stands: bytes from its start.
+        ccsid: where the CodedCharSetId of what follows stands.
+        next: where the Format of what follows stands.
+    """
+
+    name: str
+    format: str
+    struc_id: str
+    length: int
+    fixed: bool
+    encoding: int = 12
+    ccsid: int = 16
+    next: int = 20
+
+
+# IBM MQ 9.4, MQDLH … MQXQH. MQXQH ends with an MQMD of version 1, which describes what follows.
+HEADERS = (
+    Header("MQDLH", "MQDEAD  ", "DLH ", 172, fixed=True, encoding=108, ccsid=112, next=116),
+    Header("MQXQH", "MQXMIT  ", "XQH ", 428, fixed=True, encoding=128, ccsid=132, next=136),
+    Header("MQIIH", "MQIMS   ", "IIH ", 84, fixed=False),
+    Header("MQCIH", "MQCICS  ", "CIH ", 164, fixed=False),
+    Header("MQWIH", "MQHWIH  ", "WIH ", 120, fixed=False),
+    Header("MQRMH", "MQHREF  ", "RMH ", 108, fixed=False),
+    Header("MQRFH", "MQHRF   ", "RFH ", 32, fixed=False),
+    Header("MQMDE", MQFMT_MD_EXTENSION, "MDE ", MQMDE_LENGTH_2, fixed=False),
+)
+
+# EBCDIC that Python lacks: 1047 is 037 but for the places of these characters.
+_MOVED = {0xAD: "[", 0xBD: "]", 0xBA: "Ý", 0xBB: "¨", 0x5F: "^", 0xB0: "¬"}
+CODEPAGES = {37: "cp037", 500: "cp500"}
+
+
+def _tables() -> dict[int, str]:
+    """Give for each EBCDIC code page the 256 characters of its bytes."""
+    every = bytes(range(256))
+    tables = {number: every.decode(name) for number, name in CODEPAGES.items()}
+    page = list(tables[37])
+    for place, character in _MOVED.items():
+        page[place] = character
+    tables[1047] = "".join(page)
+    return tables
+
+
+EBCDIC = _tables()
+
+# What a Java program calls a CCSID: the value of JMS_IBM_Character_Set.
+CHARACTER_SETS = {
+    37: "IBM037",
+    437: "IBM437",
+    500: "IBM500",
+    813: "ISO8859_7",
+    819: "ISO8859_1",
+    850: "IBM850",
+    912: "ISO8859_2",
+    923: "ISO8859_15",
+    1047: "IBM1047",
+    1140: "IBM1140",
+    1200: "UTF-16",
+    1208: "UTF-8",
+    1252: "windows-1252",
+}

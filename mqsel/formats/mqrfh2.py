@@ -1,0 +1,86 @@
+"""The MQRFH2 as tables: folders, types of elements, escapes, and the words for what is skipped.
+
+Facts only: the code that reads by these tables stands in `_mq.pyx`, the code that writes by them in `mq.py`. Follows
+IBM-MQ §1.4, §3.4, §6 and *IBM MQ 9.4, MQRFH2*.
+"""
+
+from __future__ import annotations
+
+from mqsel.errors import MQRC
+
+MQRFH_STRUC_LENGTH_FIXED_2 = 36
+MQ_MAX_PROPERTY_NAME_LENGTH = 4095
+
+NAME_VALUE_CCSIDS = (1208, 1200, 13488, 17584)  # UTF-8, and three kinds of UTF-16
+
+# Property folders whose elements may stand in groups, and those where they may not; others need content='properties'.
+GROUPED_FOLDERS = ("jms", "mcd", "mq_usr", "sib", "sib_context", "sib_usr")
+PLAIN_FOLDERS = ("usr", "ibm", "mq", "mqema", "mqext", "mqps", "mq_svc", "mqtt")
+# Significant in the first MQRFH2 only, and the first of its kind only.
+FIRST_HEADER_FOLDERS = ("sib", "sib_context", "sib_usr")
+FIRST_FOLDERS = ("mq",)
+
+# dt -> type. No dt: a string, but for the elements below. A dt that is not here does not fail the parse.
+DT = {
+    "string": "string",
+    "boolean": "boolean",
+    "bin.hex": "bytes",
+    "i1": "int8",
+    "i2": "int16",
+    "i4": "int32",
+    "i8": "int64",
+    "int": "int64",
+    "r4": "float32",
+    "r8": "float64",
+}
+
+# JMS writes these without dt, and means these types.
+ELEMENT_TYPES = {
+    "jms/Dlv": "int32",
+    "jms/Pri": "int32",
+    "jms/Seq": "int32",
+    "jms/Exp": "int64",
+    "jms/Tms": "int64",
+    "jms/Uci": "bytes",
+}
+
+ESCAPES = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
+
+# What can be wrong without being an error, in the order in which `_mq.pyx` numbers it: (key, reason, words).
+NOTES: tuple[tuple[str, MQRC | None, str], ...] = (
+    ("none", None, ""),
+    ("folder-name", MQRC.MQRC_RFH_FORMAT_ERROR, "the name of the folder cannot be found: it has no properties"),
+    ("folder-malformed", MQRC.MQRC_RFH_FORMAT_ERROR, "the folder is malformed: it has no properties"),
+    ("folder-depth", MQRC.MQRC_RFH_FORMAT_ERROR, "groups nest more than 128 deep: the folder has no properties"),
+    ("folder-encoding", MQRC.MQRC_RFH_FORMAT_ERROR, "the folder is no UTF-16: it has no properties"),
+    (
+        "folder-too-big",
+        MQRC.MQRC_PROPERTIES_TOO_BIG,
+        "the names of its properties take 16 times its length: the folder has no properties",
+    ),
+    (
+        "folder-restricted",
+        MQRC.MQRC_RFH_RESTRICTED_FORMAT_ERR,
+        "the mq folder breaks its restricted form: it has no properties",
+    ),
+    ("folder-plain", None, "not a property folder: its elements are no properties"),
+    ("folder-repeated", None, "only the first folder of this name counts"),
+    ("folder-dotted", None, "the name of the folder has a dot: its properties cannot be addressed"),
+    ("group-not-allowed", None, "this folder has no groups: what stands in one is no property"),
+    ("mixed-content", MQRC.MQRC_MIXED_CONTENT_NOT_ALLOWED, "text beside elements: the text is no property"),
+    ("element-dotted", None, "the name of the element has a dot: it cannot be addressed"),
+    ("name-invalid", MQRC.MQRC_PROPERTY_NAME_ERROR, "no property can have this name"),
+    ("name-truncated", MQRC.MQRC_PROPERTY_NAME_LENGTH_ERR, "a name has at most 4095 characters: the rest is cut off"),
+    ("type-unknown", MQRC.MQRC_PROP_TYPE_NOT_SUPPORTED, "the dt is not known: read as a byte string of its text"),
+    ("value-malformed", MQRC.MQRC_PROP_NUMBER_FORMAT_ERROR, "the value is none of its type"),
+    ("value-encoding", None, "the value is no UTF-8"),
+    ("value-escape", None, "the value has an escape that does not exist"),
+    ("duplicate", None, "the property stands nearer the head of the message"),
+    ("field-encoding", None, "the field is no text of its character set: replaced by U+FFFD where it is none"),
+    ("field-date", None, "PutDate and PutTime are no time"),
+    ("mde-default-only", None, "the MQMD has fields of version 2 that are not default: the MQMDE is data"),
+    ("mde-foreign", None, "not in the byte order and character set of the MQMD: the MQMDE is data"),
+    ("mde-version", None, "an MQMDE of a later version: it is data"),
+    ("mde-not-first", None, "not immediately behind the MQMD: its fields do not count"),
+    ("format-unknown", None, "no header of this name is known: data from here"),
+)

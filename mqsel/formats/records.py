@@ -1,0 +1,502 @@
+"""Records that other people's tools made of messages: one table for each schema, one walk for all of them.
+
+A `RecordSchema` says, as data, where a record keeps what JMS calls its headers and where the properties with names of
+their own are, and by which member a value names its type. What walks a dict here builds columns on Spark: whoever can
+follow a path can read the table. Knows no selectors. Follows SPARK.md §5; what that marks as unconfirmed is marked so
+here.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from mqsel.errors import bad_member, no_pair, no_record, unknown_kind, unknown_schema, unknown_type
+from mqsel.formats.mqmd import HIDDEN, MQMD
+from mqsel.values import TYPE_NAMES, Float32, Int8, Int16, Int32
+
+Path = tuple[str, ...]
+
+
+class Header(NamedTuple):
+    """A property whose name the specification gives, and where a record has it.
+
+    Attributes:
+        name: the property.
+        path: members to follow from the record; empty steps do not occur.
+        type: a name of `mqsel.values.TYPE_NAMES`.
+        words: for a number that selectors know by a word, the words; the property is then a string.
+    """
+
+    name: str
+    path: Path
+    type: str
+    words: Mapping[int, str] | None = None
+
+
+class Members(NamedTuple):
+    """Where a record keeps the properties that senders named.
+
+    Attributes:
+        path: members to follow from the record; empty where the record itself is what holds them.
+        is_pairs: a sequence of pairs (key, value), of which the last with a name counts, instead of a map.
+        tag: the member of a value that says of which kind it is, or None where values are plain.
+        kinds: for each kind the type, and the member of the value that has it; None where it has none.
+        type_suffix: what the name of a property and this make together names its type, or None.
+    """
+
+    path: Path
+    is_pairs: bool = False
+    tag: str | None = None
+    kinds: Mapping[str, tuple[str, str | None]] = {}
+    type_suffix: str | None = None
+
+
+class RecordSchema(NamedTuple):
+    """How one tool lays out a message.
+
+    Attributes:
+        name: what the command line calls it.
+        title: what people call it.
+        headers: the properties with names of the specification.
+        members: the others.
+        has_types: property values keep their types; otherwise they are texts and `types` must declare them.
+        null: the text that stands for a value that is not there, or None.
+        envelope: members of which all stand around a record that is wrapped once more; the last one has the record.
+        bytes_as: how a text spells bytes: base64 or hex (with or without ID: in front).
+        source: who says so.
+    """
+
+    name: str
+    title: str
+    headers: tuple[Header, ...]
+    members: Members
+    has_types: bool
+    source: str
+    null: str | None = None
+    envelope: tuple[str, ...] = ()
+    bytes_as: str = "hex"
+
+
+JMS_DELIVERY_MODE = {1: "NON_PERSISTENT", 2: "PERSISTENT"}
+MQMD_PERSISTENCE = {0: "NON_PERSISTENT", 1: "PERSISTENT"}
+
+CONNECT = RecordSchema(
+    name="connect",
+    title="io.confluent.connect.jms.Value",
+    source="SPARK.md §5a. The widths of the numbers among the headers are inferred from samples",
+    has_types=True,
+    envelope=("schema", "payload"),  # the JSON converter with its schemas enabled
+    bytes_as="base64",
+    headers=(
+        Header("JMSMessageID", ("messageID",), "string"),
+        Header("JMSTimestamp", ("timestamp",), "int64"),
+        Header("JMSDeliveryMode", ("deliveryMode",), "int32", JMS_DELIVERY_MODE),
+        Header("JMSCorrelationID", ("correlationID",), "string"),
+        Header("JMSReplyTo", ("replyTo", "name"), "string"),
+        Header("JMSDestination", ("destination", "name"), "string"),
+        Header("JMSRedelivered", ("redelivered",), "boolean"),
+        Header("JMSType", ("type",), "string"),
+        Header("JMSExpiration", ("expiration",), "int64"),
+        Header("JMSPriority", ("priority",), "int32"),
+    ),
+    members=Members(
+        ("properties",),
+        tag="propertyType",
+        kinds={
+            "boolean": ("boolean", "boolean"),
+            "byte": ("int8", "byte"),
+            "short": ("int16", "short"),
+            "integer": ("int32", "integer"),
+            "long": ("int64", "long"),
+            "float": ("float32", "float"),
+            "double": ("float64", "double"),
+            "string": ("string", "string"),
+            "bytes": ("bytes", "bytes"),
+            "null-value": ("null", None),
+        },
+    ),
+)
+
+_MQMD_HEADER = "JMS_IBM_MQMD_"
+_MQMD_TYPES = {"MQLONG": "int32", "MQCHAR": "string", "MQBYTE": "bytes"}
+
+CONNECT_IBM = RecordSchema(
+    name="connect-ibm",
+    title="headers of IBM kafka-connect-mq-source",
+    source="SPARK.md §5b: JMS headers are not copied; fields of the MQMD are, with mq.message.mqmd.read=true",
+    has_types=False,
+    headers=(
+        Header("JMSMessageID", ("headers", f"{_MQMD_HEADER}MsgId"), "string"),
+        Header("JMSCorrelationID", ("headers", f"{_MQMD_HEADER}CorrelId"), "string"),
+        Header("JMSPriority", ("headers", f"{_MQMD_HEADER}Priority"), "int32"),
+        Header("JMSDeliveryMode", ("headers", f"{_MQMD_HEADER}Persistence"), "int32", MQMD_PERSISTENCE),
+        *(
+            Header(f"{prefix}{field.name}", ("headers", f"{_MQMD_HEADER}{field.name}"), kinds[field.kind])
+            for prefix, kinds in (("Root.MQMD.", _MQMD_TYPES), (_MQMD_HEADER, {**_MQMD_TYPES, "MQBYTE": "string"}))
+            for field in MQMD
+            if field.name not in HIDDEN
+        ),
+    ),
+    members=Members(("headers",), is_pairs=True),
+)
+
+LENSES = RecordSchema(
+    name="lenses",
+    title="io.lenses.streamreactor.connect.jms",
+    source="SPARK.md §5c: no expiration, and every property a text",
+    has_types=False,
+    envelope=("schema", "payload"),
+    headers=(
+        Header("JMSTimestamp", ("message_timestamp",), "int64"),
+        Header("JMSCorrelationID", ("correlation_id",), "string"),
+        Header("JMSRedelivered", ("redelivered",), "boolean"),
+        Header("JMSReplyTo", ("reply_to",), "string"),
+        Header("JMSDestination", ("destination",), "string"),
+        Header("JMSMessageID", ("message_id",), "string"),
+        Header("JMSDeliveryMode", ("mode",), "int32", JMS_DELIVERY_MODE),
+        Header("JMSType", ("type",), "string"),
+        Header("JMSPriority", ("priority",), "int32"),
+    ),
+    members=Members(("properties",)),
+)
+
+NIFI = RecordSchema(
+    name="nifi",
+    title="attributes of a NiFi FlowFile from ConsumeJMS",
+    source="SPARK.md §5d: the literals are those of Spring's JmsHeaders, unconfirmed; null is written as a text",
+    has_types=False,
+    null="null",
+    headers=(
+        Header("JMSDeliveryMode", ("jms_deliveryMode",), "int32", JMS_DELIVERY_MODE),
+        Header("JMSExpiration", ("jms_expiration",), "int64"),
+        Header("JMSPriority", ("jms_priority",), "int32"),
+        Header("JMSRedelivered", ("jms_redelivered",), "boolean"),
+        Header("JMSTimestamp", ("jms_timestamp",), "int64"),
+        Header("JMSCorrelationID", ("jms_correlationId",), "string"),
+        Header("JMSMessageID", ("jms_messageId",), "string"),
+        Header("JMSType", ("jms_type",), "string"),
+        Header("JMSReplyTo", ("jms_replyTo",), "string"),
+        Header("JMSDestination", ("jms_destination",), "string"),
+    ),
+    members=Members((), type_suffix=".type"),
+)
+
+PULSAR = RecordSchema(
+    name="pulsar",
+    title="properties of Pulsar JMS",
+    source="SPARK.md §5f: texts, each with a neighbour that names its type; no headers are documented",
+    has_types=True,
+    headers=(),
+    members=Members(("properties",), type_suffix="_jsmtype"),
+)
+
+SCHEMAS = {schema.name: schema for schema in (CONNECT, CONNECT_IBM, LENSES, NIFI, PULSAR)}
+
+# What neighbours that name a type call it: Java's names beside ours.
+_NEIGHBOURS = {
+    **{name: name for name in TYPE_NAMES},
+    "byte": "int8",
+    "short": "int16",
+    "int": "int32",
+    "integer": "int32",
+    "long": "int64",
+    "float": "float32",
+    "double": "float64",
+}
+# Avro's JSON writes a value that may be null as {"string": "x"}. A map of properties is never taken for one: its only
+# property may be called so.
+_AVRO = {"null", "boolean", "int", "long", "float", "double", "bytes", "string"}
+
+
+# ---- values ------------------------------------------------------------------------------------------------------
+
+_WHOLE = re.compile(r"[+-]?[0-9]+")
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|NaN|[+-]?Infinity")
+
+
+def _boolean(value: Any) -> bool:
+    if isinstance(value, bool):
+        return value
+    return {"true": True, "false": False}[value.lower()]
+
+
+def _whole(value: Any) -> int:
+    if isinstance(value, str) and _WHOLE.fullmatch(value):
+        return int(value)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    raise ValueError
+
+
+def _int64(value: Any) -> int:
+    number = _whole(value)
+    if not -(1 << 63) <= number < 1 << 63:
+        raise ValueError
+    return number
+
+
+def _float(value: Any) -> float:
+    if (isinstance(value, str) and _NUMBER.fullmatch(value)) or type(value) in (int, float):
+        return float(value)
+    raise ValueError
+
+
+def _string(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    raise ValueError
+
+
+def _bytes(value: Any, spelling: str) -> bytes:
+    if isinstance(value, str):
+        if spelling == "base64":
+            return base64.b64decode(value, validate=True)
+        return bytes.fromhex(value.removeprefix("ID:"))
+    data = bytes(memoryview(value))
+    if spelling == "hex" and data.startswith(b"ID:"):  # the text, on the wire
+        return bytes.fromhex(data[3:].decode("ascii"))
+    return data
+
+
+def _readers(spelling: str) -> dict[str, Callable[[Any], Any]]:
+    return {
+        "boolean": _boolean,
+        "int8": lambda value: Int8(_whole(value)),
+        "int16": lambda value: Int16(_whole(value)),
+        "int32": lambda value: Int32(_whole(value)),
+        "int64": _int64,
+        "float32": lambda value: Float32(_float(value)),
+        "float64": _float,
+        "string": _string,
+        "bytes": lambda value: _bytes(value, spelling),
+        "null": lambda _: None,
+    }
+
+
+# ---- the walk ----------------------------------------------------------------------------------------------------
+
+
+def _names_of(value: Any) -> Iterable[str] | None:
+    """Give the members of a dict or a Row, or None for what has none."""
+    if isinstance(value, Mapping):
+        return value.keys()
+    return getattr(value, "__fields__", None)  # a Spark Row, without importing Spark
+
+
+def _member(value: Any, name: str) -> Any:
+    """Take one step of a path: a member of a dict or a Row, or the last of the pairs with that key."""
+    if isinstance(value, Mapping):
+        found = value.get(name)
+    elif hasattr(value, "__fields__"):
+        found = value[name] if name in value.__fields__ else None
+    elif isinstance(value, (list, tuple)):
+        found = None
+        for key, one in _pairs(value):
+            if key == name:
+                found = one
+    else:
+        found = None
+    return found
+
+
+def _bare(value: Any) -> Any:
+    """Take a value that may be null out of what Avro's JSON puts around it."""
+    if type(value) is dict and len(value) == 1:
+        ((kind, inner),) = value.items()
+        if kind in _AVRO or (isinstance(kind, str) and "." in kind and type(inner) is dict):
+            return inner
+    return value
+
+
+def _pairs(value: Iterable[Any]) -> Iterator[tuple[str, Any]]:
+    """Give keys and values of a map as Arrow gives it, or of Kafka's headers."""
+    for item in value:
+        names = _names_of(item)
+        if names is not None and "key" in names and "value" in names:
+            pair = item["key"], item["value"]
+        elif names is None and isinstance(item, (list, tuple)) and len(item) == 2:
+            pair = item[0], item[1]
+        else:
+            raise no_pair(item)
+        if not isinstance(pair[0], str):
+            raise no_pair(item)
+        yield pair
+
+
+def _items(value: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, Mapping):
+        yield from _pairs(list(value.items()))
+    elif hasattr(value, "__fields__"):
+        yield from zip(value.__fields__, value, strict=False)
+    else:
+        yield from _pairs(value)
+
+
+class RecordReader:
+    """Turns records of one schema into messages: dicts of typed properties. Made by `reader`; may be pickled.
+
+    Attributes:
+        schema: the table it follows.
+        unread: for each property, how many values did not fit the type they should have, and became NULL.
+        lost: for each of these, the value that was the last one.
+    """
+
+    def __init__(self, schema: RecordSchema, names: Iterable[str] | None, types: Mapping[str, str]) -> None:
+        self.schema = schema
+        self.unread: Counter[str] = Counter()
+        self.lost: dict[str, Any] = {}
+        self._names = None if names is None else tuple(names)
+        self._types = dict(types)
+        self._prepare()
+
+    def _prepare(self) -> None:
+        schema = self.schema
+        self._readers = _readers(schema.bytes_as)
+        self._headers = schema.headers
+        self._own: tuple[tuple[str, str], ...] | None = None  # (the name asked for, its name in the record)
+        if self._names is not None:
+            headers = {header.name: header for header in schema.headers}
+            self._headers = tuple(headers[name] for name in self._names if name in headers)
+            self._own = tuple((name, name.removeprefix("usr.")) for name in self._names if name not in headers)
+        # Members that a header is read from are not properties of their own.
+        depth = len(schema.members.path)
+        self._used = {header.path[depth] for header in schema.headers if header.path[:depth] == schema.members.path}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return RecordReader, (self.schema, self._names, self._types)
+
+    def __call__(self, record: Any) -> dict[str, Any]:
+        """Read one record.
+
+        Args:
+            record: a mapping, or a Spark Row; what is inside may be mappings, Rows, or sequences of pairs.
+
+        Raises: PropertyTypeError: no record of this schema, or a value that is not of the kind it says it is.
+        """
+        record, members = self._opened(record)
+        message: dict[str, Any] = {}
+        for header in self._headers:
+            value = record
+            for step in header.path:
+                value = _bare(_member(value, step))
+            if value is not None:
+                message[header.name] = self._header(header, value)
+        if self._own is not None:
+            for name, own in self._own:
+                value = _member(members, own)
+                if value is not None:
+                    message[name] = self._value(own, value, members)
+            return message
+        for name, value in _items(members):
+            if name not in self._used and not self._is_neighbour(name, value, members):
+                message[name] = None if value is None else self._value(name, value, members)
+        return message
+
+    def _is_neighbour(self, name: str, value: Any, members: Any) -> bool:
+        """Tell whether a member only names the type of another one."""
+        suffix = self.schema.members.type_suffix
+        if suffix is None or not name.endswith(suffix) or not isinstance(value, str) or value not in _NEIGHBOURS:
+            return False
+        return _member(members, name.removesuffix(suffix)) is not None
+
+    def _opened(self, record: Any) -> tuple[Any, Any]:
+        """Take a record out of its envelope; find what holds its properties."""
+        schema = self.schema
+        names = _names_of(record)
+        if names is not None and schema.envelope and set(schema.envelope) == set(names):
+            record = record[schema.envelope[-1]]
+            names = _names_of(record)
+        if names is None:
+            raise no_record(schema.title, f"a Python {type(record).__qualname__}")
+        members = record
+        for step in schema.members.path:
+            if step not in (_names_of(members) or ()):
+                raise no_record(schema.title, f"no '{step}' among {', '.join(map(repr, list(names)[:5])) or 'nothing'}")
+            members = _member(members, step)
+        if schema.members.tag is None and type(members) is dict and type(members.get("map")) is dict:
+            members = members["map"]  # Avro's JSON: values are plain, so this one is no property
+        if members is None:
+            members = {}
+        elif _names_of(members) is None and not isinstance(members, (list, tuple)):
+            raise no_record(schema.title, f"{'.'.join(schema.members.path)} is a Python {type(members).__qualname__}")
+        return record, members
+
+    def _header(self, header: Header, value: Any) -> Any:
+        declared = self._types.get(header.name)
+        value = self._typed(header.name, declared or header.type, value)
+        if header.words is None or declared is not None or value is None:
+            return value
+        return header.words[value] if value in header.words else self._lose(header.name, value)
+
+    def _lose(self, name: str, value: Any) -> None:
+        self.unread[name] += 1
+        self.lost[name] = value
+
+    def _value(self, name: str, value: Any, members: Any) -> Any:
+        """Read the value of a property by what is declared, by what it says itself, or as it stands."""
+        schema = self.schema.members
+        kind = self._types.get(name)
+        if schema.tag is not None:
+            said = _member(value, schema.tag)
+            if not isinstance(said, str) or said not in schema.kinds:
+                raise unknown_kind(name, said, schema.tag, schema.kinds)
+            own, place = schema.kinds[said]
+            value = None if place is None else _bare(_member(value, place))
+            if value is None and place is not None:
+                raise bad_member(name, own, value)
+            kind = kind or own
+        else:
+            value = _bare(value)
+        if schema.type_suffix is not None and kind is None:
+            said = _member(members, name + schema.type_suffix)
+            kind = _NEIGHBOURS.get(said) if isinstance(said, str) else None
+            if kind is None and said is not None and self.schema.has_types:  # else it is some other property
+                raise unknown_kind(name, said, name + schema.type_suffix, _NEIGHBOURS)
+        return self._typed(name, kind, value)
+
+    def _typed(self, name: str, kind: str | None, value: Any) -> Any:
+        """Read a value as the type *kind*, or as it stands where nothing says its type."""
+        if not self.schema.has_types and isinstance(value, (bytes, bytearray, memoryview)) and kind != "bytes":
+            try:
+                value = bytes(value).decode()
+            except UnicodeDecodeError:
+                return self._lose(name, value)
+        if value is None or (isinstance(value, str) and value == self.schema.null):
+            return None
+        if kind is None:
+            return value
+        try:
+            return self._readers[kind](value)
+        except (ValueError, TypeError, KeyError, AttributeError, OverflowError):
+            # What a text lost is the source's loss; anything else is not what the schema says it is.
+            if isinstance(value, str) or name in self._types:
+                return self._lose(name, value)
+            raise bad_member(name, kind, value) from None
+
+
+def reader(
+    schema: RecordSchema | str, names: Iterable[str] | None = None, types: Mapping[str, str] | None = None
+) -> RecordReader:
+    """Make a function that turns records into messages.
+
+    Args:
+        schema: a `RecordSchema`, or the name of one in `SCHEMAS`.
+        names: the properties that will be read; None for all.
+        types: for sources that lost them, the types of properties by name, as `mqsel.values.TYPE_NAMES` spells them. A
+            value that does not fit is NULL, and counted in ``unread``.
+
+    Raises: ArgumentError: a schema or a type that is not there.
+    """
+    if isinstance(schema, str):
+        if schema not in SCHEMAS:
+            raise unknown_schema(schema, SCHEMAS)
+        schema = SCHEMAS[schema]
+    declared = {name.removeprefix("usr."): kind for name, kind in (types or {}).items()}
+    for name, kind in declared.items():
+        if kind not in TYPE_NAMES:
+            raise unknown_type(name, kind, TYPE_NAMES)
+    return RecordReader(schema, names, declared)

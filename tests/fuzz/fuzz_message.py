@@ -1,0 +1,170 @@
+"""Invariant: any bytes either are read, alike in every way of reading, or raise DecodeError. Nothing else, ever.
+
+    python tests/fuzz/fuzz_message.py --seconds 60 [--seed 1]
+
+Bytes are messages of the vectors and of `encode` with bits flipped, lengths exchanged, pieces cut, doubled and moved,
+and pieces of folders put in. What is read by name, into a record and as a whole must agree; nothing may depend on what
+was read before.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import pickle
+import random
+import string
+import struct
+import time
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import mqsel
+from mqsel import formats
+from mqsel.errors import DecodeError
+from mqsel.formats import mq
+from mqsel.formats.mqmd import HEADERS, MQFMT_MD_EXTENSION, MQFMT_RF_HEADER_2
+from mqsel.formats.mqrfh2 import DT, GROUPED_FOLDERS, PLAIN_FOLDERS
+from mqsel.values import Float32, Int8, Int16, Int32
+
+VECTORS = Path(__file__).resolve().parent.parent / "vectors" / "formats" / "mq.jsonl"
+LENGTHS = (0, 1, 2, 3, 4, 8, 35, 36, 37, 40, 72, -1, -2, -4, 2**31 - 1, 2**31 - 4, -(2**31), 1200, 1208, 273, 546)
+FOLDERS = (*GROUPED_FOLDERS, *PLAIN_FOLDERS, "psc", "my", "Root", "JMSx")
+PIECES = [
+    *(f"<{name}>" for name in FOLDERS),
+    *(f"</{name}>" for name in FOLDERS),
+    *(f" dt='{dt}'" for dt in DT),
+    "<", ">", "/", "/>", "</", "=", "'", '"', "&", "&lt;", "&#65;", "&#x1F600;", "\0", " ", "\n", ".", ":", "-",
+    " xsi:nil='true'", " content='properties'", "<a>", "</a>", "<a/>", "<ä>1</ä>", "é", "𝄞", "1e999", "NOT", "JMS",
+]  # fmt: skip
+FORMATS = [MQFMT_RF_HEADER_2, MQFMT_MD_EXTENSION, *(row.format for row in HEADERS), "MQHXXX  ", "        "]
+
+
+def made(rng: random.Random) -> bytes:
+    """Make a message of properties of all types, and see that it reads back as it was made."""
+    values: list[Any] = [
+        1, -(2**63), Int8(-1), Int16(300), Int32(5), 1.5, Float32(0.1), "", "a<b&c", "ü𝄞", b"", b"\0\xff", True, None,
+    ]  # fmt: skip
+    properties: dict[str, Any] = {}
+    for _ in range(rng.randrange(12)):
+        name = "x" + "".join(rng.choices(string.ascii_letters, k=rng.randrange(6)))
+        properties[rng.choice(("", "", "my.", "mq_usr.g.h.")) + name] = rng.choice(values)
+    if rng.random() < 0.5:
+        properties |= {"JMSPriority": Int32(rng.randrange(12)), "JMSType": "car", "JMSTimestamp": rng.randrange(2**40)}
+    raw = mq.encode(
+        {"MsgId": rng.randbytes(24), "MsgSeqNumber": rng.randrange(5), "PutDate": "20240229", "PutTime": "23595999"},
+        properties,
+        rng.randbytes(rng.randrange(40)),
+        version=rng.choice((1, 2)),
+        encoding=rng.choice((273, 546)),
+        ccsid=rng.choice((1208, 819, 37, 500, 1047)),
+        name_value_ccsid=rng.choice((1208, 1208, 1200)),
+    )
+    found = formats.properties(raw, properties)
+    assert {name: (type(value), value) for name, value in found.items()} == {
+        name: (type(value), value) for name, value in properties.items()
+    }, raw.hex()
+    return raw
+
+
+def mutated(rng: random.Random, data: bytes) -> bytes:
+    changed = bytearray(data)
+    for _ in range(rng.randrange(1, 6)):
+        if not changed:
+            break
+        at = rng.randrange(len(changed))
+        match rng.randrange(9):
+            case 0:
+                changed[at] ^= 1 << rng.randrange(8)
+            case 1:
+                changed[at] = rng.choice(b"<>/='\"& .:-\0\x01aA0\x80\xff")
+            case 2 if len(changed) >= 4:
+                aligned = rng.randrange(len(changed) // 4) * 4
+                struct.pack_into(rng.choice("<>") + "i", changed, aligned, rng.choice((*LENGTHS, len(changed))))
+            case 3:
+                del changed[at : at + rng.choice((1, 2, 4, 36, 400))]
+            case 4:
+                changed[at:at] = changed[at : at + rng.choice((1, 4, 36, 100))]
+            case 5:
+                changed[at:at] = rng.choice(PIECES).encode()
+            case 6:
+                piece = rng.choice(PIECES).encode()
+                changed[at : at + len(piece)] = piece
+            case 7 if len(changed) >= 40:
+                changed[32:40] = rng.choice(FORMATS).encode()
+            case _:
+                to = rng.randrange(len(changed))
+                changed[at : at + 8], changed[to : to + 8] = changed[to : to + 8], changed[at : at + 8]
+    return bytes(changed)
+
+
+def outcome(read: Any, raw: bytes) -> tuple[str, Any]:
+    try:
+        return "read", read(raw)
+    except DecodeError as error:
+        assert error.structure and error.reason is not None and 0 <= error.offset <= len(raw)
+        assert pickle.loads(pickle.dumps(error)).args == error.args
+        return "error", str(error)
+
+
+def check(rng: random.Random, raw: bytes, decoders: list[Any]) -> bool:
+    """Read one message in every way."""
+    kind, found = outcome(formats.properties, raw)
+    inspected = outcome(formats.inspect, raw)
+    assert inspected[0] == kind
+    if kind == "error":
+        assert inspected[1] == found
+    else:
+        rows = [(row.name, repr(row.value), type(row.value)) for row in inspected[1].rows]
+        assert len(rows) == len(found)
+        assert {name: (repr(value), type(value)) for name, value in found.items()} == {
+            name: (value, kind) for name, value, kind in rows
+        }
+        assert all(-1 <= row.offset < len(raw) for row in inspected[1].rows)
+        names = [*rng.sample(sorted(found), min(len(found), 6)), "absent", "my.absent"]
+        assert repr(formats.properties(raw, names)) == repr({name: found[name] for name in names if name in found})
+        reader = SimpleNamespace(properties=tuple(names), match_option=None, dialect=mqsel.IBM_MQ)
+        record = formats.decoder("mq", reader, invalid_names="ignore")(raw)
+        assert repr([found.get(name) for name in names]) == repr([record[name] for name in names])
+        again = formats.properties(bytearray(raw))
+        assert repr(again) == repr(found)
+    for decode in decoders:
+        outcome(decode, raw)
+    return kind == "read"
+
+
+def main() -> int:
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--seconds", type=float, default=10)
+    arguments.add_argument("--seed", type=int, default=None)
+    options = arguments.parse_args()
+    seed = options.seed if options.seed is not None else random.SystemRandom().randrange(1 << 32)
+    print(f"seed {seed}", flush=True)
+    rng = random.Random(seed)
+    corpus = [bytes.fromhex(json.loads(line)["message"]) for line in VECTORS.read_text(encoding="utf-8").splitlines()]
+    corpus = [raw for raw in corpus if len(raw) < 5000]
+    texts = (
+        "color = 'blue' AND a > 5",
+        "JMSPriority > 4 AND my.group.inner IS NULL",
+        f"JMSMessageID = 'ID:{'0a' * 24}'",
+    )
+    decoders = [formats.decoder("mq", mqsel.compile(text)) for text in texts]
+    stop = time.monotonic() + options.seconds
+    tried = read = 0
+    while time.monotonic() < stop:
+        whole = rng.choice(corpus) if rng.random() < 0.7 else made(rng)
+        for _ in range(20):
+            tried += 1
+            raw = mutated(rng, whole) if rng.random() < 0.99 else rng.randbytes(rng.randrange(500))
+            try:
+                read += check(rng, raw, decoders)
+            except BaseException:
+                print(f"failing bytes: {raw.hex()}", flush=True)
+                raise
+    print(f"{tried} tried, {read} read")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
