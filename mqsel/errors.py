@@ -678,3 +678,67 @@ def long_message(path: str, limit: int) -> FileError:
 
 def file_trouble(path: str, why: str) -> FileError:
     return FileError(f"the file cannot be read: {why}", path=path)
+
+
+# ---- Spark -------------------------------------------------------------------------------------------------------
+
+
+def no_pyspark() -> MqselError:
+    return MqselError("pyspark is not installed: mqsel.spark needs it", hint="pip install 'mqsel[spark]'")
+
+
+def unusable_column(name: str) -> ArgumentError:
+    return ArgumentError(
+        f"the column {quoted(name)} cannot be named in an expression: Spark replaces ${{…}} in it",
+        hint="rename the column",
+    )
+
+
+def no_column(name: str, path: str, near: str) -> ArgumentError:
+    return ArgumentError(f"'{name}' is mapped to '{path}': there is no such column{near}")
+
+
+def ambiguous_column(name: str, others: Iterable[str]) -> PropertyTypeError:
+    return PropertyTypeError(
+        f"'{name}' may be any of the columns {', '.join(map(repr, others))}: names of properties are case-sensitive",
+        name=name,
+        hint="set spark.sql.caseSensitive to true, or rename columns",
+    )
+
+
+def column_type(name: str, found: str, hint: str, declared: str | None = None) -> PropertyTypeError:
+    wanted = "a property has no such type" if declared is None else f"it cannot be read as {declared}"
+    return PropertyTypeError(
+        f"the column of property '{name}' is {found}: {wanted}",
+        name=name,
+        value_type=found,
+        hint=hint or "convert it with withColumn, and map the property to that column",
+    )
+
+
+def undeclared(name: str) -> PropertyTypeError:
+    return PropertyTypeError(
+        f"property '{name}' has a type of its own in each row: a column has one",
+        name=name,
+        hint=f"declare it: types={{'{name}': …}}",
+    )
+
+
+def no_road(road: object, roads: Iterable[str]) -> ArgumentError:
+    return ArgumentError(f"road is {road!r}: expected {' or '.join(map(repr, roads))}, or None")
+
+
+def not_native(text: str, reason: str) -> ArgumentError:
+    return ArgumentError(
+        f"{text} has no exact Catalyst expression: {reason}", hint="leave the road to mqsel, or take road='arrow'"
+    )
+
+
+def endless_batches(name: str, found: str) -> ArgumentError:
+    return ArgumentError(
+        f"{name} is {found}: Spark would never finish the first batch", hint="set it to 1 or more; 10000 is the default"
+    )
+
+
+def bad_tasks(found: object) -> ArgumentError:
+    return ArgumentError(f"tasks is {found!r}: expected a positive integer")

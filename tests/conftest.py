@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import pickle
+import shutil
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -158,3 +161,29 @@ def shared(*parts: str) -> Path:
 def json_lines(path: Path) -> list[dict[str, Any]]:
     """Read a JSON Lines file."""
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line]
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[Any]:
+    """Start a Spark with two worker threads, or skip, saying what is missing."""
+    sql = pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
+    home = os.environ.get("JAVA_HOME")
+    if not (shutil.which("java") or (home and (Path(home) / "bin" / "java").exists())):
+        pytest.skip("no java on the PATH and no JAVA_HOME: Spark needs Java 17")
+    with pytest.MonkeyPatch.context() as patch:
+        # Without it the workers are the first python3 on the PATH, which has no mqsel.
+        patch.setenv("PYSPARK_PYTHON", sys.executable)
+        patch.setenv("PYSPARK_DRIVER_PYTHON", sys.executable)
+        patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
+        session = (
+            sql.SparkSession.builder.master("local[2]")
+            .appName("mqsel tests")
+            .config("spark.ui.enabled", "false")
+            .config("spark.driver.bindAddress", "127.0.0.1")
+            .config("spark.driver.host", "127.0.0.1")
+            .config("spark.ui.showConsoleProgress", "false")
+            .config("spark.log.level", "OFF")
+            .getOrCreate()
+        )
+        yield session
+        session.stop()

@@ -8,12 +8,8 @@ from __future__ import annotations
 
 import functools
 import itertools
-import os
 import random
-import shutil
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -27,32 +23,6 @@ from mqsel.values import Int32
 NAMES = ("number", "color", "weight", "price", "fragile", "token")
 SELECTOR = "color = 'red' AND weight > 50 AND (price < 5 OR fragile) OR token = \"0x0102\" AND color LIKE '%e%'"
 COUNT, PARTITIONS = 20_000, 8
-
-
-@pytest.fixture(scope="module")
-def spark() -> Iterator[Any]:
-    """Start a Spark with two worker threads, or skip, saying what is missing."""
-    sql = pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
-    home = os.environ.get("JAVA_HOME")
-    if not (shutil.which("java") or (home and (Path(home) / "bin" / "java").exists())):
-        pytest.skip("no java on the PATH and no JAVA_HOME: Spark needs Java 17")
-    with pytest.MonkeyPatch.context() as patch:
-        # Without it the workers are the first python3 on the PATH, which has no mqsel.
-        patch.setenv("PYSPARK_PYTHON", sys.executable)
-        patch.setenv("PYSPARK_DRIVER_PYTHON", sys.executable)
-        patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
-        session = (
-            sql.SparkSession.builder.master("local[2]")
-            .appName("mqsel tests")
-            .config("spark.ui.enabled", "false")
-            .config("spark.driver.bindAddress", "127.0.0.1")
-            .config("spark.driver.host", "127.0.0.1")
-            .config("spark.ui.showConsoleProgress", "false")
-            .config("spark.log.level", "OFF")
-            .getOrCreate()
-        )
-        yield session
-        session.stop()
 
 
 def _rows() -> list[tuple[Any, ...]]:

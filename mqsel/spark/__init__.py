@@ -1,0 +1,29 @@
+"""Selectors as Columns of Spark DataFrames, in classic Spark and Spark Connect.
+
+`column` is the condition of ``df.filter``; `plan` says how it is evaluated, `profile` why it selects what it does. Nothing
+here imports pyspark before it is called. Follows SPARK.md.
+"""
+
+from importlib.util import find_spec
+
+from mqsel import errors
+
+if find_spec("pyspark") is None:
+    raise errors.no_pyspark()
+
+from mqsel.spark.columns import Layout, Source, layout
+from mqsel.spark.plan import Plan, column, plan, properties
+from mqsel.spark.ship import Cluster, Worker, check_cluster
+
+__all__ = [
+    "Cluster",
+    "Layout",
+    "Plan",
+    "Source",
+    "Worker",
+    "check_cluster",
+    "column",
+    "layout",
+    "plan",
+    "properties",
+]

@@ -1,0 +1,469 @@
+"""From the name of a property to the Catalyst text that reads it, and its type.
+
+Owns what a `Layout` says, what a Spark type is as a property type, and how a text that lost its type gets it back. Every
+text here is exact under any session setting and cannot raise. Knows no selectors. Follows SPARK.md §4 and §5; records of
+connectors are read by the tables of `mqsel.formats.records`.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from mqsel import errors
+from mqsel.errors import ArgumentError, PropertyTypeError
+from mqsel.formats.records import CONNECT, SCHEMAS, Header, Members
+from mqsel.values import TYPE_NAMES
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+    from pyspark.sql.types import StructType
+
+Place = str | tuple[str, str]
+
+
+class Layout(NamedTuple):
+    """Where the rows of a DataFrame keep the properties. Made by `layout`.
+
+    Attributes:
+        places: for a property, the path of its column.
+        types: for a property, the type it is read as.
+        headers: properties with names of the specification, each with a path below `within`.
+        members: where all the other properties are, or None: each is a column of its own.
+        within: path of the column that holds the record.
+        null: a text that stands for a missing value, or None.
+    """
+
+    places: Mapping[str, str]
+    types: Mapping[str, str]
+    headers: Mapping[str, Header]
+    members: Members | None
+    within: tuple[str, ...]
+    null: str | None
+
+
+class Case(NamedTuple):
+    """What a property is where the tag of its row has one value.
+
+    Attributes:
+        tag: that value.
+        kind: a name of `mqsel.values.TYPE_NAMES`.
+        sql: Catalyst text of the value.
+    """
+
+    tag: str
+    kind: str
+    sql: str
+
+
+class Source(NamedTuple):
+    """Where the value of a property comes from.
+
+    Attributes:
+        name: the property.
+        kind: a name of `mqsel.values.TYPE_NAMES`, "null" where no column has it, "" where each row says it.
+        sql: Catalyst text of the value, of the Spark type that belongs to `kind`; of the tag where `kind` is "".
+        raw: text of what was converted; where this is not NULL and the value is, the row was not readable.
+        cases: what the tag may be, where `kind` is "".
+    """
+
+    name: str
+    kind: str
+    sql: str
+    raw: str
+    cases: tuple[Case, ...] = ()
+
+
+SPARK_TYPES = {
+    "boolean": "BOOLEAN",
+    "int8": "TINYINT",
+    "int16": "SMALLINT",
+    "int32": "INT",
+    "int64": "BIGINT",
+    "float32": "FLOAT",
+    "float64": "DOUBLE",
+    "string": "STRING",
+    "bytes": "BINARY",
+}
+_KINDS = {
+    "NullType": "null",
+    "BooleanType": "boolean",
+    "ByteType": "int8",
+    "ShortType": "int16",
+    "IntegerType": "int32",
+    "LongType": "int64",
+    "FloatType": "float32",
+    "DoubleType": "float64",
+    "StringType": "string",
+    "VarcharType": "string",
+    "BinaryType": "bytes",
+}
+# What Java calls the types beside our names: the words of a `_jsmtype` neighbour.
+_WORDS = {
+    **{name: name for name in SPARK_TYPES},
+    **{"byte": "int8", "short": "int16", "int": "int32", "integer": "int32", "long": "int64"},
+    **{"float": "float32", "double": "float64"},
+}
+
+_WHOLE = r"rlike({0}, r'\A[+-]?[0-9]+\z')"
+_NUMBER = r"rlike({0}, r'\A([+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|NaN|[+-]?Infinity)\z')"
+_HEX = r"rlike({0}, r'\A(ID:)?([0-9A-Fa-f]{{2}})*\z')"
+# Spark reads '1d', ' 1 ' and 't' as well: what parses is what the readers of records take.
+_FROM_TEXT = {
+    "string": "{0}",
+    "boolean": "CASE lower({0}) WHEN 'true' THEN true WHEN 'false' THEN false END",
+    **{
+        kind: f"CASE WHEN {_WHOLE} THEN try_cast({{0}} AS {SPARK_TYPES[kind]}) END"
+        for kind in ("int8", "int16", "int32", "int64")
+    },
+    "float64": f"CASE WHEN {_NUMBER} THEN try_cast({{0}} AS DOUBLE) END",
+    "float32": f"CASE WHEN {_NUMBER} THEN CAST(try_cast({{0}} AS DOUBLE) AS FLOAT) END",
+    "bytes": f"CASE WHEN {_HEX} THEN unhex(CASE WHEN startswith({{0}}, 'ID:') THEN substr({{0}}, 4) ELSE {{0}} END) END",
+}
+_INTEGERS = ("int8", "int16", "int32", "int64")
+_FLOATS = ("float32", "float64")
+_TO_INTEGER = {kind: f"try_cast({{0}} AS {SPARK_TYPES[kind]})" for kind in _INTEGERS}
+_TO_FLOAT = {kind: f"CAST({{0}} AS {SPARK_TYPES[kind]})" for kind in _FLOATS}
+# For the type of a column, the types it may be declared to be, each with the text that converts it.
+_CONVERSIONS: dict[str, dict[str, str]] = {
+    "StringType": _FROM_TEXT,
+    "VarcharType": _FROM_TEXT,
+    **dict.fromkeys(("ByteType", "ShortType", "IntegerType", "LongType"), {**_TO_INTEGER, **_TO_FLOAT}),
+    **dict.fromkeys(("FloatType", "DoubleType"), _TO_FLOAT),
+    "TimestampType": {"int64": "unix_millis({0})"},
+    "VariantType": {kind: f"try_variant_get({{0}}, '$', '{name.lower()}')" for kind, name in SPARK_TYPES.items()},
+}
+_EXACT_DIGITS = 18  # every decimal(18,0) is an int64
+
+
+# ---- texts ---------------------------------------------------------------------------------------------------------
+
+
+def text_literal(text: str) -> str:
+    r"""Write a string as a literal that every session reads alike.
+
+    Whether ``\`` escapes and whether ``''`` is one apostrophe are settings; ``${x}`` is replaced before parsing.
+    """
+    if text.isprintable() and "'" not in text and "${" not in text:
+        return f"r'{text}'" if "\\" in text else f"'{text}'"
+    return f"CAST(X'{text.encode().hex()}' AS STRING)"
+
+
+def is_writable(text: str) -> bool:
+    """Tell whether a string has a UTF-8 form; one with a lone surrogate equals no value of a Spark column."""
+    return not any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def _identifier(name: str) -> str:
+    if "${" in name or not is_writable(name):
+        raise errors.unusable_column(name)
+    return f"`{name.replace('`', '``')}`"
+
+
+# ---- what the caller says ------------------------------------------------------------------------------------------
+
+
+def layout(
+    places: Mapping[str, Place] | None = None,
+    *,
+    record: str | None = None,
+    within: str = "",
+    members: str | None = None,
+    types: Mapping[str, str] | None = None,
+) -> Layout:
+    """Say where the rows of a DataFrame keep the properties.
+
+    A path is the name of a column, followed by names of struct fields, keys of a map, or keys of an array of key and
+    value such as Kafka's headers, all joined by dots; a name that has a dot stands in backticks.
+
+    Args:
+        places: for a property, a path, or a path and the type to read it as.
+        record: the schema of a connector: a name of `mqsel.formats.records.SCHEMAS`.
+        within: path of the column that holds the record; the row itself if empty.
+        members: path of what holds all other properties: a struct, a map, or an array of key and value.
+        types: for properties whose source lost them, their types. A text that does not parse is NULL.
+
+    Raises: ArgumentError: a schema, a type or a path that cannot be.
+    """
+    found: dict[str, str] = {}
+    kinds = dict(types or {})
+    for name, place in (places or {}).items():
+        path, kind = place if isinstance(place, tuple) else (place, None)
+        if not isinstance(path, str):
+            raise ArgumentError(f"the place of '{name}' is {place!r}: expected a path, or a path and a type")
+        found[name] = path
+        if kind is not None:
+            kinds[name] = kind
+    for name, kind in kinds.items():
+        if kind not in SPARK_TYPES:
+            raise errors.unknown_type(name, kind, SPARK_TYPES)
+    if record is None:
+        return Layout(found, kinds, {}, None if members is None else Members(_steps(members)), _steps(within), None)
+    if record not in SCHEMAS:
+        raise errors.unknown_schema(record, SCHEMAS)
+    schema = SCHEMAS[record]
+    own = schema.members if members is None else schema.members._replace(path=_steps(members))
+    return Layout(found, kinds, {one.name: one for one in schema.headers}, own, _steps(within), schema.null)
+
+
+def as_layout(properties: Layout | Mapping[str, Place] | str | None) -> Layout:
+    """Read the argument ``properties``: a layout, the places of one, or the name of a connector's schema."""
+    if isinstance(properties, Layout):
+        return properties
+    if isinstance(properties, str):
+        return layout(record=properties)
+    if properties is None or isinstance(properties, Mapping):
+        return layout(properties)
+    raise ArgumentError(
+        f"properties is a Python {type(properties).__qualname__}: expected paths by name, or the name of a schema",
+        hint="see mqsel.spark.layout",
+    )
+
+
+def _steps(path: str) -> tuple[str, ...]:
+    """Take a path apart; backticks hold a name together."""
+    steps: list[str] = []
+    step, at = "", 0
+    while at < len(path):
+        character = path[at]
+        if character == "`":
+            stop = path.find("`", at + 1)
+            if stop < 0:
+                raise ArgumentError(f"the path {path!r} has a backtick without its pair")
+            step += path[at + 1 : stop]
+            at = stop
+        elif character == ".":
+            steps.append(step)
+            step = ""
+        else:
+            step += character
+        at += 1
+    return (*steps, step) if path else ()
+
+
+# ---- from a name to a source -----------------------------------------------------------------------------------------
+
+
+class _Found(NamedTuple):
+    """A place in the rows: its Spark type, its text, and the n of char(n), which a plain type does not show."""
+
+    type: Any
+    sql: str
+    char: str | None = None
+
+
+class Sources:
+    """Finds the sources of properties in rows of one schema.
+
+    Attributes:
+        warnings: sentences about properties that no row has.
+    """
+
+    def __init__(self, rows: DataFrame | StructType, properties: Layout | Mapping[str, Place] | str | None) -> None:
+        self.warnings: list[str] = []
+        self._layout = as_layout(properties)
+        self._schema, self._is_case_sensitive = _schema(rows)
+
+    def source(self, name: str) -> Source:
+        """Find the source of the property *name*.
+
+        Raises: PropertyTypeError: its column has a type that no property has.
+        """
+        places, types = self._layout.places, self._layout.types
+        bare = name.removeprefix("usr.")
+        declared = types.get(name, types.get(bare))
+        header = self._layout.headers.get(name)
+        if name in places:
+            path = places[name]
+            found = self._at(path, _steps(path))
+            if found is None:
+                raise errors.no_column(name, path, self._near(path))
+            return self._typed(name, found, declared, None)
+        if header is not None:
+            found = self._follow((*self._layout.within, *header.path))
+            return self._absent(name) if found is None else self._header(name, found, declared, header)
+        members = self._layout.members
+        if members is not None:
+            holder = self._follow((*self._layout.within, *members.path))
+            if holder is None:
+                path = ".".join((*self._layout.within, *members.path))
+                raise errors.no_column(name, path, self._near(path))
+            found = self._step(holder, bare)
+            return self._absent(name) if found is None else self._member(name, bare, holder, found, declared, members)
+        found = self._at(name, tuple(name.split(".")))
+        return self._absent(name) if found is None else self._typed(name, found, declared, None)
+
+    def _at(self, name: str, steps: tuple[str, ...]) -> _Found | None:
+        """Find the column of that very name, or what the path leads to."""
+        return self._follow((name,)) or (self._follow(steps) if len(steps) > 1 or steps[0] != name else None)
+
+    def _follow(self, steps: Iterable[str]) -> _Found | None:
+        found: _Found | None = _Found(self._schema, "")
+        for step in steps:
+            found = self._step(found, step)
+            if found is None:
+                return None
+        return found
+
+    def _step(self, found: _Found, name: str) -> _Found | None:
+        kind = type(found.type).__name__
+        if kind == "StructType":
+            return self._field(found, name)
+        if kind == "MapType" and _is_plain_string(found.type.keyType):
+            return _Found(found.type.valueType, f"{found.sql}[{text_literal(name)}]") if is_writable(name) else None
+        if kind == "ArrayType" and type(found.type.elementType).__name__ == "StructType":
+            fields = {field.name: field.dataType for field in found.type.elementType.fields}
+            if fields.keys() >= {"key", "value"} and _is_plain_string(fields["key"]) and is_writable(name):
+                # The last one counts, as it does for Kafka's own `lastHeader`.
+                last = f"try_element_at(filter({found.sql}, h -> h.key = {text_literal(name)}), -1)"
+                return _Found(fields["value"], f"{last}.value")
+        return None
+
+    def _field(self, found: _Found, name: str) -> _Found | None:
+        fields = [field for field in found.type.fields if field.name == name]
+        if not fields:
+            return None
+        others = [field.name for field in found.type.fields if field.name.lower() == name.lower()]
+        if len(fields) > 1 or (len(others) > 1 and not self._is_case_sensitive):
+            raise errors.ambiguous_column(name, others)
+        text = _identifier(name)
+        char = fields[0].metadata.get("__CHAR_VARCHAR_TYPE_STRING", "") if fields[0].metadata else ""
+        return _Found(
+            fields[0].dataType,
+            f"{found.sql}.{text}" if found.sql else text,
+            char if char.startswith("char") else None,
+        )
+
+    def _absent(self, name: str) -> Source:
+        self.warnings.append(f"no column has '{name}': it is NULL in every row{self._near(name)}")
+        return Source(name, "null", "NULL", "NULL")
+
+    def _near(self, name: str) -> str:
+        known = [field.name for field in self._schema.fields]
+        folded = [other for other in known if other.lower() == name.lower()]
+        near = folded or difflib.get_close_matches(name, known, 1, 0.6)
+        return f"; did you mean {near[0]}?" if near else ""
+
+    def _header(self, name: str, found: _Found, declared: str | None, header: Header) -> Source:
+        as_text = type(found.type).__name__ in ("StringType", "VarcharType", "BinaryType")
+        source = self._typed(name, found, declared or (header.type if as_text else None), self._layout.null)
+        if header.words is None or declared is not None or source.kind not in _INTEGERS:
+            return source
+        words = " ".join(f"WHEN {number} THEN {text_literal(word)}" for number, word in header.words.items())
+        return Source(name, "string", f"CASE {source.sql} {words} END", source.raw)
+
+    def _member(
+        self, name: str, bare: str, holder: _Found, found: _Found, declared: str | None, members: Members
+    ) -> Source:
+        if members.type_suffix is None or declared is not None:
+            return self._typed(name, found, declared, self._layout.null)
+        tag = self._step(holder, bare + members.type_suffix)
+        if tag is None or type(tag.type).__name__ != "StringType":
+            return self._typed(name, found, None, self._layout.null)
+        cases = []
+        for word, kind in _WORDS.items():
+            one = self._typed(name, found, kind, self._layout.null)
+            cases.append(Case(word, kind, one.sql))
+        return Source(name, "", f"coalesce({tag.sql}, 'string')", found.sql, tuple(cases))
+
+    def _typed(self, name: str, found: _Found, declared: str | None, null: str | None) -> Source:
+        union = _union(found.type)
+        if union is None:
+            return _static(name, found, declared, null)
+        cases: list[Case] = []
+        fields = {field.name: field.dataType for field in found.type.fields}
+        for said, (kind, member) in union.items():
+            if member is not None and member in fields:
+                inner = _Found(fields[member], f"{found.sql}.{_identifier(member)}")
+                want = declared or kind
+                if declared is None or declared in _conversions(inner.type) or declared == kind:
+                    cases.append(Case(said, want, _static(name, inner, want, null).sql))
+        tag = f"{found.sql}.{_identifier(str(CONNECT.members.tag))}"
+        if declared is None:
+            # A property that says it is null is missing, not unreadable.
+            nothing = [said for said, (_, member) in union.items() if member is None]
+            raw = f"CASE WHEN {tag} NOT IN ({', '.join(map(text_literal, nothing))}) THEN {tag} END"
+            return Source(name, "", tag, raw, tuple(cases))
+        chosen = " ".join(f"WHEN {text_literal(case.tag)} THEN {case.sql}" for case in cases)
+        sql = f"CASE {tag} {chosen} END" if cases else f"CAST(NULL AS {SPARK_TYPES[declared]})"
+        return Source(name, declared, sql, tag)
+
+
+def _schema(rows: DataFrame | StructType) -> tuple[Any, bool]:
+    if type(rows).__name__ == "StructType":
+        return rows, _setting(None, "spark.sql.caseSensitive") == "true"
+    if not hasattr(rows, "schema"):
+        raise ArgumentError(
+            f"the rows are a Python {type(rows).__qualname__}: expected a DataFrame or a StructType",
+            hint="pass the DataFrame that the column will be used with",
+        )
+    return rows.schema, _setting(rows, "spark.sql.caseSensitive") == "true"
+
+
+def _setting(rows: Any, name: str) -> str | None:
+    """Read a setting of the session that the rows belong to, or of the active one."""
+    from pyspark.sql import SparkSession  # noqa: PLC0415 (optional)
+
+    session = rows.sparkSession if rows is not None else SparkSession.getActiveSession()
+    return None if session is None else str(session.conf.get(name)).lower()
+
+
+def _is_plain_string(kind: Any) -> bool:
+    return type(kind).__name__ == "StringType" and not _collation(kind)
+
+
+def _collation(kind: Any) -> str:
+    collation = str(getattr(kind, "collation", "UTF8_BINARY"))
+    return "" if collation == "UTF8_BINARY" else collation
+
+
+def _union(kind: Any) -> Mapping[str, tuple[str, str | None]] | None:
+    """Give the kinds of a struct that says of which type it is, such as Confluent's PropertyValue."""
+    if type(kind).__name__ != "StructType" or CONNECT.members.tag not in [field.name for field in kind.fields]:
+        return None
+    return CONNECT.members.kinds
+
+
+def _conversions(kind: Any) -> Mapping[str, str]:
+    if type(kind).__name__ == "DecimalType":
+        return {**(_TO_INTEGER if kind.scale == 0 else {}), **_TO_FLOAT}
+    if type(kind).__name__ == "BinaryType":
+        return _FROM_TEXT
+    return _CONVERSIONS.get(type(kind).__name__, {})
+
+
+def _static(name: str, found: _Found, declared: str | None, null: str | None) -> Source:
+    """Give the source of a plain column."""
+    spark_type, sql = found.type, found.sql
+    class_name = type(spark_type).__name__
+    char = found.char or (f"char({spark_type.length})" if class_name == "CharType" else None)
+    if char is not None:
+        # The padding belongs to the column, not to the value; only the owner knows whether blanks do.
+        if declared is None:
+            raise errors.column_type(name, char, f"declare it: types={{'{name}': 'string'}} drops the padding")
+        sql, class_name = f"rtrim({sql})", "StringType"
+    if class_name in ("StringType", "VarcharType") and _collation(spark_type):
+        sql = f"collate({sql}, 'UTF8_BINARY')"
+    raw = sql
+    kind = _KINDS.get(class_name)
+    if kind == "bytes" and declared not in (None, "bytes"):
+        sql, kind, class_name = f"try_validate_utf8(CAST({sql} AS STRING))", "string", "StringType"
+    if kind == "string" and null is not None:
+        sql = raw = f"CASE WHEN {sql} <> {text_literal(null)} THEN {sql} END"
+    if kind == "null":
+        return Source(name, "null", "NULL", "NULL")
+    if declared is None or declared == kind:
+        if kind is not None:
+            return Source(name, kind, sql, raw)
+        if class_name == "DecimalType" and spark_type.scale == 0 and spark_type.precision <= _EXACT_DIGITS:
+            return Source(name, "int64", f"CAST({sql} AS BIGINT)", raw)
+    conversions = _FROM_TEXT if class_name == "StringType" else _conversions(spark_type)
+    if declared is None or declared not in conversions:
+        hint = f"declare it as {' or '.join(conversions)}: types={{'{name}': …}}" if conversions else ""
+        raise errors.column_type(name, spark_type.simpleString(), hint, declared)
+    return Source(name, declared, conversions[declared].format(sql), raw)
+
+
+assert SPARK_TYPES.keys() == TYPE_NAMES.keys() - {"null"}
+__all__ = ["Case", "Layout", "PropertyTypeError", "Source", "Sources", "as_layout", "layout"]

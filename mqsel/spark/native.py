@@ -1,0 +1,642 @@
+"""A checked tree as one Catalyst SQL text, exact in three values.
+
+A condition is two texts: its truth, and whether it is ERR ("the complete selector is false"), which no Catalyst value can
+say. Rules for texts: every literal has its type; no sub-expression can raise, whatever is evaluated first and whether ANSI
+is on; no text depends on a setting of the session. What has no exact text is refused with its reason. Follows LANGUAGE
+§1 and §5, SPARK.md §4.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
+
+from mqsel.checker import Checked, evaluate, truth_of
+from mqsel.dialect import Dialect
+from mqsel.nodes import (
+    And,
+    Arithmetic,
+    Between,
+    Comparison,
+    Identifier,
+    In,
+    IsNull,
+    Like,
+    Literal,
+    Node,
+    Not,
+    Or,
+    Sign,
+    children,
+    walk,
+)
+from mqsel.spark.columns import Case, Source, is_writable, text_literal
+from mqsel.values import Float32, Truth
+
+# Spark 4.3 parses 100 levels of parentheses in its default stack and not 200; 14,000 characters of tests in one plan take
+# it three seconds to compile, and a queue manager refuses more than 100 tests.
+MAX_DEPTH = 60
+MAX_LENGTH = 24_000
+
+
+class Condition(NamedTuple):
+    """A condition as Catalyst text.
+
+    Attributes:
+        sql: its truth: true, false, or NULL for UNKNOWN; anything where it is ERR.
+        err: whether it is ERR: never NULL; empty where it cannot be.
+    """
+
+    sql: str
+    err: str
+
+
+class NoTranslation(Exception):  # noqa: N818 (an answer, not an error)
+    """Says why a condition has no exact Catalyst text."""
+
+
+def condition(node: Node, checked: Checked, sources: Mapping[str, Source], dialect: Dialect) -> Condition:
+    """Translate the condition *node*, a part of a checked tree.
+
+    Args:
+        sources: for each property, where it is read.
+        dialect: the choices to follow.
+
+    Raises: NoTranslation: with the reason.
+    """
+    depth: dict[int, int] = {}
+    for part in walk(node):
+        depth[id(part)] = 1 + max((depth[id(child)] for child in children(part)), default=0)
+    if depth[id(node)] > MAX_DEPTH:
+        raise NoTranslation(f"nested more than {MAX_DEPTH} deep")
+    made = _Translator(checked, sources, dialect).condition(node)
+    if len(made.sql) + len(made.err) > MAX_LENGTH:
+        raise NoTranslation(f"its expression is longer than {MAX_LENGTH:,} characters")
+    if max(_nesting(made.sql), _nesting(made.err)) > MAX_DEPTH:
+        raise NoTranslation(f"its expression is nested more than {MAX_DEPTH} deep")
+    return made
+
+
+def final(made: Condition) -> str:
+    """Give the three-valued text of a condition whose ERR is the end: FALSE."""
+    return f"{_negated(made.err)} AND {_at(made.sql, _NOT)}" if made.err else made.sql
+
+
+def joined(conjuncts: Iterable[str]) -> str:
+    """Join the texts of conditions by AND."""
+    texts = list(conjuncts)
+    return texts[0] if len(texts) == 1 else " AND ".join([_at(text, _NOT) for text in texts])
+
+
+# ---- texts -----------------------------------------------------------------------------------------------------------
+
+UNKNOWN = "CAST(NULL AS BOOLEAN)"
+_TOKEN = re.compile(r"r?'[^']*'|`[^`]*`|\(|\)|\bCASE\b|\bEND\b|\bAND\b|\bOR\b|\bNOT\b|[=<>]|\bIS\b|\bIN\b")
+_OR, _AND, _NOT, _PREDICATE, _PRIMARY = range(5)
+_STRENGTHS = {"OR": _OR, "AND": _AND, "NOT": _NOT, **dict.fromkeys(("=", "<", ">", "IS", "IN"), _PREDICATE)}
+
+
+def _strength(text: str) -> int:
+    """Tell how strongly the weakest operator outside parentheses binds."""
+    depth, weakest = 0, _PRIMARY
+    for token in _TOKEN.findall(text):
+        if token in ("(", "CASE"):
+            depth += 1
+        elif token in (")", "END"):
+            depth -= 1
+        elif depth == 0 and token in _STRENGTHS:
+            weakest = min(weakest, _STRENGTHS[token])
+    return weakest
+
+
+def _nesting(text: str) -> int:
+    depth = deepest = 0
+    for token in _TOKEN.findall(text):
+        if token in ("(", "CASE"):
+            depth += 1
+            deepest = max(deepest, depth)
+        elif token in (")", "END"):
+            depth -= 1
+    return deepest
+
+
+def _at(text: str, strength: int) -> str:
+    return text if _strength(text) >= strength else f"({text})"
+
+
+def _negated(text: str) -> str:
+    """Negate a text; a test for NULL has its own negation, which Parquet understands."""
+    if re.fullmatch(r"`[^`]+` IS NULL", text):
+        return text.replace(" IS NULL", " IS NOT NULL")
+    return f"NOT {_at(text, _NOT)}"
+
+
+def _either(*texts: str) -> str:
+    """Join texts that are never NULL by OR; an empty one is false."""
+    kept = list(dict.fromkeys(text for text in texts if text))
+    return "true" if "true" in kept else kept[0] if len(kept) == 1 else " OR ".join([_at(text, _AND) for text in kept])
+
+
+def _both(*texts: str) -> str:
+    """Join texts that are never NULL by AND; an empty one is true."""
+    kept = list(dict.fromkeys(text for text in texts if text))
+    return kept[0] if len(kept) == 1 else " AND ".join([_at(text, _NOT) for text in kept])
+
+
+# ---- values ----------------------------------------------------------------------------------------------------------
+
+_NARROW = ("int8", "int16", "int32")
+_INTEGERS = (*_NARROW, "int64")
+_FLOATS = ("float32", "float64")
+_NUMBERS = (*_INTEGERS, *_FLOATS)
+_LITERALS = {"exact": "int64", "approximate": "float64", "string": "string", "boolean": "boolean", "bytes": "bytes"}
+
+
+class _Value(NamedTuple):
+    """An operand.
+
+    Attributes:
+        kind: its type; "null", or "poison": a number whose every comparison is a type mismatch.
+        sql: its text; for the arithmetic of int64 NULL also where it overflows.
+        nulls: texts one of which is NULL just where the value is.
+        err: where computing it is ERR; never NULL.
+        wide: for the arithmetic of int64, the exact text, by way of decimals; else empty.
+        literal: the value of a literal.
+        is_number: it cannot be NaN.
+    """
+
+    kind: str
+    sql: str
+    nulls: tuple[str, ...] = ()
+    err: str = ""
+    wide: str = ""
+    literal: int | float | str | None = None
+    is_number: bool = False
+
+    @property
+    def text(self) -> str:
+        return f"coalesce({self.sql}, {self.wide})" if self.wide else self.sql
+
+
+def _is_null(*values: _Value) -> str:
+    """Give the text that tells whether one of *values* is NULL; empty where none can be."""
+    if any(value.kind == "null" for value in values):
+        return "true"
+    return _either(*[f"{_at(text, _PRIMARY)} IS NULL" for value in values for text in value.nulls])
+
+
+def _is_not_null(*values: _Value) -> str:
+    """Give the text that tells whether none of *values* is NULL; empty where none can be."""
+    if any(value.kind == "null" for value in values):
+        return "false"
+    return _both(*[f"{_at(text, _PRIMARY)} IS NOT NULL" for value in values for text in value.nulls])
+
+
+def _double(number: float) -> str:
+    if number != number or number in (float("inf"), float("-inf")):  # noqa: PLR0124 (NaN)
+        raise AssertionError(number)
+    return f"{number!r}D" if number > 0 or str(number) == "0.0" else f"({number!r}D)"
+
+
+def _single(number: float) -> str:
+    rounded = float(Float32(number))
+    return f"{rounded!r}F" if rounded >= 0 else f"({rounded!r}F)"
+
+
+def _long(number: int) -> str:
+    return f"{number}L" if number >= 0 else f"({number}L)"
+
+
+def _wide(value: _Value) -> str:
+    """Write an integer operand as a decimal without overflow."""
+    if value.literal is not None:
+        return f"CAST({_long(int(value.literal))} AS DECIMAL(19,0))"
+    return f"CAST({value.wide or value.sql} AS DECIMAL(19,0))"
+
+
+def _wrapped(decimal: str) -> str:
+    """Wrap a decimal of at most 38 digits around as Java's long does."""
+    offset = "9223372036854775808BD"
+    return f"CAST(pmod({decimal} + {offset}, 18446744073709551616BD) - {offset} AS BIGINT)"
+
+
+def _wrapped_int(long: str) -> str:
+    """Wrap a BIGINT around as Java's int does."""
+    return f"CAST(shiftright(shiftleft({long}, 32), 32) AS INT)"
+
+
+def _as_long(value: _Value) -> str:
+    """Write an integer operand as a BIGINT, NULL where it overflowed."""
+    return value.sql if value.kind == "int64" else f"CAST({value.sql} AS BIGINT)"
+
+
+def _as(value: _Value, kind: str) -> str:
+    """Write a number in the type that it is promoted to."""
+    if value.literal is not None and kind in _FLOATS:
+        return _double(float(value.literal)) if kind == "float64" else _single(value.literal)  # type: ignore[arg-type]
+    if value.kind == kind or (kind in _INTEGERS and value.kind in _INTEGERS):
+        return value.text
+    return f"CAST({value.text} AS {'DOUBLE' if kind == 'float64' else 'FLOAT'})"
+
+
+def _promoted(left: _Value, right: _Value) -> str:
+    """Give the type of Java's binary promotion (LANGUAGE §5)."""
+    for kind in ("float64", "float32", "int64"):
+        if kind in (left.kind, right.kind):
+            return kind
+    return "int32"
+
+
+_TRY = {"+": "try_add", "-": "try_subtract", "*": "try_multiply"}
+_INFINITY = "CAST('Infinity' AS DOUBLE)"
+_MINUS_INFINITY = "CAST('-Infinity' AS DOUBLE)"
+
+
+def _divided(left: _Value, right: _Value, kind: str) -> tuple[str, str]:
+    """Divide integers: the text, and where it is ERR for want of a divisor."""
+    over = right.literal
+    dividend = left.text if kind == "int64" and left.kind == "int64" else f"CAST({left.text} AS BIGINT)"
+    if over == 0:
+        return "CAST(NULL AS BIGINT)", _is_not_null(left) or "true"
+    if over is not None and over != -1:
+        return f"({dividend} div {_long(int(over))})", ""
+    divisor = right.text if kind == "int64" and right.kind == "int64" else f"CAST({right.text} AS BIGINT)"
+    missing = f"coalesce({_both(f'{divisor} = 0L', _is_not_null(left))}, false)"
+    if kind == "int32":
+        # The quotient of two ints is a long: nothing overflows before it is wrapped.
+        return _wrapped_int(f"({dividend} div (CASE WHEN {divisor} <> 0L THEN {divisor} END))"), missing
+    negative = _wrapped(f"0BD - CAST({dividend} AS DECIMAL(19,0))")
+    if over == -1:
+        return negative, ""
+    quotient = f"{dividend} div (CASE WHEN {divisor} NOT IN (0L, -1L) THEN {divisor} END)"
+    return f"coalesce({quotient}, CASE WHEN {divisor} = -1L THEN {negative} END)", missing
+
+
+def _divided_double(left: str, right: str, divisor: float | None) -> str:
+    """Divide doubles by IEEE. By a zero is to multiply by the infinity of its sign; NaN and zero make NaN of it."""
+    if divisor is not None and divisor != 0:
+        return f"({left} / {right})"
+    infinity = f"CASE CAST({right} AS STRING) WHEN '-0.0' THEN {_MINUS_INFINITY} ELSE {_INFINITY} END"
+    if divisor is not None:
+        return f"({left} * {_MINUS_INFINITY if str(divisor) == '-0.0' else _INFINITY})"
+    finite = f"{left} / (CASE WHEN {right} <> 0D THEN {right} END)"
+    return f"coalesce({finite}, {left} * (CASE WHEN {right} = 0D THEN {infinity} END))"
+
+
+# ---- LIKE ------------------------------------------------------------------------------------------------------------
+
+_RUN, _ONE = object(), object()
+
+
+def _atoms(node: Like) -> list[object]:
+    """Take a pattern apart: characters, `_` and `%`; an escape before anything else stands for itself."""
+    atoms: list[object] = []
+    at = 0
+    while at < len(node.pattern):
+        character: object = node.pattern[at]
+        at += 1
+        if character == node.escape:
+            if at < len(node.pattern) and node.pattern[at] in ("%", "_", node.escape):
+                character = node.pattern[at]
+                at += 1
+        elif character in ("%", "_"):
+            character = _RUN if character == "%" else _ONE
+        if character is not _RUN or atoms[-1:] != [_RUN]:
+            atoms.append(character)
+    return atoms
+
+
+def _spelled(atoms: list[object]) -> str:
+    """Spell a part of a pattern as a regular expression without apostrophe, dollar or anything beyond ASCII."""
+    out = ""
+    for atom in atoms:
+        if atom is _ONE:
+            out += "."
+        else:
+            character = str(atom)
+            out += character if character.isascii() and character.isalnum() else f"\\x{{{ord(character):X}}}"
+    return out
+
+
+def _like(column: str, node: Like) -> str:
+    """Write LIKE as the cheapest function that is exact.
+
+    The regular expression never goes back into a part it has found: each part lies as far left as it can, which is
+    enough, so that no text takes longer than its length times the pattern's.
+    """
+    atoms = _atoms(node)
+    if not all(is_writable(str(atom)) for atom in atoms if isinstance(atom, str)):
+        return f"CASE WHEN {column} IS NOT NULL THEN false END"
+    if _ONE not in atoms:
+        plain = "".join([str(atom) for atom in atoms if atom is not _RUN])
+        literal = text_literal(plain)
+        shape = [atom is _RUN for atom in (atoms[:1] + atoms[-1:] if atoms else [])]
+        if _RUN not in atoms:
+            return f"{column} = {literal}"
+        if atoms == [_RUN]:
+            return f"CASE WHEN {column} IS NOT NULL THEN true END"
+        if atoms.count(_RUN) == sum(shape):
+            function = {(True, True): "contains", (True, False): "endswith", (False, True): "startswith"}
+            return f"{function[shape[0], shape[1]]}({column}, {literal})"
+    parts: list[list[object]] = [[]]
+    for atom in atoms:
+        if atom is _RUN:
+            parts.append([])
+        else:
+            parts[-1].append(atom)
+    body = _spelled(parts[0])
+    for part in parts[1:-1]:
+        body += f"(?>.*?{_spelled(part)})"
+    if len(parts) > 1 and parts[-1]:
+        body += f".*{_spelled(parts[-1])}"
+    end = "" if len(parts) > 1 and not parts[-1] else r"\z"
+    return rf"rlike({column}, r'\A(?s:{body}){end}')"
+
+
+# ---- the tree --------------------------------------------------------------------------------------------------------
+
+_IS_FALSE = Condition("false", "")
+_CONSTANTS = {
+    Truth.TRUE: Condition("true", ""),
+    Truth.FALSE: _IS_FALSE,
+    Truth.UNKNOWN: Condition(UNKNOWN, ""),
+    Truth.ERR: Condition("false", "true"),
+}
+
+
+class _Translator:
+    """Translates the nodes of one tree."""
+
+    def __init__(self, checked: Checked, sources: Mapping[str, Source], dialect: Dialect) -> None:
+        self.names = checked.names
+        self.sources = dict(sources)
+        self.dialect = dialect
+
+    def condition(self, node: Node) -> Condition:
+        match node:
+            case And(operands) | Or(operands):
+                return self.junction([self.condition(one) for one in operands], is_and=isinstance(node, And))
+            case Not(operand):
+                made = self.condition(operand)
+                return Condition(_negated(made.sql), made.err)
+            case Literal(value=value):
+                return _CONSTANTS[Truth(int(bool(value)))]
+        names = dict.fromkeys(self.names[part.name] for part in walk(node) if isinstance(part, Identifier))
+        if not names:
+            return _CONSTANTS[truth_of(evaluate(node, self.dialect))]
+        varying = [self.sources[name] for name in names if not self.sources[name].kind]
+        if not varying:
+            return self.predicate(node)
+        if len(varying) > 1:
+            named = " and ".join([f"'{source.name}'" for source in varying])
+            raise NoTranslation(f"{named} have a type of their own in each row")
+        return self.varying(node, varying[0])
+
+    def varying(self, node: Node, source: Source) -> Condition:
+        """Translate a predicate once for each type that a property may have."""
+
+        def of(case: Case) -> Condition:
+            self.sources[source.name] = Source(source.name, case.kind, case.sql, source.raw)
+            return self.predicate(node)
+
+        made = [(case.tag, of(case)) for case in source.cases]
+        missing = of(Case("", "null", "NULL"))
+        self.sources[source.name] = source
+
+        def chosen(part: Callable[[Condition], str], otherwise: str) -> str:
+            branches = " ".join([f"WHEN {text_literal(tag)} THEN {part(one)}" for tag, one in made])
+            return f"CASE {source.sql} {branches} ELSE {otherwise} END" if branches else otherwise
+
+        err = ""
+        if missing.err or any(one.err for _, one in made):
+            err = chosen(lambda one: one.err or "false", missing.err or "false")
+        return Condition(chosen(lambda one: one.sql, missing.sql), err)
+
+    def junction(self, operands: list[Condition], *, is_and: bool) -> Condition:
+        """Join conditions; what stands behind a decisive one is not evaluated, so its ERR does not count."""
+        word = " AND " if is_and else " OR "
+        strength = _NOT if is_and else _AND
+
+        def written(some: list[Condition]) -> str:
+            return word.join([_at(one.sql, strength) for one in some]) if len(some) > 1 else some[0].sql
+
+        err = ""
+        waiting: list[Condition] = []  # the conditions before the last ERR found, from the right
+        for one in reversed(operands):
+            if one.err:
+                err = _either(one.err, self.reached(waiting, one, err, written, is_and=is_and))
+                waiting = []
+            elif err:
+                waiting.append(one)
+        if err and waiting:
+            err = _both(self.open(written(waiting[::-1]), is_and=is_and), err)
+        return Condition(written(operands), err)
+
+    def reached(
+        self,
+        waiting: list[Condition],
+        one: Condition,
+        err: str,
+        written: Callable[[list[Condition]], str],
+        *,
+        is_and: bool,
+    ) -> str:
+        """Tell where the ERR behind *one* is reached: neither it nor what follows is decisive."""
+        if not err:
+            return ""
+        return _both(self.open(written([one, *waiting[::-1]]), is_and=is_and), err)
+
+    def open(self, sql: str, *, is_and: bool) -> str:
+        return f"coalesce({sql}, true)" if is_and else f"NOT coalesce({sql}, false)"
+
+    def predicate(self, node: Node) -> Condition:
+        match node:
+            case Identifier():
+                value = self.value(node)
+                if value.kind == "null":
+                    return Condition(UNKNOWN, "")
+                return Condition(value.sql, "") if value.kind == "boolean" else self.mismatch(value)
+            case Comparison(operator, left, right):
+                return self.compare(operator, self.value(left), self.value(right))
+            case Between():
+                return self.between(node)
+            case In(negated, identifier, choices):
+                value = self.value(identifier)
+                if value.kind != "string":
+                    return Condition(UNKNOWN, "") if value.kind == "null" else self.mismatch(value)
+                texts = [text_literal(choice) for choice in dict.fromkeys(choices) if is_writable(choice)]
+                if not texts:
+                    answer = "true" if negated else "false"
+                    return Condition(f"CASE WHEN {value.sql} IS NOT NULL THEN {answer} END", "")
+                if len(texts) == 1:
+                    return Condition(f"{value.sql} {'<>' if negated else '='} {texts[0]}", "")
+                return Condition(f"{value.sql} {'NOT ' if negated else ''}IN ({', '.join(texts)})", "")
+            case Like(negated, identifier):
+                value = self.value(identifier)
+                if value.kind != "string":
+                    return Condition(UNKNOWN, "") if value.kind == "null" else self.mismatch(value)
+                sql = _like(value.sql, node)
+                return Condition(_negated(sql) if negated else sql, "")
+            case IsNull(negated, identifier):
+                value = self.value(identifier)
+                if value.kind == "null":
+                    return Condition("false" if negated else "true", "")
+                return Condition(f"{_at(value.sql, _PRIMARY)} IS {'NOT ' if negated else ''}NULL", "")
+        raise AssertionError(node)
+
+    def mismatch(self, *values: _Value, err: str = "") -> Condition:
+        """Say what a type mismatch is: FALSE or ERR, and UNKNOWN where a value is NULL."""
+        present = _is_not_null(*values)
+        sql = f"CASE WHEN {present} THEN false END" if present else "false"
+        if self.dialect.type_mismatch == "selector":
+            err = _either(err, present or "true")
+        return Condition(sql, err)
+
+    def compare(self, operator: str, left: _Value, right: _Value) -> Condition:
+        err = _either(left.err, right.err) if left.err or right.err else ""
+        kinds = (left.kind, right.kind)
+        if "null" in kinds:
+            return Condition(UNKNOWN, err)
+        if left.kind in _NUMBERS and right.kind in _NUMBERS:
+            return Condition(self.numbers(operator, left, right), err)
+        if operator in ("=", "<>") and left.kind == right.kind and left.kind in ("string", "boolean", "bytes"):
+            for one, other in ((left, right), (right, left)):
+                if isinstance(one.literal, str) and not is_writable(one.literal):
+                    answer = "true" if operator == "<>" else "false"
+                    return Condition(f"CASE WHEN {_is_not_null(other)} THEN {answer} END", err)
+            return Condition(f"{_at(left.sql, _PRIMARY)} {operator} {_at(right.sql, _PRIMARY)}", err)
+        return self.mismatch(left, right, err=err)
+
+    def numbers(self, operator: str, left: _Value, right: _Value) -> str:
+        """Compare by IEEE: to Spark NaN equals itself and is greater than any other number."""
+        kind = _promoted(left, right)
+        a, b = _as(left, kind), _as(right, kind)
+        sql = f"{a} {operator} {b}"
+        may_be = [one.kind in _FLOATS and one.literal is None and not one.is_number for one in (left, right)]
+        if operator == "<>":
+            return f"{sql} OR (isnan({a}) AND isnan({b}))" if all(may_be) else sql
+        if operator == "=":
+            wrong = left if all(may_be) else None
+        else:
+            greater = right if operator in ("<", "<=") else left
+            wrong = greater if may_be[greater is right] else None
+        if wrong is None:
+            return sql
+        text, other = (a, right) if wrong is left else (b, left)
+        present = _is_not_null(other)
+        return f"{sql} AND NOT (isnan({text}) AND {present})" if present else f"{sql} AND NOT isnan({text})"
+
+    def between(self, node: Between) -> Condition:
+        values = [self.value(part) for part in (node.operand, node.low, node.high)]
+        signs = ("<", ">") if node.negated else (">=", "<=")
+        tests = [self.compare(sign, values[0], bound) for sign, bound in zip(signs, values[1:], strict=True)]
+        made = self.junction(tests, is_and=not node.negated)
+        if self.dialect.between_null == "expand":
+            return made
+        # All three values are computed before one of them is looked at.
+        err = _either(*[value.err for value in values]) if any(value.err for value in values) else ""
+        mismatch = [self.compare(sign, values[0]._replace(err=""), bound._replace(err="")) for sign, bound in
+                    zip(signs, values[1:], strict=True)]
+        present = _is_not_null(*values)
+        late = self.junction(mismatch, is_and=not node.negated).err
+        if late:
+            late = _both(present, late)
+        err = _either(err, late) if err or late else ""
+        if not present:
+            return Condition(made.sql, err)
+        if node.negated:
+            return Condition(_either(_is_null(*values), made.sql), err)
+        return Condition(_both(present, made.sql), err)
+
+    # ---- operands --------------------------------------------------------------------------------------------------
+
+    def value(self, node: Node) -> _Value:
+        match node:
+            case Literal():
+                return self.literal(node)
+            case Identifier(name):
+                source = self.sources[self.names[name]]
+                if source.kind == "null":
+                    return _Value("null", "NULL")
+                return _Value(source.kind, source.sql, (source.sql,))
+            case Sign(operator, operand):
+                return self.sign(operator, self.value(operand))
+            case Arithmetic(operators, operands):
+                total = self.value(operands[0])
+                for operator, operand in zip(operators, operands[1:], strict=True):
+                    total = self.arithmetic(operator, total, self.value(operand))
+                    if len(total.text) > MAX_LENGTH:
+                        raise NoTranslation(f"its expression is longer than {MAX_LENGTH:,} characters")
+                return total
+        made = self.condition(node)
+        return _Value("boolean", f"({made.sql})", () if made.sql in ("true", "false") else (f"({made.sql})",), made.err)
+
+    def literal(self, node: Literal) -> _Value:
+        kind = _LITERALS[node.kind]
+        match node.value:
+            case bool(truth):
+                return _Value(kind, "true" if truth else "false")
+            case int(number):
+                return _Value(kind, _long(number), literal=number)
+            case float(number):
+                return _Value(kind, _double(number), literal=number)
+            case str(text):
+                return _Value(kind, text_literal(text) if is_writable(text) else "", literal=text)
+        return _Value(kind, f"X'{bytes(node.value).hex()}'")  # type: ignore[arg-type]
+
+    def unusable(self, *operands: _Value) -> tuple[_Value | None, str]:
+        """Give what arithmetic makes of a NULL or of what is no number, and where it is ERR."""
+        err = _either(*[one.err for one in operands]) if any(one.err for one in operands) else ""
+        if self.dialect.null_arithmetic == "selector":
+            missing = _is_null(*operands)
+            err = _either(err, missing) if err or missing else ""
+        if any(one.kind == "null" for one in operands):
+            return _Value("null", "NULL", err=err), err
+        if all(one.kind in _NUMBERS for one in operands):
+            return None, err
+        return _Value("poison", "", self.nulls(*operands), err), err
+
+    def nulls(self, *operands: _Value) -> tuple[str, ...]:
+        """Give what makes the result of arithmetic NULL; where that is ERR nothing is left that does."""
+        if self.dialect.null_arithmetic == "selector":
+            return ()
+        return tuple(dict.fromkeys(text for one in operands for text in one.nulls))
+
+    def sign(self, operator: str, operand: _Value) -> _Value:
+        answer, err = self.unusable(operand)
+        if answer is not None:
+            return answer
+        kind = "int32" if operand.kind in _NARROW else operand.kind
+        made = operand._replace(kind=kind, nulls=self.nulls(operand), err=err, literal=None)
+        if kind == "int32":
+            long = f"CAST({operand.sql} AS BIGINT)"
+            return made._replace(sql=_wrapped_int(f"-{long}" if operator == "-" else long))
+        if operator == "+":
+            return made
+        if kind == "int64":
+            return made._replace(sql=f"try_subtract(0L, {operand.sql})", wide=_wrapped(f"0BD - {_wide(operand)}"))
+        return made._replace(sql=f"(-{operand.sql})", is_number=operand.is_number)
+
+    def arithmetic(self, operator: str, left: _Value, right: _Value) -> _Value:
+        answer, err = self.unusable(left, right)
+        if answer is not None:
+            return answer
+        kind = _promoted(left, right)
+        made = _Value(kind, "", self.nulls(left, right), err)
+        if kind in _FLOATS:
+            if operator != "/":
+                return made._replace(sql=f"({_as(left, kind)} {operator} {_as(right, kind)})")
+            divisor = None if right.literal is None else float(right.literal)
+            if kind == "float64":
+                return made._replace(sql=_divided_double(_as(left, kind), _as(right, kind), divisor))
+            # Spark divides doubles only. 53 >= 2 * 24 + 2 bits: rounding that quotient gives the one of the floats.
+            a, b = (f"CAST({_as(one, kind)} AS DOUBLE)" for one in (left, right))
+            return made._replace(sql=f"CAST({_divided_double(a, b, divisor)} AS FLOAT)")
+        if operator == "/":
+            sql, missing = _divided(left, right, kind)
+            return made._replace(sql=sql, err=_either(err, missing) if err or missing else "")
+        if kind == "int32":
+            return made._replace(sql=_wrapped_int(f"{_as_long(left)} {operator} {_as_long(right)}"))
+        exact = _wrapped(f"{_wide(left)} {operator} {_wide(right)}")
+        return made._replace(sql=f"{_TRY[operator]}({_as_long(left)}, {_as_long(right)})", wide=exact)

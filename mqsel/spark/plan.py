@@ -1,0 +1,251 @@
+"""Which road a selector takes over the rows of a DataFrame, and the Column of it.
+
+The native road is one Catalyst expression. The Arrow road is the conjuncts that have one, AND the rest in the machine:
+at the top of a selector ERR is FALSE, so an AND of three-valued conjuncts is exact. Follows SPARK.md §0 and §7.
+"""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import mqsel.matcher
+from mqsel import errors
+from mqsel.checker import Checked, check
+from mqsel.dialect import IBM_MQ, Dialect
+from mqsel.nodes import And, Identifier, Node, unparse, walk
+from mqsel.parser import parse
+from mqsel.spark.columns import SPARK_TYPES, Layout, Place, Source, Sources, _setting
+from mqsel.spark.native import MAX_LENGTH, Condition, NoTranslation, condition, final, joined
+from mqsel.spark.ship import arrow_function, table
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+    from pyspark.sql.types import StructType
+
+ROADS = ("native", "arrow")
+_FAMILIES = {
+    **dict.fromkeys(("int8", "int16", "int32", "int64", "float32", "float64"), "number"),
+    "string": "string",
+    "boolean": "boolean",
+    "bytes": "byte string",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How a selector is evaluated over a DataFrame. Prints as a table.
+
+    Attributes:
+        selector: the text.
+        dialect: what it was read as.
+        road: "native", one Catalyst expression, or "arrow", the machine over Arrow columns.
+        why: what is not native, and why; empty on the native road.
+        sql: the Catalyst text: all of the selector on the native road, else the prefilter; may be empty.
+        rest: the selector that the machine evaluates for what passes the prefilter; empty on the native road.
+        sources: where the properties come from.
+        warnings: sentences about what will surprise the author.
+    """
+
+    selector: str
+    dialect: Dialect
+    road: str
+    why: tuple[tuple[str, str], ...]
+    sql: str
+    rest: str
+    sources: tuple[Source, ...]
+    warnings: tuple[str, ...]
+
+    def column(self) -> Column:
+        """Make the Column: TRUE, FALSE, or NULL for UNKNOWN."""
+        from pyspark.sql import functions as F  # noqa: N812, PLC0415 (optional; its usual name)
+
+        if not self.rest:
+            return F.expr(self.sql)
+        truth = _arrow_column(self.rest, self.dialect, self.sources)
+        return F.expr(self.sql) & truth if self.sql else truth
+
+    def __str__(self) -> str:
+        rows = [("selector", self.selector), ("road", self.road)]
+        rows += [("", f"{text}: {reason}") for text, reason in self.why]
+        if self.sql:
+            rows.append(("Catalyst" if self.road == "native" else "prefilter", self.sql))
+        if self.rest:
+            rows.append(("Arrow", self.rest))
+        for source in self.sources:
+            kind = source.kind or " or ".join(dict.fromkeys(case.kind for case in source.cases))
+            rows.append((f"'{source.name}'", "no column: NULL" if kind == "null" else f"{kind} from {source.sql}"))
+        rows += [("warning", warning) for warning in self.warnings]
+        return "\n".join(table([("", ""), *rows])[1:])
+
+
+def column(
+    selector: str,
+    rows: DataFrame | StructType,
+    *,
+    properties: Layout | Mapping[str, Place] | str | None = None,
+    dialect: Dialect = IBM_MQ,
+    road: str | None = None,
+) -> Column:
+    """Make the Column that is TRUE where a selector selects a row, FALSE where not, and NULL where it is UNKNOWN.
+
+    ``df.filter(column(selector, df))`` keeps what is selected, and ``~`` and ``&`` keep the selector's logic.
+
+    Args:
+        selector: the text; one that does not compile is refused here, on the driver.
+        rows: the DataFrame it will be used with, or its schema.
+        properties: where properties are, see `layout`; by default each is the column of its name.
+        dialect: how to read the selector.
+        road: "native" or "arrow" to force one; by default native where all of the selector has an exact expression.
+            The Arrow road so forced has no prefilter.
+
+    Raises: SelectorError: as `mqsel.compile`. PropertyTypeError: a column of a type that no property has.
+        ArgumentError: an argument of the wrong type, or a road that the selector cannot take.
+    """
+    made = plan(selector, rows, properties=properties, dialect=dialect, road=road)
+    for warning in made.warnings:
+        warnings.warn(warning, stacklevel=2)
+    return made.column()
+
+
+def plan(
+    selector: str,
+    rows: DataFrame | StructType,
+    *,
+    properties: Layout | Mapping[str, Place] | str | None = None,
+    dialect: Dialect = IBM_MQ,
+    road: str | None = None,
+) -> Plan:
+    """Say how `column` evaluates a selector, and why so.
+
+    Args: those of `column`.
+
+    Raises: what `column` raises.
+    """
+    if road not in (None, *ROADS):
+        raise errors.no_road(road, ROADS)
+    matcher = mqsel.matcher.compile(selector, dialect=dialect)
+    found = Sources(rows, properties)
+    sources = {name: found.source(name) for name in matcher.properties}
+    checked = check(parse(selector, dialect), selector, dialect)
+    for name in checked.names.values():
+        if name not in sources:  # read by what the optimizer dropped
+            sources[name] = found.source(name)
+    said = (*found.warnings, *_surprises(checked, sources))
+    native, rest, why = _divided(checked, sources, road)
+    if rest and road == "native":
+        raise errors.not_native(*why[0])
+    text = "" if not rest else selector if not native else unparse(rest[0] if len(rest) == 1 else And(tuple(rest)))
+    if rest:
+        _check_batches(rows)
+    return Plan(
+        selector,
+        dialect,
+        "arrow" if rest else "native",
+        tuple(why),
+        joined(native) if native else "" if rest else "true",
+        text,
+        tuple(sources.values()),
+        said,
+    )
+
+
+def _divided(
+    checked: Checked, sources: Mapping[str, Source], road: str | None
+) -> tuple[list[str], list[Node], list[tuple[str, str]]]:
+    """Divide the conjuncts of a selector: texts of the native ones, the others, and why those are others."""
+    native: list[str] = []
+    rest: list[Node] = []
+    why: list[tuple[str, str]] = []
+    if road == "arrow" and checked.names:
+        return [], [checked.node], [(errors.quoted(unparse(checked.node)), "the Arrow road is forced")]
+    length = 0
+    for node in checked.node.operands if isinstance(checked.node, And) else (checked.node,):
+        try:
+            text = final(condition(node, checked, sources, checked.dialect))
+            length += len(text)
+            if length > MAX_LENGTH:
+                raise NoTranslation(f"the expression is longer than {MAX_LENGTH:,} characters")
+        except NoTranslation as reason:
+            rest.append(node)
+            if len(why) < 10:
+                why.append((errors.quoted(unparse(node)), str(reason)))
+        else:
+            native.append(text)
+    return native, rest, why
+
+
+def _surprises(checked: Checked, sources: Mapping[str, Source]) -> list[str]:
+    """Find the properties whose column has a type that no test of theirs takes."""
+    found: list[str] = []
+    for name, kinds in checked.expected.items():
+        family = _FAMILIES.get(sources[name].kind)
+        if family is not None and kinds and family not in kinds:
+            said = f"'{name}' is a {family} in every row: compared with a {' or a '.join(kinds)} it never matches"
+            if family == "string" and kinds[0] == "number":
+                said += f"; declare what it was: types={{'{name}': 'int64'}}"
+            found.append(said)
+    return found
+
+
+def _check_batches(rows: Any) -> None:
+    """Refuse the setting under which Arrow functions over Parquet never end (SPARK.md §1.3)."""
+    name = "spark.sql.execution.arrow.maxRecordsPerBatch"
+    setting = _setting(None if type(rows).__name__ == "StructType" else rows, name)
+    if setting and int(setting) <= 0:
+        raise errors.endless_batches(name, setting)
+
+
+def _arrow_column(text: str, dialect: Dialect, sources: tuple[Source, ...]) -> Column:
+    """Make the Column of an Arrow function over the properties that a selector reads."""
+    from pyspark.sql import functions as F  # noqa: N812, PLC0415 (optional; its usual name)
+    from pyspark.sql.functions import ArrowUDFType, arrow_udf  # noqa: PLC0415
+    from pyspark.sql.types import BooleanType  # noqa: PLC0415
+
+    # The rest may be longer than the whole as it was written: 0x10 becomes 16.
+    matcher = mqsel.matcher.compile(text, dialect=dialect.replace(max_length=None))
+    columns: list[Column] = []
+    layout: list[tuple[str, list[str]]] = []
+    for source in sources:
+        if source.name not in matcher.properties or source.kind == "null":
+            continue
+        layout.append((source.name, [case.tag for case in source.cases]))
+        columns.append(F.expr(source.sql))
+        columns += [F.expr(case.sql) for case in source.cases]
+    if not columns:  # an Arrow function has an argument
+        layout.append((matcher.properties[0], []))
+        columns.append(F.expr("CAST(NULL AS BOOLEAN)"))
+    function = arrow_function(matcher.program.to_bytes(), json.dumps(layout))
+    return arrow_udf(function, BooleanType(), ArrowUDFType.SCALAR)(*columns)
+
+
+def properties(
+    rows: DataFrame | StructType,
+    names: list[str] | tuple[str, ...],
+    *,
+    properties: Layout | Mapping[str, Place] | str | None = None,
+) -> list[Column]:
+    """Make typed columns of properties: ``df.select("*", *properties(df, ["color", "weight"]))``.
+
+    Args:
+        names: the properties; each column has the name of its property.
+        properties: where they are, and of which types, see `layout`.
+
+    Raises: PropertyTypeError: a column of a type that no property has, or of a type that each row says and nobody
+        declared.
+    """
+    from pyspark.sql import functions as F  # noqa: N812, PLC0415 (optional; its usual name)
+
+    found = Sources(rows, properties)
+    made: list[Column] = []
+    for name in names:
+        source = found.source(name)
+        if not source.kind:
+            raise errors.undeclared(name)
+        made.append(F.expr(source.sql).alias(name))
+    for warning in found.warnings:
+        warnings.warn(warning, stacklevel=2)
+    return made

@@ -1,0 +1,232 @@
+"""What travels to the executors, and what a cluster lacks for it.
+
+The functions that Spark pickles are nested ones, which go by value, and hold bytes and texts only: a worker without this
+package gets far enough to say so. Knows columns of Arrow and programs; no SQL. Follows SPARK.md §2.3.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from mqsel import errors
+from mqsel.matcher import Matcher
+from mqsel.program import FORMAT_VERSION, VERSION, Program
+
+if TYPE_CHECKING:
+    import pyarrow as pa  # type: ignore[import-untyped]
+    from pyspark.sql import SparkSession
+
+SHIP = (
+    "install one mqsel on every worker, or ship an environment: venv-pack -o env.tar.gz, then "
+    "--archives env.tar.gz#env --conf spark.pyspark.python=./env/bin/python"
+)
+
+
+def arrow_function(program: bytes, layout: str) -> Callable[..., pa.Array]:
+    """Make the function that an Arrow UDF runs on the executors.
+
+    Args:
+        program: a `Program` as bytes.
+        layout: JSON of the columns it is called with, see `evaluate`.
+    """
+    version, number, advice = VERSION, FORMAT_VERSION, SHIP
+
+    def truth(*columns):  # type: ignore[no-untyped-def]  # noqa: ANN002, ANN202
+        import platform  # noqa: PLC0415 (travels by value)
+        import sys  # noqa: PLC0415
+
+        try:
+            from mqsel.program import FORMAT_VERSION as FORMAT  # noqa: PLC0415
+            from mqsel.program import VERSION as HERE  # noqa: PLC0415
+            from mqsel.spark.ship import evaluate  # noqa: PLC0415
+        except ImportError as error:
+            problem = f"mqsel {version} cannot be imported in the Spark Python worker: {error}"
+        else:
+            problem = ""
+            if (HERE, FORMAT) != (version, number):
+                problem = (
+                    f"the driver has mqsel {version} (program format {number}), "
+                    f"the Spark Python worker {HERE} (program format {FORMAT})"
+                )
+        if problem:
+            raise ImportError(
+                f"{problem}\n"
+                f"  host {platform.node()}, python {sys.executable} ({platform.python_version()}), path {sys.path[:3]}\n"
+                f"  hint: {advice}"
+            ) from None
+        return evaluate(program, layout, columns)
+
+    return truth
+
+
+@functools.lru_cache(64)
+def _loaded(program: bytes, layout: str) -> tuple[Matcher, list[tuple[str, list[str]]]]:
+    return Matcher(Program.from_bytes(program)), json.loads(layout)
+
+
+def evaluate(program: bytes, layout: str, columns: Sequence[pa.Array]) -> pa.BooleanArray:
+    """Evaluate one batch on an executor.
+
+    Args:
+        layout: JSON of pairs of a property and its tags. Without tags it has one column; with tags it has a column of
+            tags, and after it one column for each of them.
+        columns: shape (columns of the layout,), each of shape (rows,).
+
+    Returns: true, false, and null for UNKNOWN; ERR is false.
+    """
+    matcher, properties = _loaded(program, layout)
+    names = [name for name, _ in properties]
+    if not any(tags for _, tags in properties):
+        return matcher.truth_batch(columns, names)
+    return _by_types(matcher, properties, columns)
+
+
+def _by_types(matcher: Matcher, properties: list[tuple[str, list[str]]], columns: Sequence[pa.Array]) -> pa.BooleanArray:
+    """Evaluate rows whose properties have types of their own: group by group of equal types."""
+    import pyarrow as pa  # noqa: PLC0415 (optional)
+    import pyarrow.compute as pc  # noqa: PLC0415
+
+    rows = len(columns[0])
+    code = pa.array([0] * rows, pa.int64()) if not rows else pc.multiply(pc.cast(pc.is_null(columns[0]), pa.int64()), 0)
+    at = 0
+    places: list[tuple[int, list[str]]] = []
+    for _, tags in properties:
+        places.append((at, tags))
+        if tags:
+            index = pc.fill_null(pc.index_in(columns[at], value_set=pa.array(tags, columns[at].type)), -1)
+            code = pc.add(pc.multiply(code, len(tags) + 1), pc.add(pc.cast(index, pa.int64()), 1))
+        at += 1 + len(tags)
+    answers, order = [], []
+    for group in pc.unique(code).to_pylist():
+        chosen = pc.indices_nonzero(pc.equal(code, group))
+        kept: list[Any] = []
+        names: list[str] = []
+        for (name, _), (place, tags) in reversed(list(zip(properties, places, strict=True))):
+            column = place
+            if tags:
+                group, which = divmod(group, len(tags) + 1)
+                if not which:
+                    continue  # no tag, or one that has no value: the property is absent
+                column = place + which
+            names.append(name)
+            kept.append(columns[column].take(chosen))
+        if not kept:
+            names, kept = [properties[0][0]], [pa.nulls(len(chosen))]
+        answers.append(matcher.truth_batch(kept, names))
+        order.append(chosen)
+    if not answers:
+        return pa.array([], pa.bool_())
+    return pa.concat_arrays(answers).take(pc.sort_indices(pa.concat_arrays(order)))
+
+
+# ---- a cluster, beforehand -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Worker:
+    """One Python that executors run.
+
+    Attributes:
+        host: where it runs.
+        executable: which Python it is.
+        python: its version.
+        mqsel: the version of this package there, or why it cannot be imported.
+        pyarrow: the version of pyarrow there, or why it cannot be imported.
+        tasks: how many of the test's tasks it had.
+        is_ready: it can evaluate what this driver sends.
+    """
+
+    host: str
+    executable: str
+    python: str
+    mqsel: str
+    pyarrow: str
+    tasks: int
+    is_ready: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """What `check_cluster` found. Prints as a table.
+
+    Attributes:
+        workers: the Pythons that were met.
+    """
+
+    workers: tuple[Worker, ...]
+
+    @property
+    def is_ready(self) -> bool:
+        """Tell whether every worker met can evaluate selectors."""
+        return all(worker.is_ready for worker in self.workers)
+
+    def __str__(self) -> str:
+        head = ("host", "python", "", "mqsel", "pyarrow", "tasks", "")
+        rows = [
+            (one.host, one.python, one.executable, one.mqsel, one.pyarrow, str(one.tasks), "ready" * one.is_ready or "NO")
+            for one in self.workers
+        ]
+        lines = table([head, *rows])
+        if not self.is_ready:
+            lines.append(f"driver: mqsel {VERSION} (program format {FORMAT_VERSION}). {SHIP}")
+        return "\n".join(lines)
+
+
+def table(rows: list[tuple[str, ...]]) -> list[str]:
+    """Align rows of texts, the head first."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+
+
+def check_cluster(spark: SparkSession, *, tasks: int | None = None) -> Cluster:
+    """Run a small job that meets the executors, and list the Pythons they run and what these lack.
+
+    Args:
+        tasks: how many tasks to run; by default four for each core that Spark counts.
+
+    Returns: what was found; `print` it. No executor fails: what is missing is in the table.
+    """
+    from pyspark.sql import functions as F  # noqa: N812, PLC0415 (optional; its usual name)
+
+    version, number = VERSION, FORMAT_VERSION
+    if tasks is None:
+        cores = spark.range(1 << 16).select(F.spark_partition_id()).distinct().count()
+        tasks = 4 * cores
+    if type(tasks) is not int or tasks < 1:
+        raise errors.bad_tasks(tasks)
+
+    def look(_number):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+        import json  # noqa: PLC0415 (travels by value)
+        import platform  # noqa: PLC0415
+        import sys  # noqa: PLC0415
+        import time  # noqa: PLC0415
+
+        time.sleep(0.1)  # long enough for the next task to go to another executor
+        try:
+            from mqsel.program import FORMAT_VERSION, VERSION  # noqa: PLC0415
+            from mqsel.spark.ship import evaluate  # noqa: F401, PLC0415
+
+            same = (VERSION, FORMAT_VERSION) == (version, number)
+            ours = VERSION if same else f"{VERSION} (program format {FORMAT_VERSION}), the driver has {version} ({number})"
+        except ImportError as error:
+            same, ours = False, str(error)
+        try:
+            import pyarrow  # noqa: ICN001, PLC0415
+
+            arrow = pyarrow.__version__
+        except ImportError as error:
+            same, arrow = False, str(error)
+        return json.dumps([platform.node(), sys.executable, platform.python_version(), ours, arrow, same])
+
+    # A pickled UDF: an Arrow one would need the pyarrow whose absence is to be told.
+    probe = F.udf(look, "string", useArrow=False).asNondeterministic()
+    found = spark.range(0, tasks, 1, tasks).select(probe("id").alias("found")).groupBy("found").count().collect()
+    workers = []
+    for row in sorted(found):
+        host, executable, python, ours, arrow, is_ready = json.loads(row[0])
+        workers.append(Worker(host, executable, python, ours, arrow, int(row[1]), bool(is_ready)))
+    return Cluster(tuple(workers))

@@ -1,0 +1,254 @@
+"""Invariant: over rows of a DataFrame, the native road = the Arrow road = the machine, in three values.
+
+Many selectors run over one DataFrame, so that a Spark job judges thousands of pairs. What is not equal is printed with
+the selector, the row and the Catalyst text. MQSEL_SPARK_PAIRS=100000 is the record; CI takes fewer.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import random
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import strategies
+from conftest import SHARED, VECTORS_ROOT, dialects_of, json_lines
+
+import mqsel
+from mqsel import errors
+from mqsel.dialect import JMS, PRESETS, Dialect
+
+pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
+
+from mqsel.spark import Plan, plan
+
+PAIRS = int(os.environ.get("MQSEL_SPARK_PAIRS", "12000"))
+SELECTORS, ROWS = 40, 50  # in one job
+TRUTHS = {True: "TRUE", False: "FALSE", None: "UNKNOWN"}
+
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning:mqsel")
+
+
+@pytest.fixture(params=["ansi", "lenient"])
+def session(spark: Any, request: pytest.FixtureRequest) -> Iterator[Any]:
+    """Spark with ANSI on and off, and with names as case-sensitive as properties are."""
+    settings = {"spark.sql.caseSensitive": "true", "spark.sql.ansi.enabled": str(request.param == "ansi").lower()}
+    for name, value in settings.items():
+        spark.conf.set(name, value)
+    yield spark
+    for name in settings:
+        spark.conf.unset(name)
+
+
+def _frame(spark: Any, kinds: dict[str, str], rows: list[tuple[Any, ...]]) -> Any:
+    """Make a DataFrame whose columns have the Spark types of the property types."""
+    from pyspark.sql import types as T
+
+    made = {
+        **{"boolean": T.BooleanType(), "int8": T.ByteType(), "int16": T.ShortType(), "int32": T.IntegerType()},
+        **{"int64": T.LongType(), "float32": T.FloatType(), "float64": T.DoubleType()},
+        **{"string": T.StringType(), "bytes": T.BinaryType(), "null": T.NullType()},
+    }
+    schema = T.StructType([T.StructField(name, made[kind]) for name, kind in kinds.items()])
+    plain = [tuple(int(v) if type(v).__name__.startswith("Int") else v for v in row) for row in rows]
+    return spark.createDataFrame(plain, schema)
+
+
+def _truths(frame: Any, plans: list[Plan]) -> list[list[str]]:
+    """Evaluate plans in one job: for each row, the truth of each; rows keep their order by their number."""
+    from pyspark.sql import functions as F
+
+    columns = [made.column().alias(f"truth {number}") for number, made in enumerate(plans)]
+    found = frame.select(*columns).collect()
+    assert F is not None
+    return [[TRUTHS[value] for value in row] for row in found]
+
+
+def _machine(text: str, dialect: Dialect, kinds: dict[str, str], rows: list[tuple[Any, ...]]) -> list[str]:
+    matcher = mqsel.compile(text, dialect=dialect, schema=list(kinds.items()))
+    return [matcher.evaluate(row).name for row in rows]
+
+
+def _differences(
+    frame: Any, kinds: dict[str, str], rows: list[tuple[Any, ...]], cases: list[tuple[str, Dialect]], road: str | None
+) -> tuple[list[str], int]:
+    """Compare a road with the machine; give what differs, and how many selectors took the native road."""
+    plans = [plan(text, frame, dialect=dialect, road=road) for text, dialect in cases]
+    got = _truths(frame, plans)
+    wrong = []
+    for number, ((text, dialect), made) in enumerate(zip(cases, plans, strict=True)):
+        for row, truth, found in zip(rows, _machine(text, dialect, kinds, rows), got, strict=True):
+            if truth != found[number]:
+                message = {name: (kind, value) for (name, kind), value in zip(kinds.items(), row, strict=True)}
+                wrong.append(f"{text!r} [{dialect!r}] {message}: machine {truth}, {road} {found[number]}\n  {made.sql}")
+    return wrong, sum(made.road == "native" for made in plans)
+
+
+_FLOATS = (*strategies._FLOATS, math.inf, -math.inf, math.nan, -5e-324, -7.0)
+
+
+def _value(rng: random.Random, kind: str) -> Any:
+    """Draw a value of one type that a Spark column can hold: edges, and NULL."""
+    if kind == "null" or rng.random() < 0.15:
+        return None
+    while True:
+        drawn, value = strategies._typed(rng)
+        if kind in ("float64", "float32") and rng.random() < 0.3:
+            number = rng.choice(_FLOATS)
+            return number if kind == "float64" else float(mqsel.values.Float32(number))
+        if drawn == kind and not (kind == "string" and "\ud800" in value):
+            return value
+
+
+def _drawn(rng: random.Random, name: str) -> tuple[dict[str, str], list[tuple[Any, ...]], list[tuple[str, Dialect]]]:
+    """Draw a schema, rows for it, and selectors about them."""
+    preset = PRESETS[name]
+    names = [one for one in strategies.LETTERS[name].names if not one.startswith("usr.")]
+    kinds = {one: rng.choice((*strategies._KINDS, *strategies._NUMBERS)) for one in names if rng.random() < 0.9}
+    rows = [tuple(_value(rng, kind) for kind in kinds.values()) for _ in range(ROWS)]
+    cases: list[tuple[str, Dialect]] = []
+    while len(cases) < SELECTORS:
+        row = rng.choice(rows)
+        message = {one: (kind if value is not None else "null", value) for (one, kind), value in zip(kinds.items(), row, strict=True)}
+        author = strategies._Author(rng, strategies.LETTERS[name], message)
+        text = author.selector()
+        if not author.last_name or len(text) > 10240:
+            continue
+        dialect = preset
+        if rng.random() < 0.5:
+            dialect = preset.replace(
+                type_mismatch=rng.choice(("operation", "selector")),
+                null_arithmetic=rng.choice(("unknown", "selector")),
+                between_null=rng.choice(("literal", "expand")),
+            )
+        cases.append((text, dialect))
+    return kinds, rows, cases
+
+
+def test_generated_pairs_on_the_native_road(session: Any, record_property: Any) -> None:
+    """Invariant: native = machine, on generated selectors and rows with edge values, ANSI on and off."""
+    rng = random.Random(f"native {PAIRS}")
+    pairs = native = asked = 0
+    while pairs < PAIRS / 2:
+        kinds, rows, cases = _drawn(rng, list(PRESETS)[asked // SELECTORS % 4])
+        frame = _frame(session, kinds, rows).coalesce(1)
+        wrong, taken = _differences(frame, kinds, rows, cases, None)
+
+        assert not wrong, f"{len(wrong)} differ\n" + "\n".join(wrong[:5])
+        pairs += len(rows) * len(cases)
+        native += taken
+        asked += len(cases)
+    record_property("pairs", pairs)
+    print(f"{pairs} pairs; {native} of {asked} selectors took the native road")
+
+    assert native > 0.95 * asked
+
+
+def test_generated_pairs_on_the_arrow_road(session: Any) -> None:
+    """Invariant: Arrow = machine, on generated selectors and rows."""
+    rng = random.Random("arrow")
+    for name in PRESETS:
+        kinds, rows, cases = _drawn(rng, name)
+        frame = _frame(session, kinds, rows).coalesce(1)
+        wrong, _ = _differences(frame, kinds, rows, cases, "arrow")
+
+        assert not wrong, f"{len(wrong)} differ\n" + "\n".join(wrong[:5])
+
+
+# ---- vectors -----------------------------------------------------------------------------------------------------------
+
+_JAVA = {"int": "int32", "long": "int64", "short": "int16", "byte": "int8", "float": "float32", "double": "float64"}
+
+
+def _own_vectors() -> Iterator[tuple[str, Dialect, dict[str, tuple[str, Any]]]]:
+    for path in sorted(VECTORS_ROOT.glob("*.jsonl")):
+        for vector in json_lines(path):
+            if "want" in vector:
+                for _, dialect in dialects_of(vector["dialect"]):
+                    properties = {name: (kind, value) for name, (kind, value) in vector["properties"].items()}
+                    yield vector["selector"], dialect, properties
+
+
+def _other_vectors() -> Iterator[tuple[str, Dialect, dict[str, tuple[str, Any]]]]:
+    for path in sorted((SHARED / "vectors").glob("*.jsonl")):
+        for vector in json_lines(path):
+            if vector.get("expect") in ("match", "nomatch") and isinstance(vector.get("props"), dict):
+                properties = {name: (_JAVA.get(kind, kind), value) for name, (kind, value) in vector["props"].items()}
+                yield vector["selector"], JMS.replace(constant_false="accept"), properties
+
+
+def _fits(properties: dict[str, tuple[str, Any]]) -> bool:
+    return not any(kind == "string" and any("\ud800" <= c <= "\udfff" for c in value) for kind, value in properties.values())
+
+
+def _grouped(
+    found: Iterator[tuple[str, Dialect, dict[str, tuple[str, Any]]]],
+) -> list[tuple[dict[str, str], list[tuple[Any, ...]], list[tuple[str, Dialect]]]]:
+    """Put vectors whose properties have the same types together: their selectors over all their rows."""
+    from conftest import message_of
+
+    groups: dict[tuple[tuple[str, str], ...], tuple[dict[tuple[Any, ...], Any], dict[tuple[str, Dialect], None]]] = {}
+    for text, dialect, properties in found:
+        if not _fits(properties):
+            continue
+        try:
+            matcher = mqsel.compile(text, dialect=dialect)
+            message = message_of(properties)
+        except (errors.SelectorError, ValueError, TypeError):
+            continue
+        kinds = {name.removeprefix("usr."): kind for name, (kind, _) in properties.items()}
+        if len(kinds) < len(properties) or any("${" in name or not name.isprintable() for name in kinds):
+            continue
+        rows, texts = groups.setdefault(tuple(sorted(kinds.items())), ({}, {}))
+        row = tuple(message[name] if name in message else message[f"usr.{name}"] for name in sorted(kinds))
+        rows[tuple(map(repr, row))] = row
+        texts[text, matcher.dialect] = None
+    return [(dict(kinds), list(rows.values()), list(texts)) for kinds, (rows, texts) in groups.items()]
+
+
+def _merged(groups: Any) -> list[Any]:
+    """Put groups without a name in common, or with the same type for it, into one: fewer Spark jobs."""
+    merged: list[tuple[dict[str, str], list[dict[str, Any]], list[tuple[str, Dialect]]]] = []
+    for kinds, rows, cases in groups:
+        named = [dict(zip(kinds, row, strict=True)) for row in rows]
+        for have, some, texts in merged:
+            if all(have.get(name, kind) == kind for name, kind in kinds.items()) and len(texts) + len(cases) <= 150:
+                have.update(kinds)
+                some += named
+                texts += cases
+                break
+        else:
+            merged.append((dict(kinds), named, list(cases)))
+    return [
+        (kinds, [tuple(row.get(name) for name in kinds) for row in rows][:100] or [()], cases)
+        for kinds, rows, cases in merged
+    ]
+
+
+@pytest.mark.parametrize("whose", ["own", "others"])
+def test_vectors_on_the_native_road(session: Any, whose: str) -> None:
+    """Every vector that fits a schema: native = machine; at least 95 % need no other road."""
+    if whose == "others" and not (SHARED / "vectors").is_dir():
+        pytest.skip("vectors of other engines do not stand beside this checkout")
+    groups = _merged(_grouped(_own_vectors() if whose == "own" else _other_vectors()))
+    native = asked = 0
+    for kinds, rows, cases in groups:
+        kinds = kinds or {"no property": "null"}
+        rows = [row or (None,) for row in rows]
+        cases = [(text, dialect) for text, dialect in cases if len(text) < 2000]
+        frame = _frame(session, kinds, rows).coalesce(1)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            wrong, taken = _differences(frame, kinds, rows, cases, None)
+
+        assert not wrong, f"{len(wrong)} differ\n" + "\n".join(wrong[:5])
+        native += taken
+        asked += len(cases)
+    print(f"{len(groups)} jobs; {native} of {asked} selectors took the native road")
+
+    assert asked > 500
+    assert native >= 0.95 * asked
