@@ -742,3 +742,7 @@ def endless_batches(name: str, found: str) -> ArgumentError:
 
 def bad_tasks(found: object) -> ArgumentError:
     return ArgumentError(f"tasks is {found!r}: expected a positive integer")
+
+
+def no_batch() -> ArgumentError:
+    return ArgumentError("a profile needs all rows: found a stream, or rows of no DataFrame", hint="profile one batch")

@@ -21,6 +21,7 @@ from conftest import SHARED, VECTORS_ROOT, dialects_of, json_lines
 import mqsel
 from mqsel import errors
 from mqsel.dialect import JMS, PRESETS, Dialect
+from mqsel.values import Float32, Int8, Int16, Int32
 
 pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
 
@@ -54,7 +55,8 @@ def _frame(spark: Any, kinds: dict[str, str], rows: list[tuple[Any, ...]]) -> An
         **{"string": T.StringType(), "bytes": T.BinaryType(), "null": T.NullType()},
     }
     schema = T.StructType([T.StructField(name, made[kind]) for name, kind in kinds.items()])
-    plain = [tuple(int(v) if type(v).__name__.startswith("Int") else v for v in row) for row in rows]
+    wrappers = {Int8: int, Int16: int, Int32: int, Float32: float}
+    plain = [tuple(wrappers.get(type(value), lambda same: same)(value) for value in row) for row in rows]
     return spark.createDataFrame(plain, schema)
 
 
@@ -99,7 +101,7 @@ def _value(rng: random.Random, kind: str) -> Any:
         drawn, value = strategies._typed(rng)
         if kind in ("float64", "float32") and rng.random() < 0.3:
             number = rng.choice(_FLOATS)
-            return number if kind == "float64" else float(mqsel.values.Float32(number))
+            return number if kind == "float64" else float(Float32(number))
         if drawn == kind and not (kind == "string" and "\ud800" in value):
             return value
 

@@ -13,17 +13,22 @@ if find_spec("pyspark") is None:
 
 from mqsel.spark.columns import Layout, Source, layout
 from mqsel.spark.plan import Plan, column, plan, properties
+from mqsel.spark.profile import Count, Profile, Seen, profile
 from mqsel.spark.ship import Cluster, Worker, check_cluster
 
 __all__ = [
     "Cluster",
+    "Count",
     "Layout",
     "Plan",
+    "Profile",
+    "Seen",
     "Source",
     "Worker",
     "check_cluster",
     "column",
     "layout",
     "plan",
+    "profile",
     "properties",
 ]

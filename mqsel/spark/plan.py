@@ -65,7 +65,7 @@ class Plan:
 
         if not self.rest:
             return F.expr(self.sql)
-        truth = _arrow_column(self.rest, self.dialect, self.sources)
+        truth = arrow_column(self.rest, self.dialect, self.sources)
         return F.expr(self.sql) & truth if self.sql else truth
 
     def __str__(self) -> str:
@@ -140,7 +140,7 @@ def plan(
         raise errors.not_native(*why[0])
     text = "" if not rest else selector if not native else unparse(rest[0] if len(rest) == 1 else And(tuple(rest)))
     if rest:
-        _check_batches(rows)
+        check_batches(rows)
     return Plan(
         selector,
         dialect,
@@ -191,7 +191,7 @@ def _surprises(checked: Checked, sources: Mapping[str, Source]) -> list[str]:
     return found
 
 
-def _check_batches(rows: Any) -> None:
+def check_batches(rows: Any) -> None:
     """Refuse the setting under which Arrow functions over Parquet never end (SPARK.md §1.3)."""
     name = "spark.sql.execution.arrow.maxRecordsPerBatch"
     setting = _setting(None if type(rows).__name__ == "StructType" else rows, name)
@@ -199,11 +199,9 @@ def _check_batches(rows: Any) -> None:
         raise errors.endless_batches(name, setting)
 
 
-def _arrow_column(text: str, dialect: Dialect, sources: tuple[Source, ...]) -> Column:
+def arrow_column(text: str, dialect: Dialect, sources: tuple[Source, ...]) -> Column:
     """Make the Column of an Arrow function over the properties that a selector reads."""
     from pyspark.sql import functions as F  # noqa: N812, PLC0415 (optional; its usual name)
-    from pyspark.sql.functions import ArrowUDFType, arrow_udf  # noqa: PLC0415
-    from pyspark.sql.types import BooleanType  # noqa: PLC0415
 
     # The rest may be longer than the whole as it was written: 0x10 becomes 16.
     matcher = mqsel.matcher.compile(text, dialect=dialect.replace(max_length=None))
@@ -219,7 +217,7 @@ def _arrow_column(text: str, dialect: Dialect, sources: tuple[Source, ...]) -> C
         layout.append((matcher.properties[0], []))
         columns.append(F.expr("CAST(NULL AS BOOLEAN)"))
     function = arrow_function(matcher.program.to_bytes(), json.dumps(layout))
-    return arrow_udf(function, BooleanType(), ArrowUDFType.SCALAR)(*columns)
+    return F.arrow_udf(function, "boolean")(*columns)
 
 
 def properties(

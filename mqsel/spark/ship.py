@@ -33,6 +33,8 @@ def arrow_function(program: bytes, layout: str) -> Callable[..., pa.Array]:
         program: a `Program` as bytes.
         layout: JSON of the columns it is called with, see `evaluate`.
     """
+    import pyarrow as pa  # noqa: PLC0415 (optional)
+
     version, number, advice = VERSION, FORMAT_VERSION, SHIP
 
     def truth(*columns):  # type: ignore[no-untyped-def]  # noqa: ANN002, ANN202
@@ -60,6 +62,8 @@ def arrow_function(program: bytes, layout: str) -> Callable[..., pa.Array]:
             ) from None
         return evaluate(program, layout, columns)
 
+    # Spark takes from these what kind of function it is; the text of an annotation would not do for a nested one.
+    truth.__annotations__ = {"columns": pa.Array, "return": pa.Array}
     return truth
 
 

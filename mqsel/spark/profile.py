@@ -1,0 +1,219 @@
+"""Why a selector selects what it does: for every part of it, how many rows were what, in one pass.
+
+What a part is beside TRUE, FALSE and UNKNOWN is found by asking for it under the stricter choice of `type_mismatch`, as
+`mqsel.explain` does for one message. Every row is counted once for each part. Follows SPARK.md §6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import mqsel.matcher
+from mqsel import errors
+from mqsel.checker import Checked, check
+from mqsel.dialect import IBM_MQ, Dialect
+from mqsel.nodes import And, Literal, Node, Not, Or, children, unparse
+from mqsel.parser import parse
+from mqsel.spark.columns import Layout, Place, Source, Sources
+from mqsel.spark.native import Condition, NoTranslation, condition
+from mqsel.spark.plan import arrow_column, check_batches
+from mqsel.spark.ship import table
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+OUTCOMES = ("TRUE", "FALSE", "UNKNOWN", "mismatched", "error")
+_TRUE, _FALSE, _UNKNOWN, _MISMATCHED, _ERROR = range(5)
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """What one part of a selector was. The five numbers add up to the rows.
+
+    Attributes:
+        text: a test as a selector, or AND, OR, NOT with its operands below it.
+        depth: 0 for the selector itself.
+        true: rows for which it is TRUE.
+        false: rows for which it is FALSE, though types fit.
+        unknown: rows for which a property that it needs is missing.
+        mismatched: rows whose types do not fit; by the dialect it is FALSE there, or the whole selector is.
+        error: rows for which the whole selector is FALSE by arithmetic on what is missing, or on an integer zero.
+    """
+
+    text: str
+    depth: int
+    true: int
+    false: int
+    unknown: int
+    mismatched: int
+    error: int
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What the rows have of one property.
+
+    Attributes:
+        name: the property.
+        kind: its type, empty where each row has its own, "null" where no column has it.
+        present: rows with a value.
+        missing: rows without.
+        unread: rows with something that is no value of its type, and counts as missing.
+    """
+
+    name: str
+    kind: str
+    present: int
+    missing: int
+    unread: int
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """What became of the rows of a DataFrame. Prints as a tree with its numbers.
+
+    Attributes:
+        selector: the text.
+        rows: how many there were.
+        parts: the conditions of the selector, each before its operands.
+        properties: what it reads.
+        frame: `parts` as a DataFrame.
+    """
+
+    selector: str
+    rows: int
+    parts: tuple[Count, ...]
+    properties: tuple[Seen, ...]
+    frame: DataFrame
+
+    def __str__(self) -> str:
+        head = (*OUTCOMES, "")
+        lines = table(
+            [
+                head,
+                *[
+                    (
+                        *(f"{n:,}" for n in (one.true, one.false, one.unknown, one.mismatched, one.error)),
+                        "  " * one.depth + one.text,
+                    )
+                    for one in self.parts
+                ],
+            ]
+        )
+        seen = table(
+            [
+                ("", "type", "present", "missing", "unread"),
+                *[
+                    (f"'{one.name}'", one.kind or "by row", f"{one.present:,}", f"{one.missing:,}", f"{one.unread:,}")
+                    for one in self.properties
+                ],
+            ]
+        )
+        return "\n".join([f"{self.rows:,} rows", *lines, *(seen if self.properties else [])])
+
+
+def profile(
+    selector: str,
+    rows: DataFrame,
+    *,
+    properties: Layout | Mapping[str, Place] | str | None = None,
+    dialect: Dialect = IBM_MQ,
+) -> Profile:
+    """Count, for every part of a selector, the rows for which it is TRUE, FALSE, UNKNOWN, mismatched or an error.
+
+    Runs one Spark job over the rows.
+
+    Args: those of `mqsel.spark.column`; *rows* is a DataFrame that is no stream.
+
+    Raises: what `mqsel.spark.column` raises.
+    """
+    from pyspark.sql import functions as F  # noqa: N812, PLC0415 (optional; its usual name)
+
+    matcher = mqsel.matcher.compile(selector, dialect=dialect)
+    found = Sources(rows, properties)
+    if getattr(rows, "isStreaming", True):
+        raise errors.no_batch()
+    checked = check(parse(selector, dialect), selector, dialect)
+    names = tuple(dict.fromkeys((*matcher.properties, *checked.names.values())))
+    sources = {name: found.source(name) for name in names}
+    parts = _parts(checked.node)
+    outcomes = [_outcome(node, checked, sources, rows).alias(f"part {number}") for number, (node, _) in enumerate(parts)]
+    states = [F.expr(_state(source)).alias(f"property {number}") for number, source in enumerate(sources.values())]
+    counts = [F.count("*").alias("rows")]
+    counts += [F.count_if(F.col(f"`part {number}`") == kind) for number in range(len(parts)) for kind in range(5)]
+    counts += [F.count_if(F.col(f"`property {number}`") == kind) for number in range(len(sources)) for kind in range(3)]
+    total, *numbers = rows.select(*outcomes, *states).agg(*counts).collect()[0]
+    made = tuple(
+        Count(_named(node), depth, *numbers[5 * number : 5 * number + 5]) for number, (node, depth) in enumerate(parts)
+    )
+    del numbers[: 5 * len(parts)]
+    seen = tuple(
+        Seen(source.name, source.kind, *numbers[3 * number : 3 * number + 3])
+        for number, source in enumerate(sources.values())
+    )
+    kinds = "part string, depth int, " + ", ".join(f"{outcome.lower()} long" for outcome in OUTCOMES)
+    written = [(one.text, one.depth, one.true, one.false, one.unknown, one.mismatched, one.error) for one in made]
+    return Profile(selector, total, made, seen, rows.sparkSession.createDataFrame(written, kinds))
+
+
+def _parts(root: Node) -> list[tuple[Node, int]]:
+    """List the conditions of a selector and their depth, each before its operands."""
+    parts: list[tuple[Node, int]] = []
+    stack: list[tuple[Node, int]] = [(root, 0)]
+    while stack:
+        node, depth = stack.pop()
+        parts.append((node, depth))
+        if isinstance(node, (And, Or, Not)):
+            stack += [(child, depth + 1) for child in reversed(children(node))]
+    return parts
+
+
+def _named(node: Node) -> str:
+    return type(node).__name__.upper() if isinstance(node, (And, Or, Not)) else unparse(node)
+
+
+def _outcome(node: Node, checked: Checked, sources: Mapping[str, Source], rows: DataFrame) -> Column:
+    """Make the column that says which of the five a condition is."""
+    from pyspark.sql import functions as F  # noqa: N812, PLC0415 (optional; its usual name)
+
+    # A connective has no types of its own to differ: what is an error below it is one.
+    is_test = not isinstance(node, (And, Or, Not))
+    lenient = checked.dialect.replace(type_mismatch="operation") if is_test else checked.dialect
+    strict = checked.dialect.replace(type_mismatch="selector") if is_test else checked.dialect
+    try:
+        made = condition(node, checked, sources, lenient)
+        return F.expr(_case(made, condition(node, checked, sources, strict).err if is_test else ""))
+    except NoTranslation:
+        check_batches(rows)
+    text = "TRUE" if isinstance(node, Literal) and node.value else unparse(node)
+
+    def is_error(dialect: Dialect) -> Column:
+        """ERR is what neither a condition nor its negation is: FALSE both."""
+        pair = [arrow_column(one, dialect, tuple(sources.values())) for one in (text, f"NOT ({text})")]
+        return F.coalesce(~pair[0] & ~pair[1], F.lit(False))
+
+    truth = arrow_column(text, lenient, tuple(sources.values()))
+    return (
+        F.when(is_error(lenient), _ERROR)
+        .when(is_error(strict), _MISMATCHED)
+        .when(truth, _TRUE)
+        .when(~truth, _FALSE)
+        .otherwise(_UNKNOWN)
+    )
+
+
+def _case(made: Condition, mismatch: str) -> str:
+    branches = [(made.err, _ERROR), (mismatch, _MISMATCHED), (made.sql, _TRUE), (f"NOT ({made.sql})", _FALSE)]
+    return f"CASE {' '.join(f'WHEN {test} THEN {kind}' for test, kind in branches if test)} ELSE {_UNKNOWN} END"
+
+
+def _state(source: Source) -> str:
+    """Write what a row has of a property: 0 a value, 1 nothing, 2 something that is no value."""
+    if source.kind == "null":
+        return "1"
+    if source.kind:
+        return f"CASE WHEN {source.sql} IS NOT NULL THEN 0 WHEN {source.raw} IS NULL THEN 1 ELSE 2 END"
+    values = " ".join(f"WHEN '{case.tag}' THEN CASE WHEN {case.sql} IS NULL THEN 2 ELSE 0 END" for case in source.cases)
+    return f"CASE WHEN {source.raw} IS NULL THEN 1 ELSE CASE {source.sql} {values} ELSE 2 END END"
