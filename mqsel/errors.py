@@ -683,9 +683,6 @@ def file_trouble(path: str, why: str) -> FileError:
 # ---- Spark -------------------------------------------------------------------------------------------------------
 
 
-def no_pyspark() -> MqselError:
-    return MqselError("pyspark is not installed: mqsel.spark needs it", hint="pip install 'mqsel[spark]'")
-
 
 def unusable_column(name: str) -> ArgumentError:
     return ArgumentError(

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from mqsel import errors
 
 if find_spec("pyspark") is None:
-    raise errors.no_pyspark()
+    raise errors.package_missing("mqsel.spark", "pyspark", "spark")
 
 from mqsel.spark.columns import Layout, Source, layout
 from mqsel.spark.plan import Plan, column, plan, properties
