@@ -115,7 +115,10 @@ def _drawn(rng: random.Random, name: str) -> tuple[dict[str, str], list[tuple[An
     cases: list[tuple[str, Dialect]] = []
     while len(cases) < SELECTORS:
         row = rng.choice(rows)
-        message = {one: (kind if value is not None else "null", value) for (one, kind), value in zip(kinds.items(), row, strict=True)}
+        message = {
+            one: (kind if value is not None else "null", value)
+            for (one, kind), value in zip(kinds.items(), row, strict=True)
+        }
         author = strategies._Author(rng, strategies.LETTERS[name], message)
         text = author.selector()
         if not author.last_name or len(text) > 10240:
@@ -184,7 +187,9 @@ def _other_vectors() -> Iterator[tuple[str, Dialect, dict[str, tuple[str, Any]]]
 
 
 def _fits(properties: dict[str, tuple[str, Any]]) -> bool:
-    return not any(kind == "string" and any("\ud800" <= c <= "\udfff" for c in value) for kind, value in properties.values())
+    return not any(
+        kind == "string" and any("\ud800" <= c <= "\udfff" for c in value) for kind, value in properties.values()
+    )
 
 
 def _grouped(

@@ -1,7 +1,7 @@
 """Selectors as Columns of Spark DataFrames, in classic Spark and Spark Connect.
 
-`column` is the condition of ``df.filter``; `plan` says how it is evaluated, `profile` why it selects what it does. Nothing
-here imports pyspark before it is called. Follows SPARK.md.
+`column` is the condition of ``df.filter``; `plan` says how it is evaluated, `profile` why it selects what it does.
+pyspark is imported where something is called. Follows SPARK.md.
 """
 
 from importlib.util import find_spec

@@ -1,8 +1,8 @@
 """From the name of a property to the Catalyst text that reads it, and its type.
 
-Owns what a `Layout` says, what a Spark type is as a property type, and how a text that lost its type gets it back. Every
-text here is exact under any session setting and cannot raise. Knows no selectors. Follows SPARK.md §4 and §5; records of
-connectors are read by the tables of `mqsel.formats.records`.
+Owns what a `Layout` says, what a Spark type is as a property type, and how a text that lost its type gets it back.
+Every text is exact under any setting of a session and cannot raise. Knows no selectors. Follows SPARK.md §4 and §5;
+records of connectors are read by the tables of `mqsel.formats.records`.
 """
 
 from __future__ import annotations
@@ -12,9 +12,8 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mqsel import errors
-from mqsel.errors import ArgumentError, PropertyTypeError
+from mqsel.errors import ArgumentError
 from mqsel.formats.records import CONNECT, SCHEMAS, Header, Members
-from mqsel.values import TYPE_NAMES
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -102,8 +101,13 @@ _KINDS = {
 # What Java calls the types beside our names: the words of a `_jsmtype` neighbour.
 _WORDS = {
     **{name: name for name in SPARK_TYPES},
-    **{"byte": "int8", "short": "int16", "int": "int32", "integer": "int32", "long": "int64"},
-    **{"float": "float32", "double": "float64"},
+    "byte": "int8",
+    "short": "int16",
+    "int": "int32",
+    "integer": "int32",
+    "long": "int64",
+    "float": "float32",
+    "double": "float64",
 }
 
 _WHOLE = r"rlike({0}, r'\A[+-]?[0-9]+\z')"
@@ -119,7 +123,7 @@ _FROM_TEXT = {
     },
     "float64": f"CASE WHEN {_NUMBER} THEN try_cast({{0}} AS DOUBLE) END",
     "float32": f"CASE WHEN {_NUMBER} THEN CAST(try_cast({{0}} AS DOUBLE) AS FLOAT) END",
-    "bytes": f"CASE WHEN {_HEX} THEN unhex(CASE WHEN startswith({{0}}, 'ID:') THEN substr({{0}}, 4) ELSE {{0}} END) END",
+    "bytes": rf"CASE WHEN {_HEX} THEN unhex(regexp_replace({{0}}, r'\AID:', '')) END",
 }
 _INTEGERS = ("int8", "int16", "int32", "int64")
 _FLOATS = ("float32", "float64")
@@ -129,8 +133,9 @@ _TO_FLOAT = {kind: f"CAST({{0}} AS {SPARK_TYPES[kind]})" for kind in _FLOATS}
 _CONVERSIONS: dict[str, dict[str, str]] = {
     "StringType": _FROM_TEXT,
     "VarcharType": _FROM_TEXT,
-    **dict.fromkeys(("ByteType", "ShortType", "IntegerType", "LongType"), {**_TO_INTEGER, **_TO_FLOAT}),
-    **dict.fromkeys(("FloatType", "DoubleType"), _TO_FLOAT),
+    **{kind: {**_TO_INTEGER, **_TO_FLOAT} for kind in ("ByteType", "ShortType", "IntegerType", "LongType")},
+    "FloatType": _TO_FLOAT,
+    "DoubleType": _TO_FLOAT,
     "TimestampType": {"int64": "unix_millis({0})"},
     "VariantType": {kind: f"try_variant_get({{0}}, '$', '{name.lower()}')" for kind, name in SPARK_TYPES.items()},
 }
@@ -299,11 +304,12 @@ class Sources:
         return self._follow((name,)) or (self._follow(steps) if len(steps) > 1 or steps[0] != name else None)
 
     def _follow(self, steps: Iterable[str]) -> _Found | None:
-        found: _Found | None = _Found(self._schema, "")
+        found = _Found(self._schema, "")
         for step in steps:
-            found = self._step(found, step)
-            if found is None:
+            inner = self._step(found, step)
+            if inner is None:
                 return None
+            found = inner
         return found
 
     def _step(self, found: _Found, name: str) -> _Found | None:
@@ -392,16 +398,16 @@ class Sources:
 
 def _schema(rows: DataFrame | StructType) -> tuple[Any, bool]:
     if type(rows).__name__ == "StructType":
-        return rows, _setting(None, "spark.sql.caseSensitive") == "true"
+        return rows, setting(None, "spark.sql.caseSensitive") == "true"
     if not hasattr(rows, "schema"):
         raise ArgumentError(
             f"the rows are a Python {type(rows).__qualname__}: expected a DataFrame or a StructType",
             hint="pass the DataFrame that the column will be used with",
         )
-    return rows.schema, _setting(rows, "spark.sql.caseSensitive") == "true"
+    return rows.schema, setting(rows, "spark.sql.caseSensitive") == "true"
 
 
-def _setting(rows: Any, name: str) -> str | None:
+def setting(rows: Any, name: str) -> str | None:
     """Read a setting of the session that the rows belong to, or of the active one."""
     from pyspark.sql import SparkSession  # noqa: PLC0415 (optional)
 
@@ -463,7 +469,3 @@ def _static(name: str, found: _Found, declared: str | None, null: str | None) ->
         hint = f"declare it as {' or '.join(conversions)}: types={{'{name}': …}}" if conversions else ""
         raise errors.column_type(name, spark_type.simpleString(), hint, declared)
     return Source(name, declared, conversions[declared].format(sql), raw)
-
-
-assert SPARK_TYPES.keys() == TYPE_NAMES.keys() - {"null"}
-__all__ = ["Case", "Layout", "PropertyTypeError", "Source", "Sources", "as_layout", "layout"]

@@ -1,13 +1,14 @@
 """A checked tree as one Catalyst SQL text, exact in three values.
 
-A condition is two texts: its truth, and whether it is ERR ("the complete selector is false"), which no Catalyst value can
-say. Rules for texts: every literal has its type; no sub-expression can raise, whatever is evaluated first and whether ANSI
-is on; no text depends on a setting of the session. What has no exact text is refused with its reason. Follows LANGUAGE
-§1 and §5, SPARK.md §4.
+A condition is two texts: its truth, and whether it is ERR ("the complete selector is false"), which no Catalyst value
+can say. Rules for texts: every literal has its type; no sub-expression can raise, whatever is evaluated first and
+whether ANSI is on; no text depends on a setting of the session. What has no exact text is refused with its reason.
+Follows LANGUAGE §1 and §5, SPARK.md §4.
 """
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
@@ -34,8 +35,8 @@ from mqsel.nodes import (
 from mqsel.spark.columns import Case, Source, is_writable, text_literal
 from mqsel.values import Float32, Truth
 
-# Spark 4.3 parses 100 levels of parentheses in its default stack and not 200; 14,000 characters of tests in one plan take
-# it three seconds to compile, and a queue manager refuses more than 100 tests.
+# Spark 4.3 parses 100 levels of parentheses in its default stack and not 200; 14,000 characters of tests in one plan
+# take it three seconds to compile, and a queue manager refuses more than 100 tests.
 MAX_DEPTH = 60
 MAX_LENGTH = 24_000
 
@@ -92,11 +93,12 @@ def joined(conjuncts: Iterable[str]) -> str:
 # ---- texts -----------------------------------------------------------------------------------------------------------
 
 UNKNOWN = "CAST(NULL AS BOOLEAN)"
-_TOKEN = re.compile(r"r?'[^']*'|`[^`]*`|\(|\)|\bCASE\b|\bEND\b|\bAND\b|\bOR\b|\bNOT\b|[=<>]|\bIS\b|\bIN\b")
+_TOKEN = re.compile(r"r?'[^']*'|`[^`]*`|[()=<>]|\b(?:CASE|END|AND|OR|NOT|IS|IN)\b")
 _OR, _AND, _NOT, _PREDICATE, _PRIMARY = range(5)
 _STRENGTHS = {"OR": _OR, "AND": _AND, "NOT": _NOT, **dict.fromkeys(("=", "<", ">", "IS", "IN"), _PREDICATE)}
 
 
+@functools.lru_cache(1024)  # names of columns are asked for again and again
 def _strength(text: str) -> int:
     """Tell how strongly the weakest operator outside parentheses binds."""
     depth, weakest = 0, _PRIMARY
@@ -536,8 +538,10 @@ class _Translator:
             return made
         # All three values are computed before one of them is looked at.
         err = _either(*[value.err for value in values]) if any(value.err for value in values) else ""
-        mismatch = [self.compare(sign, values[0]._replace(err=""), bound._replace(err="")) for sign, bound in
-                    zip(signs, values[1:], strict=True)]
+        mismatch = [
+            self.compare(sign, values[0]._replace(err=""), bound._replace(err=""))
+            for sign, bound in zip(signs, values[1:], strict=True)
+        ]
         present = _is_not_null(*values)
         late = self.junction(mismatch, is_and=not node.negated).err
         if late:
@@ -583,7 +587,7 @@ class _Translator:
                 return _Value(kind, _double(number), literal=number)
             case str(text):
                 return _Value(kind, text_literal(text) if is_writable(text) else "", literal=text)
-        return _Value(kind, f"X'{bytes(node.value).hex()}'")  # type: ignore[arg-type]
+        return _Value(kind, f"X'{bytes(node.value).hex()}'")
 
     def unusable(self, *operands: _Value) -> tuple[_Value | None, str]:
         """Give what arithmetic makes of a NULL or of what is no number, and where it is ERR."""

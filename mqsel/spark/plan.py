@@ -16,16 +16,17 @@ import mqsel.matcher
 from mqsel import errors
 from mqsel.checker import Checked, check
 from mqsel.dialect import IBM_MQ, Dialect
-from mqsel.nodes import And, Identifier, Node, unparse, walk
+from mqsel.nodes import And, Node, unparse
 from mqsel.parser import parse
-from mqsel.spark.columns import SPARK_TYPES, Layout, Place, Source, Sources, _setting
-from mqsel.spark.native import MAX_LENGTH, Condition, NoTranslation, condition, final, joined
+from mqsel.spark.columns import Layout, Place, Source, Sources, setting
+from mqsel.spark.native import MAX_LENGTH, NoTranslation, condition, final, joined
 from mqsel.spark.ship import arrow_function, table
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
     from pyspark.sql.types import StructType
 
+MAX_REASONS = 10  # of a selector too long to list them all
 ROADS = ("native", "arrow")
 _FAMILIES = {
     **dict.fromkeys(("int8", "int16", "int32", "int64", "float32", "float64"), "number"),
@@ -166,15 +167,18 @@ def _divided(
     for node in checked.node.operands if isinstance(checked.node, And) else (checked.node,):
         try:
             text = final(condition(node, checked, sources, checked.dialect))
-            length += len(text)
-            if length > MAX_LENGTH:
-                raise NoTranslation(f"the expression is longer than {MAX_LENGTH:,} characters")
-        except NoTranslation as reason:
-            rest.append(node)
-            if len(why) < 10:
-                why.append((errors.quoted(unparse(node)), str(reason)))
-        else:
+            reason = ""
+        except NoTranslation as why_not:
+            reason = str(why_not)
+        if not reason and length + len(text) > MAX_LENGTH:
+            reason = f"the expression is longer than {MAX_LENGTH:,} characters"
+        if not reason:
             native.append(text)
+            length += len(text)
+            continue
+        rest.append(node)
+        if len(why) < MAX_REASONS:
+            why.append((errors.quoted(unparse(node)), reason))
     return native, rest, why
 
 
@@ -194,9 +198,9 @@ def _surprises(checked: Checked, sources: Mapping[str, Source]) -> list[str]:
 def check_batches(rows: Any) -> None:
     """Refuse the setting under which Arrow functions over Parquet never end (SPARK.md §1.3)."""
     name = "spark.sql.execution.arrow.maxRecordsPerBatch"
-    setting = _setting(None if type(rows).__name__ == "StructType" else rows, name)
-    if setting and int(setting) <= 0:
-        raise errors.endless_batches(name, setting)
+    found = setting(None if type(rows).__name__ == "StructType" else rows, name)
+    if found and int(found) <= 0:
+        raise errors.endless_batches(name, found)
 
 
 def arrow_column(text: str, dialect: Dialect, sources: tuple[Source, ...]) -> Column:
@@ -217,7 +221,9 @@ def arrow_column(text: str, dialect: Dialect, sources: tuple[Source, ...]) -> Co
         layout.append((matcher.properties[0], []))
         columns.append(F.expr("CAST(NULL AS BOOLEAN)"))
     function = arrow_function(matcher.program.to_bytes(), json.dumps(layout))
-    return F.arrow_udf(function, "boolean")(*columns)
+    # Of Spark 4.1; its stubs do not list it.
+    made: Column = F.arrow_udf(function, "boolean")(*columns)  # type: ignore[attr-defined]
+    return made
 
 
 def properties(

@@ -139,7 +139,9 @@ def profile(
     names = tuple(dict.fromkeys((*matcher.properties, *checked.names.values())))
     sources = {name: found.source(name) for name in names}
     parts = _parts(checked.node)
-    outcomes = [_outcome(node, checked, sources, rows).alias(f"part {number}") for number, (node, _) in enumerate(parts)]
+    outcomes = [
+        _outcome(node, checked, sources, rows).alias(f"part {number}") for number, (node, _) in enumerate(parts)
+    ]
     states = [F.expr(_state(source)).alias(f"property {number}") for number, source in enumerate(sources.values())]
     counts = [F.count("*").alias("rows")]
     counts += [F.count_if(F.col(f"`part {number}`") == kind) for number in range(len(parts)) for kind in range(5)]

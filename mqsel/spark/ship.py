@@ -1,7 +1,7 @@
 """What travels to the executors, and what a cluster lacks for it.
 
-The functions that Spark pickles are nested ones, which go by value, and hold bytes and texts only: a worker without this
-package gets far enough to say so. Knows columns of Arrow and programs; no SQL. Follows SPARK.md §2.3.
+The functions that Spark pickles are nested ones, which go by value, and hold bytes and texts only: a worker without
+this package gets far enough to say so. Knows columns of Arrow and programs; no SQL. Follows SPARK.md §2.3.
 """
 
 from __future__ import annotations
@@ -49,17 +49,14 @@ def arrow_function(program: bytes, layout: str) -> Callable[..., pa.Array]:
             problem = f"mqsel {version} cannot be imported in the Spark Python worker: {error}"
         else:
             problem = ""
-            if (HERE, FORMAT) != (version, number):
+            if (version, number) != (HERE, FORMAT):
                 problem = (
                     f"the driver has mqsel {version} (program format {number}), "
                     f"the Spark Python worker {HERE} (program format {FORMAT})"
                 )
         if problem:
-            raise ImportError(
-                f"{problem}\n"
-                f"  host {platform.node()}, python {sys.executable} ({platform.python_version()}), path {sys.path[:3]}\n"
-                f"  hint: {advice}"
-            ) from None
+            python = f"python {sys.executable} ({platform.python_version()}), path {sys.path[:3]}"
+            raise ImportError(f"{problem}\n  host {platform.node()}, {python}\n  hint: {advice}") from None
         return evaluate(program, layout, columns)
 
     # Spark takes from these what kind of function it is; the text of an annotation would not do for a nested one.
@@ -89,38 +86,36 @@ def evaluate(program: bytes, layout: str, columns: Sequence[pa.Array]) -> pa.Boo
     return _by_types(matcher, properties, columns)
 
 
-def _by_types(matcher: Matcher, properties: list[tuple[str, list[str]]], columns: Sequence[pa.Array]) -> pa.BooleanArray:
+def _by_types(
+    matcher: Matcher, properties: list[tuple[str, list[str]]], columns: Sequence[pa.Array]
+) -> pa.BooleanArray:
     """Evaluate rows whose properties have types of their own: group by group of equal types."""
     import pyarrow as pa  # noqa: PLC0415 (optional)
-    import pyarrow.compute as pc  # noqa: PLC0415
+    import pyarrow.compute as pc  # type: ignore[import-untyped]  # noqa: PLC0415
 
-    rows = len(columns[0])
-    code = pa.array([0] * rows, pa.int64()) if not rows else pc.multiply(pc.cast(pc.is_null(columns[0]), pa.int64()), 0)
+    group = pa.nulls(len(columns[0]), pa.int64()).fill_null(0)
+    places: list[tuple[str, int, pa.Array | None]] = []
     at = 0
-    places: list[tuple[int, list[str]]] = []
-    for _, tags in properties:
-        places.append((at, tags))
+    for name, tags in properties:
+        which = None
         if tags:
-            index = pc.fill_null(pc.index_in(columns[at], value_set=pa.array(tags, columns[at].type)), -1)
-            code = pc.add(pc.multiply(code, len(tags) + 1), pc.add(pc.cast(index, pa.int64()), 1))
+            which = pc.fill_null(pc.index_in(columns[at], value_set=pa.array(tags, columns[at].type)), -1)
+            # Numbered anew each time, so that no number of properties is too many.
+            pairs = pc.add(pc.multiply(group, len(tags) + 1), pc.add(pc.cast(which, pa.int64()), 1))
+            group = pc.cast(pairs.dictionary_encode().indices, pa.int64())
+        places.append((name, at, which))
         at += 1 + len(tags)
     answers, order = [], []
-    for group in pc.unique(code).to_pylist():
-        chosen = pc.indices_nonzero(pc.equal(code, group))
-        kept: list[Any] = []
-        names: list[str] = []
-        for (name, _), (place, tags) in reversed(list(zip(properties, places, strict=True))):
-            column = place
-            if tags:
-                group, which = divmod(group, len(tags) + 1)
-                if not which:
-                    continue  # no tag, or one that has no value: the property is absent
-                column = place + which
-            names.append(name)
-            kept.append(columns[column].take(chosen))
-        if not kept:
-            names, kept = [properties[0][0]], [pa.nulls(len(chosen))]
-        answers.append(matcher.truth_batch(kept, names))
+    for number in pc.unique(group).to_pylist():
+        chosen = pc.indices_nonzero(pc.equal(group, number))
+        kept: dict[str, pa.Array] = {}
+        for name, place, which in places:
+            # -1: no tag, or one that has no value: the property is absent.
+            index = 0 if which is None else which[chosen[0].as_py()].as_py() + 1
+            if which is None or index:
+                kept[name] = columns[place + index].take(chosen)
+        kept = kept or {properties[0][0]: pa.nulls(len(chosen))}
+        answers.append(matcher.truth_batch(list(kept.values()), list(kept)))
         order.append(chosen)
     if not answers:
         return pa.array([], pa.bool_())
@@ -171,7 +166,15 @@ class Cluster:
     def __str__(self) -> str:
         head = ("host", "python", "", "mqsel", "pyarrow", "tasks", "")
         rows = [
-            (one.host, one.python, one.executable, one.mqsel, one.pyarrow, str(one.tasks), "ready" * one.is_ready or "NO")
+            (
+                one.host,
+                one.python,
+                one.executable,
+                one.mqsel,
+                one.pyarrow,
+                str(one.tasks),
+                "ready" * one.is_ready or "NO",
+            )
             for one in self.workers
         ]
         lines = table([head, *rows])
@@ -214,8 +217,10 @@ def check_cluster(spark: SparkSession, *, tasks: int | None = None) -> Cluster:
             from mqsel.program import FORMAT_VERSION, VERSION  # noqa: PLC0415
             from mqsel.spark.ship import evaluate  # noqa: F401, PLC0415
 
-            same = (VERSION, FORMAT_VERSION) == (version, number)
-            ours = VERSION if same else f"{VERSION} (program format {FORMAT_VERSION}), the driver has {version} ({number})"
+            same = (version, number) == (VERSION, FORMAT_VERSION)
+            ours = (
+                VERSION if same else f"{VERSION} (program format {FORMAT_VERSION}), the driver has {version} ({number})"
+            )
         except ImportError as error:
             same, ours = False, str(error)
         try:
