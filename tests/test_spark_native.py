@@ -11,7 +11,6 @@ import os
 import random
 import warnings
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -50,9 +49,16 @@ def _frame(spark: Any, kinds: dict[str, str], rows: list[tuple[Any, ...]]) -> An
     from pyspark.sql import types as T
 
     made = {
-        **{"boolean": T.BooleanType(), "int8": T.ByteType(), "int16": T.ShortType(), "int32": T.IntegerType()},
-        **{"int64": T.LongType(), "float32": T.FloatType(), "float64": T.DoubleType()},
-        **{"string": T.StringType(), "bytes": T.BinaryType(), "null": T.NullType()},
+        "boolean": T.BooleanType(),
+        "int8": T.ByteType(),
+        "int16": T.ShortType(),
+        "int32": T.IntegerType(),
+        "int64": T.LongType(),
+        "float32": T.FloatType(),
+        "float64": T.DoubleType(),
+        "string": T.StringType(),
+        "bytes": T.BinaryType(),
+        "null": T.NullType(),
     }
     schema = T.StructType([T.StructField(name, made[kind]) for name, kind in kinds.items()])
     wrappers = {Int8: int, Int16: int, Int32: int, Float32: float}

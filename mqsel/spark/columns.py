@@ -110,9 +110,10 @@ _WORDS = {
     "double": "float64",
 }
 
-_WHOLE = r"rlike({0}, r'\A[+-]?[0-9]+\z')"
-_NUMBER = r"rlike({0}, r'\A([+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|NaN|[+-]?Infinity)\z')"
-_HEX = r"rlike({0}, r'\A(ID:)?([0-9A-Fa-f]{{2}})*\z')"
+# (?!.) is the end of the text, which $ is not; there is no backslash, which is read differently by setting.
+_WHOLE = "rlike({0}, '(?s)^[+-]?[0-9]+(?!.)')"
+_NUMBER = "rlike({0}, '(?s)^([+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?|NaN|[+-]?Infinity)(?!.)')"
+_HEX = "rlike({0}, '(?s)^(ID:)?([0-9A-Fa-f]{{2}})*(?!.)')"
 # Spark reads '1d', ' 1 ' and 't' as well: what parses is what the readers of records take.
 _FROM_TEXT = {
     "string": "{0}",
@@ -123,7 +124,7 @@ _FROM_TEXT = {
     },
     "float64": f"CASE WHEN {_NUMBER} THEN try_cast({{0}} AS DOUBLE) END",
     "float32": f"CASE WHEN {_NUMBER} THEN CAST(try_cast({{0}} AS DOUBLE) AS FLOAT) END",
-    "bytes": rf"CASE WHEN {_HEX} THEN unhex(regexp_replace({{0}}, r'\AID:', '')) END",
+    "bytes": rf"CASE WHEN {_HEX} THEN unhex(regexp_replace({{0}}, '^ID:', '')) END",
 }
 _INTEGERS = ("int8", "int16", "int32", "int64")
 _FLOATS = ("float32", "float64")
@@ -146,12 +147,13 @@ _EXACT_DIGITS = 18  # every decimal(18,0) is an int64
 
 
 def text_literal(text: str) -> str:
-    r"""Write a string as a literal that every session reads alike.
+    """Write a string as a literal that every session reads alike.
 
-    Whether ``\`` escapes and whether ``''`` is one apostrophe are settings; ``${x}`` is replaced before parsing.
+    Settings say whether a backslash escapes, what ``r`` before a literal does, and whether two apostrophes are one;
+    ``${x}`` is replaced before anything is parsed.
     """
-    if text.isprintable() and "'" not in text and "${" not in text:
-        return f"r'{text}'" if "\\" in text else f"'{text}'"
+    if text.isprintable() and not any(odd in text for odd in ("'", "\\", "${")):
+        return f"'{text}'"
     return f"CAST(X'{text.encode().hex()}' AS STRING)"
 
 
@@ -281,7 +283,7 @@ class Sources:
         header = self._layout.headers.get(name)
         if name in places:
             path = places[name]
-            found = self._at(path, _steps(path))
+            found = self._follow((path,)) or self._follow(_steps(path))
             if found is None:
                 raise errors.no_column(name, path, self._near(path))
             return self._typed(name, found, declared, None)
@@ -296,12 +298,8 @@ class Sources:
                 raise errors.no_column(name, path, self._near(path))
             found = self._step(holder, bare)
             return self._absent(name) if found is None else self._member(name, bare, holder, found, declared, members)
-        found = self._at(name, tuple(name.split(".")))
+        found = self._follow((name,)) or self._follow(name.split("."))
         return self._absent(name) if found is None else self._typed(name, found, declared, None)
-
-    def _at(self, name: str, steps: tuple[str, ...]) -> _Found | None:
-        """Find the column of that very name, or what the path leads to."""
-        return self._follow((name,)) or (self._follow(steps) if len(steps) > 1 or steps[0] != name else None)
 
     def _follow(self, steps: Iterable[str]) -> _Found | None:
         found = _Found(self._schema, "")

@@ -93,7 +93,7 @@ def joined(conjuncts: Iterable[str]) -> str:
 # ---- texts -----------------------------------------------------------------------------------------------------------
 
 UNKNOWN = "CAST(NULL AS BOOLEAN)"
-_TOKEN = re.compile(r"r?'[^']*'|`[^`]*`|[()=<>]|\b(?:CASE|END|AND|OR|NOT|IS|IN)\b")
+_TOKEN = re.compile(r"'[^']*'|`[^`]*`|[()=<>]|\b(?:CASE|END|AND|OR|NOT|IS|IN)\b")
 _OR, _AND, _NOT, _PREDICATE, _PRIMARY = range(5)
 _STRENGTHS = {"OR": _OR, "AND": _AND, "NOT": _NOT, **dict.fromkeys(("=", "<", ">", "IS", "IN"), _PREDICATE)}
 
@@ -310,14 +310,16 @@ def _atoms(node: Like) -> list[object]:
 
 
 def _spelled(atoms: list[object]) -> str:
-    """Spell a part of a pattern as a regular expression without apostrophe, dollar or anything beyond ASCII."""
+    """Spell a part of a pattern as a regular expression; a class stands for what has a meaning outside of one."""
     out = ""
     for atom in atoms:
-        if atom is _ONE:
-            out += "."
+        character = "." if atom is _ONE else str(atom)
+        if atom is _ONE or character.isalnum() or character in " _-:;,/=<>!@#%~":
+            out += character
+        elif character in ".*+?(){}|$":
+            out += f"[{character}]"
         else:
-            character = str(atom)
-            out += character if character.isascii() and character.isalnum() else f"\\x{{{ord(character):X}}}"
+            out += f"\\x{{{ord(character):X}}}"
     return out
 
 
@@ -352,8 +354,9 @@ def _like(column: str, node: Like) -> str:
         body += f"(?>.*?{_spelled(part)})"
     if len(parts) > 1 and parts[-1]:
         body += f".*{_spelled(parts[-1])}"
-    end = "" if len(parts) > 1 and not parts[-1] else r"\z"
-    return rf"rlike({column}, r'\A(?s:{body}){end}')"
+    # (?!.) is the end of the text, which $ is not.
+    end = "" if len(parts) > 1 and not parts[-1] else "(?!.)"
+    return f"rlike({column}, {text_literal(f'(?s)^{body}{end}')})"
 
 
 # ---- the tree --------------------------------------------------------------------------------------------------------

@@ -1,0 +1,308 @@
+"""Where properties come from in the rows of a DataFrame: columns, structs, maps, headers, records of connectors, types.
+
+Each frame is read on both roads; what they say is written beside it. What a selector means stands in test_spark_native.
+"""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import mqsel
+from mqsel import errors
+from mqsel.dialect import JMS
+from mqsel.formats import records
+from mqsel.values import Float32, Int32
+
+pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
+
+from mqsel.spark import column, layout, plan, profile, properties
+
+ROADS = ["native", "arrow"]
+
+
+def _truths(frame: Any, selector: str, road: str | None = None, **options: Any) -> list[bool | None]:
+    options = {"dialect": JMS, **options}
+    return [row[0] for row in frame.select(column(selector, frame, road=road, **options)).collect()]
+
+
+def _all(frame: Any, cases: list[tuple[str, dict[str, Any]]]) -> list[list[bool | None]]:
+    """Evaluate many selectors in one job: for each, its truth row by row."""
+    made = [column(selector, frame, **{"dialect": JMS, **options}) for selector, options in cases]
+    return [list(truths) for truths in zip(*frame.select(*made).collect(), strict=True)]
+
+
+@pytest.fixture
+def sensitive(spark: Any) -> Iterator[Any]:
+    """Spark with case-sensitive names."""
+    spark.conf.set("spark.sql.caseSensitive", "true")
+    yield spark
+    spark.conf.unset("spark.sql.caseSensitive")
+
+
+@pytest.mark.parametrize("road", ROADS)
+def test_columns_structs_and_names_with_dots(spark: Any, road: str) -> None:
+    """A property is the column of its name, dots and all, or what a path through structs leads to."""
+    frame = spark.sql(
+        "SELECT named_struct('MQMD', named_struct('Priority', 4)) AS Root, 7 AS `shop.item`, 'a' AS `od``d`, 1 AS x"
+    )
+
+    assert _truths(frame, "Root.MQMD.Priority = 4 AND shop.item = 7 AND usr.x = 1", road, dialect=mqsel.IBM_MQ) == [
+        True
+    ]
+    assert _truths(frame, "item = 7", road, properties={"item": "`shop.item`"}) == [True]
+    assert _truths(frame, "n = 'a'", road, properties={"n": "od`d"}) == [True]
+
+
+def test_a_missing_column_is_null_and_named(spark: Any) -> None:
+    """No column: NULL in every row, with a warning that names the near miss; a wrong case is one."""
+    frame = spark.sql("SELECT 1 AS weight")
+    for name in ("wieght", "Weight"):
+        with pytest.warns(
+            UserWarning, match=rf"no column has '{name}': it is NULL in every row; did you mean weight\?"
+        ):
+            made = column(f"{name} = 1", frame)
+
+        assert [row[0] for row in frame.select(made).collect()] == [None]
+    with pytest.raises(errors.ArgumentError, match=r"'n' is mapped to 'wieght': there is no such column; did you mean"):
+        column("n = 1", frame, properties={"n": "wieght"})
+
+
+def test_names_that_differ_in_case(sensitive: Any) -> None:
+    """Both are found where Spark's names are case-sensitive; elsewhere Spark could not tell them apart."""
+    frame = sensitive.sql("SELECT 1 AS n, 2 AS N")
+
+    assert _truths(frame, "n = 1 AND N = 2") == [True]
+    sensitive.conf.set("spark.sql.caseSensitive", "false")
+    with pytest.raises(errors.PropertyTypeError, match=r"'n' may be any of the columns 'n', 'N'"):
+        column("n = 1", frame.schema)
+
+
+def test_odd_names_and_texts_are_written_so_that_no_setting_reads_them_otherwise(spark: Any) -> None:
+    r"""Backslashes, apostrophes, ``${…}``, line ends, astral characters: with and without escaped string literals."""
+    texts = ["a\\b", "it's", "${spark.app.name}", "a\nb", "\U0001f600", "`", "\\", "--", "/*x*/", 'say "x"', "é", "\\'"]
+    frame = spark.createDataFrame([(text,) for text in texts], "s string")
+    quoted = [text.replace("'", "''") for text in texts]
+    ends = [text.replace("%", "!%").replace("_", "!_")[1:] or "z" for text in quoted]
+    selectors = [f"s = '{text}'" for text in quoted]
+    selectors += [f"s IN ('{text}', 'zz')" for text in quoted]
+    selectors += [f"s LIKE '{text}%'" for text in quoted]
+    selectors += [f"s LIKE '%_{text}' ESCAPE '!'" for text in ends]
+    wanted = [[mqsel.compile(one, dialect=JMS).matches({"s": text}) for text in texts] for one in selectors]
+    for escaped in ("true", "false"):
+        spark.conf.set("spark.sql.parser.escapedStringLiterals", escaped)
+        got = _all(frame, [(one, {}) for one in selectors])
+        spark.conf.unset("spark.sql.parser.escapedStringLiterals")
+        for selector, ours, theirs in zip(selectors, wanted, got, strict=True):
+            assert ours == theirs, selector
+    assert all(any(truths) for truths in wanted)
+    with pytest.raises(errors.ArgumentError, match=r"cannot be named in an expression"):
+        column("n = 1", spark.sql("SELECT 1 AS a").toDF("${a}"), properties={"n": "${a}"})
+
+
+@pytest.mark.parametrize("road", ROADS)
+def test_like_on_a_long_text_ends(spark: Any, road: str) -> None:
+    """Patterns on which a backtracking matcher never ends, and a text whose characters vary in width."""
+    frame = spark.createDataFrame([("a" * 20_000,), ("\U0001f600a" * 20_000,)], "s string")
+
+    assert _truths(frame, f"s LIKE '{'%a' * 12}%b'", road) == [False, False]
+    assert _truths(frame, f"s LIKE '{'%a_' * 12}%a'", road) == [True, True]
+
+
+@pytest.mark.parametrize("road", ROADS)
+def test_collations_are_taken_off(spark: Any, road: str) -> None:
+    """Equality, IN and LIKE compare code points, whatever the collation of the column."""
+    frame = spark.sql("SELECT collate(s, 'UTF8_LCASE') AS s FROM VALUES ('Blue'), ('blue'), ('blue ') AS t(s)")
+    selectors = ["s = 'blue'", "s IN ('blue', 'x')", "s LIKE 'blu_'", "s LIKE 'b%e'"]
+    assert _all(frame, [(one, {"road": road}) for one in selectors]) == 4 * [[False, True, False]]
+
+
+def test_types_that_no_property_has(spark: Any) -> None:
+    """Refused on the driver, naming the column's type; what can be declared is named and then exact."""
+    frame = spark.sql(
+        "SELECT timestamp'2024-05-01 00:00:00Z' AS t, 1.5BD AS d, 7BD AS whole, array(1) AS a, date'2024-01-01' AS day, "
+        "parse_json('5') AS v, CAST(NULL AS VOID) AS nothing"
+    )
+    for name, found in {
+        "t": "timestamp",
+        "d": "decimal(2,1)",
+        "a": "array<int>",
+        "day": "date",
+        "v": "variant",
+    }.items():
+        with pytest.raises(errors.PropertyTypeError) as caught:
+            column(f"{name} = 1", frame)
+        assert str(caught.value).startswith(f"the column of property '{name}' is {found}: a property has no such type")
+    milliseconds = int(datetime.datetime(2024, 5, 1, tzinfo=datetime.timezone.utc).timestamp() * 1000)
+
+    assert _truths(frame, "whole = 7") == [True]
+    assert _truths(frame, f"t = {milliseconds}", properties={"t": ("t", "int64")}) == [True]
+    assert _truths(frame, "d = 1.5", properties={"d": ("d", "float64")}) == [True]
+    assert _truths(frame, "v = 5", properties={"v": ("v", "int64")}) == [True]
+    assert _truths(frame, "nothing = 5") == [None]
+    with pytest.raises(errors.PropertyTypeError, match=r"is array<int>: it cannot be read as int64"):
+        column("a = 1", frame, properties={"a": ("a", "int64")})
+    assert decimal.Decimal(7) == frame.first()["whole"]
+
+
+def test_char_is_padded_and_must_be_declared(spark: Any) -> None:
+    """char(n) is refused, as a type and as the plain string of a table that was one; declared, it loses its padding."""
+    from pyspark.sql.types import CharType, StringType, StructField, StructType
+
+    plain = StructType([StructField("c", CharType(5))])
+    hidden = StructType([StructField("c", StringType(), metadata={"__CHAR_VARCHAR_TYPE_STRING": "char(5)"})])
+    for schema in (plain, hidden):
+        with pytest.raises(errors.PropertyTypeError, match=r"is char\(5\): a property has no such type"):
+            plan("c = 'ab'", schema)
+    frame = spark.sql("SELECT 'ab   ' AS c").to(StructType([StructField("c", StringType())]))
+    made = plan("c = 'ab' AND c LIKE 'a_'", hidden, properties={"c": ("c", "string")}, dialect=JMS)
+
+    assert [row[0] for row in frame.select(made.column()).collect()] == [True]
+
+
+TEXTS = ["5", " 5", "5.0", "abc", "", None, "+7", "9223372036854775808", "1e3", "NaN", "-Infinity", "1d", "true", "t"]
+
+
+DECLARED = ["int32", "int64", "float64", "float32", "boolean", "bytes", "string"]
+PLAIN: dict[type, Any] = {Int32: int, Float32: float, bytearray: bytes}
+
+
+def test_declared_types_read_texts_as_records_do(spark: Any) -> None:
+    """map<string,string>, binary headers: a text reads as `mqsel.formats.records` reads it, or is NULL and counted."""
+    rows = [({"x": text}, None if text is None else [("x", b"0"), ("x", text.encode())]) for text in TEXTS]
+    frame = spark.createDataFrame(rows, "m map<string,string>, headers array<struct<key string, value binary>>")
+    for members in ("m", "headers"):
+        kinds = [kind for kind in DECLARED if members == "m" or kind != "bytes"]  # bytes of a header are its bytes
+        where = [layout(members=members, types={"x": kind}) for kind in kinds]
+        typed = [
+            properties(frame, ["x"], properties=one)[0].alias(kind) for kind, one in zip(kinds, where, strict=True)
+        ]
+        found = frame.select(*typed).collect()
+        truths = _all(frame, [("x IS NULL", {"properties": one, "road": road}) for one in where for road in ROADS])
+        for number, kind in enumerate(kinds):
+            read = records.reader("lenses", types={"x": kind})
+            wanted = [read({"properties": {"x": text}}).get("x") for text in TEXTS]
+            plain = [
+                [PLAIN.get(type(v), lambda same: same)(v) for v in values]
+                for values in (wanted, [r[number] for r in found])
+            ]
+            assert repr(plain[0]) == repr(plain[1]), (kind, members)
+            assert truths[2 * number] == truths[2 * number + 1] == [value is None for value in wanted], (kind, members)
+        (seen,) = profile("x IS NULL", frame, properties=where[0], dialect=JMS).properties
+        assert (seen.present, seen.missing, seen.unread) == (2, 1, len(TEXTS) - 3)
+
+
+def test_texts_without_a_declared_type_never_equal_numbers(spark: Any) -> None:
+    """The rules of the language hold: '3000' > 2500 is FALSE; the warning says what to declare."""
+    frame = spark.createDataFrame([({"weight": "3000"},)], "props map<string,string>")
+    where = layout(members="props")
+    with pytest.warns(
+        UserWarning, match=r"'weight' is a string in every row: compared with a number it never matches; "
+    ):
+        assert _truths(frame, "weight > 2500", properties=where) == [False]
+    assert _truths(frame, "weight > 2500", properties=layout(members="props", types={"weight": "int32"})) == [True]
+
+
+KINDS = {"boolean": True, "byte": 1, "short": 2, "integer": 3, "long": 1 << 40, "float": 0.5, "double": 2.5}
+UNION = (
+    "propertyType string, boolean boolean, byte tinyint, short smallint, integer int, long bigint, float float, "
+    "double double, string string, bytes binary"
+)
+
+
+def _property(kind: str, value: Any) -> tuple[Any, ...]:
+    return (kind, *(value if kind == one else None for one in (*KINDS, "string", "bytes")))
+
+
+def _connect(spark: Any) -> Any:
+    values = [*KINDS.items(), ("string", "red"), ("bytes", b"\1"), ("null-value", None), ("unheard-of", None)]
+    rows = [
+        ("ID:1", 2, "car", 4, {"x": _property(kind, value), "y": _property("integer", 3)}) for kind, value in values
+    ]
+    rows += [("ID:2", 1, "", 4, {}), ("ID:3", 2, None, None, {"x": None})]
+    kinds = f"messageID string, deliveryMode int, type string, priority int, properties map<string, struct<{UNION}>>"
+    return spark.createDataFrame(rows, kinds)
+
+
+SELECTORS = [
+    "x = 3", "x > 1.5", "x <> 'red'", "x = 'red'", "x", "NOT x", "x IS NULL", "x BETWEEN 1 AND 3", "x IN ('red')",
+    "x LIKE 'r%'", "x + 1 > 3", "-x < 0", "x / 2 = 1", "NOT (x = 5)", "x = y", "x + y > 6", "x NOT IN ('a')",
+    "JMSDeliveryMode = 'PERSISTENT' AND JMSType = 'car'", "JMSMessageID LIKE 'ID:%' AND JMSPriority > 3 OR x = 3",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("dialect", [JMS, mqsel.IBM_JMS], ids=["JMS", "IBM_JMS"])
+def test_connect_records_have_a_type_in_each_row(spark: Any, dialect: Any) -> None:
+    """Confluent's union: both roads give what the reader of records and the machine give, for every type."""
+    frame = _connect(spark)
+    names = ["x", "y", "JMSDeliveryMode", "JMSType", "JMSMessageID", "JMSPriority"]
+    read = records.reader("connect", names)
+    messages = []
+    for row in frame.collect():
+        made = row.asDict(recursive=True)
+        made["properties"] = {
+            k: v for k, v in made["properties"].items() if v is not None and v["propertyType"] != "unheard-of"
+        }
+        messages.append(read(made))
+    plans = {
+        (selector, road): plan(selector, frame, properties="connect", dialect=dialect, road=road)
+        for selector in SELECTORS
+        for road in (None, "arrow")
+    }
+    got = frame.select(*[made.column() for made in plans.values()]).collect()
+    for number, (selector, road) in enumerate(plans):
+        matcher = mqsel.compile(selector, dialect=dialect)
+        wanted = [{"TRUE": True, "FALSE": False, "UNKNOWN": None}[matcher.evaluate(one).name] for one in messages]
+        assert [row[number] for row in got] == wanted, (selector, road)
+    assert [selector for selector in SELECTORS if plans[selector, None].road == "arrow"] == ["x = y", "x + y > 6"]
+
+
+def test_connect_records_with_declared_types(spark: Any) -> None:
+    """A declared type makes one column of a union, and makes two of them comparable natively."""
+    frame = _connect(spark)
+    where = layout(record="connect", types={"x": "int64", "y": "int64"})
+
+    assert plan("x = y", frame, properties=where, dialect=JMS).road == "native"
+    assert _truths(frame, "x = y", properties=where)[:4] == [None, False, False, True]
+    with pytest.raises(errors.PropertyTypeError, match=r"'x' has a type of its own in each row: a column has one"):
+        properties(frame, ["x"], properties="connect")
+
+
+@pytest.mark.parametrize("road", ROADS)
+def test_neighbours_name_the_type(spark: Any, road: str) -> None:
+    """Pulsar's `x_jsmtype`: a text is read as what its neighbour says, and is a string without one."""
+    pairs = [("5", "int"), ("5", None), ("5.5", "double"), ("true", "boolean"), ("x", "int"), ("x", "string")]
+    rows = [({"x": text, **({"x_jsmtype": kind} if kind else {})},) for text, kind in pairs]
+    frame = spark.createDataFrame(rows, "properties map<string,string>")
+
+    assert _truths(frame, "x > 4", road, properties="pulsar") == [True, False, True, False, None, False]
+    assert _truths(frame, "x = '5' OR x", road, properties="pulsar") == [False, True, False, True, None, False]
+
+
+def test_a_record_within_a_column(spark: Any) -> None:
+    """`within` names the column that holds the record."""
+    frame = spark.sql("SELECT named_struct('type', 'car', 'properties', map('a', 'b')) AS value")
+
+    assert _truths(frame, "JMSType = 'car' AND a = 'b'", properties=layout(record="lenses", within="value")) == [True]
+
+
+def test_wrong_layouts(spark: Any) -> None:
+    """A schema, a type, a path or rows that cannot be: one ArgumentError each, on the driver."""
+    frame = spark.sql("SELECT 1 AS a")
+    for made, words in (
+        (lambda: layout(record="kafka"), "there is no record schema 'kafka': choose connect, "),
+        (lambda: layout(types={"a": "long"}), "'a' is declared 'long': there is no such type"),
+        (lambda: layout({"a": 5}), "the place of 'a' is 5: expected a path"),
+        (lambda: column("a = 1", frame, properties=5), "properties is a Python int: expected paths by name"),
+        (lambda: column("a = 1", frame, properties={"a": "`b"}), "the path '`b' has a backtick without its pair"),
+        (lambda: column("a = 1", frame, properties=layout(members="b")), "there is no such column"),
+        (lambda: column("a = 1", [1]), "the rows are a Python list: expected a DataFrame or a StructType"),
+        (lambda: column("a = 1", frame, road="scenic"), "road is 'scenic': expected 'native' or 'arrow', or None"),
+    ):
+        with pytest.raises(errors.ArgumentError) as caught:
+            made()
+        assert words in str(caught.value)
