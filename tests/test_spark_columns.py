@@ -5,7 +5,7 @@ Each frame is read on both roads; what they say is written beside it. What a sel
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import decimal
 from collections.abc import Iterator
 from typing import Any
@@ -124,8 +124,8 @@ def test_collations_are_taken_off(spark: Any, road: str) -> None:
 def test_types_that_no_property_has(spark: Any) -> None:
     """Refused on the driver, naming the column's type; what can be declared is named and then exact."""
     frame = spark.sql(
-        "SELECT timestamp'2024-05-01 00:00:00Z' AS t, 1.5BD AS d, 7BD AS whole, array(1) AS a, date'2024-01-01' AS day, "
-        "parse_json('5') AS v, CAST(NULL AS VOID) AS nothing"
+        "SELECT timestamp'2024-05-01 00:00:00Z' AS t, 1.5BD AS d, 7BD AS whole, array(1) AS a, "
+        "date'2024-01-01' AS day, parse_json('5') AS v, CAST(NULL AS VOID) AS nothing"
     )
     for name, found in {
         "t": "timestamp",
@@ -137,7 +137,7 @@ def test_types_that_no_property_has(spark: Any) -> None:
         with pytest.raises(errors.PropertyTypeError) as caught:
             column(f"{name} = 1", frame)
         assert str(caught.value).startswith(f"the column of property '{name}' is {found}: a property has no such type")
-    milliseconds = int(datetime.datetime(2024, 5, 1, tzinfo=datetime.timezone.utc).timestamp() * 1000)
+    milliseconds = int(dt.datetime(2024, 5, 1, tzinfo=dt.timezone.utc).timestamp() * 1000)
 
     assert _truths(frame, "whole = 7") == [True]
     assert _truths(frame, f"t = {milliseconds}", properties={"t": ("t", "int64")}) == [True]

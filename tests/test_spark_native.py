@@ -35,8 +35,14 @@ pytestmark = pytest.mark.filterwarnings("ignore::UserWarning:mqsel")
 
 @pytest.fixture(params=["ansi", "lenient"])
 def session(spark: Any, request: pytest.FixtureRequest) -> Iterator[Any]:
-    """Spark with ANSI on and off, and with names as case-sensitive as properties are."""
-    settings = {"spark.sql.caseSensitive": "true", "spark.sql.ansi.enabled": str(request.param == "ansi").lower()}
+    """Spark with ANSI and compiled expressions, and without both; its names as case-sensitive as properties are."""
+    is_ansi = str(request.param == "ansi").lower()
+    settings = {
+        "spark.sql.caseSensitive": "true",
+        "spark.sql.ansi.enabled": is_ansi,
+        "spark.sql.codegen.wholeStage": is_ansi,
+        "spark.sql.codegen.factoryMode": "FALLBACK" if request.param == "ansi" else "NO_CODEGEN",
+    }
     for name, value in settings.items():
         spark.conf.set(name, value)
     yield spark
@@ -46,7 +52,7 @@ def session(spark: Any, request: pytest.FixtureRequest) -> Iterator[Any]:
 
 def _frame(spark: Any, kinds: dict[str, str], rows: list[tuple[Any, ...]]) -> Any:
     """Make a DataFrame whose columns have the Spark types of the property types."""
-    from pyspark.sql import types as T
+    from pyspark.sql import types as T  # noqa: N812 (its usual name)
 
     made = {
         "boolean": T.BooleanType(),
@@ -68,11 +74,8 @@ def _frame(spark: Any, kinds: dict[str, str], rows: list[tuple[Any, ...]]) -> An
 
 def _truths(frame: Any, plans: list[Plan]) -> list[list[str]]:
     """Evaluate plans in one job: for each row, the truth of each; rows keep their order by their number."""
-    from pyspark.sql import functions as F
-
     columns = [made.column().alias(f"truth {number}") for number, made in enumerate(plans)]
     found = frame.select(*columns).collect()
-    assert F is not None
     return [[TRUTHS[value] for value in row] for row in found]
 
 
@@ -170,7 +173,7 @@ def test_generated_pairs_on_the_arrow_road(session: Any) -> None:
         assert not wrong, f"{len(wrong)} differ\n" + "\n".join(wrong[:5])
 
 
-# ---- vectors -----------------------------------------------------------------------------------------------------------
+# ---- vectors --------------------------------------------------------------------------------------------------------
 
 _JAVA = {"int": "int32", "long": "int64", "short": "int16", "byte": "int8", "float": "float32", "double": "float64"}
 
@@ -223,22 +226,26 @@ def _grouped(
     return [(dict(kinds), list(rows.values()), list(texts)) for kinds, (rows, texts) in groups.items()]
 
 
-def _merged(groups: Any) -> list[Any]:
+def _merged(groups: Any) -> list[tuple[dict[str, str], list[tuple[Any, ...]], list[tuple[str, Dialect]]]]:
     """Put groups without a name in common, or with the same type for it, into one: fewer Spark jobs."""
     merged: list[tuple[dict[str, str], list[dict[str, Any]], list[tuple[str, Dialect]]]] = []
     for kinds, rows, cases in groups:
         named = [dict(zip(kinds, row, strict=True)) for row in rows]
-        for have, some, texts in merged:
-            if all(have.get(name, kind) == kind for name, kind in kinds.items()) and len(texts) + len(cases) <= 150:
-                have.update(kinds)
-                some += named
-                texts += cases
-                break
-        else:
-            merged.append((dict(kinds), named, list(cases)))
+        cases = [(text, dialect) for text, dialect in cases if len(text) < 2000]  # noqa: PLW2901
+        fitting = (
+            one
+            for one in merged
+            if all(one[0].get(name, kind) == kind for name, kind in kinds.items()) and len(one[2]) + len(cases) <= 150
+        )
+        into = next(fitting, None)
+        if into is None:
+            into = ({"no property": "null"}, [], [])
+            merged.append(into)
+        into[0].update(kinds)
+        into[1].extend(named)
+        into[2].extend(cases)
     return [
-        (kinds, [tuple(row.get(name) for name in kinds) for row in rows][:100] or [()], cases)
-        for kinds, rows, cases in merged
+        (kinds, [tuple(row.get(name) for name in kinds) for row in rows][:60], cases) for kinds, rows, cases in merged
     ]
 
 
@@ -250,9 +257,6 @@ def test_vectors_on_the_native_road(session: Any, whose: str) -> None:
     groups = _merged(_grouped(_own_vectors() if whose == "own" else _other_vectors()))
     native = asked = 0
     for kinds, rows, cases in groups:
-        kinds = kinds or {"no property": "null"}
-        rows = [row or (None,) for row in rows]
-        cases = [(text, dialect) for text, dialect in cases if len(text) < 2000]
         frame = _frame(session, kinds, rows).coalesce(1)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -1,4 +1,4 @@
-"""Roads over a DataFrame: which one and why, the prefilter, what travels to executors, the profile, Connect and streams.
+"""Roads over a DataFrame: which one and why, the prefilter, what travels, the profile, streams and Connect.
 
 That both roads mean the same is tested in test_spark_native.
 """
@@ -170,7 +170,7 @@ def test_a_column_of_100_tests_is_made_quickly(frame: Any) -> None:
     assert sorted(times)[5] < 0.2
 
 
-# ---- what travels ------------------------------------------------------------------------------------------------------
+# ---- what travels ---------------------------------------------------------------------------------------------------
 
 
 def test_the_function_carries_bytes_and_texts_only() -> None:
@@ -264,7 +264,7 @@ def test_rows_with_many_types() -> None:
     )
 
 
-# ---- the profile -------------------------------------------------------------------------------------------------------
+# ---- the profile ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("dialect", [JMS, IBM_JMS, IBM_MQ], ids=repr)
@@ -316,7 +316,7 @@ def test_profile_as_it_is_printed(spark: Any) -> None:
     ]
 
 
-# ---- streams and Connect ----------------------------------------------------------------------------------------------
+# ---- streams and Connect --------------------------------------------------------------------------------------------
 
 
 def test_a_file_stream(spark: Any, tmp_path: Any) -> None:
@@ -343,9 +343,10 @@ CONNECT = """
 import os, sys
 os.environ.update(PYSPARK_PYTHON=sys.executable, PYSPARK_DRIVER_PYTHON=sys.executable, SPARK_LOCAL_IP="127.0.0.1")
 from pyspark.sql import SparkSession
-spark = SparkSession.builder.remote("local[2]").config("spark.ui.enabled", "false").config("spark.driver.bindAddress", "127.0.0.1").config("spark.driver.host", "127.0.0.1").config("spark.connect.grpc.binding.port", "0").getOrCreate()
+spark = SparkSession.builder.remote("local[2]").getOrCreate()
 from mqsel.spark import check_cluster, column, plan, profile
-frame = spark.createDataFrame([(n, ("red", "blue", None)[n % 3], n % 50) for n in range(300)], "n long, color string, weight int")
+rows = [(n, ("red", "blue", None)[n % 3], n % 50) for n in range(300)]
+frame = spark.createDataFrame(rows, "n long, color string, weight int")
 text = "color = 'red' AND weight * 2 > 40"
 print([frame.filter(column(text, frame, road=road)).count() for road in ("native", "arrow")])
 print(type(frame).__module__, plan(text, frame).road, [part.true for part in profile(text, frame).parts])
@@ -358,7 +359,9 @@ def test_spark_connect(tmp_path: Any) -> None:
     """Column on both roads, profile and check_cluster give the same through Spark Connect, in a process of its own."""
     pytest.importorskip("grpc", reason="Spark Connect needs grpcio")
     pytest.importorskip("grpc_status", reason="Spark Connect needs grpcio-status")
-    done = subprocess.run([sys.executable, "-c", CONNECT], capture_output=True, text=True, check=False, cwd=tmp_path)
+    done = subprocess.run(
+        [sys.executable, "-c", CONNECT], capture_output=True, text=True, check=False, cwd=tmp_path, timeout=240
+    )
     rows = [(("red", "blue", None)[n % 3], n % 50) for n in range(300)]
     wanted = sum(color == "red" and weight * 2 > 40 for color, weight in rows)
 
