@@ -683,7 +683,6 @@ def file_trouble(path: str, why: str) -> FileError:
 # ---- Spark -------------------------------------------------------------------------------------------------------
 
 
-
 def unusable_column(name: str) -> ArgumentError:
     return ArgumentError(
         f"the column {quoted(name)} cannot be named in an expression: Spark replaces ${{…}} in it",
@@ -728,6 +727,12 @@ def no_road(road: object, roads: Iterable[str]) -> ArgumentError:
 def not_native(text: str, reason: str) -> ArgumentError:
     return ArgumentError(
         f"{text} has no exact Catalyst expression: {reason}", hint="leave the road to mqsel, or take road='arrow'"
+    )
+
+
+def old_spark(text: str) -> MqselError:
+    return MqselError(
+        f"{quoted(text)} needs an Arrow function: this Spark has none", hint="use Spark 4.1 or later, on both sides"
     )
 
 

@@ -207,6 +207,8 @@ def arrow_column(text: str, dialect: Dialect, sources: tuple[Source, ...]) -> Co
     """Make the Column of an Arrow function over the properties that a selector reads."""
     from pyspark.sql import functions as F  # noqa: N812, PLC0415 (optional; its usual name)
 
+    if not hasattr(F, "arrow_udf"):
+        raise errors.old_spark(text)
     # The rest may be longer than the whole as it was written: 0x10 becomes 16.
     matcher = mqsel.matcher.compile(text, dialect=dialect.replace(max_length=None))
     columns: list[Column] = []

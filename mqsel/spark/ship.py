@@ -33,7 +33,10 @@ def arrow_function(program: bytes, layout: str) -> Callable[..., pa.Array]:
         program: a `Program` as bytes.
         layout: JSON of the columns it is called with, see `evaluate`.
     """
-    import pyarrow as pa  # noqa: PLC0415 (optional)
+    try:
+        import pyarrow as pa  # noqa: PLC0415 (optional)
+    except ImportError as error:
+        raise errors.package_missing("the Arrow road", "pyarrow", "spark") from error
 
     version, number, advice = VERSION, FORMAT_VERSION, SHIP
 
