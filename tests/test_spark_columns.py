@@ -99,7 +99,7 @@ def test_odd_names_and_texts_are_written_so_that_no_setting_reads_them_otherwise
         spark.conf.unset("spark.sql.parser.escapedStringLiterals")
         for selector, ours, theirs in zip(selectors, wanted, got, strict=True):
             assert ours == theirs, selector
-    assert all(any(truths) for truths in wanted)
+    assert all(any(truths) for truths in wanted[: 3 * len(texts)])  # each text equals itself
     with pytest.raises(errors.ArgumentError, match=r"cannot be named in an expression"):
         column("n = 1", spark.sql("SELECT 1 AS a").toDF("${a}"), properties={"n": "${a}"})
 
