@@ -223,8 +223,7 @@ def arrow_column(text: str, dialect: Dialect, sources: tuple[Source, ...]) -> Co
         layout.append((matcher.properties[0], []))
         columns.append(F.expr("CAST(NULL AS BOOLEAN)"))
     function = arrow_function(matcher.program.to_bytes(), json.dumps(layout))
-    # Of Spark 4.1; its stubs do not list it.
-    made: Column = F.arrow_udf(function, "boolean")(*columns)  # type: ignore[attr-defined]
+    made: Column = F.arrow_udf(function, "boolean")(*columns)
     return made
 
 
