@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import mqsel.matcher
 from mqsel import errors
-from mqsel.checker import Checked, check
+from mqsel.checker import Checked, check, remark
 from mqsel.dialect import IBM_MQ, Dialect
 from mqsel.nodes import And, Node, unparse
 from mqsel.parser import parse
@@ -185,7 +185,7 @@ def _divided(
 def _surprises(checked: Checked, sources: Mapping[str, Source]) -> list[str]:
     """Find the properties whose column has a type that no test of theirs takes."""
     found: list[str] = []
-    for name, kinds in checked.expected.items():
+    for name, kinds in remark(checked).expected.items():
         family = _FAMILIES.get(sources[name].kind)
         if family is not None and kinds and family not in kinds:
             said = f"'{name}' is a {family} in every row: compared with a {' or a '.join(kinds)} it never matches"
