@@ -195,10 +195,13 @@ def other_rows(table: Table, text: str, rounds: int) -> dict[str, Any]:
     parts = ", ".join(f"{stage} {taken:.0f}" for stage, taken in list(compiling.items())[:5])
     table.notes.append(f"stages of compiling W2, µs (parse includes tokenize): {parts}")
     table.title("and")
-    many = stages.subscriptions(10_000) | {"memory": stages.subscription_memory()}
+    memory = stages.subscription_memory()
+    many = stages.subscriptions(10_000) | memory
     table.single("10,000 distinct subscriptions, s", many["seconds"], 1)
     table.single("each pickled, bytes", many["pickled"], 2048, 0)
-    table.single("each in memory, bytes", many["memory"], 2048, 0)
+    if memory:
+        table.single("each in memory, bytes", memory["compiled"], 2048, 0)
+        table.single("each in memory once it has run, bytes", memory["run"], None, 0)
     like = stages.like(rounds)
     for pattern, times in like.items():
         what = f"LIKE '{pattern}', 100 → 200 KB of a"

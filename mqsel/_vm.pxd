@@ -110,7 +110,7 @@ cdef struct Image:
     Value *constants
     Text *texts             # for each constant that is a string
     Like **likes            # for each constant four: as a pattern, prefix, suffix, anywhere; NULL where it is no such
-    Choices **choices       # for each constant that is an IN list, else NULL
+    Choices **choices       # for each constant that is an IN list; both are NULL if no constant is one
     PyObject **names        # for each slot its interned name
     PyObject **aliases      # for each slot its other spelling, or NULL
     PyObject *kept          # list: Python objects that these arrays point into

@@ -21,7 +21,7 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF, Py_DECREF, Py_XDECREF
 from cpython.tuple cimport PyTuple_Check, PyTuple_CheckExact
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
-from libc.stdlib cimport calloc, free
+from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memchr, memcmp, memcpy
 
 from mqsel._opcodes cimport *
@@ -1361,13 +1361,13 @@ cdef int load_constants(Image *image, tuple constants) except -1:
     cdef PyObject *owner
     image.constants = <Value *> zeroed(len(constants), sizeof(Value))
     image.texts = <Text *> zeroed(len(constants), sizeof(Text))
-    image.likes = <Like **> zeroed(len(constants) * 4, sizeof(Like *))
-    image.choices = <Choices **> zeroed(len(constants), sizeof(Choices *))
     image.constant_count = len(constants)
     for number, constant in enumerate(constants):
         if isinstance(constant, Pattern):
-            image.likes[number * 4] = like_build(constant.text, constant.escape)
+            like_at(image, number * 4)[0] = like_build(constant.text, constant.escape)
         elif isinstance(constant, tuple):
+            if image.choices == NULL:
+                image.choices = <Choices **> zeroed(len(constants), sizeof(Choices *))
             image.choices[number] = choices_new(constant)
         else:
             owner = NULL
@@ -1376,6 +1376,13 @@ cdef int load_constants(Image *image, tuple constants) except -1:
             if isinstance(constant, str):
                 text_set(&image.texts[number], <PyObject *> constant)
     return 0
+
+
+cdef Like **like_at(Image *image, Py_ssize_t place) except NULL:
+    """Give a place among the likes, which few programs have."""
+    if image.likes == NULL:
+        image.likes = <Like **> zeroed(image.constant_count * 4, sizeof(Like *))
+    return &image.likes[place]
 
 
 cdef int load_steps(Image *image, bytes words, tuple constants) except -1:
@@ -1419,11 +1426,15 @@ cdef int load_steps(Image *image, bytes words, tuple constants) except -1:
         else:
             for outcome in range(3):
                 step.to[outcome] = <int32_t> (way_on(image, number, outcome) - number)
+    step = <Step *> realloc(image.steps, count * sizeof(Step))  # most tests need no step of their own
+    if step != NULL:
+        image.steps = step
     return 0
 
 
 cdef int load_operand(Image *image, Step *step, uint32_t operand, uint32_t constant, tuple constants) except -1:
     cdef Py_ssize_t place
+    cdef Like **like
     cdef int op = step.op
     if op == PUSH_TRUTH or op == RETURN_TRUTH:
         step.it.number = operand
@@ -1435,9 +1446,10 @@ cdef int load_operand(Image *image, Step *step, uint32_t operand, uint32_t const
         step.mask = op == NOT_LIKE
     elif LIKE_SLOT <= op <= NOT_CONTAINS_SLOT:
         place = constant * 4 + ((op - LIKE_SLOT) >> 1)
-        if image.likes[place] == NULL:
-            image.likes[place] = affix_new(constants[constant], place & 3)
-        step.it.like = image.likes[place]
+        like = like_at(image, place)
+        if like[0] == NULL:
+            like[0] = affix_new(constants[constant], place & 3)
+        step.it.like = like[0]
         step.mask = (op - LIKE_SLOT) & 1
     elif op == EQUAL_SLOT_STRING or op == NOT_EQUAL_SLOT_STRING:
         step.it.text = &image.texts[constant]
