@@ -110,6 +110,7 @@ def tokenize(text: str, dialect: Dialect) -> tuple[Token, ...]:
         raise errors.too_long(text, dialect.max_length)
     tokens: list[Token] = []
     append = tokens.append
+    new = tuple.__new__  # half the price of Token(…)
     previous = ""
     for match in _pattern(dialect.whitespace, dialect.identifier_dots).finditer(text):
         group = match.lastgroup
@@ -132,7 +133,7 @@ def tokenize(text: str, dialect: Dialect) -> tuple[Token, ...]:
                     hint = "comments are not supported; to subtract a negative number leave a blank: 5 - -3"
                     raise errors.unexpected_character(text, (start, stop), hint)
                 if word == "--":
-                    append(Token("-", "-", start, start + 1))
+                    append(new(Token, ("-", "-", start, start + 1)))
                     start, value = start + 1, "-"
                 kind = str(value)
             case "string":
@@ -149,7 +150,7 @@ def tokenize(text: str, dialect: Dialect) -> tuple[Token, ...]:
                 value = _number(text, (start, stop), word, str(group), dialect)
                 if type(value) is float:
                     kind = "approximate"
-        append(Token(kind, value, start, stop))
+        append(new(Token, (kind, value, start, stop)))
         previous = kind
     append(Token("end", "", len(text), len(text)))
     return tuple(tokens)
