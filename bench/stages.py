@@ -88,7 +88,7 @@ def subscriptions(count: int) -> dict[str, float]:
 
 
 def subscription_memory() -> dict[str, float]:
-    """Measure the memory of each of 10,000 compiled subscriptions, and once they have run; empty where nothing tells it.
+    """Measure the bytes each of 10,000 subscriptions takes, compiled and once it has run; empty where nothing tells.
 
     A program is decoded when it first runs: what is compiled to be shipped, or kept, does without.
     """
