@@ -1,68 +1,9 @@
-# The machine's design: what a value is, what one evaluation holds, where properties come from.
+# The machine's design: what one evaluation holds, where properties come from.
 
 from cpython.object cimport PyObject
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
-
-# The truth values of LANGUAGE §1, numbered as in mqsel.values.
-cdef enum:
-    FALSE = 0
-    TRUE = 1
-    UNKNOWN = 2
-    ERR = 3
-
-
-# What a value is to an operator. The four kinds of number stand together, in the order of Java's promotion.
-cdef enum Tag:
-    NULL_VALUE
-    BOOLEAN
-    INT32    # INT8 and INT16 too: binary promotion widens them before anything else
-    INT64
-    FLOAT32
-    FLOAT64
-    STRING
-    BYTES
-    POISON   # what arithmetic on a string, boolean or byte string gives
-
-
-cdef union Payload:
-    int64_t i      # BOOLEAN (0, 1), INT32, INT64
-    double d       # FLOAT32 (exactly representable), FLOAT64
-    PyObject *o    # STRING (exact str), BYTES (exact bytes); borrowed from an owner beside it
-
-
-cdef struct Value:
-    int tag        # a Tag
-    int mqtype     # the MQTYPE it arrived with, for people
-    Payload it
-
-
-# A run of literal code points and _ between two %, or between % and an end of the pattern.
-cdef struct Segment:
-    Py_ssize_t length   # in code points
-    uint32_t *points    # code points; ANY_POINT for _
-
-
-# How a constant string lies in memory, to be compared without decoding.
-cdef struct Text:
-    const uint8_t *data
-    Py_ssize_t length       # in code points
-    Py_ssize_t size         # in bytes
-    int kind                # bytes a code point
-
-
-# A compiled LIKE pattern, or the text of STARTS_WITH, ENDS_WITH, CONTAINS as its only segment.
-cdef struct Like:
-    Py_ssize_t count    # segments; a pattern with k runs of % has k + 1, some of them empty
-    Segment *segments
-    Text text           # kind 0 for a pattern
-
-
-cdef struct Choices:
-    Py_ssize_t count    # strings of an IN list
-    Text *items         # kept alive by the machine
-    uint32_t *table     # open addressing over all their bytes: number of the string + 1, or 0; NULL for a short list
-    uint32_t mask       # size of the table - 1; the size is a power of two at least twice the count
+from mqsel._image cimport *
 
 
 # One property of the message at hand: a cache line.
@@ -85,40 +26,6 @@ cdef class Layout:
     cdef Py_ssize_t width    # number of names
     cdef int32_t *positions  # for each slot its place among the names, or -1
     cdef int32_t *types      # for each slot its declared MQTYPE, or 0; NULL if none is declared
-
-
-cdef union Operand:
-    uint32_t number         # of PUSH_TRUTH and RETURN_TRUTH, where ERR too may stand
-    Value *constant
-    Text *text
-    Like *like
-    Choices *choices
-
-
-# An instruction as the loop sees it: decoded once, with its operand at hand and the way on for each outcome.
-cdef struct Step:
-    uint8_t op              # an Op
-    uint8_t mask            # of a comparison: the relations that satisfy it; of the other tests: whether it is negated
-    uint32_t slot
-    Operand it
-    int32_t to[4]           # for a truth value the step that comes next, counted from here; [0] of a jump: its target
-
-
-# A program as the loop sees it, made when it first runs.
-cdef struct Image:
-    Step *steps             # one for each instruction, then what the ways on from tests need; NULL before the first run
-    Value *constants
-    Text *texts             # for each constant that is a string
-    Like **likes            # for each constant four: as a pattern, prefix, suffix, anywhere; NULL where it is no such
-    Choices **choices       # for each constant that is an IN list; both are NULL if no constant is one
-    PyObject **names        # for each slot its interned name
-    PyObject **aliases      # for each slot its other spelling, or NULL
-    PyObject *kept          # list: Python objects that these arrays point into
-    Py_ssize_t slot_count
-    Py_ssize_t constant_count
-    int mismatch            # what a type mismatch gives: FALSE or ERR
-    bint null_is_error      # arithmetic on NULL is ERR, not NULL
-    bint between_literal    # BETWEEN with a NULL is FALSE, not its expansion
 
 
 # What one evaluation needs. Frames are pooled by the machine: no allocation for a message.

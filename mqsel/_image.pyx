@@ -1,0 +1,365 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, nonecheck=False
+# cython: initializedcheck=False, auto_pickle=False, autotestdict=False
+"""A verified program as the loop runs it: constants laid out for comparison, instructions decoded into steps.
+
+Made when a program first runs. A step has its operand at hand and knows the way on for each outcome: what stands
+behind a test (branches, an end) is taken with it. Runs nothing, knows no messages. Programs are verified before they
+come here.
+"""
+
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_INCREF, Py_XDECREF
+from libc.stdint cimport int32_t, uint8_t, uint32_t
+from libc.stdlib cimport calloc, free, realloc
+
+from mqsel._opcodes cimport *
+
+import sys
+
+from mqsel.opcodes import TABLE as _TABLE
+from mqsel.program import Pattern
+
+# Whether an opcode is a test: it finds a truth value, and where it goes depends on that alone.
+cdef bint[256] IS_TEST
+# Whether the operand of an opcode is split, the slot being its lower half.
+cdef bint[256] IS_SPLIT
+for _number, _row in enumerate(_TABLE):
+    IS_TEST[_number] = _row.effect.endswith("-- truth") and "truth" not in _row.effect.split("--")[0]
+    IS_SPLIT[_number] = "+" in _row.operand
+IS_TEST[<int> PUSH_TRUTH] = False
+
+
+cdef void *zeroed(Py_ssize_t count, size_t size) except NULL:
+    cdef void *memory = calloc(count + 1, size)
+    if memory == NULL:
+        raise MemoryError
+    return memory
+
+
+cdef void text_set(Text *text, PyObject *string) noexcept:
+    text.data = <const uint8_t *> PyUnicode_DATA(string)
+    text.length = PyUnicode_GET_LENGTH(string)
+    text.kind = PyUnicode_KIND(string)
+    text.size = text.length * text.kind
+
+
+cdef Like *like_build(str pattern, object escape) except NULL:
+    """Split a pattern at its %. The escape takes the meaning from _, % and itself; elsewhere it is a character."""
+    cdef list segment = []
+    cdef list segments = [segment]
+    cdef Py_ssize_t at = 0
+    while at < len(pattern):
+        character = pattern[at]
+        if character == escape:
+            if at + 1 < len(pattern) and pattern[at + 1] in ("_", "%", escape):
+                at += 1
+            segment.append(ord(pattern[at]))
+        elif character == "%":
+            segment = []
+            segments.append(segment)
+        else:
+            segment.append(<uint32_t> ANY_POINT if character == "_" else ord(character))
+        at += 1
+    return like_new(segments)
+
+
+cdef Like *like_new(list segments) except NULL:
+    cdef Like *like = <Like *> zeroed(1, sizeof(Like))
+    cdef Segment *segment
+    like.segments = <Segment *> zeroed(len(segments), sizeof(Segment))
+    like.count = len(segments)
+    for number, points in enumerate(segments):
+        segment = &like.segments[<Py_ssize_t> number]
+        segment.points = <uint32_t *> zeroed(len(points), sizeof(uint32_t))
+        segment.length = len(points)
+        for place, point in enumerate(points):
+            segment.points[<Py_ssize_t> place] = point
+    return like
+
+
+cdef Like *affix_new(str text, int shape) except NULL:
+    """Prepare the text of STARTS_WITH, ENDS_WITH or CONTAINS; the program keeps it alive."""
+    cdef list points = [ord(character) for character in text]
+    cdef Like *like = like_new({AFFIX_START: [points, []], AFFIX_END: [[], points]}.get(shape, [[], points, []]))
+    if points:
+        text_set(&like.text, <PyObject *> text)
+    return like
+
+
+cdef void like_free(Like *like) noexcept:
+    cdef Py_ssize_t number
+    if like == NULL:
+        return
+    for number in range(like.count):
+        free(like.segments[number].points)
+    free(like.segments)
+    free(like)
+
+
+cdef Choices *choices_new(tuple strings) except NULL:
+    """Lay the strings of an IN list or a SWITCH_SLOT out for search; the program keeps them alive."""
+    cdef Choices *choices = <Choices *> zeroed(1, sizeof(Choices))
+    cdef Py_ssize_t number
+    cdef uint32_t place
+    choices.items = <Text *> zeroed(len(strings), sizeof(Text))
+    choices.count = len(strings)
+    for number, text in enumerate(strings):
+        text_set(&choices.items[number], <PyObject *> text)
+    if choices.count > LINEAR_CHOICES:
+        choices.mask = 1
+        while choices.mask < 2 * choices.count:
+            choices.mask *= 2
+        choices.table = <uint32_t *> zeroed(choices.mask, sizeof(uint32_t))
+        choices.mask -= 1
+        for number in range(choices.count):
+            place = bytes_hash(choices.items[number].data, choices.items[number].size) & choices.mask
+            while choices.table[place]:
+                place = (place + 1) & choices.mask
+            choices.table[place] = number + 1
+    return choices
+
+
+cdef void choices_free(Choices *choices) noexcept:
+    if choices != NULL:
+        free(choices.items)
+        free(choices.table)
+        free(choices)
+
+
+cdef unsigned char[6] MASKS = [
+    MASK_EQUAL, MASK_NOT_EQUAL, MASK_LESS, MASK_LESS_EQUAL, MASK_GREATER, MASK_GREATER_EQUAL,
+]
+
+
+cdef Image *image_new(program) except NULL:
+    """Decode a verified program."""
+    cdef Image *image = <Image *> zeroed(1, sizeof(Image))
+    dialect = program.dialect
+    image.mismatch = ERR if dialect.type_mismatch == "selector" else FALSE
+    image.null_is_error = dialect.null_arithmetic == "selector"
+    image.between_literal = dialect.between_null == "literal"
+    try:
+        load_slots(image, program.slots, dialect.headers == "mqi")
+        load_constants(image, program.constants)
+        load_steps(image, program.words, program.constants)
+    except BaseException:
+        image_free(image)
+        raise
+    return image
+
+
+cdef void image_free(Image *image) noexcept:
+    cdef Py_ssize_t number
+    if image == NULL:
+        return
+    if image.likes != NULL:
+        for number in range(image.constant_count * 4):
+            like_free(image.likes[number])
+    if image.choices != NULL:
+        for number in range(image.constant_count):
+            choices_free(image.choices[number])
+    free(image.likes)
+    free(image.choices)
+    free(image.constants)
+    free(image.texts)
+    free(image.steps)
+    free(image.names)
+    free(image.aliases)
+    Py_XDECREF(image.kept)
+    free(image)
+
+
+cdef int load_slots(Image *image, tuple names, bint aliased) except -1:
+    cdef Py_ssize_t number
+    cdef list kept = []
+    Py_INCREF(kept)
+    image.kept = <PyObject *> kept
+    image.names = <PyObject **> zeroed(len(names), sizeof(PyObject *))
+    image.aliases = <PyObject **> zeroed(len(names), sizeof(PyObject *))
+    for number, name in enumerate(names):
+        name = sys.intern(name)
+        kept.append(name)
+        image.names[number] = <PyObject *> name
+        if aliased and "." not in name and not name.startswith("JMS"):
+            alias = sys.intern("usr." + name)
+            kept.append(alias)
+            image.aliases[number] = <PyObject *> alias
+    image.slot_count = len(names)
+    return 0
+
+
+cdef int load_constants(Image *image, tuple constants) except -1:
+    cdef Py_ssize_t number
+    image.constants = <Value *> zeroed(len(constants), sizeof(Value))
+    image.texts = <Text *> zeroed(len(constants), sizeof(Text))
+    image.constant_count = len(constants)
+    for number, constant in enumerate(constants):
+        if isinstance(constant, Pattern):
+            like_at(image, number * 4)[0] = like_build(constant.text, constant.escape)
+        elif isinstance(constant, tuple):
+            if image.choices == NULL:
+                image.choices = <Choices **> zeroed(len(constants), sizeof(Choices *))
+            image.choices[number] = choices_new(constant)
+        else:
+            constant_load(&image.constants[number], &image.texts[number], constant)
+    return 0
+
+
+cdef int constant_load(Value *value, Text *text, constant) except -1:
+    """Lay out a constant, which the program keeps alive."""
+    if isinstance(constant, str):
+        value.tag = STRING
+        value.it.o = <PyObject *> constant
+        text_set(text, <PyObject *> constant)
+    elif isinstance(constant, bytes):
+        value.tag = BYTES
+        value.it.o = <PyObject *> constant
+    elif isinstance(constant, float):
+        value.tag = FLOAT64
+        value.it.d = constant
+    else:
+        value.tag = BOOLEAN if isinstance(constant, bool) else INT64
+        value.it.i = constant
+    return 0
+
+
+cdef Like **like_at(Image *image, Py_ssize_t place) except NULL:
+    """Give a place among the likes, which few programs have."""
+    if image.likes == NULL:
+        image.likes = <Like **> zeroed(image.constant_count * 4, sizeof(Like *))
+    return &image.likes[place]
+
+
+cdef int load_steps(Image *image, bytes words, tuple constants) except -1:
+    """Decode each word, and find for each test where each of its outcomes leads."""
+    cdef const uint8_t *place = <const uint8_t *> words
+    cdef Py_ssize_t size = len(words) // 4
+    cdef Py_ssize_t number, count, room = size + 4
+    cdef uint32_t word, operand, constant
+    cdef int outcome
+    cdef Step *step
+    for number in range(size):
+        room += 3 if IS_TEST[place[4 * number]] else 0
+    image.steps = <Step *> zeroed(room, sizeof(Step))
+    for number in range(size):
+        word = place[0] | <uint32_t> place[1] << 8 | <uint32_t> place[2] << 16 | <uint32_t> place[3] << 24
+        place += 4
+        operand = word >> 8
+        step = &image.steps[number]
+        step.op = word & 0xFF
+        if IS_SPLIT[step.op]:
+            step.slot = operand & 0xFFF
+            constant = operand >> 12
+        else:
+            step.slot = operand
+            constant = operand
+        load_operand(image, step, operand, constant, constants)
+    count = size
+    # The ends that tests share, one for each outcome.
+    for outcome in range(4):
+        image.steps[count].op = RETURN_TRUTH
+        image.steps[count].it.number = outcome
+        count += 1
+    for number in range(size):
+        step = &image.steps[number]
+        if IS_TEST[step.op]:
+            for outcome in range(3):
+                count = load_way(image, number, outcome, size, count)
+            step.to[ERR] = <int32_t> (size + ERR - number)
+        elif step.op == PUSH_TRUTH:
+            step.to[0] = 1
+        else:
+            for outcome in range(3):
+                step.to[outcome] = <int32_t> (way_on(image, number, outcome) - number)
+    step = <Step *> realloc(image.steps, count * sizeof(Step))  # most tests need no step of their own
+    if step != NULL:
+        image.steps = step
+    return 0
+
+
+cdef int load_operand(Image *image, Step *step, uint32_t operand, uint32_t constant, tuple constants) except -1:
+    cdef Py_ssize_t place
+    cdef Like **like
+    cdef int op = step.op
+    if op == PUSH_TRUTH or op == RETURN_TRUTH:
+        step.it.number = operand
+    elif op == IN or op == NOT_IN or op == IN_SLOT or op == NOT_IN_SLOT or op == SWITCH_SLOT:
+        step.it.choices = image.choices[constant]
+        step.mask = op == NOT_IN or op == NOT_IN_SLOT
+    elif op == LIKE or op == NOT_LIKE:
+        step.it.like = image.likes[constant * 4]
+        step.mask = op == NOT_LIKE
+    elif LIKE_SLOT <= op <= NOT_CONTAINS_SLOT:
+        place = constant * 4 + ((op - LIKE_SLOT) >> 1)
+        like = like_at(image, place)
+        if like[0] == NULL:
+            like[0] = affix_new(constants[constant], place & 3)
+        step.it.like = like[0]
+        step.mask = (op - LIKE_SLOT) & 1
+    elif op == EQUAL_SLOT_STRING or op == NOT_EQUAL_SLOT_STRING:
+        step.it.text = &image.texts[constant]
+        step.mask = op == NOT_EQUAL_SLOT_STRING
+    elif op == BETWEEN_CONSTANTS or op == NOT_BETWEEN_CONSTANTS:
+        # Two constants and no slot: the lower bound stands where a slot would.
+        step.it.constant = &image.constants[step.slot]
+        step.slot = constant
+        step.mask = op == NOT_BETWEEN_CONSTANTS
+    elif op == BETWEEN or op == NOT_BETWEEN:
+        step.mask = op == NOT_BETWEEN
+    elif op == IS_NULL or op == IS_NOT_NULL:
+        step.mask = op == IS_NOT_NULL
+    elif EQUAL <= op <= GREATER_EQUAL:
+        step.mask = MASKS[op - EQUAL]
+    elif op == PUSH_CONSTANT or ADD_CONSTANT <= op <= DIVIDE_CONSTANT:
+        step.it.constant = &image.constants[constant]
+    elif EQUAL_CONSTANT <= op <= GREATER_EQUAL_CONSTANT:
+        step.it.constant = &image.constants[constant]
+        step.mask = MASKS[op - EQUAL_CONSTANT]
+    elif EQUAL_SLOT_CONSTANT <= op <= GREATER_EQUAL_SLOT_CONSTANT:
+        step.it.constant = &image.constants[constant]
+        step.mask = MASKS[op - EQUAL_SLOT_CONSTANT]
+    elif op != PUSH_SLOT:
+        step.it.number = operand  # a target, or nothing
+    return 0
+
+
+cdef Py_ssize_t way_on(Image *image, Py_ssize_t number, int truth) noexcept:
+    """Give the address that comes after instruction *number*, no test, when *truth* lies on the truth stack."""
+    cdef Step *step = &image.steps[number]
+    cdef int op = step.op
+    cdef Py_ssize_t following = number + 1
+    if (
+        op == JUMP
+        or (truth == TRUE and (op == JUMP_IF_TRUE or op == BRANCH_IF_TRUE or op == BRANCH_UNLESS_FALSE))
+        or (truth == FALSE and (op == JUMP_IF_FALSE or op == BRANCH_IF_FALSE or op == BRANCH_UNLESS_TRUE))
+        or (truth == UNKNOWN and (op == BRANCH_UNLESS_TRUE or op == BRANCH_UNLESS_FALSE or op == BRANCH_IF_UNKNOWN))
+        or (truth == UNKNOWN and op == RESTART_IF_UNKNOWN)
+    ):
+        following = step.it.number
+    while image.steps[following].op == JUMP:
+        following = image.steps[following].it.number
+    return following
+
+
+cdef Py_ssize_t load_way(Image *image, Py_ssize_t number, int outcome, Py_ssize_t ends, Py_ssize_t count) noexcept:
+    """Find where an outcome of test *number* leads. A branch or an end right behind it is taken at once, so that the
+    truth never goes over the stack; before anything else it is pushed by a step of its own. Returns the new count."""
+    cdef Py_ssize_t following = number + 1
+    cdef int op = image.steps[following].op
+    if (op == BRANCH_IF_UNKNOWN or op == RESTART_IF_UNKNOWN) and outcome != UNKNOWN:
+        following += 1
+        op = image.steps[following].op
+    if BRANCH_IF_TRUE <= op <= BRANCH_IF_UNKNOWN:
+        following = way_on(image, following, outcome)
+    elif op == RETURN:
+        following = ends + outcome
+    else:
+        if op == JUMP_IF_FALSE or op == JUMP_IF_TRUE:
+            following = way_on(image, following, outcome)
+        image.steps[count].op = PUSH_TRUTH
+        image.steps[count].it.number = outcome
+        image.steps[count].to[0] = <int32_t> (following - count)
+        following = count
+        count += 1
+    image.steps[number].to[outcome] = <int32_t> (following - number)
+    return count
