@@ -133,6 +133,7 @@ class _Lowering:
         self.spans: list[Span] = []
         self.exact = _Label()
         self.failing: set[int] = set()  # ids of nodes that may be ERR; those of arithmetic too
+        self.tests: dict[int, list[_Work]] = {}  # ids of nodes without labels -> their work, which both codes do
         self.weights: dict[int, int] = {}  # ids of nodes -> how many nodes they have
         self.budget = COPIED * len(checked.order)
 
@@ -218,18 +219,27 @@ class _Lowering:
 
     def truth(self, node: Node) -> list[_Work]:
         """Replace "the truth of *node*"."""
+        work = self.tests.get(id(node))
+        if work is None:
+            work = self.comparison(node) if type(node) is Comparison else self.condition(node)
+            if type(node) not in (And, Or):
+                self.tests[id(node)] = work
+        return work
+
+    def comparison(self, node: Comparison) -> list[_Work]:
+        left, right = node.left, node.right
+        name = _RELATIONS[node.operator]
+        if type(left) is Identifier and type(right) is Literal:
+            stringy = right.kind == "string" and node.operator in ("=", "<>")
+            fused = f"{name}_SLOT_STRING" if stringy else f"{name}_SLOT_CONSTANT"
+            return self.test(name, left, right.value, node.span, fused)
+        if self.quick and isinstance(right, Literal):
+            return [_Value(left), (f"{name}_CONSTANT", self.constant(right.value), node.span)]
+        return [_Value(left), _Value(right), (name, 0, node.span)]
+
+    def condition(self, node: Node) -> list[_Work]:
         span = node.span
         match node:
-            case Comparison(operator, left, right):
-                name = _RELATIONS[operator]
-                if isinstance(left, Identifier) and isinstance(right, Literal):
-                    stringy = right.kind == "string" and operator in ("=", "<>")
-                    return self.test(
-                        name, left, right.value, span, fused=f"{name}_SLOT_{'STRING' if stringy else 'CONSTANT'}"
-                    )
-                if self.quick and isinstance(right, Literal):
-                    return [_Value(left), (f"{name}_CONSTANT", self.constant(right.value), span)]
-                return [_Value(left), _Value(right), (name, 0, span)]
             case And(operands) | Or(operands):
                 jump, connect = ("JUMP_IF_FALSE", "AND") if isinstance(node, And) else ("JUMP_IF_TRUE", "OR")
                 end = _Label()
@@ -342,15 +352,17 @@ class _Lowering:
         operands = children(node)
         last = len(operands) - 1
         every = _needs_every(work)
-        copied = last
+        copied, long = last, True
         if unknown is None:
             # Nobody asks for UNKNOWN: where all must hold it matters up to the last operand that can be ERR.
-            failing = [place for place in range(last + 1) if every and id(operands[place]) in self.failing]
-            copied = max(failing, default=0)
-        weight = sum(self.weights[id(operand)] for operand in operands[1 : copied + 1]) if copied else 0
-        long = unknown is self.exact or weight > self.budget
-        if not long:
-            self.budget -= weight
+            copied = 0
+            if every and self.failing:
+                copied = max([place for place in range(last + 1) if id(operands[place]) in self.failing], default=0)
+        if copied and unknown is not self.exact:
+            weight = sum([self.weights[id(operand)] for operand in operands[1 : copied + 1]])
+            long = weight > self.budget
+            if not long:
+                self.budget -= weight
         labels = [self.exact if long else _Label() for _ in range(copied)]
         pieces: list[_Work] = []
         for place, operand in enumerate(operands):

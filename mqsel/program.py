@@ -160,17 +160,13 @@ def encode_code(code: Sequence[int]) -> bytes:
 
 def encode_spans(spans: Iterable[Span]) -> bytes:
     """Write spans as they travel in a program."""
-    table = bytearray()
+    numbers: list[int] = []
     before = 0
     for start, stop in spans:
-        for value in (start - before, stop - start):
-            folded = value << 1 if value >= 0 else (-value << 1) - 1
-            if folded < 0x80:
-                table.append(folded)
-            else:
-                table += _number(folded)
+        step = start - before
+        numbers += (step << 1 if step >= 0 else (-step << 1) - 1, stop - start << 1)
         before = start
-    return bytes(table)
+    return bytes(numbers) if not numbers or max(numbers) < 0x80 else b"".join(map(_number, numbers))
 
 
 def _foreign_version(data: bytes) -> ProgramError:
