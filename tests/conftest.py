@@ -8,6 +8,7 @@ import pickle
 import shutil
 import sys
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,13 @@ import pytest
 import mqsel
 from mqsel import _arrow, _vm, dialect, parser, values
 from mqsel.dialect import Dialect
+
+if find_spec("hypothesis"):
+    from hypothesis import HealthCheck, settings
+
+    # A busy machine, or a build with sanitizers, is slow: that is no fault of a test.
+    settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    settings.load_profile("patient")
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"
