@@ -36,8 +36,22 @@ from mqsel.matcher import compile as compile_selector
 from mqsel.nodes import Literal, Node, children, unparse
 from mqsel.optimizer import optimize
 from mqsel.parser import parse
+from mqsel.parts import Part, kind_of
 from mqsel.program import VERSION, listing
-from mqsel.sifting import BYTES, FORMATS, REPORTED, Ask, Sifted, Tally, in_json_words, said, sift, spellings
+from mqsel.sifting import (
+    BYTES,
+    FORMATS,
+    REPORTED,
+    Ask,
+    Broken,
+    Sifted,
+    Tally,
+    in_json_words,
+    said,
+    sift,
+    sift_part,
+    spellings,
+)
 from mqsel.values import TYPE_NAMES
 
 _NAMED = 5  # missing properties named in the summary
@@ -92,6 +106,8 @@ class _Desk:
         elif isinstance(record, Tally):
             self.total.add(record)
             self._lines_before += record.lines
+        elif isinstance(record, Broken):
+            self.fail(name, record.why)
         elif self._reported < REPORTED:
             self._reported += 1
             _complain(f"{_place(name, kind, self._lines_before + record.line)}: {record.text}")
@@ -144,17 +160,24 @@ def _match(arguments: argparse.Namespace) -> int:
     desk = _Desk(ask)
     matcher = compile_selector(arguments.selector, dialect=arguments.dialect)
     if arguments.spark or arguments.master:
-        if wanted in BYTES:
-            raise MqselError(f"--spark reads lines, and a file of format {wanted} has none that are messages")
         master = arguments.master or "local[*]"
-        for number, name, record in sifted_on_spark(matcher, lambda: desk.ask, arguments.files, master, desk.fail):
-            desk.take(number, name, ask.format, record)
-            if desk.is_finished:
-                break
+        with _tasks() as advance:
+            for number, name, kind, record in sifted_on_spark(
+                matcher, lambda: desk.ask, arguments.files, wanted, master, desk.fail, advance
+            ):
+                desk.take(number, name, kind, record)
+                if desk.is_finished:
+                    break
         return desk.close()
     files = _files(arguments.files, wanted)
     with _progress(files, ask) as advance:
         for number, name in enumerate(files):
+            if name != "-" and _is_parquet(name, wanted):
+                for record in sift_part(matcher, desk.ask, Part(name, "parquet", 0, -1)):
+                    desk.take(number, name, "parquet", record)
+                if desk.is_finished:
+                    break
+                continue
             for kind, source in _opened(name, wanted, desk.fail, advance):
                 for record in sift(matcher, desk.ask._replace(format=kind), source):
                     desk.take(number, name, kind, record)
@@ -170,6 +193,14 @@ def _types(arguments: argparse.Namespace) -> tuple[tuple[str, str], ...]:
             hint=f"name the tool that wrote the records: --format {', '.join(SCHEMAS)}",
         )
     return tuple(arguments.type)
+
+
+def _is_parquet(name: str, wanted: str | None) -> bool:
+    if wanted is not None:
+        return wanted == "parquet"
+    with suppress(FileError):  # whoever opens it says why not
+        return kind_of(name) == "parquet"
+    return False
 
 
 def _files(names: list[str], wanted: str | None) -> list[str]:
@@ -248,6 +279,25 @@ def _progress(files: list[str], ask: Ask) -> Iterator[Advance | None]:
     with Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False) as progress:
         task = progress.add_task("", total=total)
         yield lambda size: progress.advance(task, size)
+
+
+@contextmanager
+def _tasks() -> Iterator[Callable[[int, int], None] | None]:
+    """Show on a terminal how many tasks of Spark have ended; give the function to tell, or None."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    shown = ""
+
+    def advance(ended: int, tasks: int) -> None:
+        nonlocal shown
+        shown = f"{ended:,} of {tasks:,} tasks"
+        print(f"\r{shown}", end="", file=sys.stderr, flush=True)
+
+    try:
+        yield advance
+    finally:
+        print(f"\r{' ' * len(shown)}\r" if shown else "", end="", file=sys.stderr, flush=True)
 
 
 # ---- check and explain -------------------------------------------------------------------------------------------
@@ -436,6 +486,8 @@ A message is a JSON object on one line. A plain whole number is an int64, any ot
 its type: {{"weight": {{"int32": 3000}}, "ratio": {{"float32": 0.5}}, "token": {{"bytes": "0a1b"}}}}.
 
 {_FORMATS}
+Parquet files are read too: the properties are the columns of their names, and selected rows are printed as JSON.
+
 Selected messages are printed as they stand in the file; of messages that have a file each, the names.
 
 exit code: 0 if something was selected, 1 if nothing was, 2 if something went wrong.
@@ -498,9 +550,9 @@ def _parser() -> argparse.ArgumentParser:
             help=f"{', '.join(PRESETS)}; default IBM_MQ",
         )
 
-    def add_files(made: argparse.ArgumentParser) -> None:
+    def add_files(made: argparse.ArgumentParser, formats: tuple[str, ...]) -> None:
         made.add_argument("files", metavar="FILE", nargs="+", help="files, gzipped or not; - is stdin")
-        made.add_argument("--format", choices=FORMATS, metavar="NAME", help="what the files hold; see below")
+        made.add_argument("--format", choices=formats, metavar="NAME", help="what the files hold; see below")
         made.add_argument(
             "--type",
             action="append",
@@ -512,7 +564,7 @@ def _parser() -> argparse.ArgumentParser:
 
     match = command("match", _match, "print the messages that a selector selects", _MATCH_EXAMPLES)
     add_selector(match)
-    add_files(match)
+    add_files(match, (*FORMATS, "parquet"))
     match.add_argument("--count", action="store_true", help="print how many there are, not the messages")
     match.add_argument("--invert", action="store_true", help="take the messages that are not selected")
     match.add_argument("--limit", type=_limit, metavar="N", help="stop after N messages")
@@ -531,7 +583,7 @@ def _parser() -> argparse.ArgumentParser:
     add_selector(explain)
     explain.add_argument("message", metavar="MESSAGE", nargs="?", help="a JSON object, @FILE, or - for stdin")
     inspect = command("inspect", _inspect, "show the properties of messages", _INSPECT_EXAMPLES)
-    add_files(inspect)
+    add_files(inspect, FORMATS)
     inspect.add_argument("--json", action="store_true", help="print one JSON object for each message")
     inspect.add_argument("--limit", type=_limit, metavar="N", help="stop after N messages")
     return parser

@@ -1,6 +1,6 @@
 """Sifting on Spark: what ``mqsel match --spark`` runs.
 
-Starts a context of its own, hands each partition of lines to `sift`, gives the records back in the order of the input.
+Starts a context of its own, hands each part of a file to `sift_part`, gives the records back in the order of the input.
 pyspark is imported by the functions that need it; prints nothing.
 """
 
@@ -11,32 +11,45 @@ import re
 import signal
 import sys
 import tempfile
+import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
+from itertools import chain
 from typing import IO, TYPE_CHECKING, Any
 
-from mqsel.errors import MqselError
+from mqsel.errors import FileError, MqselError
 from mqsel.matcher import Matcher
-from mqsel.sifting import Ask, Sifted, Tally, sift
+from mqsel.parts import Part, kind_of, listed, parts
+from mqsel.sifting import BYTES, Ask, Sifted, Tally, sift, sift_part, why
 
 if TYPE_CHECKING:
     from pyspark import RDD, SparkContext
 
 
 def sifted_on_spark(
-    matcher: Matcher, ask: Callable[[], Ask], files: list[str], master: str, fail: Callable[[str, str], None]
-) -> Iterator[tuple[int, str, Sifted]]:
-    """Yield for each record of `sift` the number and name of its file, and the record.
+    matcher: Matcher,
+    ask: Callable[[], Ask],
+    files: list[str],
+    wanted: str | None,
+    master: str,
+    fail: Callable[[str, str], None],
+    advance: Callable[[int, int], None] | None,
+) -> Iterator[tuple[int, str, str, Sifted]]:
+    """Yield for each record of `sift_part` the number, name and format of its file, and the record.
 
-    Files are read by the executors, so a name may be any address that Hadoop reads. Two differences from files read
-    here are Hadoop's: it knows a gzipped file by its name, and bytes that are no UTF-8 arrive replaced.
+    Files are taken apart here and read by the executors, which select before anything reaches the JVM. A name with a
+    scheme (``hdfs://…``) is Hadoop's to read, line by line: it knows a gzipped file by its name, and bytes that are no
+    UTF-8 arrive replaced.
 
     Args:
         matcher: selects.
         ask: gives what is still asked.
         files: their names.
+        wanted: the format of all of them; None: found by the first bytes of each.
         master: of Spark.
         fail: is told the name of a file and why it cannot be read.
+        advance: is told from time to time how many tasks have ended, and of how many; or None.
 
     Raises: MqselError: Spark is not there, did not start, or gave up.
     """
@@ -55,39 +68,106 @@ def sifted_on_spark(
         try:
             context = _context(master, log)
             pieces, places = [], []
-            for number, name in enumerate(files):
-                piece = context.textFile(name, use_unicode=False)
+            for number, name, kind, found in _planned(files, wanted, fail):
                 try:
-                    places += [(number, name)] * piece.getNumPartitions()
+                    if found is None:
+                        piece = context.textFile(name, use_unicode=False)
+                    else:
+                        piece = context.parallelize(found, len(found))  # type: ignore[arg-type]
+                    places += [(number, name, kind)] * piece.getNumPartitions()
                     pieces.append(piece)
                 except Py4JJavaError as error:
                     fail(name, str(error.java_exception.getMessage()))
             partition = 0
-            for record in _records(context, context.union(pieces), matcher, ask) if places else ():
+            for record in _records(context, context.union(pieces), matcher, ask, advance) if places else ():
                 yield *places[partition], record
                 partition += isinstance(record, Tally)
         except Py4JError as error:
-            why = _reason(str(error))
-            remedy = "install one version of mqsel on every executor" if "No module named" in why else None
-            raise MqselError(f"Spark gave up: {why}", hint=remedy) from error
+            cause = _reason(str(error))
+            remedy = "install one version of mqsel on every executor" if "No module named" in cause else None
+            raise MqselError(f"Spark gave up: {cause}", hint=remedy) from error
         finally:
             if context is not None:
                 context.stop()
             signal.signal(signal.SIGINT, handler)
 
 
-def _records(context: SparkContext, lines: RDD[Any], matcher: Matcher, ask: Callable[[], Ask]) -> Iterator[Sifted]:
+def _planned(
+    names: list[str], wanted: str | None, fail: Callable[[str, str], None]
+) -> Iterator[tuple[int, str, str, list[Part] | None]]:
+    """Take the files apart; None for those that Hadoop reads."""
+    number = 0
+    for name in names:
+        if "://" in name and not name.startswith("file://"):
+            if wanted in (*BYTES, "parquet"):
+                fail(name, f"files of format {wanted} are read where the machines have them, without a scheme")
+            else:
+                yield number, name, wanted or "json", None
+            number += 1
+            continue
+        try:
+            for file in listed(name):
+                number += 1
+                kind = wanted or kind_of(file)
+                found = parts(file, kind)
+                if found:
+                    yield number, file, kind, found
+        except FileError as error:
+            fail(name, why(error))
+
+
+def _sifted(matcher: Matcher, ask: Ask, units: Iterator[Part | bytes]) -> Iterator[Sifted]:
+    """Sift what one task has: a part of a file, or lines."""
+    first = next(units, b"")
+    if isinstance(first, Part):
+        return sift_part(matcher, ask, first)
+    return sift(matcher, ask, chain([first] if first else [], units))  # type: ignore[arg-type]
+
+
+def _records(
+    context: SparkContext,
+    units: RDD[Any],
+    matcher: Matcher,
+    ask: Callable[[], Ask],
+    advance: Callable[[int, int], None] | None,
+) -> Iterator[Sifted]:
     """Sift every partition; give what comes of them in their order."""
     from pyspark import StorageLevel  # noqa: PLC0415 (an extra)
 
     if ask().limit is None:
         # All partitions at once; toLocalIterator alone would begin one when the one before has ended.
-        sifted = lines.mapPartitions(partial(sift, matcher, ask())).persist(StorageLevel.MEMORY_AND_DISK)
-        sifted.count()
+        sifted = units.mapPartitions(partial(_sifted, matcher, ask())).persist(StorageLevel.MEMORY_AND_DISK)
+        with _watched(context, advance):
+            sifted.count()
         yield from sifted.toLocalIterator()
     else:
-        for partition in range(lines.getNumPartitions()):
-            yield from context.runJob(lines, partial(sift, matcher, ask()), [partition])
+        for partition in range(units.getNumPartitions()):
+            yield from context.runJob(units, partial(_sifted, matcher, ask()), [partition])
+
+
+@contextmanager
+def _watched(context: SparkContext, advance: Callable[[int, int], None] | None) -> Iterator[None]:
+    """Tell what Spark's status tracker knows of the running job, until it has ended."""
+    if advance is None:
+        yield
+        return
+    tracker = context.statusTracker()
+    is_over = threading.Event()
+
+    def watch() -> None:
+        while not is_over.wait(0.2):
+            found = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
+            running = [stage for stage in found if stage is not None]
+            if running:
+                advance(sum(one.numCompletedTasks for one in running), sum(one.numTasks for one in running))
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        watcher.join()
 
 
 def _context(master: str, log: IO[bytes]) -> SparkContext:
@@ -107,9 +187,9 @@ def _context(master: str, log: IO[bytes]) -> SparkContext:
         gateway = launch_gateway(conf, {"stderr": log})  # type: ignore[no-untyped-call]
     except (PySparkRuntimeError, OSError) as error:
         log.seek(0)
-        why = _reason(log.read().decode(errors="replace") or str(error))
+        cause = _reason(log.read().decode(errors="replace") or str(error))
         hint = "it needs Java 17, on the PATH or where JAVA_HOME says; a master is local[*] or spark://HOST:PORT"
-        raise MqselError(f"Spark did not start: {why}", hint=hint) from error
+        raise MqselError(f"Spark did not start: {cause}", hint=hint) from error
     context = SparkContext(conf=conf, gateway=gateway)
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # again: pyspark has set its own
     context.setLogLevel("ERROR")

@@ -680,6 +680,42 @@ def file_trouble(path: str, why: str) -> FileError:
     return FileError(f"the file cannot be read: {why}", path=path)
 
 
+def shortened_line(text: str) -> str:
+    """Show the first line of what another library says."""
+    line = text.strip().partition("\n")[0]
+    return line if len(line) <= 200 else f"{line[:199]}…"
+
+
+def column_missing(path: str, name: str) -> FileError:
+    return FileError(
+        f"the file has no column {quoted(name)}", path=path, hint="the files that are read together have one schema"
+    )
+
+
+def column_misfit(path: str, name: str, found: str, wanted: str) -> FileError:
+    return FileError(
+        f"the column {quoted(name)} is {found}: expected {wanted}",
+        path=path,
+        hint="the files that are read together have one schema",
+    )
+
+
+def remote_file(path: str) -> FileError:
+    return FileError(
+        "this is no file of the machine",
+        path=path,
+        hint="mount what holds it, or read it with Spark's own reader and mqsel.spark.column",
+    )
+
+
+def nested_directory(path: str, name: str) -> FileError:
+    return FileError(
+        f"the directory has the directory {quoted(name)} in it",
+        path=path,
+        hint="name what is to be read by a pattern, such as DIRECTORY/*/*.parquet",
+    )
+
+
 # ---- Spark -------------------------------------------------------------------------------------------------------
 
 
@@ -740,6 +776,31 @@ def endless_batches(name: str, found: str) -> ArgumentError:
     return ArgumentError(
         f"{name} is {found}: Spark would never finish the first batch", hint="set it to 1 or more; 10000 is the default"
     )
+
+
+def no_columns() -> ArgumentError:
+    return ArgumentError("the schema has no columns: the rows would have nothing to show", hint="name at least one")
+
+
+def unknown_option(name: str, known: Iterable[str]) -> ArgumentError:
+    return ArgumentError(f"there is no option {name!r}: choose {', '.join(known)}")
+
+
+def bad_option(name: str, found: str, wanted: Iterable[str]) -> ArgumentError:
+    return ArgumentError(f"the option {name} is {found!r}: expected {', '.join(wanted)}")
+
+
+def option_missing(name: str, hint: str) -> ArgumentError:
+    return ArgumentError(f"the option {name} is missing", hint=hint)
+
+
+def misplaced_option(name: str, kind: str) -> ArgumentError:
+    return ArgumentError(f"the option {name} is not for files of format {kind}", hint="leave it away")
+
+
+def message_trouble(path: str, kind: str, place: int, error: MqselError) -> FileError:
+    line, offset = (place, 0) if kind == "qload" else (None, place)
+    return FileError(error.message, path=path, line=line, offset=offset, hint=error.hint)
 
 
 def bad_tasks(found: object) -> ArgumentError:

@@ -6,17 +6,19 @@ and ends with the counts. Everything that goes in or comes out of it may be pick
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from mqsel import formats
+from mqsel import formats, parquet
 from mqsel.errors import DecodeError, FileError, MqselError, PropertyTypeError
 from mqsel.formats import records
 from mqsel.formats.files import Piece
 from mqsel.formats.jsonl import message_from_json, object_from_json, typed
 from mqsel.matcher import Matcher
+from mqsel.parts import Part, messages
 from mqsel.values import Truth
 
 REPORTED = 10  # skipped messages reported in full
@@ -80,7 +82,14 @@ class Tally:
         self.unread += other.unread
 
 
-Sifted = bytes | Complaint | Tally
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """Why the rest of a file cannot be read."""
+
+    why: str
+
+
+Sifted = bytes | Complaint | Tally | Broken
 
 
 def spellings(matcher: Matcher) -> dict[str, str]:
@@ -183,3 +192,66 @@ def sift(matcher: Matcher, ask: Ask, pieces: Iterable[bytes | Piece | FileError]
             if tally.selected == ask.limit:
                 break
     yield tally
+
+
+# ---- parts of files --------------------------------------------------------------------------------------------------
+
+
+def sift_part(matcher: Matcher, ask: Ask, part: Part) -> Iterator[Sifted]:
+    """Sift a part of a file, as `sift` does; what cannot be read is `Broken`, before the counts."""
+    if part.format == "parquet":
+        yield from _sift_rows(matcher, ask, part)
+        return
+    broken: list[Broken] = []
+    for record in sift(matcher, ask._replace(format=part.format), _pieces(part, broken)):
+        if isinstance(record, Tally):
+            yield from broken
+        yield record
+
+
+def _pieces(part: Part, broken: list[Broken]) -> Iterator[bytes | Piece | FileError]:
+    try:
+        for piece in messages(part):
+            if part.format not in BYTES and isinstance(piece, Piece):
+                yield piece.raw
+            elif isinstance(piece, Piece) and piece.raw is piece.message:
+                yield piece._replace(raw=f"{part.path}\n".encode())  # one message in a file: its name says which
+            else:
+                yield piece
+    except FileError as error:
+        broken.append(Broken(why(error)))
+
+
+def why(error: BaseException) -> str:
+    """Say why a file cannot be read: what the system said, where it did."""
+    cause = error.__cause__ if isinstance(error, FileError) and error.__cause__ is not None else error
+    return getattr(cause, "strerror", None) or (cause.message if isinstance(cause, FileError) else str(cause))
+
+
+def _sift_rows(matcher: Matcher, ask: Ask, part: Part) -> Iterator[Sifted]:
+    """Sift rows of Parquet by columns; what is asked for becomes a line of JSON."""
+    tally = Tally()
+    try:
+        for group in parquet.groups(matcher, part.path, part.start, part.stop):
+            limit = None if ask.limit is None else ask.limit - tally.selected
+            counts, mask = parquet.counted(matcher, group, is_inverted=ask.invert, limit=limit)
+            tally.messages += counts.rows
+            tally.selected += mask.true_count
+            tally.unknown += counts.unknown
+            tally.missing.update(counts.missing)
+            if not ask.counting:
+                for batch in parquet.taken(part.path, group, mask, group.file.schema_arrow.names):
+                    for row in batch.to_pylist():
+                        yield json.dumps(row, ensure_ascii=False, default=_in_json).encode() + b"\n"
+            if tally.selected == ask.limit:
+                break
+    except FileError as error:
+        yield Broken(why(error))
+    except PropertyTypeError as error:  # of a column, and so of every row
+        yield Broken(str(error))
+    tally.lines = tally.messages
+    yield tally
+
+
+def _in_json(value: Any) -> Any:
+    return {"bytes": value.hex()} if isinstance(value, bytes) else str(value)

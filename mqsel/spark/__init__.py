@@ -1,7 +1,7 @@
 """Selectors as Columns of Spark DataFrames, in classic Spark and Spark Connect.
 
 `column` is the condition of ``df.filter``; `plan` says how it is evaluated, `profile` why it selects what it does.
-pyspark is imported where something is called. Follows SPARK.md.
+`DataSource` selects where files are read. Follows SPARK.md.
 """
 
 from importlib.util import find_spec
@@ -15,10 +15,12 @@ from mqsel.spark.columns import Layout, Source, layout
 from mqsel.spark.plan import Plan, column, plan, properties
 from mqsel.spark.profile import Count, Profile, Seen, profile
 from mqsel.spark.ship import Cluster, Worker, check_cluster
+from mqsel.spark.source import DataSource
 
 __all__ = [
     "Cluster",
     "Count",
+    "DataSource",
     "Layout",
     "Plan",
     "Profile",

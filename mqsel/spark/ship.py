@@ -26,28 +26,18 @@ SHIP = (
 )
 
 
-def arrow_function(program: bytes, layout: str) -> Callable[..., pa.Array]:
-    """Make the function that an Arrow UDF runs on the executors.
-
-    Args:
-        program: a `Program` as bytes.
-        layout: JSON of the columns it is called with, see `evaluate`.
-    """
-    try:
-        import pyarrow as pa  # noqa: PLC0415 (optional)
-    except ImportError as error:
-        raise errors.package_missing("the Arrow road", "pyarrow", "spark") from error
-
+def guard() -> Callable[[], None]:
+    """Make the function that travels ahead: it says what a worker lacks, before anything of this package is needed."""
     version, number, advice = VERSION, FORMAT_VERSION, SHIP
 
-    def truth(*columns):  # type: ignore[no-untyped-def]  # noqa: ANN002, ANN202
+    def check():  # type: ignore[no-untyped-def]  # noqa: ANN202
         import platform  # noqa: PLC0415 (travels by value)
         import sys  # noqa: PLC0415
 
         try:
             from mqsel.program import FORMAT_VERSION as FORMAT  # noqa: PLC0415
             from mqsel.program import VERSION as HERE  # noqa: PLC0415
-            from mqsel.spark.ship import evaluate  # noqa: PLC0415
+            from mqsel.spark.ship import evaluate  # noqa: F401, PLC0415
         except ImportError as error:
             problem = f"mqsel {version} cannot be imported in the Spark Python worker: {error}"
         else:
@@ -60,6 +50,28 @@ def arrow_function(program: bytes, layout: str) -> Callable[..., pa.Array]:
         if problem:
             python = f"python {sys.executable} ({platform.python_version()}), path {sys.path[:3]}"
             raise ImportError(f"{problem}\n  host {platform.node()}, {python}\n  hint: {advice}") from None
+
+    return check
+
+
+def arrow_function(program: bytes, layout: str) -> Callable[..., pa.Array]:
+    """Make the function that an Arrow UDF runs on the executors.
+
+    Args:
+        program: a `Program` as bytes.
+        layout: JSON of the columns it is called with, see `evaluate`.
+    """
+    try:
+        import pyarrow as pa  # noqa: PLC0415 (optional)
+    except ImportError as error:
+        raise errors.package_missing("the Arrow road", "pyarrow", "spark") from error
+
+    check = guard()
+
+    def truth(*columns):  # type: ignore[no-untyped-def]  # noqa: ANN002, ANN202
+        check()
+        from mqsel.spark.ship import evaluate  # noqa: PLC0415 (travels by value)
+
         return evaluate(program, layout, columns)
 
     # Spark takes from these what kind of function it is; the text of an annotation would not do for a nested one.

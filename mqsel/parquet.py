@@ -1,0 +1,230 @@
+"""Parquet files, read by what a selector needs: first its properties, then the rest of what it selects.
+
+A row group of which nothing is selected gives up no other column. Rows never become Python objects here. pyarrow is
+imported where something is called. Follows SPARK.md §3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from mqsel import errors
+from mqsel.errors import file_trouble
+from mqsel.matcher import Matcher
+from mqsel.values import Truth
+
+if TYPE_CHECKING:
+    import pyarrow as pa  # type: ignore[import-untyped]
+
+MAGIC = b"PAR1"
+_ROWS = 1 << 16  # read at once of the columns that the selector does not need
+
+
+@contextmanager
+def trouble_of(path: str) -> Iterator[None]:
+    """Turn what the reader of a damaged file raises into a FileError.
+
+    Raises: FileError.
+    """
+    try:
+        import pyarrow as pa  # noqa: PLC0415 (optional)
+    except ImportError as error:
+        raise errors.package_missing("a Parquet file", "pyarrow", "arrow") from error
+    try:
+        yield
+    except (pa.ArrowException, OSError) as error:  # ArrowInvalid, ArrowNotImplementedError, and what the disk says
+        raise file_trouble(path, errors.shortened_line(getattr(error, "strerror", None) or str(error))) from error
+
+
+def opened(path: str, names: Iterable[str] = ()) -> Any:
+    """Open a file.
+
+    Args:
+        names: columns of strings that repeat: each text is kept, and compared, once.
+
+    Returns: a `pyarrow.parquet.ParquetFile`.
+
+    Raises: FileError: it is none.
+    """
+    with trouble_of(path):
+        import pyarrow.parquet as pq  # type: ignore[import-untyped]  # noqa: PLC0415 (optional)
+
+        return pq.ParquetFile(path, read_dictionary=list(names), coerce_int96_timestamp_unit="us")
+
+
+def group_sizes(path: str) -> list[int]:
+    """List the bytes of every row group, as they are in the file.
+
+    Raises: FileError.
+    """
+    with opened(path) as file:
+        groups = [file.metadata.row_group(number) for number in range(file.metadata.num_row_groups)]
+        return [
+            sum(group.column(column).total_compressed_size for column in range(group.num_columns)) for group in groups
+        ]
+
+
+def columns_read(matcher: Matcher, schema: pa.Schema) -> list[str]:
+    """List the columns that a selector needs: of its properties, or of the structs that they are fields of."""
+    known = set(schema.names)
+    found = (name if name in known else name.partition(".")[0] for name in matcher.properties)
+    return list(dict.fromkeys(name for name in found if name in known))
+
+
+class Group(NamedTuple):
+    """A row group, and what a selector needs of it.
+
+    Attributes:
+        file: a `pyarrow.parquet.ParquetFile`, open.
+        number: of the group in the file.
+        rows: how many it has.
+        table: the columns that the selector needs.
+    """
+
+    file: Any
+    number: int
+    rows: int
+    table: pa.Table
+
+
+class Counts(NamedTuple):
+    """What a selector was for the rows of a group.
+
+    Attributes:
+        rows: how many were looked at.
+        unknown: for how many it was UNKNOWN.
+        missing: for each property, how many of these did not have it.
+    """
+
+    rows: int
+    unknown: int
+    missing: dict[str, int]
+
+
+def groups(matcher: Matcher, path: str, start: int, stop: int) -> Iterator[Group]:
+    """Read of row groups what a selector needs.
+
+    Args:
+        start: the first row group.
+        stop: the one behind the last; -1 for all.
+
+    Raises: FileError.
+    """
+    with opened(path) as file:
+        own = columns_read(matcher, file.schema_arrow)
+    with opened(path, own) as file:
+        for number in range(start, file.metadata.num_row_groups if stop < 0 else stop):
+            with trouble_of(path):
+                table = file.read_row_group(number, columns=own, use_threads=False)
+            yield Group(file, number, file.metadata.row_group(number).num_rows, table)
+
+
+def selected(matcher: Matcher, path: str, start: int, stop: int, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    """Read the rows of row groups that a selector selects.
+
+    Args:
+        start: the first row group.
+        stop: the one behind the last; -1 for all.
+        names: the columns wanted.
+
+    Returns: batches of these columns, of the types of the file; texts may be dictionaries.
+
+    Raises: FileError: the file is damaged, or has no such column. PropertyTypeError: a column that is read has a type
+        that no property has.
+    """
+    import pyarrow as pa  # noqa: PLC0415 (optional)
+
+    for group in groups(matcher, path, start, stop):
+        if group.table.num_columns:
+            mask = matcher.match_batch(group.table)
+        else:  # a batch without columns has no rows
+            mask = pa.repeat(pa.scalar(matcher.matches({})), group.rows)
+        yield from taken(path, group, mask, names)
+
+
+def counted(matcher: Matcher, group: Group, *, is_inverted: bool, limit: int | None) -> tuple[Counts, pa.BooleanArray]:
+    """Evaluate a row group in three values, and count.
+
+    Args:
+        is_inverted: ask for the rows that are not selected.
+        limit: look at no row behind this many that are asked for.
+
+    Returns: the counts; and which rows are asked for, shape (rows of the group,), without nulls.
+    """
+    import pyarrow as pa  # noqa: PLC0415 (optional)
+    import pyarrow.compute as pc  # type: ignore[import-untyped]  # noqa: PLC0415
+
+    columns = {}
+    for name in matcher.properties:
+        column = _property(group.table, name)
+        if column is not None:
+            columns[name] = column
+    if columns:
+        truth = matcher.truth_batch(columns.values(), columns)
+    else:
+        constant = matcher.evaluate({})
+        value = None if constant is Truth.UNKNOWN else bool(constant)
+        truth = pa.repeat(pa.scalar(value, pa.bool_()), group.rows)
+    mask = pc.fill_null(truth, False)
+    mask = pc.invert(mask) if is_inverted else mask
+    rows = group.rows
+    if limit is not None and mask.true_count > limit:
+        rows = pc.indices_nonzero(mask)[limit - 1].as_py() + 1
+        truth = truth.slice(0, rows)
+        mask = pa.concat_arrays([mask.slice(0, rows), pa.repeat(False, group.rows - rows)])
+    missing = {}
+    if truth.null_count:
+        for name in matcher.properties:
+            nulls = columns[name].slice(0, rows).is_null() if name in columns else pa.repeat(True, rows)
+            missing[name] = pc.sum(pc.and_(truth.is_null(), nulls)).as_py() or 0
+    return Counts(rows, truth.null_count, missing), mask
+
+
+def _property(table: pa.Table, name: str) -> pa.ChunkedArray | None:
+    """Give the column of a property, as `Matcher.match_batch` finds it."""
+    import pyarrow as pa  # noqa: PLC0415 (optional)
+    import pyarrow.compute as pc  # noqa: PLC0415
+
+    holder, _, field = name.partition(".")
+    if name in table.column_names:
+        return table.column(name)
+    if holder not in table.column_names:
+        return None
+    kind = table.schema.field(holder).type
+    if not pa.types.is_struct(kind) or kind.get_field_index(field) < 0:
+        return None
+    return pc.struct_field(table.column(holder), [kind.get_field_index(field)])
+
+
+def taken(path: str, group: Group, mask: pa.BooleanArray, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    """Read the rows of a row group that a mask selects.
+
+    Raises: FileError.
+    """
+    import pyarrow as pa  # noqa: PLC0415 (optional)
+
+    if not mask.true_count:
+        return
+    for name in names:
+        if name not in group.file.schema_arrow.names:
+            raise errors.column_missing(path, name)
+    others = [name for name in names if name not in group.table.column_names]
+    if not others:
+        yield from _batches(group.table.select(names).filter(mask))
+        return
+    at = 0
+    with trouble_of(path):
+        for batch in group.file.iter_batches(_ROWS, row_groups=[group.number], columns=others, use_threads=False):
+            piece = mask.slice(at, batch.num_rows)
+            if piece.true_count:
+                table = pa.Table.from_batches([batch])
+                for name in group.table.column_names:
+                    table = table.append_column(name, group.table.column(name).slice(at, batch.num_rows))
+                yield from _batches(table.select(names).filter(piece))
+            at += batch.num_rows
+
+
+def _batches(table: pa.Table) -> Iterator[pa.RecordBatch]:
+    return iter(table.combine_chunks().to_batches(max_chunksize=_ROWS))

@@ -1,0 +1,154 @@
+"""Files taken apart for workers that read them side by side.
+
+A `Part` is what one worker reads: a range of the bytes of a file of lines, row groups of a Parquet file, or a whole
+file where only its beginning is known to begin a message. The parts of a file, in order, give what the file gives.
+Knows no selectors.
+"""
+
+from __future__ import annotations
+
+import os
+import zlib
+from collections.abc import Iterator
+from glob import glob, has_magic
+from pathlib import Path
+from typing import NamedTuple
+
+from mqsel import errors, parquet
+from mqsel.errors import FileError, file_trouble
+from mqsel.formats.files import FRAMINGS, Piece, format_of, opened, pieces
+
+SIZE = 32 << 20  # bytes of a part
+TROUBLE = (OSError, EOFError, zlib.error)
+
+
+class Part(NamedTuple):
+    """A part of a file.
+
+    Attributes:
+        path: the file.
+        format: "parquet", a name of `FRAMINGS`, or another: a message on each line.
+        start: the first byte; for Parquet the first row group.
+        stop: the one behind the last; -1 for the end of the file.
+    """
+
+    path: str
+    format: str
+    start: int
+    stop: int
+
+
+def listed(path: str) -> list[str]:
+    """List the files that a path stands for: a file, those of a directory, or what fits a pattern such as ``d/*.gz``.
+
+    Of a directory the files whose names begin with ``_`` or ``.`` do not count, as for Spark.
+
+    Raises: FileError: there is none; or the directory has directories, whose names would be lost.
+    """
+    name = path.removeprefix("file://").removeprefix("file:")
+    if "://" in name:
+        raise errors.remote_file(path)
+    if not os.path.lexists(name) and has_magic(name):
+        found = [one for fit in sorted(glob(name)) for one in listed(fit)]  # noqa: PTH207 (of any root)
+    elif Path(name).is_dir():
+        inside = sorted(one for one in Path(name).iterdir() if not one.name.startswith(("_", ".")))
+        for one in inside:
+            if one.is_dir():
+                raise errors.nested_directory(name, one.name)
+        found = [str(one) for one in inside]
+    elif not Path(name).exists():
+        raise file_trouble(name, os.strerror(2))
+    else:
+        return [name]
+    if not found:
+        raise file_trouble(name, "no files")
+    return found
+
+
+def kind_of(path: str) -> str:
+    """Say what a file holds by its first bytes; lines of JSON if nothing else.
+
+    Raises: FileError: it cannot be read.
+    """
+    try:
+        with opened(path) as (_, content):
+            start = content.peek(8)[:8]
+            return "parquet" if start[:4] == parquet.MAGIC else format_of(content) or "json"
+    except TROUBLE as error:
+        raise file_trouble(path, getattr(error, "strerror", None) or str(error)) from error
+
+
+def parts(path: str, kind: str, size: int = SIZE) -> list[Part]:
+    """Take a file apart.
+
+    Args:
+        path: the file.
+        kind: its format.
+        size: bytes of a part, about.
+
+    Raises: FileError: it cannot be read.
+    """
+    if kind == "parquet":
+        return _of_groups(path, parquet.group_sizes(path), size)
+    try:
+        with opened(path) as (raw, content):
+            end = Path(path).stat().st_size
+            # What is packed, or begins a message only where the one before it ends, is read from the beginning.
+            if kind in FRAMINGS or content is not raw or end <= size:
+                return [Part(path, kind, 0, -1)]
+    except TROUBLE as error:
+        raise file_trouble(path, getattr(error, "strerror", None) or str(error)) from error
+    starts = range(0, end, size)
+    return [Part(path, kind, start, -1 if start + size >= end else start + size) for start in starts]
+
+
+def _of_groups(path: str, sizes: list[int], limit: int) -> list[Part]:
+    found: list[Part] = []
+    start, held = 0, 0
+    for number, size in enumerate(sizes):
+        if held and held + size > limit:
+            found.append(Part(path, "parquet", start, number))
+            start, held = number, 0
+        held += size
+    return [*found, Part(path, "parquet", start, len(sizes))] if sizes else []
+
+
+def packed(found: list[Part], size: int = SIZE) -> list[tuple[Part, ...]]:
+    """Put small parts together, in order, so that a worker has enough to do."""
+    bunches: list[tuple[Part, ...]] = []
+    bunch: list[Part] = []
+    held = 0
+    for part in found:
+        whole = part.stop < 0 or part.format == "parquet"
+        length = Path(part.path).stat().st_size if whole else size
+        if bunch and held + length > size:
+            bunches.append(tuple(bunch))
+            bunch, held = [], 0
+        bunch.append(part)
+        held += length
+    return [*bunches, tuple(bunch)] if bunch else bunches
+
+
+def messages(part: Part) -> Iterator[Piece | FileError]:
+    """Read what a part has for each message, blank lines included.
+
+    The place of a line is its first byte, in the file or in what was packed in it.
+
+    Raises: FileError: the file cannot be read.
+    """
+    try:
+        with opened(part.path) as (_, content):
+            if part.format in FRAMINGS:
+                yield from pieces(content, part.format, part.path)
+                return
+            place = part.start
+            if place:  # a line belongs to the part in which it begins
+                content.seek(place - 1)
+                place += len(content.readline()) - 1
+            for line in content:
+                if 0 <= part.stop <= place:
+                    return
+                yield Piece(place, line, line)
+                place += len(line)
+    except TROUBLE as error:
+        raise file_trouble(part.path, getattr(error, "strerror", None) or str(error)) from error

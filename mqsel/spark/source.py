@@ -1,0 +1,399 @@
+"""A Spark data source that selects where it reads: rows that a selector does not select never reach the JVM.
+
+``spark.dataSource.register(mqsel.spark.DataSource)``, then ``spark.read.format("mqsel")``. Spark makes the objects of
+this module on the driver and pickles them; what travels is the options, and a nested function that makes the objects
+again and says what a worker lacks. Knows how files become rows of Arrow. Follows SPARK.md §1.1 and §3.3.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql.datasource import DataSource as SparkDataSource
+from pyspark.sql.datasource import DataSourceReader, InputPartition
+from pyspark.sql.types import StructType
+
+import mqsel.matcher
+from mqsel import errors, formats, parquet
+from mqsel.dialect import PRESETS
+from mqsel.errors import DecodeError, FileError, MqselError, PropertyTypeError
+from mqsel.formats.files import FRAMINGS
+from mqsel.formats.jsonl import message_from_json, object_from_json
+from mqsel.formats.records import SCHEMAS, reader
+from mqsel.matcher import Matcher
+from mqsel.parts import Part, kind_of, listed, messages, packed, parts
+from mqsel.spark.columns import SPARK_TYPES, Sources, is_writable
+from mqsel.spark.ship import guard
+from mqsel.values import TYPE_NAMES
+
+if TYPE_CHECKING:
+    import pyarrow as pa  # type: ignore[import-untyped]
+
+# The options, in the order of the documentation.
+OPTIONS = ("path", "selector", "format", "dialect", "errors", "columns", "types")
+FORMATS = ("parquet", "json", *SCHEMAS, *FRAMINGS)
+FIXED = "file string, place bigint, raw binary"
+_ALIASES = {"jsonl": "json", "dmpmqmsg": "qload"}
+_KINDS = {name.lower(): kind for kind, name in SPARK_TYPES.items()}
+_SPARK_SCHEMA = b"org.apache.spark.sql.parquet.row.metadata"
+_ROWS = 4096  # of a batch, at most
+_BYTES = 8 << 20  # of raw messages in a batch, about
+_FLOAT_MAX = (2 - 2.0**-23) * 2.0**127
+_LOG = logging.getLogger("mqsel")
+
+
+class DataSource(SparkDataSource):
+    """Rows of files that a selector selects: ``spark.read.format("mqsel").option("selector", …).load(path)``.
+
+    Of Parquet the schema is the file's. Of messages it is ``file string, place bigint, raw binary`` and what the
+    option ``columns`` adds: the file, the byte at which the message begins (of QLOAD text the line), the message as it
+    stands there, and properties by their names. A schema given to the reader is a projection of that, by names.
+    A property that a message has not, or that does not fit its column, is NULL.
+
+    Args:
+        options: ``path``: a file, a directory or a pattern, which the driver and every worker see; ``load`` takes
+            several. ``selector``. ``format``: one of `FORMATS`; found by the first file's first bytes if left out.
+            ``dialect``: a name of `mqsel.dialect.PRESETS`, by default IBM_MQ. ``errors``: "raise", or "skip" what is
+            no message, and log how many they were. ``columns``: of properties, as ``color string, weight int``.
+            ``types``: of properties whose source lost them, as ``weight=int32, price=float64``.
+
+    Raises: SelectorError, ArgumentError: on the driver, when it is loaded.
+    """
+
+    def __init__(self, options: Mapping[str, str]) -> None:
+        super().__init__(dict(options))
+        given = {name.lower(): text for name, text in options.items()}
+        for name in given:
+            if name not in (*OPTIONS, "paths"):
+                raise errors.unknown_option(name, OPTIONS)
+        if "selector" not in given:
+            raise errors.option_missing("selector", "set it to '' to select everything")
+        if "path" not in given and "paths" not in given:
+            raise errors.option_missing("path", "name a file, a directory or a pattern: load(path)")
+        self._paths = [given["path"]] if "path" in given else []
+        self._paths += json.loads(given.get("paths", "[]"))
+        dialect = given.get("dialect", "IBM_MQ").upper().replace("-", "_")
+        if dialect not in PRESETS:
+            raise errors.bad_option("dialect", given["dialect"], PRESETS)
+        self._matcher = mqsel.matcher.compile(given["selector"], dialect=PRESETS[dialect])
+        kind = given.get("format", "").lower()
+        self._kind = _ALIASES.get(kind, kind)
+        if self._kind not in ("", *FORMATS):
+            raise errors.bad_option("format", given["format"], FORMATS)
+        self._is_skipping = given.get("errors", "raise") == "skip"
+        if given.get("errors", "raise") not in ("raise", "skip"):
+            raise errors.bad_option("errors", given["errors"], ("raise", "skip"))
+        self._columns = given.get("columns", "")
+        self._types = _declared(given.get("types", ""))
+        if self._kind:
+            self._check_kind()
+
+    @classmethod
+    def name(cls) -> str:
+        return "mqsel"
+
+    def schema(self) -> StructType | str:
+        files = self._files()
+        if self._kind != "parquet":
+            return f"{FIXED}, {self._columns}" if self._columns else FIXED
+        return self._checked(files[0])
+
+    def reader(self, schema: StructType) -> DataSourceReader:
+        if not schema.fields:
+            raise errors.no_columns()
+        files = self._files()
+        if self._kind == "parquet":
+            self._checked(files[0])
+        else:
+            _readings(schema)
+        found = [part for file in files for part in self._parts(file)]
+        return Reader(self.options, schema, self, found)
+
+    def _parts(self, file: str) -> list[Part]:
+        try:
+            return parts(file, self._kind)
+        except FileError as error:
+            if not self._is_skipping:
+                raise
+            _LOG.warning("%s: skipped: %s", file, error.message)
+            return []
+
+    def _files(self) -> list[str]:
+        files = [file for path in self._paths for file in listed(path)]
+        if not self._kind:
+            self._kind = kind_of(files[0])
+            self._check_kind()
+        return files
+
+    def _check_kind(self) -> None:
+        if self._types and self._kind not in SCHEMAS:
+            raise errors.misplaced_option("types", self._kind)
+        if self._columns and self._kind == "parquet":
+            raise errors.misplaced_option("columns", self._kind)
+
+    def _checked(self, file: str) -> StructType:
+        """Give the schema of a Parquet file whose columns the selector can read."""
+        import pyarrow as pa  # noqa: PLC0415 (optional)
+        from pyspark.sql.pandas.types import from_arrow_schema  # noqa: PLC0415 (needs pandas)
+
+        with parquet.opened(file) as content:
+            arrow = content.schema_arrow
+        schema = StructType()
+        said = json.loads((arrow.metadata or {}).get(_SPARK_SCHEMA, "{}"))
+        if [field["name"] for field in said.get("fields", ())] == arrow.names:
+            schema = StructType.fromJson(said)  # what Spark wrote says more than its columns: of a time, which one
+        else:
+            for field in arrow:
+                try:
+                    schema = schema.add(from_arrow_schema(arrow.empty_table().select([field.name]).schema)[0])
+                except Exception as error:  # classes of errors differ by version
+                    raise errors.column_misfit(file, field.name, str(field.type), "a type that Spark has") from error
+        read = [arrow.field(name) for name in parquet.columns_read(self._matcher, arrow)]
+        if read:
+            self._matcher.match_batch(pa.table({field.name: pa.nulls(1, field.type) for field in read}))
+        sources = Sources(schema, None)
+        for name in self._matcher.properties:
+            sources.source(name)
+        for warning in sources.warnings:
+            _LOG.warning("%s", warning)
+        return schema
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _arrival(), (dict(self.options), None)
+
+
+def _arrival() -> Callable[..., Any]:
+    check = guard()
+
+    def arrive(options, schema):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+        check()
+        from mqsel.spark.source import arrived  # noqa: PLC0415 (travels by value)
+
+        return arrived(options, schema)
+
+    return arrive
+
+
+def arrived(options: dict[str, str], schema: str | None) -> DataSource | Reader:
+    """Make on a worker again what was pickled: a data source, or with a schema its reader."""
+    source = DataSource(options)
+    return source if schema is None else Reader(options, StructType.fromJson(json.loads(schema)), source, [])
+
+
+def _declared(text: str) -> dict[str, str]:
+    found = {}
+    for one in filter(None, map(str.strip, text.split(","))):
+        name, _, kind = one.rpartition("=")
+        if not name.strip() or kind.strip() not in TYPE_NAMES:
+            raise errors.bad_option("types", one, ["NAME=TYPE, … with types " + " ".join(TYPE_NAMES)])
+        found[name.strip()] = kind.strip()
+    return found
+
+
+# ---- reading ---------------------------------------------------------------------------------------------------------
+
+
+class Reader(DataSourceReader):
+    """Reads parts of files. Made by `DataSource`."""
+
+    def __init__(self, options: Mapping[str, str], schema: StructType, source: DataSource, found: list[Part]) -> None:
+        self._options = options
+        self._schema = schema
+        self._matcher = source._matcher  # noqa: SLF001 (one thing in two objects, because Spark wants two)
+        self._types = source._types  # noqa: SLF001
+        self._is_skipping = source._is_skipping  # noqa: SLF001
+        self._parts = found
+
+    def partitions(self) -> list[InputPartition]:
+        # Plain tuples: a worker without this package has to get as far as to say so.
+        return [InputPartition([tuple(part) for part in bunch]) for bunch in packed(self._parts)]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        for part in map(Part._make, partition.value or ()):
+            if part.format == "parquet":
+                yield from self._of_parquet(part)
+            else:
+                yield from self._of_messages(part)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _arrival(), (dict(self._options), self._schema.json())
+
+    def _of_parquet(self, part: Part) -> Iterator[pa.RecordBatch]:
+        wanted = _arrow_schema(self._schema)
+        try:
+            for batch in parquet.selected(self._matcher, part.path, part.start, part.stop, wanted.names):
+                yield _cast(part.path, batch, wanted)
+        except FileError as error:
+            if not self._is_skipping:
+                raise
+            _LOG.warning("%s: row groups %d to %d skipped: %s", part.path, part.start, part.stop - 1, error.message)
+
+    def _of_messages(self, part: Part) -> Iterator[pa.RecordBatch]:
+        import pyarrow as pa  # noqa: PLC0415 (optional)
+
+        wanted = _arrow_schema(self._schema)
+        readings = _readings(self._schema)
+        names = [name for name in wanted.names if name not in _PLACES]
+        read, properties = _decoders(part.format, self._matcher, names, self._types)
+        rows: list[tuple[Any, ...]] = []
+        held = seen = skipped = unread = 0
+        first = ""
+
+        def batch() -> pa.RecordBatch:
+            columns = zip(*rows, strict=True)
+            arrays = [pa.array(column, field.type) for column, field in zip(columns, wanted, strict=True)]
+            return pa.RecordBatch.from_arrays(arrays, schema=wanted)
+
+        for piece in _whole(part, self._is_skipping):
+            if not isinstance(piece, FileError) and (piece.message is None or piece.raw.isspace()):
+                continue
+            seen += 1
+            try:
+                if isinstance(piece, FileError):
+                    raise piece
+                message = read(piece.message)
+                if not (message if isinstance(message, bool) else self._matcher.matches(message)):
+                    continue
+                values = properties(piece.message, message) if names else {}
+            except (PropertyTypeError, DecodeError) as error:
+                place = 0 if isinstance(piece, FileError) else piece.place
+                where = _placed(part, place, error)
+                if not self._is_skipping:
+                    raise where from error
+                skipped += 1
+                first = first or str(where)
+                continue
+            row = []
+            for name, reading in readings.items():
+                if name in _PLACES:
+                    row.append(_PLACES[name](part, piece))
+                    continue
+                value = _found(values, name)
+                row.append(None if value is None else reading(value))
+                unread += value is not None and row[-1] is None
+            rows.append(tuple(row))
+            held += len(piece.raw)
+            if len(rows) >= _ROWS or held > _BYTES:
+                yield batch()
+                rows, held = [], 0
+        if rows:
+            yield batch()
+        if skipped:
+            _LOG.warning("%s: %d of %d messages skipped: %s", part.path, skipped, seen, first)
+        if unread:
+            _LOG.warning("%s: %d properties did not fit their columns: they are NULL", part.path, unread)
+
+
+# What a row says of where its message was.
+_PLACES: dict[str, Callable[[Part, Any], Any]] = {
+    "file": lambda part, _: part.path,
+    "place": lambda _, piece: piece.place,
+    "raw": lambda _, piece: piece.raw,
+}
+
+
+def _whole(part: Part, is_skipping: bool) -> Iterator[Any]:
+    try:
+        yield from messages(part)
+    except FileError as error:  # the rest of the file
+        if not is_skipping:
+            raise
+        yield error
+
+
+def _placed(part: Part, place: int, error: MqselError) -> FileError:
+    if isinstance(error, FileError):
+        return error
+    return errors.message_trouble(part.path, part.format, place, error)
+
+
+def _found(values: Mapping[str, Any], name: str) -> Any:
+    value = values.get(name)
+    return value if value is not None else values.get(name[4:] if name.startswith("usr.") else f"usr.{name}")
+
+
+def _decoders(
+    kind: str, matcher: Matcher, names: Sequence[str], types: Mapping[str, str]
+) -> tuple[Callable[[bytes], Any], Callable[[bytes, Any], Mapping[str, Any]]]:
+    """Give what reads a message for the selector, and what reads its properties for the columns."""
+    if kind in FRAMINGS:
+        spelled = [*names, *(f"usr.{name}" for name in names if "." not in name)]
+        return formats.decoder("mq", matcher), lambda data, _: formats.properties(data, spelled)
+    wanted = dict.fromkeys((*matcher.properties, *names))
+    if kind in SCHEMAS:
+        record = reader(kind, wanted, types)
+        return lambda data: record(object_from_json(data)), lambda _, message: message
+    both = {*wanted, *(f"usr.{name}" for name in wanted)}
+    return lambda data: message_from_json(data, both), lambda _, message: message
+
+
+# ---- columns ---------------------------------------------------------------------------------------------------------
+
+
+def _integers(bits: int) -> Callable[[Any], Any]:
+    limit = 1 << bits - 1
+    return lambda value: (
+        int(value) if isinstance(value, int) and not isinstance(value, bool) and -limit <= value < limit else None
+    )
+
+
+def _float(value: Any) -> float | None:
+    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+
+
+def _float32(value: Any) -> float | None:
+    value = _float(value)
+    return None if value is not None and _FLOAT_MAX < abs(value) < float("inf") else value
+
+
+# For the type of a column, the value of a property as it takes it; None if it does not.
+_READINGS: dict[str, Callable[[Any], Any]] = {
+    "boolean": lambda value: value if isinstance(value, bool) else None,
+    **{f"int{bits}": _integers(bits) for bits in (8, 16, 32, 64)},
+    "float32": _float32,
+    "float64": _float,
+    "string": lambda value: str(value) if isinstance(value, str) and is_writable(value) else None,
+    "bytes": lambda value: bytes(value) if isinstance(value, (bytes, bytearray, memoryview)) else None,
+}
+
+
+def _readings(schema: StructType) -> dict[str, Callable[[Any], Any]]:
+    """Find for each column how its property is read.
+
+    Raises: PropertyTypeError: a column of a type that no property has.
+    """
+    found = {}
+    places = dict(one.split(" ") for one in FIXED.split(", "))
+    for field in schema.fields:
+        said = field.dataType.simpleString()
+        if said not in _KINDS:
+            raise errors.column_type(field.name, said, f"types are {', '.join(_KINDS)}")
+        if places.get(field.name, said) != said:
+            raise errors.column_type(field.name, said, f"it is {places[field.name]}", places[field.name])
+        found[field.name] = _READINGS[_KINDS[said]]
+    return found
+
+
+def _arrow_schema(schema: StructType) -> Any:
+    """Give the schema of the batches that Spark expects."""
+    from pyspark.sql.pandas.types import to_arrow_schema  # noqa: PLC0415 (needs pandas)
+
+    # Named so since 4.2; before it there was no other.
+    zone: dict[str, Any] = {"timezone": "UTC"} if "timezone" in inspect.signature(to_arrow_schema).parameters else {}
+    return to_arrow_schema(schema, **zone)
+
+
+def _cast(path: str, batch: Any, wanted: Any) -> Any:
+    import pyarrow as pa  # noqa: PLC0415 (optional)
+
+    columns = []
+    for column, field in zip(batch.columns, wanted, strict=True):
+        try:
+            columns.append(column if column.type.equals(field.type) else column.cast(field.type))
+        except pa.ArrowException as error:
+            raise errors.column_misfit(path, field.name, str(column.type), str(field.type)) from error
+    return pa.RecordBatch.from_arrays(columns, schema=wanted)
