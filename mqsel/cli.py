@@ -291,8 +291,10 @@ def _tasks() -> Iterator[Callable[[int, int], None] | None]:
 
     def advance(ended: int, tasks: int) -> None:
         nonlocal shown
-        shown = f"{ended:,} of {tasks:,} tasks"
-        print(f"\r{shown}", end="", file=sys.stderr, flush=True)
+        now = f"{ended:,} of {tasks:,} tasks"
+        if now != shown:
+            shown = now
+            print(f"\r{shown}", end="", file=sys.stderr, flush=True)
 
     try:
         yield advance

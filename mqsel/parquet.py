@@ -6,7 +6,7 @@ imported where something is called. Follows SPARK.md §3.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -51,7 +51,11 @@ def opened(path: str, names: Iterable[str] = ()) -> Any:
     with trouble_of(path):
         import pyarrow.parquet as pq  # type: ignore[import-untyped]  # noqa: PLC0415 (optional)
 
-        return pq.ParquetFile(path, read_dictionary=list(names), coerce_int96_timestamp_unit="us")
+        file = pq.ParquetFile(path, read_dictionary=list(names), coerce_int96_timestamp_unit="us")
+    known = file.schema_arrow.names
+    if len(set(known)) < len(known):
+        raise file_trouble(path, f"two columns are called {next(name for name in known if known.count(name) > 1)}")
+    return file
 
 
 def group_sizes(path: str) -> list[int]:
@@ -67,10 +71,30 @@ def group_sizes(path: str) -> list[int]:
 
 
 def columns_read(matcher: Matcher, schema: pa.Schema) -> list[str]:
-    """List the columns that a selector needs: of its properties, or of the structs that they are fields of."""
-    known = set(schema.names)
-    found = (name if name in known else name.partition(".")[0] for name in matcher.properties)
-    return list(dict.fromkeys(name for name in found if name in known))
+    """List the columns that a selector may read: of its properties, or of the structs that they are fields of."""
+    import pyarrow as pa  # noqa: PLC0415 (optional)
+
+    whole = pa.struct(list(schema))
+    paths = [path for name in matcher.properties for path in (name, f"usr.{name}")]
+    wanted = {places[0] for path in paths if (places := _places(whole, path))}
+    return [name for place, name in enumerate(schema.names) if place in wanted]
+
+
+def _places(kind: pa.StructType, path: str) -> list[int]:
+    """Follow a path into structs as `Matcher.match_batch` does; give the places of the fields, empty if none is it."""
+    import pyarrow as pa  # noqa: PLC0415 (optional)
+
+    place = kind.get_field_index(path)
+    if place >= 0:
+        return [place]
+    steps = path.split(".")
+    for length in range(1, len(steps)):
+        place = kind.get_field_index(".".join(steps[:length]))
+        if place >= 0 and pa.types.is_struct(kind.field(place).type):
+            inner = _places(kind.field(place).type, ".".join(steps[length:]))
+            if inner:
+                return [place, *inner]
+    return []
 
 
 class Group(NamedTuple):
@@ -112,9 +136,12 @@ def groups(matcher: Matcher, path: str, start: int, stop: int) -> Iterator[Group
 
     Raises: FileError.
     """
+    import pyarrow as pa  # noqa: PLC0415 (optional)
+
     with opened(path) as file:
         own = columns_read(matcher, file.schema_arrow)
-    with opened(path, own) as file:
+        texts = [name for name in own if pa.types.is_string(file.schema_arrow.field(name).type)]
+    with opened(path, texts) as file:
         for number in range(start, file.metadata.num_row_groups if stop < 0 else stop):
             with trouble_of(path):
                 table = file.read_row_group(number, columns=own, use_threads=False)
@@ -144,10 +171,13 @@ def selected(matcher: Matcher, path: str, start: int, stop: int, names: Sequence
         yield from taken(path, group, mask, names)
 
 
-def counted(matcher: Matcher, group: Group, *, is_inverted: bool, limit: int | None) -> tuple[Counts, pa.BooleanArray]:
+def counted(
+    matcher: Matcher, group: Group, spelled: Mapping[str, str], *, is_inverted: bool, limit: int | None
+) -> tuple[Counts, pa.BooleanArray]:
     """Evaluate a row group in three values, and count.
 
     Args:
+        spelled: for each property the other name it may have, or the same again.
         is_inverted: ask for the rows that are not selected.
         limit: look at no row behind this many that are asked for.
 
@@ -156,13 +186,8 @@ def counted(matcher: Matcher, group: Group, *, is_inverted: bool, limit: int | N
     import pyarrow as pa  # noqa: PLC0415 (optional)
     import pyarrow.compute as pc  # type: ignore[import-untyped]  # noqa: PLC0415
 
-    columns = {}
-    for name in matcher.properties:
-        column = _property(group.table, name)
-        if column is not None:
-            columns[name] = column
-    if columns:
-        truth = matcher.truth_batch(columns.values(), columns)
+    if group.table.num_columns:
+        truth = matcher.truth_batch(group.table.columns, group.table.column_names)
     else:
         constant = matcher.evaluate({})
         value = None if constant is Truth.UNKNOWN else bool(constant)
@@ -176,26 +201,12 @@ def counted(matcher: Matcher, group: Group, *, is_inverted: bool, limit: int | N
         mask = pa.concat_arrays([mask.slice(0, rows), pa.repeat(False, group.rows - rows)])
     missing = {}
     if truth.null_count:
-        for name in matcher.properties:
-            nulls = columns[name].slice(0, rows).is_null() if name in columns else pa.repeat(True, rows)
+        table = group.table.slice(0, rows).to_struct_array()
+        for name, other in spelled.items():
+            places = _places(table.type, name) or _places(table.type, other)
+            nulls = pc.struct_field(table, places).is_null() if places else pa.repeat(True, rows)
             missing[name] = pc.sum(pc.and_(truth.is_null(), nulls)).as_py() or 0
     return Counts(rows, truth.null_count, missing), mask
-
-
-def _property(table: pa.Table, name: str) -> pa.ChunkedArray | None:
-    """Give the column of a property, as `Matcher.match_batch` finds it."""
-    import pyarrow as pa  # noqa: PLC0415 (optional)
-    import pyarrow.compute as pc  # noqa: PLC0415
-
-    holder, _, field = name.partition(".")
-    if name in table.column_names:
-        return table.column(name)
-    if holder not in table.column_names:
-        return None
-    kind = table.schema.field(holder).type
-    if not pa.types.is_struct(kind) or kind.get_field_index(field) < 0:
-        return None
-    return pc.struct_field(table.column(holder), [kind.get_field_index(field)])
 
 
 def taken(path: str, group: Group, mask: pa.BooleanArray, names: Sequence[str]) -> Iterator[pa.RecordBatch]:

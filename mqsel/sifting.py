@@ -234,7 +234,7 @@ def _sift_rows(matcher: Matcher, ask: Ask, part: Part) -> Iterator[Sifted]:
     try:
         for group in parquet.groups(matcher, part.path, part.start, part.stop):
             limit = None if ask.limit is None else ask.limit - tally.selected
-            counts, mask = parquet.counted(matcher, group, is_inverted=ask.invert, limit=limit)
+            counts, mask = parquet.counted(matcher, group, spellings(matcher), is_inverted=ask.invert, limit=limit)
             tally.messages += counts.rows
             tally.selected += mask.true_count
             tally.unknown += counts.unknown

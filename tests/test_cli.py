@@ -11,6 +11,7 @@ import re
 import shutil
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -854,19 +855,19 @@ def test_spark_limit(spark, tmp_path):
         same(process("match", *arguments), spark(*arguments))
 
 
-def test_spark_missing_file(spark, tmp_path):
-    """On Spark a missing file is reported, the others are read, and the exit code is 2."""
+def test_spark_files_that_cannot_be_read(spark, tmp_path):
+    """On Spark, as without it, a missing and a damaged file are reported, the others are read, the exit code is 2."""
     file = written(tmp_path / "a.jsonl", BLUE)
-    done = spark("color = 'blue'", tmp_path / "absent", file)
-    assert (done.returncode, done.stdout) == (2, BLUE)
-    assert done.stderr.startswith(f"mqsel: {tmp_path}/absent: Input path does not exist".encode())
-
-
-def test_spark_damaged_file(spark, tmp_path):
-    """On Spark a file that cannot be unpacked is one line of trouble."""
-    done = spark("color = 'blue'", written(tmp_path / "a.gz", BLUE))
-    assert (done.returncode, done.stdout) == (2, b"")
-    assert done.stderr == b"mqsel: Spark gave up: java.io.IOException: not a gzip file\n"
+    cut = written(tmp_path / "cut.gz", gzip.compress(BLUE + RED * 500 + BLUE)[:-30])
+    damaged = written(tmp_path / "cut.parquet", b"PAR1" + b"x" * 50)
+    done = spark("color = 'blue'", tmp_path / "absent", file, cut, damaged, "hdfs://localhost:1/a")
+    assert done.returncode == 2
+    assert done.stdout.startswith(BLUE * 2)
+    told = done.stderr.decode().splitlines()
+    assert told[0] == f"mqsel: {tmp_path}/absent: No such file or directory"
+    assert told[1].startswith(f"mqsel: {damaged}: Parquet magic bytes not found in footer")
+    assert told[2].startswith("mqsel: hdfs://localhost:1/a: ")
+    assert told[3] == f"mqsel: {cut}: Compressed file ended before the end-of-stream marker was reached"
 
 
 def test_spark_records(spark, tmp_path):
@@ -879,11 +880,61 @@ def test_spark_records(spark, tmp_path):
     assert done.stderr.decode().endswith("no value of the declared type: weight 72\n")
 
 
-def test_spark_reads_lines(run):
-    """On Spark files without lines are refused."""
-    status, _, err = run("match", "--spark", "--format", "qload", "a = 1", "file")
+def test_spark_reads_every_format(spark, tmp_path):
+    """On Spark files of all formats, each known by its first bytes, give what they give without it."""
+    pa = pytest.importorskip("pyarrow")
+    messages = [mq.encode({}, {"color": "blue", "weight": Int32(n)}, b"data") for n in range(9)]
+    pytest.importorskip("pyarrow.parquet").write_table(
+        pa.table({"color": ["blue", None, "red"] * 5, "weight": list(range(15)), "body": [b"\1"] * 15}),
+        tmp_path / "a.parquet",
+        row_group_size=4,
+    )
+    files = [
+        written(tmp_path / "a.qload", b"* QLOAD\n\n", *map(qload_text, messages)),
+        written(tmp_path / "a.mq", *map(length_prefixed, messages)),
+        written(tmp_path / "one", messages[7]),
+        tmp_path / "a.parquet",
+        written(tmp_path / "a.jsonl", BLUE, b"x\n", BARE),
+    ]
+    arguments = ("color = 'blue' AND weight > 5", *files)
+    done = spark(*arguments)
+    same(process("match", *arguments), done)
+    assert done.stdout.endswith(b'{"color": "blue", "weight": 12, "body": {"bytes": "01"}}\n' + BLUE)
+    assert b"37 messages, 11 selected" in done.stderr
+    assert done.stderr.endswith(b"missing: color 3\n")
+
+
+def test_match_parquet(run, tmp_path):
+    """Parquet is read without Spark too; a column of a type that no property has, and a stranger, are trouble."""
+    pa = pytest.importorskip("pyarrow")
+    write_table = pytest.importorskip("pyarrow.parquet").write_table
+    file = tmp_path / "a.parquet"
+    write_table(pa.table({"color": ["blue", "red"], "at": pa.array([1, 2], pa.timestamp("us"))}), file)
+    assert run("match", "color = 'blue'", file)[:2] == (0, b'{"color": "blue", "at": "1970-01-01 00:00:00.000001"}\n')
+    assert run("match", "--count", "--limit", "1", "", file)[:2] == (0, b"1\n")
+    status, _, err = run("match", "at = 1", file)
     assert status == 2
-    assert err.startswith("mqsel: --spark reads lines, and a file of format qload has none that are messages")
+    assert err.startswith(f"mqsel: {file}: column 'at' has the Arrow type timestamp")
+    status, _, err = run("match", "--format", "parquet", "a = 1", written(tmp_path / "a", BLUE))
+    assert (status, "Parquet" in err) == (2, True)
+
+
+@pytest.mark.usefixtures("spark")
+def test_spark_tells_how_far_it_is(tmp_path):
+    """On a terminal stderr says how many tasks have ended, from Spark's status tracker, and is wiped at the end."""
+    pty = pytest.importorskip("pty")
+    file = written(tmp_path / "a.jsonl", BLUE * 200_000)
+    main, terminal = pty.openpty()
+    command = [sys.executable, "-m", "mqsel", "match", "--master", "local[1]", "--count", "color = 'blue'", str(file)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=terminal) as running:
+        os.close(terminal)
+        told = b""
+        with suppress(OSError):  # the end of a terminal
+            while more := os.read(main, 4096):
+                told += more
+        os.close(main)
+        assert running.stdout.read() == b"200000\n"
+    assert b"\r0 of 1 tasks\r            \r200,000 messages" in told
 
 
 def test_spark_without_java(tmp_path):

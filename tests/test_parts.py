@@ -1,0 +1,186 @@
+"""Files taken apart: whatever the size of the parts, together they give what the file gives."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import mqsel
+from mqsel import parquet
+from mqsel.errors import FileError
+from mqsel.formats import mq
+from mqsel.formats.files import length_prefixed, qload_text
+from mqsel.parts import Part, kind_of, listed, messages, packed, parts
+from mqsel.sifting import Ask, Broken, Tally, sift_part
+
+
+def _messages(found: list[Part]) -> list[tuple[int, bytes]]:
+    return [(piece.place, piece.raw) for part in found for piece in messages(part)]  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("text", [b"", b"\n", b"a", b"a\nbb\n\nccc\r\n" * 7 + b"end", b"x" * 40 + b"\n" + b"y"])
+def test_lines_in_parts(tmp_path: Path, text: bytes) -> None:
+    """Invariant: parts of any size give every line once, in order, each with its first byte."""
+    file = tmp_path / "a.jsonl"
+    file.write_bytes(text)
+    lines = text.splitlines(keepends=True)
+    places = [sum(map(len, lines[:number])) for number in range(len(lines))]
+
+    for size in range(1, len(text) + 2):
+        assert _messages(parts(str(file), "json", size)) == list(zip(places, lines, strict=True))
+
+
+def test_what_is_read_whole(tmp_path: Path) -> None:
+    """Packed files, QLOAD and length-prefixed bytes are one part each, and known by their first bytes."""
+    message = mq.encode({}, {"a": 1}, b"data")
+    contents = {
+        "json": gzip.compress(b'{"a": 1}\n' * 500),
+        "qload": b"* QLOAD\n\n" + qload_text(message) * 3,
+        "mq": length_prefixed(message) * 3,
+    }
+    for kind, content in contents.items():
+        file = tmp_path / kind
+        file.write_bytes(content)
+        assert kind_of(str(file)) == kind
+        assert parts(str(file), kind, 16) == [Part(str(file), kind, 0, -1)]
+
+
+def test_what_a_path_stands_for(tmp_path: Path) -> None:
+    """A directory's files in order, without hidden ones; a pattern; errors for what would be lost without one."""
+    for name in ("b", "a", "_SUCCESS", ".a.crc"):
+        (tmp_path / name).touch()
+    here = str(tmp_path)
+
+    assert listed(here) == listed(f"file://{here}") == listed(f"{here}/[ab]") == [f"{here}/a", f"{here}/b"]
+    with pytest.raises(FileError, match="No such file or directory"):
+        listed(f"{here}/c")
+    with pytest.raises(FileError, match="no files"):
+        listed(f"{here}/x*")
+    with pytest.raises(FileError, match="no file of the machine"):
+        listed("hdfs://host/a")
+    (tmp_path / "day=1").mkdir()
+    with pytest.raises(FileError, match="has the directory 'day=1' in it"):
+        listed(here)
+
+
+def test_small_parts_are_packed(tmp_path: Path) -> None:
+    """A bunch is as large as asked for, and the order stays."""
+    files = [tmp_path / str(number) for number in range(5)]
+    for file in files:
+        file.write_bytes(b"x" * 40)
+    found = [Part(str(file), "json", 0, -1) for file in files]
+
+    assert packed(found, 100) == [tuple(found[:2]), tuple(found[2:4]), tuple(found[4:])]
+    assert packed([], 100) == []
+
+
+def _rows(count: int) -> list[dict[str, Any]]:
+    colors = ("red", "blue", None)
+    return [
+        {"color": colors[n % 3], "weight": None if n % 7 == 0 else n, "usr": {"a": n % 5}, "body": f"{n}" * 9}
+        for n in range(count)
+    ]
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> tuple[str, list[dict[str, Any]]]:
+    """A Parquet file of ten row groups, and its rows."""
+    arrow = pytest.importorskip("pyarrow")
+    rows = _rows(1000)
+    path = str(tmp_path / "a.parquet")
+    pytest.importorskip("pyarrow.parquet").write_table(arrow.Table.from_pylist(rows), path, row_group_size=100)
+    return path, rows
+
+
+SELECTORS = [
+    "color = 'blue' AND weight > 500",
+    "weight > 998 OR weight < 3",
+    "usr.a = 3",
+    "",
+    "nothing = 1",
+    "weight IS NULL AND color LIKE 'r%'",
+]
+
+
+def _flat(row: dict[str, Any]) -> dict[str, Any]:
+    return {"color": row["color"], "weight": row["weight"], "usr.a": row["usr"]["a"]}
+
+
+@pytest.mark.parametrize("selector", SELECTORS)
+def test_parquet_in_parts(table: tuple[str, list[dict[str, Any]]], selector: str) -> None:
+    """Invariant: row groups in parts of any size give the rows that the machine selects one by one, in order."""
+    path, rows = table
+    matcher = mqsel.compile(selector)
+    wanted = [row for row in rows if matcher.matches(_flat(row))]
+
+    assert kind_of(path) == "parquet"
+    for size, least, most in ((1, 10, 10), (sum(parquet.group_sizes(path)[:3]), 2, 9), (1 << 30, 1, 1)):
+        found = parts(path, "parquet", size)
+        assert least <= len(found) <= most
+        for names in (["color", "weight", "usr", "body"], ["body", "color"], ["weight"]):
+            got = [
+                row
+                for part in found
+                for batch in parquet.selected(matcher, path, part.start, part.stop, names)
+                for row in batch.to_pylist()
+            ]
+            assert got == [{name: row[name] for name in names} for row in wanted]
+
+
+@pytest.mark.parametrize("selector", SELECTORS)
+@pytest.mark.parametrize("limit", [None, 1, 7])
+@pytest.mark.parametrize("invert", [False, True])
+def test_rows_are_sifted_like_messages(
+    table: tuple[str, list[dict[str, Any]]], tmp_path: Path, selector: str, limit: int | None, invert: bool
+) -> None:
+    """Invariant: rows of Parquet give the lines, and the counts, that the same rows give as JSON."""
+    path, rows = table
+    matcher = mqsel.compile(selector)
+    ask = Ask(invert, False, False, limit)
+    file = tmp_path / "a.jsonl"
+    flat = [json.dumps(_flat(row)) for row in rows]
+    file.write_text("\n".join(flat) + "\n")
+    *lines, tally = sift_part(matcher, ask, Part(str(file), "json", 0, -1))
+    *got, counted = sift_part(matcher, ask, Part(path, "parquet", 0, -1))
+
+    assert isinstance(tally, Tally)
+    assert isinstance(counted, Tally)
+    assert [json.dumps(_flat(json.loads(line))) for line in got] == [line.decode().strip() for line in lines]
+    assert (counted.messages, counted.selected, counted.unknown) == (tally.messages, tally.selected, tally.unknown)
+    assert +counted.missing == +tally.missing
+
+
+def test_columns_that_are_not_read(table: tuple[str, list[dict[str, Any]]]) -> None:
+    """A row group of which nothing is selected gives up the columns of the selector and no other."""
+    path, rows = table
+    matcher = mqsel.compile("weight > 905")
+    read = []
+    for group in parquet.groups(matcher, path, 0, 10):
+        assert group.table.column_names == ["weight"]
+        mask = matcher.match_batch(group.table)
+        found = group._replace(file=None) if not mask.true_count else group  # without a file nothing can be read
+        read += [batch.num_rows for batch in parquet.taken(path, found, mask, ["body"])]
+    assert sum(read) == sum((row["weight"] or 0) > 905 for row in rows)
+
+
+def test_damaged_parquet(table: tuple[str, list[dict[str, Any]]], tmp_path: Path) -> None:
+    """A file cut short, one with a damaged page and one without a column end in a FileError that names it."""
+    path, _ = table
+    content = Path(path).read_bytes()
+    matcher = mqsel.compile("weight > 5")
+    cut = tmp_path / "cut.parquet"
+    cut.write_bytes(content[:-100])
+    with pytest.raises(FileError, match=r"the file cannot be read: .*\n?.*cut\.parquet"):
+        parts(str(cut), "parquet")
+    (broken, _) = sift_part(matcher, Ask(False, False, False, None), Part(str(cut), "parquet", 0, -1))
+    assert isinstance(broken, Broken)
+    page = tmp_path / "page.parquet"
+    page.write_bytes(content[:4] + b"\xff" * 3000 + content[3004:])
+    with pytest.raises(FileError, match=r"page\.parquet"):
+        list(parquet.selected(matcher, str(page), 0, 10, ["color", "weight"]))
+    with pytest.raises(FileError, match="the file has no column 'absent'"):
+        list(parquet.selected(matcher, path, 0, 10, ["absent"]))

@@ -1,0 +1,305 @@
+"""The data source: what it gives is what the machine selects of the same messages, whatever the files.
+
+Most of it runs here, by the calls that Spark makes; a few tests go through Spark itself.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import mqsel
+from mqsel.errors import ArgumentError, FileError, PropertyTypeError, SelectorError
+from mqsel.formats import mq
+from mqsel.formats.files import length_prefixed, qload_text
+from mqsel.values import Int32
+
+pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
+pytest.importorskip("pandas", reason="pyspark's Arrow types need pandas")
+pytest.importorskip("pyarrow")
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyspark.sql.types import StructType
+
+from mqsel.spark import DataSource
+from mqsel.spark.source import FIXED, OPTIONS
+
+SELECTOR = "color = 'blue' AND weight > 500"
+COLORS = ("red", "blue", None)
+
+
+def _schema(text: str) -> StructType:
+    """Read the kind of DDL these tests use; Spark's own reader of it is in the JVM."""
+    schema = StructType()
+    for field in text.split(", "):
+        name, kind = field.rsplit(" ", 1)
+        schema = schema.add(name, {"int": "integer", "bigint": "long", "tinyint": "byte"}.get(kind, kind))
+    return schema
+
+
+def _read(path: Path | str, schema: str | StructType = FIXED, **options: str) -> list[dict[str, Any]]:
+    """Read as Spark does, one partition after the other."""
+    source = DataSource({"path": str(path), "selector": SELECTOR, **options})
+    source.schema()
+    made = source.reader(_schema(schema) if isinstance(schema, str) else schema)
+    return [row for part in made.partitions() for batch in made.read(part) for row in batch.to_pylist()]  # type: ignore[attr-defined]
+
+
+def _properties(number: int) -> dict[str, Any]:
+    found = {"color": COLORS[number % 3], "weight": Int32(number) if number % 7 else None}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+ROWS = [_properties(number) for number in range(1000)]
+MESSAGES = [mq.encode({"Priority": number % 10}, row, b"data") for number, row in enumerate(ROWS)]
+WANTED = [number for number, row in enumerate(ROWS) if mqsel.compile(SELECTOR).matches(row)]
+
+
+def _lines() -> list[bytes]:
+    typed = [{name: {"int32": v} if isinstance(v, int) else v for name, v in row.items()} for row in ROWS]
+    return [json.dumps(row).encode() + b"\n" for row in typed]
+
+
+def _units(kind: str) -> list[bytes]:
+    """Give each message as it stands in a file of a format."""
+    if kind == "json":
+        return _lines()
+    if kind == "lenses":
+        return [json.dumps({"properties": {name: str(v) for name, v in row.items()}}).encode() + b"\n" for row in ROWS]
+    return [length_prefixed(one) if kind == "mq" else qload_text(one) for one in MESSAGES]
+
+
+@pytest.mark.parametrize("kind", ["json", "lenses", "mq", "qload"])
+def test_messages_of_every_format(tmp_path: Path, kind: str) -> None:
+    """Invariant: the rows are the messages that the machine selects, as they stand in the files, with typed columns."""
+    units = _units(kind)
+    (tmp_path / "a").write_bytes(b"".join(units[:800]))
+    (tmp_path / "b.gz").write_bytes(gzip.compress(b"".join(units[800:])))
+    (tmp_path / "_SUCCESS").touch()
+    types = {"types": "weight=int32"} if kind == "lenses" else {}
+    got = _read(tmp_path, f"{FIXED}, weight int, color string, absent double", format=kind, **types)
+
+    assert 100 < len(WANTED) < 500
+    assert [row["raw"].strip() for row in got] == [units[number].strip() for number in WANTED]
+    assert [row["weight"] for row in got] == WANTED
+    assert {row["color"] for row in got} == {"blue"}
+    assert {row["absent"] for row in got} == {None}
+    assert {row["file"] for row in got} == {str(tmp_path / "a"), str(tmp_path / "b.gz")}
+    if kind != "qload":
+        content = (tmp_path / "a").read_bytes()
+        assert all(content[row["place"] :].startswith(row["raw"]) for row in got if row["file"].endswith("a"))
+
+
+def test_parquet(tmp_path: Path) -> None:
+    """Invariant: the rows are those whose properties the machine selects; the schema is the file's."""
+    columns = {name: [row.get(name) for row in ROWS] for name in ("color", "weight")}
+    table = pa.table(
+        {
+            "color": columns["color"],
+            "weight": pa.array(columns["weight"], pa.int32()),
+            "at": pa.array(range(0, 1_000_000, 1000), pa.timestamp("ns")),
+            "nested": [{"n": number, "words": ["a", None]} for number in range(1000)],
+        }
+    )
+    pq.write_table(table, tmp_path / "a.parquet", row_group_size=64)
+    source = DataSource({"path": str(tmp_path), "selector": SELECTOR})
+    schema = source.schema()
+    assert isinstance(schema, StructType)
+    assert schema.simpleString() == (
+        "struct<color:string,weight:int,at:timestamp_ntz,nested:struct<n:bigint,words:array<string>>>"
+    )
+    got = _read(tmp_path, schema)
+
+    assert [row["weight"] for row in got] == WANTED
+    assert [row["nested"]["n"] for row in got] == WANTED
+    assert _read(tmp_path, "weight int") == [{"weight": number} for number in WANTED]
+    assert _read(tmp_path, "weight bigint", selector="") == [{"weight": number} for number in columns["weight"]]
+
+
+def test_values_that_do_not_fit(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """A property whose value its column does not take is NULL, and counted in the log."""
+    values = [300, 1.5, "x", True, {"bytes": "0a"}, 1e300, 1 << 62, "\ud800"]
+    file = tmp_path / "a.jsonl"
+    file.write_text("".join(json.dumps({"a": value}) + "\n" for value in values))
+    kinds = {
+        "tinyint": [None] * 8,
+        "bigint": [300, None, None, None, None, None, 1 << 62, None],
+        "double": [300.0, 1.5, None, None, None, 1e300, 2.0**62, None],
+        "float": [300.0, 1.5, None, None, None, None, 2.0**62, None],
+        "string": [None, None, "x", None, None, None, None, None],
+        "boolean": [None, None, None, True, None, None, None, None],
+        "binary": [None, None, None, None, b"\n", None, None, None],
+    }
+    for kind, wanted in kinds.items():
+        caplog.clear()
+        assert [row["a"] for row in _read(file, f"a {kind}", selector="")] == wanted
+        assert f"{wanted.count(None)} properties did not fit their columns" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ({"selecter": "a = 1"}, "there is no option 'selecter': choose path, selector"),
+        ({"format": "avro"}, "the option format is 'avro': expected parquet, json"),
+        ({"dialect": "DB2"}, "the option dialect is 'DB2': expected"),
+        ({"errors": "ignore"}, "the option errors is 'ignore': expected raise, skip"),
+        ({"types": "weight"}, "the option types is 'weight': expected NAME=TYPE"),
+        ({"types": "weight=int32"}, "the option types is not for files of format json"),
+        ({"format": "parquet", "columns": "a int"}, "the option columns is not for files of format parquet"),
+    ],
+)
+def test_wrong_options(tmp_path: Path, options: dict[str, str], problem: str) -> None:
+    """What is wrong with an option is said when the source is loaded."""
+    file = tmp_path / "a"
+    file.write_bytes(b"".join(_lines()))
+    with pytest.raises(ArgumentError, match=problem):
+        _read(file, **options)
+
+
+def test_what_is_missing(tmp_path: Path) -> None:
+    """Without a selector or a path, and with one that is none, loading fails."""
+    with pytest.raises(ArgumentError, match="the option selector is missing"):
+        DataSource({"path": "a"})
+    with pytest.raises(ArgumentError, match="the option path is missing"):
+        DataSource({"selector": ""})
+    with pytest.raises(SelectorError, match="unexpected '='"):
+        DataSource({"path": "a", "selector": "a == 1"})
+    with pytest.raises(FileError, match="No such file or directory"):
+        _read(tmp_path / "absent")
+    with pytest.raises(ArgumentError, match="the schema has no columns"):
+        DataSource({"path": str(tmp_path), "selector": ""}).reader(StructType())
+
+
+def test_columns_of_other_types(tmp_path: Path) -> None:
+    """A column that no property has the type of is refused on the driver, for messages and for Parquet."""
+    file = tmp_path / "a"
+    file.write_bytes(b"".join(_lines()))
+    for schema in ("color date", "raw string"):
+        with pytest.raises(PropertyTypeError, match="the column of property"):
+            _read(file, schema)
+    packed = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"weight": pa.array([1], pa.timestamp("us")), "color": ["blue"]}), packed)
+    with pytest.raises(PropertyTypeError, match="column 'weight' has the Arrow type timestamp"):
+        _read(packed)
+    pq.write_table(pa.table({"weight": pa.array([1], pa.uint64()), "color": ["blue"]}), packed)
+    with pytest.raises(FileError, match="the column 'weight' is uint64: expected a type that Spark has"):
+        _read(packed)
+
+
+@pytest.mark.parametrize("kind", ["json", "mq", "qload", "gzip", "parquet"])
+def test_broken_files(tmp_path: Path, caplog: pytest.LogCaptureFixture, kind: str) -> None:
+    """What is no message ends in an error that names the file and the place; skipped, it is counted in the log."""
+    units = _units("json" if kind in ("gzip", "parquet") else kind)[:600]
+    broken = {
+        "json": b"".join([*units[:504], b'{"color": \n', *units[504:]]),
+        "mq": b"".join(units) + b"\0\0\0\x09MD  \0\0\0\2\0" + b"\0\0\0\x09MD",
+        "qload": b"".join([*units[:504], b"A XYZ 5\n\n", *units[504:]]),
+        "gzip": gzip.compress(b"".join(units))[:-200],
+        "parquet": b"PAR1" + b"x" * 100,
+    }[kind]
+    file = tmp_path / "a"
+    file.write_bytes(broken)
+    named = {"format": kind if kind != "gzip" else "json"}
+    with pytest.raises(FileError, match=r"\[.*/a, (byte|line) \d+\]"):
+        _read(file, "raw binary", **named)
+    if kind == "parquet":
+        return
+    caplog.clear()
+    got = [row["raw"].strip() for row in _read(file, "raw binary", errors="skip", **named)]
+    wanted = [units[number].strip() for number in WANTED if number < 600]
+
+    assert got == (wanted[: len(got)] if kind == "gzip" else wanted)
+    assert "messages skipped: " in caplog.text
+
+
+def test_a_damaged_parquet_file_among_others(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """It is named, or skipped with a line in the log; a file without a column is named too."""
+    for name in ("a", "b"):
+        pq.write_table(pa.table({"color": ["blue"], "weight": [1000]}), tmp_path / f"{name}.parquet")
+    (tmp_path / "b.parquet").write_bytes((tmp_path / "b.parquet").read_bytes()[:-20])
+    with pytest.raises(FileError, match=r"the file cannot be read: .*b\.parquet"):
+        _read(tmp_path, "weight bigint")
+    assert _read(tmp_path, "weight bigint", errors="skip") == [{"weight": 1000}]
+    assert "b.parquet: skipped" in caplog.text
+    pq.write_table(pa.table({"color": ["blue"], "weight": ["1000x"]}), tmp_path / "b.parquet")
+    assert _read(tmp_path, "weight bigint") == [{"weight": 1000}]  # a text is no number: not selected
+    with pytest.raises(FileError, match=r"the column 'weight' is string: expected int64 \[.*b\.parquet"):
+        _read(tmp_path, "weight bigint", selector="color = 'blue'")
+    pq.write_table(pa.table({"color": ["blue"]}), tmp_path / "b.parquet")
+    with pytest.raises(FileError, match=r"the file has no column 'weight' \[.*b\.parquet"):
+        _read(tmp_path, "weight bigint", selector="color = 'blue'")
+
+
+def test_what_travels(tmp_path: Path) -> None:
+    """Source and reader survive pickling; where mqsel is missing they say so, with what ships it."""
+    from pyspark.cloudpickle import dumps, loads
+
+    file = tmp_path / "a"
+    file.write_bytes(b"".join(_lines()))
+    source = DataSource({"path": str(file), "selector": SELECTOR})
+    made = source.reader(_schema("weight int"))
+    again = loads(dumps(made))
+    got = [row["weight"] for part in made.partitions() for batch in again.read(part) for row in batch.to_pylist()]
+    assert got == WANTED
+    assert loads(dumps(source)).options == source.options
+    code = (
+        "import sys; sys.modules['mqsel'] = None\n"
+        "from pyspark.cloudpickle import loads\n"
+        "for text in sys.argv[1:]:\n"
+        "    try: loads(bytes.fromhex(text))\n"
+        "    except ImportError as error: print(error)"
+    )
+    sent = [dumps(one).hex() for one in (source, made)]
+    told = subprocess.run([sys.executable, "-c", code, *sent], capture_output=True, text=True, check=True).stdout
+    assert told.count(f"mqsel {mqsel.program.VERSION} cannot be imported in the Spark Python worker") == 2
+    assert "venv-pack" in told
+    assert loads(dumps(made.partitions()))[0].value == [(str(file), "json", 0, -1)]
+
+
+def test_through_spark(spark: Any, tmp_path: Path) -> None:
+    """Spark's own road: load, partitions, projection by schema, what Spark wrote itself, and SQL on top."""
+    spark.dataSource.register(DataSource)
+    (tmp_path / "a.jsonl").write_bytes(b"".join(_lines()))
+    reader = spark.read.format("mqsel").option("selector", SELECTOR)
+    frame = reader.option("columns", "`color` string, weight int").load(str(tmp_path / "a.jsonl"))
+    assert frame.dtypes == [
+        ("file", "string"), ("place", "bigint"), ("raw", "binary"), ("color", "string"), ("weight", "int"),
+    ]  # fmt: skip
+    assert [row.weight for row in frame.select("weight").collect()] == WANTED
+
+    written = str(tmp_path / "out")
+    rows = [(number, row.get("color"), number if "weight" in row else None) for number, row in enumerate(ROWS)]
+    table = spark.createDataFrame(rows, "n int, color string, weight int").selectExpr(
+        "*", "timestamp_seconds(n) AS at", "CAST(n AS decimal(10, 2)) AS price", "map('a', n) AS pairs"
+    )
+    table.repartition(3, "n").write.parquet(written)
+    loaded = spark.read.format("mqsel").option("selector", SELECTOR).load(written)
+    assert loaded.schema.simpleString() == table.schema.simpleString()
+    assert sorted(loaded.collect()) == sorted(table.where(SELECTOR).collect())
+
+
+def test_errors_through_spark(spark: Any, tmp_path: Path) -> None:
+    """A wrong selector or option fails in load(); a broken message names its file in the job's error."""
+    from pyspark.errors import AnalysisException, PySparkException
+
+    spark.dataSource.register(DataSource)
+    file = tmp_path / "a.jsonl"
+    file.write_bytes(b"{\n")
+    for options, told in (({"selector": "a == 1"}, "unexpected '='"), ({"selector": "", "nope": "1"}, "'nope'")):
+        with pytest.raises(AnalysisException, match=told):
+            spark.read.format("mqsel").options(**options).load(str(file))
+    frame = spark.read.format("mqsel").option("selector", "a = 1").load(str(file))
+    with pytest.raises(PySparkException, match=r"mqsel\.errors\.FileError: broken JSON.*a\.jsonl, byte 0"):
+        frame.collect()
+
+
+def test_options_are_documented() -> None:
+    """Every option stands in the documentation of the class."""
+    assert all(f"``{name}``" in str(DataSource.__doc__) for name in OPTIONS)
