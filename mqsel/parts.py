@@ -56,9 +56,11 @@ def listed(path: str) -> list[str]:
             if one.is_dir():
                 raise errors.nested_directory(name, one.name)
         found = [str(one) for one in inside]
-    elif not Path(name).exists():
-        raise file_trouble(name, os.strerror(2))
     else:
+        try:
+            Path(name).stat()
+        except (OSError, ValueError) as error:  # a NUL in it
+            raise file_trouble(name, getattr(error, "strerror", None) or str(error)) from error
         return [name]
     if not found:
         raise file_trouble(name, "no files")

@@ -862,12 +862,12 @@ def test_spark_files_that_cannot_be_read(spark, tmp_path):
     damaged = written(tmp_path / "cut.parquet", b"PAR1" + b"x" * 50)
     done = spark("color = 'blue'", tmp_path / "absent", file, cut, damaged, "hdfs://localhost:1/a")
     assert done.returncode == 2
-    assert done.stdout.startswith(BLUE * 2)
+    assert done.stdout == BLUE
     told = done.stderr.decode().splitlines()
     assert told[0] == f"mqsel: {tmp_path}/absent: No such file or directory"
-    assert told[1].startswith(f"mqsel: {damaged}: Parquet magic bytes not found in footer")
-    assert told[2].startswith("mqsel: hdfs://localhost:1/a: ")
-    assert told[3] == f"mqsel: {cut}: Compressed file ended before the end-of-stream marker was reached"
+    assert told[1] == f"mqsel: {cut}: Compressed file ended before the end-of-stream marker was reached"
+    assert told[2].startswith(f"mqsel: {damaged}: Parquet magic bytes not found in footer")
+    assert told[3].startswith("mqsel: hdfs://localhost:1/a: ")
 
 
 def test_spark_records(spark, tmp_path):

@@ -78,6 +78,22 @@ def test_small_parts_are_packed(tmp_path: Path) -> None:
     assert packed([], 100) == []
 
 
+def test_the_rest_of_a_file_is_lost(tmp_path: Path) -> None:
+    """Of a packed file that was cut off the beginning is sifted; why no more is said before the counts."""
+    lines = [json.dumps({"n": number, "hash": hash(str(number))}).encode() + b"\n" for number in range(20_000)]
+    file = tmp_path / "cut.gz"
+    file.write_bytes(gzip.compress(b"".join(lines))[:-5000])
+    *got, broken, tally = sift_part(
+        mqsel.compile("n >= 0"), Ask(False, False, False, None), Part(str(file), "json", 0, -1)
+    )
+
+    assert 1000 < len(got) < 20_000
+    assert got == lines[: len(got)]
+    assert broken == Broken("Compressed file ended before the end-of-stream marker was reached")
+    assert isinstance(tally, Tally)
+    assert tally.selected == len(got)
+
+
 def _rows(count: int) -> list[dict[str, Any]]:
     colors = ("red", "blue", None)
     return [
