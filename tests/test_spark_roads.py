@@ -178,7 +178,10 @@ def test_the_function_carries_bytes_and_texts_only() -> None:
     cloudpickle = pytest.importorskip("pyspark.cloudpickle")
     function = ship.arrow_function(mqsel.compile("a = 1").program.to_bytes(), '[["a", []]]')
     held = [cell.cell_contents for cell in function.__closure__ or ()]
+    held += [cell.cell_contents for inner in held if callable(inner) for cell in inner.__closure__]
 
+    assert all("<locals>" in inner.__qualname__ for inner in held if callable(inner))  # it travels by value
+    held = [one for one in held if not callable(one)]
     assert {type(one) for one in held} <= {bytes, str, int}
     script = (
         "import sys, pickle\n"
