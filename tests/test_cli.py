@@ -12,12 +12,13 @@ import shutil
 import subprocess
 import sys
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 import mqsel
-from mqsel import cli
+from mqsel import cli, cluster
 from mqsel.errors import PropertyTypeError
 from mqsel.formats import jsonl, mq
 from mqsel.formats.files import length_prefixed, qload_text
@@ -902,6 +903,30 @@ def test_spark_reads_every_format(spark, tmp_path):
     assert done.stdout.endswith(b'{"color": "blue", "weight": 12, "body": {"bytes": "01"}}\n' + BLUE)
     assert b"37 messages, 11 selected" in done.stderr
     assert done.stderr.endswith(b"missing: color 3\n")
+
+
+@pytest.mark.parametrize("size", [1, 100, 5000])
+def test_parts_are_reported_like_their_file(run, tmp_path, monkeypatch, size):
+    """Invariant: whatever the size of the parts, lines, complaints with their places, and counts are the file's."""
+    lines = [json.dumps({"n": number, "color": "blue"}).encode() + b"\n" for number in range(300)]
+    lines[10] = b'{"n": {"int8": 300}}\n'
+    lines[170] = b"x\n"
+    lines[299] = b'\n{"color": "red"}'
+    files = [str(written(tmp_path / name, *lines)) for name in ("a", "b")]
+    monkeypatch.setattr(cluster, "parts", partial(cluster.parts, size=size))
+
+    def in_parts(matcher, ask, files, wanted, master, fail, advance):  # noqa: ARG001 (as its model has them)
+        for number, name, kind, found in cluster._planned(files, wanted, fail):
+            for part in found:
+                yield from ((number, name, kind, record) for record in cluster._sifted(matcher, ask(), iter([part])))
+
+    status, out, err = run("match", "n <> 5", *files)
+    monkeypatch.setattr(cli, "sifted_on_spark", in_parts)
+    again = run("match", "--spark", "n <> 5", *files)
+
+    assert (status, out) == again[:2]
+    assert without_seconds(err) == without_seconds(again[2])
+    assert f"{files[1]}:171: broken JSON" in err
 
 
 def test_match_parquet(run, tmp_path):
