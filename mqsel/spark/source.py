@@ -56,7 +56,8 @@ class DataSource(SparkDataSource):
 
     Args:
         options: ``path``: a file, a directory or a pattern, which the driver and every worker see; ``load`` takes
-            several. ``selector``. ``format``: one of `FORMATS`; found by the first file's first bytes if left out.
+            several. ``selector``. ``format``: one of `FORMATS` ("jsonl" and "dmpmqmsg" are "json" and "qload" too);
+            found by the first file's first bytes if left out.
             ``dialect``: a name of `mqsel.dialect.PRESETS`, by default IBM_MQ. ``errors``: "raise", or "skip" what is
             no message, and log how many they were. ``columns``: of properties, as ``color string, weight int``.
             ``types``: of properties whose source lost them, as ``weight=int32, price=float64``.
