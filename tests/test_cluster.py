@@ -164,7 +164,7 @@ def _python(folder: Path, *requirements: Any) -> Path:
     """Make a Python with some packages."""
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True, timeout=SECONDS)
     python = folder / "bin" / "python"
-    install = [sys.executable, "-m", "pip", "--python", python, "install", "-q", *requirements]
+    install = [sys.executable, "-m", "pip", "--python", python, "install", "-q", "--no-compile", *requirements]
     subprocess.run(list(map(str, install)), check=True, timeout=SECONDS)
     return python
 
@@ -336,7 +336,9 @@ def test_a_stream_that_is_killed(kit: Kit, tmp_path: Path) -> None:
     source.mkdir()
     rows = [{"n": n, "color": ("blue", "red", None)[n % 3], "weight": n * 7919 % 5000} for n in range(files * size)]
     for number in range(files):
-        parquet.write_table(pa.Table.from_pylist(rows[number::files]), source / f"{number}.parquet")
+        parquet.write_table(
+            pa.Table.from_pylist(rows[number * size : (number + 1) * size]), source / f"{number}.parquet"
+        )
     job = _submit(kit, "local[2]", "stream", source, sink, checkpoint, **{"spark.pyspark.python": kit.installed})
 
     def batches(kind: str) -> int:
