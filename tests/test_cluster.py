@@ -2,7 +2,7 @@
 
 Drivers, masters and workers are processes of their own, see cluster_jobs; each stands in a session that is killed as a
 whole, and in a folder that is removed, whatever happens. ``MQSEL_CLUSTER=full`` counts 1,000,000 messages instead of
-100,000, and tries the ways that CI leaves out.
+100,000, tries the ways that CI leaves out, and gives Spark Connect executors of its own.
 """
 
 from __future__ import annotations
@@ -317,7 +317,8 @@ def test_an_artifact_in_spark_connect(kit: Kit, tmp_path: Path) -> None:
     pytest.importorskip("grpc", reason="Spark Connect needs grpcio")
     pytest.importorskip("grpc_status", reason="Spark Connect needs grpcio-status")
     job = [sys.executable, kit.folder / "cluster_jobs.py", "shipped", f"{kit.package}#mqsel", NUMBER]
-    environ = {"MQSEL_REMOTE": "local[2]", "PYSPARK_PYTHON": str(kit.bare)}
+    remote = "local-cluster[2,1,1024]" if FULL else "local[2]"
+    environ = {"MQSEL_REMOTE": remote, "PYSPARK_PYTHON": str(kit.bare)}
     found = _found(kit, [*job, tmp_path / "messages"], tmp_path / "out", **environ)
 
     assert f"ImportError: {MISSING}" in found["nothing"]
