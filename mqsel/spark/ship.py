@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 SHIP = (
     "install one mqsel on every worker, or ship an environment: venv-pack -o env.tar.gz, then "
-    "--archives env.tar.gz#env --conf spark.pyspark.python=./env/bin/python"
+    "--archives env.tar.gz#env --conf spark.pyspark.python=./env/bin/python --conf spark.pyspark.driver.python=python"
 )
 
 

@@ -1,0 +1,96 @@
+"""Spark drivers of test_cluster, each a process of its own: ``python cluster_jobs.py JOB [ARGUMENT…]``.
+
+A job does one thing and prints what it found as one line of JSON. Knows nothing of pytest, nor of what is right; where
+Spark is, and what its workers run, is said by the environment and by spark-submit.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+import mqsel
+from mqsel.spark import check_cluster, column
+
+SELECTOR = "JMSType = 'car' AND color = 'blue' AND weight > 2500 AND NOT (price < 10)"
+MESSAGES = (
+    "id AS n",
+    "element_at(array('car', 'van', NULL), CAST(id % 3 AS INT) + 1) AS JMSType",
+    "element_at(array('blue', 'red', 'green', 'white', NULL), CAST(id % 5 AS INT) + 1) AS color",
+    "CASE WHEN id % 11 <> 0 THEN CAST(id * 7919 % 5000 AS INT) END AS weight",
+    "id % 1000 / 4D AS price",
+)
+FEW = 5000
+
+
+def _outcome(spark: SparkSession) -> str:
+    """Count on the Arrow road; give the number, or the error as its author sees it."""
+    frame = spark.range(FEW).selectExpr(*MESSAGES)
+    try:
+        return str(frame.filter(column(SELECTOR, frame, road="arrow")).count())
+    except PySparkException as error:
+        return str(error)
+
+
+def _timed(count: Callable[[], int]) -> tuple[int, float]:
+    start = time.perf_counter()
+    return count(), round(time.perf_counter() - start, 2)
+
+
+def roads(spark: SparkSession, number: str, folder: str) -> dict[str, Any]:
+    """Count what is selected of *number* messages on every road there is, over Parquet in *folder*."""
+    table = str(check_cluster(spark))
+    spark.range(0, int(number), 1, 8).selectExpr(*MESSAGES).write.parquet(folder)
+    frame = spark.read.parquet(folder)
+    ways = {road: frame.filter(column(SELECTOR, frame, road=road)).count for road in ("native", "arrow")}
+    if "MQSEL_REMOTE" not in os.environ:
+        ways["rdd"] = frame.rdd.mapPartitions(mqsel.compile(SELECTOR).filter).count
+    return {"table": table, "messages": frame.count(), **{way: _timed(count) for way, count in ways.items()}}
+
+
+def shipped(spark: SparkSession, package: str, number: str, folder: str) -> dict[str, Any]:
+    """Count on workers without mqsel, then send it to them as an artifact and count on every road."""
+    nothing = _outcome(spark)
+    spark.addArtifact(package, archive=True)
+    return {"nothing": nothing, **roads(spark, number, folder)}
+
+
+def lacking(spark: SparkSession, wheel: str, zipped: str, other: str, package: str) -> dict[str, Any]:
+    """Send workers without mqsel a wheel, another version, and the package, each in a session of its own."""
+    found = {"nothing": _outcome(spark), "nothing, table": str(check_cluster(spark, tasks=4))}
+    session = spark.newSession()
+    for name, path in (("wheel", wheel), ("zip", zipped)):
+        session.addArtifact(path, pyfile=True)
+        found[name] = _outcome(session)
+    for name, path in (("other", other), ("package", package)):
+        session = spark.newSession()
+        session.addArtifact(path, archive=True)
+        found[name] = _outcome(session)
+        found[f"{name}, table"] = str(check_cluster(session, tasks=4))
+    return found
+
+
+def stream(spark: SparkSession, source: str, sink: str, checkpoint: str) -> list[int]:
+    """Filter the files of a folder into another, a file at a time, until all are done; list what arrived."""
+    frame = spark.readStream.schema(spark.read.parquet(source).schema).option("maxFilesPerTrigger", 1).parquet(source)
+    chosen = frame.filter(column("weight > 2500 AND color = 'blue'", frame, road="arrow"))
+    query = chosen.writeStream.option("checkpointLocation", checkpoint).trigger(availableNow=True).start(sink)
+    query.awaitTermination()
+    return [row.n for row in spark.read.parquet(sink).collect()]
+
+
+if __name__ == "__main__":
+    job, *arguments = sys.argv[1:]
+    builder = SparkSession.builder
+    session = (builder.remote(os.environ["MQSEL_REMOTE"]) if "MQSEL_REMOTE" in os.environ else builder).getOrCreate()
+    print(
+        json.dumps({"roads": roads, "shipped": shipped, "lacking": lacking, "stream": stream}[job](session, *arguments))
+    )
+    session.stop()

@@ -1,0 +1,364 @@
+"""Real clusters on this machine: every way that ships mqsel to workers without it, and what is said where it lacks.
+
+Drivers, masters and workers are processes of their own, see cluster_jobs; each stands in a session that is killed as a
+whole, and in a folder that is removed, whatever happens. ``MQSEL_CLUSTER=full`` counts 1,000,000 messages instead of
+100,000, tries the ways that CI leaves out, and gives Spark Connect executors of its own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.metadata
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import sysconfig
+import time
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+import mqsel
+from mqsel.program import FORMAT_VERSION, VERSION
+
+pyspark = pytest.importorskip("pyspark", reason="pyspark is not installed")
+psutil = pytest.importorskip("psutil", reason="psutil is not installed")
+pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+
+FULL = os.environ.get("MQSEL_CLUSTER") == "full"
+NUMBER = 1_000_000 if FULL else 100_000
+SECONDS = 240  # for a process; the slowest takes a fifth of it on two idle cores
+# Small clusters live for seconds: a second compiler and parallel collectors would cost more than they save.
+JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData -Djava.io.tmpdir="
+CONF = {
+    "spark.ui.enabled": "false",
+    "spark.log.level": "OFF",
+    "spark.driver.host": "127.0.0.1",
+    "spark.executor.memory": "900m",
+    "spark.sql.shuffle.partitions": "4",
+    "spark.task.maxFailures": "1",
+}
+MISSING = f"mqsel {VERSION} cannot be imported in the Spark Python worker: No module named 'mqsel"  # or a part of it
+OTHER = "9.8.7"
+
+
+class Kit(NamedTuple):
+    """What the clusters of these tests are made of.
+
+    Attributes:
+        folder: holds everything, the packages that a driver imports included.
+        environ: of every process.
+        wheel: of the package under test.
+        zipped: the same, with the name of a zip file.
+        package: an archive that unpacks to the package.
+        other: the same of another version.
+        installed: a Python with pyarrow and the wheel.
+        bare: a Python with pyarrow.
+        environment: the first of them, packed.
+    """
+
+    folder: Path
+    environ: dict[str, str]
+    wheel: Path
+    zipped: Path
+    package: Path
+    other: Path
+    installed: Path
+    bare: Path
+    environment: Path
+
+
+def _wanted(number: int) -> int:
+    """Count in Python alone what the selector of the jobs selects of the first *number* messages."""
+    return sum(
+        n % 3 == 0 and n % 5 == 0 and n % 11 != 0 and n * 7919 % 5000 > 2500 and n % 1000 / 4 >= 10
+        for n in range(number)
+    )
+
+
+# ---- processes -------------------------------------------------------------------------------------------------------
+
+
+def _members(session: int) -> list[int]:
+    found = []
+    for pid in psutil.pids():
+        with contextlib.suppress(ProcessLookupError, PermissionError, psutil.Error):
+            if os.getsid(pid) == session and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE:
+                found.append(pid)
+    return found
+
+
+@contextlib.contextmanager
+def _process(kit: Kit, command: list[Any], log: Path, **environ: str) -> Iterator[subprocess.Popen[bytes]]:
+    """Run a process; at the end kill it and all that it or its children started, which may have lost their parents."""
+    with log.open("wb") as out, log.with_suffix(".err").open("wb") as err:
+        process = subprocess.Popen(
+            list(map(str, command)),
+            stdout=out,
+            stderr=err,
+            cwd=kit.folder,
+            env={**kit.environ, **environ},
+            start_new_session=True,
+        )
+    try:
+        yield process
+    finally:
+        while members := _members(process.pid):
+            for pid in members:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            time.sleep(0.05)
+        process.wait()
+
+
+def _submit(kit: Kit, master: str, *arguments: Any, **conf: Any) -> list[Any]:
+    """Write the command that runs a job in classic Spark; workers run what is set as spark.pyspark.python."""
+    said = {**CONF, "spark.pyspark.driver.python": sys.executable, **conf}
+    settings = [part for name, value in said.items() for part in ("--conf", f"{name}={value}")]
+    home = Path(kit.environ["SPARK_HOME"])
+    return [home / "bin/spark-submit", "--master", master, *settings, kit.folder / "cluster_jobs.py", *arguments]
+
+
+def _found(kit: Kit, command: list[Any], log: Path, **environ: str) -> Any:
+    """Run a job to its end; give what it printed."""
+    with _process(kit, command, log, **environ) as process:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(SECONDS)
+        lines = log.read_text().splitlines()
+        assert process.poll() == 0 and lines, log.with_suffix(".err").read_text()[-3000:]
+        print(lines[-1])
+        return json.loads(lines[-1])
+
+
+# ---- what is shipped -------------------------------------------------------------------------------------------------
+
+
+def _wheel(folder: Path, package: Path) -> Path:
+    """Make the wheel of a package as it stands: pip would compile it anew, for half a minute."""
+    tag = f"cp{sys.version_info.major}{sys.version_info.minor}"
+    tags = f"{tag}-{tag}-{sysconfig.get_platform().replace('-', '_').replace('.', '_')}"
+    path = folder / f"mqsel-{VERSION}-{tags}.whl"
+    about = {
+        "METADATA": f"Metadata-Version: 2.1\nName: mqsel\nVersion: {VERSION}\n",
+        "WHEEL": f"Wheel-Version: 1.0\nRoot-Is-Purelib: false\nTag: {tags}\n",
+    }
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as made:
+        names = [str(file.relative_to(package.parent)) for file in package.rglob("*") if file.is_file()]
+        for name in names:
+            made.write(package.parent / name, name)
+        info = f"mqsel-{VERSION}.dist-info"
+        for name, text in about.items():
+            made.writestr(f"{info}/{name}", text)
+        listed = [*names, *(f"{info}/{name}" for name in (*about, "RECORD"))]
+        made.writestr(f"{info}/RECORD", "".join(f"{name},,\n" for name in listed))
+    return path
+
+
+def _python(folder: Path, *requirements: Any) -> Path:
+    """Make a Python with some packages."""
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True, timeout=SECONDS)
+    python = folder / "bin" / "python"
+    install = [sys.executable, "-m", "pip", "--python", python, "install", "-q", "--no-compile", *requirements]
+    subprocess.run(list(map(str, install)), check=True, timeout=SECONDS)
+    return python
+
+
+@pytest.fixture(scope="module")
+def kit(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kit]:
+    """Build, once, all that is shipped."""
+    pytest.importorskip("venv_pack", reason="venv-pack is not installed")
+    if not shutil.which("java") and "JAVA_HOME" not in os.environ:
+        pytest.skip("no java on the PATH and no JAVA_HOME: Spark needs Java 17")
+    folder = tmp_path_factory.mktemp("kit")
+    try:
+        yield _kit(folder)
+    finally:
+        shutil.rmtree(folder)
+
+
+def _kit(folder: Path) -> Kit:
+    package = folder / "mqsel"
+    clutter = shutil.ignore_patterns("__pycache__", "*.pyx", "*.pxd", "*.c")
+    shutil.copytree(Path(mqsel.__file__).parent, package, ignore=clutter)
+    shutil.copy(Path(__file__).parent / "cluster_jobs.py", folder)
+    wheel = _wheel(folder, package)
+    archive = shutil.make_archive(str(folder / "package"), "zip", package)
+    doctored = shutil.copytree(package, folder / "doctored")
+    program = doctored / "program.py"
+    text = program.read_text()
+    assert f'VERSION = "{VERSION}"' in text
+    program.write_text(text.replace(f'VERSION = "{VERSION}"', f'VERSION = "{OTHER}"'))
+    other = shutil.make_archive(str(folder / "other"), "zip", doctored)
+
+    # A local-cluster keeps its work in its home, and what is killed leaves its temporary files: all of it goes here.
+    home, temporary = folder / "home", folder / "tmp"
+    for made in (home, temporary):
+        made.mkdir()
+    for entry in Path(pyspark.__file__).parent.iterdir():
+        (home / entry.name).symlink_to(entry)
+    environ = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "PYSPARK", "SPARK"))}
+    environ |= {
+        "SPARK_HOME": str(home),
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "SPARK_DAEMON_MEMORY": "256m",
+        "JAVA_TOOL_OPTIONS": f"{JAVA}{temporary}",
+        "TMPDIR": str(temporary),
+    }
+    pyarrow = f"pyarrow=={importlib.metadata.version('pyarrow')}"
+    installed = _python(folder / "installed", pyarrow, wheel)
+    environment = folder / "env.tar.gz"
+    pack = [sys.executable, "-m", "venv_pack", "-p", folder / "installed", "-o", environment, "-q"]
+    subprocess.run([*map(str, pack), "--compress-level", "1"], check=True, timeout=SECONDS)
+    return Kit(
+        folder=folder,
+        environ=environ,
+        wheel=wheel,
+        zipped=Path(shutil.copy(wheel, folder / "wheel.zip")),
+        package=Path(archive),
+        other=Path(other),
+        installed=installed,
+        bare=_python(folder / "bare", pyarrow),
+        environment=environment,
+    )
+
+
+@pytest.fixture(scope="module")
+def master(kit: Kit) -> Iterator[str]:
+    """Start a standalone master and two workers; give the address."""
+    start = [Path(kit.environ["SPARK_HOME"]) / "bin/spark-class"]
+    deploy = "org.apache.spark.deploy"
+    with contextlib.ExitStack() as stack:
+
+        def daemon(name: str, *arguments: Any) -> Path:
+            log = kit.folder / f"{name}.out"
+            stack.enter_context(_process(kit, [*start, *arguments, "--host", "127.0.0.1", "--webui-port", 0], log))
+            return log.with_suffix(".err")
+
+        log = daemon("master", f"{deploy}.master.Master", "--port", 0)
+        address = _line(log, "Starting Spark master at ").split()[-1]
+        for name in ("worker1", "worker2"):
+            folder = kit.folder / name
+            log = daemon(name, f"{deploy}.worker.Worker", address, "--cores", 1, "--memory", "1g", "--work-dir", folder)
+            _line(log, "Successfully registered with master")
+        yield address
+
+
+def _line(log: Path, text: str) -> str:
+    """Wait for a line of a log."""
+    end = time.monotonic() + SECONDS
+    while time.monotonic() < end:
+        for line in log.read_text().splitlines():
+            if text in line:
+                return line
+        time.sleep(0.1)
+    raise AssertionError(log.read_text()[-3000:])
+
+
+# ---- tests -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("way", ["packed", "archive", "installed"])
+def test_all_roads_on_a_standalone_cluster(kit: Kit, master: str, tmp_path: Path, way: str) -> None:
+    """Native, Arrow and RDD select the same, as many as Python counts, on two workers that have no mqsel themselves."""
+    if way != "packed" and not FULL:
+        pytest.skip("this way is tried with MQSEL_CLUSTER=full")
+    conf: dict[str, Any] = {
+        "packed": {"spark.archives": f"{kit.environment}#env", "spark.pyspark.python": "./env/bin/python"},
+        "archive": {"spark.archives": f"{kit.package}#mqsel", "spark.pyspark.python": kit.bare},
+        "installed": {"spark.pyspark.python": kit.installed},
+    }[way]
+    found = _found(kit, _submit(kit, master, "roads", NUMBER, tmp_path / "messages", **conf), tmp_path / "out")
+
+    assert found["messages"] == NUMBER
+    assert {found[road][0] for road in ("native", "arrow", "rdd")} == {_wanted(NUMBER)}
+    head, *workers = found["table"].splitlines()
+    assert head.split() == ["host", "python", "mqsel", "pyarrow", "tasks"]
+    assert all(worker.split()[3] == VERSION and worker.endswith("ready") for worker in workers)
+    if way == "packed":
+        assert len(workers) == 2
+        assert all("/env/bin/python" in worker for worker in workers)
+
+
+def test_a_cluster_that_lacks_mqsel(kit: Kit, tmp_path: Path) -> None:
+    """Workers without it, with a wheel, with another version: one error each, which says how to ship; then it works."""
+    sent = (kit.wheel, kit.zipped, f"{kit.other}#mqsel", f"{kit.package}#mqsel")
+    # A worker that is used again has what it imported for the session before.
+    conf: dict[str, Any] = {"spark.pyspark.python": kit.bare, "spark.python.worker.reuse": "false"}
+    found = _found(kit, _submit(kit, "local-cluster[2,1,1024]", "lacking", *sent, **conf), tmp_path / "out")
+
+    other = f"the driver has mqsel {VERSION} (program format {FORMAT_VERSION}), the Spark Python worker {OTHER} "
+    for name, message in (
+        ("nothing", f"{MISSING}'"),
+        ("wheel", f"{MISSING}'"),
+        ("zip", f"{MISSING}._"),
+        ("other", other),
+    ):
+        told = found[name].splitlines()
+        errors = [number for number, line in enumerate(told) if line.startswith("ImportError: ")]
+        assert len(errors) == 1, found[name]
+        error, where, hint = told[errors[0] : errors[0] + 3]
+        assert error.startswith(f"ImportError: {message}")
+        assert where.startswith(f"  host {os.uname().nodename}, python {kit.bare} ")
+        assert hint.startswith("  hint: install one mqsel on every worker, or ship an environment: venv-pack -o ")
+    assert "NO\n" in found["nothing, table"] and "No module named 'mqsel'" in found["nothing, table"]
+    assert f"{OTHER} (program format {FORMAT_VERSION}), the driver has {VERSION}" in found["other, table"]
+    assert found["package"] == str(_wanted(5000))
+    assert found["package, table"].endswith("ready")
+
+
+def test_an_artifact_in_spark_connect(kit: Kit, tmp_path: Path) -> None:
+    """Workers without mqsel say so; sent as an artifact it gives the same on both roads."""
+    pytest.importorskip("grpc", reason="Spark Connect needs grpcio")
+    pytest.importorskip("grpc_status", reason="Spark Connect needs grpcio-status")
+    job = [sys.executable, kit.folder / "cluster_jobs.py", "shipped", f"{kit.package}#mqsel", NUMBER]
+    remote = "local-cluster[2,1,1024]" if FULL else "local[2]"
+    environ = {"MQSEL_REMOTE": remote, "PYSPARK_PYTHON": str(kit.bare)}
+    found = _found(kit, [*job, tmp_path / "messages"], tmp_path / "out", **environ)
+
+    assert f"ImportError: {MISSING}" in found["nothing"]
+    assert found["messages"] == NUMBER
+    assert {found[road][0] for road in ("native", "arrow")} == {_wanted(NUMBER)}
+    assert found["table"].endswith("ready")
+
+
+def test_a_stream_that_is_killed(kit: Kit, tmp_path: Path) -> None:
+    """A driver killed in the midst of a batch and started again with its checkpoint loses no row and doubles none."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    files, size = 6, 200
+    source, sink, checkpoint = tmp_path / "source", tmp_path / "sink", tmp_path / "checkpoint"
+    source.mkdir()
+    rows = [{"n": n, "color": ("blue", "red", None)[n % 3], "weight": n * 7919 % 5000} for n in range(files * size)]
+    for number in range(files):
+        parquet.write_table(
+            pa.Table.from_pylist(rows[number * size : (number + 1) * size]), source / f"{number}.parquet"
+        )
+    job = _submit(kit, "local[2]", "stream", source, sink, checkpoint, **{"spark.pyspark.python": kit.installed})
+
+    def batches(kind: str) -> int:
+        folder = checkpoint / kind
+        return sum(path.name.isdecimal() for path in folder.iterdir()) if folder.exists() else 0
+
+    end = time.monotonic() + SECONDS
+    with _process(kit, job, tmp_path / "out") as process:
+        while time.monotonic() < end and process.poll() is None:
+            done = batches("commits")  # before the offsets: a batch that begins in between is not one that ends
+            if done >= 2 and batches("offsets") > done:
+                process.kill()  # at once: this is Java, and the Python of the driver dies of it
+                break
+            time.sleep(0.005)
+    before = batches("commits")
+    assert 2 <= before < files, (tmp_path / "out.err").read_text()[-3000:]
+    assert process.returncode == -signal.SIGKILL
+    print(f"{files} batches: killed after {before}, when {batches('offsets') - before} had begun")
+    arrived = _found(kit, job, tmp_path / "again")
+
+    assert batches("commits") == files
+    assert sorted(arrived) == [row["n"] for row in rows if row["color"] == "blue" and row["weight"] > 2500]
