@@ -31,7 +31,7 @@ setup(
                 extra_compile_args=compile_args,
                 extra_link_args=link_args,
             )
-            for name in ("_verifier", "_image", "_vm", "_arrow", "formats._mq")
+            for name in ("_verifier", "_image", "_vm", "_arrow", "formats._mq", "_messages")
         ],
         # No generated C in the tree, the source distribution or the wheel.
         build_dir="build/cython",

@@ -730,6 +730,18 @@ def no_column(name: str, path: str, near: str) -> ArgumentError:
     return ArgumentError(f"'{name}' is mapped to '{path}': there is no such column{near}")
 
 
+def no_message_column(path: str, near: str) -> ArgumentError:
+    return ArgumentError(f"the messages are in '{path}': there is no such column{near}")
+
+
+def not_binary(path: str, found: str) -> PropertyTypeError:
+    return PropertyTypeError(
+        f"the column of the messages, '{path}', is {found}: expected binary",
+        value_type=found,
+        hint="a text has lost bytes of a message: read the source as binary",
+    )
+
+
 def ambiguous_column(name: str, others: Iterable[str]) -> PropertyTypeError:
     return PropertyTypeError(
         f"'{name}' may be any of the columns {', '.join(map(repr, others))}: names of properties are case-sensitive",

@@ -191,6 +191,9 @@ def spark() -> Iterator[Any]:
             .config("spark.driver.host", "127.0.0.1")
             .config("spark.ui.showConsoleProgress", "false")
             .config("spark.log.level", "OFF")
+            # A plan of forty generated selectors is megabytes of text, and Spark keeps a thousand of them.
+            .config("spark.sql.maxPlanStringLength", "1000")
+            .config("spark.sql.ui.retainedExecutions", "5")
             .getOrCreate()
         )
         yield session

@@ -84,6 +84,14 @@ cdef struct Parts:
     bint later_big
 
 
+# What is known of a message that was read.
+cdef enum Known:
+    RUN_SELECTOR            # nothing yet: the record says what it has
+    NOT_IDENTIFIED          # FALSE: its identifier is another
+    IDENTIFIED              # TRUE: it is the one the match option asks for
+    INVALID_NAME            # FALSE: it has a property with a name that is not allowed
+
+
 cdef class Decoder:
     cdef readonly tuple names           # of the slots
     cdef readonly Py_ssize_t noted      # messages of which something was skipped so far
@@ -135,9 +143,11 @@ cdef class Decoder:
     cdef void release(self) noexcept
     cdef int note(self, int number, str structure, Py_ssize_t offset, object what) except -1
     cdef bytes hold(self, object raw)
-    cdef int start(self, bytes raw) except -1
-    cdef bint is_identified(self, object raw) except -1
-    cdef int run(self, object raw) except -1
+    cdef int start(self, const uint8_t *data, Py_ssize_t size) except -1
+    cdef int read(self, const uint8_t *data, Py_ssize_t size) except -1
+    cdef bint is_identified(self, const uint8_t *data, Py_ssize_t size) except -1
+    cdef int run(self, bytes raw) except -1
+    cdef int walk(self, const uint8_t *data, Py_ssize_t size) except -1
     cdef int read_mqmd(self) except -1
     cdef int read_chain(self) except -1
     cdef int read_mqmde(self, Py_ssize_t at, int encoding) except -1

@@ -820,12 +820,13 @@ cdef class Decoder:
 
         Raises: DecodeError, PropertyTypeError.
         """
+        cdef bytes held
+        cdef int known
         self.enter()
         try:
-            if self.identifier is not None:
-                return self.is_identified(raw)
-            self.run(raw)
-            return False if self.invalid and self.never else self.record
+            held = self.hold(raw)
+            known = self.read(<const uint8_t *> PyBytes_AS_STRING(held), PyBytes_GET_SIZE(held))
+            return self.record if known == RUN_SELECTOR else known == IDENTIFIED
         finally:
             self.busy = False
 
@@ -840,7 +841,7 @@ cdef class Decoder:
             if self.everything:
                 self.found = {}
             self.dropped = 0
-            self.run(raw)
+            self.run(self.hold(raw))
             found = self.found
             if not self.everything:
                 found = {
@@ -865,7 +866,7 @@ cdef class Decoder:
         try:
             self.found = {}
             self.rows, self.notes, self.structures = [], [], []
-            self.run(raw)
+            self.run(self.hold(raw))
             return self.rows, self.notes, self.structures
         finally:
             self.found = self.rows = self.notes = self.structures = None
@@ -915,24 +916,32 @@ cdef class Decoder:
         except (TypeError, ValueError, NotImplementedError, BufferError):
             raise errors.not_message_bytes(raw) from None
 
-    cdef int start(self, bytes raw) except -1:
+    cdef int start(self, const uint8_t *data, Py_ssize_t size) except -1:
         memset(&self.parts, 0, sizeof(Parts))
-        self.parts.data = <const uint8_t *> PyBytes_AS_STRING(raw)
-        self.parts.size = PyBytes_GET_SIZE(raw)
+        self.parts.data = data
+        self.parts.size = size
         return self.read_mqmd()
 
-    cdef bint is_identified(self, object raw) except -1:
+    cdef int read(self, const uint8_t *data, Py_ssize_t size) except -1:
+        """Read one message that stays where it is meanwhile. Returns a Known."""
+        if self.identifier is not None:
+            return IDENTIFIED if self.is_identified(data, size) else NOT_IDENTIFIED
+        self.walk(data, size)
+        return INVALID_NAME if self.invalid and self.never else RUN_SELECTOR
+
+    cdef bint is_identified(self, const uint8_t *data, Py_ssize_t size) except -1:
         """Compare one identifier of the MQMD, as a queue manager does; 24 zero bytes match every message."""
-        cdef bytes held = self.hold(raw)
-        self.start(held)
+        self.start(data, size)
         if self.identifier == bytes(24):
             return True
         return self.parts.mqmd != NULL and memcmp(
             self.parts.mqmd + self.identifier_offset, PyBytes_AS_STRING(self.identifier), 24
         ) == 0
 
-    cdef int run(self, object raw) except -1:
-        cdef bytes held = self.hold(raw)
+    cdef int run(self, bytes raw) except -1:
+        return self.walk(<const uint8_t *> PyBytes_AS_STRING(raw), PyBytes_GET_SIZE(raw))
+
+    cdef int walk(self, const uint8_t *data, Py_ssize_t size) except -1:
         cdef Py_ssize_t slot
         cdef Py_ssize_t count = len(self.names)
         self.stamp += 1
@@ -940,7 +949,7 @@ cdef class Decoder:
         for slot in range(count):
             value_null(&self.record.values[slot])
         memset(self.ranks, UNFILLED, count)
-        self.start(held)
+        self.start(data, size)
         if self.any_folder or self.never or self.everything or self.any_later:
             self.read_chain()
         if self.found is not None:

@@ -262,7 +262,11 @@ def _bytes(value: Any, spelling: str) -> bytes:
     return data
 
 
-def _readers(spelling: str) -> dict[str, Callable[[Any], Any]]:
+UNREADABLE = (ValueError, TypeError, KeyError, AttributeError, OverflowError)
+
+
+def readers(spelling: str) -> dict[str, Callable[[Any], Any]]:
+    """Give for each type what makes a value of it, or raises one of UNREADABLE."""
     return {
         "boolean": _boolean,
         "int8": lambda value: Int8(_whole(value)),
@@ -355,7 +359,7 @@ class RecordReader:
 
     def _prepare(self) -> None:
         schema = self.schema
-        self._readers = _readers(schema.bytes_as)
+        self._readers = readers(schema.bytes_as)
         self._headers = schema.headers
         self._own: tuple[tuple[str, str], ...] | None = None  # (the name asked for, its name in the record)
         if self._names is not None:
@@ -471,7 +475,7 @@ class RecordReader:
             return value
         try:
             return self._readers[kind](value)
-        except (ValueError, TypeError, KeyError, AttributeError, OverflowError):
+        except UNREADABLE:
             # What a text lost is the source's loss; anything else is not what the schema says it is.
             if isinstance(value, str) or name in self._types:
                 return self._lose(name, value)

@@ -14,6 +14,7 @@ if find_spec("pyspark") is None:
 from mqsel.spark.columns import Layout, Source, layout
 from mqsel.spark.plan import Plan, column, plan, properties
 from mqsel.spark.profile import Count, Profile, Seen, profile
+from mqsel.spark.raw import Messages, mq_message
 from mqsel.spark.ship import Cluster, Worker, check_cluster
 from mqsel.spark.source import DataSource
 
@@ -22,6 +23,7 @@ __all__ = [
     "Count",
     "DataSource",
     "Layout",
+    "Messages",
     "Plan",
     "Profile",
     "Seen",
@@ -30,6 +32,7 @@ __all__ = [
     "check_cluster",
     "column",
     "layout",
+    "mq_message",
     "plan",
     "profile",
     "properties",

@@ -301,6 +301,20 @@ class Sources:
         found = self._follow((name,)) or self._follow(name.split("."))
         return self._absent(name) if found is None else self._typed(name, found, declared, None)
 
+    def binary(self, path: str) -> str:
+        """Find the column of raw messages.
+
+        Returns: its Catalyst text.
+
+        Raises: ArgumentError: there is none. PropertyTypeError: it is not binary.
+        """
+        found = self._follow((path,)) or self._follow(_steps(path))
+        if found is None:
+            raise errors.no_message_column(path, self._near(path))
+        if type(found.type).__name__ != "BinaryType":
+            raise errors.not_binary(path, found.type.simpleString())
+        return found.sql
+
     def _follow(self, steps: Iterable[str]) -> _Found | None:
         found = _Found(self._schema, "")
         for step in steps:

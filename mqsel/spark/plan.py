@@ -16,10 +16,12 @@ import mqsel.matcher
 from mqsel import errors
 from mqsel.checker import Checked, check, remark
 from mqsel.dialect import IBM_MQ, Dialect
+from mqsel.matcher import Matcher
 from mqsel.nodes import And, Node, unparse
 from mqsel.parser import parse
 from mqsel.spark.columns import Layout, Place, Source, Sources, setting
 from mqsel.spark.native import MAX_LENGTH, NoTranslation, condition, final, joined
+from mqsel.spark.raw import Messages, message_column, message_properties, message_sources, message_text
 from mqsel.spark.ship import arrow_function, table
 
 if TYPE_CHECKING:
@@ -49,6 +51,7 @@ class Plan:
         rest: the selector that the machine evaluates for what passes the prefilter; empty on the native road.
         sources: where the properties come from.
         warnings: sentences about what will surprise the author.
+        raw: Catalyst text of the column of raw messages, and how they are read; None where columns have properties.
     """
 
     selector: str
@@ -59,11 +62,14 @@ class Plan:
     rest: str
     sources: tuple[Source, ...]
     warnings: tuple[str, ...]
+    raw: tuple[str, Messages] | None = None
 
     def column(self) -> Column:
         """Make the Column: TRUE, FALSE, or NULL for UNKNOWN."""
         from pyspark.sql import functions as F  # noqa: N812, PLC0415 (optional; its usual name)
 
+        if self.raw is not None:
+            return message_column(self.rest, self.dialect, *self.raw)
         if not self.rest:
             return F.expr(self.sql)
         truth = arrow_column(self.rest, self.dialect, self.sources)
@@ -77,7 +83,7 @@ class Plan:
         if self.rest:
             rows.append(("Arrow", self.rest))
         for source in self.sources:
-            kind = source.kind or " or ".join(dict.fromkeys(case.kind for case in source.cases))
+            kind = source.kind or " or ".join(dict.fromkeys(case.kind for case in source.cases)) or "any type"
             rows.append((f"'{source.name}'", "no column: NULL" if kind == "null" else f"{kind} from {source.sql}"))
         rows += [("warning", warning) for warning in self.warnings]
         return "\n".join(table([("", ""), *rows])[1:])
@@ -87,7 +93,7 @@ def column(
     selector: str,
     rows: DataFrame | StructType,
     *,
-    properties: Layout | Mapping[str, Place] | str | None = None,
+    properties: Layout | Messages | Mapping[str, Place] | str | None = None,
     dialect: Dialect = IBM_MQ,
     road: str | None = None,
 ) -> Column:
@@ -98,7 +104,8 @@ def column(
     Args:
         selector: the text; one that does not compile is refused here, on the driver.
         rows: the DataFrame it will be used with, or its schema.
-        properties: where properties are, see `layout`; by default each is the column of its name.
+        properties: where properties are, see `layout`, and `mq_message` for raw messages; by default each is the column
+            of its name.
         dialect: how to read the selector.
         road: "native" or "arrow" to force one; by default native where all of the selector has an exact expression.
             The Arrow road so forced has no prefilter.
@@ -116,7 +123,7 @@ def plan(
     selector: str,
     rows: DataFrame | StructType,
     *,
-    properties: Layout | Mapping[str, Place] | str | None = None,
+    properties: Layout | Messages | Mapping[str, Place] | str | None = None,
     dialect: Dialect = IBM_MQ,
     road: str | None = None,
 ) -> Plan:
@@ -129,6 +136,8 @@ def plan(
     if road not in (None, *ROADS):
         raise errors.no_road(road, ROADS)
     matcher = mqsel.matcher.compile(selector, dialect=dialect)
+    if isinstance(properties, Messages):
+        return _message_plan(matcher, rows, properties, road)
     found = Sources(rows, properties)
     sources = {name: found.source(name) for name in matcher.properties}
     checked = check(parse(selector, dialect), selector, dialect)
@@ -151,6 +160,29 @@ def plan(
         text,
         tuple(sources.values()),
         said,
+    )
+
+
+def _message_plan(matcher: Matcher, rows: DataFrame | StructType, messages: Messages, road: str | None) -> Plan:
+    """Plan for raw messages: also one that reads no property, since what cannot be read is not selected."""
+    sql = message_text(rows, messages)
+    why = (errors.quoted(matcher.selector), f"its properties are in the bytes of the messages in {sql}")
+    if road == "native":
+        raise errors.not_native(*why)
+    check_batches(rows)
+    checked = check(parse(matcher.selector, matcher.dialect), matcher.selector, matcher.dialect)
+    names = dict.fromkeys((*matcher.properties, *checked.names.values()))
+    sources = message_sources(names, sql)
+    return Plan(
+        matcher.selector,
+        matcher.dialect,
+        "arrow",
+        (why,),
+        "",
+        matcher.selector,
+        sources,
+        tuple(_surprises(checked, {source.name: source for source in sources}, can_declare=False)),
+        (sql, messages),
     )
 
 
@@ -182,14 +214,14 @@ def _divided(
     return native, rest, why
 
 
-def _surprises(checked: Checked, sources: Mapping[str, Source]) -> list[str]:
+def _surprises(checked: Checked, sources: Mapping[str, Source], *, can_declare: bool = True) -> list[str]:
     """Find the properties whose column has a type that no test of theirs takes."""
     found: list[str] = []
     for name, kinds in remark(checked).expected.items():
         family = _FAMILIES.get(sources[name].kind)
         if family is not None and kinds and family not in kinds:
             said = f"'{name}' is a {family} in every row: compared with a {' or a '.join(kinds)} it never matches"
-            if family == "string" and kinds[0] == "number":
+            if can_declare and family == "string" and kinds[0] == "number":
                 said += f"; declare what it was: types={{'{name}': 'int64'}}"
             found.append(said)
     return found
@@ -231,19 +263,22 @@ def properties(
     rows: DataFrame | StructType,
     names: list[str] | tuple[str, ...],
     *,
-    properties: Layout | Mapping[str, Place] | str | None = None,
+    properties: Layout | Messages | Mapping[str, Place] | str | None = None,
 ) -> list[Column]:
     """Make typed columns of properties: ``df.select("*", *properties(df, ["color", "weight"]))``.
 
     Args:
         names: the properties; each column has the name of its property.
-        properties: where they are, and of which types, see `layout`.
+        properties: where they are, and of which types, see `layout` and `mq_message`.
 
     Raises: PropertyTypeError: a column of a type that no property has, or of a type that each row says and nobody
         declared.
     """
     from pyspark.sql import functions as F  # noqa: N812, PLC0415 (optional; its usual name)
 
+    if isinstance(properties, Messages):
+        check_batches(rows)
+        return message_properties(rows, names, properties)
     found = Sources(rows, properties)
     made: list[Column] = []
     for name in names:

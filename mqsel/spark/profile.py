@@ -19,6 +19,7 @@ from mqsel.parser import parse
 from mqsel.spark.columns import Layout, Place, Source, Sources
 from mqsel.spark.native import Condition, NoTranslation, condition
 from mqsel.spark.plan import arrow_column, check_batches
+from mqsel.spark.raw import Messages, message_outcomes, message_sources, message_text
 from mqsel.spark.ship import table
 
 if TYPE_CHECKING:
@@ -39,7 +40,8 @@ class Count:
         false: rows for which it is FALSE, though types fit.
         unknown: rows for which a property that it needs is missing.
         mismatched: rows whose types do not fit; by the dialect it is FALSE there, or the whole selector is.
-        error: rows for which the whole selector is FALSE by arithmetic on what is missing, or on an integer zero.
+        error: rows for which the whole selector is FALSE by arithmetic on what is missing, or on an integer zero, or by
+            a property name that IBM MQ does not allow.
     """
 
     text: str
@@ -60,7 +62,8 @@ class Seen:
         kind: its type, empty where each row has its own, "null" where no column has it.
         present: rows with a value.
         missing: rows without.
-        unread: rows with something that is no value of its type, and counts as missing.
+        unread: rows with something that is no value of its type, and counts as missing; of raw messages, those whose
+            properties could not be read.
     """
 
     name: str
@@ -118,7 +121,7 @@ def profile(
     selector: str,
     rows: DataFrame,
     *,
-    properties: Layout | Mapping[str, Place] | str | None = None,
+    properties: Layout | Messages | Mapping[str, Place] | str | None = None,
     dialect: Dialect = IBM_MQ,
 ) -> Profile:
     """Count, for every part of a selector, the rows for which it is TRUE, FALSE, UNKNOWN, mismatched or an error.
@@ -132,28 +135,38 @@ def profile(
     from pyspark.sql import functions as F  # noqa: N812, PLC0415 (optional; its usual name)
 
     matcher = mqsel.matcher.compile(selector, dialect=dialect)
-    found = Sources(rows, properties)
     if getattr(rows, "isStreaming", True):
         raise errors.no_batch()
     checked = check(parse(selector, dialect), selector, dialect)
     names = tuple(dict.fromkeys((*matcher.properties, *checked.names.values())))
-    sources = {name: found.source(name) for name in names}
     parts = _parts(checked.node)
-    outcomes = [
-        _outcome(node, checked, sources, rows).alias(f"part {number}") for number, (node, _) in enumerate(parts)
-    ]
-    states = [F.expr(_state(source)).alias(f"property {number}") for number, source in enumerate(sources.values())]
+    if isinstance(properties, Messages):
+        check_batches(rows)
+        text = message_text(rows, properties)
+        read = [*message_sources(names, text), Source(properties.path, "bytes", text, text)]
+        readings = [(_text(node), *_readings(node, dialect)) for node, _ in parts]
+        array = message_outcomes(selector, dialect, readings, names, text, properties)
+        rows = rows.select(array.alias("found"))
+        outcomes = [F.col("found")[number] for number in range(len(parts))]
+        states = [F.col("found")[len(parts) + number] for number in range(len(read))]
+    else:
+        found = Sources(rows, properties)
+        sources = {name: found.source(name) for name in names}
+        read = [*sources.values()]
+        outcomes = [_outcome(node, checked, sources, rows) for node, _ in parts]
+        states = [F.expr(_state(source)) for source in read]
+    outcomes = [outcome.alias(f"part {number}") for number, outcome in enumerate(outcomes)]
+    states = [state.alias(f"property {number}") for number, state in enumerate(states)]
     counts = [F.count("*").alias("rows")]
     counts += [F.count_if(F.col(f"`part {number}`") == kind) for number in range(len(parts)) for kind in range(5)]
-    counts += [F.count_if(F.col(f"`property {number}`") == kind) for number in range(len(sources)) for kind in range(3)]
+    counts += [F.count_if(F.col(f"`property {number}`") == kind) for number in range(len(read)) for kind in range(3)]
     total, *numbers = rows.select(*outcomes, *states).agg(*counts).collect()[0]
     made = tuple(
         Count(_named(node), depth, *numbers[5 * number : 5 * number + 5]) for number, (node, depth) in enumerate(parts)
     )
     del numbers[: 5 * len(parts)]
     seen = tuple(
-        Seen(source.name, source.kind, *numbers[3 * number : 3 * number + 3])
-        for number, source in enumerate(sources.values())
+        Seen(source.name, source.kind, *numbers[3 * number : 3 * number + 3]) for number, source in enumerate(read)
     )
     kinds = "part string, depth int, " + ", ".join(f"{outcome.lower()} long" for outcome in OUTCOMES)
     written = [(one.text, one.depth, one.true, one.false, one.unknown, one.mismatched, one.error) for one in made]
@@ -176,20 +189,29 @@ def _named(node: Node) -> str:
     return type(node).__name__.upper() if isinstance(node, (And, Or, Not)) else unparse(node)
 
 
+def _readings(node: Node, dialect: Dialect) -> tuple[Dialect, Dialect]:
+    """Give the two choices of `type_mismatch` that tell a mismatch of a part from what else it may be."""
+    # A connective has no types of its own to differ: what is an error below it is one.
+    if isinstance(node, (And, Or, Not)):
+        return dialect, dialect
+    return dialect.replace(type_mismatch="operation"), dialect.replace(type_mismatch="selector")
+
+
+def _text(node: Node) -> str:
+    return "TRUE" if isinstance(node, Literal) and node.value else unparse(node)
+
+
 def _outcome(node: Node, checked: Checked, sources: Mapping[str, Source], rows: DataFrame) -> Column:
     """Make the column that says which of the five a condition is."""
     from pyspark.sql import functions as F  # noqa: N812, PLC0415 (optional; its usual name)
 
-    # A connective has no types of its own to differ: what is an error below it is one.
-    is_test = not isinstance(node, (And, Or, Not))
-    lenient = checked.dialect.replace(type_mismatch="operation") if is_test else checked.dialect
-    strict = checked.dialect.replace(type_mismatch="selector") if is_test else checked.dialect
+    lenient, strict = _readings(node, checked.dialect)
     try:
         made = condition(node, checked, sources, lenient)
-        return F.expr(_case(made, condition(node, checked, sources, strict).err if is_test else ""))
+        return F.expr(_case(made, condition(node, checked, sources, strict).err if strict != lenient else ""))
     except NoTranslation:
         check_batches(rows)
-    text = "TRUE" if isinstance(node, Literal) and node.value else unparse(node)
+    text = _text(node)
 
     def is_error(dialect: Dialect) -> Column:
         """ERR is what neither a condition nor its negation is: FALSE both."""

@@ -54,12 +54,13 @@ def guard() -> Callable[[], None]:
     return check
 
 
-def arrow_function(program: bytes, layout: str) -> Callable[..., pa.Array]:
+def arrow_function(program: bytes, layout: str, task: str = "mqsel.spark.ship:evaluate") -> Callable[..., pa.Array]:
     """Make the function that an Arrow UDF runs on the executors.
 
     Args:
         program: a `Program` as bytes.
-        layout: JSON of the columns it is called with, see `evaluate`.
+        layout: JSON of the columns it is called with, see `evaluate`, or of what else the task needs.
+        task: the function that is called there with program, layout and columns, as module:name.
     """
     try:
         import pyarrow as pa  # noqa: PLC0415 (optional)
@@ -70,9 +71,9 @@ def arrow_function(program: bytes, layout: str) -> Callable[..., pa.Array]:
 
     def truth(*columns):  # type: ignore[no-untyped-def]  # noqa: ANN002, ANN202
         check()
-        from mqsel.spark.ship import evaluate  # noqa: PLC0415 (travels by value)
+        import pkgutil  # noqa: PLC0415 (travels by value)
 
-        return evaluate(program, layout, columns)
+        return pkgutil.resolve_name(task)(program, layout, columns)
 
     # Spark takes from these what kind of function it is; the text of an annotation would not do for a nested one.
     truth.__annotations__ = {"columns": pa.Array, "return": pa.Array}

@@ -1,0 +1,19 @@
+from collections.abc import Iterable
+from typing import Any, final
+
+import pyarrow as pa  # type: ignore[import-untyped]
+
+from mqsel._vm import Machine
+from mqsel.formats._mq import Decoder
+
+UNREAD: int
+ABSENT: int
+INVALID: int
+
+@final
+class Messages:
+    rows: int
+    def __new__(cls, column: pa.Array) -> Messages: ...
+
+def truths(machines: Iterable[Machine], decoder: Decoder, messages: Messages, *, raising: bool = False) -> bytes: ...
+def values(decoder: Decoder, messages: Messages, *, raising: bool = False) -> list[list[Any]]: ...

@@ -1,0 +1,181 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, nonecheck=False
+# cython: initializedcheck=False, auto_pickle=False, autotestdict=False
+"""A column of raw IBM MQ messages: decoded where they stand in its buffer, and run through machines one by one.
+
+Executes no opcode and decodes no byte: it only walks. Asks the column for its buffers, and trusts no offset in them.
+"""
+
+cimport cython
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
+from cpython.exc cimport PyErr_CheckSignals
+from cpython.object cimport PyObject
+from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.string cimport memcpy, memset
+
+from mqsel._vm cimport FALSE, TRUE, Frame, Machine
+from mqsel.formats._mq cimport IDENTIFIED, INVALID_NAME, RUN_SELECTOR, Decoder
+
+from mqsel import errors
+from mqsel.errors import DecodeError
+
+cdef enum:
+    STRETCH = 0x1000    # messages between two looks for an interrupt
+    BROKEN = -1
+
+# What a message is beside the four truth values.
+UNREAD = 4      # its bytes are no message
+ABSENT = 5      # there is none: a NULL
+INVALID = 6     # it has a property with a name that is not allowed, and is not selected
+cdef enum:
+    _UNREAD = 4
+    _ABSENT = 5
+    _INVALID = 6
+
+
+@cython.final
+cdef class Messages:
+    """The messages of an Arrow array of type binary or large_binary.
+
+    Args:
+        column: a pyarrow Array of such a type.
+    """
+
+    cdef readonly Py_ssize_t rows
+    cdef Py_ssize_t first       # where row 0 stands in the buffers
+    cdef bint large             # 64-bit offsets
+    cdef bint nullable          # some row may be NULL
+    cdef const uint8_t[::1] validity
+    cdef const uint8_t[::1] offsets
+    cdef const uint8_t[::1] content
+
+    def __cinit__(self, column):
+        kind = str(column.type)
+        if kind not in ("binary", "large_binary"):
+            raise errors.not_a_column("the message", kind)
+        validity, offsets, content = column.buffers()
+        self.rows = len(column)
+        self.first = column.offset
+        self.large = kind == "large_binary"
+        self.nullable = validity is not None
+        self.validity = bytes_of(validity)
+        self.offsets = bytes_of(offsets)
+        self.content = bytes_of(content)
+        if self.rows and (self.first + self.rows + 1) * (8 if self.large else 4) > self.offsets.shape[0]:
+            raise errors.damaged_column("the message", "its offsets are missing")
+        if self.nullable and (self.first + self.rows + 7) // 8 > self.validity.shape[0]:
+            raise errors.damaged_column("the message", "it does not say which are null")
+
+    cdef bint is_null(self, Py_ssize_t row) noexcept:
+        cdef Py_ssize_t at = self.first + row
+        return self.nullable and not self.validity[at >> 3] >> (at & 7) & 1
+
+    cdef Py_ssize_t find(self, Py_ssize_t row, const uint8_t **data) except -1:
+        """Find a message in the content. Returns its size."""
+        cdef const uint8_t *at = &self.offsets[0]
+        cdef int32_t[2] short
+        cdef int64_t[2] pair
+        if self.large:
+            memcpy(pair, at + 8 * (self.first + row), 16)
+        else:
+            memcpy(short, at + 4 * (self.first + row), 8)
+            pair[0], pair[1] = short[0], short[1]
+        if not 0 <= pair[0] <= pair[1] <= self.content.shape[0]:
+            raise errors.damaged_column("the message", "its offsets do not rise", row)
+        data[0] = &self.content[0] + pair[0]
+        return <Py_ssize_t> (pair[1] - pair[0])
+
+
+cdef object bytes_of(object buffer):
+    return memoryview(b"" if buffer is None else buffer).cast("B")
+
+
+cdef int message_read(Decoder decoder, Messages messages, Py_ssize_t row, bint raising) except -2:
+    """Read one message. Returns a Known, or BROKEN."""
+    cdef const uint8_t *data
+    cdef Py_ssize_t size = messages.find(row, &data)
+    try:
+        return decoder.read(data, size)
+    except DecodeError as error:
+        if raising:
+            error.index = row
+            raise
+        return BROKEN
+
+
+def truths(machines, Decoder decoder not None, Messages messages not None, *, bint raising=False) -> bytes:
+    """Give what each message is to each machine, by the exact code.
+
+    Args:
+        machines: those to run; each reads what the decoder was made for.
+        raising: raise the DecodeError of a message, with its row.
+
+    Returns: shape (rows, machines), a byte each: 0 FALSE, 1 TRUE, 2 UNKNOWN, 3 ERR, or UNREAD, ABSENT, INVALID.
+
+    Raises: DecodeError: if *raising*. PropertyTypeError: the column is damaged.
+    """
+    cdef tuple runners = tuple(machines)
+    cdef Py_ssize_t width = len(runners)
+    cdef bytes result = PyBytes_FromStringAndSize(NULL, messages.rows * width)
+    cdef uint8_t *truth = <uint8_t *> PyBytes_AS_STRING(result)
+    cdef Py_ssize_t row, number
+    cdef int known, answer
+    cdef Machine machine
+    cdef Frame *frame
+    decoder.enter()
+    try:
+        for row in range(messages.rows):
+            if row & (STRETCH - 1) == 0:
+                PyErr_CheckSignals()
+            answer = _ABSENT
+            if not messages.is_null(row):
+                known = message_read(decoder, messages, row, raising)
+                if known == RUN_SELECTOR:
+                    for number in range(width):
+                        machine = runners[number]
+                        frame = machine.frame_take()
+                        try:
+                            truth[number] = <uint8_t> machine.dispatch(
+                                frame, <PyObject *> decoder.record, machine.exact
+                            )
+                        finally:
+                            machine.frame_give(frame)
+                    truth += width
+                    continue
+                answer = (
+                    _UNREAD if known == BROKEN else _INVALID if known == INVALID_NAME
+                    else TRUE if known == IDENTIFIED else FALSE
+                )
+            memset(truth, answer, width)
+            truth += width
+    finally:
+        decoder.busy = False
+    return result
+
+
+def values(Decoder decoder not None, Messages messages not None, *, bint raising=False) -> list:
+    """Give for each name of the decoder the values of all messages.
+
+    Args: those of `truths`.
+
+    Returns: shape (names, rows): Python values of the types of `mqsel.values`; None for what is missing, and for all of
+        a message that is NULL, cannot be read, or has a name that is not allowed.
+
+    Raises: as `truths`.
+    """
+    cdef list columns = [[] for _ in decoder.names]
+    cdef tuple nothing = (None,) * len(columns)
+    cdef tuple found
+    cdef Py_ssize_t row, place
+    decoder.enter()
+    try:
+        for row in range(messages.rows):
+            if row & (STRETCH - 1) == 0:
+                PyErr_CheckSignals()
+            found = nothing
+            if not messages.is_null(row) and message_read(decoder, messages, row, raising) == RUN_SELECTOR:
+                found = decoder.record.as_tuple()
+            for place in range(len(columns)):
+                (<list> columns[place]).append(found[place])
+    finally:
+        decoder.busy = False
+    return columns

@@ -1,0 +1,321 @@
+"""Columns of raw IBM MQ messages: decoded and evaluated in one Arrow function, on the executors.
+
+What is not in the bytes of a message that can be read is NULL, never a failed task, unless that is asked for. Follows
+SPARK.md §1.2 and §2.3; the bytes are read by `mqsel.formats`.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import mqsel.matcher
+from mqsel import _messages, errors
+from mqsel.dialect import Dialect
+from mqsel.errors import ArgumentError
+from mqsel.formats import Reader, decoder
+from mqsel.formats._mq import Decoder
+from mqsel.formats.jms import JMS
+from mqsel.formats.mqmd import HIDDEN, MQMD
+from mqsel.formats.mqrfh2 import ELEMENT_TYPES
+from mqsel.formats.records import UNREADABLE, readers
+from mqsel.matcher import Matcher
+from mqsel.program import Program
+from mqsel.spark.columns import SPARK_TYPES, Source, Sources
+from mqsel.spark.ship import arrow_function
+from mqsel.values import Float32
+
+if TYPE_CHECKING:
+    import pyarrow as pa  # type: ignore[import-untyped]
+    from pyspark.sql import Column, DataFrame
+    from pyspark.sql.types import StructType
+
+
+class Messages(NamedTuple):
+    """Which column holds raw messages, and how they are read. Made by `mq_message`.
+
+    Attributes:
+        path: the column, of type binary.
+        types: for a property, the type of its column in `mqsel.spark.properties`.
+        strip, ccsid, invalid_names: as for ``matcher.filter(format="mq")``.
+        raising: a message that cannot be read fails the task.
+    """
+
+    path: str
+    types: Mapping[str, str]
+    strip: bool
+    ccsid: int | None
+    invalid_names: str | None
+    raising: bool
+
+    def options(self, **more: Any) -> str:
+        """Write as JSON what the executors need to know."""
+        own = {"strip": self.strip, "ccsid": self.ccsid, "invalid_names": self.invalid_names}
+        return json.dumps({"decoder": own, "raising": self.raising, **more})
+
+
+def mq_message(
+    path: str,
+    *,
+    types: Mapping[str, str] | None = None,
+    strip: bool = False,
+    ccsid: int | None = None,
+    invalid_names: str | None = None,
+    errors: str = "null",
+) -> Messages:
+    """Say that a binary column holds IBM MQ messages: MQMD (or MQRFH2 alone), headers, data.
+
+    A match option, such as ``Root.MQMD.MsgId = "0x…"``, is compared as a queue manager does.
+
+    Args:
+        path: the column, or a path to it as in `mqsel.spark.layout`.
+        types: for `mqsel.spark.properties`: the types of columns that are not known by their names, as those of the
+            MQMD and of JMS are. A selector needs none: each message says of which types its properties are.
+        strip, ccsid, invalid_names: as for ``matcher.filter(format="mq")``.
+        errors: what a message that cannot be read is: "null", counted by `mqsel.spark.profile`, or "raise".
+
+    Raises: ArgumentError: an argument that cannot be.
+    """
+    if not isinstance(path, str):
+        raise ArgumentError(f"the column of the messages is {path!r}: expected its name")
+    if errors not in ("null", "raise"):
+        raise ArgumentError(f"errors is {errors!r}: expected 'null' or 'raise'")
+    for name, kind in (types or {}).items():
+        if kind not in SPARK_TYPES:
+            raise mqsel.errors.unknown_type(name, kind, SPARK_TYPES)
+    made = Messages(path, dict(types or {}), bool(strip), ccsid, invalid_names, errors == "raise")
+    decoder("mq", mqsel.matcher.compile(""), strip=strip, ccsid=ccsid, invalid_names=invalid_names)  # or refuses
+    return made
+
+
+# ---- on the driver ---------------------------------------------------------------------------------------------------
+
+_FIELDS = {"MQLONG": "int32", "MQCHAR": "string", "MQBYTE": "bytes"}
+_MQMD = {field.name: _FIELDS[field.kind] for field in MQMD if field.name not in HIDDEN}
+# What the conversions of `mqsel.formats.jms` make; "as typed" is the type of the field.
+_MADE = {
+    **dict.fromkeys(
+        ("string", "delivery mode", "topic", "persistence", "identifier", "queue", "character set"), "string"
+    ),
+    **dict.fromkeys(("int32", "plus one", "unless zero", "bits"), "int32"),
+    **dict.fromkeys(("int64", "timestamp"), "int64"),
+    **dict.fromkeys(("is positive", "has bits"), "boolean"),
+}
+# In an order in which the type of a JMS name is that of its last source, the field of the MQMD.
+KINDS = {
+    **{f"Root.MQMD.{name}": kind for name, kind in _MQMD.items()},
+    **{path.replace("/", "."): kind for path, kind in ELEMENT_TYPES.items()},
+    **{
+        name: _MADE.get(sources[-1].conversion) or _MQMD[sources[-1].path.removeprefix("MQMD/")]
+        for name, sources in JMS.items()
+    },
+}
+
+
+def message_text(rows: DataFrame | StructType, messages: Messages) -> str:
+    """Give the Catalyst text of the column of the messages.
+
+    Raises: ArgumentError, PropertyTypeError: there is none, or it is not binary.
+    """
+    return Sources(rows, None).binary(messages.path)
+
+
+def message_sources(names: Iterable[str], text: str) -> tuple[Source, ...]:
+    """Say of properties where they come from: the column, and their types where the names tell."""
+    return tuple(Source(name, KINDS.get(name, ""), text, text) for name in names)
+
+
+def message_column(text: str, dialect: Dialect, place: str, messages: Messages) -> Column:
+    """Make the Column of a selector: TRUE, FALSE, or NULL for UNKNOWN and for what cannot be read."""
+    matcher = mqsel.matcher.compile(text, dialect=dialect)
+    return _column(matcher.program.to_bytes(), messages.options(), "truths", "boolean", place)
+
+
+def message_outcomes(
+    selector: str,
+    dialect: Dialect,
+    parts: Sequence[tuple[str, Dialect, Dialect]],
+    names: Sequence[str],
+    place: str,
+    messages: Messages,
+) -> Column:
+    """Make the array<tinyint> of what `outcomes` says.
+
+    Args:
+        parts: for each its text, and the dialects under which a mismatch is FALSE, and an error.
+    """
+    programs = []
+    for text, lenient, strict in parts:
+        programs += [_hexadecimal(text, lenient), _hexadecimal(text, strict)]
+    programs += [_hexadecimal(f"{name} IS NOT NULL", dialect) for name in names]
+    matcher = mqsel.matcher.compile(selector, dialect=dialect)
+    more = messages.options(parts=len(parts), programs=programs, names=list(names))
+    return _column(matcher.program.to_bytes(), more, "outcomes", "array<tinyint>", place)
+
+
+def _hexadecimal(text: str, dialect: Dialect) -> str:
+    accepting = dialect.replace(max_length=None, constant_false="accept")  # a part may be what no selector may be
+    return mqsel.matcher.compile(text, dialect=accepting).program.to_bytes().hex()
+
+
+def message_properties(rows: DataFrame | StructType, names: Sequence[str], messages: Messages) -> list[Column]:
+    """Make typed columns of properties: one Arrow function for all of them."""
+    kinds = {}
+    for name in names:
+        kind = messages.types.get(name, messages.types.get(name.removeprefix("usr."), KINDS.get(name)))
+        if kind is None:
+            raise errors.undeclared(name)
+        kinds[name] = kind
+    if not kinds:
+        return []
+    # Names of properties have dots and differ in case: the fields are numbered.
+    fields = ", ".join(f"p{number}: {SPARK_TYPES[kind]}" for number, kind in enumerate(kinds.values()))
+    made = _column(b"", messages.options(kinds=kinds), "values", f"struct<{fields}>", message_text(rows, messages))
+    numbers = {name: number for number, name in enumerate(kinds)}
+    return [made.getField(f"p{numbers[name]}").alias(name) for name in names]
+
+
+def _column(program: bytes, options: str, task: str, returned: str, text: str) -> Column:
+    from pyspark.sql import functions as F  # noqa: N812, PLC0415 (optional; its usual name)
+
+    if not hasattr(F, "arrow_udf"):
+        raise errors.old_spark("a column of messages")
+    made: Column = F.arrow_udf(arrow_function(program, options, f"mqsel.spark.raw:{task}"), returned)(F.expr(text))
+    return made
+
+
+# ---- on the executors ------------------------------------------------------------------------------------------------
+
+
+@functools.lru_cache(64)
+def _loaded(program: bytes) -> Matcher:
+    return Matcher(Program.from_bytes(program))
+
+
+@functools.lru_cache(64)
+def _read(options: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(options)
+    return found
+
+
+def _decoder(reader: Reader, options: str) -> Decoder:
+    """Make a decoder, anew for each batch: it is not for two threads."""
+    made = decoder("mq", reader, **_read(options)["decoder"])
+    assert isinstance(made, Decoder)
+    return made
+
+
+def _messages_of(column: pa.Array) -> _messages.Messages:
+    import pyarrow as pa  # noqa: PLC0415 (optional)
+
+    try:
+        column.validate()  # holds the last offset against the size of the buffers
+    except pa.ArrowInvalid as error:
+        raise errors.damaged_column("the message", str(error)) from error
+    fitting = column if column.type in (pa.binary(), pa.large_binary()) else column.cast(pa.binary())
+    return _messages.Messages(fitting)
+
+
+def truths(program: bytes, options: str, columns: Sequence[pa.Array]) -> pa.BooleanArray:
+    """Evaluate one batch of messages.
+
+    Returns: true, false, and null for UNKNOWN and for a message that is NULL or cannot be read; ERR is false, and so
+        is a message with a property name that is not allowed.
+    """
+    import pyarrow as pa  # noqa: PLC0415 (optional)
+    import pyarrow.compute as pc  # type: ignore[import-untyped]  # noqa: PLC0415
+
+    matcher, chosen = _loaded(program), _read(options)
+    reader = _decoder(matcher, options)
+    given = _messages.truths([matcher], reader, _messages_of(columns[0]), raising=chosen["raising"])
+    numbers = pa.Array.from_buffers(pa.uint8(), len(given), [None, pa.py_buffer(given)])
+    unknown = pa.array([mqsel.Truth.UNKNOWN, _messages.UNREAD, _messages.ABSENT], pa.uint8())
+    return pc.if_else(pc.is_in(numbers, value_set=unknown), None, pc.equal(numbers, int(mqsel.Truth.TRUE)))
+
+
+class _Names(NamedTuple):
+    """What the decoder must know of the names that are read, whoever reads them."""
+
+    properties: tuple[str, ...]
+    dialect: Dialect
+    match_option: None = None
+
+
+_TRUTHS = range(4)
+_OF_PAIR = {
+    **{(truth, truth): int(outcome) for truth, outcome in zip(_TRUTHS, (1, 0, 2, 4), strict=True)},
+    **{(truth, int(mqsel.Truth.ERR)): 3 for truth in _TRUTHS[:3]},
+    (_messages.UNREAD, _messages.UNREAD): 2,
+    (_messages.ABSENT, _messages.ABSENT): 2,
+    (_messages.INVALID, _messages.INVALID): 4,
+}
+
+
+def outcomes(program: bytes, options: str, columns: Sequence[pa.Array]) -> pa.ListArray:
+    """Say of each message what the parts of a selector are, in numbers of `mqsel.spark.profile`.
+
+    Returns: for each message the outcome of each part, what it has of each property, and whether it could be read.
+    """
+    import pyarrow as pa  # noqa: PLC0415 (optional)
+
+    matcher, chosen = _loaded(program), _read(options)
+    machines = [_loaded(bytes.fromhex(one)) for one in chosen["programs"]]
+    messages, count = _messages_of(columns[0]), 2 * chosen["parts"]
+    names = _Names(tuple(chosen["names"]), matcher.dialect)
+    given = _messages.truths(machines, _decoder(names, options), messages, raising=chosen["raising"])
+    width = len(machines)
+    made = [
+        [_OF_PAIR[pair] for pair in zip(given[at::width], given[at + 1 :: width], strict=True)]
+        for at in range(0, count, 2)
+    ]
+    if matcher.match_option is not None:  # the only part; the machine is not asked
+        reader = _decoder(matcher, options)
+        found = _messages.truths([matcher], reader, messages, raising=chosen["raising"])
+        made = [[_OF_PAIR[truth, truth] for truth in found]]
+    states = {int(mqsel.Truth.TRUE): 0, int(mqsel.Truth.FALSE): 1, _messages.ABSENT: 1, _messages.UNREAD: 2}
+    # An invalid name hides nothing: what the message has is not known, as nobody read on.
+    made += [[states.get(truth, 2) for truth in given[at::width]] for at in range(count, width)]
+    readable = {_messages.ABSENT: 1, _messages.UNREAD: 2}
+    made.append([readable.get(truth, 0) for truth in given[::width]])
+    return pa.array(list(zip(*made, strict=True)), pa.list_(pa.int8()))
+
+
+_READERS = readers("hex")
+_ARROW_TYPES = {kind: {"boolean": "bool_", "bytes": "binary"}.get(kind, kind) for kind in SPARK_TYPES}
+_PLAIN = {"boolean": bool, "string": str, "bytes": bytes}
+
+
+def _typed(value: Any, kind: str) -> Any:
+    """Give a value as one of the type that its column has, or None: by the rules of declared types."""
+    if value is None or type(value) is _PLAIN.get(kind):
+        return value
+    if isinstance(value, int) and not isinstance(value, bool):
+        value = int(value)
+    elif isinstance(value, Float32):
+        value = float(value)
+    try:
+        made = _READERS[kind](value)
+    except UNREADABLE:
+        return None
+    return made
+
+
+def values(_program: bytes, options: str, columns: Sequence[pa.Array]) -> pa.StructArray:
+    """Read properties of one batch of messages.
+
+    Returns: a struct of one field for each, typed; null where it is missing or no value of its type.
+    """
+    import pyarrow as pa  # noqa: PLC0415 (optional)
+
+    chosen = _read(options)
+    kinds: dict[str, str] = chosen["kinds"]
+    # A name that is not allowed spoils no other property: only selectors do without the message.
+    names = _Names(tuple(kinds), mqsel.JMS)
+    found = _messages.values(_decoder(names, options), _messages_of(columns[0]), raising=chosen["raising"])
+    made = [
+        pa.array([_typed(value, kind) for value in one], getattr(pa, _ARROW_TYPES[kind])())
+        for one, kind in zip(found, kinds.values(), strict=True)
+    ]
+    return pa.StructArray.from_arrays(made, [f"p{number}" for number in range(len(made))])
