@@ -1,0 +1,313 @@
+"""The roads of Spark: `python bench/spark_roads.py [--quick] [--rounds 5] [--json FILE]` prints one Markdown table.
+
+CPU time of the JVM and the Python workers together, from /proc of the process tree (Linux): with two shared cores wall
+time says little. The contenders of a pair take turns within a round; a ratio is the median over the rounds of ratios
+within one round. Everyone's hits are counted before anyone's time counts. `!` marks what misses its bar.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import os
+import random
+import shutil
+import statistics
+import sys
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F  # noqa: N812 (its usual name)
+
+import mqsel
+from mqsel.formats import mq
+from mqsel.spark import column, mq_message
+from mqsel.values import Int32
+
+SELECTOR = "JMSType = 'car' AND color = 'blue' AND weight > 2500"
+NAMES = ("msgid", "JMSType", "color", "weight", "region", "ts")
+BODY = 1024
+CHUNK = 50_000  # raw messages written at a time
+TICK = os.sysconf("SC_CLK_TCK")
+
+
+class Pair(NamedTuple):
+    """Two contenders and the bar of their ratio.
+
+    Attributes:
+        title: what is compared.
+        rows: that each of them reads.
+        ours, theirs: each runs one job to its end.
+        hits: count what ours selects, and what is to be selected.
+        bar: our CPU time by theirs is at most this.
+    """
+
+    title: str
+    rows: int
+    ours: Callable[[], Any]
+    theirs: Callable[[], Any]
+    hits: tuple[Callable[[], int], Callable[[], int]]
+    bar: float
+
+
+# ---- the clock -------------------------------------------------------------------------------------------------------
+
+
+def cpu_seconds() -> float:
+    """Add up the CPU time of all descendants of this process: the JVM, the Python daemon, its workers."""
+    parents: dict[int, int] = {}
+    spent: dict[int, int] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                fields = (entry / "stat").read_text().rpartition(")")[2].split()
+            except OSError:  # gone meanwhile
+                continue
+            parents[int(entry.name)] = int(fields[1])
+            spent[int(entry.name)] = sum(map(int, fields[11:15]))  # its own, and that of children it has waited for
+    family, more = set(), {os.getpid()}
+    while more:
+        more = {child for child, parent in parents.items() if parent in more} - family
+        family |= more
+    return sum(spent[one] for one in family) / TICK
+
+
+def measured(job: Callable[[], Any]) -> float:
+    before = cpu_seconds()
+    job()
+    return cpu_seconds() - before
+
+
+# ---- the data --------------------------------------------------------------------------------------------------------
+
+
+def write_narrow(spark: Any, path: str, rows: int) -> None:
+    """Write messages of six columns; 5 % are selected."""
+    kinds = "array('car', 'bus', 'van', 'bike')"
+    colors = "array('blue', 'red', 'green', 'grey', 'black')"
+    regions = "array('north', 'east', 'south', 'west')"
+    texts = {
+        "msgid": "concat('ID:', sha2(cast(id as string), 224))",
+        "JMSType": f"element_at({kinds}, cast(pmod(xxhash64(id, 1), 4) as int) + 1)",
+        "color": f"element_at({colors}, cast(pmod(xxhash64(id, 2), 5) as int) + 1)",
+        "weight": "cast(pmod(xxhash64(id, 3), 5000) as int)",
+        "region": f"element_at({regions}, cast(pmod(xxhash64(id, 4), 4) as int) + 1)",
+        "ts": "1700000000000 + id",
+    }
+    made = spark.range(0, rows, 1, 4).select(*(F.expr(text).alias(name) for name, text in texts.items()))
+    made.withColumn("msgid", F.substring("msgid", 1, 51)).write.parquet(path)
+
+
+def raw_messages(rows: int) -> Iterator[list[bytes]]:
+    """Make raw messages with an MQRFH2 and 1 KB of data that no compression shrinks."""
+    rng = random.Random(5)
+    drawn = [
+        {"color": color, "weight": Int32(weight), "region": "north", "JMSType": kind}
+        for kind, color, weight in itertools.product(("car", "bus"), ("blue", "red", "green"), range(500, 5000, 500))
+    ]
+    heads = [mq.encode({"Format": "MQSTR", "MsgId": rng.randbytes(24)}, values) for values in drawn]
+    noise = rng.randbytes(1 << 20)
+    for start in range(0, rows, CHUNK):
+        yield [
+            heads[rng.randrange(len(heads))] + noise[(place := rng.randrange(len(noise) - BODY)) : place + BODY]
+            for _ in range(min(CHUNK, rows - start))
+        ]
+
+
+def write_raw(path: str, rows: int) -> int:
+    """Write the raw messages. Returns how many are selected."""
+    matcher = mqsel.compile(SELECTOR)
+    schema = pa.schema([("value", pa.binary())])
+    hits = 0
+    with pq.ParquetWriter(path, schema, use_dictionary=False, compression="none") as writer:
+        for messages in raw_messages(rows):
+            hits += sum(1 for _ in matcher.filter(messages, format="mq"))
+            writer.write_batch(pa.record_batch([pa.array(messages, pa.binary())], schema=schema))
+    return hits
+
+
+# ---- the contenders --------------------------------------------------------------------------------------------------
+
+
+def nothing(share: float) -> Any:
+    """Make the Arrow function that looks at nothing, and selects as many rows of a batch as the selector."""
+
+    def answer(*columns):  # type: ignore[no-untyped-def]
+        import pyarrow as pa
+
+        rows = len(columns[0])
+        some = int(rows * share)
+        packed = b"\xff" * (some // 8) + b"\0" * ((rows - some) // 8 + 2)
+        return pa.Array.from_buffers(pa.bool_(), rows, [None, pa.py_buffer(packed)])
+
+    answer.__annotations__ = {"columns": pa.Array, "return": pa.Array}
+    return F.arrow_udf(answer, "boolean")
+
+
+def to_nowhere(frame: Any) -> Callable[[], None]:
+    return lambda: frame.write.format("noop").mode("overwrite").save()
+
+
+def narrow_pairs(spark: Any, path: str, rows: int) -> Iterator[Pair]:
+    """Give the pairs over typed columns."""
+    frame = spark.read.parquet(path)
+    by_hand = frame.filter((F.col("JMSType") == "car") & (F.col("color") == "blue") & (F.col("weight") > 2500))
+    native = frame.filter(column(SELECTOR, frame, road="native"))
+    yield Pair("native road : Column by hand", rows, *_jobs(native, by_hand), 1.1)
+
+    arrow = frame.filter(column(SELECTOR, frame, road="arrow"))
+    share = by_hand.count() / rows
+    idle = frame.filter(nothing(share)("JMSType", "color", "weight"))
+    ours, theirs, (count, _) = _jobs(arrow, idle)
+    yield Pair("Arrow road, 3 columns : arrow_udf that does nothing", rows, ours, theirs, (count, by_hand.count), 1.15)
+
+    # The made-up union is what no Catalyst text is exact for: two sides of which each row says the type.
+    mixed = frame.select("*", _union("region").alias("p"), _union("color").alias("q"))
+    where = {"p": "p", "q": "q"}
+    text = "JMSType = 'car' AND color = 'blue' AND weight > 2500 AND p <> q"
+    behind = mixed.filter(column(text, mixed, properties=where)).select(*NAMES)
+    yield Pair("Arrow road behind a prefilter of 5 % : Column by hand", rows, *_jobs(behind, by_hand), 2.5)
+
+    source = _source(spark, path)
+    if source is None:
+        print('spark.read.format("mqsel") is not there: its row is left out', file=sys.stderr)
+    else:
+        yield Pair('format("mqsel") : Column by hand', rows, *_jobs(source, by_hand), 1.6)
+
+
+def _union(name: str) -> Any:
+    tag = F.lit("string").alias("propertyType")
+    return F.struct(tag, F.col(name).alias("string"), F.lit(None).cast("int").alias("integer"))
+
+
+def _source(spark: Any, path: str) -> Any:
+    import mqsel.spark
+
+    if not hasattr(mqsel.spark, "DataSource"):
+        return None
+    spark.dataSource.register(mqsel.spark.DataSource)
+    return spark.read.format("mqsel").option("format", "parquet").option("selector", SELECTOR).load(path)
+
+
+def tuple_pair(spark: Any, path: str, tuples: str, rows: int) -> Pair:
+    """Give the pair over an RDD of pickled tuples."""
+    frame = spark.read.parquet(path)
+    matcher = mqsel.compile(SELECTOR, schema=NAMES)
+    frame.rdd.map(tuple).saveAsPickleFile(tuples, 1000)
+    stored = spark.sparkContext.pickleFile(tuples)
+    ours = stored.mapPartitions(matcher.filter).count
+    theirs = stored.mapPartitions(lambda messages: messages).count
+    by_hand = frame.filter("JMSType = 'car' AND color = 'blue' AND weight > 2500").count
+    return Pair("mapPartitions(m.filter), pickled tuples : pass-through", rows, ours, theirs, (ours, by_hand), 1.1)
+
+
+def raw_pair(spark: Any, path: str, rows: int, hits: int) -> Pair:
+    """Give the pair over raw messages."""
+    frame = spark.read.parquet(path)
+    selected = frame.filter(column(SELECTOR, frame, properties=mq_message("value")))
+    idle = frame.filter(nothing(hits / rows)("value"))
+    ours, theirs, (count, _) = _jobs(selected, idle)
+    return Pair("raw MQ messages, 1 KB of data : pass-through", rows, ours, theirs, (count, lambda: hits), 1.3)
+
+
+def _jobs(ours: Any, theirs: Any) -> tuple[Callable[[], Any], Callable[[], Any], tuple[Any, Any]]:
+    return to_nowhere(ours), to_nowhere(theirs), (ours.count, theirs.count)
+
+
+# ---- the table -------------------------------------------------------------------------------------------------------
+
+
+def run(pair: Pair, rounds: int) -> dict[str, Any]:
+    """Count the hits, warm up, and measure."""
+    mine, wanted = pair.hits[0](), pair.hits[1]()
+    assert mine == wanted > 0, f"{pair.title}: {mine} hits, expected {wanted}"
+    pair.ours()
+    pair.theirs()
+    times = []
+    for number in range(rounds):
+        jobs = (pair.ours, pair.theirs) if number % 2 else (pair.theirs, pair.ours)
+        first, second = (measured(job) for job in jobs)
+        times.append((first, second) if number % 2 else (second, first))
+    ratios = [ours / theirs for ours, theirs in times]
+    ours, theirs = (statistics.median(column) / pair.rows * 1e9 for column in zip(*times, strict=True))
+    return {
+        "title": pair.title,
+        "rows": pair.rows,
+        "hits": mine,
+        "ours": ours,
+        "theirs": theirs,
+        "ratio": statistics.median(ratios),
+        "lowest": min(ratios),
+        "highest": max(ratios),
+        "bar": pair.bar,
+    }
+
+
+def lines(results: list[dict[str, Any]]) -> Iterator[str]:
+    """Give the table."""
+    yield "| CPU time, JVM and Python workers | rows | ns per row | ns per row of the other | ratio (range) | bar |"
+    yield "|---|---|---|---|---|---|"
+    for one in results:
+        missed = "!" if one["ratio"] > one["bar"] else ""
+        cells = [
+            one["title"],
+            f"{one['rows']:,}",
+            f"{one['ours']:.0f}",
+            f"{one['theirs']:.0f}",
+            f"{one['ratio']:.2f}{missed} ({one['lowest']:.2f}–{one['highest']:.2f})",
+            f"≤ {one['bar']}",
+        ]
+        yield f"| {' | '.join(cells)} |"
+
+
+def pairs(spark: Any, folder: Path, narrow: int, wide: int) -> Iterator[Pair]:
+    """Give the pairs, writing the data of each when it is its turn."""
+    path = str(folder / "narrow")
+    write_narrow(spark, path, narrow)
+    yield from narrow_pairs(spark, path, narrow)
+    yield tuple_pair(spark, path, str(folder / "tuples"), narrow)
+    shutil.rmtree(folder / "tuples")
+    raw = str(folder / "raw.parquet")
+    yield raw_pair(spark, raw, wide, write_raw(raw, wide))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="few rows: does it run, and select rightly")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--only", default="", help="only pairs whose title has this text")
+    parser.add_argument("--json", type=Path)
+    chosen = parser.parse_args()
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    warnings.filterwarnings("ignore", category=UserWarning, module="mqsel")
+    spark = (
+        SparkSession.builder.master("local[2]")
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+        .config("spark.log.level", "ERROR")
+        .config("spark.driver.memory", "2g")
+        .getOrCreate()
+    )
+    narrow, wide, rounds = (40_000, 10_000, 1) if chosen.quick else (4_000_000, 1_000_000, chosen.rounds)
+    results = []
+    with tempfile.TemporaryDirectory() as folder:
+        for pair in pairs(spark, Path(folder), narrow, wide):
+            if chosen.only in pair.title:
+                results.append(run(pair, rounds))
+                print(f"{pair.title}: {results[-1]['ratio']:.2f}", file=sys.stderr, flush=True)
+    spark.stop()
+    print("\n".join(lines(results)))
+    if chosen.json is not None:
+        chosen.json.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
