@@ -29,7 +29,9 @@ pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
 from mqsel.spark import Plan, plan
 
 PAIRS = int(os.environ.get("MQSEL_SPARK_PAIRS", "12000"))
+RECORD = PAIRS >= 100_000
 SELECTORS, ROWS = 40, 50  # in one job
+SAMPLED = 6  # one group of vectors in so many takes the Arrow road in CI
 TRUTHS = {True: "TRUE", False: "FALSE", None: "UNKNOWN"}
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning:mqsel")
@@ -269,13 +271,41 @@ def _merged(groups: Any) -> list[tuple[dict[str, str], list[tuple[Any, ...]], li
     ]
 
 
+def _vectors(whose: str) -> list[tuple[dict[str, str], list[tuple[Any, ...]], list[tuple[str, Dialect]]]]:
+    if whose == "others" and not (SHARED / "vectors").is_dir():
+        pytest.skip("vectors of other engines do not stand beside this checkout")
+    return _merged(_grouped(_own_vectors() if whose == "own" else _other_vectors()))
+
+
+def _is_lenient(session: Any) -> bool:
+    return bool(session.conf.get("spark.sql.ansi.enabled") == "false")
+
+
+@pytest.mark.parametrize("whose", ["own", "others"])
+def test_vectors_on_the_arrow_road(session: Any, whose: str) -> None:
+    """Every vector that fits a schema: Arrow = machine; a sample of them unless it is for the record."""
+    groups = _vectors(whose)
+    if not RECORD:
+        if _is_lenient(session):
+            pytest.skip("the machine knows no ANSI: with it off for the record only")
+        groups = groups[::SAMPLED]
+    asked = 0
+    for kinds, rows, cases in groups:
+        frame = _frame(session, kinds, rows).coalesce(1)
+        wrong, _ = _differences(frame, kinds, rows, cases, "arrow")
+
+        assert not wrong, f"{len(wrong)} differ\n" + "\n".join(wrong[:5])
+        asked += len(cases)
+    print(f"{len(groups)} jobs; {asked} selectors took the Arrow road")
+
+    assert asked > 50
+
+
 @pytest.mark.parametrize("whose", ["own", "others"])
 def test_vectors_on_the_native_road(session: Any, whose: str) -> None:
     """Every vector that fits a schema: native = machine; at least 95 % need no other road."""
-    if whose == "others" and not (SHARED / "vectors").is_dir():
-        pytest.skip("vectors of other engines do not stand beside this checkout")
-    groups = _merged(_grouped(_own_vectors() if whose == "own" else _other_vectors()))
-    if PAIRS < 100_000 and session.conf.get("spark.sql.ansi.enabled") == "false":
+    groups = _vectors(whose)
+    if not RECORD and _is_lenient(session):
         groups = groups[::4]  # ANSI off is the road without traps: all of it for the record only
     native = asked = 0
     for kinds, rows, cases in groups:
