@@ -9,6 +9,7 @@ import os
 import pickle
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from contextlib import suppress
@@ -779,7 +780,10 @@ def test_interrupt():
     """Ctrl-C ends the run without a word, with exit code 130."""
     command = [sys.executable, "-m", "mqsel", "match", "color = 'blue'", "-"]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    # What runs in the background of a shell ignores the signal, and its children with it.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     with subprocess.Popen(command, **pipes) as child:
+        signal.signal(signal.SIGINT, before)
         child.stdin.write(BLUE * 1000)  # more than stdout keeps back: when it arrives, the run has begun
         child.stdin.flush()
         child.stdout.readline()
