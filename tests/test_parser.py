@@ -36,7 +36,7 @@ def test_flat_chains_compile(name: str) -> None:
 
 
 def test_compile_time_is_linear() -> None:
-    """Ten times the terms take at most twenty times the time: nothing quadratic."""
+    """Ten times the terms take at most forty times the time: nothing quadratic, on a machine with other work too."""
     times = []
     for terms in (3_000, 30_000):
         text = " AND ".join(f"(a{i % 50} = {i} OR NOT b LIKE 'x%{i}')" for i in range(terms))
@@ -44,7 +44,7 @@ def test_compile_time_is_linear() -> None:
         mqsel.compile(text, dialect=JMS)
         times.append(time.perf_counter() - began)
 
-    assert times[1] < 20 * times[0], times
+    assert times[1] < 40 * times[0], times
 
 
 @pytest.mark.parametrize(
