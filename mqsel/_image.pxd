@@ -18,6 +18,20 @@ cdef enum:
     ERR = 3
 
 
+# The types of values, numbered as in mqsel.values.
+cdef enum:
+    MQTYPE_NULL = 2
+    MQTYPE_BOOLEAN = 4
+    MQTYPE_BYTE_STRING = 8
+    MQTYPE_INT8 = 16
+    MQTYPE_INT16 = 32
+    MQTYPE_INT32 = 64
+    MQTYPE_INT64 = 128
+    MQTYPE_FLOAT32 = 256
+    MQTYPE_FLOAT64 = 512
+    MQTYPE_STRING = 1024
+
+
 # What a value is to an operator. The four kinds of number stand together, in the order of Java's promotion.
 cdef enum Tag:
     NULL_VALUE

@@ -117,18 +117,6 @@ cdef extern from "Python.h":
     int __Pyx_PyUnicode_READY(PyObject *text)
 
 cdef enum:
-    MQTYPE_NULL = 2
-    MQTYPE_BOOLEAN = 4
-    MQTYPE_BYTE_STRING = 8
-    MQTYPE_INT8 = 16
-    MQTYPE_INT16 = 32
-    MQTYPE_INT32 = 64
-    MQTYPE_INT64 = 128
-    MQTYPE_FLOAT32 = 256
-    MQTYPE_FLOAT64 = 512
-    MQTYPE_STRING = 1024
-
-cdef enum:
     NO_PLACE = 0x7FFFFFFF       # beyond the entries of any dict
     LONG_SCAN = 32              # bytes from which memchr is quicker than looking at one after the other
     FAILURES = 100              # errors that a stream keeps

@@ -19,7 +19,8 @@ from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memchr, memcmp, memcpy, memset
 
 from mqsel._vm cimport (
-    BOOLEAN, BYTES, FLOAT32, FLOAT64, INT32, INT64, NULL_VALUE, STRING, Record, Value
+    BOOLEAN, BYTES, FLOAT32, FLOAT64, INT32, INT64, MQTYPE_BOOLEAN, MQTYPE_BYTE_STRING, MQTYPE_FLOAT32, MQTYPE_FLOAT64,
+    MQTYPE_INT8, MQTYPE_INT16, MQTYPE_INT32, MQTYPE_INT64, MQTYPE_NULL, MQTYPE_STRING, NULL_VALUE, STRING, Record, Value
 )
 
 from mqsel import errors
@@ -42,16 +43,6 @@ cdef extern from "Python.h":
     PyObject *PyErr_Occurred()
 
 cdef enum:
-    MQTYPE_NULL = 2
-    MQTYPE_BOOLEAN = 4
-    MQTYPE_BYTE_STRING = 8
-    MQTYPE_INT8 = 16
-    MQTYPE_INT16 = 32
-    MQTYPE_INT32 = 64
-    MQTYPE_INT64 = 128
-    MQTYPE_FLOAT32 = 256
-    MQTYPE_FLOAT64 = 512
-    MQTYPE_STRING = 1024
     DT_UNKNOWN = 1
 
 # The rows of mqrfh2.NOTES, by number: each is pinned by a vector.
