@@ -36,15 +36,18 @@ def test_flat_chains_compile(name: str) -> None:
 
 
 def test_compile_time_is_linear() -> None:
-    """Ten times the terms take at most forty times the time: nothing quadratic, on a machine with other work too."""
+    """Ten times the terms take at most twenty times the time, the best of three each: nothing quadratic."""
     times = []
     for terms in (3_000, 30_000):
         text = " AND ".join(f"(a{i % 50} = {i} OR NOT b LIKE 'x%{i}')" for i in range(terms))
-        began = time.perf_counter()
-        mqsel.compile(text, dialect=JMS)
-        times.append(time.perf_counter() - began)
+        taken = []
+        for _ in range(3):
+            began = time.perf_counter()
+            mqsel.compile(text, dialect=JMS.replace(max_length=10_000_000 + len(taken)))
+            taken.append(time.perf_counter() - began)
+        times.append(min(taken))
 
-    assert times[1] < 40 * times[0], times
+    assert times[1] < 20 * times[0], times
 
 
 @pytest.mark.parametrize(
