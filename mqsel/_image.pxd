@@ -135,7 +135,7 @@ cdef struct Image:
     PyObject *kept          # list: Python objects that these arrays point into
     Py_ssize_t slot_count
     Py_ssize_t constant_count
-    int mismatch            # what a type mismatch gives: FALSE or ERR
+    int mismatch            # what a type mismatch gives: FALSE, ERR or UNKNOWN
     bint null_is_error      # arithmetic on NULL is ERR, not NULL
     bint between_literal    # BETWEEN with a NULL is FALSE, not its expansion
 

@@ -135,7 +135,7 @@ cdef Image *image_new(program) except NULL:
     """Decode a verified program."""
     cdef Image *image = <Image *> zeroed(1, sizeof(Image))
     dialect = program.dialect
-    image.mismatch = ERR if dialect.type_mismatch == "selector" else FALSE
+    image.mismatch = {"operation": FALSE, "selector": ERR, "unknown": UNKNOWN}[dialect.type_mismatch]
     image.null_is_error = dialect.null_arithmetic == "selector"
     image.between_literal = dialect.between_null == "literal"
     try:

@@ -14,6 +14,7 @@ from typing import NamedTuple, cast
 
 from mqsel import errors
 from mqsel.dialect import Dialect
+from mqsel.lexer import TWO_MINUS_SIGNS, dashes
 from mqsel.nodes import (
     And,
     Arithmetic,
@@ -91,19 +92,24 @@ def check(node: Node, text: str, dialect: Dialect) -> Checked:
     for part in order:
         if isinstance(part, Identifier) and part.name not in names:
             names[part.name] = _property(part, text, dialect)
-    _check_types(order, node, text)
+    try:
+        _check_types(order, node, text)
+    except errors.SelectorTypeError as error:
+        if _touches_dashes(text, error.span):
+            error.hint = TWO_MINUS_SIGNS
+        raise
     constant = None
     if not names:
         constant = truth_of(evaluate(node, dialect))
         if constant is not Truth.TRUE and dialect.constant_false == "reject":
             raise errors.always_false(text, str(constant))
-    return Checked(node, order, text, dialect, names, constant, _match_option(node))
+    return Checked(node, order, text, dialect, names, constant, _match_option(node, text))
 
 
 def remark(checked: Checked) -> Remarks:
     """Look for what is right and yet worth a remark. Apart from `check`, because only people need it."""
     tests, expected = _count_tests(checked.order), _expected(checked.order, checked.names)
-    return Remarks(tests, expected, _warnings(tests, expected, checked.dialect))
+    return Remarks(tests, expected, _warnings(checked, tests, expected))
 
 
 # ---- names: LANGUAGE §6, IBM-MQ §1 -----------------------------------------------------------------------------------
@@ -291,6 +297,13 @@ def _check_types(order: list[Node], root: Node, text: str) -> None:
         raise errors.not_a_condition(text, root.span, _described(root, text))
 
 
+def _touches_dashes(text: str, span: errors.Span) -> bool:
+    """Tell whether ``--`` stands in *span* or, blanks apart, beside it."""
+    left = len(text[: span[0]].rstrip()) - 2
+    right = len(text) - len(text[span[1] :].lstrip())
+    return any(left <= place <= right for place in dashes(text))
+
+
 def _need_number(node: Node, text: str, what: str, hint: str) -> None:
     if kind_of(node) not in (None, "number"):
         raise errors.wrong_type(text, node.span, what, _described(node, text), hint)
@@ -371,14 +384,14 @@ _IDENTIFIER = re.compile(r"ID:([0-9A-Fa-f]{48})")
 _MATCH_OPTIONS = {"JMSMessageID": "MQMO_MATCH_MSG_ID", "JMSCorrelationID": "MQMO_MATCH_CORREL_ID"}
 
 
-def _match_option(node: Node) -> MatchOption | None:
-    if not (isinstance(node, Comparison) and node.operator == "="):
-        return None
-    for name, text in ((node.left, node.right), (node.right, node.left)):
-        if isinstance(name, Identifier) and isinstance(text, Literal) and isinstance(text.value, str):
-            found = _IDENTIFIER.fullmatch(text.value)
-            if found and name.name in _MATCH_OPTIONS:
-                return MatchOption(_MATCH_OPTIONS[name.name], bytes.fromhex(found[1]))
+def _match_option(node: Node, text: str) -> MatchOption | None:
+    """Find the identifier to match: IBM's client takes the name on the left and no parentheses, or compares strings."""
+    match node:
+        case Comparison("=", Identifier(name), Literal(value=str(value))) if name in _MATCH_OPTIONS:
+            found = _IDENTIFIER.fullmatch(value)
+            bare = "(" not in text[: node.left.span[0]] and ")" not in text[node.right.span[1] :]
+            if found and bare:
+                return MatchOption(_MATCH_OPTIONS[name], bytes.fromhex(found[1]))
     return None
 
 
@@ -414,11 +427,13 @@ def _expected(order: list[Node], names: dict[str, str]) -> dict[str, tuple[str, 
     return {name: tuple(kinds) for name, kinds in expected.items()}
 
 
-def _warnings(tests: int, expected: dict[str, tuple[str, ...]], dialect: Dialect) -> tuple[str, ...]:
+def _warnings(checked: Checked, tests: int, expected: dict[str, tuple[str, ...]]) -> tuple[str, ...]:
     found: list[str] = []
+    if dashes(checked.text):
+        found.append(TWO_MINUS_SIGNS)
     if tests > MAX_TESTS:
         found.append(f"the selector has {tests} tests: IBM MQ may refuse more than {MAX_TESTS}")
-    headers = _HEADER_KINDS[dialect.headers]
+    headers = _HEADER_KINDS[checked.dialect.headers]
     for name, kinds in expected.items():
         if len(kinds) > 1:
             found.append(f"'{name}' is compared with {' and '.join(kinds)}: one of them never matches")

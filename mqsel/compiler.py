@@ -164,7 +164,7 @@ class _Lowering:
         """Collect the nodes whose evaluation may be ERR, from the leaves up; weigh all, if there is one."""
         dialect = self.checked.dialect
         classes = set(map(type, self.checked.order))
-        if dialect.type_mismatch == "operation" and not classes & {Arithmetic, Sign}:
+        if dialect.type_mismatch != "selector" and not classes & {Arithmetic, Sign}:
             return
         for node in self.checked.order:
             parts = children(node)
@@ -457,7 +457,9 @@ class _Lowering:
     def may_be_unknown(self, node: Node) -> bool:
         if isinstance(node, (IsNull, Literal)):
             return False
-        return not (isinstance(node, Between) and self.checked.dialect.between_null == "literal")
+        dialect = self.checked.dialect
+        by_mismatch = dialect.type_mismatch == "unknown"
+        return by_mismatch or not (isinstance(node, Between) and dialect.between_null == "literal")
 
     # ---- pools
 

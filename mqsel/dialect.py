@@ -12,7 +12,7 @@ from mqsel.errors import ArgumentError
 
 # Allowed values of each field, in the order in which a program numbers them: append only.
 CHOICES: dict[str, tuple[str, ...]] = {
-    "type_mismatch": ("operation", "selector"),
+    "type_mismatch": ("operation", "selector", "unknown"),
     "null_arithmetic": ("unknown", "selector"),
     "between_null": ("literal", "expand"),
     "constant_false": ("reject", "accept"),
@@ -31,8 +31,9 @@ class Dialect:
     """A set of language choices; every field names both readings and the seed or page that gives them.
 
     Attributes:
-        type_mismatch: ``operation`` (that comparison is FALSE; seed 003, Jakarta Messaging 3.8.1.3) or ``selector``
-            (the complete selector is false; seed 001).
+        type_mismatch: ``operation`` (that comparison is FALSE; seed 003, Jakarta Messaging 3.8.1.3), ``selector``
+            (the complete selector is false; seed 001) or ``unknown`` (that comparison is UNKNOWN; what the selector
+            engine inside IBM's Java client does, measured on 9.4.1).
         null_arithmetic: ``unknown`` (SQL-92) or ``selector`` (seeds 000, 001: the complete selector is false).
         between_null: ``literal`` (any NULL: BETWEEN FALSE, NOT BETWEEN TRUE; seeds 000, 001) or ``expand`` (the
             equivalence with comparisons decides; seed 004).
@@ -117,4 +118,13 @@ IBM_MQ = Dialect(
     max_length=10240,
 )
 
-PRESETS: dict[str, Dialect] = {"IBM_MQ": IBM_MQ, "IBM_JMS": IBM_JMS, "TIBCO_EMS": TIBCO_EMS, "JMS": JMS}
+# The engine inside IBM's Java client, which selects on the client's side in compatibility mode: as measured on 9.4.1.
+IBM_JAVA_CLIENT = Dialect(type_mismatch="unknown", headers="any")
+
+PRESETS: dict[str, Dialect] = {
+    "IBM_MQ": IBM_MQ,
+    "IBM_JMS": IBM_JMS,
+    "IBM_JAVA_CLIENT": IBM_JAVA_CLIENT,
+    "TIBCO_EMS": TIBCO_EMS,
+    "JMS": JMS,
+}

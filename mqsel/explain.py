@@ -134,7 +134,7 @@ def _reason(
         seen.append("an integer is divided by zero: the complete selector is false")
     elif _truth(checked, node, strict, message) is Truth.ERR:
         seen.append(
-            "types differ: the complete selector is false" if truth is Truth.ERR else "types differ: the test is FALSE"
+            f"types differ: {'the complete selector is false' if truth is Truth.ERR else f'the test is {truth}'}"
         )
     elif truth is Truth.ERR:
         seen.append("arithmetic on a missing property: the complete selector is false")

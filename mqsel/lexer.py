@@ -17,8 +17,8 @@ from mqsel.errors import Span
 
 KEYWORDS = frozenset("NULL TRUE FALSE NOT AND OR BETWEEN LIKE IN IS ESCAPE".split())
 
-# Kinds of tokens after which a value is complete: a minus there is binary.
-OPERANDS = frozenset({"identifier", "string", "exact", "approximate", "bytes", ")", "NULL", "TRUE", "FALSE"})
+NO_COMMENTS = "a selector has no comments"
+TWO_MINUS_SIGNS = f"{NO_COMMENTS}: '--' is two minus signs"
 
 
 class Token(NamedTuple):
@@ -64,7 +64,7 @@ _CHARACTER_HINTS = {
     "]": "names are written without brackets",
     "?": "there are no parameters; the wildcard for one character is _ in a LIKE pattern",
     "\\": "a backslash has a meaning only inside a string",
-    "#": "comments are not supported",
+    "#": NO_COMMENTS,
     "@": "there are no parameters in a selector",
     "^": "there is no such operator; nor is there a power",
     "~": "there is no such operator; negation is written NOT",
@@ -88,7 +88,7 @@ def _pattern(whitespace: str, dots: str) -> re.Pattern[str]:
     return re.compile(
         f"(?P<space>[{space}]+)"
         f"|(?P<name>[{_START}](?<![{space}]){part})"
-        r"|(?P<operator><>|<=|>=|--?|/\*?|[=<>+*(),])"
+        r"|(?P<operator><>|<=|>=|/\*?|[-=<>+*(),])"
         # The look-ahead keeps an unterminated string from ending at one half of a doubled apostrophe.
         r"|(?P<string>'[^']*(?:''[^']*)*'(?!'))"
         r"|(?P<hex>0[xX][0-9A-Fa-f]*[lL]?)"
@@ -111,7 +111,6 @@ def tokenize(text: str, dialect: Dialect) -> tuple[Token, ...]:
     tokens: list[Token] = []
     append = tokens.append
     new = tuple.__new__  # half the price of Token(…)
-    previous = ""
     for match in _pattern(dialect.whitespace, dialect.identifier_dots).finditer(text):
         group = match.lastgroup
         if group == "space":
@@ -129,13 +128,9 @@ def tokenize(text: str, dialect: Dialect) -> tuple[Token, ...]:
                     _check_name(text, start, word, dialect)
                     kind = "identifier"
             case "operator":
-                if word == "/*" or (word == "--" and previous in OPERANDS and _is_comment(text, start, stop)):
-                    hint = "comments are not supported; to subtract a negative number leave a blank: 5 - -3"
-                    raise errors.unexpected_character(text, (start, stop), hint)
-                if word == "--":
-                    append(new(Token, ("-", "-", start, start + 1)))
-                    start, value = start + 1, "-"
-                kind = str(value)
+                if word == "/*":
+                    raise errors.unexpected_character(text, (start, stop), NO_COMMENTS)
+                kind = word
             case "string":
                 kind = "string"
                 value = word[1:-1].replace("''", "'")
@@ -151,15 +146,13 @@ def tokenize(text: str, dialect: Dialect) -> tuple[Token, ...]:
                 if type(value) is float:
                     kind = "approximate"
         append(new(Token, (kind, value, start, stop)))
-        previous = kind
     append(Token("end", "", len(text), len(text)))
     return tuple(tokens)
 
 
-def _is_comment(text: str, start: int, stop: int) -> bool:
-    """Tell ``5 -- remark`` and ``5 --remark`` from ``5--3`` and ``a--b``, which subtract a negative."""
-    following = text[stop : stop + 1]
-    return not following or following.isspace() or (text[start - 1].isspace() and following.isalpha())
+def dashes(text: str) -> list[int]:
+    """List where ``--`` stands outside of strings: two minus signs, which people may have meant as a comment."""
+    return [match.start() for match in re.finditer(r"'[^']*'|\"[^\"]*\"|--", text) if match.group() == "--"]
 
 
 def _check_name(text: str, start: int, word: str, dialect: Dialect) -> None:

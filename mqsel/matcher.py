@@ -201,7 +201,7 @@ def compile(  # noqa: A001 (like re.compile)
 
     Args:
         text: the selector; an empty or blank one selects everything.
-        dialect: how to read it: IBM_MQ, IBM_JMS, TIBCO_EMS, JMS, or a variation of one.
+        dialect: how to read it: IBM_MQ, IBM_JMS, IBM_JAVA_CLIENT, TIBCO_EMS, JMS, or a variation of one.
         schema: the layout of messages that are sequences: names, (name, type) pairs, or a mapping of names to types.
         optimize: rearrange and fuse; the truth values are the same without.
         for_subscription: report a faulty text with the reason code a subscription gets (2551 instead of 2459).

@@ -23,7 +23,7 @@ from typing import NoReturn
 
 from mqsel import errors
 from mqsel.dialect import Dialect
-from mqsel.lexer import KEYWORDS, Token, tokenize
+from mqsel.lexer import KEYWORDS, NO_COMMENTS, TWO_MINUS_SIGNS, Token, dashes, tokenize
 from mqsel.nodes import (
     And,
     Arithmetic,
@@ -74,7 +74,15 @@ def parse(text: str, dialect: Dialect) -> Node:
 
     Raises: SelectorSyntaxError, SelectorLimitError.
     """
-    return _Parser(text, tokenize(text, dialect)).selector()
+    try:
+        return _Parser(text, tokenize(text, dialect)).selector()
+    except errors.SelectorSyntaxError as error:
+        # What is no selector behind two minus signs, on their line or right at the start of the next, is a remark.
+        start = error.span[0]
+        line = text.rfind("\n", 0, len(text[:start].rstrip())) + 1
+        if any(line <= place <= start for place in dashes(text)):
+            error.hint = TWO_MINUS_SIGNS
+        raise
 
 
 class _Parser:
@@ -326,7 +334,7 @@ class _Parser:
         earlier = self.tokens[self.at - 2].kind if self.at > 1 else ""
         following = self.tokens[self.at + 1].kind if kind != "end" else ""
         if before == "/" and kind == "/":
-            return "comments are not supported"
+            return NO_COMMENTS
         if before in _RELATIONS and kind in _RELATIONS:
             if self.tokens[self.at - 1].stop < token.start and before + kind in _RELATIONS:
                 return f"write {before}{kind} without a blank"

@@ -168,7 +168,7 @@ def shared(*parts: str) -> Path:
 
 def json_lines(path: Path) -> list[dict[str, Any]]:
     """Read a JSON Lines file."""
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line]
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line]
 
 
 @pytest.fixture(scope="session")

@@ -88,10 +88,10 @@ class _Message:
         return kind, _to_float32(value) if kind == "float32" else value
 
     def mismatch(self) -> str:
-        """§2: `type_mismatch` = `operation` (that comparison is FALSE) · `selector` (ERR)."""
+        """§2: `type_mismatch` = `operation` (that comparison is FALSE) · `selector` (ERR) · `unknown` (UNKNOWN)."""
         if self.dialect.type_mismatch == "selector":
             raise _SelectorIsFalseError
-        return FALSE
+        return UNKNOWN if self.dialect.type_mismatch == "unknown" else FALSE
 
     def truth(self, node: nodes.Node) -> str:
         """Evaluate a condition."""

@@ -49,6 +49,7 @@ LETTERS = {
         float_suffix_on_integer=False,
     ),
     "IBM_JMS": Letters(float_suffix_on_integer=False),
+    "IBM_JAVA_CLIENT": Letters(),
     "TIBCO_EMS": Letters(hex_octal=False),
     "JMS": Letters(),
 }
@@ -126,7 +127,7 @@ def random_case(rng: random.Random, dialect_name: str) -> tuple[str, Properties]
 
     Args:
         rng: the only source of randomness.
-        dialect_name: "IBM_MQ", "IBM_JMS", "TIBCO_EMS" or "JMS".
+        dialect_name: a name of `LETTERS`.
 
     Returns:
         The text; type and value by name of property.

@@ -181,7 +181,7 @@ def test_unknown_dialect(run):
     """A dialect that is not there is bad usage, and the others are named."""
     status, out, err = run("match", "--dialect", "sql", "a = 1", "-")
     assert (status, out) == (2, b"")
-    assert "there is no dialect 'sql': choose IBM_MQ, IBM_JMS, TIBCO_EMS, JMS" in err
+    assert "there is no dialect 'sql': choose IBM_MQ, IBM_JMS, IBM_JAVA_CLIENT, TIBCO_EMS, JMS" in err
 
 
 @pytest.mark.parametrize("limit", ["0", "-1", "many"])
@@ -382,6 +382,8 @@ def test_check_says_what_is_special(run):
     assert f"option    MQMO_MATCH_MSG_ID {'0A' * 24}" in out
     assert "reads     a  any type" in run("check", "a IS NULL")[1].decode()
     assert "warning   'JMSPriority' is a number" in run("check", "JMSPriority = 'high'")[1].decode()
+    assert "warning   a selector has no comments" in run("check", "a = 5 -- b")[1].decode()
+    assert "warning" not in run("check", "a = '5 -- b'")[1].decode()
 
 
 def test_check_of_a_fault(run):

@@ -135,6 +135,34 @@ def test_huge_numbers_are_refused_quickly() -> None:
     assert time.perf_counter() - began < 5
 
 
+@pytest.mark.parametrize(
+    ("text", "is_remark"),
+    [
+        ("a = 1 -- some remark", True),
+        ("a = 1 -- isn't it?", True),
+        ("a = 1 -- 3rd", True),
+        ("a = 'x' -- remark", True),
+        ("a IN ('x') -- remark", True),
+        ("a = 1 AND b -- active", True),
+        ("a -- remark", True),
+        ("a = 1--", True),
+        ("-- remark\na = 1", True),
+        ("a = 1 -- some remark\nAND b = 2", True),
+        ("a == 1 -- remark", False),
+        ("a = 'x -- y", False),
+        ("a = '--' b", False),
+        ("a = 5--b AND c = 'x' + 1", False),
+        ("a = 5--b AND\n\nc = = 1", False),
+    ],
+)
+def test_two_minus_signs_are_no_comment(text: str, is_remark: bool) -> None:
+    """Where ``--`` was meant as a comment and does not parse, the hint says so; other mistakes keep their own hint."""
+    with pytest.raises((errors.SelectorSyntaxError, errors.SelectorTypeError)) as caught:
+        mqsel.compile(text, dialect=JMS)
+
+    assert ("no comments" in (caught.value.hint or "")) == is_remark, caught.value
+
+
 def test_tokens_of_numbers() -> None:
     """Hexadecimal, octal and suffixes give the values Java gives."""
     values = [t.value for t in tokenize("0x1F 0XffL 017 0 00 7. .5 5F 7E3 1e-2d 5L", JMS)][:-1]

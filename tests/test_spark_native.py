@@ -21,7 +21,7 @@ from conftest import SHARED, VECTORS_ROOT, dialects_of, json_lines
 
 import mqsel
 from mqsel import errors
-from mqsel.dialect import JMS, PRESETS, Dialect
+from mqsel.dialect import CHOICES, JMS, PRESETS, Dialect
 from mqsel.values import Float32, Int8, Int16, Int32
 
 pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
@@ -133,7 +133,7 @@ def _drawn(rng: random.Random, name: str) -> tuple[dict[str, str], list[tuple[An
         dialect = preset
         if rng.random() < 0.5:
             dialect = preset.replace(
-                type_mismatch=rng.choice(("operation", "selector")),
+                type_mismatch=rng.choice(CHOICES["type_mismatch"]),
                 null_arithmetic=rng.choice(("unknown", "selector")),
                 between_null=rng.choice(("literal", "expand")),
             )
@@ -146,7 +146,7 @@ def test_generated_pairs_on_the_native_road(session: Any, record_property: Any) 
     rng = random.Random(f"native {PAIRS}")
     pairs = native = asked = 0
     while pairs < PAIRS / 2:
-        kinds, rows, cases = _drawn(rng, list(PRESETS)[asked // SELECTORS % 4])
+        kinds, rows, cases = _drawn(rng, list(PRESETS)[asked // SELECTORS % len(PRESETS)])
         frame = _frame(session, kinds, rows).coalesce(1)
         wrong, taken = _differences(frame, kinds, rows, cases, None)
 

@@ -491,7 +491,9 @@ class _Translator:
         raise AssertionError(node)
 
     def mismatch(self, *values: _Value, err: str = "") -> Condition:
-        """Say what a type mismatch is: FALSE or ERR, and UNKNOWN where a value is NULL."""
+        """Say what a type mismatch is: FALSE, ERR or UNKNOWN, and UNKNOWN where a value is NULL."""
+        if self.dialect.type_mismatch == "unknown":
+            return Condition(UNKNOWN, err)
         present = _is_not_null(*values)
         sql = f"CASE WHEN {present} THEN false END" if present else "false"
         if self.dialect.type_mismatch == "selector":
