@@ -26,7 +26,8 @@ from mqsel.checker import check, remark
 from mqsel.cluster import sifted_on_spark
 from mqsel.dialect import IBM_MQ, PRESETS, Dialect
 from mqsel.errors import FileError, MqselError, PropertyTypeError, SelectorError
-from mqsel.formats.files import STRUC_IDS, Piece, format_of, opened, pieces, unfolded
+from mqsel.formats.dumps import Piece
+from mqsel.formats.files import STRUC_IDS, format_of, opened, pieces, unfolded
 from mqsel.formats.jsonl import message_from_json
 from mqsel.formats.records import SCHEMAS
 from mqsel.inspection import as_json, inspected, table
@@ -81,6 +82,7 @@ class _Desk:
         self._place: tuple[int, str] = (-1, "")
         self._lines_before = 0
         self._reported = 0
+        self._note = ""  # place and words of what was skipped first of a message
         self._out = sys.stdout.buffer
         self._is_live = sys.stdout.isatty()
 
@@ -105,6 +107,9 @@ class _Desk:
                 self._out.flush()
         elif isinstance(record, Tally):
             self.total.add(record)
+            if record.note is not None and not self._note:
+                line, text = record.note
+                self._note = f"{_place(name, kind, self._lines_before + line)}: {text}"
             self._lines_before += record.lines
         elif isinstance(record, Broken):
             self.fail(name, record.why)
@@ -145,6 +150,9 @@ class _Desk:
             if most:
                 shown = ", ".join(f"{name} {count:,}" for name, count in most[:_NAMED])
                 print(f"{word}: {shown}{', …' * (len(most) > _NAMED)}", file=sys.stderr)
+        if total.noted:
+            messages = f"{total.noted:,} message{'s' * (total.noted != 1)}"
+            print(f"skipped in part: {messages}, the first {self._note}", file=sys.stderr)
         return 2 if self.trouble else int(not total.selected)
 
 
@@ -480,8 +488,9 @@ connect    records of Confluent's JMS and IBM MQ source connectors, one JSON obj
 connect-ibm, lenses, nifi, pulsar
            the same of these tools; all but connect and pulsar lose types: see --type
 qload      what dmpmqmsg or QLOAD wrote
+amqsbcg    what the sample program amqsbcg printed, with whatever was copied from the terminal along with it
 mq         bytes: messages with their length in front (4 bytes, big-endian), or one message; of a directory every file
-A file of format json, qload or mq is known by its first bytes.
+A file of format json, qload, amqsbcg or mq is known by its first bytes. Texts may be in UTF-16.
 """
 _MATCH_EXAMPLES = f"""\
 A message is a JSON object on one line. A plain whole number is an int64, any other number a float64; a value may name

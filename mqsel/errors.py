@@ -810,8 +810,8 @@ def misplaced_option(name: str, kind: str) -> ArgumentError:
     return ArgumentError(f"the option {name} is not for files of format {kind}", hint="leave it away")
 
 
-def message_trouble(path: str, kind: str, place: int, error: MqselError) -> FileError:
-    line, offset = (place, 0) if kind == "qload" else (None, place)
+def message_trouble(path: str, place: int, error: MqselError, *, is_line: bool) -> FileError:
+    line, offset = (place, 0) if is_line else (None, place)
     return FileError(error.message, path=path, line=line, offset=offset, hint=error.hint)
 
 

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 from mqsel import formats
 from mqsel.errors import DecodeError, FileError, MqselError, PropertyTypeError, shortened
 from mqsel.formats import records
-from mqsel.formats.files import Piece
+from mqsel.formats.dumps import Piece
+from mqsel.formats.files import FRAMINGS
 from mqsel.formats.jsonl import object_from_json, typed
 from mqsel.values import Float32, Int8, Int16, Int32
 
@@ -63,7 +64,7 @@ def inspected(
 
     Returns: for each message its place, and what it has or why it is none.
     """
-    reader = None if kind in ("json", "mq", "qload") else records.reader(kind, types=types)
+    reader = None if kind in ("json", *FRAMINGS) else records.reader(kind, types=types)
     for number, piece in enumerate(source, 1):
         place = (
             number

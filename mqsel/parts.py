@@ -16,7 +16,8 @@ from typing import NamedTuple
 
 from mqsel import errors, parquet
 from mqsel.errors import FileError, file_trouble
-from mqsel.formats.files import FRAMINGS, Piece, format_of, opened, pieces
+from mqsel.formats.dumps import Piece
+from mqsel.formats.files import FRAMINGS, format_of, opened, pieces
 
 SIZE = 32 << 20  # bytes of a part
 TROUBLE = (OSError, EOFError, zlib.error)

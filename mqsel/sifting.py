@@ -15,7 +15,9 @@ from typing import Any, NamedTuple
 from mqsel import formats, parquet
 from mqsel.errors import DecodeError, FileError, MqselError, PropertyTypeError
 from mqsel.formats import records
-from mqsel.formats.files import Piece
+from mqsel.formats._mq import Decoder as MQDecoder
+from mqsel.formats.dumps import Piece
+from mqsel.formats.files import FRAMINGS
 from mqsel.formats.jsonl import message_from_json, object_from_json, typed
 from mqsel.matcher import Matcher
 from mqsel.parts import Part, messages
@@ -23,9 +25,9 @@ from mqsel.values import Truth
 
 REPORTED = 10  # skipped messages reported in full
 
-# What --format takes. The first and the records of others are lines of JSON, the last two are bytes.
-FORMATS = ("json", *records.SCHEMAS, "qload", "mq")
-BYTES = ("qload", "mq")
+# What --format takes. The first and the records of others are lines of JSON, the last are messages as bytes.
+BYTES = tuple(FRAMINGS)
+FORMATS = ("json", *records.SCHEMAS, *BYTES)
 
 
 class Ask(NamedTuple):
@@ -61,6 +63,8 @@ class Tally:
         skipped: what is no message, and messages with a value that no property can have.
         missing: for each property, how many of the unknown messages do not have it.
         unread: for each property, how many texts did not parse as the type that is declared.
+        noted: messages of which something was skipped: a folder, a property, a name that is not allowed.
+        note: the place of the first of them, and what was skipped of it.
     """
 
     lines: int = 0
@@ -70,6 +74,8 @@ class Tally:
     skipped: int = 0
     missing: Counter[str] = field(default_factory=Counter)
     unread: Counter[str] = field(default_factory=Counter)
+    noted: int = 0
+    note: tuple[int, str] | None = None
 
     def add(self, other: Tally) -> None:
         """Add the counts of another piece."""
@@ -80,6 +86,7 @@ class Tally:
         self.skipped += other.skipped
         self.missing += other.missing
         self.unread += other.unread
+        self.noted += other.noted
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,9 +143,12 @@ def sift(matcher: Matcher, ask: Ask, pieces: Iterable[bytes | Piece | FileError]
     tally = Tally()
     spelled = spellings(matcher)
     reader: records.RecordReader | None = None
+    mq: MQDecoder | None = None
     read = parsed = _json_reader(matcher)
     if ask.format in BYTES:
-        read = formats.decoder("mq", matcher)
+        read = made = formats.decoder("mq", matcher)
+        assert isinstance(made, MQDecoder)
+        mq = made
         parsed = lambda data: formats.properties(data, {*spelled, *spelled.values()})  # noqa: E731
     elif ask.format != "json":
         reader = records.reader(ask.format, matcher.properties, dict(ask.types))
@@ -165,6 +175,8 @@ def sift(matcher: Matcher, ask: Ask, pieces: Iterable[bytes | Piece | FileError]
             if isinstance(piece, FileError):
                 raise piece
             message = read(data)
+            if mq is not None and mq.noted and tally.note is None:
+                tally.note = (place, formats.first_note(data))
             if isinstance(message, bool):  # known without running the selector
                 truth = Truth(message)
             elif matches(message):
@@ -191,6 +203,7 @@ def sift(matcher: Matcher, ask: Ask, pieces: Iterable[bytes | Piece | FileError]
                 head = b""
             if tally.selected == ask.limit:
                 break
+    tally.noted = 0 if mq is None else mq.noted
     yield tally
 
 

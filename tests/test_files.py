@@ -1,8 +1,8 @@
 """Files of raw messages: QLOAD text, length-prefixed bytes, one message in a file.
 
-Vectors, `vectors/formats/files.jsonl`, one object on a line: `id`; `source`; `framing`, "qload" or "mq"; the
-content of the file as `text` or in `hex`; `want`, for each message in order: of QLOAD `line`, `fields` of the MQMD that
-differ from the blank one (null: no MQMD) with bytes in hexadecimal digits and characters without the blanks behind
+Vectors, `vectors/formats/files.jsonl`, one object on a line: `id`; `source`; `framing`, "qload", "amqsbcg" or "mq";
+the content of the file as `text` or in `hex`; `want`, for each message in order: of texts `line`, `fields` of the MQMD
+that differ from the blank one (null: no MQMD) with bytes in hexadecimal digits and characters without the blanks behind
 them, and `data` in hexadecimal digits; of bytes `byte` and `message` in hexadecimal digits; or, of what is broken,
 `line` or `byte` and `error`; optional `note`.
 """
@@ -17,10 +17,11 @@ import tracemalloc
 import pytest
 from conftest import VECTORS_ROOT, json_lines
 
-from mqsel.errors import ArgumentError, FileError
-from mqsel.formats import files
-from mqsel.formats.files import Piece
-from mqsel.formats.mqmd import MQMD, MQMD_LENGTH_1, MQMD_LENGTH_2
+from mqsel import formats
+from mqsel.errors import ArgumentError, DecodeError, FileError
+from mqsel.formats import amqsbcg, files, mq
+from mqsel.formats.dumps import Piece
+from mqsel.formats.mqmd import MQDLH, MQMD, MQMD_LENGTH_1, MQMD_LENGTH_2
 
 VECTORS = json_lines(VECTORS_ROOT / "formats" / "files.jsonl")
 FIELDS = {field.name: field for field in MQMD}
@@ -31,13 +32,19 @@ def content(vector):
     return bytes.fromhex(vector["hex"]) if "hex" in vector else vector["text"].encode()
 
 
-def mqmd(fields):
-    """Make the MQMD that QLOAD has with these fields."""
+def is_little(encoding, extension=b""):
+    """Tell the byte order that an Encoding says, or else that of the Version of an MQMDE."""
+    return encoding & 15 == 2 or (encoding & 15 != 1 and extension[4:5] not in (b"", b"\0"))
+
+
+def mqmd(fields, order="", extension=b""):
+    """Make the MQMD that a text has with these fields, by default in the byte order of its Encoding."""
+    order = order or ("<" if is_little(fields.get("Encoding", 546), extension) else ">")
     data = bytearray(MQMD_LENGTH_2)
     for field in MQMD:
         value = {"Version": 2, **fields}.get(field.name, field.default)
         if field.kind == "MQLONG":
-            struct.pack_into(">i", data, field.offset, value)
+            struct.pack_into(f"{order}i", data, field.offset, value)
         else:
             is_text = field.kind == "MQCHAR"
             value = value.encode() if is_text else value if isinstance(value, bytes) else bytes.fromhex(value)
@@ -47,14 +54,14 @@ def mqmd(fields):
 
 def read(data, framing):
     """Take a file apart; leave away what stands before its first message."""
-    found = files.pieces(io.BytesIO(data), framing, "file")
+    found = files.pieces(files.content_of(io.BufferedReader(io.BytesIO(data))), framing, "file")
     return [piece for piece in found if isinstance(piece, FileError) or piece.message is not None]
 
 
 def some_message(rng, version=None):
     """Make a message of random fields and data, which a QLOAD file can hold."""
     order = rng.choice("<>")
-    data = bytearray(mqmd({"Version": version or rng.choice((1, 2))}))
+    data = bytearray(mqmd({"Version": version or rng.choice((1, 2))}, ">"))
     for field in MQMD:
         if field.name in ("StrucId", "Version") or field.offset >= len(data):
             value = None
@@ -71,12 +78,120 @@ def some_message(rng, version=None):
     return bytes(data) + rng.randbytes(rng.choice((0, 1, 24, 25, 26, 300)))
 
 
-def big_endian(message):
-    """Give the same message with the numbers of its MQMD in the order in which the reader writes them."""
-    if message[4:6] == b"\0\0":
+_PRINTED = """\
+ MQGET of message number {count}, CompCode:0 Reason:0
+****Message descriptor****
+
+  StrucId  : 'MD  '  Version : {Version}
+  Report   : {Report}  MsgType : {MsgType}
+  Expiry   : {Expiry}  Feedback : {Feedback}
+  Encoding : {Encoding}  CodedCharSetId : {CodedCharSetId}
+  Format : '{Format}'
+  Priority : {Priority}  Persistence : {Persistence}
+  MsgId : X'{MsgId}'
+  CorrelId : X'{CorrelId}'
+  BackoutCount : {BackoutCount}
+  ReplyToQ       : '{ReplyToQ}'
+  ReplyToQMgr    : '{ReplyToQMgr}'
+  ** Identity Context
+  UserIdentifier : '{UserIdentifier}'
+  AccountingToken :{blank}
+   X'{AccountingToken}'
+  ApplIdentityData : '{ApplIdentityData}'
+  ** Origin Context
+  PutApplType    : '{PutApplType}'
+  PutApplName    : '{PutApplName}'
+  PutDate  : '{PutDate}'    PutTime  : '{PutTime}'
+  ApplOriginData : '{ApplOriginData}'
+
+  GroupId : X'{GroupId}'
+  MsgSeqNumber   : '{MsgSeqNumber}'
+  Offset         : '{Offset}'
+  MsgFlags       : '{MsgFlags}'
+  OriginalLength : '{OriginalLength}'
+"""
+_PRINTED_DLH = """
+****Dead Letter Header****
+
+  StrucId  : 'DLH '  Version : {Version}
+  Reason   : {Reason} [MQRC_PUT_INHIBITED]
+  DestQName      : '{DestQName}'
+  DestQMgrName   : '{DestQMgrName}'
+  Encoding : {Encoding}  CodedCharSetId : {CodedCharSetId}
+  Format : '{Format}'
+  PutApplType    : '{PutApplType}'
+  PutApplName    : '{PutApplName}'
+  PutDate  : '{PutDate}'    PutTime  : '{PutTime}'
+"""
+
+
+def fields_of(table, data, order):
+    """Give the fields of a structure as amqsbcg prints them: bytes of characters as they are."""
+    found = {}
+    for field in table:
+        value = data[field.offset : field.offset + field.length]
+        if field.kind == "MQLONG":
+            found[field.name] = struct.unpack(f"{order}i", value)[0]
+        else:
+            found[field.name] = value.hex().upper() if field.kind == "MQBYTE" else value.decode("latin-1")
+    return found
+
+
+def dumped(data):
+    """Give the lines of amqsbcg's dump, a page break after each 37."""
+    lines = []
+    for at in range(0, max(len(data), 1), 16):
+        text = "".join(chr(byte) if 0x20 <= byte < 0x7F else "." for byte in data[at : at + 16])
+        digits = " ".join(data[place : place + 2].hex().upper() for place in range(at, min(at + 16, len(data)), 2))
+        lines.append(f"{at:08X}:  {digits:39}           '{text:16}'")
+    return "".join(f"{line}\n" + " \n" * (number % 37 == 36) for number, line in enumerate(lines)).encode("latin-1")
+
+
+def amqsbcg_text(message, *, order="<", count=1, properties=None, has_dlh=True, buffer=1 << 20):
+    """Write a message as amqsbcg prints it on a machine of this byte order, which is that of the MQMD.
+
+    Args:
+        properties: the lines of option 1, or None for the other options.
+        has_dlh: the program is one that knows dead-letter headers.
+        buffer: bytes of its buffer: a longer message is printed in part.
+    """
+    size = MQMD_LENGTH_1 if struct.unpack_from(f"{order}i", message, 4)[0] == 1 else MQMD_LENGTH_2
+    later = mqmd({}, order)[MQMD_LENGTH_1:]  # the program always has room for the fields of version 2
+    fields = fields_of(MQMD, message[:size] + (later if size == MQMD_LENGTH_1 else b""), order)
+    text = _PRINTED.format(count=count, blank=" ", **fields)
+    if properties is not None:
+        text += " \n****Message properties****\n\n" + "".join(f"  {line}\n" for line in properties or ["None"])
+    data = message[size:]
+    if has_dlh and fields["Format"] == "MQDEAD  ":
+        text += _PRINTED_DLH.format(**fields_of(MQDLH, data, order))
+        data = data[172:]
+    shown = data[:buffer]
+    text += f" \n****   Message      ****\n \n length - {len(shown)} of {len(data)} bytes\n \n"
+    return text.encode("latin-1") + dumped(shown) + b" \n \n"
+
+
+BANNER = b"""\
+AMQSBCG0 - starts here
+**********************
+ \n MQOPEN - 'ORDERS'
+ \n \n"""
+TRAILER = b""" No more messages\x20
+
+****   Summary      ****
+ 2 messages browsed.
+ Smallest message 2 bytes.
+ MQCLOSE
+ MQDISC
+"""
+
+
+def as_read(message):
+    """Give the same message with the numbers of its MQMD in the order in which a reader of texts writes them."""
+    is_so = message[4:6] != b"\0\0"
+    if is_so == is_little(struct.unpack_from("<i" if is_so else ">i", message, 24)[0]):
         return message
     data = bytearray(message)
-    size = MQMD_LENGTH_1 if message[4] == 1 else MQMD_LENGTH_2
+    size = MQMD_LENGTH_1 if 1 in (message[4], message[7]) else MQMD_LENGTH_2
     for field in MQMD:
         if field.kind == "MQLONG" and field.offset < size:
             data[field.offset : field.offset + 4] = data[field.offset : field.offset + 4][::-1]
@@ -111,8 +226,10 @@ def test_vector(vector):
             assert f"[file, {'line' if 'line' in want else 'byte'} {place}]" in str(piece)
         else:
             assert isinstance(piece, Piece), piece
-            head = b"" if want.get("fields") is None else mqmd(want["fields"])
-            message = bytes.fromhex(want["message"]) if "message" in want else head + bytes.fromhex(want["data"])
+            fields = want.get("fields")
+            extension = bytes.fromhex(want["data"]) if fields and fields.get("Format") == "MQHMDE" else b""
+            head = b"" if fields is None else mqmd(fields, extension=extension)
+            message = head + bytes.fromhex(want["message" if "message" in want else "data"])
             assert (piece.place, piece.message) == (place, message)
 
 
@@ -123,6 +240,148 @@ def test_every_code_has_a_vector():
     assert set(files.QLOAD_CODES.values()) == set(FIELDS) - {"StrucId"}
 
 
+ORDERS = ("<", ">")
+
+
+def dumped_again(message, order):
+    """Give what QLOAD and amqsbcg, run on a machine of this byte order, print of a message."""
+    return {"qload": files.qload_text(message), "amqsbcg": amqsbcg_text(message, order=order)}
+
+
+@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("given", [{}, {"GroupId": b"G" * 24, "MsgSeqNumber": 3}], ids=["", "group"])
+@pytest.mark.parametrize("encoding", [273, 546, 785])
+def test_texts_lose_no_header(version, given, encoding):
+    """Whatever the byte order of a machine, its texts give each property that the message had."""
+    message = mq.encode(given, {"color": "blue"}, b"data", version=version, encoding=encoding)
+    wanted = formats.properties(message)
+    assert (wanted["color"], wanted["Root.MQMD.MsgSeqNumber"]) == ("blue", given.get("MsgSeqNumber", 1))
+    for framing, text in dumped_again(message, "<" if encoding & 2 else ">").items():
+        (piece,) = read(text, framing)
+        assert piece.message == message, framing
+
+
+@pytest.mark.parametrize("of_chain", ORDERS)
+@pytest.mark.parametrize("of_mqmd", ORDERS)
+@pytest.mark.parametrize("stated", [0, 1, 2, 3])
+@pytest.mark.parametrize("has_mqmde", [False, True])
+def test_texts_of_any_byte_order(of_mqmd, of_chain, stated, has_mqmde):
+    """What a queue manager honours, and what its Encoding leaves open, is there after a text, too."""
+    encoding = {"<": 546, ">": 273}[of_chain]
+    given = {"GroupId": b"G" * 24} if has_mqmde else {}
+    message = bytearray(mq.encode(given, {"color": "blue"}, b"data", version=1, encoding=encoding))
+    struct.pack_into("<i" if of_chain == "<" else ">i", message, 24, encoding & ~15 | stated if stated else 0)
+    if of_mqmd != of_chain:
+        codes = "".join("i" if one.kind == "MQLONG" else f"{one.length}s" for one in MQMD if one.offset < 324)
+        message[:324] = struct.pack(f"{of_mqmd}{codes}", *struct.unpack(f"{of_chain}{codes}", message[:324]))
+    try:
+        wanted = formats.properties(bytes(message))
+    except DecodeError:  # the Encoding lies
+        wanted = {}
+    for framing, text in dumped_again(bytes(message), of_mqmd).items():
+        (piece,) = read(text, framing)
+        if "color" in wanted:
+            assert formats.properties(piece.message) == wanted, framing
+
+
+@pytest.mark.parametrize("ccsid", [37, 500, 1047])
+def test_texts_of_ebcdic(ccsid):
+    """An MQMDE in EBCDIC is honoured behind the MQMD of a text, which is in ASCII there."""
+    given = {"GroupId": b"G" * 24, "ReplyToQ": "ORDERS.IN"}
+    message = mq.encode(given, {"color": "blue"}, b"data", version=1, encoding=785, ccsid=ccsid)
+    wanted = formats.properties(message)
+    assert wanted["color"] == "blue"
+    lines = [f"A VER 1\nA ENC 785\nA CCS {ccsid}\nA FMT MQHMDE\nA RTQ ORDERS.IN\n", f"X {message[324:].hex()}\n"]
+    (piece,) = read("".join(lines).encode(), "qload")
+    assert piece.message == message
+
+
+def test_amqsbcg_round_trip():
+    """What amqsbcg prints of any message is read back exactly, several in one paste, in each encoding of texts."""
+    rng = random.Random(11)
+    messages = []
+    for number in range(200):
+        message = bytearray(some_message(rng))
+        order = "<" if message[4:6] != b"\0\0" else ">"
+        for field in MQMD:
+            if field.kind == "MQCHAR" and field.name != "StrucId":  # without the quote that ends PutDate
+                place = slice(field.offset, field.offset + field.length)
+                message[place] = message[place] if field.name[:3] != "Put" else b"A" * field.length
+        struct.pack_into(f"{order}i", message, 24, rng.choice((273, 546, 785)) if number % 2 else 546)
+        messages.append((bytes(message), order))
+    text = b"".join(
+        amqsbcg_text(message, order=order, count=count) for count, (message, order) in enumerate(messages, 1)
+    )
+    pasted = b"$ amqsbcg ORDERS QM1\n" + BANNER + text + TRAILER + b"$ exit\n"
+    wanted = [as_read(message) for message, _ in messages]
+    for content in (
+        pasted,
+        pasted.replace(b"\n", b"\r\n"),
+        b"\xef\xbb\xbf" + pasted,
+        pasted.decode().replace("\n", "\r\n").encode("utf-16"),
+        gzip.compress(pasted.decode().encode("utf-16")),
+    ):
+        found = read(content, "amqsbcg")
+        assert [piece.message for piece in found] == wanted
+        again = b"".join(piece.raw for piece in found)
+        assert [piece.message for piece in read(again, "amqsbcg")] == wanted
+    assert pasted.startswith(again)
+
+
+def test_amqsbcg_cut_at_every_byte():
+    """A paste cut anywhere gives the messages before the cut, then at most one that is broken."""
+    message = mq.encode({"GroupId": b"G" * 24}, {"color": "blue"}, b"data" * 9)
+    text = BANNER + amqsbcg_text(message) + amqsbcg_text(message, count=2, properties=["size : 5"])
+    second = text.index(b"****Message descriptor", text.index(b"****Message descriptor") + 1)
+    for stop in range(len(text)):
+        found = read(text[:stop], "amqsbcg")
+        assert [piece.message for piece in found[:1] if stop > second] == [message] * (stop > second)
+        assert len(found) <= 1 + (stop > second)
+        assert all(isinstance(piece, FileError) or piece.raw in text[:stop] for piece in found)
+
+
+def test_properties_of_a_message_handle():
+    """Properties that amqsbcg prints beside the message are properties of it, with the types their texts show."""
+    message = mq.encode({"Priority": 7}, {}, b"data")
+    printed = ["color : 'blue'", "two : 'a\n\nb'", "n : -3000", "x : 0.25", "big : 1e+300", "ok : FALSE"]
+    printed += [
+        "token : X'0A1B'",
+        "gone : NULL",
+        "jms.Dst : 'queue:///Q'",
+        "jms.Tms : 1600000000000",
+        "mcd.Type : 'car'",
+    ]
+    (piece,) = read(amqsbcg_text(message, properties=printed), "amqsbcg")
+    found = formats.properties(piece.message)
+    wanted = {"color": "blue", "two": "a\n\nb", "n": -3000, "x": 0.25, "big": 1e300, "ok": False, "token": b"\n\x1b"}
+    wanted |= {"gone": None, "JMSDestination": "queue:///Q", "JMSTimestamp": 1600000000000, "JMSType": "car"}
+    assert {name: found[name] for name in wanted} == wanted
+    assert (found["JMSPriority"], piece.message[-4:]) == (7, b"data")
+
+
+def test_dead_letters():
+    """A dead-letter header that the program prints instead of dumping it is there again, in any byte order."""
+    for mine in ORDERS:
+        for its in ORDERS:
+            behind = mq.encode({}, {"color": "blue"}, b"data", encoding=273)[MQMD_LENGTH_2:]
+            header = b"DLH " + struct.pack(f"{its}ii", 1, 2085) + b"Q".ljust(96)
+            header += struct.pack(f"{its}ii", 273, 1208) + b"MQHRF2  " + struct.pack(f"{its}i", 28) + b"p".ljust(44)
+            head = mqmd({"Format": "MQDEAD", "Encoding": {"<": 546, ">": 273}[its]}, mine)
+            for has_dlh in (False, True):
+                (piece,) = read(amqsbcg_text(head + header + behind, order=mine, has_dlh=has_dlh), "amqsbcg")
+                assert piece.message[MQMD_LENGTH_2:] == header + behind
+                assert formats.properties(piece.message)["color"] == "blue"
+
+
+def test_comments_within_a_message():
+    """However many blank lines and comments stand inside a message, all are kept with it, in their places."""
+    for inside in (b"\n" * 5000, b"* c\n" * 5000, b"\r\n" * 1500 + b"* c\n \n" * 1500):
+        text = b"A VER 2\nX 41\n" + inside + b"X 42\n"
+        first, second = read(text + inside + text, "qload")
+        assert first.message[-2:] == second.message[-2:] == b"AB"
+        assert first.raw + second.raw == text + inside + text
+
+
 def test_qload_round_trip():
     """What `qload_text` writes of any message `pieces` reads back exactly, several in a file and at every width."""
     rng = random.Random(4)
@@ -130,7 +389,7 @@ def test_qload_round_trip():
     messages += [b"", b"\x00", b"RFH \0\0\0\2"]
     text = b"* QLOAD Version:1.9\n\n" + b"".join(files.qload_text(one, width=rng.randrange(1, 90)) for one in messages)
     found = read(text, "qload")
-    assert [piece.message for piece in found] == [big_endian(one) if one[:2] == b"MD" else one for one in messages]
+    assert [piece.message for piece in found] == [as_read(one) if one[:2] == b"MD" else one for one in messages]
     assert b"".join(piece.raw for piece in found) == text.partition(b"\n\n")[2]
 
 
@@ -147,7 +406,7 @@ def test_cut_at_every_byte(framing):
     """A file cut anywhere gives the messages before the cut, then at most one that is broken or shorter."""
     rng = random.Random(6)
     write = files.qload_text if framing == "qload" else files.length_prefixed
-    messages = [big_endian(some_message(rng, 2))[: MQMD_LENGTH_2 + 30] for _ in range(3)]
+    messages = [as_read(some_message(rng, 2))[: MQMD_LENGTH_2 + 30] for _ in range(3)]
     whole = b"".join(map(write, messages))
     for stop in range(len(whole)):
         found = read(whole[:stop], framing)
@@ -189,11 +448,11 @@ class Endless(io.RawIOBase):
         return size
 
 
-@pytest.mark.parametrize("framing", ["qload", "mq"])
+@pytest.mark.parametrize("framing", ["qload", "amqsbcg", "mq"])
 def test_constant_memory(framing):
     """A file of 5 MB is read within half a megabyte of memory."""
-    message = some_message(random.Random(8), 2)
-    unit = files.qload_text(message) if framing == "qload" else files.length_prefixed(message)
+    message = mqmd({}) + bytes(300)
+    unit = {"qload": files.qload_text, "amqsbcg": amqsbcg_text, "mq": files.length_prefixed}[framing](message)
     stream = io.BufferedReader(Endless(unit, len(unit) * (5_000_000 // len(unit))))
     tracemalloc.start()
     try:
@@ -224,6 +483,32 @@ def test_a_message_without_end(monkeypatch):
         assert isinstance(found[0], FileError), unit
         assert peak < 1_000_000, unit
     assert isinstance(read(b"MD  " + bytes(100_000), "mq")[0], FileError)
+    text = b"A VER 2\nX 41\n" + b"* c\n" * 50_000 + b"X 42\nA VER 2\nX 41\n"
+    assert [type(piece) for piece in read(text, "qload")] == [Piece, FileError, FileError, Piece]
+
+
+def test_a_paste_without_end(monkeypatch):
+    """Of amqsbcg's output, too, no more is kept than a message may have, and little of what is between messages."""
+    monkeypatch.setattr(amqsbcg, "MAX_MESSAGE", 50_000)
+    head = amqsbcg_text(mqmd({}), properties=[]).partition(b"  None")[0]
+    said = amqsbcg_text(mqmd({}) + bytes(40_000)).partition(b"00000000:")[0]
+    for text, wanted in (
+        (BANNER + b"noise\n" * 500_000 + amqsbcg_text(mqmd({}) + b"A"), Piece),
+        (BANNER + b"noise" * 500_000 + b"\n" + amqsbcg_text(mqmd({}) + b"A"), Piece),
+        (head + b"  x : 'a" + b"a\n" * 500_000, FileError),
+        (head + b"  x" * 500_000, FileError),
+        (said + b" \n" * 500_000, FileError),
+        (said.replace(b"40000", b"60000"), FileError),
+    ):
+        stream = io.BufferedReader(io.BytesIO(text))
+        tracemalloc.start()
+        try:
+            (found,) = files.pieces(stream, "amqsbcg")
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+        assert isinstance(found, wanted), text[:3000]
+        assert peak < 6_000_000
 
 
 def test_long_runs_are_linear():
@@ -237,8 +522,22 @@ def test_long_runs_are_linear():
         b"A VER 2\nX " + b"4" * 1_000_001,
         b"A VER 2\nX " + b"41" * 500_000 + b" " * 500_000 + b"x",
         b"A PRI " + b" " * 500 + b"5",
+        (b"*" + b" " * 100 + b"\n") * 10_000,
     ):
         assert len(read(text, "qload")) <= 1
+        assert files.format_of(io.BufferedReader(io.BytesIO(text))) in ("qload", None)
+    head = amqsbcg_text(mqmd({}) + bytes(1_000_000))
+    for text in (
+        head,
+        head.partition(b"00000000:")[0] + b"00000000:" + b" " * 1_000_000 + b"x\n",
+        head.partition(b"Report ")[0] + b"Report :" + b" " * 1_000_000 + b"x\n",
+        head.partition(b"Report ")[0] + b"PutDate :" + b" x" * 1_000_000 + b"\n",
+        b"* " * 1_000_000 + b"\n" + b" *" * 1_000_000,
+        amqsbcg_text(mqmd({}), properties=["x : " + " " * 1_000_000 + "y"]),
+        amqsbcg_text(mqmd({}), properties=["x : '" + " " * 1_000_000 + "y", *["'y"] * 100_000]),
+    ):
+        assert len(read(text, "amqsbcg")) <= 1
+        assert files.format_of(io.BufferedReader(io.BytesIO(text))) in ("amqsbcg", None)
 
 
 # ---- files -------------------------------------------------------------------------------------------------------
@@ -281,7 +580,14 @@ def test_listed_problems_are_bounded(tmp_path):
 def test_framing_is_found(tmp_path, is_packed):
     """QLOAD, length-prefixed bytes and single messages are known by their first bytes, gzipped or not."""
     message = some_message(random.Random(9), 2)
+    text = files.qload_text(message) * 2
     contents = {
+        "no comment": text,
+        "blank lines": b"\n \r\n" + text,
+        "other comment": b"* sent by mail\n\n* again\n" + text,
+        "mark": b"\xef\xbb\xbf" + text,
+        "wide": ("* QLOAD\r\n\r\n" + text.decode()).encode("utf-16"),
+        "wide, no comment": b"\xfe\xff" + text.decode().encode("utf-16-be"),
         "qload": b"* QLOAD Version:1.9\n\n" + files.qload_text(message) * 2,
         "dmpmqmsg": b"* DMPMQMSG Version:9.4\n\n" + files.qload_text(message) * 2,
         "prefixed": files.length_prefixed(message) * 2,
@@ -291,7 +597,22 @@ def test_framing_is_found(tmp_path, is_packed):
         path = tmp_path / name
         path.write_bytes(gzip.compress(data) if is_packed else data)
         found = list(files.messages(path))
-        assert found == [message if name in ("prefixed", "one") else big_endian(message)] * (1 if name == "one" else 2)
+        assert found == [message if name in ("prefixed", "one") else as_read(message)] * (1 if name == "one" else 2)
+
+
+def test_pastes_are_found(tmp_path):
+    """What amqsbcg printed is known behind prompts and banners; what only has it inside is not."""
+    message = mqmd({}) + b"data"
+    text = amqsbcg_text(message)
+    contents = [text, BANNER + text, b"$ amqsbcg Q\r\n" + text.replace(b"\n", b"\r\n"), text.decode().encode("utf-16")]
+    contents += [b"\xef\xbb\xbf" + text[text.index(b"****") :], BANNER]
+    for content in contents:
+        path = tmp_path / "paste"
+        path.write_bytes(content)
+        assert list(files.messages(path)) == [message] * (content != BANNER)
+    for other in (b'{"a": "\\n****Message descriptor****"}\n', b"MD  \n" + text, b"\0\0\1\0MD  \n" + text):
+        assert files.format_of(io.BufferedReader(io.BytesIO(other))) in (None, "mq")
+    assert files.format_of(io.BufferedReader(io.BytesIO(b"* QLOAD\n\nA VER 2\nX 41\n" + text))) == "qload"
 
 
 def test_directory(tmp_path):
@@ -315,7 +636,7 @@ def test_file_that_is_not_there(tmp_path, dump):
 
 def test_bad_arguments():
     """A framing or a way with errors that is not there is named; so is a message that no line can hold."""
-    with pytest.raises(ArgumentError, match="framing is 'xml': expected one of 'qload', 'mq'"):
+    with pytest.raises(ArgumentError, match="framing is 'xml': expected one of 'qload', 'amqsbcg', 'mq'"):
         files.messages("x", framing="xml")
     with pytest.raises(ArgumentError, match="errors is 'ignore'"):
         files.messages("x", errors="ignore")

@@ -17,7 +17,7 @@ from mqsel.formats.jms import JMS
 from mqsel.formats.jsonl import message_from_json
 from mqsel.formats.records import SCHEMAS, RecordReader, RecordSchema, reader
 
-__all__ = ["FORMATS", "Inspection", "Note", "Reader", "Row", "decoder", "inspect", "properties"]
+__all__ = ["FORMATS", "Inspection", "Note", "Reader", "Row", "decoder", "first_note", "inspect", "properties"]
 
 
 class Row(NamedTuple):
@@ -55,6 +55,10 @@ class Note(NamedTuple):
     what: str
     reason: MQRC | None
     message: str
+
+    def __str__(self) -> str:
+        reason = f" [{self.reason}]" if self.reason else ""
+        return f"{self.structure} at byte {self.offset}, {self.what}: {self.message}{reason}"
 
 
 class Inspection(NamedTuple):
@@ -121,6 +125,11 @@ def inspect(message: bytes | bytearray | memoryview, *, strip: bool = False, ccs
     """
     rows, notes, structures = _make(_key(None, strip, ccsid)).inspect(message)
     return Inspection(tuple(map(Row._make, rows)), tuple(map(Note._make, notes)), tuple(structures))
+
+
+def first_note(message: bytes, *, strip: bool = False, ccsid: int | None = None) -> str:
+    """Say what was skipped first of a message that a decoder has counted as noted: decoders count, and name nothing."""
+    return "".join(map(str, inspect(message, strip=strip, ccsid=ccsid).notes[:1]))
 
 
 # Decoders that nobody is using, by (names, strip, ccsid): laying the names out takes longer than a message. A decoder

@@ -1,4 +1,4 @@
-"""Files of raw messages, read one message at a time: QLOAD text, length-prefixed bytes, one message in a file.
+"""Files of raw messages, read one message at a time: QLOAD text, amqsbcg's output, length-prefixed bytes, one message.
 
 What `dmpmqmsg` and its forerunner QLOAD write is text: a line ``A CODE value`` for each field of the MQMD, or ``N``
 where it was left out, then the data on lines ``X`` (hexadecimal digits), ``S`` (a string, ``~`` escapes) or ``T``
@@ -13,6 +13,7 @@ Reads no more of a file than one message. Knows neither properties nor selectors
 from __future__ import annotations
 
 import binascii
+import codecs
 import gzip
 import io
 import os
@@ -21,18 +22,18 @@ import struct
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
 
-from mqsel.errors import ArgumentError, FileError, bad_line, bad_prefix, file_trouble, long_message, shortened
-from mqsel.formats.mqmd import MQMD, MQMD_LENGTH_1, MQMD_LENGTH_2
+from mqsel.errors import ArgumentError, FileError, bad_line, bad_prefix, file_trouble, long_message
+from mqsel.formats.amqsbcg import pieces_of_amqsbcg
+from mqsel.formats.dumps import BLANK, FIELDS, MAX_MESSAGE, Piece, field_bytes, lines, on_queue, shown
+from mqsel.formats.mqmd import MQMD_LENGTH_1, MQMD_LENGTH_2
 
-MAX_MESSAGE = 104_857_600 + MQMD_LENGTH_2  # bytes: the largest MaxMsgLength of a queue, and the descriptor
 _LISTED = 100  # errors kept by a reader that skips
 _LONG_FIELD = 1000  # bytes: no line with a field has as many, and what is cached should be small
 _RUN = 4096  # lines that are joined at once: a line alone takes much more memory than its text
-_KEPT = 1000  # lines of comment kept with a message
 
 # QLOAD's codes for the fields of the MQMD; the last two spell a field of characters in hexadecimal digits.
 QLOAD_CODES = {
@@ -71,20 +72,6 @@ _IN_HEX = {"AIX", "AOX"}
 _NEVER_WRITTEN = {b"AID", b"AOD"}  # the same fields in characters; the tool, too, writes them only on demand
 
 
-class Piece(NamedTuple):
-    """What a file has for one message.
-
-    Attributes:
-        place: where it begins: the line, from 1, of a text; else the byte, from 0.
-        raw: what stands in the file, to be written again as it is.
-        message: the message; None for what stands before the first one.
-    """
-
-    place: int
-    raw: bytes
-    message: bytes | None
-
-
 # ---- opening -----------------------------------------------------------------------------------------------------
 
 
@@ -96,47 +83,70 @@ def opened(path: str | os.PathLike[str]) -> Iterator[tuple[IO[bytes], io.Buffere
     """
     is_stdin = os.fspath(path) == "-"
     with io.BufferedReader(io.FileIO(0 if is_stdin else path, closefd=not is_stdin)) as raw:
-        is_packed = raw.peek(2)[:2] == b"\x1f\x8b"
-        yield raw, io.BufferedReader(gzip.GzipFile(fileobj=raw)) if is_packed else raw
+        yield raw, content_of(raw)
+
+
+def content_of(raw: io.BufferedReader[Any]) -> io.BufferedReader[Any]:
+    """Unpack a stream that is gzipped, and give a text in UTF-16, such as PowerShell's ``>`` writes, in UTF-8."""
+    stream = io.BufferedReader(gzip.GzipFile(fileobj=raw)) if raw.peek(2)[:2] == b"\x1f\x8b" else raw
+    is_wide = stream.peek(2)[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+    return io.BufferedReader(_InUTF8(stream)) if is_wide else stream
+
+
+class _InUTF8(io.RawIOBase):
+    """A stream of UTF-16, whose byte order mark is there, in UTF-8."""
+
+    def __init__(self, stream: io.BufferedReader[Any]) -> None:
+        self._stream = stream
+        # What is no UTF-16 is shown, and so fails where digits or fields are expected.
+        self._decoder = codecs.getincrementaldecoder("utf-16")("backslashreplace")
+        self._left = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        wanted = len(buffer)
+        while not self._left:
+            data = self._stream.read(wanted)
+            self._left = self._decoder.decode(data, not data).encode()
+            if not data:
+                break
+        size = min(wanted, len(self._left))
+        buffer[:size], self._left = self._left[:size], self._left[size:]
+        return size
 
 
 STRUC_IDS = (b"MD  ", "MD  ".encode("cp037"), b"RFH ", "RFH ".encode("cp037"))
+_CODE = b"A (?:" + "|".join(QLOAD_CODES).encode() + rb")[ \r\n]"
+
+# For each format what is found in the first bytes of its files. QLOAD text may lack its comment; amqsbcg prints to a
+# terminal, from which anything may have been copied along.
+_STARTS = {
+    "mq": re.compile(rb"\A(?:....)?(?:" + b"|".join(map(re.escape, STRUC_IDS)) + b")", re.DOTALL),
+    "qload": re.compile(
+        rb"\A(?:\xef\xbb\xbf)?\s*(?:\*[^\n]*\n\s*)*(?:\* (?:QLOAD|DMPMQM)|" + _CODE + rb"|N[ \t]*\r?\n[XST] )"
+    ),
+    "amqsbcg": re.compile(rb"^(?:\xef\xbb\xbf)?[ \t]*(?:AMQSBCG\d - starts|\*+ ?Message descriptor ?\*)", re.MULTILINE),
+}
+_START = 8192  # bytes
 
 
 def format_of(stream: io.BufferedReader[Any]) -> str | None:
-    """Say what a file holds by its first bytes: "qload", "mq", or None for anything else."""
-    start = stream.peek(8)[:8]
-    if start.startswith((b"* QLOAD", b"* DMPMQM")):
-        return "qload"
-    return "mq" if start[:4] in STRUC_IDS or start[4:8] in STRUC_IDS else None
+    """Say what a file holds by its first bytes: a name of `FRAMINGS`, or None for anything else."""
+    start = stream.peek(_START)[:_START]
+    return next((name for name, pattern in _STARTS.items() if pattern.search(start)), None)
 
 
 # ---- QLOAD -------------------------------------------------------------------------------------------------------
 
-_FIELDS = {field.name: field for field in MQMD}
 _CODES = {
-    code.encode(): (_FIELDS[name], "MQBYTE" if code in _IN_HEX else _FIELDS[name].kind)
+    code.encode(): (FIELDS[name], "MQBYTE" if code in _IN_HEX else FIELDS[name].kind)
     for code, name in QLOAD_CODES.items()
 }
-_WHOLE = re.compile(rb"\s*[+-]?[0-9]{1,10}\s*")
 _HEX_LINE = re.compile(rb"X +((?:[0-9A-Fa-f]{2})*)(?: +<.*>)?\s*", re.DOTALL)  # -da adds a column of characters
 _STRING = re.compile(rb'"([^"~]*(?:~["~][^"~]*)*)"\s*')
 _ESCAPE = re.compile(rb"~(.)", re.DOTALL)
-_LONG = struct.Struct(">i")
-
-
-def _blank_mqmd() -> bytes:
-    """Make the MQMD that QLOAD begins each message with: version 2, the vendor's defaults."""
-    data = bytearray(MQMD_LENGTH_2)
-    for field in MQMD:
-        if field.kind == "MQLONG":
-            _LONG.pack_into(data, field.offset, 2 if field.name == "Version" else field.default)
-        elif field.kind == "MQCHAR":
-            data[field.offset : field.offset + field.length] = field.default.encode().ljust(field.length)
-    return bytes(data)
-
-
-_BLANK = _blank_mqmd()
 
 
 @lru_cache(4096)
@@ -153,25 +163,8 @@ def _setting(line: bytes) -> tuple[int, int, bytes] | str:
     value = line[6:]
     if not value:
         return 0, 0, b""  # the field stays as it is
-    if kind == "MQLONG":
-        if not _WHOLE.fullmatch(value) or not -(1 << 31) <= int(value) < 1 << 31:
-            return f"{field.name} is {shortened(_shown(value))}: expected a whole number of 32 bits"
-        return field.offset, field.offset + 4, _LONG.pack(int(value))
-    if kind == "MQBYTE":
-        try:
-            value = binascii.unhexlify(value.strip())
-        except binascii.Error:
-            return f"{field.name} is {shortened(_shown(value))}: expected hexadecimal digits, two for each byte"
-    elif len(value) > field.length:
-        value = value.rstrip()
-    if len(value) > field.length:
-        return f"{field.name} has {len(value)} bytes: expected at most {field.length}"
-    value = value.ljust(field.length, b"\0" if field.kind == "MQBYTE" else b" ")
-    return field.offset, field.offset + field.length, value
-
-
-def _shown(line: bytes) -> str:
-    return line[:100].rstrip(b"\r\n").decode(errors="replace")
+    made = field_bytes(field, kind, value)
+    return made if isinstance(made, str) else (field.offset, field.offset + field.length, made)
 
 
 class _Message:
@@ -179,7 +172,7 @@ class _Message:
 
     def __init__(self, line: int) -> None:
         self.line = line
-        self.raw: list[bytes] = []
+        self.raw = bytearray()
         self.mqmd: bytearray | None = None
         self.has_data = False
         self.data: list[bytes] = []
@@ -193,27 +186,34 @@ class _Message:
         self.raw.clear()
         self.data.clear()
 
+    def keep(self, number: int, text: bytes) -> None:
+        """Keep what stands in the file, up to line *number*: comments and blank lines count like all else."""
+        self.raw += text
+        self.size += len(text)
+        if self.size > 2 * MAX_MESSAGE:
+            self.blame(number, _TOO_LONG)
+
     def take(self, number: int, lines: list[bytes]) -> None:
         """Take lines that begin alike, the first of them line *number*."""
-        self.raw.append(b"".join(lines))
         kind = lines[0][:1]
         self.has_data |= kind in b"XST"
         if lines[0][1:2] not in b" \r\n" or kind not in b"ANXST":
-            found = shortened(_shown(lines[0]))
+            found = shown(lines[0])
             self.blame(number, f"{found}: expected a line that begins with *, A, N, X, S or T, and a blank")
         elif kind == b"X":
             self.digits(number, lines)
         elif kind == b"A":
             self.fields(number, lines)
         elif kind == b"T":
-            self.data += [line[2:].rstrip(b"\r\n") + b"\n" for line in lines]
+            self.data.append(b"".join(line[2:].rstrip(b"\r\n") + b"\n" for line in lines))
         elif kind == b"S":
             for place, line in enumerate(lines, number):
                 self.string(place, line[1:].strip(b" \r\n"))
+        self.keep(number + len(lines) - 1, b"".join(lines))
 
     def fields(self, number: int, lines: list[bytes]) -> None:
         """Take lines A."""
-        mqmd = self.mqmd = self.mqmd or bytearray(_BLANK)
+        mqmd = self.mqmd = self.mqmd or bytearray(BLANK)
         for place, line in enumerate(lines, number):
             setting = _setting(line) if len(line) < _LONG_FIELD else "a line A of this length has no field's value"
             if isinstance(setting, str):
@@ -261,61 +261,68 @@ class _Message:
             return bad_line(path, line, what)
         data = b"".join(self.data)
         if self.mqmd is None:
-            return Piece(self.line, b"".join(self.raw), data)
-        (version,) = _LONG.unpack_from(self.mqmd, 4)
+            return Piece(self.line, bytes(self.raw), data)
+        version = int.from_bytes(self.mqmd[4:8], "big", signed=True)
         if version not in (1, 2):
             return bad_line(path, self.line, f"VER is {version}: expected 1 or 2")
-        # The tool that loads the file hands over the whole structure; with Version 1 nobody looks at its end.
-        mqmd = bytes(self.mqmd) if version == 2 else bytes(self.mqmd[:MQMD_LENGTH_1])
-        return Piece(self.line, b"".join(self.raw), mqmd + data)
+        # The tool that loads the file hands over the whole structure.
+        return Piece(self.line, bytes(self.raw), on_queue(bytes(self.mqmd), data))
+
+
+_TOO_LONG = f"the message is longer than {MAX_MESSAGE:,} bytes"
 
 
 def _pieces_of_qload(stream: IO[bytes], path: str) -> Iterator[Piece | FileError]:
     limit = 2 * MAX_MESSAGE
-    lines = iter(partial(stream.readline, limit), b"")
-    before: list[bytes] = []  # comments, and blank lines behind them: they go with the message that follows
+    source = lines(stream, limit)
+    before = bytearray()  # comments, and blank lines behind them: they go with what follows
     message: _Message | None = None
-    is_top = True  # the comments at the top, up to the first blank line, belong to the file
+    is_top = True  # the comments at the top, up to the first blank line behind them, belong to the file
+    has_comment = False
     number = 0
-    line = next(lines, b"")
+    line = next(source, b"")
     while line:
         number += 1
         kind = line[:1]
         if kind == b"*" or line.isspace():
-            if message is not None and not before and kind != b"*" and len(message.raw) < _KEPT:
-                message.raw.append(line)  # a blank line behind a message is its end
-            elif len(before) < _KEPT:
-                before.append(line)
-            if is_top and kind != b"*":
-                yield Piece(1, b"".join(before), None)
+            has_comment |= kind == b"*"
+            if message is not None and not before and kind != b"*":
+                message.keep(number, line)  # a blank line behind a message is its end
+            else:
+                before += line
+            if is_top and has_comment and kind != b"*":
+                yield Piece(1, bytes(before), None)
                 is_top = False
-                before = []
-            line = next(lines, b"")
+                before.clear()
+            if len(before) > limit:
+                if message is not None:
+                    yield message.piece(path)
+                yield bad_line(path, number, f"comments of more than {limit:,} bytes")
+                message = None
+                before.clear()
+            line = next(source, b"")
             continue
         if message is None or (kind in b"AN" and message.has_data):
             if is_top:
-                yield Piece(1, b"".join(before), None)
+                yield Piece(1, bytes(before), None)
                 is_top = False
-                before = []
+                before.clear()
             if message is not None:
                 yield message.piece(path)
             message = _Message(number)
             if kind not in b"AN":
-                message.blame(number, f"{shortened(_shown(line))}: expected a line A or N, with which a message begins")
+                message.blame(number, f"{shown(line)}: expected a line A or N, with which a message begins")
         if before:
-            message.raw += before
-            before = []
+            message.keep(number, bytes(before))
+            before.clear()
         run: list[bytes] = []
         first, size, head = number, message.size, line[:2]
         while line[:2] == head and size <= limit and len(run) < _RUN:
             run.append(line)
             size += len(line)
-            line = next(lines, b"")
+            line = next(source, b"")
         number += len(run) - 1
-        message.size = size
         message.take(first, run)
-        if message.size > limit:
-            message.blame(number, f"the message is longer than {MAX_MESSAGE:,} bytes")
     if message is not None:
         yield message.piece(path)
 
@@ -387,8 +394,10 @@ def length_prefixed(message: bytes) -> bytes:
 
 FRAMINGS: dict[str, Callable[[IO[bytes], str], Iterator[Piece | FileError]]] = {
     "qload": _pieces_of_qload,
+    "amqsbcg": pieces_of_amqsbcg,
     "mq": _pieces_of_bytes,
 }
+TEXTS = ("qload", "amqsbcg")  # whose messages have a line as their place
 
 
 def pieces(stream: IO[bytes], framing: str, path: str = "stream") -> Iterator[Piece | FileError]:
@@ -447,7 +456,7 @@ def messages(*paths: str | os.PathLike[str], framing: str | None = None, errors:
 
     Args:
         paths: the files; a directory stands for the files in it, in the order of their names; "-" is stdin.
-        framing: "qload" or "mq" (length-prefixed, or one message in a file); None: found by the first bytes.
+        framing: "qload", "amqsbcg" or "mq" (length-prefixed, or one message in a file); None: found by the first bytes.
         errors: "raise" the first FileError, or "skip" what is broken, and count and list it.
 
     Raises: ArgumentError: no such framing.

@@ -116,6 +116,22 @@ MQMDE = _fields(
     *_VERSION_2,
 )
 
+MQDLH = _fields(
+    0,
+    ("StrucId", "MQCHAR4", "DLH "),
+    ("Version", "MQLONG", 1),
+    ("Reason", "MQLONG", 0),
+    ("DestQName", "MQCHAR48", ""),
+    ("DestQMgrName", "MQCHAR48", ""),
+    ("Encoding", "MQLONG", 0),
+    ("CodedCharSetId", "MQLONG", 0),
+    ("Format", "MQCHAR8", ""),
+    ("PutApplType", "MQLONG", 0),
+    ("PutApplName", "MQCHAR28", ""),
+    ("PutDate", "MQCHAR8", ""),
+    ("PutTime", "MQCHAR8", ""),
+)
+
 # IBM MQ 9.4, Message descriptor fields as properties: "StrucId and Version are not accessible".
 HIDDEN = frozenset({"StrucId", "Version"})
 

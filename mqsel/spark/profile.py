@@ -19,7 +19,7 @@ from mqsel.parser import parse
 from mqsel.spark.columns import Layout, Place, Source, Sources
 from mqsel.spark.native import Condition, NoTranslation, condition
 from mqsel.spark.plan import arrow_column, check_batches
-from mqsel.spark.raw import Messages, message_outcomes, message_sources, message_text
+from mqsel.spark.raw import Messages, message_notes, message_outcomes, message_sources, message_text
 from mqsel.spark.ship import table
 
 if TYPE_CHECKING:
@@ -83,6 +83,8 @@ class Profile:
         parts: the conditions of the selector, each before its operands.
         properties: what it reads.
         frame: `parts` as a DataFrame.
+        noted: raw messages of which something was skipped: a folder, a property, a name that is not allowed.
+        note: what was skipped of the first of them.
     """
 
     selector: str
@@ -90,6 +92,8 @@ class Profile:
     parts: tuple[Count, ...]
     properties: tuple[Seen, ...]
     frame: DataFrame
+    noted: int = 0
+    note: str = ""
 
     def __str__(self) -> str:
         head = (*OUTCOMES, "")
@@ -114,7 +118,8 @@ class Profile:
                 ],
             ]
         )
-        return "\n".join([f"{self.rows:,} rows", *lines, *(seen if self.properties else [])])
+        noted = [f"skipped in part: {self.noted:,}, the first {self.note}"] * bool(self.noted)
+        return "\n".join([f"{self.rows:,} rows", *noted, *lines, *(seen if self.properties else [])])
 
 
 def profile(
@@ -146,7 +151,9 @@ def profile(
         read = [*message_sources(names, text), Source(properties.path, "bytes", text, text)]
         readings = [(_text(node), *_readings(node, dialect)) for node, _ in parts]
         array = message_outcomes(selector, dialect, readings, names, text, properties)
-        rows = rows.select(array.alias("found"))
+        notes = message_notes(selector, dialect, text, properties).alias("note")
+        rows = rows.select(array.alias("found"), notes, F.monotonically_increasing_id().alias("row"))
+        more = ["note", "row"]
         outcomes = [F.col("found")[number] for number in range(len(parts))]
         states = [F.col("found")[len(parts) + number] for number in range(len(read))]
     else:
@@ -154,13 +161,17 @@ def profile(
         sources = {name: found.source(name) for name in names}
         read = [*sources.values()]
         outcomes = [_outcome(node, checked, sources, rows) for node, _ in parts]
+        more = []
         states = [F.expr(_state(source)) for source in read]
     outcomes = [outcome.alias(f"part {number}") for number, outcome in enumerate(outcomes)]
     states = [state.alias(f"property {number}") for number, state in enumerate(states)]
     counts = [F.count("*").alias("rows")]
     counts += [F.count_if(F.col(f"`part {number}`") == kind) for number in range(len(parts)) for kind in range(5)]
     counts += [F.count_if(F.col(f"`property {number}`") == kind) for number in range(len(read)) for kind in range(3)]
-    total, *numbers = rows.select(*outcomes, *states).agg(*counts).collect()[0]
+    if more:
+        first = F.struct("row", "note")
+        counts += [F.count("note"), F.min(F.when(F.col("note") != "", first)).getField("note")]
+    total, *numbers = rows.select(*outcomes, *states, *more).agg(*counts).collect()[0]
     made = tuple(
         Count(_named(node), depth, *numbers[5 * number : 5 * number + 5]) for number, (node, depth) in enumerate(parts)
     )
@@ -170,7 +181,8 @@ def profile(
     )
     kinds = "part string, depth int, " + ", ".join(f"{outcome.lower()} long" for outcome in OUTCOMES)
     written = [(one.text, one.depth, one.true, one.false, one.unknown, one.mismatched, one.error) for one in made]
-    return Profile(selector, total, made, seen, rows.sparkSession.createDataFrame(written, kinds))
+    noted, note = numbers[3 * len(read) :] if more else (0, "")
+    return Profile(selector, total, made, seen, rows.sparkSession.createDataFrame(written, kinds), noted, note or "")
 
 
 def _parts(root: Node) -> list[tuple[Node, int]]:

@@ -9,13 +9,14 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import mqsel.matcher
 from mqsel import _messages, errors
 from mqsel.dialect import Dialect
-from mqsel.errors import ArgumentError
-from mqsel.formats import Reader, decoder
+from mqsel.errors import ArgumentError, DecodeError
+from mqsel.formats import Reader, decoder, first_note
 from mqsel.formats._mq import Decoder
 from mqsel.formats.jms import JMS
 from mqsel.formats.mqmd import HIDDEN, MQMD
@@ -155,6 +156,12 @@ def message_outcomes(
     return _column(matcher.program.to_bytes(), more, "outcomes", "array<tinyint>", place)
 
 
+def message_notes(selector: str, dialect: Dialect, place: str, messages: Messages) -> Column:
+    """Make the column of texts of what `notes` says."""
+    matcher = mqsel.matcher.compile(selector, dialect=dialect)
+    return _column(matcher.program.to_bytes(), messages.options(), "notes", "string", place)
+
+
 def _hexadecimal(text: str, dialect: Dialect) -> str:
     accepting = dialect.replace(max_length=None, constant_false="accept")  # a part may be what no selector may be
     return mqsel.matcher.compile(text, dialect=accepting).program.to_bytes().hex()
@@ -280,6 +287,28 @@ def outcomes(program: bytes, options: str, columns: Sequence[pa.Array]) -> pa.Li
     readable = {_messages.ABSENT: 1, _messages.UNREAD: 2}
     made.append([readable.get(truth, 0) for truth in given[::width]])
     return pa.array(list(zip(*made, strict=True)), pa.list_(pa.int8()))
+
+
+def notes(program: bytes, options: str, columns: Sequence[pa.Array]) -> pa.StringArray:
+    """Say of each message of a batch whether something of it was skipped: null if nothing.
+
+    Of the first it says what, which takes reading it again, more slowly; the others have an empty text.
+    """
+    import pyarrow as pa  # noqa: PLC0415 (optional)
+
+    chosen = _read(options)["decoder"]
+    reader = _decoder(_loaded(program), options)
+    found: list[str | None] = []
+    for message in columns[0].to_pylist():
+        before = reader.noted
+        if message is not None:
+            with suppress(DecodeError):
+                reader(message)
+        if reader.noted == before:
+            found.append(None)
+        else:
+            found.append("" if before else first_note(message, strip=chosen["strip"], ccsid=chosen["ccsid"]))
+    return pa.array(found, pa.string())
 
 
 _READERS = readers("hex")

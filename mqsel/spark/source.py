@@ -21,7 +21,8 @@ import mqsel.matcher
 from mqsel import errors, formats, parquet
 from mqsel.dialect import PRESETS
 from mqsel.errors import DecodeError, FileError, MqselError, PropertyTypeError
-from mqsel.formats.files import FRAMINGS
+from mqsel.formats._mq import Decoder as MQDecoder
+from mqsel.formats.files import FRAMINGS, TEXTS
 from mqsel.formats.jsonl import message_from_json, object_from_json
 from mqsel.formats.records import SCHEMAS, reader
 from mqsel.matcher import Matcher
@@ -241,8 +242,9 @@ class Reader(DataSourceReader):
         names = [name for name in wanted.names if name not in _PLACES]
         read, properties = _decoders(part.format, self._matcher, names, self._types)
         rows: list[tuple[Any, ...]] = []
+        mq = read if isinstance(read, MQDecoder) else None
         held = seen = skipped = unread = 0
-        first = ""
+        first = note = ""
 
         def batch() -> pa.RecordBatch:
             columns = zip(*rows, strict=True)
@@ -257,6 +259,9 @@ class Reader(DataSourceReader):
                 if isinstance(piece, FileError):
                     raise piece
                 message = read(piece.message)
+                if mq is not None and mq.noted and not note:
+                    note = f"{'line' if part.format in TEXTS else 'byte'} {piece.place}: "
+                    note += formats.first_note(piece.message)
                 if not (message if isinstance(message, bool) else self._matcher.matches(message)):
                     continue
                 values = properties(piece.message, message) if names else {}
@@ -285,6 +290,8 @@ class Reader(DataSourceReader):
             yield batch()
         if skipped:
             _LOG.warning("%s: %d of %d messages skipped: %s", part.path, skipped, seen, first)
+        if mq is not None and mq.noted:
+            _LOG.warning("%s: %d of %d messages skipped in part, the first %s", part.path, mq.noted, seen, note)
         if unread:
             _LOG.warning("%s: %d properties did not fit their columns: they are NULL", part.path, unread)
 
@@ -309,7 +316,7 @@ def _whole(part: Part, is_skipping: bool) -> Iterator[Any]:
 def _placed(part: Part, place: int, error: MqselError) -> FileError:
     if isinstance(error, FileError):
         return error
-    return errors.message_trouble(part.path, part.format, place, error)
+    return errors.message_trouble(part.path, place, error, is_line=part.format in TEXTS)
 
 
 def _found(values: Mapping[str, Any], name: str) -> Any:
