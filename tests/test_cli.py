@@ -17,6 +17,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from printer import BANNER, TRAILER, amqsbcg_text
 
 import mqsel
 from mqsel import cli, cluster
@@ -509,6 +510,58 @@ def test_match_qload(run, tmp_path, pack, explicitly):
     assert run("match", "--count", RAW, written(tmp_path / "again", out))[1] == b"0\n"
 
 
+def test_match_amqsbcg(run, tmp_path):
+    """Of what amqsbcg printed the selected messages are printed as it printed them, and read again."""
+    printed = [amqsbcg_text(message, count=count) for count, message in enumerate(MESSAGES, 1)]
+    broken = printed[0].replace(b"MsgType : 8", b"MsgType : 8x")
+    file = written(tmp_path / "ticket", b"$ amqsbcg ORDERS\n", BANNER, *printed, broken, TRAILER)
+    status, out, err = run("match", RAW, file)
+    assert (status, out) == (0, b"$ amqsbcg ORDERS\n" + BANNER + printed[0].rstrip(b" \n") + b"\n")
+    place = file.read_bytes()[: file.read_bytes().index(b"8x")].count(NEWLINE) + 1
+    assert err.startswith(
+        f"mqsel: {file}:{place}: column 27: MsgType is '8x': expected a number\n4 messages, 1 selected"
+    )
+    assert run("match", "--count", RAW, written(tmp_path / "again", out))[1] == b"1\n"
+    status, out, _ = run("inspect", "--limit", 1, file)
+    assert (status, out.startswith(f"{file}:8\n".encode())) == (0, True)
+    assert re.search(rb"\n  weight +int32 +3000 +usr, byte", out)
+
+
+def test_texts_in_utf_16(run, tmp_path):
+    """What PowerShell's > wrote, of any format, is read; what is selected is printed in UTF-8."""
+    for lines in (HEAD + qload_text(MESSAGES[0]), amqsbcg_text(MESSAGES[0]), b'{"color": "blue", "n": "\xc3\xbc"}\n'):
+        file = written(tmp_path / "wide", lines.decode().replace("\n", "\r\n").encode("utf-16"))
+        status, out, _ = run("match", "color = 'blue'", file)
+        assert (status, out.replace(b"\r\n", b"\n").rstrip(b" \n")) == (0, lines.rstrip(b" \n"))
+
+
+SKIPPED = [
+    MESSAGES[0],
+    MESSAGES[0].replace(b"<color", b"<c-lor").replace(b"</color", b"</c-lor"),
+    MESSAGES[0],
+    MESSAGES[0].replace(b"</usr>", b"</usx>"),
+]
+
+
+def test_what_was_skipped_is_summed_up(run, tmp_path):
+    """The summary counts the messages of which something was skipped, and says what, of the first, and where."""
+    assert "in part" not in run("match", RAW, written(tmp_path / "clean", *map(qload_text, MESSAGES)))[2]
+    whole = written(tmp_path / "whole", HEAD, *map(qload_text, SKIPPED))
+    plain = written(tmp_path / "plain", *map(length_prefixed, SKIPPED[3:] * 2))
+    line = 4 + qload_text(MESSAGES[0]).count(NEWLINE)
+    named = "c-lor: no property can have this name [MQRC_PROPERTY_NAME_ERROR (2442)]\n"
+    lost = "usr: the folder is malformed: it has no properties [MQRC_RFH_FORMAT_ERROR (2421)]\n"
+    for files, count, what in (
+        ([whole], 2, f"{whole}:{line}: MQRFH2 at byte"),
+        ([plain, whole], 4, f"{plain}, byte 0: MQRFH2 at byte"),
+    ):
+        err = run("match", "color = 'blue'", *files)[2]
+        assert f"\nskipped in part: {count} messages, the first {what}" in err
+        assert err.endswith(named if files == [whole] else lost)
+    assert run("match", "--limit", 1, RAW, whole)[2].endswith(" s (stopped by --limit)\n")
+    assert "skipped in part: 1 message, the first" in run("match", RAW, written(tmp_path / "one", SKIPPED[1]))[2]
+
+
 def test_match_prefixed(run, tmp_path):
     """Of length-prefixed messages the selected ones are printed with their lengths, byte for byte."""
     pieces = [length_prefixed(message) for message in MESSAGES]
@@ -899,6 +952,8 @@ def test_spark_reads_every_format(spark, tmp_path):
     files = [
         written(tmp_path / "a.qload", b"* QLOAD\n\n", *map(qload_text, messages)),
         written(tmp_path / "a.mq", *map(length_prefixed, messages)),
+        written(tmp_path / "a.txt", BANNER, *map(amqsbcg_text, messages), amqsbcg_text(SKIPPED[1]), TRAILER),
+        written(tmp_path / "a.wide", b"".join(map(qload_text, SKIPPED)).decode().encode("utf-16")),
         written(tmp_path / "one", messages[7]),
         tmp_path / "a.parquet",
         written(tmp_path / "a.jsonl", BLUE, b"x\n", BARE),
@@ -907,8 +962,10 @@ def test_spark_reads_every_format(spark, tmp_path):
     done = spark(*arguments)
     same(process("match", *arguments), done)
     assert done.stdout.endswith(b'{"color": "blue", "weight": 12, "body": {"bytes": "01"}}\n' + BLUE)
-    assert b"37 messages, 11 selected" in done.stderr
-    assert done.stderr.endswith(b"missing: color 3\n")
+    assert b"51 messages, 16 selected" in done.stderr
+    place = files[2].read_bytes().rindex(b"****Message descriptor****")
+    line = files[2].read_bytes()[:place].count(NEWLINE) + 1
+    assert f"skipped in part: 3 messages, the first {files[2]}:{line}: MQRFH2 at ".encode() in done.stderr
 
 
 @pytest.mark.parametrize("size", [1, 100, 5000])

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from printer import amqsbcg_text
 
 import mqsel
 from mqsel import parquet
@@ -40,6 +41,7 @@ def test_what_is_read_whole(tmp_path: Path) -> None:
     contents = {
         "json": gzip.compress(b'{"a": 1}\n' * 500),
         "qload": b"* QLOAD\n\n" + qload_text(message) * 3,
+        "amqsbcg": b"$ amqsbcg Q\n" + amqsbcg_text(message) * 3,
         "mq": length_prefixed(message) * 3,
     }
     for kind, content in contents.items():
@@ -76,6 +78,36 @@ def test_small_parts_are_packed(tmp_path: Path) -> None:
 
     assert packed(found, 100) == [tuple(found[:2]), tuple(found[2:4]), tuple(found[4:])]
     assert packed([], 100) == []
+
+
+def test_utf_16_is_one_part(tmp_path: Path) -> None:
+    """A text in UTF-16 is read whole, and gives its lines in UTF-8, each at its first byte there."""
+    lines = [json.dumps({"n": n, "color": "grün"}, ensure_ascii=False).encode() + b"\n" for n in range(500)]
+    file = tmp_path / "a.jsonl"
+    file.write_bytes(b"".join(lines).decode().encode("utf-16"))
+    (part,) = parts(str(file), kind_of(str(file)), 16)
+    places = [len(b"".join(lines[:number])) for number in range(len(lines))]
+
+    assert part == Part(str(file), "json", 0, -1)
+    assert _messages([part]) == list(zip(places, lines, strict=True))
+
+
+def test_what_was_skipped_travels(tmp_path: Path) -> None:
+    """A part gives with its counts how many messages had something skipped, and the first of them."""
+    message = mq.encode({}, {"a": 1}, b"data")
+    file = tmp_path / "a"
+    file.write_bytes(b"".join(map(length_prefixed, (message, message.replace(b"<a ", b"<- "), b"x", message))))
+    *_, tally = sift_part(mqsel.compile("a = 1"), Ask(False, True, False, None), Part(str(file), "mq", 0, -1))
+
+    assert isinstance(tally, Tally)
+    assert tally.noted == 1
+    assert tally.note is not None
+    place, text = tally.note
+    assert place == len(message) + 4
+    assert text.startswith("MQRFH2 at byte ")
+    total = Tally()
+    total.add(tally)
+    assert (total.noted, total.skipped) == (1, 1)
 
 
 def test_the_rest_of_a_file_is_lost(tmp_path: Path) -> None:

@@ -191,6 +191,19 @@ def test_profile_of_parts_and_match_options(frame: Any) -> None:
     assert [one.name for one in option.properties] == ["Root.MQMD.MsgId", "value"]
 
 
+def test_profile_says_what_was_skipped(spark: Any, frame: Any) -> None:
+    """It counts the messages of which something was skipped, and names the first; of none it says nothing."""
+    odd = [number for number, one in enumerate(MESSAGES) if one is not None and b"<c-lor" in one]
+    made = profile("color = 'red'", frame, properties=WHERE)
+    clean = spark.createDataFrame([(bytearray(mq.encode({}, {"color": "red"})),)] * 3, "value binary")
+
+    assert made.noted == len(odd) > 1
+    assert made.note.startswith("MQRFH2 at byte ")
+    assert made.note.endswith(", c-lor: no property can have this name [MQRC_PROPERTY_NAME_ERROR (2442)]")
+    assert str(made).splitlines()[1] == f"skipped in part: {len(odd)}, the first {made.note}"
+    assert "in part" not in str(profile("color = 'red'", clean, properties=WHERE))
+
+
 def test_a_message_that_cannot_be_read_may_fail_the_task(frame: Any) -> None:
     """errors="raise" ends in the decoder's error, with the row of the batch."""
     strict = mq_message("value", errors="raise")

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from printer import amqsbcg_text
 
 import mqsel
 from mqsel.errors import ArgumentError, FileError, PropertyTypeError, SelectorError
@@ -73,10 +74,11 @@ def _units(kind: str) -> list[bytes]:
         return _lines()
     if kind == "lenses":
         return [json.dumps({"properties": {name: str(v) for name, v in row.items()}}).encode() + b"\n" for row in ROWS]
-    return [length_prefixed(one) if kind == "mq" else qload_text(one) for one in MESSAGES]
+    write = {"mq": length_prefixed, "qload": qload_text, "amqsbcg": amqsbcg_text}[kind]
+    return [write(one) for one in MESSAGES]
 
 
-@pytest.mark.parametrize("kind", ["json", "lenses", "mq", "qload"])
+@pytest.mark.parametrize("kind", ["json", "lenses", "mq", "qload", "amqsbcg"])
 def test_messages_of_every_format(tmp_path: Path, kind: str) -> None:
     """Invariant: the rows are the messages that the machine selects, as they stand in the files, with typed columns."""
     units = _units(kind)
@@ -92,7 +94,7 @@ def test_messages_of_every_format(tmp_path: Path, kind: str) -> None:
     assert {row["color"] for row in got} == {"blue"}
     assert {row["absent"] for row in got} == {None}
     assert {row["file"] for row in got} == {str(tmp_path / "a"), str(tmp_path / "b.gz")}
-    if kind != "qload":
+    if kind not in ("qload", "amqsbcg"):
         content = (tmp_path / "a").read_bytes()
         assert all(content[row["place"] :].startswith(row["raw"]) for row in got if row["file"].endswith("a"))
 
@@ -193,7 +195,7 @@ def test_columns_of_other_types(tmp_path: Path) -> None:
         _read(packed)
 
 
-@pytest.mark.parametrize("kind", ["json", "mq", "qload", "gzip", "parquet"])
+@pytest.mark.parametrize("kind", ["json", "mq", "qload", "amqsbcg", "gzip", "parquet"])
 def test_broken_files(tmp_path: Path, caplog: pytest.LogCaptureFixture, kind: str) -> None:
     """What is no message ends in an error that names the file and the place; skipped, it is counted in the log."""
     units = _units("json" if kind in ("gzip", "parquet") else kind)[:600]
@@ -201,6 +203,7 @@ def test_broken_files(tmp_path: Path, caplog: pytest.LogCaptureFixture, kind: st
         "json": b"".join([*units[:504], b'{"color": \n', *units[504:]]),
         "mq": b"".join(units) + b"\0\0\0\x09MD  \0\0\0\2\0" + b"\0\0\0\x09MD",
         "qload": b"".join([*units[:504], b"A XYZ 5\n\n", *units[504:]]),
+        "amqsbcg": b"".join([*units[:504], units[0].replace(b"Report   : 0", b"Report   : x"), *units[504:]]),
         "gzip": gzip.compress(b"".join(units))[:-200],
         "parquet": b"PAR1" + b"x" * 100,
     }[kind]
@@ -217,6 +220,20 @@ def test_broken_files(tmp_path: Path, caplog: pytest.LogCaptureFixture, kind: st
 
     assert got == (wanted[: len(got)] if kind == "gzip" else wanted)
     assert "messages skipped: " in caplog.text
+
+
+def test_what_was_skipped_is_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """The log of a worker counts the messages of which something was skipped, and says what, of the first."""
+    odd = MESSAGES[1].replace(b"<color", b"<c-lor").replace(b"</color", b"</c-lor")
+    file = tmp_path / "a"
+    for write, place in (
+        (length_prefixed, f"byte {len(MESSAGES[0]) + 4}"),
+        (qload_text, f"line {qload_text(MESSAGES[0]).count(bytes([10])) + 1}"),
+    ):
+        file.write_bytes(b"".join(map(write, (MESSAGES[0], odd, MESSAGES[2], odd))))
+        caplog.clear()
+        _read(file, "raw binary")
+        assert f"a: 2 of 4 messages skipped in part, the first {place}: MQRFH2 at byte 364, c-lor: no" in caplog.text
 
 
 def test_a_damaged_parquet_file_among_others(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

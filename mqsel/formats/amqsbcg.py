@@ -97,7 +97,7 @@ class _Dump:
 
     @property
     def is_complete(self) -> bool:
-        return self.is_dumped and self.length == len(self.data)
+        return self.trouble is None and self.is_dumped and self.length == len(self.data)
 
     def blame(self, what: str, found: bytes = b"", column: int | None = None) -> None:
         """Note what is wrong, with what was found and the column, from 0; what was read is not needed any more."""
@@ -135,20 +135,21 @@ class _Dump:
     def read_fields(self, line: bytes) -> None:
         """Take a line with a field or two."""
         name, text = self.pending, line.strip()
+        column = len(line) - len(line.lstrip())
         if not name:
             match = _FIELD.fullmatch(line)
             if match is None:
                 if not text.startswith(b"**"):  # a heading: Identity Context, Origin Context
                     self.blame("expected a field of the descriptor, as Name : value", line)
                 return
-            name, text = match[1].decode(), match[2].rstrip()
+            name, text, column = match[1].decode(), match[2].rstrip(), match.start(2)
         second, pattern = _SECOND.get(name, ("", None))
         both = pattern.fullmatch(text) if pattern is not None else None
-        self.put(line, name, text if both is None else both[1])
-        if both is not None:
-            self.put(line, second, both[2])
+        self.put(column, name, text if both is None else both[1])
+        if both is not None and self.trouble is None:
+            self.put(column + both.start(2), second, both[2])
 
-    def put(self, line: bytes, name: str, text: bytes) -> None:
+    def put(self, column: int, name: str, text: bytes) -> None:
         """Set a field; those of later versions mean nothing here."""
         field = _FIELDS[self.section].get(name)
         if field is None:
@@ -162,7 +163,7 @@ class _Dump:
         if value is not None:
             made = field_bytes(field, field.kind, value[1])
         if isinstance(made, str):
-            self.blame(made, column=line.index(text))
+            self.blame(made, column=column)
         else:
             self.fields[self.section][name] = made
 
@@ -186,7 +187,7 @@ class _Dump:
             try:
                 value = int(text) if re.fullmatch(rb"[-+]?[0-9]{1,20}", text) else float(text.replace(b"_", b"?"))
             except ValueError:
-                self.blame("expected a number, TRUE, FALSE, NULL, '…' or X'…'", text, line.index(text))
+                self.blame("expected a number, TRUE, FALSE, NULL, '…' or X'…'", text, match.start(2))
                 return
         self.properties[name] = (ELEMENT_TYPES.get(name.replace(".", "/")), value)
 
@@ -299,6 +300,7 @@ def pieces_of_amqsbcg(stream: IO[bytes], path: str) -> Iterator[Piece | FileErro
             before.clear()
         elif dump is not None and (not dump.is_complete or _ADDRESS.match(line)):
             dump.take(number, line)
+            before.clear()
         else:
             before += line
             if len(before) > 2 * _BETWEEN:

@@ -2,28 +2,34 @@
 
     python tests/fuzz/fuzz_files.py --seconds 60 [--seed 1]
 
-And: what was read of a QLOAD file is written and read again as the same messages; any record as JSON becomes a message
-or raises PropertyTypeError. Bytes are random, vectors and dumps with pieces cut, doubled, swapped and replaced.
+And: what was read of a QLOAD file is written and read again as the same messages; of any text the parts that are no
+errors give the same messages again; any record as JSON becomes a message or raises PropertyTypeError. Bytes are random,
+vectors and dumps with pieces cut, doubled, swapped and replaced, in UTF-8 and UTF-16, gzipped or not.
 """
 
 from __future__ import annotations
 
 import argparse
+import gzip
 import io
 import json
 import random
 import sys
 import time
+import zlib
 from pathlib import Path
 
 from mqsel.errors import ArgumentError, FileError, PropertyTypeError
 from mqsel.formats import mq, records
-from mqsel.formats.files import FRAMINGS, length_prefixed, pieces, qload_text
+from mqsel.formats.files import FRAMINGS, TEXTS, content_of, format_of, length_prefixed, pieces, qload_text
 
 VECTORS = Path(__file__).resolve().parent.parent / "vectors" / "formats"
 TOKENS = [
     *[b"A ", b"X ", b"S ", b"T ", b"N\n", b"* ", b"\n", b"\r\n", b"\r", b" ", b'"', b"~", b"<", b">", b"\0", b"\xff"],
     *[b"A VER 2\n", b"A VER 1\n", b"A PRI 5\n", b"A MSI 00\n", b"X 4D44\n", b'S "a"\n', b"T t\n", b"A RTQ \n"],
+    *[b"****Message descriptor****\n", b"****Message properties****\n", b"****   Message      ****\n", b"  x : 'a'\n"],
+    *[b" length - 2 of 2 bytes\n", b"00000000:  4142    'AB'\n", b"****Dead Letter Header****\n", b" : ", b"X'"],
+    *[b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff", b"\xe2\x80\x98", b"\x1f\x8b", b"  Version : 1\n", b"Encoding : 0"],
     *[b"MD  ", b"RFH ", b"\0\0\0\2", b"\xff\xff\xff\xff", b"99999999999", b"-1", b"0x", b"_"],
 ]
 JSON = [None, True, -1, 2**31, 2**63, 0.5, float("nan"), "", "x", "5", "true", "ID:0a", [], {}, "integer", "null"]
@@ -57,28 +63,42 @@ def some_json(rng: random.Random, depth: int = 0) -> object:
     return {rng.choice(KEYS): some_json(rng, depth + 1) for _ in range(rng.randrange(5))}
 
 
-def read(data: bytes, framing: str) -> list[bytes]:
-    """Read a file to its end; check what comes of it."""
+def read(data: bytes, framing: str) -> tuple[list[bytes], bytes]:
+    """Read a file to its end; check what comes of it. Returns the messages, and how they stand in the file."""
     found = []
+    raw = b""
     for piece in pieces(io.BytesIO(data), framing, "file"):
         if isinstance(piece, FileError):
-            assert str(piece) and piece.message and len(str(piece)) < 500, str(piece)
+            assert str(piece) and piece.message and len(str(piece)) < 1000, str(piece)
         elif piece.message is not None:
             assert piece.raw in data
             found.append(piece.message)
-    return found
+            raw += piece.raw
+    return found, raw
 
 
 def check_file(rng: random.Random, seeds: list[bytes]) -> int:
     data = rng.randbytes(rng.randrange(60)) if rng.random() < 0.1 else mutated(rng, rng.choice(seeds))
+    if rng.random() < 0.1:
+        data = data.decode(errors="replace").encode(rng.choice(("utf-16", "utf-16-le")))[: rng.choice((-1, 1 << 20))]
+    if rng.random() < 0.1:
+        data = gzip.compress(data, 0)[: rng.choice((-9, 1 << 20))]
+    try:
+        stream = content_of(io.BufferedReader(io.BytesIO(data)))  # type: ignore[type-var]
+        assert format_of(stream) in (None, *FRAMINGS)
+        data = stream.read()
+    except (OSError, EOFError, zlib.error):
+        return len(data)
     for framing in FRAMINGS:
-        messages = read(data, framing)
+        messages, raw = read(data, framing)
+        if framing in TEXTS:
+            assert read(raw, framing)[0] == messages
         if framing == "qload":
             try:
                 text = b"".join(map(qload_text, messages))
             except ArgumentError:  # fields of characters that are not printable, no MQMD although it says so
                 continue
-            assert read(text, framing) == messages, text
+            assert read(text, framing)[0] == messages, text
     return len(data)
 
 
