@@ -523,7 +523,7 @@ def test_match_amqsbcg(run, tmp_path):
     )
     assert run("match", "--count", RAW, written(tmp_path / "again", out))[1] == b"1\n"
     status, out, _ = run("inspect", "--limit", 1, file)
-    assert (status, out.startswith(f"{file}:8\n".encode())) == (0, True)
+    assert (status, out.startswith(f"{file}:9\n".encode())) == (0, True)
     assert re.search(rb"\n  weight +int32 +3000 +usr, byte", out)
 
 

@@ -34,6 +34,7 @@ from mqsel.formats.mqrfh2 import ELEMENT_TYPES
 
 _BETWEEN = 1 << 16  # bytes kept of what stands between two messages
 _LONG_LINE = 1 << 12  # bytes: no line but that of a property has as many
+_READ = 1 << 20  # bytes of a line that are read at once
 
 # Quotes as the program prints them, or as a word processor makes them.
 _QUOTE = rb"(?:'|\xe2\x80[\x98\x99])"
@@ -239,7 +240,9 @@ class _Dump:
     def piece(self) -> Piece | FileError:
         """Give the message, or what is wrong with it."""
         if self.trouble is None:
-            if self.length < 0:
+            if self.unclosed[0]:
+                self.blame(f"property {self.unclosed[0]!r} has no quote at its end")
+            elif self.length < 0:
                 self.blame("the message ends before its data: expected 'length - N of N bytes' and a dump")
             elif self.length != len(self.data):
                 self.blame(f"the dump ends at byte {len(self.data):,} of {self.length:,}")
@@ -275,9 +278,10 @@ class _Dump:
         data = bytes(self.data)
         if _DEAD_LETTER in self.fields:
             header = self.structure(_DEAD_LETTER, len(BLANK))
-            if header[4:8] == b"\1\0\0\0":  # the program did not look at its byte order
+            # The program prints numbers as its machine reads them, whatever their order. Turned twice is not turned.
+            if (header[4:8] == b"\1\0\0\0") is not is_little(encoding):
                 header = bytearray(_turned(bytes(header)))
-            data = (_turned(bytes(header)) if is_little(encoding) else bytes(header)) + data
+            data = bytes(header) + data
         if self.properties:
             order = encoding if encoding & MQENC_INTEGER_MASK in (MQENC_INTEGER_NORMAL, MQENC_INTEGER_REVERSED) else 273
             following = {"Format": mqmd[32:40].decode("latin-1"), "Encoding": encoding, "CodedCharSetId": ccsid}
@@ -291,7 +295,7 @@ def pieces_of_amqsbcg(stream: IO[bytes], path: str) -> Iterator[Piece | FileErro
     """Take what amqsbcg printed apart into messages and, in their places, the errors of what is none."""
     dump: _Dump | None = None
     before = bytearray()
-    for number, line in enumerate(lines(stream, 6 * MAX_MESSAGE), 1):
+    for number, line in enumerate(lines(stream, _READ), 1):
         section = _SECTION.fullmatch(line) if line.lstrip()[:1] == b"*" else None
         if section is not None and section[1] == _DESCRIPTOR:
             if dump is not None:

@@ -11,6 +11,7 @@ import re
 import struct
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import chain
 from typing import IO, NamedTuple
 
 from mqsel.errors import shortened
@@ -32,6 +33,9 @@ BOM = b"\xef\xbb\xbf"
 
 _WHOLE = re.compile(rb"\s*[+-]?[0-9]{1,10}\s*")
 _LONG = struct.Struct(">i")
+_SAID = struct.Struct(">4xi16xii8s")  # Version, and of what follows Encoding, CodedCharSetId, Format
+_MD_EXTENSION = MQFMT_MD_EXTENSION.encode()
+_EBCDIC_ID = "MDE ".encode("cp500")
 
 
 class Piece(NamedTuple):
@@ -50,8 +54,7 @@ class Piece(NamedTuple):
 
 def lines(stream: IO[bytes], limit: int) -> Iterator[bytes]:
     """Give the lines of a text, those that are longer than *limit* in pieces."""
-    yield stream.readline(limit).removeprefix(BOM)
-    yield from iter(partial(stream.readline, limit), b"")
+    return chain([stream.readline(limit).removeprefix(BOM)], iter(partial(stream.readline, limit), b""))
 
 
 def shown(line: bytes) -> str:
@@ -128,9 +131,9 @@ def on_queue(mqmd: bytes, data: bytes) -> bytes:
         mqmd: of version 2, big-endian, in ASCII. With Version 1 nobody looks at its end.
         data: what follows it.
     """
-    (version,), (encoding, ccsid) = _LONG.unpack_from(mqmd, 4), struct.unpack_from(">ii", mqmd, 24)
-    extension = data if mqmd[32:40] == MQFMT_MD_EXTENSION.encode() else b""
-    if extension.startswith("MDE ".encode("cp500")):
+    version, encoding, ccsid, form = _SAID.unpack_from(mqmd)
+    extension = data if form == _MD_EXTENSION else b""
+    if extension.startswith(_EBCDIC_ID):
         page = EBCDIC.get(ccsid, EBCDIC[500])
         for field in MQMD:
             if field.kind == "MQCHAR":

@@ -51,9 +51,9 @@ class DataSource(SparkDataSource):
     """Rows of files that a selector selects: ``spark.read.format("mqsel").option("selector", …).load(path)``.
 
     Of Parquet the schema is the file's. Of messages it is ``file string, place bigint, raw binary`` and what the
-    option ``columns`` adds: the file, the byte at which the message begins (of QLOAD text the line), the message as it
-    stands there, and properties by their names. A schema given to the reader is a projection of that, by names.
-    A property that a message has not, or that does not fit its column, is NULL.
+    option ``columns`` adds: the file, the byte at which the message begins (in texts of QLOAD and amqsbcg the line),
+    the message as it stands there, and properties by their names. A schema given to the reader is a projection of that,
+    by names. A property that a message has not, or that does not fit its column, is NULL.
 
     Args:
         options: ``path``: a file, a directory or a pattern, which the driver and every worker see; ``load`` takes
