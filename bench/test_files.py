@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from mqsel.formats import records
-from mqsel.formats.files import Piece, length_prefixed, pieces
+from mqsel.formats.dumps import Piece
+from mqsel.formats.files import length_prefixed, pieces
 
 DATA = Path(__file__).with_name("data")
 TIMES = 1_000  # the six messages of the sample
