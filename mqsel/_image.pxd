@@ -4,6 +4,8 @@ from cpython.object cimport PyObject
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
+from mqsel._verifier cimport Verified
+
 cdef extern from "Python.h":
     int PyUnicode_KIND(PyObject *text)
     void *PyUnicode_DATA(PyObject *text)
@@ -168,6 +170,6 @@ cdef inline uint32_t bytes_hash(const uint8_t *data, Py_ssize_t left) noexcept:
     return <uint32_t> (mixed >> 32)
 
 
-cdef Image *image_new(program) except NULL
+cdef Image *image_new(Verified program) except NULL
 cdef void image_free(Image *image) noexcept
 cdef void *zeroed(Py_ssize_t count, size_t size) except NULL

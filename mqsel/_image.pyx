@@ -13,11 +13,11 @@ from libc.stdint cimport int32_t, uint8_t, uint32_t
 from libc.stdlib cimport calloc, free, realloc
 
 from mqsel._opcodes cimport *
+from mqsel._verifier cimport Verified
 
 import sys
 
 from mqsel.opcodes import TABLE as _TABLE
-from mqsel.program import Pattern
 
 # Whether an opcode is a test: it finds a truth value, and where it goes depends on that alone.
 cdef bint[256] IS_TEST
@@ -131,7 +131,7 @@ cdef unsigned char[6] MASKS = [
 ]
 
 
-cdef Image *image_new(program) except NULL:
+cdef Image *image_new(Verified program) except NULL:
     """Decode a verified program."""
     cdef Image *image = <Image *> zeroed(1, sizeof(Image))
     dialect = program.dialect
@@ -194,12 +194,12 @@ cdef int load_constants(Image *image, tuple constants) except -1:
     image.texts = <Text *> zeroed(len(constants), sizeof(Text))
     image.constant_count = len(constants)
     for number, constant in enumerate(constants):
-        if isinstance(constant, Pattern):
-            like_at(image, number * 4)[0] = like_build(constant.text, constant.escape)
-        elif isinstance(constant, tuple):
+        if type(constant) is tuple:
             if image.choices == NULL:
                 image.choices = <Choices **> zeroed(len(constants), sizeof(Choices *))
-            image.choices[number] = choices_new(constant)
+            image.choices[number] = choices_new(<tuple> constant)
+        elif isinstance(constant, tuple):  # a Pattern
+            like_at(image, number * 4)[0] = like_build((<tuple> constant)[0], (<tuple> constant)[1])
         else:
             constant_load(&image.constants[number], &image.texts[number], constant)
     return 0
@@ -260,7 +260,7 @@ cdef int load_steps(Image *image, bytes words, tuple constants) except -1:
         image.steps[count].op = RETURN_TRUTH
         image.steps[count].it.number = outcome
         count += 1
-    for number in range(size):
+    for number in range(size - 1, -1, -1):
         step = &image.steps[number]
         if IS_TEST[step.op]:
             for outcome in range(3):
@@ -336,20 +336,25 @@ cdef Py_ssize_t way_on(Image *image, Py_ssize_t number, int truth) noexcept:
         or (truth == UNKNOWN and op == RESTART_IF_UNKNOWN)
     ):
         following = step.it.number
-    while image.steps[following].op == JUMP:
-        following = image.steps[following].it.number
+    # A JUMP there knows the end of its way: it goes forward, and the steps are finished from the last to the first.
+    # So a row of JUMPs, each to the next, costs no more than its length.
+    if image.steps[following].op == JUMP:
+        following += image.steps[following].to[0]
     return following
 
 
 cdef Py_ssize_t load_way(Image *image, Py_ssize_t number, int outcome, Py_ssize_t ends, Py_ssize_t count) noexcept:
-    """Find where an outcome of test *number* leads. A branch or an end right behind it is taken at once, so that the
-    truth never goes over the stack; before anything else it is pushed by a step of its own. Returns the new count."""
+    """Find where an outcome of test *number* leads. Returns the new count.
+
+    One instruction behind the test is taken at once where it ends the truth's life: a branch or an end. One that asks
+    for UNKNOWN, before it, lets any other truth pass. Before anything else a step of its own pushes the truth.
+    """
     cdef Py_ssize_t following = number + 1
     cdef int op = image.steps[following].op
     if (op == BRANCH_IF_UNKNOWN or op == RESTART_IF_UNKNOWN) and outcome != UNKNOWN:
         following += 1
         op = image.steps[following].op
-    if BRANCH_IF_TRUE <= op <= BRANCH_IF_UNKNOWN:
+    if BRANCH_IF_TRUE <= op <= BRANCH_UNLESS_FALSE or (op == BRANCH_IF_UNKNOWN and outcome == UNKNOWN):
         following = way_on(image, following, outcome)
     elif op == RETURN:
         following = ends + outcome

@@ -1,3 +1,35 @@
-from typing import Any
+from typing_extensions import Self, disjoint_base
 
-def verify(code: bytes, slot_count: int, constants: tuple[Any, ...], exact: int, pattern: type) -> tuple[int, int]: ...
+from mqsel.dialect import Dialect
+from mqsel.opcodes import Constant
+
+@disjoint_base
+class Verified:
+    @property
+    def text(self) -> str: ...
+    @property
+    def dialect(self) -> Dialect: ...
+    @property
+    def slots(self) -> tuple[str, ...]: ...
+    @property
+    def constants(self) -> tuple[Constant, ...]: ...
+    @property
+    def words(self) -> bytes: ...
+    @property
+    def span_table(self) -> bytes: ...
+    @property
+    def exact(self) -> int: ...
+    @property
+    def value_depth(self) -> int: ...
+    @property
+    def truth_depth(self) -> int: ...
+    def __new__(
+        cls,
+        text: str,
+        dialect: Dialect,
+        slots: tuple[str, ...],
+        constants: tuple[Constant, ...],
+        words: bytes,
+        span_table: bytes,
+        exact: int,
+    ) -> Self: ...

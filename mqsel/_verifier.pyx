@@ -2,15 +2,23 @@
 # cython: initializedcheck=False, auto_pickle=False, autotestdict=False
 """The proof that a program ends and stays within its stacks, its constants, its slots and its code.
 
-Derived from the instruction table; runs when a program is made, whoever made it. A jump goes strictly forward, so a
-program of n instructions ends within n steps of each part. In C, because every executor runs it on arrival.
+Derived from the instruction table; runs when a program is made, whoever made it: no way leads to a `Verified` but
+through it, and the machine reads the fields of a `Verified` alone. A jump goes strictly forward, so a program of n
+instructions ends within n steps of each part. In C, because every executor runs it on arrival; its time is linear in
+the bytes of the program.
 """
 
-from libc.stdint cimport int32_t, uint8_t, uint32_t
+cimport cython
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 
 from mqsel import opcodes as _opcodes
-from mqsel.errors import ProgramError
+from mqsel.dialect import Dialect
+from mqsel.errors import ArgumentError, ProgramError
+
+# In C, where nobody puts another class in its place.
+cdef object PATTERN_CLASS = _opcodes.Pattern
+cdef int64_t NO_NUMBER = <int64_t> 1 << 62     # beyond any text
 
 cdef enum:
     MAX_DEPTH = 4096    # far beyond what the parser's nesting limit can ask for
@@ -23,7 +31,7 @@ cdef enum Kind:
     CONSTANT
     STRINGS
     PATTERN
-    TEXT
+    TEXT        # of a constant: a str, which is a CONSTANT too
     TRUTH
     TARGET
 
@@ -73,32 +81,147 @@ cdef object refuse(str message, Py_ssize_t address):
     return ProgramError(message, address=address)
 
 
-def verify(bytes code, Py_ssize_t slot_count, tuple constants, Py_ssize_t exact, type pattern) -> tuple:
-    """Verify a program.
+# Not cleared by the collector: the image of a machine points into the constants as long as the machine lives.
+@cython.no_gc_clear
+cdef class Verified:
+    """What is safe to run, and how deep its stacks grow. Set when it is made and never again.
 
-    Args:
-        code: words of 32 bits, little-endian.
-        exact: address of the exact code.
-        pattern: the class of LIKE patterns.
-
-    Returns: the greatest depth of the value stack and of the truth stack.
-    Raises: ProgramError: with the address of the first instruction at fault.
+    Args: as those of `mqsel.program.Program`.
+    Raises: ProgramError: with the address of the first instruction at fault, where one is at fault.
     """
-    cdef Py_ssize_t size = len(code) // 4
-    cdef int32_t *depths
-    if size == 0 or len(code) % 4:
-        raise ProgramError(f"the code has {len(code)} bytes: expected 4 for each instruction, and one at least")
-    if size >= 1 << 24:
-        raise ProgramError(f"the program has {size} instructions: a jump reaches {(1 << 24) - 1}")
-    if not 0 <= exact < size:
-        raise ProgramError(f"the exact code begins at {exact}: the program has {size} instructions")
-    depths = <int32_t *> malloc(2 * size * sizeof(int32_t))
-    if depths == NULL:
-        raise MemoryError
+
+    def __cinit__(self, text, dialect, slots, constants, words, span_table, exact):
+        cdef Py_ssize_t size
+        check_type("text", text, str)
+        check_dialect(dialect)
+        check_type("slots", slots, tuple)
+        check_type("constants", constants, tuple)
+        check_type("words", words, bytes)
+        check_type("span table", span_table, bytes)
+        check_type("exact address", exact, int)
+        if not is_all_text(<tuple> slots):
+            raise ProgramError("the slots of a program are exact str: found something else among them")
+        size = len(<bytes> words) // 4
+        if size == 0 or len(<bytes> words) % 4:
+            raise ProgramError(
+                f"the code has {len(<bytes> words)} bytes: expected 4 for each instruction, and one at least"
+            )
+        if size >= 1 << 24:
+            raise ProgramError(f"the program has {size} instructions: a jump reaches {(1 << 24) - 1}")
+        if not 0 <= exact < size:
+            raise ProgramError(f"the exact code begins at {exact}: the program has {size} instructions")
+        check_spans(<bytes> span_table, size, len(<str> text))
+        self.text = text
+        self.dialect = dialect
+        self.slots = slots
+        self.constants = constants
+        self.words = words
+        self.span_table = span_table
+        self.exact = exact
+        prove(self, size)
+
+
+cdef int check_type(str part, found, type expected) except -1:
+    """Refuse subclasses too: they may answer otherwise the next time they are asked."""
+    if type(found) is not expected:
+        raise ProgramError(f"the {part} of a program is {expected.__name__}: found {type(found).__name__}")
+    return 0
+
+
+cdef int check_dialect(dialect) except -1:
+    """Ask it again what it was asked when it was made: object.__new__ and object.__setattr__ do not ask."""
+    check_type("dialect", dialect, Dialect)
     try:
-        return walk(<const uint8_t *> code, size, depths, slot_count, constants, exact, pattern)
+        dialect.__post_init__()
+    except (ArgumentError, AttributeError) as error:
+        raise ProgramError(f"the dialect of a program is damaged: {error}") from error
+    return 0
+
+
+cdef int64_t read_signed(const uint8_t *table, Py_ssize_t size, Py_ssize_t *at) noexcept:
+    """Read a signed LEB128 number of at most 63 bits; NO_NUMBER where none stands."""
+    cdef uint64_t value = 0
+    cdef int shift = 0
+    while at[0] < size and shift < 63:
+        value |= <uint64_t> (table[at[0]] & 0x7F) << shift
+        shift += 7
+        at[0] += 1
+        if table[at[0] - 1] < 0x80:
+            return <int64_t> (value >> 1) ^ -<int64_t> (value & 1)
+    return NO_NUMBER
+
+
+cdef int check_spans(bytes span_table, Py_ssize_t size, Py_ssize_t length) except -1:
+    """Follow the spans of all instructions: each lies within the text, and nothing comes after them."""
+    cdef const uint8_t *table = <const uint8_t *> span_table
+    cdef Py_ssize_t left = len(span_table)
+    cdef Py_ssize_t at = 0
+    cdef Py_ssize_t address
+    cdef int64_t start = 0
+    cdef int64_t count
+    for address in range(size):
+        start += read_signed(table, left, &at)
+        count = read_signed(table, left, &at)
+        if not (0 <= start <= length and 0 <= count <= length - start):
+            raise refuse("its span is missing, or lies outside of the text", address)
+    if at != left:
+        raise ProgramError(f"the spans are not those of {size} instructions")
+    return 0
+
+
+cdef int prove(Verified program, Py_ssize_t size) except -1:
+    """Find the kinds of the constants, then walk the code once."""
+    cdef Py_ssize_t count = len(program.constants)
+    cdef Py_ssize_t number
+    cdef uint8_t *kinds = <uint8_t *> malloc(count + 1)
+    cdef int32_t *depths = <int32_t *> malloc(2 * size * sizeof(int32_t))
+    try:
+        if kinds == NULL or depths == NULL:
+            raise MemoryError
+        for number in range(count):
+            kinds[number] = kind_of(program.constants[number])
+            if kinds[number] == NOTHING:
+                found = type(program.constants[number]).__name__
+                raise ProgramError(
+                    f"constant {number} is no constant of a program: found {found}",
+                    hint="a constant is an int of 64 bits, float, str, bytes, bool, tuple of str, or Pattern",
+                )
+        walk(program, <const uint8_t *> program.words, size, depths, kinds)
     finally:
+        free(kinds)
         free(depths)
+    return 0
+
+
+cdef int kind_of(constant) except -1:
+    """Give the kind of operand that a constant can be, NOTHING if it is no constant."""
+    cdef object kind = type(constant)
+    if kind is str:
+        return TEXT
+    if kind is int:
+        return CONSTANT if -(1 << 63) <= constant < 1 << 63 else NOTHING
+    if kind is float or kind is bytes or kind is bool:
+        return CONSTANT
+    if kind is tuple:
+        return STRINGS if is_all_text(<tuple> constant) else NOTHING
+    if kind is PATTERN_CLASS and is_pattern(<tuple> constant):
+        return PATTERN
+    return NOTHING
+
+
+cdef bint is_all_text(tuple texts):
+    for text in texts:
+        if type(text) is not str:
+            return False
+    return True
+
+
+cdef bint is_pattern(tuple pattern):
+    """Look at the items themselves: tuple.__new__ makes a Pattern of any."""
+    if len(pattern) != 2 or type(pattern[0]) is not str:
+        return False
+    escape = pattern[1]
+    return escape is None or (type(escape) is str and len(<str> escape) == 1)
 
 
 cdef inline uint32_t word_at(const uint8_t *code, Py_ssize_t address) noexcept:
@@ -106,10 +229,9 @@ cdef inline uint32_t word_at(const uint8_t *code, Py_ssize_t address) noexcept:
     return <uint32_t> place[0] | <uint32_t> place[1] << 8 | <uint32_t> place[2] << 16 | <uint32_t> place[3] << 24
 
 
-cdef tuple walk(
-    const uint8_t *code, Py_ssize_t size, int32_t *depths, Py_ssize_t slot_count, tuple constants, Py_ssize_t exact,
-    type pattern,
-):
+cdef int walk(Verified program, const uint8_t *code, Py_ssize_t size, int32_t *depths, uint8_t *kinds) except -1:
+    """Go through the code once, with the depths of both stacks; leave the greatest ones in the program."""
+    cdef Py_ssize_t exact = program.exact
     cdef Py_ssize_t address, following, target, case
     cdef int values, truths, arriving_values, arriving_truths
     cdef int deepest_value = 0, deepest_truth = 0
@@ -142,10 +264,10 @@ cdef tuple walk(
         if values > MAX_DEPTH or truths > MAX_DEPTH:
             raise refuse(f"the stack grows beyond {MAX_DEPTH}", address)
         if rule.second != NOTHING:
-            check_operand(opcode, rule.first, operand & FUSED_MASK, address, slot_count, constants, pattern)
-            check_operand(opcode, rule.second, operand >> 12, address, slot_count, constants, pattern)
+            check_operand(program, opcode, rule.first, operand & FUSED_MASK, address, kinds)
+            check_operand(program, opcode, rule.second, operand >> 12, address, kinds)
         elif rule.first != TARGET:
-            check_operand(opcode, rule.first, operand, address, slot_count, constants, pattern)
+            check_operand(program, opcode, rule.first, operand, address, kinds)
         else:
             target = operand
             if not address < target < size:
@@ -170,7 +292,7 @@ cdef tuple walk(
             continue
         following = address + 1
         if opcode == SWITCH_SLOT:
-            following += len(<tuple> constants[operand >> 12])
+            following += len(<tuple> program.constants[operand >> 12])
             if following >= size:
                 raise refuse(f"{named(opcode)} has fewer JUMPs behind it than strings", address)
             for case in range(address + 1, following):
@@ -183,7 +305,9 @@ cdef tuple walk(
         agree = arrive(depths, following, values, truths)
         if not agree or (address < exact <= following and (values or truths)):
             raise refuse("two ways lead here with different stacks", following)
-    return deepest_value, deepest_truth
+    program.value_depth = deepest_value
+    program.truth_depth = deepest_truth
+    return 0
 
 
 cdef str named(uint32_t opcode):
@@ -191,51 +315,21 @@ cdef str named(uint32_t opcode):
 
 
 cdef int check_operand(
-    uint32_t opcode, int kind, uint32_t operand, Py_ssize_t address, Py_ssize_t slot_count, tuple constants,
-    type pattern,
+    Verified program, uint32_t opcode, int kind, uint32_t operand, Py_ssize_t address, uint8_t *kinds
 ) except -1:
     """Check one operand against the slots, the constants and the kind its instruction wants."""
-    cdef object constant
-    cdef bint fits
     if kind == NOTHING:
         if operand:
             raise refuse(f"{named(opcode)} has an operand: it takes none", address)
     elif kind == SLOT:
-        if operand >= <size_t> slot_count:
-            raise refuse(f"{named(opcode)} reads slot {operand} of {slot_count}", address)
+        if operand >= <size_t> len(program.slots):
+            raise refuse(f"{named(opcode)} reads slot {operand} of {len(program.slots)}", address)
     elif kind == TRUTH:
         if operand > 1:
             raise refuse(f"{named(opcode)} has the operand {operand}: expected 0 or 1", address)
-    else:
-        if operand >= <size_t> len(constants):
-            raise refuse(f"{named(opcode)} reads constant {operand} of {len(constants)}", address)
-        constant = constants[operand]
-        if kind == STRINGS:
-            fits = type(constant) is tuple and is_all_text(<tuple> constant)
-        elif kind == PATTERN:
-            fits = type(constant) is pattern and type(constant.text) is str and is_escape(constant.escape)
-        elif kind == TEXT:
-            fits = type(constant) is str
-        else:
-            fits = is_scalar(constant)
-        if not fits:
-            found = type(constant).__name__
-            raise refuse(f"{named(opcode)} needs a {_KINDS[kind]} constant, found {found}", address)
+    elif operand >= <size_t> len(program.constants):
+        raise refuse(f"{named(opcode)} reads constant {operand} of {len(program.constants)}", address)
+    elif kinds[operand] != kind and not (kind == CONSTANT and kinds[operand] == TEXT):
+        found = type(program.constants[operand]).__name__
+        raise refuse(f"{named(opcode)} needs a {_KINDS[kind]} constant, found {found}", address)
     return 0
-
-
-cdef bint is_all_text(tuple texts):
-    for text in texts:
-        if type(text) is not str:
-            return False
-    return True
-
-
-cdef bint is_escape(escape):
-    return escape is None or (type(escape) is str and len(<str> escape) == 1)
-
-
-cdef bint is_scalar(constant):
-    if type(constant) is int:
-        return -(1 << 63) <= constant < 1 << 63
-    return type(constant) in (str, float, bool, bytes)

@@ -4,6 +4,7 @@ from cpython.object cimport PyObject
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
 from mqsel._image cimport *
+from mqsel._verifier cimport Verified
 
 
 # One property of the message at hand: a cache line.
@@ -87,7 +88,7 @@ ctypedef fused FetchedSource:
 
 
 cdef class Machine:
-    cdef readonly object program        # the verified Program
+    cdef readonly Verified program      # a Program; only what is verified has these fields
     cdef readonly object schema         # Schema, or None
     cdef Image *image                   # NULL before the first run
     cdef uint32_t exact                 # address of the exact code

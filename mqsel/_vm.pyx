@@ -1163,7 +1163,7 @@ cdef class Machine:
     """
 
     def __cinit__(self, program, schema=None):
-        if not isinstance(program, Program):
+        if type(program) is not Program:
             raise ArgumentError(f"a machine runs a Program, found {type(program).__name__}")
         self.program = program
         self.schema = None if schema is None else as_schema(schema)

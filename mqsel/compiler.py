@@ -31,8 +31,8 @@ from mqsel.nodes import (
     Sign,
     children,
 )
-from mqsel.opcodes import CODE, FUSED_BITS, FUSED_LIMIT, OPERAND_LIMIT, TABLE
-from mqsel.program import Constant, Pattern, Program, encode_code, encode_spans
+from mqsel.opcodes import CODE, FUSED_BITS, FUSED_LIMIT, OPERAND_LIMIT, TABLE, Constant, Pattern
+from mqsel.program import Program, encode_code, encode_spans
 
 _RELATIONS = {
     "=": "EQUAL",

@@ -33,6 +33,16 @@ class Row(NamedTuple):
     parent: tuple[str, ...] = ()
 
 
+class Pattern(NamedTuple):
+    """A LIKE pattern with its escape character, as a constant."""
+
+    text: str
+    escape: str | None
+
+
+# What an operand of kind constant (the first five), text, strings or pattern numbers.
+Constant = int | float | str | bytes | bool | tuple[str, ...] | Pattern
+
 _RELATIONS = (
     ("EQUAL", "="),
     ("NOT_EQUAL", "<>"),

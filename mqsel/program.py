@@ -16,12 +16,12 @@ import functools
 import struct
 import zlib
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from mqsel._verifier import verify
+from mqsel._verifier import Verified
 from mqsel.dialect import CHOICES, Dialect
 from mqsel.errors import ArgumentError, ProgramError, Span, quoted
-from mqsel.opcodes import FUSED_BITS, FUSED_LIMIT, TABLE, Row
+from mqsel.opcodes import FUSED_BITS, FUSED_LIMIT, TABLE, Constant, Pattern, Row
 
 VERSION = "0.1.0"
 FORMAT_VERSION = 1
@@ -29,59 +29,26 @@ FORMAT_VERSION = 1
 _MAGIC = b"MQSL"
 
 
-class Pattern(NamedTuple):
-    """A LIKE pattern with its escape character, as a constant."""
+class Program(Verified):
+    """A verified program; immutable. Two are equal if they travel as the same bytes.
 
-    text: str
-    escape: str | None
-
-
-Constant = int | float | str | bytes | bool | tuple[str, ...] | Pattern
-
-
-class _Fields(NamedTuple):
-    text: str
-    dialect: Dialect
-    slots: tuple[str, ...]
-    constants: tuple[Constant, ...]
-    words: bytes
-    span_table: bytes
-    exact: int
-    value_depth: int
-    truth_depth: int
-
-
-class Program(_Fields):
-    """A verified program; immutable.
-
-    Attributes:
+    Args, and attributes:
         text: the selector.
+        dialect: what it was read as.
         slots: names of the properties it reads, in order of first reading.
         constants: int (INT64), float (FLOAT64), str, bytes, bool, a tuple of strings for IN, a `Pattern` for LIKE.
         words: the code as it travels, 4 bytes an instruction, little-endian; read it as ``code`` (see opcodes.py).
         span_table: the spans as they travel; read them as ``spans``.
         exact: address of the code that gives all four values. Code before it, if any, only answers "is it TRUE".
+
+    Attributes:
         value_depth, truth_depth: what the two stacks hold at most.
+
+    Raises: ProgramError: a part of a wrong type, or code that could leave its stacks, its constants, its slots or
+        itself.
     """
 
     __slots__ = ()
-
-    def __new__(
-        cls,
-        text: str,
-        dialect: Dialect,
-        slots: tuple[str, ...],
-        constants: tuple[Constant, ...],
-        words: bytes,
-        span_table: bytes,
-        exact: int,
-    ) -> Program:
-        """Verify and make a program.
-
-        Raises: ProgramError: it could leave its stacks, its constants, its slots or its code.
-        """
-        depths = verify(words, len(slots), constants, exact, Pattern)
-        return _Fields.__new__(cls, text, dialect, slots, constants, words, span_table, exact, *depths)
 
     @property
     def code(self) -> tuple[int, ...]:
@@ -119,7 +86,10 @@ class Program(_Fields):
         """
         if not isinstance(data, (bytes, bytearray, memoryview)):
             raise ProgramError(f"a program is bytes, found {type(data).__name__}")
-        data = bytes(data)
+        try:
+            data = bytes(data)
+        except ValueError as error:  # a memoryview that was released
+            raise ProgramError(f"the bytes of the program cannot be read: {error}") from error
         if data[:4] != _MAGIC:
             raise ProgramError("these bytes are no mqsel program: they do not begin with MQSL")
         if data[4:5] != bytes([FORMAT_VERSION]):
@@ -137,20 +107,24 @@ class Program(_Fields):
         span_table = reader.take(reader.number())
         if reader.at != len(reader.data):
             raise ProgramError(f"{len(reader.data) - reader.at} bytes follow the program")
-        program = cls(text, dialect, slots, constants, words, span_table, exact)
-        if _count_numbers(span_table) != 2 * size:
-            raise ProgramError(f"the spans are not those of {size} instructions")
-        return program
+        return cls(text, dialect, slots, constants, words, span_table, exact)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Program):
+            return NotImplemented
+        return self.to_bytes() == other.to_bytes()
+
+    def __hash__(self) -> int:
+        return hash(self.to_bytes())
+
+    def __repr__(self) -> str:
+        return f"Program({', '.join([f'{name}={getattr(self, name)!r}' for name in _PARTS])})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Program.from_bytes, (self.to_bytes(),)
 
 
-def _count_numbers(table: bytes) -> int:
-    """Count the LEB128 numbers of *table*: each ends in its only byte without the high bit."""
-    if table and table[-1] > 0x7F:
-        return -1
-    return len(table) - len(table.translate(None, _LAST_BYTES))
-
-
-_LAST_BYTES = bytes(range(0x80))
+_PARTS = ("text", "dialect", "slots", "constants", "words", "span_table", "exact")
 
 
 def encode_code(code: Sequence[int]) -> bytes:
@@ -350,29 +324,19 @@ class _Reader:
         return read(self)
 
 
-def _read_exact(reader: _Reader) -> int:
-    value = reader.zigzag()
-    if not -(1 << 63) <= value < 1 << 63:
-        raise ProgramError(f"the integer before byte {reader.at} does not fit 64 bits")
-    return value
-
-
 def _read_float(reader: _Reader) -> float:
     (value,) = struct.unpack("<d", reader.take(8))
     return float(value)
 
 
 def _read_pattern(reader: _Reader) -> Pattern:
-    text, escape = reader.text(), reader.text()
-    if len(escape) > 1:
-        raise ProgramError(f"the escape before byte {reader.at} is not one character")
-    return Pattern(text, escape or None)
+    return Pattern(reader.text(), reader.text() or None)
 
 
 _CONSTANT_READERS: dict[bytes, Callable[[_Reader], Constant]] = {
     b"t": lambda _: True,
     b"f": lambda _: False,
-    b"i": _read_exact,
+    b"i": _Reader.zigzag,
     b"d": _read_float,
     b"s": _Reader.text,
     b"x": lambda reader: reader.take(reader.number()),
