@@ -11,6 +11,7 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF, Py_XDECREF
 from libc.stdint cimport int32_t, uint8_t, uint32_t
 from libc.stdlib cimport calloc, free, realloc
+from libc.string cimport memcmp
 
 from mqsel._opcodes cimport *
 from mqsel._verifier cimport Verified
@@ -41,6 +42,10 @@ cdef void text_set(Text *text, PyObject *string) noexcept:
     text.length = PyUnicode_GET_LENGTH(string)
     text.kind = PyUnicode_KIND(string)
     text.size = text.length * text.kind
+
+
+cdef bint text_same(Text *left, Text *right) noexcept:
+    return left.kind == right.kind and left.size == right.size and memcmp(left.data, right.data, left.size) == 0
 
 
 cdef Like *like_build(str pattern, object escape) except NULL:
@@ -114,8 +119,11 @@ cdef Choices *choices_new(tuple strings) except NULL:
         for number in range(choices.count):
             place = bytes_hash(choices.items[number].data, choices.items[number].size) & choices.mask
             while choices.table[place]:
+                if text_same(&choices.items[choices.table[place] - 1], &choices.items[number]):
+                    break  # the first of equal strings counts, and many of them make no long row
                 place = (place + 1) & choices.mask
-            choices.table[place] = number + 1
+            if choices.table[place] == 0:
+                choices.table[place] = number + 1
     return choices
 
 

@@ -211,11 +211,11 @@ def compile(  # noqa: A001 (like re.compile)
     """
     if not isinstance(text, str):
         raise ArgumentError(f"a selector is a str, found {type(text).__name__}")
-    if not isinstance(dialect, Dialect):
+    if type(dialect) is not Dialect:
         raise ArgumentError(f"dialect is a Dialect, found {dialect!r}", hint=f"use mqsel.{', mqsel.'.join(PRESETS)}")
     layout = None if schema is None else as_schema(schema)
     try:
-        return _compile(str(text), dialect, layout, bool(optimize))
+        return _compile(str.__str__(text), dialect, layout, bool(optimize))
     except SelectorError as error:
         if for_subscription and error.reason is MQRC.MQRC_SELECTOR_SYNTAX_ERROR:
             error.reason = MQRC.MQRC_SELECTION_NOT_AVAILABLE

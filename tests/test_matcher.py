@@ -51,9 +51,12 @@ PROTOCOLS = range(2, pickle.HIGHEST_PROTOCOL + 1)
 
 
 class Text(str):
-    """A selector that is not exactly a str."""
+    """A selector that is not exactly a str, nor gives one."""
 
     __slots__ = ()
+
+    def __str__(self) -> Text:
+        return self
 
 
 # ---- compile ---------------------------------------------------------------------------------------------------------
@@ -111,6 +114,13 @@ def test_a_selector_may_be_a_subclass_of_str() -> None:
     matcher = mqsel.compile(Text("a = 1"))
 
     assert (type(matcher.selector), matcher) == (str, mqsel.compile("a = 1"))
+
+
+def test_a_dialect_is_no_subclass() -> None:
+    """A class of somebody else may answer otherwise the next time it is asked: ArgumentError."""
+    kind = type("Dialect", (mqsel.dialect.Dialect,), {})
+    with pytest.raises(ArgumentError, match="dialect is a Dialect"):
+        mqsel.compile("a = 1", dialect=kind())
 
 
 def test_repeated_calls_are_answered_from_a_cache() -> None:

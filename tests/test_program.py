@@ -144,6 +144,7 @@ def test_foreign_bytes(data: object) -> None:
         ((word("PUSH_SLOT", 1), word("AS_TRUTH"), word("RETURN")), {}, "reads slot 1 of 1"),
         ((word("PUSH_CONSTANT", 1), word("AS_TRUTH"), word("RETURN")), {}, "reads constant 1 of 1"),
         ((word("PUSH_TRUTH", 2), word("RETURN")), {}, "expected 0 or 1"),
+        ((word("RETURN_TRUTH", 3),), {}, "expected 0 or 1"),
         ((word("PUSH_TRUTH", 1), word("NOT", 3), word("RETURN")), {}, "takes none"),
         ((word("PUSH_SLOT", 0), word("LIKE", 0), word("RETURN")), {}, "needs a pattern constant"),
         ((word("PUSH_SLOT", 0), word("IN", 0), word("RETURN")), {}, "needs a strings constant"),
@@ -463,6 +464,14 @@ def test_long_lists_are_verified_once() -> None:
     code = [each | (at + 1) << 8 if each == word("BRANCH_IF_TRUE", 0) else each for at, each in enumerate(code)]
 
     assert seconds(lambda: made(*code, word("RETURN_TRUTH"), constants=(texts,))) < 2
+
+
+def test_many_equal_strings_take_linear_time() -> None:
+    """A list that holds one string again and again is laid out in time that is linear in its length."""
+    many = mqsel.Matcher(made(word("IN_SLOT"), word("RETURN"), constants=(("x",) * 200_000 + ("y",),)))
+
+    assert seconds(lambda: [many.matches({"a": text}) for text in "xyz"]) < 2
+    assert [many.matches({"a": text}) for text in "xyz"] == [True, True, False]
 
 
 def test_the_least_and_the_longest_switch() -> None:
