@@ -49,20 +49,12 @@ MIN_CASES = 4  # strings from which one look-up is cheaper than comparing one af
 _SHAPES = {"pattern": "LIKE", "prefix": "STARTS_WITH", "suffix": "ENDS_WITH", "contains": "CONTAINS"}
 
 
-class _Label:
-    """An address that is not known yet, and the instructions that wait for it."""
+class _Label(list[int]):
+    """The instructions that wait for an address that is not known yet; the address, once the label is placed."""
 
-    __slots__ = ("address", "waiting")
+    __slots__ = ("address",)
 
-    def __init__(self) -> None:
-        self.address = -1
-        self.waiting: list[int] = []
-
-
-class _Truth(NamedTuple):
-    """Work: leave the truth value of the node on the truth stack."""
-
-    node: Node
+    address: int
 
 
 class _Value(NamedTuple):
@@ -102,8 +94,9 @@ class _Switch(NamedTuple):
 
 
 # Work: emit an opcode with its operand and span; an operand that is a label is filled in when the label is placed.
+# A node is work itself: leave its truth value on the truth stack.
 _Instruction = tuple[str, int | _Label, Span]
-_Work = _Truth | _Value | _Branch | _Copies | _Instruction | _Label
+_Work = Node | _Value | _Branch | _Copies | _Instruction | _Label
 
 
 def _needs_every(work: _Branch) -> bool:
@@ -133,7 +126,7 @@ class _Lowering:
         self.spans: list[Span] = []
         self.exact = _Label()
         self.failing: set[int] = set()  # ids of nodes that may be ERR; those of arithmetic too
-        self.tests: dict[int, list[_Work]] = {}  # ids of nodes without labels -> their work, which both codes do
+        self.tests: dict[int, tuple[_Work, ...]] = {}  # ids of nodes without labels -> their work, which both codes do
         self.weights: dict[int, int] = {}  # ids of nodes -> how many nodes they have
         self.budget = COPIED * len(checked.order)
 
@@ -147,7 +140,7 @@ class _Lowering:
             yes, no = _Label(), _Label()
             self.emit([_Branch(root, True, yes, no, yes, None), yes])
             self.emit([("RETURN_TRUTH", 1, root.span), no, ("RETURN_TRUTH", 0, root.span)])
-        self.emit([self.exact, _Truth(root), ("RETURN", 0, root.span)])
+        self.emit([self.exact, root, ("RETURN", 0, root.span)])
         if len(self.code) >= OPERAND_LIMIT or len(self.pool) >= OPERAND_LIMIT:
             raise errors.too_large(checked.text, "instructions", OPERAND_LIMIT)
         return Program(
@@ -166,58 +159,59 @@ class _Lowering:
         classes = set(map(type, self.checked.order))
         if dialect.type_mismatch != "selector" and not classes & {Arithmetic, Sign}:
             return
+        failing, weights = self.failing, self.weights
         for node in self.checked.order:
-            parts = children(node)
-            self.weights[id(node)] = 1 + sum(self.weights[id(part)] for part in parts)
-            fails = any(id(part) in self.failing for part in parts)
+            if type(node) is Literal:
+                continue
+            fails = not failing.isdisjoint(map(id, children(node)))
             match node:
                 case Arithmetic(operators, operands):
-                    divides = any(
+                    divides = "/" in operators and any(
                         operator == "/" and not (isinstance(operand, Literal) and operand.value)
                         for operator, operand in zip(operators, operands[1:], strict=True)
                     )
                     fails = fails or divides or dialect.null_arithmetic == "selector"
                 case Sign():
                     fails = fails or dialect.null_arithmetic == "selector"
-                case Literal() | IsNull() | And() | Or() | Not():
+                case IsNull() | And() | Or() | Not():
                     pass
                 case _:
                     fails = fails or dialect.type_mismatch == "selector"
             if fails:
-                self.failing.add(id(node))
+                failing.add(id(node))
+        if failing:
+            for node in self.checked.order:
+                weights[id(node)] = sum([weights[id(part)] for part in children(node)], 1)
 
     # ---- the work list: each piece of work is replaced by simpler ones until instructions are left
 
     def emit(self, work: Iterable[_Work]) -> None:
         stack = list(work)[::-1]
+        code, spans = self.code, self.spans
         while stack:
             piece = stack.pop()
-            if type(piece) is tuple:
+            kind = type(piece)
+            if kind is tuple:
                 op, operand, span = piece  # type: ignore[misc]
-                opcode = CODE[op]
                 if type(operand) is _Label:
-                    operand.waiting.append(len(self.code))
+                    operand.append(len(code))
                     operand = 0
-                assert not operand or TABLE[opcode].operand, f"{op} takes no operand"
-                self.code.append(opcode | operand << 8)  # type: ignore[operator]
-                self.spans.append(span)
-            elif type(piece) is _Truth:
-                stack += self.truth(piece.node)[::-1]
-            elif type(piece) is _Branch:
-                stack += self.branch(piece)[::-1]
-            elif type(piece) is _Label:
-                self.place(piece)
-            elif type(piece) is _Value:
-                stack += self.value(piece.node)[::-1]
-            elif type(piece) is _Copies:
-                stack += self.copies(piece)[::-1]
+                code.append(CODE[op] | operand << 8)  # type: ignore[index, operator]
+                spans.append(span)  # type: ignore[arg-type]
+            elif kind is _Branch:
+                stack += self.branch(piece)[::-1]  # type: ignore[arg-type]
+            elif kind is _Label:
+                piece.address = len(code)  # type: ignore[union-attr]
+                for address in piece:
+                    code[address] |= len(code) << 8  # type: ignore[index]
+            elif kind is _Value:
+                stack += self.value(piece.node)[::-1]  # type: ignore[union-attr]
+            elif kind is _Copies:
+                stack += self.copies(piece)[::-1]  # type: ignore[arg-type]
+            else:
+                stack += self.truth(piece)[::-1]  # type: ignore[arg-type]
 
-    def place(self, label: _Label) -> None:
-        label.address = len(self.code)
-        for address in label.waiting:
-            self.code[address] |= label.address << 8
-
-    def truth(self, node: Node) -> list[_Work]:
+    def truth(self, node: Node) -> tuple[_Work, ...]:
         """Replace "the truth of *node*"."""
         work = self.tests.get(id(node))
         if work is None:
@@ -226,7 +220,7 @@ class _Lowering:
                 self.tests[id(node)] = work
         return work
 
-    def comparison(self, node: Comparison) -> list[_Work]:
+    def comparison(self, node: Comparison) -> tuple[_Work, ...]:
         left, right = node.left, node.right
         name = _RELATIONS[node.operator]
         if type(left) is Identifier and type(right) is Literal:
@@ -234,27 +228,29 @@ class _Lowering:
             fused = f"{name}_SLOT_STRING" if stringy else f"{name}_SLOT_CONSTANT"
             return self.test(name, left, right.value, node.span, fused)
         if self.quick and isinstance(right, Literal):
-            return [_Value(left), (f"{name}_CONSTANT", self.constant(right.value), node.span)]
-        return [_Value(left), _Value(right), (name, 0, node.span)]
+            return _Value(left), (f"{name}_CONSTANT", self.constant(right.value), node.span)
+        return _Value(left), _Value(right), (name, 0, node.span)
 
-    def condition(self, node: Node) -> list[_Work]:
+    def condition(self, node: Node) -> tuple[_Work, ...]:
         span = node.span
         match node:
             case And(operands) | Or(operands):
                 jump, connect = ("JUMP_IF_FALSE", "AND") if isinstance(node, And) else ("JUMP_IF_TRUE", "OR")
                 end = _Label()
-                work: list[_Work] = [_Truth(operands[0])]
+                before: _Work = (jump, end, span)
+                behind: _Work = (connect, 0, span)
+                work: list[_Work] = [operands[0]]
                 for operand in operands[1:]:
-                    work += [(jump, end, span), _Truth(operand), (connect, 0, span)]
-                return [*work, end]
+                    work += (before, operand, behind)
+                return (*work, end)
             case Not(operand):
-                return [_Truth(operand), ("NOT", 0, span)]
+                return operand, ("NOT", 0, span)
             case Literal():
-                return [("PUSH_TRUTH", int(node.value), span)]
+                return (("PUSH_TRUTH", int(node.value), span),)
             case Identifier():
-                return [_Value(node), ("AS_TRUTH", 0, span)]
+                return _Value(node), ("AS_TRUTH", 0, span)
             case IsNull(negated, identifier):
-                return [("IS_NOT_NULL" if negated else "IS_NULL", self.slot(identifier), span)]
+                return (("IS_NOT_NULL" if negated else "IS_NULL", self.slot(identifier), span),)
             case In(negated, identifier, choices):
                 return self.test(
                     "NOT_IN" if negated else "IN",
@@ -274,31 +270,31 @@ class _Lowering:
                 return self.between(node, negated, operand, low, high)
         raise AssertionError(node)
 
-    def between(self, node: Between, negated: bool, operand: Node, low: Node, high: Node) -> list[_Work]:
+    def between(self, node: Between, negated: bool, operand: Node, low: Node, high: Node) -> tuple[_Work, ...]:
         if self.checked.dialect.between_null == "expand" and not isinstance(high, Literal):
             # The upper bound is not evaluated, nor a property there read, where the lower one decides.
             first = Comparison("<" if negated else ">=", operand, low, node.span)
             second = Comparison(">" if negated else "<=", operand, high, node.span)
-            return [_Truth((Or if negated else And)((first, second), node.span))]
+            return ((Or if negated else And)((first, second), node.span),)
         op = "NOT_BETWEEN" if negated else "BETWEEN"
         if self.quick and isinstance(low, Literal) and isinstance(high, Literal):
             numbers = self.constant(low.value), self.constant(high.value)
             if max(numbers) < FUSED_LIMIT:
                 short = numbers[0] | numbers[1] << FUSED_BITS
-                return [_Value(operand), (f"{op}_CONSTANTS", short, node.span)]
-        return [_Value(operand), _Value(low), _Value(high), (op, 0, node.span)]
+                return _Value(operand), (f"{op}_CONSTANTS", short, node.span)
+        return _Value(operand), _Value(low), _Value(high), (op, 0, node.span)
 
     def test(
         self, name: str, identifier: Identifier, constant: Constant, span: Span, fused: str | None = None
-    ) -> list[_Work]:
+    ) -> tuple[_Work, ...]:
         """Test a property against a constant, in one instruction if there is one and its short operands suffice."""
         slot, number = self.slot(identifier), self.constant(constant)
         if fused and self.quick and slot < FUSED_LIMIT and number < FUSED_LIMIT:
-            return [(fused, slot | number << FUSED_BITS, span)]
-        work: list[_Work] = [("PUSH_SLOT", slot, identifier.span)]
+            return ((fused, slot | number << FUSED_BITS, span),)
+        push = ("PUSH_SLOT", slot, identifier.span)
         if TABLE[CODE[name]].operand:
-            return [*work, (name, number, span)]
-        return [*work, ("PUSH_CONSTANT", number, span), (name, 0, span)]
+            return push, (name, number, span)
+        return push, ("PUSH_CONSTANT", number, span), (name, 0, span)
 
     def value(self, node: Node) -> list[_Work]:
         """Replace "the value of *node*"."""
@@ -316,9 +312,9 @@ class _Lowering:
                     if self.quick and isinstance(operand, Literal):
                         work.append((f"{op}_CONSTANT", self.constant(operand.value), node.span))
                     else:
-                        work += [_Value(operand), (op, 0, node.span)]
+                        work += (_Value(operand), (op, 0, node.span))
                 return work
-        return [_Truth(node), ("AS_VALUE", 0, node.span)]
+        return [node, ("AS_VALUE", 0, node.span)]
 
     def branch(self, work: _Branch) -> list[_Work]:
         """Replace "go to yes or no": connectives into their operands, a test into itself and one branch."""
@@ -331,7 +327,7 @@ class _Lowering:
                 if len(switches) < len(node.operands):
                     return self.alternatives(switches, work)
             return self.connective(work)
-        pieces: list[_Work] = [_Truth(node)]
+        pieces = [*self.truth(node)]
         if unknown is not None and self.may_be_unknown(node):
             op = "RESTART_IF_UNKNOWN" if unknown is self.exact else "BRANCH_IF_UNKNOWN"
             pieces.append((op, unknown, node.span))
@@ -339,7 +335,8 @@ class _Lowering:
             op, target = ("BRANCH_UNLESS_TRUE" if positive else "BRANCH_UNLESS_FALSE"), no
         else:
             op, target = ("BRANCH_IF_TRUE" if positive else "BRANCH_IF_FALSE"), yes
-        return [*pieces, (op, target, node.span)]
+        pieces.append((op, target, node.span))
+        return pieces
 
     def connective(self, work: _Branch) -> list[_Work]:
         """Replace "go to yes or no" for AND and OR.
@@ -373,13 +370,13 @@ class _Lowering:
             else:
                 # Copies may stand between the last operand and what follows.
                 ends = (following, no) if follows is yes else (yes, following)
-            pieces += [_Branch(operand, positive, *ends, following, otherwise), following]
+            pieces += (_Branch(operand, positive, *ends, following, otherwise), following)
         return pieces if long else [*pieces, _Copies(work, labels)]
 
     def copies(self, piece: _Copies) -> list[_Work]:
         """Replace "what is behind an operand that was UNKNOWN", if one can be."""
         (node, positive, yes, no, follows, unknown), labels = piece
-        first = next((place for place, label in enumerate(labels) if label.waiting), None)
+        first = next((place for place, label in enumerate(labels) if label), None)
         if first is None:
             return []
         every = _needs_every(piece.work)

@@ -1,50 +1,61 @@
-"""The tree of a selector: frozen nodes with spans, one traversal, one way back to text.
+"""The tree of a selector: immutable nodes with spans, one traversal, one way back to text.
 
 A chain of one precedence level is one node with many operands, as the grammar writes it; so a flat chain of 100,000
-terms is a tree of depth two. Traversals never recurse. Spans and derived fields do not take part in equality.
-Knows nothing of dialects, types or programs. Follows LANGUAGE §4.
+terms is a tree of depth two. A node is a tuple with names: a frozen dataclass takes seven times as long to make, and
+making nodes is most of reading a selector. Traversals never recurse. Spans and derived fields do not take part in
+equality. Knows nothing of dialects, types or programs. Follows LANGUAGE §4.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 from mqsel.errors import Span
 
 
-class _Tree:
-    """What nodes have in common. None of it recurses: a tree may be deeper than the interpreter's stack."""
-
-    __slots__ = ()
-
-    def __eq__(self, other: object) -> bool:
-        """Compare structure and literals; spans and derived fields do not count."""
-        if not isinstance(other, _Tree):
-            return NotImplemented
-        pairs: list[tuple[object, object]] = [(self, other)]
-        while pairs:
-            a, b = pairs.pop()
-            if a is b:
-                continue
-            if type(a) is not type(b) or _own(a) != _own(b):  # type: ignore[arg-type]
-                return False
-            below_a, below_b = children(a), children(b)  # type: ignore[arg-type]
-            if len(below_a) != len(below_b):
-                return False
-            pairs.extend(zip(below_a, below_b, strict=True))
-        return True
-
-    def __hash__(self) -> int:
-        return hash(tuple((type(node), _own(node)) for node in walk(self)))  # type: ignore[arg-type]
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}<{unparse(self)}>"  # type: ignore[arg-type]
+def _equal(self: Node, other: object) -> bool:
+    """Compare structure and literals; spans and derived fields do not count."""
+    pairs: list[tuple[object, object]] = [(self, other)]
+    while pairs:
+        a, b = pairs.pop()
+        if a is b:
+            continue
+        if type(a) is not type(b) or _own(a) != _own(b):  # type: ignore[arg-type]
+            return False
+        below_a, below_b = children(a), children(b)  # type: ignore[arg-type]
+        if len(below_a) != len(below_b):
+            return False
+        pairs.extend(zip(below_a, below_b, strict=True))
+    return True
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Literal(_Tree):
+def _differ(self: Node, other: object) -> bool:
+    return not _equal(self, other)
+
+
+def _hash(self: Node) -> int:
+    return hash(tuple([(type(node), _own(node)) for node in walk(self)]))
+
+
+def _repr(self: Node) -> str:
+    return f"{type(self).__name__}<{unparse(self)}>"
+
+
+_Class = TypeVar("_Class", bound=type)
+
+
+def _tree(cls: _Class) -> _Class:
+    """Give a class of nodes what they have in common. None of it recurses: a tree may be deeper than the stack."""
+    cls.__eq__ = _equal  # type: ignore[assignment]
+    cls.__ne__ = _differ  # type: ignore[assignment]
+    cls.__hash__ = _hash  # type: ignore[assignment]
+    cls.__repr__ = _repr  # type: ignore[assignment]
+    return cls
+
+
+@_tree
+class Literal(NamedTuple):
     """A constant as written; a sign directly before a number belongs to it.
 
     ``kind`` is "exact", "approximate", "string", "boolean" or "bytes": it keeps 1, 1.0 and TRUE apart.
@@ -55,16 +66,16 @@ class Literal(_Tree):
     span: Span = (0, 0)
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Identifier(_Tree):
+@_tree
+class Identifier(NamedTuple):
     """A name as written."""
 
     name: str
     span: Span = (0, 0)
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Sign(_Tree):
+@_tree
+class Sign(NamedTuple):
     """Unary ``+`` or ``-`` on anything but a bare number."""
 
     operator: str
@@ -72,8 +83,8 @@ class Sign(_Tree):
     span: Span = (0, 0)
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Arithmetic(_Tree):
+@_tree
+class Arithmetic(NamedTuple):
     """``operands[0] operators[0] operands[1] …``, left-associative, all of ``+ -`` or all of ``* /``."""
 
     operators: tuple[str, ...]
@@ -81,8 +92,8 @@ class Arithmetic(_Tree):
     span: Span = (0, 0)
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Comparison(_Tree):
+@_tree
+class Comparison(NamedTuple):
     """``left operator right`` with one of ``= <> < <= > >=``."""
 
     operator: str
@@ -91,8 +102,8 @@ class Comparison(_Tree):
     span: Span = (0, 0)
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Between(_Tree):
+@_tree
+class Between(NamedTuple):
     """``operand [NOT] BETWEEN low AND high``."""
 
     negated: bool
@@ -102,8 +113,8 @@ class Between(_Tree):
     span: Span = (0, 0)
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class In(_Tree):
+@_tree
+class In(NamedTuple):
     """``identifier [NOT] IN ('…', …)``."""
 
     negated: bool
@@ -112,8 +123,8 @@ class In(_Tree):
     span: Span = (0, 0)
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Like(_Tree):
+@_tree
+class Like(NamedTuple):
     """``identifier [NOT] LIKE pattern [ESCAPE escape]``.
 
     ``shape`` is "pattern" as parsed; the optimizer may know better: "prefix", "suffix" or "contains" of ``affix``.
@@ -128,8 +139,8 @@ class Like(_Tree):
     affix: str = ""
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class IsNull(_Tree):
+@_tree
+class IsNull(NamedTuple):
     """``identifier IS [NOT] NULL``."""
 
     negated: bool
@@ -137,24 +148,24 @@ class IsNull(_Tree):
     span: Span = (0, 0)
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Not(_Tree):
+@_tree
+class Not(NamedTuple):
     """``NOT operand``."""
 
     operand: Node
     span: Span = (0, 0)
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class And(_Tree):
+@_tree
+class And(NamedTuple):
     """``operands[0] AND operands[1] AND …``, two or more."""
 
     operands: tuple[Node, ...]
     span: Span = (0, 0)
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Or(_Tree):
+@_tree
+class Or(NamedTuple):
     """``operands[0] OR operands[1] OR …``, two or more."""
 
     operands: tuple[Node, ...]
@@ -266,50 +277,58 @@ def _literal(node: Literal) -> str:
 
 def unparse(root: Node) -> str:
     """Write *root* as a selector with the fewest parentheses; parsing that text gives an equal tree."""
-    texts: dict[int, str] = {}
+    pieces: list[str] = []
+    todo: list[str | Node] = [root]
+    while todo:
+        piece = todo.pop()
+        if isinstance(piece, str):
+            pieces.append(piece)
+        else:
+            todo += reversed(_pieces(piece))
+    return "".join(pieces)
 
-    def at(node: Node, strength: int) -> str:
-        text = texts[id(node)]
-        return text if _strength(node) >= strength else f"({text})"
 
-    for node in walk(root):
-        if id(node) in texts:
-            continue
-        match node:
-            case Literal():
-                text = _literal(node)
-            case Identifier():
-                text = node.name
-            case Sign():
-                # A sign directly before a number would become the number's own; before a negative number it does not.
-                bare = isinstance(node.operand, Literal) and texts[id(node.operand)][0] != "-"
-                inner = f"({texts[id(node.operand)]})" if bare else at(node.operand, 7)
-                text = f"{node.operator} {inner}" if inner[0] in "+-" else node.operator + inner
-            case Arithmetic():
-                strength = _strength(node)
-                parts = [at(node.operands[0], strength + 1)]
-                for operator, operand in zip(node.operators, node.operands[1:], strict=True):
-                    parts += [operator, at(operand, strength + 1)]
-                text = " ".join(parts)
-            case Comparison():
-                text = f"{at(node.left, 5)} {node.operator} {at(node.right, 5)}"
-            case Between():
-                negation = "NOT " if node.negated else ""
-                text = f"{at(node.operand, 5)} {negation}BETWEEN {at(node.low, 5)} AND {at(node.high, 5)}"
-            case In():
-                negation = "NOT " if node.negated else ""
-                text = f"{node.identifier.name} {negation}IN ({', '.join(map(quote, node.choices))})"
-            case Like():
-                negation = "NOT " if node.negated else ""
-                escape = "" if node.escape is None else f" ESCAPE {quote(node.escape)}"
-                text = f"{node.identifier.name} {negation}LIKE {quote(node.pattern)}{escape}"
-            case IsNull():
-                text = f"{node.identifier.name} IS {'NOT ' if node.negated else ''}NULL"
-            case Not():
-                text = f"NOT {at(node.operand, 3)}"
-            case And():
-                text = " AND ".join([at(operand, 3) for operand in node.operands])
-            case Or():
-                text = " OR ".join([at(operand, 2) for operand in node.operands])
-        texts[id(node)] = text
-    return texts[id(root)]
+def _at(node: Node, strength: int) -> list[str | Node]:
+    return [node] if _strength(node) >= strength else ["(", node, ")"]
+
+
+def _pieces(node: Node) -> list[str | Node]:
+    """Write *node*, and leave what is below it to be written."""
+    match node:
+        case Literal():
+            return [_literal(node)]
+        case Identifier():
+            return [node.name]
+        case Sign(operator, operand):
+            # A sign directly before a number would become the number's own; before a negative number it does not.
+            signed = isinstance(operand, Sign) or (isinstance(operand, Literal) and _literal(operand)[0] == "-")
+            if isinstance(operand, Literal) and not signed:
+                return [operator, "(", operand, ")"]
+            return [operator, " " if signed else "", *_at(operand, 7)]
+        case Arithmetic(operators, operands):
+            strength = _strength(node) + 1
+            below = _at(operands[0], strength)
+            for operator, operand in zip(operators, operands[1:], strict=True):
+                below += [f" {operator} ", *_at(operand, strength)]
+            return below
+        case Comparison(operator, left, right):
+            return [*_at(left, 5), f" {operator} ", *_at(right, 5)]
+        case Between(negated, operand, low, high):
+            word = " NOT BETWEEN " if negated else " BETWEEN "
+            return [*_at(operand, 5), word, *_at(low, 5), " AND ", *_at(high, 5)]
+        case In(negated, identifier, choices):
+            return [f"{identifier.name} {'NOT ' if negated else ''}IN ({', '.join(map(quote, choices))})"]
+        case Like(negated, identifier, pattern, escape):
+            ending = "" if escape is None else f" ESCAPE {quote(escape)}"
+            return [f"{identifier.name} {'NOT ' if negated else ''}LIKE {quote(pattern)}{ending}"]
+        case IsNull(negated, identifier):
+            return [f"{identifier.name} IS {'NOT ' if negated else ''}NULL"]
+        case Not(operand):
+            return ["NOT ", *_at(operand, 3)]
+        case And(operands) | Or(operands):
+            word, strength = (" AND ", 3) if isinstance(node, And) else (" OR ", 2)
+            below = _at(operands[0], strength)
+            for operand in operands[1:]:
+                below += [word, *_at(operand, strength)]
+            return below
+    raise AssertionError(node)

@@ -1,15 +1,18 @@
 """Tree to smaller tree with the same four values on every message.
 
-`RULES` is an ordered tuple of pure functions ``node -> node``; each states the law it uses in the logic of LANGUAGE §1,
-where ``x OR NOT x`` is not TRUE and an ERR that is evaluated ends everything. A rule may drop what is never evaluated,
-never what is. Removable: ``compile(..., optimize=False)`` skips this room.
+Each rule states the law it uses in the logic of LANGUAGE §1, where ``x OR NOT x`` is not TRUE and an ERR that is
+evaluated ends everything. A rule may drop what is never evaluated, never what is. Every part of the tree is looked at
+once, however deep it stands: NOTs are counted on the way down and the chains are built on the way up. Removable:
+``compile(..., optimize=False)`` skips this room.
 """
 
 from __future__ import annotations
 
 import operator
+from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import groupby
 
 from mqsel.checker import Checked, apply, kind_of, literal_value
 from mqsel.dialect import Dialect
@@ -30,200 +33,286 @@ from mqsel.nodes import (
     children,
     walk,
 )
-from mqsel.values import Truth
+from mqsel.values import Truth, arithmetic
 
-_TRUE, _FALSE = Literal("boolean", True), Literal("boolean", False)
+
+class _Chain:
+    """An AND or OR that may still become part of one of its kind around it.
+
+    Attributes:
+        kind: And or Or: what it is once the NOTs around it are pushed inwards.
+        node: what it was made from.
+        operands: two or more, none of them neutral, none of them a chain; only the last may be a literal.
+    """
+
+    __slots__ = ("kind", "node", "operands")
+
+    def __init__(self, kind: type[And | Or], node: And | Or, operands: deque[Node]) -> None:
+        self.kind = kind
+        self.node = node
+        self.operands = operands
 
 
 def optimize(checked: Checked) -> Checked:
     """Apply every rule, once, to every node from the leaves up."""
-    done: dict[int, Node] = {}
-    changed = False
-    for node in checked.order:
-        if not _BY_CLASS[type(node)]:
-            done[id(node)] = node
-            continue
-        new = _rebuild(node, done)
-        at = 0
-        while at < len(RULES):
-            kind = type(new)
-            for number, rule in _BY_CLASS[kind]:
-                if number >= at:
-                    new = rule(new, checked.dialect)
-                    if type(new) is not kind:
-                        at = number + 1  # the rest of the rules, those for its new class
-                        break
-            else:
-                break
-        changed = changed or new is not node
-        done[id(node)] = new
-    if not changed:
-        return checked
-    root = done[id(checked.node)]
-    return replace(checked, node=root, order=walk(root))
+    dialect = checked.dialect
+    done: list[Node | _Chain] = []
+    for node, negative in reversed(_polarities(checked.node)):
+        kind = type(node)
+        if isinstance(node, (And, Or)):
+            operands = done[-len(node.operands) :]
+            del done[-len(node.operands) :]
+            done.append(_chain(node, operands, negative, dialect))
+        elif isinstance(node, Not):
+            if type(node.operand) not in _LOGIC:
+                done.append(_pushed(node, _finished(done.pop(), dialect), negative))
+        else:
+            new = _rebuilt(node, done, dialect) if kind in _OPERATIONS else node
+            for rule in _RULES.get(kind, ()):
+                new = rule(new, dialect)
+            done.append(_negated(new) if negative else new)
+    root = _finished(done[0], dialect)
+    return checked if root is checked.node else replace(checked, node=root, order=walk(root))
 
 
-def _rebuild(node: Node, done: dict[int, Node]) -> Node:
+def _polarities(root: Node) -> list[tuple[Node, bool]]:
+    """List what the rules look at, parents before children and right before left: (node, whether it is negated).
+
+    What stands under an odd number of NOTs is negated, where only NOT, AND and OR stand between. NOT is pushed through
+    those (De Morgan, NOT NOT x = x) and stays outside a test: on a mismatch ``x = 5`` and ``x <> 5`` are both FALSE.
+    """
+    order: list[tuple[Node, bool]] = []
+    stack = [(root, False)]
+    while stack:
+        visit = stack.pop()
+        order.append(visit)
+        node, negative = visit
+        if isinstance(node, (And, Or)):
+            stack += [(operand, negative) for operand in node.operands]
+        elif isinstance(node, Not):
+            stack.append((node.operand, type(node.operand) in _LOGIC and not negative))
+        elif type(node) in _OPERATIONS:
+            stack += [(child, False) for child in children(node) if type(child) not in _LEAVES]
+    return order
+
+
+_LOGIC = frozenset((And, Or, Not))
+_LEAVES = frozenset((Literal, Identifier))
+_OPERATIONS = frozenset((Sign, Arithmetic, Comparison, Between))
+
+
+def _rebuilt(node: Node, done: list[Node | _Chain], dialect: Dialect) -> Node:
+    """Put what became of the children of an operation into their places."""
     old = children(node)
-    new = [done[id(child)] for child in old]
+    count = sum([type(child) not in _LEAVES for child in old])
+    if not count:
+        return node
+    inner = iter(done[-count:])
+    new = tuple([child if type(child) in _LEAVES else _finished(next(inner), dialect) for child in old])
+    del done[-count:]
     if all(map(operator.is_, old, new)):
         return node
     match node:
-        case And() | Or() | Arithmetic():
-            return replace(node, operands=tuple(new))
+        case Arithmetic():
+            return node._replace(operands=new)
         case Comparison():
-            return replace(node, left=new[0], right=new[1])
+            return node._replace(left=new[0], right=new[1])
         case Between():
-            return replace(node, operand=new[0], low=new[1], high=new[2])
-        case Not() | Sign():
-            return replace(node, operand=new[0])
+            return node._replace(operand=new[0], low=new[1], high=new[2])
+        case Sign():
+            return node._replace(operand=new[0])
     raise AssertionError(node)
+
+
+# ---- NOT, AND, OR ------------------------------------------------------------------------------------------------
+
+
+def _negated(node: Node) -> Node:
+    """NOT TRUE = FALSE; NOT (x IS NULL) = x IS NOT NULL; NOT stays outside any other test."""
+    match node:
+        case Literal():
+            return node._replace(value=not node.value)
+        case IsNull():
+            return node._replace(negated=not node.negated)
+    return Not(node, node.span)
+
+
+def _pushed(node: Not, operand: Node, negative: bool) -> Node:
+    """Give the NOT of a test, which stands under another NOT if *negative*: NOT NOT x = x, where x is a boolean."""
+    if negative and kind_of(operand) == "boolean":
+        return operand
+    same = operand is node.operand and not isinstance(operand, (Literal, IsNull))
+    once = node if same else _negated(operand)
+    return _negated(once) if negative else once
+
+
+def _chain(node: And | Or, operands: list[Node | _Chain], negative: bool, dialect: Dialect) -> Node | _Chain:
+    """TRUE AND x = x AND TRUE = x, and what stands after FALSE in an AND is never evaluated; dually for OR.
+
+    ``x AND FALSE`` stays: it is ERR where x is. AND and OR are associative in four values: both sides evaluate the same
+    operands in the same order. The longer chain takes the shorter in, so an operand moves log n times at most.
+    """
+    kind: type[And | Or] = type(node)
+    if negative:
+        kind = Or if kind is And else And
+    neutral = kind is And
+    kept: list[Node | _Chain] = []
+    for operand in operands:
+        if type(operand) is Literal and operand.value == neutral:
+            continue
+        kept.append(operand)
+        last = operand.operands[-1] if type(operand) is _Chain and operand.kind is kind else operand
+        if type(last) is Literal:
+            break
+    if len(kept) < 2:
+        return kept[0] if kept else Literal("boolean", neutral, node.span)
+    grown: deque[Node] = deque()
+    for operand in kept:
+        if type(operand) is not _Chain:
+            grown.append(operand)  # type: ignore[arg-type]
+        elif operand.kind is not kind:
+            grown.append(_finished(operand, dialect))
+        elif len(operand.operands) <= len(grown):
+            grown.extend(operand.operands)
+        else:
+            operand.operands.extendleft(reversed(grown))
+            grown = operand.operands
+    return _Chain(kind, node, grown)
+
+
+def _finished(done: Node | _Chain, dialect: Dialect) -> Node:
+    """Make a chain a node: nothing around it will become part of it."""
+    if not isinstance(done, _Chain):
+        return done
+    operands = list(done.operands)
+    for kind, rule in _NEIGHBOURS:
+        operands = rule(operands, dialect) if kind is done.kind else _behind_not(rule, operands, dialect)
+    if len(operands) == 1:
+        return operands[0]
+    node, same = done.node, type(done.node) is done.kind and len(operands) == len(done.node.operands)
+    if same and all(map(operator.is_, operands, node.operands)):
+        return node
+    return done.kind(tuple(operands), node.span)
+
+
+def _behind_not(rule: _Rule, operands: list[Node], dialect: Dialect) -> list[Node]:
+    """NOT a AND NOT b = NOT (a OR b): what a rule says of neighbours in an OR it says of their NOTs in an AND."""
+    if Not not in set(map(type, operands)):
+        return operands
+    changed: list[Node] = []
+    for kind, run in groupby(operands, type):
+        same: list[Node] = list(run)
+        if kind is Not:
+            joined = rule([node.operand for node in same if isinstance(node, Not)], dialect)
+            if len(joined) < len(same):
+                same = [Not(node, node.span) for node in joined]
+        changed += same
+    return changed
+
+
+def join_equalities(operands: list[Node], dialect: Dialect) -> list[Node]:
+    """``x = 'a' OR x = 'b'``, side by side, is ``x IN ('a', 'b')``: LANGUAGE §5 defines IN so, mismatch included."""
+    joined: list[Node] = []
+    for name, run in groupby(operands, _one_of):
+        same = list(run)
+        if name is not None and len(same) > 1:
+            choices = [choice for node in same for choice in _choices(node)]
+            identifier = next(part for part in children(same[0]) if isinstance(part, Identifier))
+            same = [In(False, identifier, tuple(choices), (same[0].span[0], same[-1].span[1]))]
+        joined += same
+    return joined
+
+
+def _one_of(node: Node) -> str | None:
+    """Name the property that *node* wants to be one of some strings, if it does."""
+    if type(node) is Comparison:
+        left, right = node.left, node.right
+        if type(left) is Identifier and type(right) is Literal and right.kind == "string" and node.operator == "=":
+            return left.name
+    elif type(node) is In and not node.negated:
+        return node.identifier.name
+    return None
+
+
+def _choices(node: Node) -> tuple[str, ...]:
+    match node:
+        case In(_, _, choices):
+            return choices
+        case Comparison(_, _, Literal(_, str() as text)):
+            return (text,)
+    raise AssertionError(node)
+
+
+def join_bounds(operands: list[Node], dialect: Dialect) -> list[Node]:
+    """``x >= a AND x <= b``, side by side, is ``x BETWEEN a AND b`` where the dialect defines BETWEEN by that."""
+    if dialect.between_null != "expand":
+        return operands
+    joined: list[Node] = []
+    for operand in operands:
+        high = _bound(operand, "<=")
+        low = _bound(joined[-1], ">=") if high and joined else None
+        if high and low and low[0].name == high[0].name:
+            joined[-1] = Between(False, low[0], low[1], high[1], (joined[-1].span[0], operand.span[1]))
+        else:
+            joined.append(operand)
+    return joined
+
+
+def _bound(node: Node, sign: str) -> tuple[Identifier, Literal] | None:
+    if type(node) is Comparison and node.operator == sign:
+        left, right = node.left, node.right
+        if type(left) is Identifier and type(right) is Literal:
+            return left, right
+    return None
+
+
+_Rule = Callable[[list[Node], Dialect], list[Node]]
+
+# What neighbours in a chain become, each with the kind of chain.
+_NEIGHBOURS: tuple[tuple[type[And | Or], _Rule], ...] = ((Or, join_equalities), (And, join_bounds))
+
+
+# ---- tests and values --------------------------------------------------------------------------------------------
 
 
 def fold_constants(node: Node, dialect: Dialect) -> Node:
     """An operation on literals is its value. ERR has no literal: what divides by zero stays."""
+    if isinstance(node, Arithmetic):
+        return _fold_head(node)
     operands = children(node)
-    if isinstance(node, Arithmetic) and len(operands) > 2:
-        return _fold_head(node, dialect)
-    if not operands or not all(isinstance(operand, Literal) for operand in operands):
-        return node
+    for operand in operands:
+        if type(operand) is not Literal:
+            return node
     value = apply(node, [literal_value(operand) for operand in operands if isinstance(operand, Literal)], dialect)
-    if value is Truth.ERR:
-        return node
     if isinstance(value, Truth):
         return Literal("boolean", bool(value), node.span)
     return Literal("exact" if isinstance(value, int) else "approximate", value, node.span)
 
 
-def _fold_head(node: Arithmetic, dialect: Dialect) -> Node:
+def _fold_head(node: Arithmetic) -> Node:
     """A chain is left-associative: its head may fold before a property is met, its tail may not."""
     head = node.operands[0]
-    for place, sign in enumerate(node.operators):
-        pair = Arithmetic((sign,), (head, node.operands[place + 1]), (node.span[0], node.operands[place + 1].span[1]))
-        folded = fold_constants(pair, dialect)
-        if not isinstance(folded, Literal):
-            if place == 0:
-                return node
-            return replace(node, operators=node.operators[place:], operands=(head, *node.operands[place + 1 :]))
-        head = folded
-    return head
-
-
-def flatten(node: Node, dialect: Dialect) -> Node:
-    """AND and OR are associative in four values: both sides evaluate the same operands in the same order."""
-    if not isinstance(node, (And, Or)):
+    if type(head) is not Literal:
         return node
-    operands: list[Node] = []
-    for operand in node.operands:
-        operands.extend(operand.operands if type(operand) is type(node) else [operand])
-    return node if len(operands) == len(node.operands) else replace(node, operands=tuple(operands))
-
-
-def drop_neutral(node: Node, dialect: Dialect) -> Node:
-    """TRUE AND x = x AND TRUE = x, and what stands after FALSE in an AND is never evaluated; dually for OR.
-
-    ``x AND FALSE`` stays: it is ERR where x is.
-    """
-    if not isinstance(node, (And, Or)):
-        return node
-    neutral, decided = (_TRUE, _FALSE) if isinstance(node, And) else (_FALSE, _TRUE)
-    operands: list[Node] = []
-    for operand in node.operands:
-        if operand == neutral:
-            continue
-        operands.append(operand)
-        if operand == decided:
+    total, folded = head.value, 0
+    for sign, operand in zip(node.operators, node.operands[1:], strict=True):
+        result = arithmetic(sign, total, operand.value) if type(operand) is Literal else None  # type: ignore[arg-type]
+        if result is None:
             break
-    if len(operands) == len(node.operands):
+        total, folded = result, folded + 1
+    if not folded:
         return node
-    if len(operands) > 1:
-        return replace(node, operands=tuple(operands))
-    return operands[0] if operands else neutral
-
-
-def push_not(node: Node, dialect: Dialect) -> Node:
-    """NOT NOT x = x; De Morgan; NOT (x IS NULL) = x IS NOT NULL.
-
-    NOT stays outside a comparison: on a mismatch ``x = 5`` and ``x <> 5`` are both FALSE.
-    """
-    if not isinstance(node, Not):
-        return node
-    negated: dict[int, Node] = {}
-    for part in walk(node.operand, (And, Or)):
-        match part:
-            case And(operands):
-                new: Node = Or(tuple(negated[id(operand)] for operand in operands), part.span)
-            case Or(operands):
-                new = And(tuple(negated[id(operand)] for operand in operands), part.span)
-            case Not(operand) if kind_of(operand) == "boolean":
-                new = operand
-            case IsNull(positive, identifier):
-                new = IsNull(not positive, identifier, part.span)
-            case Literal():
-                new = _FALSE if part == _TRUE else _TRUE
-            case _:
-                new = node if part is node.operand else Not(part, part.span)
-        negated[id(part)] = new
-    return negated[id(node.operand)]
-
-
-def join_equalities(node: Node, dialect: Dialect) -> Node:
-    """``x = 'a' OR x = 'b'``, side by side, is ``x IN ('a', 'b')``: LANGUAGE §5 defines IN so, mismatch included."""
-    if not isinstance(node, Or):
-        return node
-    operands: list[Node] = []
-    for operand in node.operands:
-        choice = _membership(operand)
-        before = _membership(operands[-1]) if operands else None
-        if choice and before and choice.identifier == before.identifier:
-            span = (before.span[0], choice.span[1])
-            operands[-1] = In(False, choice.identifier, before.choices + choice.choices, span)
-        else:
-            operands.append(operand)
-    if len(operands) == len(node.operands):
-        return node
-    return replace(node, operands=tuple(operands)) if len(operands) > 1 else operands[0]
-
-
-def _membership(node: Node) -> In | None:
-    if isinstance(node, In):
-        return None if node.negated else node
-    if isinstance(node, Comparison) and node.operator == "=":
-        for name, text in ((node.left, node.right), (node.right, node.left)):
-            if isinstance(name, Identifier) and isinstance(text, Literal) and text.kind == "string":
-                return In(False, name, (str(text.value),), node.span)
-    return None
-
-
-def join_bounds(node: Node, dialect: Dialect) -> Node:
-    """``x >= a AND x <= b``, side by side, is ``x BETWEEN a AND b`` where the dialect defines BETWEEN by that."""
-    if not isinstance(node, And) or dialect.between_null != "expand":
-        return node
-    operands: list[Node] = []
-    for operand in node.operands:
-        high = _bound(operand, "<=")
-        low = _bound(operands[-1], ">=") if operands else None
-        if low and high and low[0] == high[0]:
-            operands[-1] = Between(False, low[0], low[1], high[1], (operands[-1].span[0], operand.span[1]))
-        else:
-            operands.append(operand)
-    if len(operands) == len(node.operands):
-        return node
-    return replace(node, operands=tuple(operands)) if len(operands) > 1 else operands[0]
-
-
-def _bound(node: Node, operator: str) -> tuple[Identifier, Literal] | None:
-    match node:
-        case Comparison(sign, Identifier() as name, Literal() as bound) if sign == operator:
-            return name, bound
-    return None
+    span = (node.span[0], node.span[1] if folded == len(node.operators) else node.operands[folded].span[1])
+    literal = Literal("exact" if isinstance(total, int) else "approximate", total, span)
+    if folded == len(node.operators):
+        return literal
+    return Arithmetic(node.operators[folded:], (literal, *node.operands[folded + 1 :]), node.span)
 
 
 def literal_first(node: Node, dialect: Dialect) -> Node:
     """``5 < x`` is ``x > 5``: a literal has no side effect and comparison is symmetric, NULL and mismatch included."""
-    match node:
-        case Comparison(operator, Literal() as left, Identifier() as right):
-            return Comparison(_MIRRORED[operator], right, left, node.span)
+    if type(node) is Comparison and type(node.left) is Literal and type(node.right) is Identifier:
+        return Comparison(_MIRRORED[node.operator], node.right, node.left, node.span)
     return node
 
 
@@ -244,7 +333,7 @@ def shape_like(node: Node, dialect: Dialect) -> Node:
     if "_" in wildcards.values():
         return node
     shape = {(0,): "suffix", (len(text),): "prefix", (0, len(text)): "contains"}.get(tuple(sorted(wildcards)))
-    return replace(node, shape=shape, affix=text) if shape and text else node
+    return node._replace(shape=shape, affix=text) if shape and text else node
 
 
 def _split(pattern: str, escape: str | None) -> tuple[dict[int, str], str]:
@@ -266,18 +355,11 @@ def _split(pattern: str, escape: str | None) -> tuple[dict[int, str], str]:
     return wildcards, "".join(text)
 
 
-# In order, each with the classes it looks at.
-RULES: tuple[tuple[Callable[[Node, Dialect], Node], tuple[type, ...]], ...] = (
-    (fold_constants, (Sign, Arithmetic, Comparison, Between, Not, And, Or)),
-    (literal_first, (Comparison,)),
-    (push_not, (Not,)),
-    (flatten, (And, Or)),
-    (drop_neutral, (And, Or)),
-    (join_equalities, (Or,)),
-    (join_bounds, (And,)),
-    (shape_like, (Like,)),
-)
-_BY_CLASS: dict[type, list[tuple[int, Callable[[Node, Dialect], Node]]]] = {
-    kind: [(number, rule) for number, (rule, classes) in enumerate(RULES) if kind in classes]
-    for kind in (Literal, Identifier, Sign, Arithmetic, Comparison, Between, In, Like, IsNull, Not, And, Or)
+# In order, for each class the rules that look at it.
+_RULES: dict[type, tuple[Callable[[Node, Dialect], Node], ...]] = {
+    Sign: (fold_constants,),
+    Arithmetic: (fold_constants,),
+    Comparison: (fold_constants, literal_first),
+    Between: (fold_constants,),
+    Like: (shape_like,),
 }

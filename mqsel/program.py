@@ -13,9 +13,10 @@ no tree.
 from __future__ import annotations
 
 import functools
+import operator
 import struct
 import zlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from mqsel._verifier import Verified
@@ -132,15 +133,24 @@ def encode_code(code: Sequence[int]) -> bytes:
     return struct.pack(f"<{len(code)}I", *code)
 
 
-def encode_spans(spans: Iterable[Span]) -> bytes:
+def encode_spans(spans: Sequence[Span]) -> bytes:
     """Write spans as they travel in a program."""
-    numbers: list[int] = []
-    before = 0
-    for start, stop in spans:
-        step = start - before
-        numbers += (step << 1 if step >= 0 else (-step << 1) - 1, stop - start << 1)
-        before = start
-    return bytes(numbers) if not numbers or max(numbers) < 0x80 else b"".join(map(_number, numbers))
+    starts = [start for start, _ in spans]
+    steps = map(operator.sub, starts, [0, *starts])
+    numbers = [0] * (2 * len(starts))
+    numbers[::2] = [step << 1 ^ step >> 63 for step in steps]
+    numbers[1::2] = [stop - start << 1 for start, stop in spans]
+    if max(numbers, default=0) < 0x80:
+        return bytes(numbers)
+    return b"".join(map(_Encoded().__getitem__, numbers))
+
+
+class _Encoded(dict[int, bytes]):
+    """LEB128 numbers, each written once: the lengths of spans and the ways between them repeat."""
+
+    def __missing__(self, value: int) -> bytes:
+        encoded = self[value] = _number(value)
+        return encoded
 
 
 def _foreign_version(data: bytes) -> ProgramError:
@@ -236,6 +246,12 @@ def listing(program: Program) -> str:
 
 
 def _number(value: int) -> bytes:
+    if value < 0x80:
+        return bytes((value,))
+    if value < 0x4000:
+        return bytes((value & 0x7F | 0x80, value >> 7))
+    if value < 0x20_0000:
+        return bytes((value & 0x7F | 0x80, value >> 7 & 0x7F | 0x80, value >> 14))
     out = bytearray()
     while value > 0x7F:
         out.append(value & 0x7F | 0x80)
