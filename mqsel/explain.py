@@ -1,8 +1,8 @@
 """Why a message was selected, or not: the truth of every part of a selector, with the values it saw.
 
-There is no second evaluator: each condition of the tree is lowered to a program of its own and run by the machine. What
-a part *is* (mismatch, NULL in arithmetic, division by zero) is found by running it under the other choice of the
-dialect field in question. Knows the stages above the machine; knows no matcher.
+There is no second evaluator: each test of the tree is lowered to a program of its own and run by the machine, once, and
+the tables of LANGUAGE §1 join their truths. What a test *is* (mismatch, NULL in arithmetic, division by zero) is found
+by running it under the other choice of the dialect field in question. Knows the stages above the machine and no matcher.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from mqsel.errors import Span, quoted
 from mqsel.nodes import And, Identifier, Literal, Node, Not, Or, children, walk
 from mqsel.parser import parse
 from mqsel.program import Program
-from mqsel.values import Truth
+from mqsel.values import AND, NOT, OR, Truth
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,15 +85,13 @@ def explain(program: Program, properties: Mapping[str, tuple[str, Any]]) -> Expl
 
 
 def _parts(checked: Checked, message: dict[str, Any], properties: Mapping[str, tuple[str, Any]]) -> Iterator[Part]:
+    truths = _truths(checked, message)
     # (node, depth, whether evaluation reaches it)
     stack: list[tuple[Node, int, bool]] = [(checked.node, 0, True)]
-    whole = checked.match_option is not None
     while stack:
         node, depth, reached = stack.pop()
         connective = isinstance(node, (And, Or, Not))
-        truth = _truth(checked, node, checked.dialect, message) if reached else None
-        if whole and depth == 0:
-            truth = Truth(Machine(lower(checked)).truth(message))
+        truth = truths[id(node)] if reached else None
         reason = "" if truth is None or connective else _reason(checked, node, truth, message, properties)
         yield Part(checked.text[node.span[0] : node.span[1]], node.span, depth, truth, reason)
         if not connective:
@@ -103,8 +101,28 @@ def _parts(checked: Checked, message: dict[str, Any], properties: Mapping[str, t
             below.append((operand, depth + 1, reached))
             if reached and not isinstance(node, Not):
                 decided = Truth.FALSE if isinstance(node, And) else Truth.TRUE
-                reached = _truth(checked, operand, checked.dialect, message) not in (decided, Truth.ERR)
+                reached = truths[id(operand)] not in (decided, Truth.ERR)
         stack.extend(reversed(below))
+
+
+def _truths(checked: Checked, message: dict[str, Any]) -> dict[int, Truth]:
+    """Give the truth of every connective and every test, those that evaluation does not reach included."""
+    truths: dict[int, Truth] = {}
+    for node in walk(checked.node, (And, Or, Not)):
+        match node:
+            case Not(operand):
+                truth = NOT[truths[id(operand)]]
+            case And(operands) | Or(operands):
+                table = AND if isinstance(node, And) else OR
+                truth = truths[id(operands[0])]
+                for operand in operands[1:]:
+                    truth = table[truth][truths[id(operand)]]
+            case _:
+                truth = _truth(checked, node, checked.dialect, message)
+        truths[id(node)] = truth
+    if checked.match_option is not None:
+        truths[id(checked.node)] = Truth(Machine(lower(checked)).truth(message))
+    return truths
 
 
 def _truth(checked: Checked, node: Node, dialect: Dialect, message: dict[str, Any]) -> Truth:

@@ -93,6 +93,15 @@ def test_compiling_grows_with_the_length(name: str) -> None:
     assert work[1] < 10 * work[0], work
 
 
+@pytest.mark.parametrize("name", ["flat", "NOT", "parentheses", "AND in AND"])
+def test_explaining_grows_with_the_length(name: str) -> None:
+    """The same of an explanation: each test is evaluated once, not once for every level above it."""
+    small, large = [mqsel.compile(GROWING[name](terms), dialect=IBM_JMS) for terms in (20, 160)]
+    work = [work_of(lambda matcher=matcher: matcher.explain({"a": 1})) for matcher in (small, large)]
+
+    assert work[1] < 10 * work[0], work
+
+
 @pytest.mark.parametrize("name", ["flat", "strings", "strings and lists", "NOT of strings", "cases"])
 def test_compile_time_is_linear(name: str) -> None:
     """Ten times the terms take at most twenty times the CPU, the best of three each: nothing copies what it copied."""
