@@ -116,7 +116,10 @@ cdef Choices *choices_new(tuple strings) except NULL:
             choices.mask *= 2
         choices.table = <uint32_t *> zeroed(choices.mask, sizeof(uint32_t))
         choices.mask -= 1
-        for number in range(choices.count):
+        firsts = {}  # a string that is there again would make every search, and this loop, pass over all its twins
+        for number, text in enumerate(strings):
+            firsts.setdefault(text, number)
+        for number in firsts.values():
             place = bytes_hash(choices.items[number].data, choices.items[number].size) & choices.mask
             while choices.table[place]:
                 if text_same(&choices.items[choices.table[place] - 1], &choices.items[number]):

@@ -2,7 +2,7 @@
 
 There is no second evaluator: each test of the tree is lowered to a program of its own and run by the machine, once, and
 the tables of LANGUAGE §1 join their truths. What a test *is* (mismatch, NULL in arithmetic, division by zero) is found
-by running it under the other choice of the dialect field in question. Knows the stages above the machine and no matcher.
+by running it under the other choice of the dialect field. Knows the stages above the machine and no matcher.
 """
 
 from __future__ import annotations
