@@ -18,7 +18,11 @@ from mqsel._verifier cimport Verified
 
 import sys
 
+from mqsel.errors import ProgramError
 from mqsel.opcodes import TABLE as _TABLE
+
+cdef enum:
+    CROWD = 64      # places passed for each string of a list, on average: at half full it is less than one
 
 # Whether an opcode is a test: it finds a truth value, and where it goes depends on that alone.
 cdef bint[256] IS_TEST
@@ -104,7 +108,7 @@ cdef void like_free(Like *like) noexcept:
 cdef Choices *choices_new(tuple strings) except NULL:
     """Lay the strings of an IN list or a SWITCH_SLOT out for search; the program keeps them alive."""
     cdef Choices *choices = <Choices *> zeroed(1, sizeof(Choices))
-    cdef Py_ssize_t number
+    cdef Py_ssize_t number, passed = 0
     cdef uint32_t place
     choices.items = <Text *> zeroed(len(strings), sizeof(Text))
     choices.count = len(strings)
@@ -116,15 +120,19 @@ cdef Choices *choices_new(tuple strings) except NULL:
             choices.mask *= 2
         choices.table = <uint32_t *> zeroed(choices.mask, sizeof(uint32_t))
         choices.mask -= 1
-        firsts = {}  # a string that is there again would make every search, and this loop, pass over all its twins
-        for number, text in enumerate(strings):
-            firsts.setdefault(text, number)
-        for number in firsts.values():
+        for number in range(choices.count):
             place = bytes_hash(choices.items[number].data, choices.items[number].size) & choices.mask
             while choices.table[place]:
                 if text_same(&choices.items[choices.table[place] - 1], &choices.items[number]):
                     break  # the first of equal strings counts, and many of them make no long row
                 place = (place + 1) & choices.mask
+                passed += 1
+                if passed > CROWD * choices.count:
+                    choices_free(choices)
+                    raise ProgramError(
+                        "the strings of an IN list were chosen to collide: finding one would take too long",
+                        hint="do not run this program; a selector that people write holds no such list",
+                    )
             if choices.table[place] == 0:
                 choices.table[place] = number + 1
     return choices

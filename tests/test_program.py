@@ -489,3 +489,28 @@ def test_more_instructions_than_a_jump_reaches() -> None:
     """2**24 instructions are refused before anything is made of them."""
     with pytest.raises(errors.ProgramError, match="a jump reaches"):
         Program(**{**GOOD, "words": bytes(4 * OPERAND_LIMIT)})
+
+
+def colliding(blocks: int) -> tuple[str, ...]:
+    """Make 2 ** blocks strings of one hash: the second of two words takes back what the first has changed in it."""
+    plain = bytes(range(65, 81))
+    twisted = bytes(byte ^ {7: 0x80, 12: 0x04, 15: 0x80}.get(place, 0) for place, byte in enumerate(plain))
+    return tuple(b"".join(pieces).decode("latin-1") for pieces in itertools.product((plain, twisted), repeat=blocks))
+
+
+def test_strings_that_collide_are_refused() -> None:
+    """A list of strings chosen to have one hash ends in ProgramError when it is laid out; a short one is searched."""
+    text = "a IN ('x')"
+    short, long = (
+        Program.from_bytes(
+            Program(
+                text, JMS, ("a",), (colliding(blocks),), encode_code([word("IN_SLOT"), word("RETURN")]),
+                encode_spans([(0, 10)] * 2), 0,
+            ).to_bytes()
+        )
+        for blocks in (5, 12)
+    )  # fmt: skip
+
+    assert mqsel.Matcher(short).matches({"a": colliding(5)[-1]})
+    with pytest.raises(errors.ProgramError, match="collide"):
+        mqsel.Matcher(long).matches({"a": "x"})
