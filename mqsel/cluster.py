@@ -83,7 +83,7 @@ def sifted_on_spark(
                 yield *places[partition], record
                 partition += isinstance(record, Tally)
         except Py4JError as error:
-            cause = _reason(str(error))
+            cause = reason(str(error))
             remedy = "install one version of mqsel on every executor" if "No module named" in cause else None
             raise MqselError(f"Spark gave up: {cause}", hint=remedy) from error
         finally:
@@ -187,7 +187,7 @@ def _context(master: str, log: IO[bytes]) -> SparkContext:
         gateway = launch_gateway(conf, {"stderr": log})  # type: ignore[no-untyped-call]
     except (PySparkRuntimeError, OSError) as error:
         log.seek(0)
-        cause = _reason(log.read().decode(errors="replace") or str(error))
+        cause = reason(log.read().decode(errors="replace") or str(error))
         hint = "it needs Java 17, on the PATH or where JAVA_HOME says; a master is local[*] or spark://HOST:PORT"
         raise MqselError(f"Spark did not start: {cause}", hint=hint) from error
     context = SparkContext(conf=conf, gateway=gateway)
@@ -196,7 +196,7 @@ def _context(master: str, log: IO[bytes]) -> SparkContext:
     return context
 
 
-def _reason(text: str) -> str:
+def reason(text: str) -> str:
     """Find the line that says what happened: what Python raised, what Java was caused by, what Java threw first."""
     python = re.search(r"Traceback \(most recent call last\):\n(?:\s.*\n)+(.+)", text)
     java = re.findall(r"Caused by: (.+)", text)[-1:] or re.findall(r"[\w.]+(?:Exception|Error): .+", text)[:1]

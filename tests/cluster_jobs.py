@@ -77,6 +77,13 @@ def lacking(spark: SparkSession, wheel: str, zipped: str, other: str, package: s
     return found
 
 
+def failing(spark: SparkSession, tasks: str) -> dict[str, Any]:
+    """Check a cluster on one of whose workers every task fails."""
+    found = check_cluster(spark, tasks=int(tasks))
+    failures = [[one.host, one.executor, one.attempts, one.reason] for one in found.failures]
+    return {"ready": found.is_ready, "table": str(found), "failures": failures}
+
+
 def stream(spark: SparkSession, source: str, sink: str, checkpoint: str) -> list[int]:
     """Filter the files of a folder into another, a file at a time, until all are done; list what arrived."""
     frame = spark.readStream.schema(spark.read.parquet(source).schema).option("maxFilesPerTrigger", 1).parquet(source)
@@ -90,7 +97,6 @@ if __name__ == "__main__":
     job, *arguments = sys.argv[1:]
     builder = SparkSession.builder
     session = (builder.remote(os.environ["MQSEL_REMOTE"]) if "MQSEL_REMOTE" in os.environ else builder).getOrCreate()
-    print(
-        json.dumps({"roads": roads, "shipped": shipped, "lacking": lacking, "stream": stream}[job](session, *arguments))
-    )
+    jobs = {"roads": roads, "shipped": shipped, "lacking": lacking, "failing": failing, "stream": stream}
+    print(json.dumps(jobs[job](session, *arguments)))
     session.stop()

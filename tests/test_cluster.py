@@ -237,9 +237,15 @@ def master(kit: Kit) -> Iterator[str]:
 
         def daemon(name: str, *arguments: Any) -> Path:
             log = kit.folder / f"{name}.out"
-            stack.enter_context(_process(kit, [*start, *arguments, "--host", "127.0.0.1", "--webui-port", 0], log))
+            path = f"{kit.folder / name}.bin{os.pathsep}{os.environ['PATH']}"
+            command = [*start, *arguments, "--host", "127.0.0.1", "--webui-port", 0]
+            stack.enter_context(_process(kit, command, log, PATH=path))
             return log.with_suffix(".err")
 
+        # What `picked-python` is differs between the workers: on the second it fails every task.
+        for name, target in (("worker1", kit.installed), ("worker2", "/bin/false")):
+            (kit.folder / f"{name}.bin").mkdir()
+            (kit.folder / f"{name}.bin" / "picked-python").symlink_to(target)
         log = daemon("master", f"{deploy}.master.Master", "--port", 0)
         address = _line(log, "Starting Spark master at ").split()[-1]
         for name in ("worker1", "worker2"):
@@ -283,6 +289,23 @@ def test_all_roads_on_a_standalone_cluster(kit: Kit, master: str, tmp_path: Path
     if way == "packed":
         assert len(workers) == 2
         assert all("/env/bin/python" in worker for worker in workers)
+
+
+@pytest.mark.parametrize("attempts", [50, 1])
+def test_a_worker_that_fails_every_task(kit: Kit, master: str, tmp_path: Path, attempts: int) -> None:
+    """Spark runs its tasks elsewhere, or gives up: the cluster is not ready, and the table says where and why."""
+    conf: dict[str, Any] = {"spark.pyspark.python": "picked-python", "spark.task.maxFailures": attempts}
+    found = _found(kit, _submit(kit, master, "failing", 8, **conf), tmp_path / "out")
+
+    assert not found["ready"]
+    ((host, executor, failed, reason),) = found["failures"]
+    assert (host, failed >= 1) == ("127.0.0.1", True)
+    assert f"executor {executor} on 127.0.0.1: {failed} failed attempt" in found["table"]
+    assert "pyspark.daemon" in reason
+    rows = [line for line in found["table"].splitlines() if line.endswith("ready")]
+    assert len(rows) == (attempts > 1)
+    if rows:
+        assert rows[0].split()[-2] == "8"
 
 
 def test_a_cluster_that_lacks_mqsel(kit: Kit, tmp_path: Path) -> None:

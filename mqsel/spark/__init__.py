@@ -15,13 +15,14 @@ from mqsel.spark.columns import Layout, Source, layout
 from mqsel.spark.plan import Plan, column, plan, properties
 from mqsel.spark.profile import Count, Profile, Seen, profile
 from mqsel.spark.raw import Messages, mq_message
-from mqsel.spark.ship import Cluster, Worker, check_cluster
+from mqsel.spark.ship import Cluster, Failure, Worker, check_cluster
 from mqsel.spark.source import DataSource
 
 __all__ = [
     "Cluster",
     "Count",
     "DataSource",
+    "Failure",
     "Layout",
     "Messages",
     "Plan",

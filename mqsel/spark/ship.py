@@ -8,16 +8,20 @@ from __future__ import annotations
 
 import functools
 import json
+import uuid
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mqsel import errors
+from mqsel.cluster import reason
 from mqsel.matcher import Matcher
 from mqsel.program import FORMAT_VERSION, VERSION, Program
 
 if TYPE_CHECKING:
     import pyarrow as pa  # type: ignore[import-untyped]
+    from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
 SHIP = (
@@ -96,6 +100,34 @@ def evaluate(program: bytes, layout: str, columns: Sequence[pa.Array]) -> pa.Boo
     Returns: true, false, and null for UNKNOWN; ERR is false.
     """
     matcher, properties = _loaded(program, layout)
+    try:
+        return _truths(matcher, properties, columns)
+    except errors.PropertyTypeError:
+        # Spark checks no text. Where one is no UTF-8 both roads read U+FFFD, as Spark itself shows it.
+        readable = [_readable(column) for column in columns]
+        if all(one is other for one, other in zip(readable, columns, strict=True)):
+            raise
+        return _truths(matcher, properties, readable)
+
+
+def _readable(column: pa.Array) -> pa.Array:
+    """Put U+FFFD where texts are no UTF-8, as Spark's make_valid_utf8 does; give the same column where all are."""
+    import pyarrow as pa  # noqa: PLC0415 (optional)
+
+    if not pa.types.is_string(column.type) and not pa.types.is_large_string(column.type):
+        return column
+    try:
+        column.validate(full=True)
+    except pa.ArrowInvalid:
+        texts = [
+            None if raw is None else raw.decode("utf-8", "replace")
+            for raw in column.view("binary" if pa.types.is_string(column.type) else "large_binary").to_pylist()
+        ]
+        return pa.array(texts, column.type)
+    return column
+
+
+def _truths(matcher: Matcher, properties: list[tuple[str, list[str]]], columns: Sequence[pa.Array]) -> pa.BooleanArray:
     names = [name for name, _ in properties]
     if not any(tags for _, tags in properties):
         return matcher.truth_batch(columns, names)
@@ -165,19 +197,42 @@ class Worker:
 
 
 @dataclass(frozen=True, slots=True)
+class Failure:
+    """Where tasks of the test failed before Spark ran them elsewhere, or gave up.
+
+    Attributes:
+        host: of the executor; empty where Spark Connect does not tell.
+        executor: its id; likewise.
+        attempts: how many failed.
+        reason: why the first of them did.
+    """
+
+    host: str
+    executor: str
+    attempts: int
+    reason: str
+
+    def __str__(self) -> str:
+        where = f"executor {self.executor} on {self.host}" if self.executor else "an executor"
+        return f"{where}: {self.attempts:,} failed {'attempt' if self.attempts == 1 else 'attempts'}: {self.reason}"
+
+
+@dataclass(frozen=True, slots=True)
 class Cluster:
     """What `check_cluster` found. Prints as a table.
 
     Attributes:
         workers: the Pythons that were met.
+        failures: the executors on which tasks failed.
     """
 
     workers: tuple[Worker, ...]
+    failures: tuple[Failure, ...] = ()
 
     @property
     def is_ready(self) -> bool:
-        """Tell whether every worker met can evaluate selectors."""
-        return all(worker.is_ready for worker in self.workers)
+        """Tell whether every worker met can evaluate selectors, and no task failed on any."""
+        return bool(self.workers) and not self.failures and all(worker.is_ready for worker in self.workers)
 
     def __str__(self) -> str:
         head = ("host", "python", "", "mqsel", "pyarrow", "tasks", "")
@@ -193,7 +248,7 @@ class Cluster:
             )
             for one in self.workers
         ]
-        lines = table([head, *rows])
+        lines = [*table([head, *rows]), *map(str, self.failures)]
         if not self.is_ready:
             lines.append(f"driver: mqsel {VERSION} (program format {FORMAT_VERSION}). {SHIP}")
         return "\n".join(lines)
@@ -211,7 +266,8 @@ def check_cluster(spark: SparkSession, *, tasks: int | None = None) -> Cluster:
     Args:
         tasks: how many tasks to run; by default four for each core that Spark counts.
 
-    Returns: what was found; `print` it. No executor fails: what is missing is in the table.
+    Returns: what was found; `print` it. What is missing is in the table, and so is where tasks failed, though Spark
+        ran them again elsewhere; Spark Connect tells only how many.
     """
     from pyspark.sql import functions as F  # noqa: N812, PLC0415 (optional; its usual name)
 
@@ -228,6 +284,8 @@ def check_cluster(spark: SparkSession, *, tasks: int | None = None) -> Cluster:
         import sys  # noqa: PLC0415
         import time  # noqa: PLC0415
 
+        from pyspark import TaskContext  # noqa: PLC0415
+
         time.sleep(0.1)  # long enough for the next task to go to another executor
         try:
             from mqsel.program import FORMAT_VERSION, VERSION  # noqa: PLC0415
@@ -237,21 +295,78 @@ def check_cluster(spark: SparkSession, *, tasks: int | None = None) -> Cluster:
             ours = (
                 VERSION if same else f"{VERSION} (program format {FORMAT_VERSION}), the driver has {version} ({number})"
             )
-        except ImportError as error:
+        except Exception as error:  # noqa: BLE001 (a library that does not fit raises anything)
             same, ours = False, str(error)
         try:
             import pyarrow  # noqa: ICN001, PLC0415
 
             arrow = pyarrow.__version__
-        except ImportError as error:
+        except Exception as error:  # noqa: BLE001
             same, arrow = False, str(error)
-        return json.dumps([platform.node(), sys.executable, platform.python_version(), ours, arrow, same])
+        attempts = TaskContext.get().attemptNumber()  # type: ignore[union-attr]
+        return json.dumps([platform.node(), sys.executable, platform.python_version(), ours, arrow, same, attempts])
 
     # A pickled UDF: an Arrow one would need the pyarrow whose absence is to be told.
     probe = F.udf(look, "string", useArrow=False).asNondeterministic()
-    found = spark.range(0, tasks, 1, tasks).select(probe("id").alias("found")).groupBy("found").count().collect()
-    workers = []
-    for row in sorted(found):
-        host, executable, python, ours, arrow, is_ready = json.loads(row[0])
-        workers.append(Worker(host, executable, python, ours, arrow, int(row[1]), bool(is_ready)))
-    return Cluster(tuple(workers))
+    found, failures = _watched(spark, spark.range(0, tasks, 1, tasks).select(probe("id")).collect)
+    met = Counter(tuple(json.loads(row[0])) for row in found)
+    workers: Counter[tuple[Any, ...]] = Counter()
+    again = 0
+    for (*worker, attempts), times in met.items():
+        workers[tuple(worker)] += times
+        again += attempts * times
+    if again and not failures:
+        failures = (Failure("", "", again, "Spark ran the tasks again"),)
+    return Cluster(
+        tuple(
+            Worker(host, executable, python, ours, arrow, number, is_ready)
+            for (host, executable, python, ours, arrow, is_ready), number in sorted(workers.items())
+        ),
+        failures,
+    )
+
+
+def _watched(spark: SparkSession, job: Callable[[], list[Any]]) -> tuple[list[Any], tuple[Failure, ...]]:
+    """Run a job. Returns: its rows, none if Spark gave up; where attempts failed, as far as the session tells."""
+    from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # noqa: PLC0415 (an extra)
+    from pyspark.errors import PySparkException  # noqa: PLC0415
+
+    try:
+        context = spark.sparkContext
+    except PySparkException:  # Spark Connect has none
+        context = None
+    group, names = f"check_cluster {uuid.uuid4()}", ("spark.jobGroup.id", "spark.job.description")
+    before = {name: context.getLocalProperty(name) for name in names} if context is not None else {}
+    if context is not None:
+        context.setLocalProperty(names[0], group)
+    rows, trouble = [], ""
+    try:
+        rows = job()
+    except (PySparkException, Py4JError) as error:
+        trouble = reason(str(error))
+    finally:
+        for name, value in before.items():
+            context.setLocalProperty(name, value)  # type: ignore[union-attr, arg-type]
+    failures = () if context is None else _failures(context, group)
+    if trouble and not failures:
+        failures = (Failure("", "", 1, trouble),)
+    return rows, failures
+
+
+def _failures(context: SparkContext, group: str) -> tuple[Failure, ...]:
+    """Ask the store of a driver's status, as its web pages do, which attempts of a group of jobs failed, and where."""
+    java = context._jsc.sc()  # noqa: SLF001 (its status is told by nothing public)
+    java.listenerBus().waitUntilEmpty(10_000)
+    tracker, store = context.statusTracker(), java.statusStore()
+    failed: dict[tuple[str, str], list[str]] = {}
+    for job in tracker.getJobIdsForGroup(group):
+        info = tracker.getJobInfo(job)
+        for stage in info.stageIds if info is not None else ():
+            attempts = store.taskList(stage, 0, 1 << 20)
+            for number in range(attempts.size()):
+                one = attempts.apply(number)
+                if one.status() == "FAILED":
+                    said = one.errorMessage()
+                    where = one.host(), one.executorId()
+                    failed.setdefault(where, []).append(reason(said.get()) if said.isDefined() else "")
+    return tuple(Failure(*where, len(reasons), reasons[0]) for where, reasons in sorted(failed.items()))
