@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import datetime as dt
 import decimal
+import json
+import random
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -162,6 +165,88 @@ def test_char_is_padded_and_must_be_declared(spark: Any) -> None:
     made = plan("c = 'ab' AND c LIKE 'a_'", hidden, properties={"c": ("c", "string")}, dialect=JMS)
 
     assert [row[0] for row in frame.select(made.column()).collect()] == [True]
+
+
+def test_char_within_other_types(spark: Any, tmp_path: Path) -> None:
+    """char(n) of a table is padded in structs, maps and headers, too: refused, or trimmed if declared; so are keys."""
+    fields = (
+        "s struct<c: char(5), string: struct<v: varchar(9), t: string>>, m map<string, char(5)>, "
+        "k map<char(5), string>, headers array<struct<key: string, value: char(5)>>, c char(5)"
+    )
+    spark.sql(f"CREATE TABLE padded ({fields}) USING parquet LOCATION '{tmp_path / 'padded'}'")
+    try:
+        spark.sql(
+            "INSERT INTO padded SELECT named_struct('c', 'ab', 'x', named_struct('v', 'ab', 't', 'ab')), "
+            "map('a', 'ab'), map('a', 'ab'), array(named_struct('key', 'a', 'value', 'ab')), 'ab'"
+        )
+        frame = spark.table("padded")
+        members = {"m": layout(members="m"), "headers": layout(members="headers"), "s": layout({"a": "s.c"})}
+        for where in (*members.values(), layout({"a": "c"})):
+            with pytest.raises(errors.PropertyTypeError, match=r"'a' is char\(5\): a property has no such type"):
+                column("a = 'ab'", frame, properties=where)
+            where = where._replace(types={"a": "string"})  # noqa: PLW2901
+            assert _truths(frame, "a = 'ab'", properties=where) == [True]
+        with pytest.raises(errors.PropertyTypeError, match=r"'a' is map<char\(5\),string>.*\n.*its keys are padded"):
+            column("a = 'ab'", frame, properties=layout(members="k"))
+        plain = layout({"v": "s.string.v", "t": "s.string.t"})
+        assert _truths(frame, "v = 'ab' AND t = 'ab'", properties=plain) == [True]
+    finally:
+        spark.sql("DROP TABLE padded")
+
+
+BROKEN = [
+    b"red",
+    b"r\xff",
+    b"r\xfe",
+    b"\xe2\x82",
+    b"\xed\xa0\x80",
+    b"\xf0\x9f\x98\x80",
+    "r\ufffd".encode(),
+    b"\xc0\xafx",
+    None,
+]
+
+
+def test_texts_that_are_no_utf8(spark: Any) -> None:
+    """Kafka's CAST(value AS STRING) checks nothing: both roads read U+FFFD where bytes are no UTF-8, and none fails."""
+    rng = random.Random("utf-8")
+    drawn = [
+        bytes(rng.choice(b"a\x80\xbf\xc2\xe0\xe2\xed\xa0\x9f\xf0\x90\xf4\xff") for _ in range(6)) for _ in range(300)
+    ]
+    rows = [(value, other) for value in BROKEN for other in BROKEN] + [(value, b"") for value in drawn]
+    frame = spark.createDataFrame(rows, "v binary, o binary").selectExpr("CAST(v AS STRING) s", "CAST(o AS STRING) t")
+    selectors = [
+        "s = 'red'", "s <> 'red'", "NOT s = 'red'", "s = 'r\ufffd'", "s <> 'r\ufffd'", "s = t", "s <> t",
+        "s IN ('red', 'x')", "s NOT IN ('red', 'r\ufffd')", "s LIKE 'r_'",
+        "s LIKE '_'", "s LIKE '__%'", "s LIKE '%\ufffd'", "s LIKE 'r%'",
+        "s LIKE '%x'", "s LIKE '%e%'", "s LIKE 'r%d'", "s IS NULL", "s LIKE '______'", "s LIKE 'a_a%'",
+    ]  # fmt: skip
+    read = [[None if v is None else v.decode("utf-8", "replace") for v in row] for row in rows]
+    for road in ROADS:
+        got = _all(frame, [(one, {"road": road}) for one in selectors])
+        for selector, truths in zip(selectors, got, strict=True):
+            matcher = mqsel.compile(selector, dialect=JMS, schema=["s", "t"])
+            wanted = [{"TRUE": True, "FALSE": False, "UNKNOWN": None}[matcher.evaluate(row).name] for row in read]
+            assert truths == wanted, (selector, road)
+
+
+VARIANT = {"n": 5, "f": 2.5, "t": "7", "w": "red", "o": True, "z": None, "it's": 1, "in": {"deep": 3}, "big": 1e20}
+
+
+def test_variants_are_read_as_texts_are(spark: Any) -> None:
+    """A variant has no type of its own: what is declared is read from the text of its value, as from a map of texts."""
+    frame = spark.createDataFrame([(json.dumps(VARIANT),)], "j string").selectExpr("parse_json(j) AS v")
+    kinds = {"n": "int64", "f": "float64", "t": "int32", "w": "string", "o": "boolean", "z": "int64", "big": "float64"}
+    where = layout(members="v", types={**kinds, "none": "int64"})
+    text = "n = 5 AND f = 2.5 AND t = 7 AND w LIKE 'r_d' AND o AND z IS NULL AND none IS NULL AND big > 1e19"
+    for road in ROADS:
+        assert _truths(frame, text, road, properties=where) == [True]
+        inner = layout({"d": ("v.in.deep", "int64"), "i": ("v.it's", "int64")})
+        assert _truths(frame, "d = 3 AND i = 1", road, properties=inner) == [True]
+        wrong = layout(members="v", types={"w": "int64", "o": "int64", "f": "int64"})
+        assert _truths(frame, "w IS NULL AND o IS NULL AND f IS NULL", road, properties=wrong) == [True]
+    with pytest.raises(errors.PropertyTypeError, match=r"'n' is variant: a property has no such type\n.*declare it as"):
+        column("n = 5", frame, properties=layout(members="v"))
 
 
 TEXTS = ["5", " 5", "5.0", "abc", "", None, "+7", "9223372036854775808", "1e3", "NaN", "-Infinity", "1d", "true", "t"]

@@ -155,6 +155,92 @@ def test_long_and_deep_selectors_take_the_arrow_road(frame: Any) -> None:
     assert len(made.rest) < len(chain)
 
 
+@pytest.mark.parametrize("road", [None, "arrow"])
+def test_more_tests_than_a_queue_manager_takes(frame: Any, road: str | None) -> None:
+    """900 conjuncts overflowed a stack of Java's, 1,000 alternatives its methods: beyond 100 they are the machine's."""
+    few = " AND ".join(f"weight <> {number}" for number in range(6, 106))
+    texts = {
+        "chain": " AND ".join(f"weight<>{number}" for number in range(6, 906)),
+        "choices": " OR ".join(f"weight={number} AND ok" for number in range(500)),
+        "ranges": " AND ".join(f"weight NOT BETWEEN {number} AND {number}" for number in range(60, 200)),
+        "texts": " OR ".join(f"color = 'c{number}'" for number in range(1000)) + " OR color = 'red'",
+        "list": f"color IN ({', '.join(repr(f'c{number}') for number in range(100_000))}, 'red')",
+        "sum": "weight" + " + 1" * 1000 + " > 1010",
+        "negations": "NOT " * 400 + "ok",
+        "pattern": f"color LIKE '{'%r' * 20_000}' OR color LIKE '{'_' * 5000}%' OR ok",
+    }
+    dialect = IBM_MQ.replace(max_length=None)
+    assert plan(few, frame).road == "native"
+    plans = {name: plan(text, frame, dialect=dialect, road=road) for name, text in texts.items()}
+    assert {name: made.road for name, made in plans.items()} == dict.fromkeys(texts, "arrow")
+    if road is None:
+        assert plans["chain"].sql.count("<>") == 100
+        assert plans["ranges"].rest.count("BETWEEN") == 90
+    got = frame.select(*[made.column() for made in plans.values()]).collect()
+    for number, (name, text) in enumerate(texts.items()):
+        truths = [{True: "TRUE", False: "FALSE", None: "UNKNOWN"}[row[number]] for row in got]
+        assert truths == _matched(frame, text, dialect), name
+
+
+COLUMNS = """
+import os, sys
+os.environ.update(PYSPARK_PYTHON=sys.executable, PYSPARK_DRIVER_PYTHON=sys.executable, SPARK_LOCAL_IP="127.0.0.1")
+from pyspark.sql import SparkSession
+from mqsel import JMS
+from mqsel.spark import column, layout, plan
+settings = {"spark.ui.enabled": "false", "spark.log.level": "ERROR", "spark.ui.showConsoleProgress": "false"}
+spark = SparkSession.builder.master("local[2]").config(map=settings).getOrCreate()
+union = "struct<propertyType string, boolean boolean, byte tinyint, short smallint, integer int, long bigint, "
+union += "float float, double double, string string, bytes binary>"
+pairs = "array<struct<key string, value binary>>"
+kinds = f"deliveryMode int, properties map<string, {union}>, headers {pairs}, texts map<string, string>"
+one = lambda i: {"propertyType": "integer", "integer": i} if i % 2 else {"propertyType": "string", "string": str(i)}
+rows = [
+    {"deliveryMode": n % 2 + 1, "properties": {f"p{i}": one(i + n) for i in range(10)},
+     "headers": [{"key": f"p{i}", "value": str(i + n).encode()} for i in range(10)],
+     "texts": {f"p{i}{end}": value for i in range(10) for end, value in (("", str(i + n)), ("_jsmtype", "int"))}}
+    for n in range(20)
+]
+frame = spark.createDataFrame(rows, kinds).repartition(1)
+declared = {f"p{i}": "int64" for i in range(10)}
+ways = {"connect": "connect", "headers": layout(members="headers", types=declared),
+        "texts": layout(members="texts", types=declared), "pulsar": layout(record="pulsar", members="texts")}
+for name, where in ways.items():
+    text = "p%d > 12 AND NOT p%d = 'x'" if name == "connect" else "p%d > 12 AND NOT p%d = 17"
+    for count in (20, 100):
+        texts = [text % (n % 10, (n + 3) % 10) + f" AND p1 <> {n + 300}" for n in range(count)]
+        plans = [plan(one, frame, properties=where, dialect=JMS) for one in texts]
+        chosen = frame.select(*[one.column().alias(f"c{n}") for n, one in enumerate(plans)])
+        hits = sum(sum(map(bool, row)) for row in chosen.collect())
+        codes = spark._jvm.org.apache.spark.sql.execution.debug.__getattr__("package$").__getattr__("MODULE$")
+        made = codes.codegenStringSeq(chosen._jdf.queryExecution().executedPlan())
+        sizes = [made.apply(n)._3().maxMethodCodeSize() for n in range(made.size())]
+        print(name, count, {one.road for one in plans}, hits, max(sizes, default=0), flush=True)
+spark.stop()
+"""
+
+
+def test_a_hundred_columns_over_records(tmp_path: Any) -> None:
+    """Twenty and a hundred native columns compile without an ERROR, in a process of its own, whose log says so."""
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", COLUMNS],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+        timeout=600,
+    )
+    print(done.stdout)
+    found = [line.split() for line in done.stdout.splitlines()]
+
+    assert " ERROR " not in done.stderr, done.stderr[:3000]
+    assert [(name, count, road) for name, count, road, _, _ in found] == [
+        (name, count, "{'native'}") for name in ("connect", "headers", "texts", "pulsar") for count in ("20", "100")
+    ], done.stderr[-3000:]
+    assert all(-1 < int(size) < 65_536 for *_, size in found)
+    assert all(int(hits) > 0 for *_, hits, _ in found)
+
+
 def test_a_column_of_100_tests_is_made_quickly(frame: Any) -> None:
     """The median of ten takes far less than the 20 ms that were asked for; ten times that fails on any machine."""
     text = " AND ".join(f"(color = 'c{n}' OR weight + {n} > 5 OR price < {n}.5)" for n in range(33)) + " AND ok"

@@ -8,6 +8,7 @@ records of connectors are read by the tables of `mqsel.formats.records`.
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 Place = str | tuple[str, str]
+VALUE = "`mqsel: value`"  # a variable of Spark's lambda functions: no column has such a name
 
 
 class Layout(NamedTuple):
@@ -65,6 +67,7 @@ class Source(NamedTuple):
         sql: Catalyst text of the value, of the Spark type that belongs to `kind`; of the tag where `kind` is "".
         raw: text of what was converted; where this is not NULL and the value is, the row was not readable.
         cases: what the tag may be, where `kind` is "".
+        shared: where `kind` is "", text of all that the others read, and the source as it is read from that as `VALUE`.
     """
 
     name: str
@@ -72,6 +75,7 @@ class Source(NamedTuple):
     sql: str
     raw: str
     cases: tuple[Case, ...] = ()
+    shared: tuple[str, Source] | None = None
 
 
 SPARK_TYPES = {
@@ -138,7 +142,10 @@ _CONVERSIONS: dict[str, dict[str, str]] = {
     "FloatType": _TO_FLOAT,
     "DoubleType": _TO_FLOAT,
     "TimestampType": {"int64": "unix_millis({0})"},
-    "VariantType": {kind: f"try_variant_get({{0}}, '$', '{name.lower()}')" for kind, name in SPARK_TYPES.items()},
+    # Of a variant the text is read, as of the other sources that lost their types.
+    "VariantType": {
+        kind: text.replace("{0}", "try_variant_get({0}, '$', 'string')") for kind, text in _FROM_TEXT.items()
+    },
 }
 _EXACT_DIGITS = 18  # every decimal(18,0) is an int64
 
@@ -155,6 +162,15 @@ def text_literal(text: str) -> str:
     if text.isprintable() and not any(odd in text for odd in ("'", "\\", "${")):
         return f"'{text}'"
     return f"CAST(X'{text.encode().hex()}' AS STRING)"
+
+
+def looked_up(held: str, text: str) -> str:
+    """Write *text*, which reads *held* as `VALUE`, so that what is held is looked up once.
+
+    Spark generates no code for a lambda function of zip_with, as it does for one of transform: the code of a hundred
+    columns over records would be more than Java takes (46 KB for 20), and for a single column it is no faster.
+    """
+    return f"get(zip_with(array({held}), array(NULL), ({VALUE}, `mqsel: nothing`) -> {text}), 0)"
 
 
 def is_writable(text: str) -> bool:
@@ -253,11 +269,10 @@ def _steps(path: str) -> tuple[str, ...]:
 
 
 class _Found(NamedTuple):
-    """A place in the rows: its Spark type, its text, and the n of char(n), which a plain type does not show."""
+    """A place in the rows: its Spark type and its text."""
 
     type: Any
     sql: str
-    char: str | None = None
 
 
 class Sources:
@@ -328,14 +343,16 @@ class Sources:
         kind = type(found.type).__name__
         if kind == "StructType":
             return self._field(found, name)
-        if kind == "MapType" and _is_plain_string(found.type.keyType):
+        if kind == "VariantType":
+            return _Found(found.type, f"try_variant_get({found.sql}, {_json_path(name)}, 'variant')")
+        if kind == "MapType" and _is_plain_string(found.type.keyType, name, found):
             return _Found(found.type.valueType, f"{found.sql}[{text_literal(name)}]") if is_writable(name) else None
         if kind == "ArrayType" and type(found.type.elementType).__name__ == "StructType":
             fields = {field.name: field.dataType for field in found.type.elementType.fields}
-            if fields.keys() >= {"key", "value"} and _is_plain_string(fields["key"]) and is_writable(name):
+            if fields.keys() >= {"key", "value"} and _is_plain_string(fields["key"], name, found) and is_writable(name):
                 # The last one counts, as it does for Kafka's own `lastHeader`.
-                last = f"try_element_at(filter({found.sql}, h -> h.key = {text_literal(name)}), -1)"
-                return _Found(fields["value"], f"{last}.value")
+                last = f"try_element_at(filter({VALUE}, h -> h.key = {text_literal(name)}), -1)"
+                return _Found(fields["value"], looked_up(found.sql, f"{last}.value"))
         return None
 
     def _field(self, found: _Found, name: str) -> _Found | None:
@@ -346,12 +363,8 @@ class Sources:
         if len(fields) > 1 or (len(others) > 1 and not self._is_case_sensitive):
             raise errors.ambiguous_column(name, others)
         text = _identifier(name)
-        char = fields[0].metadata.get("__CHAR_VARCHAR_TYPE_STRING", "") if fields[0].metadata else ""
-        return _Found(
-            fields[0].dataType,
-            f"{found.sql}.{text}" if found.sql else text,
-            char if char.startswith("char") else None,
-        )
+        declared = (fields[0].metadata or {}).get("__CHAR_VARCHAR_TYPE_STRING", "")
+        return _Found(_padded(fields[0].dataType, declared), f"{found.sql}.{text}" if found.sql else text)
 
     def _absent(self, name: str) -> Source:
         self.warnings.append(f"no column has '{name}': it is NULL in every row{self._near(name)}")
@@ -379,11 +392,17 @@ class Sources:
         tag = self._step(holder, bare + members.type_suffix)
         if tag is None or type(tag.type).__name__ != "StringType":
             return self._typed(name, found, None, self._layout.null)
-        cases = []
-        for word, kind in _WORDS.items():
-            one = self._typed(name, found, kind, self._layout.null)
-            cases.append(Case(word, kind, one.sql))
-        return Source(name, "", f"coalesce({tag.sql}, 'string')", found.sql, tuple(cases))
+        said = f"coalesce({tag.sql}, 'string')"
+
+        def by_row(said: str, sql: str) -> Source:
+            inner = found._replace(sql=sql)
+            cases = [
+                Case(word, kind, self._typed(name, inner, kind, self._layout.null).sql) for word, kind in _WORDS.items()
+            ]
+            return Source(name, "", said, sql, tuple(cases))
+
+        shared = f"named_struct('type', {said}, 'value', {found.sql})"
+        return by_row(said, found.sql)._replace(shared=(shared, by_row(f"{VALUE}.type", f"{VALUE}.value")))
 
     def _typed(self, name: str, found: _Found, declared: str | None, null: str | None) -> Source:
         union = _union(found.type)
@@ -399,10 +418,11 @@ class Sources:
                     cases.append(Case(said, want, _static(name, inner, want, null).sql))
         tag = f"{found.sql}.{_identifier(str(CONNECT.members.tag))}"
         if declared is None:
+            shared = None if found.sql == VALUE else self._typed(name, found._replace(sql=VALUE), None, null)
             # A property that says it is null is missing, not unreadable.
             nothing = [said for said, (_, member) in union.items() if member is None]
             raw = f"CASE WHEN {tag} NOT IN ({', '.join(map(text_literal, nothing))}) THEN {tag} END"
-            return Source(name, "", tag, raw, tuple(cases))
+            return Source(name, "", tag, raw, tuple(cases), None if shared is None else (found.sql, shared))
         chosen = " ".join(f"WHEN {text_literal(case.tag)} THEN {case.sql}" for case in cases)
         sql = f"CASE {tag} {chosen} END" if cases else f"CAST(NULL AS {SPARK_TYPES[declared]})"
         return Source(name, declared, sql, tag)
@@ -427,8 +447,49 @@ def setting(rows: Any, name: str) -> str | None:
     return None if session is None else str(session.conf.get(name)).lower()
 
 
-def _is_plain_string(kind: Any) -> bool:
-    return type(kind).__name__ == "StringType" and not _collation(kind)
+def _padded(kind: Any, declared: str) -> Any:
+    """Put char(n) back into a type that Spark reads as plain strings, from the text that keeps how it was declared."""
+    if "char(" not in declared:
+        return kind
+    from pyspark.sql import types as T  # noqa: N812, PLC0415 (optional; its usual name)
+
+    # Names of fields stand before a colon. Types follow each other in the order of the fields in both.
+    declared = re.sub("`(?:[^`]|``)*`:", "", declared)
+    texts = iter(re.findall(r"(?<![\w$])(string|(?:var)?char\(\d+\))(?!\w*:)", declared))
+
+    def restored(kind: Any) -> Any:
+        match type(kind).__name__:
+            case "StringType":
+                text = next(texts, "")
+                return T.CharType(int(text[5:-1])) if text.startswith("char") else kind
+            case "StructType":
+                fields = [T.StructField(one.name, restored(one.dataType)) for one in kind.fields]
+                return T.StructType(fields)
+            case "MapType":
+                return T.MapType(restored(kind.keyType), restored(kind.valueType))
+            case "ArrayType":
+                return T.ArrayType(restored(kind.elementType))
+        return kind
+
+    return restored(kind)
+
+
+def _is_plain_string(kind: Any, name: str, holder: _Found) -> bool:
+    """Tell whether the names of properties can be looked up among keys of a type.
+
+    Raises: PropertyTypeError: they are padded, so that no name would be found.
+    """
+    if type(kind).__name__ == "CharType":
+        raise errors.column_type(name, holder.type.simpleString(), "its keys are padded: cast them to string")
+    return type(kind).__name__ in ("StringType", "VarcharType") and not _collation(kind)
+
+
+def _json_path(name: str) -> str:
+    """Write the path to a member of a variant."""
+    quote = '"' if "'" in name else "'"
+    if quote in name or not is_writable(name):
+        raise errors.unusable_column(name)
+    return text_literal(f"$[{quote}{name}{quote}]")
 
 
 def _collation(kind: Any) -> str:
@@ -455,11 +516,11 @@ def _static(name: str, found: _Found, declared: str | None, null: str | None) ->
     """Give the source of a plain column."""
     spark_type, sql = found.type, found.sql
     class_name = type(spark_type).__name__
-    char = found.char or (f"char({spark_type.length})" if class_name == "CharType" else None)
-    if char is not None:
+    if class_name == "CharType":
         # The padding belongs to the column, not to the value; only the owner knows whether blanks do.
         if declared is None:
-            raise errors.column_type(name, char, f"declare it: types={{'{name}': 'string'}} drops the padding")
+            hint = f"declare it: types={{'{name}': 'string'}} drops the padding"
+            raise errors.column_type(name, spark_type.simpleString(), hint)
         sql, class_name = f"rtrim({sql})", "StringType"
     if class_name in ("StringType", "VarcharType") and _collation(spark_type):
         sql = f"collate({sql}, 'UTF8_BINARY')"
@@ -480,4 +541,7 @@ def _static(name: str, found: _Found, declared: str | None, null: str | None) ->
     if declared is None or declared not in conversions:
         hint = f"declare it as {' or '.join(conversions)}: types={{'{name}': …}}" if conversions else ""
         raise errors.column_type(name, spark_type.simpleString(), hint, declared)
-    return Source(name, declared, conversions[declared].format(sql), raw)
+    text = conversions[declared]
+    if text.count("{0}") > 1 and ("(" in sql or "[" in sql):
+        return Source(name, declared, looked_up(sql, text.format(VALUE)), raw)
+    return Source(name, declared, text.format(sql), raw)

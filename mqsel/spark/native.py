@@ -2,13 +2,15 @@
 
 A condition is two texts: its truth, and whether it is ERR ("the complete selector is false"), which no Catalyst value
 can say. Rules for texts: every literal has its type; no sub-expression can raise, whatever is evaluated first and
-whether ANSI is on; no text depends on a setting of the session. What has no exact text is refused with its reason.
-Follows LANGUAGE §1 and §5, SPARK.md §4.
+whether ANSI is on; no text depends on a setting of the session; what a reader of files or a cache is given of a text,
+or of its negation, keeps every row that it should. What has no exact text is refused with its reason. Follows LANGUAGE
+§1 and §5, SPARK.md §4.
 """
 
 from __future__ import annotations
 
 import functools
+import math
 import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
@@ -32,13 +34,15 @@ from mqsel.nodes import (
     children,
     walk,
 )
-from mqsel.spark.columns import Case, Source, is_writable, text_literal
-from mqsel.values import Float32, Truth
+from mqsel.spark.columns import Case, Source, is_writable, looked_up, text_literal
+from mqsel.values import Float32, Truth, arithmetic, negate
 
-# Spark 4.3 parses 100 levels of parentheses in its default stack and not 200; 14,000 characters of tests in one plan
-# take it three seconds to compile, and a queue manager refuses more than 100 tests.
+# Spark 4.3 parses 100 levels of parentheses in its default stack and not 200. A chain of tests it rebuilds as deep as
+# it is long, and walks it recursively: 900 overflow a stack, 1,000 are more code than Java takes. A queue manager
+# refuses more than 100.
 MAX_DEPTH = 60
 MAX_LENGTH = 24_000
+MAX_TESTS = 100
 
 
 class Condition(NamedTuple):
@@ -71,12 +75,20 @@ def condition(node: Node, checked: Checked, sources: Mapping[str, Source], diale
         depth[id(part)] = 1 + max((depth[id(child)] for child in children(part)), default=0)
     if depth[id(node)] > MAX_DEPTH:
         raise NoTranslation(f"nested more than {MAX_DEPTH} deep")
+    if tests(node) > MAX_TESTS:
+        raise NoTranslation(f"more than {MAX_TESTS} tests")
     made = _Translator(checked, sources, dialect).condition(node)
     if len(made.sql) + len(made.err) > MAX_LENGTH:
         raise NoTranslation(f"its expression is longer than {MAX_LENGTH:,} characters")
     if max(_nesting(made.sql), _nesting(made.err)) > MAX_DEPTH:
         raise NoTranslation(f"its expression is nested more than {MAX_DEPTH} deep")
     return made
+
+
+def tests(node: Node) -> int:
+    """Count the tests of a condition; BETWEEN is two."""
+    kinds = [type(part) for part in walk(node)]
+    return max(1, sum(kinds.count(kind) for kind in (Comparison, Between, Between, In, Like, IsNull)))
 
 
 def final(made: Condition) -> str:
@@ -165,7 +177,7 @@ class _Value(NamedTuple):
         err: where computing it is ERR; never NULL.
         wide: for the arithmetic of int64, the exact text, by way of decimals; else empty.
         literal: the value of a literal.
-        is_number: it cannot be NaN.
+        is_column: it is what a row has, as it is: a reader understands a comparison with it.
     """
 
     kind: str
@@ -174,7 +186,7 @@ class _Value(NamedTuple):
     err: str = ""
     wide: str = ""
     literal: int | float | str | None = None
-    is_number: bool = False
+    is_column: bool = False
 
     @property
     def text(self) -> str:
@@ -195,10 +207,16 @@ def _is_not_null(*values: _Value) -> str:
     return _both(*[f"{_at(text, _PRIMARY)} IS NOT NULL" for value in values for text in value.nulls])
 
 
+def _settled(answer: str, *values: _Value) -> str:
+    """Give *answer*, and NULL where one of *values* is."""
+    present = _is_not_null(*values)
+    return f"CASE WHEN {present} THEN {answer} END" if present else answer
+
+
 def _double(number: float) -> str:
-    if number != number or number in (float("inf"), float("-inf")):  # noqa: PLR0124 (NaN)
-        raise AssertionError(number)
-    return f"{number!r}D" if number > 0 or str(number) == "0.0" else f"({number!r}D)"
+    if not math.isfinite(number):
+        return _NAN if math.isnan(number) else _INFINITY if number > 0 else _MINUS_INFINITY
+    return f"{number!r}D" if math.copysign(1.0, number) > 0 else f"({number!r}D)"
 
 
 def _single(number: float) -> str:
@@ -251,8 +269,10 @@ def _promoted(left: _Value, right: _Value) -> str:
 
 
 _TRY = {"+": "try_add", "-": "try_subtract", "*": "try_multiply"}
+_MIRRORED = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _INFINITY = "CAST('Infinity' AS DOUBLE)"
 _MINUS_INFINITY = "CAST('-Infinity' AS DOUBLE)"
+_NAN = "CAST('NaN' AS DOUBLE)"
 
 
 def _divided(left: _Value, right: _Value, kind: str) -> tuple[str, str]:
@@ -323,6 +343,14 @@ def _spelled(atoms: list[object]) -> str:
     return out
 
 
+_REPLACEMENT = "\ufffd"
+
+
+def _readable(column: str, *texts: str) -> str:
+    """Write a column as it is compared with texts: only they tell bytes that are no UTF-8 from what stands for them."""
+    return f"make_valid_utf8({column})" if any(_REPLACEMENT in text for text in texts) else column
+
+
 def _like(column: str, node: Like) -> str:
     """Write LIKE as the cheapest function that is exact.
 
@@ -332,6 +360,7 @@ def _like(column: str, node: Like) -> str:
     atoms = _atoms(node)
     if not all(is_writable(str(atom)) for atom in atoms if isinstance(atom, str)):
         return f"CASE WHEN {column} IS NOT NULL THEN false END"
+    column = _readable(column, _REPLACEMENT if _ONE in atoms else node.pattern)
     if _ONE not in atoms:
         plain = "".join([str(atom) for atom in atoms if atom is not _RUN])
         literal = text_literal(plain)
@@ -399,19 +428,22 @@ class _Translator:
         return self.varying(node, varying[0])
 
     def varying(self, node: Node, source: Source) -> Condition:
-        """Translate a predicate once for each type that a property may have."""
+        """Translate a predicate once for each type that a property may have; the property is looked up once."""
+        assert source.shared is not None
+        held, inner = source.shared
 
         def of(case: Case) -> Condition:
-            self.sources[source.name] = Source(source.name, case.kind, case.sql, source.raw)
+            self.sources[source.name] = Source(source.name, case.kind, case.sql, inner.raw)
             return self.predicate(node)
 
-        made = [(case.tag, of(case)) for case in source.cases]
+        made = [(case.tag, of(case)) for case in inner.cases]
         missing = of(Case("", "null", "NULL"))
         self.sources[source.name] = source
 
         def chosen(part: Callable[[Condition], str], otherwise: str) -> str:
             branches = " ".join([f"WHEN {text_literal(tag)} THEN {part(one)}" for tag, one in made])
-            return f"CASE {source.sql} {branches} ELSE {otherwise} END" if branches else otherwise
+            chosen = f"CASE {inner.sql} {branches} ELSE {otherwise} END"
+            return looked_up(held, chosen) if branches else otherwise
 
         err = ""
         if missing.err or any(one.err for _, one in made):
@@ -470,13 +502,14 @@ class _Translator:
                 value = self.value(identifier)
                 if value.kind != "string":
                     return Condition(UNKNOWN, "") if value.kind == "null" else self.mismatch(value)
+                column = _readable(value.sql, *choices)
                 texts = [text_literal(choice) for choice in dict.fromkeys(choices) if is_writable(choice)]
                 if not texts:
                     answer = "true" if negated else "false"
                     return Condition(f"CASE WHEN {value.sql} IS NOT NULL THEN {answer} END", "")
                 if len(texts) == 1:
-                    return Condition(f"{value.sql} {'<>' if negated else '='} {texts[0]}", "")
-                return Condition(f"{value.sql} {'NOT ' if negated else ''}IN ({', '.join(texts)})", "")
+                    return Condition(f"{column} {'<>' if negated else '='} {texts[0]}", "")
+                return Condition(f"{column} {'NOT ' if negated else ''}IN ({', '.join(texts)})", "")
             case Like(negated, identifier):
                 value = self.value(identifier)
                 if value.kind != "string":
@@ -494,11 +527,9 @@ class _Translator:
         """Say what a type mismatch is: FALSE, ERR or UNKNOWN, and UNKNOWN where a value is NULL."""
         if self.dialect.type_mismatch == "unknown":
             return Condition(UNKNOWN, err)
-        present = _is_not_null(*values)
-        sql = f"CASE WHEN {present} THEN false END" if present else "false"
         if self.dialect.type_mismatch == "selector":
-            err = _either(err, present or "true")
-        return Condition(sql, err)
+            err = _either(err, _is_not_null(*values) or "true")
+        return Condition(_settled("false", *values), err)
 
     def compare(self, operator: str, left: _Value, right: _Value) -> Condition:
         err = _either(left.err, right.err) if left.err or right.err else ""
@@ -510,17 +541,30 @@ class _Translator:
         if operator in ("=", "<>") and left.kind == right.kind and left.kind in ("string", "boolean", "bytes"):
             for one, other in ((left, right), (right, left)):
                 if isinstance(one.literal, str) and not is_writable(one.literal):
-                    answer = "true" if operator == "<>" else "false"
-                    return Condition(f"CASE WHEN {_is_not_null(other)} THEN {answer} END", err)
+                    return Condition(_settled("true" if operator == "<>" else "false", other), err)
+            if left.kind == "string":
+                # Two texts that differ may be one when read.
+                said = [one.literal for one in (left, right) if isinstance(one.literal, str)] or [_REPLACEMENT]
+                texts = [one.sql if one.literal is not None else _readable(one.sql, *said) for one in (left, right)]
+                return Condition(f"{_at(texts[0], _PRIMARY)} {operator} {_at(texts[1], _PRIMARY)}", err)
             return Condition(f"{_at(left.sql, _PRIMARY)} {operator} {_at(right.sql, _PRIMARY)}", err)
         return self.mismatch(left, right, err=err)
 
     def numbers(self, operator: str, left: _Value, right: _Value) -> str:
         """Compare by IEEE: to Spark NaN equals itself and is greater than any other number."""
+        if left.literal is not None and right.literal is None:
+            return self.numbers(_MIRRORED[operator], right, left)
         kind = _promoted(left, right)
+        if right.literal is not None and math.isnan(float(right.literal)):
+            return _settled("true" if operator == "<>" else "false", left)
         a, b = _as(left, kind), _as(right, kind)
         sql = f"{a} {operator} {b}"
-        may_be = [one.kind in _FLOATS and one.literal is None and not one.is_number for one in (left, right)]
+        may_be = [one.kind in _FLOATS and one.literal is None for one in (left, right)]
+        if left.is_column and may_be[0] and right.literal is not None:
+            return self.column_and_literal(operator, a, right, kind)
+        if left.is_column and right.is_column and any(may_be):
+            # From an equality Spark concludes that one column may stand for the other, though one is 0.0, one -0.0.
+            sql = {"=": f"{a} <= {b} AND {a} >= {b}", "<>": f"{a} < {b} OR {a} > {b}"}.get(operator, sql)
         if operator == "<>":
             return f"{sql} OR (isnan({a}) AND isnan({b}))" if all(may_be) else sql
         if operator == "=":
@@ -533,6 +577,27 @@ class _Translator:
         text, other = (a, right) if wrong is left else (b, left)
         present = _is_not_null(other)
         return f"{sql} AND NOT (isnan({text}) AND {present})" if present else f"{sql} AND NOT isnan({text})"
+
+    def column_and_literal(self, operator: str, column: str, literal: _Value, kind: str) -> str:
+        """Compare a column of floats with a literal, such that a reader may be given the text or its negation.
+
+        Statistics leave NaN out: no negation may leave NaN to be found by them, so that isnan, which no reader
+        understands, stands beside every comparison. In statistics, dictionaries and Bloom filters -0.0 is less than
+        0.0, and Spark takes a column that equals a literal for the literal: a zero is a range.
+        """
+        value = _as(literal, kind)
+        tests = [f"{column} {operator} {value}"]
+        if literal.literal == 0:
+            low, high = (_as(literal._replace(literal=zero), kind) for zero in (-0.0, 0.0))
+            tests = {
+                "=": [f"{column} <= {high}", f"{column} >= {low}"],
+                "<>": [f"{column} < {low}", f"{column} > {high}"],
+                "<=": [f"{column} <= {high}"],
+                ">=": [f"{column} >= {low}"],
+            }.get(operator, tests)
+        if operator == "<>":
+            return " OR ".join([*tests, f"isnan({column})"])
+        return " AND ".join([*tests, f"NOT isnan({column})"])
 
     def between(self, node: Between) -> Condition:
         values = [self.value(part) for part in (node.operand, node.low, node.high)]
@@ -568,7 +633,7 @@ class _Translator:
                 source = self.sources[self.names[name]]
                 if source.kind == "null":
                     return _Value("null", "NULL")
-                return _Value(source.kind, source.sql, (source.sql,))
+                return _Value(source.kind, source.sql, (source.sql,), is_column=True)
             case Sign(operator, operand):
                 return self.sign(operator, self.value(operand))
             case Arithmetic(operators, operands):
@@ -586,13 +651,16 @@ class _Translator:
         match node.value:
             case bool(truth):
                 return _Value(kind, "true" if truth else "false")
-            case int(number):
-                return _Value(kind, _long(number), literal=number)
-            case float(number):
-                return _Value(kind, _double(number), literal=number)
+            case int(number) | float(number):
+                return self.number(number)
             case str(text):
                 return _Value(kind, text_literal(text) if is_writable(text) else "", literal=text)
         return _Value(kind, f"X'{bytes(node.value).hex()}'")
+
+    def number(self, number: int | float) -> _Value:
+        if isinstance(number, int):
+            return _Value("int64", _long(number), literal=number)
+        return _Value("float64", _double(number), literal=number)
 
     def unusable(self, *operands: _Value) -> tuple[_Value | None, str]:
         """Give what arithmetic makes of a NULL or of what is no number, and where it is ERR."""
@@ -616,8 +684,10 @@ class _Translator:
         answer, err = self.unusable(operand)
         if answer is not None:
             return answer
+        if operand.literal is not None:
+            return operand if operator == "+" else self.number(negate(operand.literal))  # type: ignore[arg-type]
         kind = "int32" if operand.kind in _NARROW else operand.kind
-        made = operand._replace(kind=kind, nulls=self.nulls(operand), err=err, literal=None)
+        made = operand._replace(kind=kind, nulls=self.nulls(operand), err=err)
         if kind == "int32":
             long = f"CAST({operand.sql} AS BIGINT)"
             return made._replace(sql=_wrapped_int(f"-{long}" if operator == "-" else long))
@@ -625,13 +695,17 @@ class _Translator:
             return made
         if kind == "int64":
             return made._replace(sql=f"try_subtract(0L, {operand.sql})", wide=_wrapped(f"0BD - {_wide(operand)}"))
-        return made._replace(sql=f"(-{operand.sql})", is_number=operand.is_number)
+        return made._replace(sql=f"(-{operand.sql})", is_column=False)
 
     def arithmetic(self, operator: str, left: _Value, right: _Value) -> _Value:
         answer, err = self.unusable(left, right)
         if answer is not None:
             return answer
         kind = _promoted(left, right)
+        if left.literal is not None and right.literal is not None:
+            constant = arithmetic(operator, left.literal, right.literal)  # type: ignore[arg-type]
+            if constant is not None:
+                return self.number(constant)
         made = _Value(kind, "", self.nulls(left, right), err)
         if kind in _FLOATS:
             if operator != "/":

@@ -20,7 +20,7 @@ from mqsel.matcher import Matcher
 from mqsel.nodes import And, Node, unparse
 from mqsel.parser import parse
 from mqsel.spark.columns import Layout, Place, Source, Sources, setting
-from mqsel.spark.native import MAX_LENGTH, NoTranslation, condition, final, joined
+from mqsel.spark.native import MAX_LENGTH, MAX_TESTS, NoTranslation, condition, final, joined, tests
 from mqsel.spark.raw import Messages, message_column, message_properties, message_sources, message_text
 from mqsel.spark.ship import arrow_function, table
 
@@ -195,7 +195,7 @@ def _divided(
     why: list[tuple[str, str]] = []
     if road == "arrow" and checked.names:
         return [], [checked.node], [(errors.quoted(unparse(checked.node)), "the Arrow road is forced")]
-    length = 0
+    length = number = 0
     for node in checked.node.operands if isinstance(checked.node, And) else (checked.node,):
         try:
             text = final(condition(node, checked, sources, checked.dialect))
@@ -204,9 +204,12 @@ def _divided(
             reason = str(why_not)
         if not reason and length + len(text) > MAX_LENGTH:
             reason = f"the expression is longer than {MAX_LENGTH:,} characters"
+        elif not reason and number + tests(node) > MAX_TESTS:
+            reason = f"the expression has more than {MAX_TESTS} tests"
         if not reason:
             native.append(text)
             length += len(text)
+            number += tests(node)
             continue
         rest.append(node)
         if len(why) < MAX_REASONS:
