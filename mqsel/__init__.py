@@ -1,5 +1,6 @@
 """Message selectors of IBM MQ, JMS and TIBCO EMS, compiled and run with exactly their documented meaning."""
 
+from mqsel import _interpreter  # noqa: F401 (before all others)
 from mqsel._vm import Record
 from mqsel.dialect import IBM_JAVA_CLIENT, IBM_JMS, IBM_MQ, JMS, TIBCO_EMS, Dialect
 from mqsel.errors import MqselError, SelectorError

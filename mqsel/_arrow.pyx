@@ -15,18 +15,17 @@ Longer than 500 lines because a dozen layouts of columns are read here, and each
 
 cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
-from cpython.exc cimport PyErr_CheckSignals
 from cpython.object cimport PyObject
 from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_IsValid
 from cpython.ref cimport Py_INCREF, Py_XDECREF
 from cpython.unicode cimport PyUnicode_DecodeUTF8
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free
-from libc.string cimport memcpy, strcmp, strlen, strncmp
+from libc.string cimport memcmp, memcpy, strcmp, strlen, strncmp
 
 from mqsel._vm cimport (
     BOOLEAN, BYTES, FLOAT32, FLOAT64, INT32, INT64, NULL_VALUE, STRING, TRUE, UNKNOWN,
-    ColumnSource, Frame, Image, Machine, Slot,
+    ColumnSource, Frame, Image, Machine, Pace, Slot, pace_look, pace_start,
 )
 
 from importlib import import_module
@@ -35,7 +34,6 @@ from mqsel import errors
 from mqsel.errors import PropertyTypeError
 
 cdef enum:
-    STRETCH = 0x4000        # rows between two looks for an interrupt
     AHEAD = 4096            # bytes of content looked at together
 
 # Lengths and offsets that are added up stay far from overflow.
@@ -325,21 +323,21 @@ cdef str extension_name(ArrowSchema *schema):
     """Give the name of the extension type, if it is one. Metadata are a count, then lengths and strings by turns."""
     cdef const char *at = schema.metadata
     cdef int32_t count, length
+    cdef bint wanted = False
+    cdef int64_t number
     if at == NULL:
         return None
     fetch(&count, at, 0)
     at += 4
-    key = b""
-    for number in range(2 * count):
+    for number in range(2 * <int64_t> count):
         fetch(&length, at, 0)
+        at += 4
         if length < 0:
             return None
-        text = PyBytes_FromStringAndSize(at + 4, length)
-        if number % 2 == 0:
-            key = text
-        elif key == b"ARROW:extension:name":
-            return text.decode("utf-8", "replace")
-        at += 4 + length
+        if wanted:
+            return at[:length].decode("utf-8", "replace")
+        wanted = number % 2 == 0 and length == 20 and memcmp(at, b"ARROW:extension:name", 20) == 0
+        at += length
     return None
 
 
@@ -369,10 +367,17 @@ cdef int check_length(name, ArrowArray *array, int64_t shift, int64_t rows) exce
 
 
 @cython.final
+@cython.no_gc_clear  # the columns point into what the capsules own
 cdef class Batch:
     """The columns of a batch that a machine reads: one for each slot."""
 
-    cdef object capsules         # own what the columns point into
+    cdef tuple capsules          # own what the columns point into
+    # While the batch is read the two structs say that they were released: who takes the data over in the meantime, as
+    # the interface lets everybody do, would free them. Their callbacks are kept here, and given back in the end.
+    cdef ArrowSchema *schema
+    cdef ArrowArray *array
+    cdef void (*release_schema)(ArrowSchema *) noexcept
+    cdef void (*release_array)(ArrowArray *) noexcept
     cdef int64_t rows
     cdef Column **columns
     cdef Column *first           # of all columns, also the inner ones
@@ -391,6 +396,12 @@ cdef class Batch:
         array = <ArrowArray *> PyCapsule_GetPointer(self.capsules[1], b"arrow_array")
         if schema.release == NULL or array.release == NULL:
             raise errors.not_a_batch(batch, "its data were released")
+        self.schema = schema
+        self.array = array
+        self.release_schema = schema.release
+        self.release_array = array.release
+        schema.release = NULL
+        array.release = NULL
         if not is_struct(schema):
             raise errors.not_a_batch(batch, f"it is of the Arrow type {type_name(schema)}")
         if not 0 <= array.length < FAR:
@@ -429,6 +440,9 @@ cdef class Batch:
             self.first = column.next
             free(column)
         free(self.columns)
+        if self.array != NULL:
+            self.schema.release = self.release_schema
+            self.array.release = self.release_array
 
     cdef Column *new_column(self, name, int kind, int64_t offset, int64_t rows) except NULL:
         cdef Column *column = <Column *> calloc(1, sizeof(Column))
@@ -452,14 +466,14 @@ cdef class Batch:
         """
         cdef Column *column = NULL
         cdef Column *around
-        cdef int64_t place = child_find(name, path, schema)
+        cdef int64_t place = child_find(name, path, schema, array)
         cdef Py_ssize_t dot = path.find(b".")
         check_length(name, array, shift, rows)
         shift += array.offset
         if place >= 0:
             column = self.bind(name, schema.children[place], child_at(name, array, place), shift, rows)
         while column == NULL and dot >= 0:
-            place = child_find(name, path[:dot], schema)
+            place = child_find(name, path[:dot], schema, array)
             if place >= 0 and is_struct(schema.children[place]):
                 column = self.resolve(
                     name, path[dot + 1:], schema.children[place], child_at(name, array, place), shift, rows
@@ -497,6 +511,8 @@ cdef class Batch:
             words = array.dictionary
             if words == NULL or words.length < 0:
                 raise errors.damaged_column(name, "it has no dictionary")
+            if words.release == NULL or schema.dictionary.release == NULL:
+                raise errors.damaged_column(name, "its dictionary was released")
             column.index = column.kind
             column.kind = INDICES
             column.inner = self.bind(name, schema.dictionary, words, 0, words.length)
@@ -551,29 +567,34 @@ cdef class Batch:
 cdef tuple capsules_of(object batch):
     """Ask a batch for its two capsules, which release what they hold when they go."""
     try:
-        capsules = batch.__arrow_c_array__()
+        schema, array = batch.__arrow_c_array__()
     except Exception as error:
         raise errors.not_a_batch(batch, f"{type(error).__name__}: {error}") from error
-    if (
-        not isinstance(capsules, tuple) or len(capsules) != 2
-        or not PyCapsule_IsValid(capsules[0], b"arrow_schema") or not PyCapsule_IsValid(capsules[1], b"arrow_array")
-    ):
+    if not PyCapsule_IsValid(schema, b"arrow_schema") or not PyCapsule_IsValid(array, b"arrow_array"):
         raise errors.not_a_batch(batch, "__arrow_c_array__ gave no pair of capsules")
-    return capsules
+    return schema, array
 
 
 cdef bytes spelling(PyObject *name):
     return (<str> <object> name).encode("utf-8", "surrogatepass")
 
 
-cdef int64_t child_find(name, bytes path, ArrowSchema *schema) except -2:
+cdef int64_t child_find(name, bytes path, ArrowSchema *schema, ArrowArray *array) except -2:
     """Give the place of the only child of this name, or -1."""
     cdef int64_t place
     cdef int64_t found = -1
     cdef const char *wanted = path
     cdef size_t length = len(path)
     cdef const char *given
-    for place in range(0 if schema.children == NULL else schema.n_children):
+    if schema.n_children > 0 and (schema.children == NULL or array.children == NULL):
+        raise errors.damaged_column(name, "its struct has no fields, and gives their number")
+    if schema.n_children != array.n_children:
+        raise errors.damaged_column(
+            name, f"its struct has {array.n_children} arrays, and types for {schema.n_children}"
+        )
+    for place in range(schema.n_children):
+        if schema.children[place] == NULL or schema.children[place].release == NULL:
+            raise errors.damaged_column(name, f"field {place} of its struct has no type")
         given = schema.children[place].name
         if given != NULL and strncmp(given, wanted, length) == 0 and strlen(given) == length:
             if found >= 0:
@@ -583,7 +604,7 @@ cdef int64_t child_find(name, bytes path, ArrowSchema *schema) except -2:
 
 
 cdef ArrowArray *child_at(name, ArrowArray *array, int64_t place) except NULL:
-    if place >= array.n_children or array.children == NULL or array.children[place] == NULL:
+    if array.children[place] == NULL or array.children[place].release == NULL:
         raise errors.damaged_column(name, "its array is missing")
     return array.children[place]
 
@@ -599,20 +620,20 @@ cdef bytes evaluate(Machine machine, Batch batch, uint32_t start):
     cdef bytes result = PyBytes_FromStringAndSize(NULL, <Py_ssize_t> batch.rows)
     cdef Frame *frame
     cdef ColumnSource source
-    cdef int64_t stop = 0
+    cdef Pace pace
     cdef int truth
     source.load = batch_load
     source.columns = batch.columns
     source.row = 0
     source.truths = <uint8_t *> PyBytes_AS_STRING(result)
+    pace_start(&pace)
     frame = machine.frame_take()
     try:
         while source.row < batch.rows:
-            if source.row == stop:
-                PyErr_CheckSignals()
-                stop = min(stop + STRETCH, batch.rows)
+            if source.row >= pace.due:
+                pace_look(&pace, <Py_ssize_t> source.row)
             # The machine goes on by itself until the program ends in a way that has no step of its own.
-            frame.left = <Py_ssize_t> (stop - source.row - 1)
+            frame.left = <Py_ssize_t> (min(pace.due, batch.rows) - source.row - 1)
             truth = machine.run_rows(frame, &source, start)
             source.truths[source.row] = <uint8_t> truth
             source.row += 1
@@ -655,18 +676,20 @@ cdef int evaluate_nulls(Machine machine, Batch batch, uint8_t *truths) except -1
     """Run the exact code on the rows that have a NULL and are not selected."""
     cdef Frame *frame = machine.frame_take()
     cdef ColumnSource source
+    cdef Pace pace
     cdef int64_t row
     cdef int truth
     source.load = batch_load
     source.columns = batch.columns
+    pace_start(&pace)
     try:
         for row in range(batch.rows):
+            if row >= pace.due:
+                pace_look(&pace, <Py_ssize_t> row)
             if truths[row] != TRUE and batch.row_has_null(row):
                 source.row = row
                 truth = machine.run_rows(frame, &source, machine.exact)
                 truths[row] = <uint8_t> truth
-            if row & (STRETCH - 1) == 0:
-                PyErr_CheckSignals()
     finally:
         machine.frame_give(frame)
     return 0

@@ -7,19 +7,19 @@ Executes no opcode and decodes no byte: it only walks. Asks the column for its b
 
 cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
-from cpython.exc cimport PyErr_CheckSignals
 from cpython.object cimport PyObject
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memcpy, memset
 
-from mqsel._vm cimport FALSE, TRUE, Frame, Machine
+from mqsel._vm cimport FALSE, TRUE, Frame, Machine, Pace, pace_look, pace_start
 from mqsel.formats._mq cimport IDENTIFIED, INVALID_NAME, RUN_SELECTOR, Decoder
+
+from operator import index
 
 from mqsel import errors
 from mqsel.errors import DecodeError
 
 cdef enum:
-    STRETCH = 0x1000    # messages between two looks for an interrupt
     BROKEN = -1
 
 # What a message is beside the four truth values.
@@ -33,11 +33,14 @@ cdef enum:
 
 
 @cython.final
+@cython.no_gc_clear  # the views are read without asking whether they are there
 cdef class Messages:
     """The messages of an Arrow array of type binary or large_binary.
 
     Args:
         column: a pyarrow Array of such a type.
+
+    Raises: PropertyTypeError: it is of another type, or damaged.
     """
 
     cdef readonly Py_ssize_t rows
@@ -52,18 +55,25 @@ cdef class Messages:
         kind = str(column.type)
         if kind not in ("binary", "large_binary"):
             raise errors.not_a_column("the message", kind)
-        validity, offsets, content = column.buffers()
-        self.rows = len(column)
-        self.first = column.offset
+        try:
+            validity, offsets, content = column.buffers()
+            rows, first = len(column), index(column.offset)
+            self.validity = bytes_of(validity)
+            self.offsets = bytes_of(offsets)
+            self.content = bytes_of(content)
+        except (TypeError, ValueError, OverflowError, BufferError) as error:
+            raise errors.damaged_column("the message", f"its buffers cannot be read: {error}") from error
         self.large = kind == "large_binary"
         self.nullable = validity is not None
-        self.validity = bytes_of(validity)
-        self.offsets = bytes_of(offsets)
-        self.content = bytes_of(content)
-        if self.rows and (self.first + self.rows + 1) * (8 if self.large else 4) > self.offsets.shape[0]:
+        if first < 0:
+            raise errors.damaged_column("the message", f"it begins at row {first} of its buffers")
+        # Numbers of Python: neither sum can overflow.
+        if rows and (first + rows + 1) * (8 if self.large else 4) > self.offsets.shape[0]:
             raise errors.damaged_column("the message", "its offsets are missing")
-        if self.nullable and (self.first + self.rows + 7) // 8 > self.validity.shape[0]:
+        if rows and self.nullable and (first + rows + 7) // 8 > self.validity.shape[0]:
             raise errors.damaged_column("the message", "it does not say which are null")
+        self.first = first if rows else 0
+        self.rows = rows  # the last: whoever finds it before it is complete finds no messages
 
     cdef bint is_null(self, Py_ssize_t row) noexcept:
         cdef Py_ssize_t at = self.first + row
@@ -121,11 +131,13 @@ def truths(machines, Decoder decoder not None, Messages messages not None, *, bi
     cdef int known, answer
     cdef Machine machine
     cdef Frame *frame
+    cdef Pace pace
     decoder.enter()
     try:
+        pace_start(&pace)
         for row in range(messages.rows):
-            if row & (STRETCH - 1) == 0:
-                PyErr_CheckSignals()
+            if row >= pace.due:
+                pace_look(&pace, row)
             answer = _ABSENT
             if not messages.is_null(row):
                 known = message_read(decoder, messages, row, raising)
@@ -166,11 +178,13 @@ def values(Decoder decoder not None, Messages messages not None, *, bint raising
     cdef tuple nothing = (None,) * len(columns)
     cdef tuple found
     cdef Py_ssize_t row, place
+    cdef Pace pace
     decoder.enter()
     try:
+        pace_start(&pace)
         for row in range(messages.rows):
-            if row & (STRETCH - 1) == 0:
-                PyErr_CheckSignals()
+            if row >= pace.due:
+                pace_look(&pace, row)
             found = nothing
             if not messages.is_null(row) and message_read(decoder, messages, row, raising) == RUN_SELECTOR:
                 found = decoder.record.as_tuple()

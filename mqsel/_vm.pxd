@@ -1,4 +1,23 @@
 # The machine's design: what one evaluation holds, where properties come from.
+#
+# Who owns what. Code of others runs where an object is asked that is no exact str, int, float, bytes, list, tuple,
+# Record or dict with plain keys; where such an object is let go; where an error is made, which is Python (a profiler,
+# the collector and other threads may have their turn); and where others are given a turn. It may change every list,
+# dict and Record, call every machine and stream, collect what is garbage, and drop every reference that is not ours.
+# What is read again after it has run is ours:
+#
+# * The message at hand is the caller's; while a list is walked it is borrowed from the list, until frame_hold.
+# * The strings in slots, and so those on the stack, are borrowed from the message, until frame_secure, which does both.
+#   After either the walk through the list is over (left = 0): its items are found anew.
+# * A Layout in use is held by a reference; that of the machine's schema, once it is there, is never exchanged.
+# * A frame out of the pool belongs to one evaluation. That of a Selection, and a Decoder, is guarded by a flag that is
+#   set from before it can be found until after its last line.
+# * A Record is read without a call in between.
+#
+# Items and sizes of lists and entries of dicts are never kept over such code. A class whose C fields point into what
+# its other fields hold is @no_gc_clear: garbage may still be called, by a __del__ that runs while the collector clears,
+# so what it points into stays until it is freed itself. None of them closes a cycle without an object of others in it,
+# and that one the collector clears.
 
 from cpython.object cimport PyObject
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
@@ -108,6 +127,18 @@ cdef class Machine:
     cdef Layout layout_of(self, object names)
 
 
+# When to give others a turn: by a clock that is looked at once in so many messages.
+cdef struct Pace:
+    int64_t turned           # the last turn, in nanoseconds
+    int64_t looked           # the last look at the clock
+    Py_ssize_t stretch       # messages from one look to the next
+    Py_ssize_t due           # how many are seen when the next look is due
+
+
+cdef void pace_start(Pace *pace) noexcept
+cdef int pace_look(Pace *pace, Py_ssize_t seen) except -1
+
+
 cdef class Record:
     cdef readonly object schema         # Schema: names and types of the slots
     cdef dict places                    # name -> slot
@@ -124,8 +155,9 @@ cdef class Selection:
     cdef readonly object decode         # makes of a raw message what the machine reads, or True or False; or None
     cdef bint indexed                   # a list or tuple, read by index: no iterator between us and it
     cdef Frame *frame
+    cdef Pace pace
     cdef bint skipping                  # errors="skip"
-    cdef bint running                   # inside __next__: another thread or the input itself must not enter
+    cdef bint running                   # being made, or inside __next__: nobody else must enter
     cdef readonly Py_ssize_t seen       # messages pulled so far
     cdef readonly Py_ssize_t selected
     cdef readonly Py_ssize_t skipped    # messages that raised PropertyTypeError or DecodeError

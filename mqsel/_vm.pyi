@@ -7,6 +7,8 @@ from mqsel.errors import MqselError
 from mqsel.program import Program
 from mqsel.schema import Schema, SchemaLike
 
+__pyx_capi__: dict[str, object]
+
 @final
 class Layout:
     def __new__(cls, machine: Machine, names: Sequence[str], types: Sequence[str | None] = ()) -> Layout: ...

@@ -12,14 +12,19 @@ sources, comparison, LIKE and IN, then the streams and Records that people hold.
 """
 
 cimport cython
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_CheckExact, PyBytes_GET_SIZE
+from cpython.bytearray cimport PyByteArray_AS_STRING, PyByteArray_Check, PyByteArray_GET_SIZE
+from cpython.bytes cimport (
+    PyBytes_AS_STRING, PyBytes_Check, PyBytes_CheckExact, PyBytes_FromStringAndSize, PyBytes_GET_SIZE,
+)
 from cpython.dict cimport PyDict_CheckExact
-from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
+from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_Check, PyFloat_CheckExact
 from cpython.list cimport PyList_Check, PyList_CheckExact
-from cpython.long cimport PyLong_CheckExact
+from cpython.long cimport PyLong_Check, PyLong_CheckExact
+from cpython.memoryview cimport PyMemoryView_Check
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF, Py_DECREF, Py_XDECREF
 from cpython.tuple cimport PyTuple_Check, PyTuple_CheckExact
+from cpython.unicode cimport PyUnicode_Check
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport free
 from libc.string cimport memchr, memcmp
@@ -63,6 +68,13 @@ cdef extern from *:
     static inline int dict_plain(PyObject *dict) {
         return ((DictKeys *) ((PyDictObject *) dict)->ma_keys)->kind != 0;
     }
+    /* The number of the entry with this very key among the first so many, or -1. Deleted ones count. */
+    static inline Py_ssize_t dict_place(PyObject *dict, PyObject *key, Py_ssize_t limit) {
+        Py_ssize_t place;
+        for (place = 0; place < limit; place++)
+            if (dict_entry(dict, place, key) != NULL) return place;
+        return -1;
+    }
     #else
     static inline PyObject *dict_entry(PyObject *dict, Py_ssize_t place, PyObject *key) {
         PyObject *found, *value;
@@ -70,6 +82,13 @@ cdef extern from *:
     }
     static inline int dict_plain(PyObject *dict) {
         return 0;
+    }
+    static inline Py_ssize_t dict_place(PyObject *dict, PyObject *key, Py_ssize_t limit) {
+        Py_ssize_t place = 0;
+        PyObject *found, *value;
+        while (PyDict_Next(dict, &place, &found, &value) && place <= limit)
+            if (found == key) return place - 1;
+        return -1;
     }
     #endif
     /* The value of an int of one digit. */
@@ -84,6 +103,16 @@ cdef extern from *:
     #endif
         return 1;
     }
+    /* Nanoseconds, by a clock that never goes back. */
+    static inline int64_t clock_now(void) {
+    #if PY_VERSION_HEX >= 0x030D0000
+        PyTime_t now = 0;
+        (void) PyTime_MonotonicRaw(&now);
+        return now;
+    #else
+        return _PyTime_GetMonotonicClock();
+    #endif
+    }
     /* Keeps the compiler from folding the arms of a branch into an indexed load. */
     #ifdef __GNUC__
     #define way_taken() __asm__ volatile ("")
@@ -94,6 +123,8 @@ cdef extern from *:
     void way_taken()
     PyObject *dict_entry(PyObject *mapping, Py_ssize_t place, PyObject *key)
     bint dict_plain(PyObject *mapping)
+    Py_ssize_t dict_place(PyObject *mapping, PyObject *key, Py_ssize_t limit)
+    int64_t clock_now()
     bint long_small(PyObject *number, int64_t *value)
 
 cdef extern from "Python.h":
@@ -101,13 +132,11 @@ cdef extern from "Python.h":
     PyObject *Py_True
     PyObject *Py_False
     PyObject *PyDict_GetItemWithError(PyObject *mapping, PyObject *key) except? NULL
-    int PyDict_Next(PyObject *mapping, Py_ssize_t *place, PyObject **key, PyObject **item)
     PyObject **PySequence_Fast_ITEMS(PyObject *sequence)
     Py_ssize_t PySequence_Fast_GET_SIZE(PyObject *sequence)
     PyObject *PyIter_Next(PyObject *iterator)
-    int PyErr_CheckSignals()
     PyObject *PyErr_Occurred()
-    long long PyLong_AsLongLongAndOverflow(PyObject *number, int *overflow) except? -1
+    long long PyLong_AsLongLongAndOverflow(PyObject *number, int *overflow)
     int PyUnicode_CheckExact(PyObject *item)
     int PyUnicode_KIND(PyObject *text)
     void *PyUnicode_DATA(PyObject *text)
@@ -120,8 +149,11 @@ cdef enum:
     NO_PLACE = 0x7FFFFFFF       # beyond the entries of any dict
     LONG_SCAN = 32              # bytes from which memchr is quicker than looking at one after the other
     FAILURES = 100              # errors that a stream keeps
-    SIGNALS = 0x3FFF            # messages between two looks for an interrupt
-    INTERRUPTED = -2            # status of a message after which one was found
+    INTERRUPTED = -2            # status of a message after which a turn raised
+    MILLISECOND = 1_000_000     # of the clock
+    FIRST_STRETCH = 256         # messages before the first look at the clock: some milliseconds of raw ones
+    LONGEST_STRETCH = 0x4000    # messages between two looks: less than a millisecond of quick ones
+    SEARCHED = 128              # entries of a dict among which a place is learned; one search in 63 probes
 
 cdef Value NOTHING              # what a slot without a position holds
 NOTHING.tag = NULL_VALUE
@@ -168,10 +200,10 @@ cdef inline void value_copy(Value *target, Value *value) noexcept:
     target.it.i = value.it.i
 
 
-cdef inline int value_read(Value *value, PyObject *name, PyObject *item) except -1:
+cdef inline bint value_read(Value *value, PyObject *item) noexcept:
     """Read a Python object of a type that it knows by heart as a property value (LANGUAGE §1), borrowing a string.
 
-    Returns whether it could: it runs no code of others.
+    Returns whether it could: it runs no code of others, and so makes no error.
     """
     cdef int overflow = 0
     if PyUnicode_CheckExact(item) and __Pyx_PyUnicode_READY(item) == 0:
@@ -183,8 +215,7 @@ cdef inline int value_read(Value *value, PyObject *name, PyObject *item) except 
         value.mqtype = MQTYPE_INT64
         if not long_small(item, &value.it.i):
             value.it.i = PyLong_AsLongLongAndOverflow(item, &overflow)
-            if overflow:
-                raise errors.integer_out_of_range(<object> name, "64 bits")
+            return overflow == 0
     elif PyFloat_CheckExact(<object> item):
         value_float(value, FLOAT64, MQTYPE_FLOAT64, PyFloat_AS_DOUBLE(<object> item))
     elif item == Py_None:
@@ -203,74 +234,80 @@ cdef inline int value_read(Value *value, PyObject *name, PyObject *item) except 
 
 cdef int value_load(Value *value, PyObject **owner, object name, object item) except -1:
     """Read any Python object as a property value, and own what the value points to."""
-    if not value_read(value, <PyObject *> name, <PyObject *> item):
+    if not value_read(value, <PyObject *> item):
         value_load_other(value, owner, name, item)
     elif value.tag == STRING or value.tag == BYTES:
         value_object(value, owner, value.tag, value.mqtype, value.it.o)
     return 0
 
 
-# numpy scalars by the name of their type, so that nothing imports numpy: how to read them, and as what.
+# numpy scalars that are no subclass of a Python type, by the name of theirs, so that nothing imports numpy: how to read
+# them, and as what.
 _NUMPY = {
-    "bool": (bool, None),
-    "bool_": (bool, None),
-    "int8": (int, Int8),
-    "int16": (int, Int16),
-    "int32": (int, Int32),
-    "int64": (int, None),
-    "uint8": (int, Int16),
-    "uint16": (int, Int32),
-    "uint32": (int, None),
-    "uint64": (int, None),
-    "longlong": (int, None),
-    "ulonglong": (int, None),
-    "float16": (float, Float32),
-    "float32": (float, Float32),
-    "float64": (float, None),
-    "str_": (str, None),
-    "bytes_": (bytes, None),
+    "bool": (bool, MQTYPE_BOOLEAN),
+    "bool_": (bool, MQTYPE_BOOLEAN),
+    "int8": (int, MQTYPE_INT8),
+    "int16": (int, MQTYPE_INT16),
+    "int32": (int, MQTYPE_INT32),
+    "int64": (int, MQTYPE_INT64),
+    "uint8": (int, MQTYPE_INT16),
+    "uint16": (int, MQTYPE_INT32),
+    "uint32": (int, MQTYPE_INT64),
+    "uint64": (int, MQTYPE_INT64),
+    "longlong": (int, MQTYPE_INT64),
+    "ulonglong": (int, MQTYPE_INT64),
+    "float16": (float, MQTYPE_FLOAT32),
+    "float32": (float, MQTYPE_FLOAT32),
 }
 
 
 cdef int value_load_other(Value *value, PyObject **owner, object name, object item) except -1:
-    """Read wrappers, subclasses, buffers and numpy scalars."""
+    """Read wrappers, subclasses, buffers, numpy scalars and too large integers. Code of others runs: own all else.
+
+    What a subclass overrides has no say: its value is that of the type it is of.
+    """
     cdef object kind = type(item)
     cdef object plain
-    if kind is Int32:
-        value_integer(value, INT32, MQTYPE_INT32, <int64_t> item)
-    elif kind is Float32:
-        value_float(value, FLOAT32, MQTYPE_FLOAT32, <double> item)
-    elif kind is Int16:
-        value_integer(value, INT32, MQTYPE_INT16, <int64_t> item)
-    elif kind is Int8:
-        value_integer(value, INT32, MQTYPE_INT8, <int64_t> item)
-    elif isinstance(item, (bytearray, memoryview)):
+    cdef int wanted = MQTYPE_INT64
+    cdef int overflow = 0
+    if PyLong_Check(item):
+        if kind is Int32:
+            wanted = MQTYPE_INT32
+        elif kind is Int16:
+            wanted = MQTYPE_INT16
+        elif kind is Int8:
+            wanted = MQTYPE_INT8
+        value_integer(value, INT64, MQTYPE_INT64, PyLong_AsLongLongAndOverflow(<PyObject *> item, &overflow))
+        if overflow or not value_fit(value, wanted):
+            value_refuse(value, wanted, name)
+    elif PyFloat_Check(item):
+        value_float(value, FLOAT64, MQTYPE_FLOAT64, PyFloat_AS_DOUBLE(item))
+        if kind is Float32:
+            value_fit(value, MQTYPE_FLOAT32)
+    elif PyUnicode_Check(item):
+        plain = PyUnicode_FromObject(item)
+        value_object(value, owner, STRING, MQTYPE_STRING, <PyObject *> plain)
+    elif PyBytes_Check(item):
+        plain = PyBytes_FromStringAndSize(PyBytes_AS_STRING(item), PyBytes_GET_SIZE(item))
+        value_object(value, owner, BYTES, MQTYPE_BYTE_STRING, <PyObject *> plain)
+    elif PyByteArray_Check(item):
+        plain = PyBytes_FromStringAndSize(PyByteArray_AS_STRING(item), PyByteArray_GET_SIZE(item))
+        value_object(value, owner, BYTES, MQTYPE_BYTE_STRING, <PyObject *> plain)
+    elif PyMemoryView_Check(item):
         try:
-            plain = memoryview(item).tobytes()
+            plain = item.tobytes()
         except (ValueError, NotImplementedError) as error:
             raise errors.not_a_property(name, item, f"its bytes cannot be read: {error}") from error
         value_object(value, owner, BYTES, MQTYPE_BYTE_STRING, <PyObject *> plain)
-    elif kind.__module__ == "numpy" and kind.__name__ in _NUMPY:
-        read, wrap = _NUMPY[kind.__name__]
-        plain = read(item)
-        if wrap is not None:
-            plain = wrap(plain)
-        if type(plain) is kind:
-            raise errors.not_a_property(name, item)
-        value_load(value, owner, name, plain)
-    elif isinstance(item, str):
-        plain = PyUnicode_FromObject(item)
-        value_object(value, owner, STRING, MQTYPE_STRING, <PyObject *> plain)
-    elif isinstance(item, int):
-        plain = int.__int__(item)
-        value_load(value, owner, name, plain)
-    elif isinstance(item, float):
-        value_float(value, FLOAT64, MQTYPE_FLOAT64, float.__float__(item))
-    elif isinstance(item, bytes):
-        plain = bytes.__getitem__(item, slice(None))
-        value_object(value, owner, BYTES, MQTYPE_BYTE_STRING, <PyObject *> plain)
     else:
-        raise errors.not_a_property(name, item)
+        try:
+            read, wanted = _NUMPY[kind.__name__ if kind.__module__ == "numpy" else ""]
+            plain = read(item)
+        except Exception as error:  # also what a class of that name raises
+            raise errors.not_a_property(name, item) from error
+        # Exactly a bool, int or float: nothing to be read again.
+        if not value_read(value, <PyObject *> plain) or not value_fit(value, wanted):
+            value_refuse(value, wanted, name)
     return 0
 
 
@@ -358,10 +395,12 @@ cdef Value *slot_fetch(Frame *frame, FetchedSource *source, uint32_t number) exc
         if position < 0:
             return &slot.value
         if position >= PySequence_Fast_GET_SIZE(source.sequence):
+            frame_secure(frame)
             raise errors.wrong_length(PySequence_Fast_GET_SIZE(source.sequence), position + 1)
         slot_load(frame, slot, PySequence_Fast_ITEMS(source.sequence)[position])
-        if source.types != NULL:
-            value_declared(&slot.value, source.types[number], slot.name)
+        if source.types != NULL and not value_fit(&slot.value, source.types[number]):
+            frame_secure(frame)
+            value_refuse(&slot.value, source.types[number], <object> slot.name)
     elif FetchedSource is DictSource:
         item = dict_probe(frame, source.message, slot)
         if item != NULL:
@@ -374,8 +413,8 @@ cdef Value *slot_fetch(Frame *frame, FetchedSource *source, uint32_t number) exc
 cdef Value *slot_load(Frame *frame, Slot *slot, PyObject *item) except NULL:
     """Read a Python object as the value of a slot. A string is borrowed from the message as long as that is safe."""
     cdef object held
-    if not value_read(&slot.value, slot.name, item):
-        # Reading it may run code that takes it, and what other slots point to, out of the message.
+    if not value_read(&slot.value, item):
+        # Reading it runs code of others, which may take it, and what other slots point to, out of the message.
         slot.value.tag = NULL_VALUE
         frame_secure(frame)
         held = <object> item
@@ -445,13 +484,6 @@ cdef enum:
     REST = -62      # probes before the next search for a place
 
 
-cdef int value_declared(Value *value, int wanted, PyObject *name) except -1:
-    """Give a value the type that the schema declares, if it declares one."""
-    if wanted and value.mqtype != wanted and value.mqtype != MQTYPE_NULL:
-        value_fit(value, wanted, <str> <object> name)
-    return 0
-
-
 cdef PyObject *dict_probe(Frame *frame, PyObject *message, Slot *slot) except? NULL:
     """Look a property up by its hash, and now and then learn its place."""
     cdef PyObject *item
@@ -474,15 +506,9 @@ cdef PyObject *dict_probe(Frame *frame, PyObject *message, Slot *slot) except? N
 
 
 cdef void dict_learn(PyObject *message, Slot *slot) noexcept:
-    cdef PyObject *key
-    cdef PyObject *item
-    cdef Py_ssize_t place = 0
-    while PyDict_Next(message, &place, &key, &item):
-        if key == slot.name:
-            slot.place = place - 1
-            slot.trust = TRUST
-            return
-    slot.trust = REST
+    cdef Py_ssize_t place = dict_place(message, slot.name, SEARCHED)
+    slot.place = NO_PLACE if place < 0 else place
+    slot.trust = REST if place < 0 else TRUST
 
 
 cdef int mapping_load(Frame *frame, PyObject *message, Slot *slot) except -1:
@@ -1143,10 +1169,11 @@ cdef class Layout:
             if place is None and image.aliases[slot] != NULL:
                 place = places.get(<object> image.aliases[slot])
             self.positions[slot] = -1 if place is None else place
-        if any(types):
+        kinds = dict(enumerate(types))
+        if any(kinds.values()):
             self.types = <int32_t *> zeroed(image.slot_count, sizeof(int32_t))
             for slot in range(image.slot_count):
-                kind = None if self.positions[slot] < 0 else types[self.positions[slot]]
+                kind = kinds.get(self.positions[slot])
                 self.types[slot] = 0 if kind is None else int(_TYPES[kind])
 
     def __dealloc__(self):
@@ -1154,6 +1181,7 @@ cdef class Layout:
         free(self.types)
 
 
+@cython.no_gc_clear  # the image points into the program
 cdef class Machine:
     """A verified program, ready to run. Holds no state of an evaluation, so threads may share it.
 
@@ -1196,7 +1224,9 @@ cdef class Machine:
             return frame
         self.prepare()
         if self.schema is not None and self.layout is None:
-            self.layout = Layout(self, self.schema.names, self.schema.types)
+            layout = Layout(self, self.schema.names, self.schema.types)
+            if self.layout is None:  # else another thread was quicker, and reads by its own
+                self.layout = layout
         frame = <Frame *> zeroed(1, sizeof(Frame))
         try:
             frame.image = self.image
@@ -1375,6 +1405,20 @@ cdef decoded_raising _decoded = selection_decoded
 cdef decoded_quiet RUN_DECODED = <decoded_quiet> <void *> _decoded
 
 
+ctypedef int (*trouble_raising)(Selection, int) except -1
+ctypedef int (*trouble_quiet)(Selection, int) noexcept
+cdef int selection_trouble(Selection stream, int status) except -1:
+    return stream.trouble(status)
+cdef trouble_raising _trouble = selection_trouble
+cdef trouble_quiet TROUBLE = <trouble_quiet> <void *> _trouble
+
+
+ctypedef int (*look_raising)(Pace *, Py_ssize_t) except -1
+ctypedef int (*look_quiet)(Pace *, Py_ssize_t) noexcept
+cdef look_raising _look = pace_look
+cdef look_quiet LOOK = <look_quiet> <void *> _look
+
+
 cdef inline int run_quietly(Machine machine, Frame *frame, PyObject *message) noexcept:
     """Run the quick code on a message; the commonest kinds of message go straight to their loop."""
     cdef DictSource mapping
@@ -1400,9 +1444,36 @@ cdef inline int run_quietly(Machine machine, Frame *frame, PyObject *message) no
     return DISPATCH(machine, frame, message)
 
 
+# ---- turns -------------------------------------------------------------------------------------------------------
+
+# Runs in the interpreter's own loop. There it looks for signals, for exceptions from other threads, and whether one of
+# them has waited for the GIL as long as sys.getswitchinterval() says: their turns come at Python's pace, and only where
+# somebody waits.
+_TURN = eval("lambda: None")
+
+
+cdef void pace_start(Pace *pace) noexcept:
+    pace.turned = pace.looked = clock_now()
+    pace.stretch = pace.due = FIRST_STRETCH
+
+
+cdef int pace_look(Pace *pace, Py_ssize_t seen) except -1:
+    """Give others a turn if the last one was a millisecond ago, and find the next time to look: in half of one."""
+    cdef int64_t now = clock_now()
+    cdef int64_t spent = max(now - pace.looked, 1)
+    pace.looked = now
+    if now - pace.turned >= MILLISECOND:
+        _TURN()
+        pace.turned = pace.looked = clock_now()
+    pace.stretch = max(1, min(pace.stretch * (MILLISECOND // 2) // spent, 8 * pace.stretch, LONGEST_STRETCH))
+    pace.due = seen + pace.stretch
+    return 0
+
+
 # ---- streams -----------------------------------------------------------------------------------------------------
 
 @cython.final
+@cython.no_gc_clear  # the frame points into the machine
 cdef class Selection:
     """Iterate over the selected ones of *messages*, untouched and in order. Pulls one message at a time.
 
@@ -1414,17 +1485,19 @@ cdef class Selection:
     """
 
     def __cinit__(self, Machine machine not None, messages, bint skipping=False, decode=None):
+        self.running = True  # whoever finds it before it is complete
         self.machine = machine
-        # Raw messages are decoded one by one: the machine cannot go through a list of them by itself.
-        self.indexed = decode is None and (PyList_CheckExact(messages) or PyTuple_CheckExact(messages))
-        self.messages = messages if self.indexed else iter(messages)
         self.skipping = skipping
         self.failures = []
         self.decode = decode
         self.frame = machine.frame_take()
+        # Raw messages are decoded one by one: the machine cannot go through a list of them by itself.
+        self.indexed = decode is None and (PyList_CheckExact(messages) or PyTuple_CheckExact(messages))
+        self.messages = messages if self.indexed else iter(messages)
+        pace_start(&self.pace)
+        self.running = False
 
     def __dealloc__(self):
-        # Not to the pool: the collector may already have taken the machine away.
         if self.frame != NULL:
             frame_release(self.frame)
             frame_free(self.frame)
@@ -1444,7 +1517,7 @@ cdef class Selection:
                 "this stream is already being read: two threads cannot share it", hint="give each its own filter()"
             )
         held = self.messages
-        messages = <PyObject *> held
+        messages = <PyObject *> held  # also when somebody closes the stream
         self.running = True
         # Nothing below propagates an exception until `running` is taken back: no try, which would cost each answer.
         while self.messages is not None:
@@ -1453,11 +1526,11 @@ cdef class Selection:
                 left = PySequence_Fast_GET_SIZE(messages) - self.seen
                 if left <= 0:
                     break
-                # The machine goes through the list by itself until a message is selected. Messages are borrowed from
-                # the list until code of others runs that may change it.
+                # The machine goes through the list by itself until a message is selected, or the clock is to be looked
+                # at. Messages are borrowed from the list until code of others runs that may change it.
                 first = PySequence_Fast_ITEMS(messages) + self.seen
                 self.frame.items = first
-                self.frame.left = min(left, SIGNALS + 1 - (self.seen & SIGNALS)) - 1
+                self.frame.left = min(left, self.pace.due - self.seen) - 1
                 status = run_quietly(self.machine, self.frame, first[0])
                 self.seen += self.frame.items - first + 1
                 message = self.frame.held
@@ -1474,7 +1547,7 @@ cdef class Selection:
                     status = run_quietly(self.machine, self.frame, message)
                 else:
                     status = RUN_DECODED(self, message)
-            if self.seen & SIGNALS == 0 and status >= 0 and PyErr_CheckSignals() < 0:
+            if self.seen >= self.pace.due and status >= 0 and LOOK(&self.pace, self.seen) < 0:
                 status = INTERRUPTED
             if status == TRUE:
                 self.running = False
@@ -1483,10 +1556,8 @@ cdef class Selection:
                 Py_DECREF(result)
                 return result
             Py_DECREF(<object> message)
-            if status < 0:
-                self.running = False
-                self.trouble(status)  # raises, unless the message is to be skipped
-                self.running = True
+            if status < 0 and TROUBLE(self, status) < 0:
+                break
         self.running = False
         self.messages = None
         if PyErr_Occurred():
@@ -1501,7 +1572,7 @@ cdef class Selection:
         return self.machine.dispatch(self.frame, <PyObject *> held, 0)
 
     cdef int trouble(self, int status) except -1:
-        """Handle the exception that is set: it came from the message that was just read, or is an interrupt."""
+        """Handle the exception that is set: it came from the message that was just read, or from a turn."""
         try:
             propagate()
         except (PropertyTypeError, DecodeError, StopIteration) as error:
@@ -1530,6 +1601,7 @@ cdef class Selection:
 # ---- the typed record --------------------------------------------------------------------------------------------
 
 @cython.final
+@cython.no_gc  # what it holds, plain strings and byte strings, refers to nothing
 cdef class Record:
     """A reusable message: one typed C slot for each property of a schema.
 
@@ -1541,12 +1613,16 @@ cdef class Record:
     """
 
     def __cinit__(self, schema, values=None):
+        cdef Py_ssize_t place
+        cdef Py_ssize_t count
         self.schema = as_schema(schema)
-        self.count = len(self.schema.names)
         self.places = {name: place for place, name in enumerate(self.schema.names)}
-        self.values = <Value *> zeroed(self.count, sizeof(Value))
-        self.owners = <PyObject **> zeroed(self.count, sizeof(PyObject *))
-        self.clear()
+        count = len(self.schema.names)
+        self.values = <Value *> zeroed(count, sizeof(Value))
+        self.owners = <PyObject **> zeroed(count, sizeof(PyObject *))
+        for place in range(count):
+            self.values[place] = NOTHING
+        self.count = count
 
     def __init__(self, schema, values=None):
         if values is not None:
@@ -1564,14 +1640,13 @@ cdef class Record:
         cdef Value fresh
         cdef PyObject *owner = NULL
         cdef PyObject *old
+        cdef int wanted
         name, kind = self.schema.names[place], self.schema.types[place]
         value_load(&fresh, &owner, name, value)
-        if kind is not None and fresh.mqtype != MQTYPE_NULL:
-            try:
-                value_fit(&fresh, _TYPES[kind], name)
-            except BaseException:
-                Py_XDECREF(owner)
-                raise
+        wanted = 0 if kind is None else _TYPES[kind]
+        if not value_fit(&fresh, wanted):
+            Py_XDECREF(owner)
+            value_refuse(&fresh, wanted, name)
         old = self.owners[place]
         self.owners[place] = owner
         self.values[place] = fresh
@@ -1657,25 +1732,36 @@ cdef bint values_equal(Record left, Record right) noexcept:
     return True
 
 
-cdef int value_fit(Value *value, int wanted, str name) except -1:
-    """Narrow an int to a declared integer type, a number to a float; refuse everything else of another type."""
+cdef bint value_fit(Value *value, int wanted) noexcept:
+    """Narrow an int to a declared integer type, a number to a float. Returns whether it has the type, or is NULL.
+
+    Args:
+        wanted: an MQTYPE, or 0 where none is declared.
+    """
     cdef int64_t limit
-    if value.mqtype == wanted:
-        return 0
+    if wanted == 0 or value.mqtype == wanted or value.mqtype == MQTYPE_NULL:
+        return True
     if MQTYPE_INT8 <= wanted <= MQTYPE_INT64 and MQTYPE_INT8 <= value.mqtype <= MQTYPE_INT64:
         limit = <int64_t> 1 << ((wanted >> 1) - 1) if wanted < MQTYPE_INT64 else 0
         if limit and not -limit <= value.it.i < limit:
-            raise errors.integer_out_of_range(name, _NAMES_OF_TYPES[wanted])
+            return False
         value.tag = INT64 if wanted == MQTYPE_INT64 else INT32
         value.mqtype = wanted
-        return 0
+        return True
     if wanted >= MQTYPE_FLOAT32 and wanted <= MQTYPE_FLOAT64 and MQTYPE_INT8 <= value.mqtype <= MQTYPE_FLOAT64:
         # One rounding, straight from the integer.
         value.it.d = as_float(value) if wanted == MQTYPE_FLOAT32 else as_double(value)
         value.tag = FLOAT32 if wanted == MQTYPE_FLOAT32 else FLOAT64
         value.mqtype = wanted
-        return 0
+        return True
+    return False
+
+
+cdef int value_refuse(Value *value, int wanted, str name) except -1:
+    """Say why a value does not fit."""
     found = _NAMES_OF_TYPES[value.mqtype]
+    if MQTYPE_INT8 <= wanted <= MQTYPE_INT64 and MQTYPE_INT8 <= value.mqtype <= MQTYPE_INT64:
+        raise errors.integer_out_of_range(name, "64 bits" if wanted == MQTYPE_INT64 else _NAMES_OF_TYPES[wanted])
     raise PropertyTypeError(
         f"property '{name}' is {found}: the schema declares {_NAMES_OF_TYPES[wanted]}",
         name=name,

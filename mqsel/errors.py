@@ -393,8 +393,13 @@ def always_false(text: str, truth: str) -> SelectorAlwaysFalseError:
 # ---- values ------------------------------------------------------------------------------------------------------
 
 
+def type_name(value: object) -> str:
+    """Name the type of a value. Its metaclass is not asked: it may raise, or give no text."""
+    return str.__str__(type.__dict__["__qualname__"].__get__(type(value)))
+
+
 def not_a_property(name: str, value: object, hint: str | None = None) -> PropertyTypeError:
-    found = type(value).__qualname__
+    found = type_name(value)
     return PropertyTypeError(
         f"property '{name}' is a Python {found}: expected bool, int, float, str, bytes or None",
         name=name,
@@ -413,7 +418,7 @@ def integer_out_of_range(name: str, kind: str) -> PropertyTypeError:
 
 
 def not_a_message(value: object, schema: bool) -> PropertyTypeError:
-    found = type(value).__qualname__
+    found = type_name(value)
     hint = (
         "pass the sequence in the order of the schema"
         if schema
@@ -446,7 +451,7 @@ def wrong_length(found: int, expected: int) -> PropertyTypeError:
 
 
 def not_a_batch(value: object, found: str = "") -> ArgumentError:
-    what = type(value).__qualname__
+    what = type_name(value)
     return ArgumentError(
         f"found a Python {what}{f' ({found})' if found else ''}: expected an Arrow record batch, table or struct array",
         hint="make one with pyarrow.table({name: values, …}); for dicts and tuples there is filter",
@@ -563,7 +568,7 @@ def wrong_ccsid(structure: str, offset: int, field: str, found: int, expected: s
 
 
 def not_message_bytes(value: object) -> PropertyTypeError:
-    found = type(value).__qualname__
+    found = type_name(value)
     return PropertyTypeError(
         f"a message of this format is bytes: found a Python {found}",
         value_type=found,
@@ -617,7 +622,7 @@ def no_record(title: str, found: str) -> PropertyTypeError:
 
 def no_pair(value: object) -> PropertyTypeError:
     return PropertyTypeError(
-        f"found {shortened(value)} among pairs: expected a key and a value", value_type=type(value).__qualname__
+        f"found {shortened(value)} among pairs: expected a key and a value", value_type=type_name(value)
     )
 
 
@@ -631,7 +636,7 @@ def bad_member(name: str, kind: str, value: object) -> PropertyTypeError:
     return PropertyTypeError(
         f"property '{name}' is {shortened(value)}: expected a value of type {kind}",
         name=name,
-        value_type=type(value).__qualname__,
+        value_type=type_name(value),
     )
 
 
@@ -645,7 +650,10 @@ def unknown_type(name: str, kind: object, kinds: Iterable[str]) -> ArgumentError
 
 def shortened(value: object) -> str:
     """Show a value of a message in one short line."""
-    shown = _visible(repr(value[:200] if isinstance(value, (str, bytes)) else value)[:200])
+    try:
+        shown = _visible(repr(value[:200] if isinstance(value, (str, bytes)) else value)[:200])
+    except Exception:  # noqa: BLE001 (an int of more than 4,300 digits has no text either)
+        shown = f"a Python {type_name(value)}"
     return shown if len(shown) <= 60 else f"{shown[:59]}…"
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from mqsel.errors import ArgumentError
+from mqsel.errors import ArgumentError, shortened, type_name
 from mqsel.values import TYPE_NAMES
 
 
@@ -23,7 +23,18 @@ SchemaLike = Schema | Mapping[str, str | None] | Iterable[str | tuple[str, str |
 
 
 def _is_plain(schema: Schema) -> bool:
-    return type(schema.names) is tuple and all(type(name) is str for name in schema.names)
+    """Tell whether a layout is a Schema of plain tuples of plain strings: a subclass may lie about itself."""
+    return (
+        type(schema) is Schema
+        and len(schema) == 2
+        and all(type(part) is tuple for part in schema)
+        and {*map(type, schema.names)} <= {str}
+        and {*map(type, schema.types)} <= {str, type(None)}
+    )
+
+
+def _is_text(value: object) -> bool:
+    return issubclass(type(value), str)  # isinstance would ask the value
 
 
 def as_schema(layout: SchemaLike) -> Schema:
@@ -41,22 +52,23 @@ def as_schema(layout: SchemaLike) -> Schema:
             for item in layout.items() if isinstance(layout, Mapping) else layout:
                 name, kind = (item, None) if isinstance(item, str) else item
                 pairs.append((name, kind))
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, IndexError) as error:
         raise ArgumentError(
-            f"a schema is a sequence of names or of (name, type) pairs, found {type(layout).__name__}"
+            f"a schema is a sequence of names or of (name, type) pairs, found {type_name(layout)}"
         ) from error
     for name, kind in pairs:
-        if not isinstance(name, str):
-            raise ArgumentError(f"a name in a schema is a string, found {type(name).__name__}")
-        if kind is not None and (not isinstance(kind, str) or kind not in TYPE_NAMES):
+        if not _is_text(name):
+            raise ArgumentError(f"a name in a schema is a string, found {type_name(name)}")
+        if kind is not None and (not _is_text(kind) or str.__str__(kind) not in TYPE_NAMES):
             raise ArgumentError(
-                f"the schema gives '{name}' the type {kind!r}: there is no such type",
+                f"the schema gives '{str.__str__(name)}' the type {shortened(kind)}: there is no such type",
                 hint=f"types are {', '.join(TYPE_NAMES)}, or None for any",
             )
-    names = tuple(str(name) for name, _ in pairs)
+    names = tuple(str.__str__(name) for name, _ in pairs)
     if len(set(names)) != len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise ArgumentError(f"the schema names '{twice}' twice")
-    schema = Schema(names, tuple(kind for _, kind in pairs))
     # One that is in order stays the same object: Records and machines recognise it by that.
-    return layout if isinstance(layout, Schema) and layout == schema and _is_plain(layout) else schema
+    if isinstance(layout, Schema) and _is_plain(layout):
+        return layout
+    return Schema(names, tuple(None if kind is None else str.__str__(kind) for _, kind in pairs))

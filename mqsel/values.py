@@ -11,7 +11,7 @@ import operator
 import struct
 from enum import IntEnum
 
-from mqsel.errors import ArgumentError
+from mqsel.errors import ArgumentError, shortened
 
 
 class Truth(IntEnum):
@@ -74,9 +74,11 @@ def _ranged(cls: type[int], value: int, bits: int) -> int:
     try:
         number = int.__new__(cls, operator.index(value))
     except TypeError as error:
-        raise ArgumentError(f"{cls.__name__} needs an integer, found {value!r}") from error
+        raise ArgumentError(f"{cls.__name__} needs an integer, found {shortened(value)}") from error
     if not -(1 << bits - 1) <= number < 1 << bits - 1:
-        raise ArgumentError(f"{cls.__name__} holds {-(1 << bits - 1)} to {(1 << bits - 1) - 1}, found {value}")
+        raise ArgumentError(
+            f"{cls.__name__} holds {-(1 << bits - 1)} to {(1 << bits - 1) - 1}, found {shortened(value)}"
+        )
     return number
 
 
@@ -126,9 +128,9 @@ class Float32(float):
         try:
             (rounded,) = struct.unpack("f", struct.pack("f", _short(value) if isinstance(value, int) else value))
         except OverflowError:
-            rounded = math.copysign(math.inf, value)
+            rounded = math.inf if value > 0 else -math.inf
         except struct.error as error:
-            raise ArgumentError(f"Float32 needs a number, found {value!r}") from error
+            raise ArgumentError(f"Float32 needs a number, found {shortened(value)}") from error
         return float.__new__(cls, rounded)
 
 

@@ -11,6 +11,8 @@ import signal
 import struct
 import sys
 import threading
+import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -18,9 +20,10 @@ import strategies
 from conftest import ARROW_TYPES, fits_arrow
 
 import mqsel
-from mqsel import _arrow, _vm
+from mqsel import _arrow, _messages, _vm, formats
 from mqsel.dialect import PRESETS
 from mqsel.errors import ArgumentError, MqselError, PropertyTypeError
+from mqsel.formats import mq
 from mqsel.values import Float32, Int8, Int16, Int32
 
 pa = pytest.importorskip("pyarrow")
@@ -536,7 +539,7 @@ class CSchema(ctypes.Structure):
 CSchema._fields_ = [
     ("format", ctypes.c_char_p),
     ("name", ctypes.c_char_p),
-    ("metadata", ctypes.c_void_p),
+    ("metadata", ctypes.c_char_p),
     ("flags", ctypes.c_int64),
     ("n_children", ctypes.c_int64),
     ("children", ctypes.POINTER(ctypes.POINTER(CSchema))),
@@ -572,6 +575,15 @@ def structs_of(capsules: tuple[Any, Any]) -> dict[str, Any]:
     return found
 
 
+def metadata(count: int, *texts: bytes | int) -> bytes:
+    """Write what metadata are: a count of pairs, then each text behind its length."""
+    written = [
+        struct.pack("i", text) if isinstance(text, int) else struct.pack("i", len(text)) + text
+        for text in (count, *texts)
+    ]
+    return b"".join(written)
+
+
 LIES = [
     ("schema", "format", b"i", "found a Python"),
     ("schema", "format", None, "found a Python"),
@@ -583,11 +595,25 @@ LIES = [
     ("array", "offset", 1, "column 'n' is damaged, it has 3 rows, the batch needs 4"),
     ("array", "offset", -1, "is damaged"),
     ("array", "offset", 1 << 62, "is damaged"),
-    ("array", "n_children", 0, "column 'n' is damaged, its array is missing"),
-    ("array", "children", None, "column 'n' is damaged, its array is missing"),
+    ("schema", "n_children", 5, "column 'n' is damaged, its struct has 4 arrays, and types for 5"),
+    ("schema", "children", None, "column 'n' is damaged, its struct has no fields, and gives their number"),
+    ("array", "n_children", 0, "column 'n' is damaged, its struct has 0 arrays, and types for 4"),
+    ("array", "n_children", -1, "column 'n' is damaged, its struct has -1 arrays, and types for 4"),
+    ("array", "children", None, "column 'n' is damaged, its struct has no fields, and gives their number"),
     ("array", "null_count", 1, "is damaged, it has nulls, and does not say which"),
     ("number schema", "format", None, "column 'n' has the Arrow type ''"),
     ("number schema", "format", b"?", "column 'n' has the Arrow type '?'"),
+    ("number schema", "name", None, [2, 2, 2]),
+    ("number schema", "release", None, "column 'n' is damaged, field 0 of its struct has no type"),
+    ("text schema", "release", None, "column 'n' is damaged, field 1 of its struct has no type"),
+    ("number array", "release", None, "column 'n' is damaged, its array is missing"),
+    ("number schema", "metadata", metadata(1, b"ARROW:extension:name", b"x"), "column 'n' has the Arrow type x"),
+    ("number schema", "metadata", metadata(1 << 30, b"ARROW:extension:name", b"x"), "column 'n' has the Arrow type x"),
+    ("number schema", "metadata", metadata((1 << 31) - 1, b"k", -1), [0, 1, 0]),
+    ("number schema", "metadata", metadata(2, b"ARROW:extension:name", b"", b"k", -5), "column 'n' has the Arrow type"),
+    ("number schema", "metadata", metadata(-1), [0, 1, 0]),
+    ("words schema", "dictionary", None, [0, 1, 0]),
+    ("words array", "length", 1 << 50, "column 'w' is damaged, it has 1125899906842624 rows"),
     ("number array", "length", 2, "column 'n' is damaged, it has 2 rows, the batch needs 3"),
     ("number array", "length", -3, "column 'n' is damaged"),
     ("number array", "length", (1 << 63) - 1, "column 'n' is damaged"),
@@ -601,8 +627,15 @@ LIES = [
     ("array", "null_count", -1, [0, 1, 0]),
     ("text array", "n_buffers", 2, "column 's' is damaged, it has 2 buffers, its type 3"),
     ("words array", "dictionary", None, "column 'w' is damaged, it has no dictionary"),
-    ("fields schema", "children", None, [2, 1, 2]),
-    ("fields array", "n_children", 0, "column 'usr.x.y' is damaged, its array is missing"),
+    ("fields schema", "format", None, [2, 1, 2]),
+    (
+        "fields schema",
+        "children",
+        None,
+        "column 'usr.x.y' is damaged, its struct has no fields, and gives their number",
+    ),
+    ("fields schema", "n_children", 0, "column 'usr.x.y' is damaged, its struct has 1 arrays, and types for 0"),
+    ("fields array", "n_children", 0, "column 'usr.x.y' is damaged, its struct has 0 arrays, and types for 1"),
     ("fields array", "length", 1, "column 'usr.x.y' is damaged, it has 1 rows, the batch needs 3"),
 ]
 
@@ -634,6 +667,156 @@ def test_structs_that_lie(which: str, field: str, lie: Any, found: str | list[in
     finally:
         kind = dict(lied._fields_)[field]
         setattr(lied, field, ctypes.cast(truth, kind) if isinstance(kind, type(ctypes.POINTER(CArray))) else truth)
+
+
+@pytest.mark.parametrize(
+    ("which", "place", "found"),
+    [
+        ("schema", 0, "column 'n' is damaged, field 0 of its struct has no type"),
+        ("schema", 1, "column 'n' is damaged, field 1 of its struct has no type"),
+        ("fields schema", 0, "column 'usr.x.y' is damaged, field 0 of its struct has no type"),
+        ("array", 0, "column 'n' is damaged, its array is missing"),
+        ("fields array", 0, "column 'usr.x.y' is damaged, its array is missing"),
+    ],
+)
+def test_children_that_are_missing(which: str, place: int, found: str) -> None:
+    """A NULL where a struct has a field is an error, in the types and in the arrays."""
+    batch = pa.record_batch({"n": [1], "s": ["a"], "w": ["b"], "usr.x": [{"y": 1}]})
+    capsules = batch.__arrow_c_array__()
+    children = structs_of(capsules)[which].children
+    pointers = ctypes.cast(children, ctypes.POINTER(ctypes.c_void_p))
+    kept, pointers[place] = pointers[place], None
+    try:
+        with pytest.raises(PropertyTypeError, match=re.escape(found)):
+            _arrow.truths(mqsel.compile("n = 2 OR usr.x.y = 7"), Producer("__arrow_c_array__", capsules))
+    finally:
+        pointers[place] = kept
+
+
+@pytest.mark.parametrize("capsules", [None, (), (1, 2), (1, 2, 3), [1, 2], "ab"])
+def test_what_is_no_pair_of_capsules(capsules: Any) -> None:
+    """Anything but two capsules of the interface is no batch."""
+    with pytest.raises(ArgumentError, match="found a Python Producer"):
+        _arrow.truths(mqsel.compile("n = 2"), Producer("__arrow_c_array__", capsules))
+
+
+def test_a_batch_is_not_taken_away_while_it_is_read() -> None:
+    """Who takes the data over, as the interface lets everybody do once, is refused until they have been read."""
+    capsules = pa.record_batch({"s": [f"text {number}" for number in range(50_000)]}).__arrow_c_array__()
+    matcher = mqsel.compile(" OR ".join(f"s LIKE '%{number}x%'" for number in range(30)))
+    taken: list[Any] = []
+
+    def take(*_: object) -> None:
+        sys.setprofile(None)
+        try:
+            taken.append(pa.RecordBatch._import_from_c_capsule(*capsules).num_rows)
+        except pa.ArrowInvalid:
+            taken.append("refused")
+        gc.collect()
+
+    sys.setprofile(take)
+    try:
+        answer = _arrow.truths(matcher, Producer("__arrow_c_array__", capsules))
+    finally:
+        sys.setprofile(None)
+
+    assert answer == bytes(50_000)
+    assert _arrow.truths(matcher, Producer("__arrow_c_array__", capsules)) == answer
+    assert taken == ["refused"]
+    assert pa.RecordBatch._import_from_c_capsule(*capsules).num_rows == 50_000
+    with pytest.raises(ArgumentError, match="its data were released"):
+        _arrow.truths(matcher, Producer("__arrow_c_array__", capsules))
+
+
+class RawColumn:
+    """A column of raw messages that says of itself whatever it is told to."""
+
+    def __init__(self, *, rows: int = 2, offset: Any = 0, kind: str = "binary", **buffers: Any) -> None:
+        self.type = kind
+        self.rows = rows
+        self.offset = offset
+        whole = {"validity": b"\x03", "offsets": struct.pack("3i", 0, 2, 4), "content": b"abcd"}
+        self.whole = list({**whole, **buffers}.values())
+
+    def __len__(self) -> int:
+        return self.rows
+
+    def buffers(self) -> list[Any]:
+        return self.whole
+
+
+RAW_LIES = [
+    ({"offset": -1}, "it begins at row -1"),
+    ({"offset": -(1 << 62)}, "it begins at row"),
+    ({"offset": 1}, "its offsets are missing"),
+    ({"offset": (1 << 63) - 1}, "its offsets are missing"),
+    ({"offset": (1 << 61) - 3}, "its offsets are missing"),
+    ({"offset": 1 << 80}, "its offsets are missing"),
+    ({"offset": 0.5}, "its buffers cannot be read"),
+    ({"offset": None}, "its buffers cannot be read"),
+    ({"rows": 3}, "its offsets are missing"),
+    ({"rows": (1 << 63) - 1}, "its offsets are missing"),
+    ({"rows": -1}, "its buffers cannot be read"),
+    ({"rows": 1, "kind": "large_binary"}, "its offsets are missing"),
+    ({"validity": b""}, "it does not say which are null"),
+    ({"offsets": None}, "its offsets are missing"),
+    ({"offsets": b""}, "its offsets are missing"),
+    ({"offsets": 5}, "its buffers cannot be read"),
+    ({"content": memoryview(b"abcdefgh")[::2]}, "its buffers cannot be read"),
+    ({"extra": b""}, "its buffers cannot be read"),
+]
+
+
+@pytest.mark.parametrize(("lies", "found"), RAW_LIES, ids=str)
+def test_columns_of_messages_that_lie(lies: dict[str, Any], found: str) -> None:
+    """What a column of raw messages says of itself is checked before a byte is read."""
+    with pytest.raises(PropertyTypeError, match=f"^column 'the message' is damaged, {found}"):
+        _messages.Messages(RawColumn(**lies))
+
+
+@pytest.mark.parametrize("offsets", [(0, 5, 4), (-1, 2, 4), (3, 2, 4), (0, 1 << 30, 4)])
+def test_offsets_of_messages_that_lie(offsets: tuple[int, ...]) -> None:
+    """Offsets that lead out of the content are found where they are used."""
+    decoder = formats.decoder("mq", mqsel.compile("a = 1"))
+    messages = _messages.Messages(RawColumn(offsets=struct.pack("3i", *offsets)))
+    with pytest.raises(PropertyTypeError, match="its offsets do not rise"):
+        _messages.values(decoder, messages)
+    empty = _messages.Messages(RawColumn(rows=0, offset=9, offsets=None, validity=b"", content=None))
+    assert (empty.rows, _messages.values(decoder, empty)) == (0, [[]])
+
+
+def test_other_threads_get_their_turn() -> None:
+    """A long batch gives the interpreter up to a thread that waits, columns and raw messages alike."""
+    batch = pa.record_batch({"n": pa.array([7] * 1_000_000), "m": pa.array([None, 7] * 500_000)})
+    matcher = mqsel.compile(" OR ".join(f"n * n * m = {number}" for number in range(1, 60)))
+    raw = _messages.Messages(pa.array([mq.encode({}, {"n": 1})] * 40_000))
+    decoder = formats.decoder("mq", mqsel.compile("n = 5 AND m = 5"))
+    works: list[Callable[[], Any]] = [
+        lambda: _arrow.truths(matcher, batch),
+        lambda: matcher.truth_batch(batch.columns, batch.schema.names),
+        lambda: _messages.truths([matcher], decoder, raw),
+        lambda: _messages.values(decoder, raw),
+    ]
+    for work in works:
+        turns: list[float] = []
+        over = threading.Event()
+
+        def count(turns: list[float] = turns, over: threading.Event = over) -> None:
+            while not over.is_set():
+                turns.append(time.monotonic())
+                time.sleep(0.001)
+
+        thread = threading.Thread(target=count)
+        thread.start()
+        while not turns:
+            time.sleep(0.001)
+        before = len(turns)
+        work()
+        after = len(turns)
+        over.set()
+        thread.join()
+
+        assert after - before >= 3
 
 
 def test_random_damage() -> None:

@@ -20,6 +20,7 @@ PACKAGE = Path(mqsel.__file__).parent
 
 # Top to bottom: a module imports only from lines above its own.
 LAYERS = [
+    ["_interpreter"],
     ["errors"],
     ["values", "dialect", "opcodes"],
     ["schema", "lexer", "nodes"],

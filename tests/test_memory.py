@@ -6,13 +6,19 @@ The full figures (10 million evaluations, 100,000 compilations) come from ``pyth
 from __future__ import annotations
 
 import gc
+import pickle
 import sys
 import time
+import weakref
+from collections import UserDict
+from collections.abc import Callable, Iterator
 
 import pytest
 
 import mqsel
+from mqsel._vm import Machine, Selection
 from mqsel.dialect import JMS
+from mqsel.formats._mq import Decoder as MQDecoder
 
 SELECTOR = "JMSType = 'car' AND (color LIKE '%lu%' OR weight + 1 BETWEEN 2500 AND 9000) AND NOT region IN ('a', 'b')"
 MESSAGES = [
@@ -100,6 +106,91 @@ def test_blocks_are_flat() -> None:
     gc.collect()
 
     assert abs(sys.getallocatedblocks() - before) < 50
+
+
+class Held(list):  # type: ignore[type-arg]
+    """What is in the cycle, and can be seen to go."""
+
+
+class Input:
+    """An input that refers to its own stream."""
+
+    stream: object
+
+    def __iter__(self) -> Input:
+        return self
+
+    def __next__(self) -> dict[str, int]:
+        return {"n": 1}
+
+
+def stream_cycle(held: Held) -> None:
+    given = Input()
+    given.stream = held, mqsel.compile("n = 1").filter(given)
+    next(given.stream[1])
+
+
+def generator_cycle(held: Held) -> None:
+    def messages() -> Iterator[dict[str, int]]:
+        yield {"n": 1}
+        yield stream, held  # type: ignore[misc]
+
+    stream = mqsel.compile("n = 1").filter(messages())
+    next(stream)
+
+
+def list_cycle(held: Held) -> None:
+    held.append(mqsel.compile("n = 1").filter([held], errors="skip"))
+
+
+def decoder_cycle(held: Held) -> None:
+    def decode(raw: object) -> bool:
+        return raw in held
+
+    held.append(Selection(Machine(mqsel.compile("n = 1").program), [1], decode=decode))
+
+
+def type_cycle(held: Held) -> None:
+    class Message(UserDict):  # type: ignore[type-arg]
+        pass
+
+    matcher = pickle.loads(pickle.dumps(mqsel.compile("n = 1")))
+    Message.matcher = matcher, held  # type: ignore[attr-defined]
+    assert matcher.matches(Message(n=1))
+
+
+def names_cycle(held: Held) -> None:
+    class Row(tuple):  # type: ignore[type-arg]
+        __slots__ = ()
+        _fields = ("n", held)
+
+    matcher = pickle.loads(pickle.dumps(mqsel.compile("n = 1")))
+    held.append(matcher)
+    assert matcher.matches(Row((1, 2)))
+
+
+def raw_names_cycle(held: Held) -> None:
+    class Name(str):
+        __slots__ = ("__dict__",)
+
+    name = Name("n")
+    name.held = held  # type: ignore[attr-defined]
+    held.append(MQDecoder((name,)))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [stream_cycle, generator_cycle, list_cycle, decoder_cycle, type_cycle, names_cycle, raw_names_cycle],
+)
+def test_cycles_are_collected(make: Callable[[Held], None]) -> None:
+    """What a stream, a matcher or a decoder closes into a circle is garbage once nobody else holds it."""
+    held = Held()
+    seen = weakref.ref(held)
+    make(held)
+    del held
+    gc.collect()
+
+    assert seen() is None
 
 
 if __name__ == "__main__":

@@ -693,6 +693,7 @@ cdef void *zeroed(Py_ssize_t count, size_t size) except NULL:
 
 
 @cython.final
+@cython.no_gc_clear  # the nodes point into what is kept, and the record is read in place
 cdef class Decoder:
     """Reads IBM MQ messages for the properties of a selector, or for all of them.
 
@@ -710,6 +711,7 @@ cdef class Decoder:
 
     def __cinit__(self, names, *, bint strip=False, ccsid=None, bint never=False, match_option=None,
                   bint everything=False):
+        self.busy = True  # whoever finds it before it is complete
         self.names = tuple(names)
         if ccsid is not None and (type(ccsid) is not int or ccsid not in (1208, 819, 37, 500, 1047)):
             raise ArgumentError(f"ccsid is {ccsid!r}: expected 1208, 819, 37, 500 or 1047")
@@ -725,6 +727,7 @@ cdef class Decoder:
         self.record = Record(self.names)
         self.ranks = <unsigned char *> zeroed(len(self.names), 1)
         self.build(self.names)
+        self.busy = False
 
     def __dealloc__(self):
         free(self.ranks)
@@ -1567,10 +1570,19 @@ cdef class Decoder:
     cdef int fill_slot(self, int slot, Hit *hit, int dt, int conversion) except -1:
         """Fill a slot, or leave it as it was. Returns 0 or the number of a note."""
         cdef Value value
+        cdef PyObject *owner = NULL
+        cdef PyObject *old
         cdef int trouble
-        trouble = value_converted(&value, &self.record.owners[slot], hit, dt, conversion)
-        if trouble == 0:
-            self.record.values[slot] = value
+        try:
+            trouble = value_converted(&value, &owner, hit, dt, conversion)
+            if trouble == 0:
+                # Both at once: whoever holds the record may read it whenever code of others runs.
+                old = self.record.owners[slot]
+                self.record.values[slot] = value
+                self.record.owners[slot] = owner
+                owner = old
+        finally:
+            Py_XDECREF(owner)
         return trouble
 
     cdef int commit_element(self, Open *folder, Hit *hit, int dt, Py_ssize_t offset) except -1:
