@@ -127,10 +127,11 @@ class Float32(float):
     def __new__(cls, value: float) -> Float32:
         try:
             (rounded,) = struct.unpack("f", struct.pack("f", _short(value) if isinstance(value, int) else value))
-        except OverflowError:
+        except (OverflowError, struct.error) as error:
+            # An integer beyond every double is no float to struct, but it is a number.
+            if isinstance(error, struct.error) and not isinstance(value, int):
+                raise ArgumentError(f"Float32 needs a number, found {shortened(value)}") from error
             rounded = math.inf if value > 0 else -math.inf
-        except struct.error as error:
-            raise ArgumentError(f"Float32 needs a number, found {shortened(value)}") from error
         return float.__new__(cls, rounded)
 
 
