@@ -660,11 +660,12 @@ def truths(Machine machine not None, batch) -> bytes:
 cdef bytes selections(Machine machine, batch, bint three_valued):
     """Give the truth values that people see of a batch, with FALSE for ERR, or for all but TRUE.
 
-    The quick code says what is TRUE. UNKNOWN comes from a NULL alone: in a row without one nothing more is to be said.
+    The quick code says what is TRUE. Where a mismatch is not UNKNOWN that comes from a NULL alone: in a row without one
+    nothing more is to be said.
     """
     cdef Batch columns = Batch(machine, batch)
     cdef bytes result
-    if three_valued and 2 * columns.nulls >= columns.rows:
+    if three_valued and (machine.image.mismatch == UNKNOWN or 2 * columns.nulls >= columns.rows):
         return evaluate(machine, columns, machine.exact)
     result = evaluate(machine, columns, 0)
     if three_valued and columns.nulls:
