@@ -91,7 +91,7 @@ def test_all_properties(per_message):
         for raw in stream():
             formats.properties(raw)
 
-    assert len(formats.properties(message(1))) == 20 + 28 + 14
+    assert len(formats.properties(message(1))) == 20 + 28 + 28 + 15
     per_message(run)
 
 

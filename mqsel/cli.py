@@ -440,9 +440,12 @@ def _inspect(arguments: argparse.Namespace) -> int:
             if broken <= REPORTED:
                 _complain(f"{where}: {said(one)}")
         elif arguments.json:
-            print(as_json(where, one))
+            sys.stdout.writelines(as_json(where, one))
         else:
-            print("\n" * (seen > broken + 1) + "\n".join(table(where, one)))
+            if seen > broken + 1:
+                print()
+            for line in table(where, one):
+                print(line)
     if broken > REPORTED:
         _complain(f"… and {broken - REPORTED:,} more")
     if not seen and not is_in_trouble:

@@ -567,6 +567,11 @@ def wrong_ccsid(structure: str, offset: int, field: str, found: int, expected: s
     return DecodeError(f"{field} is {found}: expected {expected}", structure=structure, offset=offset, reason=reason)
 
 
+def unknown_ccsid(found: object, known: Iterable[int]) -> ArgumentError:
+    *most, last = map(str, known)
+    return ArgumentError(f"ccsid is {found!r}: expected {', '.join(most)} or {last}")
+
+
 def not_message_bytes(value: object) -> PropertyTypeError:
     found = type_name(value)
     return PropertyTypeError(

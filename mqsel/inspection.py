@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 from mqsel import formats
@@ -16,23 +17,12 @@ from mqsel.errors import DecodeError, FileError, MqselError, PropertyTypeError, 
 from mqsel.formats import records
 from mqsel.formats.dumps import Piece
 from mqsel.formats.files import FRAMINGS
+from mqsel.formats.jms import DESCRIPTOR
 from mqsel.formats.jsonl import object_from_json, typed
-from mqsel.values import Float32, Int8, Int16, Int32
+from mqsel.values import CLASS_NAMES as _TYPES
 
+_json = partial(json.dumps, ensure_ascii=False)
 _WIDTH = 60  # characters of a value that a table shows
-
-_TYPES: dict[type, str] = {
-    bool: "boolean",
-    Int8: "int8",
-    Int16: "int16",
-    Int32: "int32",
-    int: "int64",
-    Float32: "float32",
-    float: "float64",
-    str: "string",
-    bytes: "bytes",
-    type(None): "null",
-}
 
 
 class Line(NamedTuple):
@@ -45,9 +35,12 @@ class Line(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What one message has: properties, what was skipped of it as (what, why), and structures as (name, place)."""
+    """What one message has: properties, what was skipped of it as (what, why), and structures as (name, place).
 
-    lines: tuple[Line, ...]
+    The lines are made anew at each call: a message may have a million properties.
+    """
+
+    lines: Callable[[], Iterator[Line]]
     skipped: tuple[tuple[str, str], ...]
     structures: tuple[tuple[str, str], ...] = ()
 
@@ -86,17 +79,13 @@ def inspected(
             yield place, error
 
 
-def _rank(row: formats.Row) -> int:
-    """Put first what senders named, then the view of JMS, then the fields of the descriptor."""
-    return 2 if row.name.startswith("Root.MQMD.") else int(row.name.startswith("JMS"))
-
-
 def _of_bytes(message: bytes) -> Found:
     found = formats.inspect(message)
     return Found(
-        tuple(
+        lambda: (
             Line(row.name, row.type, row.value, row.source if row.offset < 0 else f"{row.source}, byte {row.offset}")
-            for row in sorted(found.rows, key=_rank)
+            for row in found.rows
+            if not row.name.startswith(DESCRIPTOR)  # the field itself stands there, as Root.MQMD.
         ),
         tuple(
             (
@@ -120,7 +109,7 @@ def _of_json(record: dict[str, Any]) -> Found:
                 skipped.append((name, error.message))
                 continue
         lines.append(Line(name, _TYPES[type(value)], value, "JSON"))
-    return Found(tuple(lines), tuple(skipped))
+    return Found(lines.__iter__, tuple(skipped))
 
 
 def _of_record(reader: records.RecordReader, record: dict[str, Any]) -> Found:
@@ -136,7 +125,7 @@ def _of_record(reader: records.RecordReader, record: dict[str, Any]) -> Found:
             lines.append(Line(name, _TYPES[type(value)], value, source))
         else:
             skipped.append((name, f"{shortened(value)} in {source} is no value of a property"))
-    return Found(tuple(lines), tuple(skipped))
+    return Found(lines.__iter__, tuple(skipped))
 
 
 # ---- as text -----------------------------------------------------------------------------------------------------
@@ -158,38 +147,46 @@ def written(value: Any) -> str:
     return text if len(text) <= _WIDTH else f"{text[: _WIDTH - 1]}…"
 
 
-def _columns(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
+def _columns(rows: Callable[[], Iterator[tuple[str, ...]]]) -> Iterator[str]:
+    widths: list[int] = []
+    for row in rows():
+        widths = [max(width, len(cell)) for width, cell in zip(widths or [0] * len(row), row, strict=True)]
+    for row in rows():
         yield "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+
+
+def _cells(found: Found) -> Iterator[tuple[str, ...]]:
+    for place, line in enumerate(found.lines()):
+        if place == 0:
+            yield "name", "type", "value", "from"
+        yield line.name, line.type, written(line.value), line.source
 
 
 def table(where: str, found: Found) -> Iterator[str]:
     """Write the lines of a table."""
     yield where
-    rows = [("name", "type", "value", "from")]
-    rows += [(line.name, line.type, written(line.value), line.source) for line in found.lines]
-    yield from _columns(rows) if found.lines else ("  no properties",)
+    empty = True
+    for line in _columns(partial(_cells, found)):
+        yield line
+        empty = False
+    if empty:
+        yield "  no properties"
     for title, more in (("skipped", found.skipped), ("structures", found.structures)):
         if more:
             yield f"  {title}"
-            yield from (f"  {line}" for line in _columns(more))
+            yield from (f"  {line}" for line in _columns(more.__iter__))
 
 
-def as_json(where: str, found: Found) -> str:
-    """Write one JSON object."""
-    return json.dumps(
-        {
-            "message": where,
-            "properties": [
-                {"name": line.name, "type": line.type, "value": _plain(line.value), "from": line.source}
-                for line in found.lines
-            ],
-            "skipped": [{"what": what, "why": why} for what, why in found.skipped],
-            "structures": [{"name": name, "where": place} for name, place in found.structures],
-        },
-        ensure_ascii=False,
-    )
+def as_json(where: str, found: Found) -> Iterator[str]:
+    """Write one JSON object, in pieces."""
+    # As json.dumps would write the whole of it.
+    yield f'{{"message": {_json(where)}, "properties": ['
+    for place, line in enumerate(found.lines()):
+        one = {"name": line.name, "type": line.type, "value": _plain(line.value), "from": line.source}
+        yield f"{', ' if place else ''}{_json(one)}"
+    skipped = [{"what": what, "why": why} for what, why in found.skipped]
+    structures = [{"name": name, "where": place} for name, place in found.structures]
+    yield f'], "skipped": {_json(skipped)}, "structures": {_json(structures)}}}\n'
 
 
 def _plain(value: Any) -> Any:

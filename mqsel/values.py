@@ -135,6 +135,21 @@ class Float32(float):
         return float.__new__(cls, rounded)
 
 
+# The class of the Python value of each type.
+CLASS_NAMES: dict[type, str] = {
+    type(None): "null",
+    bool: "boolean",
+    bytes: "bytes",
+    Int8: "int8",
+    Int16: "int16",
+    Int32: "int32",
+    int: "int64",
+    Float32: "float32",
+    float: "float64",
+    str: "string",
+}
+
+
 # ---- constants ---------------------------------------------------------------------------------------------------
 
 

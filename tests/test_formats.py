@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import importlib.util
+import math
 import pickle
 import random
 import struct
@@ -23,6 +24,7 @@ import mqsel
 from mqsel import formats
 from mqsel.errors import MQRC, ArgumentError, DecodeError, PropertyTypeError
 from mqsel.formats import jms, mq, mqmd, mqrfh2
+from mqsel.formats._mq import Decoder as MQDecoder
 from mqsel.values import MQTYPE, TYPE_NAMES, Float32, Int8, Int16, Int32
 
 VECTORS = json_lines(VECTORS_ROOT / "formats" / "mq.jsonl")
@@ -40,10 +42,13 @@ CLASSES: dict[type, str] = {
 }
 KEYS = {words: key for key, _, words in mqrfh2.NOTES}
 IDS = [vector["id"] for vector in VECTORS]
+WRONG_CCSID = "ccsid is 1200: expected 1208, 819, 37, 273, 424, 500, 875, 1026, 1047 or 1140"
 
 
 def typed(value: Any) -> list[Any]:
     """Write a value as a vector does."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return [CLASSES[type(value)], "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"]
     return [CLASSES[type(value)], value.hex() if isinstance(value, bytes) else value]
 
 
@@ -88,8 +93,8 @@ def test_vector(vector: dict[str, Any]) -> None:
     assert vector["notes"] == [
         [note.structure, note.offset, note.what, KEYS[note.message]] for note in inspection.notes
     ]
-    assert {row.name: [row.type, row.value] for row in inspection.rows} == {
-        name: [CLASSES[type(value)], value] for name, value in found.items()
+    assert {row.name: [row.type, typed(row.value)] for row in inspection.rows} == {
+        name: [CLASSES[type(value)], typed(value)] for name, value in found.items()
     }
     # By name the same, and nothing of what is absent.
     names = [*vector["want"], *vector.get("absent", [])]
@@ -154,7 +159,8 @@ def test_constants_are_those_of_other_readings(package: str) -> None:
     by_format = {row.name: row.format.encode() for row in mqmd.HEADERS}
     names = {"MQDLH": "MQFMT_DEAD_LETTER_HEADER", "MQXQH": "MQFMT_XMIT_Q_HEADER", "MQIIH": "MQFMT_IMS",
              "MQCIH": "MQFMT_CICS", "MQWIH": "MQFMT_WORK_INFO_HEADER", "MQRMH": "MQFMT_REF_MSG_HEADER",
-             "MQRFH": "MQFMT_RF_HEADER_1", "MQMDE": "MQFMT_MD_EXTENSION"}  # fmt: skip
+             "MQRFH": "MQFMT_RF_HEADER_1", "MQMDE": "MQFMT_MD_EXTENSION", "MQDH": "MQFMT_DIST_HEADER",
+             "MQEPH": "MQFMT_EMBEDDED_PCF"}  # fmt: skip
     for name, constant in names.items():
         value = getattr(theirs, constant)
         assert by_format[name] == (value.encode() if isinstance(value, str) else value)
@@ -171,6 +177,8 @@ RICH = {
     "on": True,
     "none": None,
     "half": Float32(1.1),
+    "beyond": Float32(-math.inf),
+    "above": math.inf,
     "tiny": Int8(-128),
     "small": Int16(300),
     "größe": "5 < 6 & 7 > 2 'q' \"r\" 𝄞",
@@ -206,7 +214,7 @@ def _everything(message: bytes) -> None:
 
 @pytest.mark.parametrize("version", [1, 2])
 @pytest.mark.parametrize("encoding", [273, 546])
-@pytest.mark.parametrize("ccsid", [1208, 37, 500, 1047])
+@pytest.mark.parametrize("ccsid", mqmd.CCSIDS)
 @pytest.mark.parametrize("name_value_ccsid", [1208, 1200])
 def test_round_trip(version: int, encoding: int, ccsid: int, name_value_ccsid: int) -> None:
     """What `encode` writes, `properties` reads back with exact types and values, in every form of message."""
@@ -343,6 +351,11 @@ BOMBS = {
     ),
     "blanks": lambda n: b"<usr>" + b" <a>1</a> \n" * n + b"</usr>" + b" " * n,
     "reserved": lambda n: b"<usr>" + b"<not>1</not>" * n + b"</usr>",
+    "comments": lambda n: b"<usr>" + b"<!--x-->" * n + b"<a>1</a></usr>",
+    "comments without end": lambda n: b"<usr>" + b"<!--x" * n + b"</usr>",
+    "less than": lambda n: b"<usr><a>" + b"1 < 2 " * n + b"</a></usr>",
+    "nameless": lambda n: b"<usr>" + b"<1>1</1>" * n + b"</usr>",
+    "no value": lambda n: b"<usr>" + b"<a b>1</a>" * n + b"</usr>",
     "unknown types": lambda n: b"<usr>" + b"".join(b"<a%d dt='q'>1</a%d>" % (i, i) for i in range(n)) + b"</usr>",
 }
 
@@ -394,6 +407,91 @@ def test_depth_and_size_are_limited() -> None:
     assert formats.properties(wide, ["mq_usr." + LONG_NAME.decode() + ".a1"]) == {}
 
 
+LONGEST = mqrfh2.MQ_MAX_PROPERTY_NAME_LENGTH
+
+
+def test_a_name_of_the_greatest_length_costs_no_more() -> None:
+    """A decoder that wants one reads a folder of deep groups in the time of any other, however long the paths."""
+    group = b"g" * 15_000
+    folder = b"<my content='properties'>" + b"<%b>" % group * 120 + b"<z/>" * 8000 + b"</%b>" % group * 120 + b"</my>"
+    message = _wrapped(folder)
+
+    def seconds(*names: str) -> float:
+        start = time.process_time()
+        assert formats.properties(message, names) == {}
+        return time.process_time() - start
+
+    plain = min(seconds("my.a") for _ in range(3))
+    long = min(seconds("my." + "a" * (LONGEST - 3), "my.ggg." + "b" * (LONGEST - 7)) for _ in range(3))
+    assert long < 4 * plain + 0.02
+    whole = _seconds(_wrapped(folder.replace(b"<z/>" * 8000, b"<z/>" * 3000)))
+    assert whole < 1
+
+
+def test_names_are_cut_alike_in_every_way_of_reading() -> None:
+    """What the whole reading calls a property, longer than names may be, is found by that name: the first of them."""
+    rng = random.Random("cut")
+    for _ in range(300):
+        # Parts whose lengths, in characters, come close to what a name may have, in various alphabets.
+        letter = rng.choice("aäあ")
+        sizes = [rng.choice((1, 2, 2045, 2047, 4089, 4090, 4091, 4092, 4095, 4096, 5000)) for _ in range(3)]
+        parts = [letter * size for size in sizes[: rng.randrange(1, 4)]]
+        name = rng.choice(("usr", "my", "mq_usr", "x" * 4093, "x" * 4095, "x" * 4100))
+        parts = parts[:1] if name == "usr" else parts
+        inside = ""
+        for variant in (parts, [*parts[:-1], parts[-1] + letter]):
+            element = "".join(f"<{part}>" for part in variant) + str(rng.randrange(9))
+            inside += element + "".join(f"</{part}>" for part in reversed(variant))
+        content = "" if name in ("usr", "mq_usr") else " content='properties'"
+        message = _wrapped(f"<{name}{content}>{inside}</{name}>".encode())
+        found = formats.properties(message[364:])
+        assert 1 <= len(found) <= 2
+        assert {len(name) for name in found} <= {*range(LONGEST + 1)}
+        assert formats.properties(message, found) == found
+        longer = [f"{name}{letter}" for name in found if len(name) == LONGEST]
+        assert formats.properties(message, longer) == {}
+
+
+def test_a_folder_of_any_size_is_read_a_part_at_a_time() -> None:
+    """Elements beyond those that are kept at once count as the others do: first wins, all or none of a folder."""
+    count = 9000
+    both = "<g{0}><a{1}>{1}</a{1}></g{0}><b{2} dt='i4'>{1}</b{2}>"
+    inside = "".join(both.format(i % 3, i, i % 7000) for i in range(count))
+    whole = _wrapped(b"<mq_usr><b-d>1</b-d>%b</mq_usr>" % inside.encode())
+    wanted = {f"mq_usr.g{i % 3}.a{i}": str(i) for i in range(count)} | {f"mq_usr.b{i}": i for i in range(7000)}
+    inspection = formats.inspect(whole)
+
+    found = formats.properties(whole)
+    assert {name: value for name, value in found.items() if name.startswith("mq_usr")} == wanted
+    assert {row.name: row.value for row in inspection.rows} == found
+    assert [KEYS[note.message] for note in inspection.notes] == ["name-invalid", *["duplicate"] * 2000]
+    assert formats.properties(whole, wanted) == wanted
+    broken = _wrapped(b"<mq_usr>%b</mq_usr" % inside.encode(), b"<usr><z>1</z></usr>")
+    assert not [name for name in formats.properties(broken) if name.startswith("mq_usr")]
+    assert formats.properties(broken, [*wanted, "z"]) == {"z": "1"}
+    assert [KEYS[note.message] for note in formats.inspect(broken).notes] == ["folder-malformed"]
+
+
+def test_inspect_takes_little_memory() -> None:
+    """A hundred thousand properties take 20 MB, and no more while they are read; their rows are a sequence."""
+    count = 100_000
+    message = _wrapped(b"<usr>%b</usr>" % b"".join(b"<a%d>1</a%d>" % (i, i) for i in range(count)))
+    tracemalloc.start()
+    try:
+        rows = formats.inspect(message).rows
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 20_000_000
+    assert (rows[7].name, rows[7].type, rows[7].source) == ("a7", "string", "usr")
+    assert [row.name for row in rows[1:7:2]] == ["a1", "a3", "a5"]
+    assert rows[-1] == list(rows)[-1]
+    assert rows == formats.inspect(message).rows
+    assert pickle.loads(pickle.dumps(rows)) == rows
+    with pytest.raises(IndexError):
+        rows[len(rows)]
+
+
 def test_not_bytes() -> None:
     """What is not bytes is refused as no message; buffers are read like bytes."""
     message = mq.encode(HEAD, RICH)
@@ -411,7 +509,7 @@ def test_not_bytes() -> None:
         ({"names": "color"}, "names is a sequence of strings, found one str"),
         ({"names": 5}, "names is a sequence of strings, found one int"),
         ({"names": [["x"]]}, "the name of a property is a string, found list"),
-        ({"ccsid": 1200}, "ccsid is 1200: expected 1208, 819, 37, 500 or 1047"),
+        ({"ccsid": 1200}, WRONG_CCSID),
         ({"ccsid": [37]}, "ccsid is a number, found list"),
     ],
 )
@@ -419,6 +517,28 @@ def test_properties_refuses(options: dict[str, Any], message: str) -> None:
     """`properties` names the argument it cannot take."""
     with pytest.raises(ArgumentError) as caught:
         formats.properties(mq.encode({}, {}), **options)
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("names", "options", "message"),
+    [
+        (["a", 5], {}, "the name of a property is a string, found int"),
+        ([], {"match_option": ("MQMO_MATCH_MSG_ID", b"short")}, "the identifier of match_option is b'short': expecte"),
+        ([], {"match_option": ("MQMO_MATCH_CORREL_ID", bytes(25))}, "the identifier of match_option is b'"),
+        ([], {"match_option": ("MQMO_MATCH_MSG_ID", "x" * 24)}, "the identifier of match_option is 'x"),
+        ([], {"match_option": ("MQMO_MATCH_GROUP_ID", bytes(24))}, "match_option is ('MQMO_MATCH_GROUP_ID', "),
+        (
+            [],
+            {"match_option": b"MQMO_MATCH_MSG_ID"},
+            "match_option is b'MQMO_MATCH_MSG_ID': expected MQMO_MATCH_MSG_ID",
+        ),
+    ],
+)
+def test_decoder_refuses(names: list[Any], options: dict[str, Any], message: str) -> None:
+    """What a decoder would read memory with is checked when it is made."""
+    with pytest.raises(ArgumentError) as caught:
+        MQDecoder(names, **options)
     assert message in str(caught.value)
 
 
@@ -470,7 +590,7 @@ def test_one_decoder_is_for_one_thread() -> None:
         (({"ReplyToQ": "€"}, {}), {"ccsid": 500}, "CCSID 500 lacks one of its characters"),
         (({}, {"a": 1}), {"version": 3}, "version is 3: expected 1 or 2"),
         (({}, {"a": 1}), {"encoding": 0}, "encoding is 0: expected a byte order, such as 273 (big) or 546 (little)"),
-        (({}, {"a": 1}), {"ccsid": 1200}, "ccsid is 1200: expected 1208, 819, 37, 500 or 1047"),
+        (({}, {"a": 1}), {"ccsid": 1200}, WRONG_CCSID),
         (({}, {"a": 1}), {"name_value_ccsid": 819}, "name_value_ccsid is 819: expected 1208, 1200, 13488, 17584"),
         (({}, {"a b": 1}), {}, "property 'a b' cannot be written: 'a b' is no name of an element"),
         (({}, {5: 1}), {}, "the name of a property is a string, found int"),
@@ -487,7 +607,10 @@ def test_one_decoder_is_for_one_thread() -> None:
         (({}, {"a": ("int32", "5")}), {}, "property 'a' is '5': no int32"),
         (({}, {"a": ("date", 5)}), {}, "property 'a' is 5: no type of a property"),
         (({}, {"a": [1]}), {}, "property 'a' is [1]: no type of a property"),
-        (({}, {"a": float("nan")}), {}, "property 'a' is nan: a folder holds finite numbers only"),
+        (({}, {"JMS_IBM_MQMD_Format": "x"}), {}, "JMS_IBM_MQMD_Format is a field of the message descriptor: give"),
+        (({}, {"JMS_IBM_Format": "x"}), {}, "JMS_IBM_Format is a field of the message descriptor: give Format in mqmd"),
+        (({"Priority": 1}, {"JMSPriority": 1}), {}, "JMSPriority is the field Priority of the message descriptor: "),
+        (({}, {"JMSPriority": "high"}), {}, "MQMD field Priority is 'high': expected an integer of 32 bits"),
         (({}, {"a": "\ud800"}), {}, "a property has half a surrogate pair"),
     ],
 )
@@ -593,6 +716,16 @@ def test_invalid_names(folder: bytes) -> None:
     assert list(mqsel.compile("a = '1'", dialect=mqsel.JMS).filter([raw], format="mq")) == [raw]
 
 
+@pytest.mark.parametrize("folder", [b"<x:b>1</x:b>", b"<1>1</1>", b"<c d>1</c>", b"<c>1 < 2</c>", b"<!-- <b-c/> -->"])
+def test_what_is_no_property_has_no_invalid_name(folder: bytes) -> None:
+    """An element that is skipped hides neither the others of its folder nor the message, but is counted."""
+    raw = _wrapped(b"<usr>%b<a>1</a></usr>" % folder)
+    stream = mqsel.compile("a = '1'").filter([raw], format="mq")
+    assert list(stream) == [raw]
+    assert stream.decode.noted == (b"<!--" not in folder and b"<c" not in folder)  # type: ignore[union-attr]
+    assert formats.properties(raw, ["a", "c"]) == {"a": "1"}
+
+
 def test_names_are_judged_as_selectors_judge_them() -> None:
     """A name is invalid in a usr folder exactly when no selector can be written with it."""
     rng = random.Random("names")
@@ -635,7 +768,7 @@ def test_match_option_reads_the_mqmd_alone() -> None:
     [
         ({"format": "xml"}, "format is 'xml': expected one of 'mq'"),
         ({"format": "mq", "invalid_names": "maybe"}, "invalid_names is 'maybe': expected 'never' or 'ignore'"),
-        ({"format": "mq", "ccsid": 1200}, "ccsid is 1200: expected 1208, 819, 37, 500 or 1047"),
+        ({"format": "mq", "ccsid": 1200}, WRONG_CCSID),
         ({"format": "mq", "depth": 3}, "format 'mq' does not take these options: depth"),
         ({"strip": True}, "filter takes strip only with a format"),
         ({"messages": b"MD  ", "format": "mq"}, "filter takes an iterable of messages, found one Python bytes"),
@@ -646,6 +779,22 @@ def test_filter_refuses(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ArgumentError) as caught:
         mqsel.compile("a = 1").filter(**{"messages": [], **options})
     assert message in str(caught.value)
+
+
+def test_names_of_the_descriptor_are_read_in_every_dialect() -> None:
+    """JMS_IBM_MQMD_ and a field reads the descriptor, JMS_IBM_Format and its like what describes the body."""
+    raw = mq.encode({"Format": "MQSTR", "CodedCharSetId": 850, "UserIdentifier": "me"}, {"JMSPriority": 7, "a": "1"})
+    for dialect in (mqsel.IBM_JMS, mqsel.JMS, mqsel.TIBCO_EMS):
+        for text, selected in (
+            ("JMS_IBM_MQMD_Format = 'MQHRF2  ' AND JMS_IBM_Format = 'MQSTR   '", True),
+            ("JMS_IBM_MQMD_CodedCharSetId = 1208 AND JMS_IBM_Character_Set = 'IBM850'", True),
+            ("JMS_IBM_MQMD_Priority = 7 AND JMSPriority = 7 AND JMS_IBM_PutApplType = 0", True),
+            ("JMS_IBM_MQMD_MsgId IS NOT NULL AND JMS_IBM_MQMD_UserIdentifier LIKE 'me%'", True),
+            ("JMS_IBM_MQMD_Version IS NOT NULL", False),
+        ):
+            matcher = mqsel.compile(text, dialect=dialect)
+            assert (text, selected) == (text, bool(list(matcher.filter([raw], format="mq"))))
+            assert (text, selected) == (text, matcher.matches(formats.properties(raw)))
 
 
 def test_types_reach_the_machine() -> None:

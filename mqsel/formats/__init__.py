@@ -6,18 +6,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, overload
 
 from mqsel.dialect import Dialect
-from mqsel.errors import MQRC, ArgumentError
+from mqsel.errors import ArgumentError
 from mqsel.formats._mq import Decoder as MQDecoder
-from mqsel.formats.jms import JMS
+from mqsel.formats.jms import DESCRIPTOR, JMS
 from mqsel.formats.jsonl import message_from_json
+from mqsel.formats.mqrfh2 import Note
 from mqsel.formats.records import SCHEMAS, RecordReader, RecordSchema, reader
+from mqsel.values import CLASS_NAMES
 
-__all__ = ["FORMATS", "Inspection", "Note", "Reader", "Row", "decoder", "first_note", "inspect", "properties"]
+__all__ = ["FORMATS", "Inspection", "Note", "Reader", "Row", "Rows", "decoder", "first_note", "inspect", "properties"]
 
 
 class Row(NamedTuple):
@@ -28,7 +31,7 @@ class Row(NamedTuple):
         type: a name of `mqsel.values.TYPE_NAMES`.
         value: a Python value of that type.
         source: "MQMD", "MQMDE", "default" for a field of version 2 that is nowhere, or the folder of the MQRFH2; for a
-            JMS name the property it is a view of.
+            JMS name the property it is a view of, or the field of the header that describes the body.
         offset: where it stands: bytes from the start of the message; -1 for a default or a view.
     """
 
@@ -39,38 +42,55 @@ class Row(NamedTuple):
     offset: int
 
 
-class Note(NamedTuple):
-    """Something that was skipped, and why.
+class Rows(Sequence[Row]):
+    """The rows of a message, each made when it is looked at: a million of them take a third of the memory."""
 
-    Attributes:
-        structure: "MQRFH2", "MQMDE", ….
-        offset: bytes from the start of the message.
-        what: the folder, property or field.
-        reason: the reason code of the vendor, if there is one.
-        message: in words.
-    """
+    __slots__ = ("_found", "_names", "_offsets", "_sources")
 
-    structure: str
-    offset: int
-    what: str
-    reason: MQRC | None
-    message: str
+    def __init__(self, found: dict[str, Any], sources: list[str], offsets: array[int]) -> None:
+        self._found, self._sources, self._offsets = found, sources, offsets
+        self._names: list[str] | None = None  # made when a place is asked for
 
-    def __str__(self) -> str:
-        reason = f" [{self.reason}]" if self.reason else ""
-        return f"{self.structure} at byte {self.offset}, {self.what}: {self.message}{reason}"
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def __iter__(self) -> Iterator[Row]:
+        for (name, value), source, offset in zip(self._found.items(), self._sources, self._offsets, strict=True):
+            yield Row(name, CLASS_NAMES[type(value)], value, source, offset)
+
+    @overload
+    def __getitem__(self, place: int) -> Row: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[Row, ...]: ...
+    def __getitem__(self, place: int | slice) -> Row | tuple[Row, ...]:
+        if isinstance(place, slice):
+            return tuple(self[one] for one in range(len(self))[place])
+        if self._names is None:
+            self._names = list(self._found)
+        name = self._names[place]
+        value = self._found[name]
+        return Row(name, CLASS_NAMES[type(value)], value, self._sources[place], self._offsets[place])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and tuple(self) == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def __repr__(self) -> str:
+        return repr(tuple(self))
 
 
 class Inspection(NamedTuple):
     """What a message consists of.
 
     Attributes:
-        rows: its properties.
+        rows: its properties: what senders named, the view of JMS, the fields of the descriptor under both their names.
         notes: what was skipped, and why.
         structures: (name, offset, length in bytes) of the descriptor and the headers, in order; the data come last.
     """
 
-    rows: tuple[Row, ...]
+    rows: Rows
     notes: tuple[Note, ...]
     structures: tuple[tuple[str, int, int], ...]
 
@@ -106,7 +126,8 @@ def properties(
         names: read only these; else all there are. A property that does not exist is not in the answer; one that
             exists without a value is None.
         strip: take the trailing blanks off the character fields of the MQMD.
-        ccsid: of the character fields of the MQMD: 1208 or EBCDIC 37, 500, 1047; found from StrucId if None.
+        ccsid: of the character fields of the MQMD: one of `mqsel.formats.mqmd.CCSIDS`; None to find it from StrucId,
+            and where that is EBCDIC from CodedCharSetId.
 
     Raises: DecodeError: no such message. PropertyTypeError: not bytes at all.
     """
@@ -123,8 +144,8 @@ def inspect(message: bytes | bytearray | memoryview, *, strip: bool = False, ccs
 
     Raises: as `properties`.
     """
-    rows, notes, structures = _make(_key(None, strip, ccsid)).inspect(message)
-    return Inspection(tuple(map(Row._make, rows)), tuple(map(Note._make, notes)), tuple(structures))
+    found, sources, offsets, notes, structures = _make(_key(None, strip, ccsid)).inspect(message)
+    return Inspection(Rows(found, sources, offsets), tuple(notes), tuple(structures))
 
 
 def first_note(message: bytes, *, strip: bool = False, ccsid: int | None = None) -> str:
@@ -154,7 +175,8 @@ def _key(names: Iterable[str] | None, strip: bool, ccsid: int | None) -> _Key:
 
 def _make(key: _Key) -> MQDecoder:
     names, strip, ccsid = key
-    slots = JMS if names is None else dict.fromkeys(names)
+    # The descriptor's names are listed with its fields.
+    slots = (name for name in JMS if not name.startswith(DESCRIPTOR)) if names is None else dict.fromkeys(names)
     return MQDecoder(slots, strip=strip, ccsid=ccsid, everything=names is None)
 
 

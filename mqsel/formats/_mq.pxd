@@ -10,8 +10,9 @@ from cpython.object cimport PyObject
 cdef struct Node:
     int parent              # -1 for a folder
     uint32_t hash           # of parent and name
-    const uint8_t *name     # kept alive by the decoder
+    const uint8_t *name     # in node_names
     Py_ssize_t length       # bytes
+    int longest             # characters of the last part of a name beneath it that has as many as names may, + 1; or 0
     int next                # in the chain of its hash, or -1
     int first               # of its targets
     int count               # of its targets
@@ -32,7 +33,7 @@ cdef struct FieldTarget:
     int rank
     int conversion
     uint32_t mask           # argument of the conversion
-    int offset              # of the field, in the MQMD
+    int offset              # of the field, in the MQMD; or BODY_ and a name
     int length              # bytes
     int kind                # MQLONG, MQCHAR, MQBYTE
 
@@ -47,7 +48,8 @@ cdef struct Open:
     int flags               # what is odd about its name or one above it
     int dt                  # an MQTYPE, 0 for none, or DT_UNKNOWN
     bint nil
-    bint has_children
+    int inside              # what it was seen to have
+    int longest             # node whose name, of the greatest length, that of what is in it is cut to, or -1
 
 
 # A group, as far as the names of the elements in it need it.
@@ -68,7 +70,7 @@ cdef struct Hit:
     Py_ssize_t length
     Py_ssize_t path         # bytes of the property's name
     const uint8_t *text
-    Py_ssize_t size         # of the text
+    Py_ssize_t size         # of the text; below zero the number of a note, negated: there is none that can be told
 
 
 # Where the message at hand keeps its parts.
@@ -82,6 +84,10 @@ cdef struct Parts:
     const uint8_t *mqmde    # honoured, or NULL
     const uint8_t *later    # the fields of version 2, wherever they stand
     bint later_big
+    int32_t encoding        # of what follows the structures read so far
+    int32_t ccsid
+    const uint8_t *format
+    bint format_ebcdic
 
 
 # What is known of a message that was read.
@@ -105,22 +111,23 @@ cdef class Decoder:
     cdef bint invalid                   # this message has a property with an invalid name
     cdef bytes identifier               # of the match option, or None
     cdef int identifier_offset
-    cdef list kept                      # Python objects the arrays below point into
-    cdef dict long_names                # names of the greatest length -> node, or None
-    cdef list rows                      # of inspect(), or None
+    cdef list sources                   # of inspect(), or None: of each property in found
+    cdef object offsets                 # as sources: an array
     cdef list notes
     cdef list structures
     cdef dict found                     # of everything: name -> value
-    cdef Py_ssize_t dropped             # names in it without a value
+    cdef set dropped                    # names whose first value is none, or None
     cdef Parts parts
     cdef uint64_t stamp
     cdef unsigned char *ranks           # of the slots: of the source that filled it, or UNFILLED
     cdef Node *nodes
     cdef int node_count
+    cdef uint8_t *node_names            # one behind the other: no array here points into a Python object
     cdef int *table                     # hash -> first node of its chain, or -1
     cdef uint32_t mask                  # size of the table - 1
     cdef bint any_folder                # some slot reads a folder
-    cdef bint any_later                 # some slot reads what an MQMDE may hold
+    cdef bint any_later                 # some slot reads what an MQMDE may hold, or what describes the body
+    cdef bint any_long                  # some slot has a name of the greatest length
     cdef Target *targets
     cdef FieldTarget *fields
     cdef int field_count
@@ -130,16 +137,19 @@ cdef class Decoder:
     cdef Group *groups
     cdef Py_ssize_t group_count
     cdef Py_ssize_t group_room
+    cdef const uint8_t *folder_start    # of the folder at hand
+    cdef Py_ssize_t folder_origin       # where it stands in the message
+    cdef bint folder_wide               # it was UTF-16: where its elements stood is no longer known
+    cdef bint spilt                     # it has more elements than are written down at a time
+    cdef bint committing                # it has proved well-formed, and is read again
     cdef Py_ssize_t name_bytes          # of the names of the properties of the folder at hand
     cdef bint invalid_here              # the folder at hand has a property with an invalid name
-    cdef int grievance                  # a note about the folder at hand that does not make it malformed, or 0
     cdef Py_ssize_t header              # where the MQRFH2 at hand begins
     cdef bint first_header              # it is the first MQRFH2
     cdef uint32_t first_seen            # folders of which only the first counts: a bit for each
 
     cdef int enter(self) except -1
     cdef int build(self, tuple names) except -1
-    cdef int node_add(self, int parent, bytes name, list nodes) except -2
     cdef void release(self) noexcept
     cdef int note(self, int number, str structure, Py_ssize_t offset, object what) except -1
     cdef bytes hold(self, object raw)
@@ -151,6 +161,7 @@ cdef class Decoder:
     cdef int read_mqmd(self) except -1
     cdef int read_chain(self) except -1
     cdef int read_mqmde(self, Py_ssize_t at, int encoding) except -1
+    cdef uint64_t describe(self, const uint8_t *following, bint big, bint ebcdic) noexcept
     cdef bint is_default_later(self) noexcept
     cdef Py_ssize_t read_rfh2(self, Py_ssize_t at, int encoding, bint *order) except -1
     cdef int read_wide_folder(self, const uint8_t *start, const uint8_t *stop, bint big, Py_ssize_t origin) except -1
@@ -163,14 +174,17 @@ cdef class Decoder:
     cdef int node_find(self, int parent, const uint8_t *name, Py_ssize_t length) noexcept
     cdef int scan(self, Open *stack, const uint8_t *at, const uint8_t *stop, bint grouped) except -1
     cdef int group_add(self, Open *group, int parent) except -1
-    cdef int take(self, Open *stack, int depth, const uint8_t *text, const uint8_t *stop) except -1
-    cdef int node_of_long(self, Open *stack, int depth) except -2
+    cdef int take(self, Open *stack, int depth, const uint8_t *text, Py_ssize_t size) except -1
+    cdef int node_of_long(self, Open *top, const uint8_t *name, Py_ssize_t length) noexcept
+    cdef int node_of_long_folder(self, const uint8_t *name, Py_ssize_t length) noexcept
     cdef object name_of(self, Open *folder, Hit *hit)
-    cdef int commit(self, Open *folder, const uint8_t *start, Py_ssize_t origin, bint wide) except -1
+    cdef int commit(self, Open *folder) except -1
     cdef int fill_slot(self, int slot, Hit *hit, int dt, int conversion) except -1
-    cdef int commit_element(self, Open *folder, Hit *hit, int dt, Py_ssize_t offset) except -1
+    cdef int commit_element(self, Open *folder, Hit *hit, int dt, Py_ssize_t offset, str source) except -1
     cdef const uint8_t *field_at(self, int offset) noexcept
     cdef object field_text(self, const uint8_t *at, Py_ssize_t length, int offset)
+    cdef int note_field(self, int number, int offset, object what) except -1
+    cdef str describing(self)
     cdef int field_value(self, Value *value, PyObject **owner, FieldTarget *field) except -1
     cdef int fill_fields(self) except -1
     cdef int list_mqmd(self) except -1

@@ -1,8 +1,9 @@
+from array import array
 from collections.abc import Iterable
 from typing import Any, final
 
 from mqsel._vm import Record
-from mqsel.errors import MQRC
+from mqsel.formats.mqrfh2 import Note
 
 @final
 class Decoder:
@@ -24,7 +25,9 @@ class Decoder:
     def inspect(
         self, raw: object
     ) -> tuple[
-        list[tuple[str, str, Any, str, int]],
-        list[tuple[str, int, str, MQRC | None, str]],
+        dict[str, Any],
+        list[str],
+        array[int],
+        list[Note],
         list[tuple[str, int, int]],
     ]: ...

@@ -14,6 +14,7 @@ cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_CheckExact, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from cpython.object cimport PyObject, PyTypeObject
 from cpython.ref cimport Py_INCREF, Py_XDECREF
+from libc.math cimport INFINITY, NAN
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memchr, memcmp, memcpy, memset
@@ -22,6 +23,8 @@ from mqsel._vm cimport (
     BOOLEAN, BYTES, FLOAT32, FLOAT64, INT32, INT64, MQTYPE_BOOLEAN, MQTYPE_BYTE_STRING, MQTYPE_FLOAT32, MQTYPE_FLOAT64,
     MQTYPE_INT8, MQTYPE_INT16, MQTYPE_INT32, MQTYPE_INT64, MQTYPE_NULL, MQTYPE_STRING, NULL_VALUE, STRING, Record, Value
 )
+
+from array import array
 
 from mqsel import errors
 from mqsel.errors import MQRC, ArgumentError
@@ -36,7 +39,9 @@ from mqsel.values import Float32, Int8, Int16, Int32
 cdef extern from "Python.h":
     PyTypeObject PyLong_Type
     PyObject *PyUnicode_DecodeUTF8(const char *data, Py_ssize_t size, const char *errors)
+    PyObject *PyDict_SetDefault(object data, object key, object value) except NULL
     PyObject *PyUnicode_DecodeLatin1(const char *data, Py_ssize_t size, const char *errors)
+    object PyUnicode_DecodeCharmap(const char *data, Py_ssize_t size, object mapping, const char *errors)
     double PyOS_string_to_double(const char *text, char **end, PyObject *overflow) except? -1.0
     int PyErr_ExceptionMatches(object kind)
     void PyErr_Clear()
@@ -51,7 +56,6 @@ cdef enum:
     NOTE_FOLDER_NAME
     NOTE_FOLDER_MALFORMED
     NOTE_FOLDER_DEPTH
-    NOTE_FOLDER_ENCODING
     NOTE_FOLDER_TOO_BIG
     NOTE_FOLDER_RESTRICTED
     NOTE_FOLDER_PLAIN
@@ -60,12 +64,15 @@ cdef enum:
     NOTE_GROUP_NOT_ALLOWED
     NOTE_MIXED_CONTENT
     NOTE_ELEMENT_DOTTED
+    NOTE_ELEMENT_NAME
+    NOTE_ELEMENT_ATTRIBUTES
     NOTE_NAME_INVALID
     NOTE_NAME_TRUNCATED
     NOTE_TYPE_UNKNOWN
     NOTE_VALUE_MALFORMED
     NOTE_VALUE_ENCODING
     NOTE_VALUE_ESCAPE
+    NOTE_VALUE_MARKUP
     NOTE_DUPLICATE
     NOTE_FIELD_ENCODING
     NOTE_FIELD_DATE
@@ -111,8 +118,14 @@ cdef enum:
     MAX_NAME_BYTES = 4095 * 4
     NAMES_FACTOR = 16           # the names of a folder may take so many times its length
     NAMES_FLOOR = 65536         # bytes of names that are always allowed
-    KEPT_HITS = 4096            # room for elements that a decoder keeps when it lies idle
+    MAX_HITS = 4096             # elements written down at a time: a folder with more is read twice
     UNFILLED = 255
+    MQCCSI_INHERIT = -2
+    # The fields of whatever describes the data, numbered as if they stood behind the MQMD.
+    BODY = 1000
+    BODY_ENCODING = BODY
+    BODY_CCSID = BODY + 4
+    BODY_FORMAT = BODY + 8
 
 # What a byte may do in a folder.
 cdef enum:
@@ -120,6 +133,7 @@ cdef enum:
     ODD = 2                     # none of A-Z a-z 0-9 _ $
     DOT = 4
     COLON = 8
+    NAMELESS = 64               # what begins with such a byte is no name
     NO_START = 16               # cannot begin a name
     SPACE = 32
     # Flags of an open element beside these.
@@ -128,6 +142,13 @@ cdef enum:
     USR = 1024
     MQ_NAME = 2048              # the folder begins with mq and not with mq_usr
     RESTRICTED = 4096           # the mq folder
+
+# What an open element was seen to have inside, or about it.
+cdef enum:
+    CHILDREN = 1
+    MARKUP = 2                  # what is neither text nor an element
+    TEXT = 4                    # where there are children: text before such markup, or that is such
+    ATTRIBUTES = 8              # malformed
 
 cdef uint8_t[256] CLASS
 
@@ -155,12 +176,11 @@ cdef uint8_t[103] HEX           # value of a hexadecimal digit, or 16
 for _byte in range(103):
     HEX[_byte] = int(chr(_byte), 16) if chr(_byte) in "0123456789abcdefABCDEF" else 16
 
-# EBCDIC to Latin-1: the three code pages are permutations of it.
-cdef uint8_t[256] EBCDIC_37, EBCDIC_500, EBCDIC_1047
+# EBCDIC to Latin-1, for what has one code in all EBCDIC: names of Formats, digits.
+cdef uint8_t[256] EBCDIC_500
 for _byte in range(256):
-    EBCDIC_37[_byte] = ord(_mqmd.EBCDIC[37][_byte])
     EBCDIC_500[_byte] = ord(_mqmd.EBCDIC[500][_byte])
-    EBCDIC_1047[_byte] = ord(_mqmd.EBCDIC[1047][_byte])
+cdef dict EBCDIC = _mqmd.EBCDIC
 
 # The fields of version 2 as they are where nobody set them; big-endian.
 cdef uint8_t[40] DEFAULT_LATER
@@ -171,8 +191,7 @@ cdef struct HeaderRow:
     uint64_t format
     int length
     bint fixed
-    int encoding
-    int next
+    int following
 
 cdef HeaderRow[16] HEADERS
 cdef int HEADER_COUNT = len(_mqmd.HEADERS)
@@ -183,18 +202,15 @@ for _place, _row in enumerate(_mqmd.HEADERS):
     HEADERS[_place].format = int.from_bytes(_row.format.encode("ascii"), "big")
     HEADERS[_place].length = _row.length
     HEADERS[_place].fixed = _row.fixed
-    HEADERS[_place].encoding = _row.encoding
-    HEADERS[_place].next = _row.next
+    HEADERS[_place].following = _row.following
 
 cdef uint64_t FORMAT_RFH2 = int.from_bytes(_mqmd.MQFMT_RF_HEADER_2.encode("ascii"), "big")
 cdef uint64_t FORMAT_MDE = int.from_bytes(_mqmd.MQFMT_MD_EXTENSION.encode("ascii"), "big")
 cdef uint64_t FORMAT_MQH = int.from_bytes(b"MQH", "big")
 
 cdef list SMALL = [Int32(number) for number in range(-1, 1024)]
-cdef object DROPPED = object()
 cdef object PERSISTENT = "PERSISTENT"
 cdef object NON_PERSISTENT = "NON_PERSISTENT"
-_NAMES_OF_TYPES = {int(number): name for name, number in _TYPES.items()}
 
 # Fields of the MQMD that are properties: (property, offset, length, kind, name).
 _KINDS = {"MQLONG": MQLONG, "MQCHAR": MQCHAR, "MQBYTE": MQBYTE}
@@ -210,6 +226,17 @@ for _place, (_offset, _length, _kind) in enumerate(_FIELDS.values()):
     LISTED[_place].length = _length
     LISTED[_place].kind = _kind
     LISTED[_place].conversion = AS_TYPED
+_MATCHED = {"MQMO_MATCH_MSG_ID": "MsgId", "MQMO_MATCH_CORREL_ID": "CorrelId"}
+cdef uint8_t[64] BLANK
+memset(BLANK, c" ", 64)
+cdef list BLANKS = [" " * _length for _length in range(64)]
+cdef list LISTED_ALIASES = [_jms.DESCRIPTOR + name for name in _FIELDS]
+cdef dict LISTED_BLANK = dict.fromkeys([*LISTED_NAMES, *LISTED_ALIASES])
+_BODY = {
+    "body/Encoding": (BODY_ENCODING, 4, MQLONG),
+    "body/CodedCharSetId": (BODY_CCSID, 4, MQLONG),
+    "body/Format": (BODY_FORMAT, 8, MQCHAR),
+}
 
 
 # ---- numbers -----------------------------------------------------------------------------------------------------
@@ -236,9 +263,19 @@ cdef inline bint is_big(int encoding, const uint8_t *version) noexcept:
 cdef uint64_t read_format(const uint8_t *at, bint ebcdic) noexcept:
     cdef uint64_t form = 0
     cdef int place
+    if not ebcdic:
+        return <uint64_t> read_u32(at, True) << 32 | read_u32(at + 4, True)
     for place in range(8):
-        form = form << 8 | (EBCDIC_500[at[place]] if ebcdic else at[place])
+        form = form << 8 | EBCDIC_500[at[place]]
     return form
+
+
+cdef inline Py_ssize_t stripped(const uint8_t *at, Py_ssize_t length, bint ebcdic) noexcept:
+    """Give the length of a character field without the blanks and NULs it ends with."""
+    cdef uint8_t blank = 0x40 if ebcdic else 0x20
+    while length and (at[length - 1] == blank or at[length - 1] == 0):
+        length -= 1
+    return length
 
 
 cdef inline uint32_t name_hash(int parent, const uint8_t *name, Py_ssize_t length) noexcept:
@@ -284,6 +321,12 @@ cdef inline void value_number(Value *value, int tag, int mqtype, int64_t number)
     value.tag = tag
     value.mqtype = mqtype
     value.it.i = number
+
+
+cdef inline void value_double(Value *value, int mqtype, double number) noexcept:
+    value.tag = FLOAT32 if mqtype == MQTYPE_FLOAT32 else FLOAT64
+    value.mqtype = mqtype
+    value.it.d = number
 
 
 cdef inline void value_null(Value *value) noexcept:
@@ -445,6 +488,21 @@ cdef float float_of(double number, str text):
     return <float> number
 
 
+cdef int value_not_finite(Value *value, const uint8_t *text, Py_ssize_t size, int mqtype) noexcept:
+    """Read what Java writes for NaN and the infinities, and so the JMS client. Returns 0 or the number of a note."""
+    cdef double number
+    if size == 3 and memcmp(text, b"NaN", 3) == 0:
+        number = NAN
+    elif size == 8 and memcmp(text, b"Infinity", 8) == 0:
+        number = INFINITY
+    elif size == 9 and memcmp(text, b"-Infinity", 9) == 0:
+        number = -INFINITY
+    else:
+        return NOTE_VALUE_MALFORMED
+    value_double(value, mqtype, number)
+    return 0
+
+
 cdef int value_float(Value *value, const uint8_t *text, Py_ssize_t size, int mqtype) except -1:
     """Read a decimal number with a point or an exponent. Returns 0 or the number of a note."""
     cdef char[64] room
@@ -455,7 +513,7 @@ cdef int value_float(Value *value, const uint8_t *text, Py_ssize_t size, int mqt
     cdef bytes longer
     for place in range(size):
         if not (c"0" <= text[place] <= c"9" or text[place] in (c"+", c"-", c".", c"e", c"E")):
-            return NOTE_VALUE_MALFORMED
+            return value_not_finite(value, text, size, mqtype)
     if size < 64:
         memcpy(room, text, size)
         room[size] = 0
@@ -473,9 +531,7 @@ cdef int value_float(Value *value, const uint8_t *text, Py_ssize_t size, int mqt
         number = float_of(number, (<bytes> text[:size]).decode("ascii"))
         if number - number != 0:
             return NOTE_VALUE_MALFORMED
-    value.tag = FLOAT32 if mqtype == MQTYPE_FLOAT32 else FLOAT64
-    value.mqtype = mqtype
-    value.it.d = number
+    value_double(value, mqtype, number)
     return 0
 
 
@@ -529,6 +585,8 @@ cdef int value_converted(Value *value, PyObject **owner, Hit *hit, int dt, int c
     if hit.nil:
         value_null(value)
         return 0
+    if hit.size < 0:
+        return <int> -hit.size
     if conversion == AS_TYPED:
         return value_read(value, owner, hit.text, hit.size, dt)
     if conversion == TO_STRING:
@@ -617,30 +675,87 @@ cdef inline bint is_blank(const uint8_t *at, const uint8_t *stop) noexcept:
     return skip_space(at, stop) == stop
 
 
+cdef const uint8_t *skip_padding(const uint8_t *at, const uint8_t *stop) noexcept:
+    """Skip blanks and U+FEFF: the mark of a byte order, and what IBM's class MQRFH2 fills up with."""
+    while True:
+        at = skip_space(at, stop)
+        if stop - at < 3 or memcmp(at, b"\xEF\xBB\xBF", 3) != 0:
+            return at
+        at += 3
+
+
+cdef const uint8_t *skip_markup(const uint8_t *at, const uint8_t *stop, bint *text) noexcept:
+    """Skip what begins with < and is no tag: a comment, an instruction, CDATA, or a < that nobody escaped.
+
+    Tells whether it is *text*. Returns where it ends, or NULL if that cannot be told.
+    """
+    cdef const uint8_t *begin = at + 2
+    cdef const uint8_t *end = b"?>"
+    cdef int length = 2
+    text[0] = False
+    if at[1] == c"!":
+        length = 3
+        if stop - at >= 4 and memcmp(at, b"<!--", 4) == 0:
+            end = b"-->"
+            begin = at + 4
+        elif stop - at >= 9 and memcmp(at, b"<![CDATA[", 9) == 0:
+            end = b"]]>"
+            begin = at + 9
+            text[0] = True
+        else:
+            return NULL
+    elif at[1] != c"?":
+        text[0] = True
+        return at + 1
+    at = begin
+    while True:
+        at = <const uint8_t *> memchr(at, c">", stop - at)
+        if at == NULL:
+            return NULL
+        at += 1
+        if at - begin >= length and memcmp(at - length, end, length) == 0:
+            return at
+
+
+cdef const uint8_t *tag_end(const uint8_t *at, const uint8_t *stop) noexcept:
+    """Find the > of a tag whose attributes are malformed from here; NULL if it might be another one."""
+    while at < stop and at[0] != c">":
+        if at[0] == c"<" or at[0] == c"/" or at[0] == c"'" or at[0] == c'"':
+            return NULL
+        at += 1
+    if at == stop:
+        return NULL
+    return at
+
+
 cdef const uint8_t *attributes_read(
-    const uint8_t *at, const uint8_t *stop, int *dt, bint *nil, bint *content
+    const uint8_t *at, const uint8_t *stop, int *dt, bint *nil, bint *content, bint *odd
 ) noexcept:
-    """Read the attributes of a start tag. Returns the place of its > or />, or NULL if it is malformed."""
+    """Read the attributes of a start tag.
+
+    Returns the place of its > or />, or NULL if that cannot be told; sets *odd* if they are malformed.
+    """
     cdef const uint8_t *name
     cdef const uint8_t *text
     cdef Py_ssize_t length, size
+    cdef bint nil_seen = False
     while True:
         name = at = skip_space(at, stop)
         if at == stop:
             return NULL
-        if at[0] == c">":
+        if at[0] == c">" or (at[0] == c"/" and stop - at > 1 and at[1] == c">"):
             return at
-        if at[0] == c"/":
-            return at if stop - at > 1 and at[1] == c">" else NULL
         while at < stop and CLASS[at[0]] & IN_NAME:
             at += 1
         length = at - name
         at = skip_space(at, stop)
         if length == 0 or stop - at < 3 or at[0] != c"=":
-            return NULL
+            odd[0] = True
+            return tag_end(name, stop)
         at = skip_space(at + 1, stop)
         if at == stop or (at[0] != c"'" and at[0] != c'"'):
-            return NULL
+            odd[0] = True
+            return tag_end(name, stop)
         text = at + 1
         at = <const uint8_t *> memchr(text, at[0], stop - text)
         if at == NULL:
@@ -648,8 +763,11 @@ cdef const uint8_t *attributes_read(
         size = at - text
         at += 1
         if length == 2 and name[0] == c"d" and name[1] == c"t":
+            odd[0] |= dt[0] != 0
             dt[0] = dt_read(text, size)
         elif length == 7 and memcmp(name, b"xsi:nil", 7) == 0:
+            odd[0] |= nil_seen
+            nil_seen = True
             nil[0] = size == 4 and memcmp(text, b"true", 4) == 0
         elif length == 7 and memcmp(name, b"content", 7) == 0:
             content[0] = size == 10 and memcmp(text, b"properties", 10) == 0
@@ -713,17 +831,23 @@ cdef class Decoder:
                   bint everything=False):
         self.busy = True  # whoever finds it before it is complete
         self.names = tuple(names)
-        if ccsid is not None and (type(ccsid) is not int or ccsid not in (1208, 819, 37, 500, 1047)):
-            raise ArgumentError(f"ccsid is {ccsid!r}: expected 1208, 819, 37, 500 or 1047")
+        for name in self.names:
+            if not isinstance(name, str):
+                raise ArgumentError(f"the name of a property is a string, found {type(name).__name__}")
+        if ccsid is not None and (type(ccsid) is not int or ccsid not in _mqmd.CCSIDS):
+            raise errors.unknown_ccsid(ccsid, _mqmd.CCSIDS)
         self.strip = strip
         self.ccsid = ccsid or 0
         self.never = never
         self.everything = everything
-        self.kept = []
         if match_option is not None:
+            if not isinstance(match_option, tuple) or len(match_option) != 2 or match_option[0] not in _MATCHED:
+                raise ArgumentError(f"match_option is {match_option!r}: expected {' or '.join(_MATCHED)} and its bytes")
             option, identifier = match_option
+            if type(identifier) is not bytes or len(identifier) != 24:
+                raise ArgumentError(f"the identifier of match_option is {identifier!r}: expected 24 bytes")
             self.identifier = identifier
-            self.identifier_offset = _FIELDS["MsgId" if option == "MQMO_MATCH_MSG_ID" else "CorrelId"][0]
+            self.identifier_offset = _FIELDS[_MATCHED[option]][0]
         self.record = Record(self.names)
         self.ranks = <unsigned char *> zeroed(len(self.names), 1)
         self.build(self.names)
@@ -732,6 +856,7 @@ cdef class Decoder:
     def __dealloc__(self):
         free(self.ranks)
         free(self.nodes)
+        free(self.node_names)
         free(self.table)
         free(self.targets)
         free(self.fields)
@@ -742,57 +867,68 @@ cdef class Decoder:
         """Lay the names out: elements as a tree of folders, groups and elements, fields as a list."""
         cdef list elements = []     # (node, slot, rank, conversion)
         cdef list fields = []       # (slot, rank, conversion, mask, offset, length, kind)
-        cdef list nodes = []        # (parent, name)
+        cdef list nodes = []        # (parent, name, characters of the last parts of the longest names beneath it, + 1)
         cdef int node, slot, place
         cdef uint32_t size
+        cdef uint8_t *room
         tree = {}
         for slot, name in enumerate(names):
+            size = len(name) - 4 * (name.startswith("usr.") and "." not in name[4:])
             if name in _jms.JMS:
                 sources = _jms.JMS[name]
             elif name.startswith("Root.MQMD."):
                 field = name[len("Root.MQMD."):]
                 sources = (_jms.Source(f"MQMD/{field}", "as typed"),) if field in _FIELDS else ()
-            elif name.startswith(("JMS", "usr.JMS")):
+            elif name.startswith(("JMS", "usr.JMS")) or size > MAX_NAME:
                 sources = ()
             else:
-                path = name.replace(".", "/") if "." in name else f"usr/{name}"
-                sources = (_jms.Source(path, "as typed"),)
+                sources = (None,)   # the element that it names
             for rank, source in enumerate(sources):
-                conversion = _jms.CONVERSIONS.index(source.conversion)
-                parts = source.path.split("/")
-                if parts[0] == "MQMD":
-                    offset, length, kind = _FIELDS[parts[1]]
+                conversion = AS_TYPED
+                if source is None:
+                    parts = name.split(".") if "." in name else ["usr", name]
+                else:
+                    parts = source.path.split("/")
+                    conversion = _jms.CONVERSIONS.index(source.conversion)
+                if source is not None and parts[0] in ("MQMD", "body"):
+                    offset, length, kind = _BODY.get(source.path) or _FIELDS[parts[1]]
                     fields.append((slot, rank, conversion, source.argument, offset, length, kind))
                     # A timestamp and a queue read the field behind theirs too; both stand before the split.
                     self.any_later |= offset >= MD_SPLIT or MD_ENCODING <= offset < MD_PRIORITY
                     continue
                 node = -1
                 for part in parts:
-                    if (node, part) not in tree:
-                        tree[node, part] = self.node_add(node, part.encode("utf-8", "surrogatepass"), nodes)
-                    node = tree[node, part]
+                    parent = node
+                    if (parent, part) not in tree:
+                        tree[parent, part] = len(nodes)
+                        nodes.append([parent, part.encode("utf-8", "surrogatepass"), 0])
+                    node = tree[parent, part]
+                if size == MAX_NAME:
+                    self.any_long = True
+                    nodes[parent][2] = len(parts[len(parts) - 1]) + 1
                 elements.append((node, slot, rank, conversion))
-                if len(name) == MAX_NAME and conversion == AS_TYPED:
-                    self.long_names = {**(self.long_names or {}), name: node}
         self.any_folder = bool(nodes)
         self.node_count = len(nodes)
         self.nodes = <Node *> zeroed(len(nodes), sizeof(Node))
+        room = self.node_names = <uint8_t *> zeroed(sum([len(part) for _, part, _ in nodes]), 1)
         size = 8
         while size < 2 * <uint32_t> len(nodes):
             size *= 2
         self.mask = size - 1
         self.table = <int *> zeroed(size, sizeof(int))
         memset(self.table, 0xFF, size * sizeof(int))
-        for place, (parent, part) in enumerate(nodes):
-            self.kept.append(part)
+        for place, (parent, part, longest) in enumerate(nodes):
+            memcpy(room, PyBytes_AS_STRING(part), len(part))
             self.nodes[place].parent = parent
-            self.nodes[place].name = <const uint8_t *> PyBytes_AS_STRING(part)
+            self.nodes[place].name = room
             self.nodes[place].length = len(part)
-            self.nodes[place].hash = name_hash(parent, self.nodes[place].name, len(part))
+            self.nodes[place].longest = longest
+            self.nodes[place].hash = name_hash(parent, room, len(part))
             self.nodes[place].next = self.table[self.nodes[place].hash & self.mask]
             self.table[self.nodes[place].hash & self.mask] = place
             if parent >= 0 and part:
-                self.nodes[parent].expected |= name_bit(self.nodes[place].name, len(part))
+                self.nodes[parent].expected |= name_bit(room, len(part))
+            room += len(part)
         self.targets = <Target *> zeroed(len(elements), sizeof(Target))
         for place, (node, slot, rank, conversion) in enumerate(sorted(elements)):
             if self.nodes[node].count == 0:
@@ -804,10 +940,6 @@ cdef class Decoder:
         for place, (slot, rank, conversion, mask, offset, length, kind) in enumerate(fields):
             self.fields[place] = FieldTarget(slot, rank, conversion, mask, offset, length, kind)
         return 0
-
-    cdef int node_add(self, int parent, bytes name, list nodes) except -2:
-        nodes.append((parent, name))
-        return <int> len(nodes) - 1
 
     def __call__(self, raw):
         """Read one message.
@@ -834,36 +966,33 @@ cdef class Decoder:
         try:
             if self.everything:
                 self.found = {}
-            self.dropped = 0
             self.run(self.hold(raw))
-            found = self.found
-            if not self.everything:
-                found = {
-                    self.names[slot]: value_object(&self.record.values[slot])
-                    for slot in range(len(self.names))
-                    if self.ranks[slot] != UNFILLED
-                }
-            self.release()
-            if self.dropped:
-                found = {name: value for name, value in found.items() if value is not DROPPED}
-            return found
+            if self.everything:
+                return self.found
+            return {
+                self.names[slot]: value_object(&self.record.values[slot])
+                for slot in range(len(self.names))
+                if self.ranks[slot] != UNFILLED
+            }
         finally:
-            self.found = None
+            self.release()
+            self.found = self.dropped = None
             self.busy = False
 
     def inspect(self, raw) -> tuple:
-        """Give (rows, notes, structures) of one message: see `mqsel.formats.Inspection`.
+        """Give (properties, sources, offsets, notes, structures) of one message: see `mqsel.formats.Inspection`.
 
         Raises: DecodeError, PropertyTypeError.
         """
         self.enter()
         try:
             self.found = {}
-            self.rows, self.notes, self.structures = [], [], []
+            self.sources, self.offsets, self.notes, self.structures = [], array("q"), [], []
             self.run(self.hold(raw))
-            return self.rows, self.notes, self.structures
+            return self.found, self.sources, self.offsets, self.notes, self.structures
         finally:
-            self.found = self.rows = self.notes = self.structures = None
+            self.release()
+            self.found = self.dropped = self.sources = self.offsets = self.notes = self.structures = None
             self.busy = False
 
     cdef int enter(self) except -1:
@@ -883,17 +1012,17 @@ cdef class Decoder:
             old = self.record.owners[slot]
             self.record.owners[slot] = NULL
             Py_XDECREF(old)
-        if self.hit_room > KEPT_HITS:
-            free(self.hits)
-            self.hits = NULL
-            self.hit_room = 0
+        if self.group_room > MAX_HITS:
+            free(self.groups)
+            self.groups = NULL
+            self.group_room = 0
 
     cdef int note(self, int number, str structure, Py_ssize_t offset, object what) except -1:
         """Say that something was skipped."""
         self.noting = True
         if self.notes is not None:
             _, reason, words = _mqrfh2.NOTES[number]
-            entry = (structure, offset, what, reason, words)
+            entry = _mqrfh2.Note(structure, offset, what, reason, words)
             # A field of the MQMD may be read for several properties.
             if structure != "MQMD" or entry not in self.notes:
                 self.notes.append(entry)
@@ -944,14 +1073,16 @@ cdef class Decoder:
             value_null(&self.record.values[slot])
         memset(self.ranks, UNFILLED, count)
         self.start(data, size)
+        if self.found is not None and self.sources is None and self.parts.mqmd != NULL:
+            # A dict that has its fields need not grow for them: a quarter of the instructions of the whole.
+            self.found = LISTED_BLANK.copy()
         if self.any_folder or self.never or self.everything or self.any_later:
             self.read_chain()
-        if self.found is not None:
-            self.list_mqmd()
         if self.parts.mqmd != NULL:
             self.fill_fields()
         if self.found is not None:
             self.list_views()
+            self.list_mqmd()
         self.noted += self.noting
         return 0
 
@@ -996,21 +1127,21 @@ cdef class Decoder:
         self.first_seen = 0
         if self.parts.mqmd != NULL:
             at = 324 if self.parts.version == 1 else 364
-            form = read_format(data + MD_FORMAT, self.parts.ebcdic)
-            encoding = read_i32(data + MD_ENCODING, self.parts.big)
+            form = self.describe(data + MD_ENCODING, self.parts.big, self.parts.ebcdic)
+            encoding = self.parts.encoding
             if self.structures is not None:
                 self.structures.append(("MQMD", 0, at))
             if form == FORMAT_MDE:
                 if self.read_mqmde(at, encoding) == 0:
                     return 0
                 at += 72
-                form = read_format(self.parts.mqmde + 20, self.parts.ebcdic)
-                encoding = read_i32(self.parts.mqmde + 12, self.parts.big)
+                form = self.describe(self.parts.mqmde + 12, self.parts.big, self.parts.ebcdic)
+                encoding = self.parts.encoding
         while True:
             if form == FORMAT_RFH2:
                 length = self.read_rfh2(at, encoding, &big)
-                form = read_format(data + at + 20, data[at] == 0xD9)
-                encoding = read_i32(data + at + 12, big)
+                form = self.describe(data + at + 12, big, data[at] == 0xD9)
+                encoding = self.parts.encoding
                 at += length
                 continue
             for place in range(HEADER_COUNT):
@@ -1042,14 +1173,24 @@ cdef class Decoder:
                 self.note(NOTE_MDE_NOT_FIRST, name, at, name)
             if self.structures is not None:
                 self.structures.append((name, at, length))
-            form = read_format(data + at + row.next, data[at:at + 4] == _HEADER_IDS[place][1])
-            encoding = read_i32(data + at + row.encoding, big)
+            form = self.describe(data + at + row.following, big, data[at:at + 4] == _HEADER_IDS[place][1])
+            encoding = self.parts.encoding
             at += length
         if form >> 40 == FORMAT_MQH:
             self.note(NOTE_FORMAT_UNKNOWN, "data", at, form.to_bytes(8, "big").decode("latin-1").rstrip())
         if self.structures is not None:
             self.structures.append(("data", at, self.parts.size - at))
         return 0
+
+    cdef uint64_t describe(self, const uint8_t *following, bint big, bint ebcdic) noexcept:
+        """Take Encoding, CodedCharSetId and Format of what follows. Returns the Format."""
+        cdef int32_t ccsid = read_i32(following + 4, big)
+        self.parts.encoding = read_i32(following, big)
+        if ccsid != MQCCSI_INHERIT:
+            self.parts.ccsid = ccsid
+        self.parts.format = following + 8
+        self.parts.format_ebcdic = ebcdic
+        return read_format(self.parts.format, ebcdic)
 
     cdef int read_mqmde(self, Py_ssize_t at, int encoding) except -1:
         """Judge the MQMDE behind the MQMD: IBM-MQ §7. Returns whether it is honoured."""
@@ -1166,11 +1307,17 @@ cdef class Decoder:
     cdef int read_wide_folder(
         self, const uint8_t *start, const uint8_t *stop, bint big, Py_ssize_t origin
     ) except -1:
-        """Turn a folder of UTF-16 into UTF-8, and read that. Its byte order is that of the header's numbers."""
+        """Turn a folder of UTF-16 into UTF-8, and read that.
+
+        Its byte order is that of the header's numbers, if it does not begin with a mark that says another. Half a
+        surrogate pair becomes what is no UTF-8 either: the name or value that has it is the one that is skipped.
+        """
         cdef uint8_t *room
         cdef Py_ssize_t length = 0
         cdef uint32_t unit, second
         cdef int high = 0 if big else 1
+        if stop - start >= 2 and start[0] + start[1] == 0xFE + 0xFF and (start[0] == 0xFE or start[0] == 0xFF):
+            high = 0 if start[0] == 0xFE else 1
         room = <uint8_t *> malloc((stop - start) // 2 * 3 + 4)
         if room == NULL:
             raise MemoryError
@@ -1178,14 +1325,11 @@ cdef class Decoder:
             while start < stop:
                 unit = <uint32_t> start[high] << 8 | start[1 - high]
                 start += 2
-                if 0xD800 <= unit < 0xE000:
-                    second = 0
-                    if unit < 0xDC00 and stop - start >= 2:
-                        second = <uint32_t> start[high] << 8 | start[1 - high]
+                if 0xD800 <= unit < 0xDC00 and stop - start >= 2:
+                    second = <uint32_t> start[high] << 8 | start[1 - high]
+                    if 0xDC00 <= second < 0xE000:
                         start += 2
-                    if not 0xDC00 <= second < 0xE000:
-                        return self.note(NOTE_FOLDER_ENCODING, "MQRFH2", origin, "")
-                    unit = 0x10000 + ((unit - 0xD800) << 10) + (second - 0xDC00)
+                        unit = 0x10000 + ((unit - 0xD800) << 10) + (second - 0xDC00)
                 length += utf8_put(room + length, unit)
             # Where the elements stood is no longer known: the folder's place serves for all.
             return self.read_folder(room, room + length, -origin)
@@ -1196,9 +1340,10 @@ cdef class Decoder:
         """Read one folder; a negative origin is that of a folder that was UTF-16."""
         cdef Open[129] stack
         cdef Open *folder = stack
-        cdef const uint8_t *at = skip_space(start, stop)
+        cdef const uint8_t *at = skip_padding(start, stop)
         cdef const uint8_t *name
-        cdef Py_ssize_t length
+        cdef const uint8_t *inside
+        cdef Py_ssize_t length, noted
         cdef int seen = 0
         cdef int number, trouble
         cdef int dt = 0
@@ -1206,9 +1351,12 @@ cdef class Decoder:
         cdef bint content = False
         cdef bint grouped = False
         cdef bint known = False
-        cdef bint wide = origin < 0
-        if wide:
+        cdef bint odd = False
+        self.folder_start = start
+        self.folder_wide = origin < 0
+        if origin < 0:
             origin = -origin
+        self.folder_origin = origin
         if at == stop or at[0] == 0:
             return 0
         name = at + 1
@@ -1222,8 +1370,8 @@ cdef class Decoder:
             return self.note(NOTE_FOLDER_NAME, "MQRFH2", origin, "")
         if at == stop or seen & COLON or not CLASS[at[0]] & SPACE and at[0] != c">" and at[0] != c"/":
             return self.note(NOTE_FOLDER_NAME, "MQRFH2", origin, "")
-        at = attributes_read(at, stop, &dt, &nil, &content)
-        if at == NULL:
+        at = attributes_read(at, stop, &dt, &nil, &content, &odd)
+        if at == NULL or odd:
             return self.note(NOTE_FOLDER_MALFORMED, "MQRFH2", origin, self.shown(name, length))
         if folder_is(name, length, b"usr"):
             known = True
@@ -1254,13 +1402,16 @@ cdef class Decoder:
         folder.name = name
         folder.length = length
         folder.node = self.node_find(-1, name, length) if self.any_folder else -1
-        if folder.node < 0 and not self.never and not self.everything and self.long_names is None:
+        if folder.node < 0 and not self.never and not self.everything and not self.any_long:
             return 0
+        if self.any_long:
+            folder.longest = self.node_of_long_folder(name, length)
         folder.path = length
         folder.group = -1
         folder.flags = 0
         folder.dt = 0
-        folder.nil = folder.has_children = False
+        folder.nil = False
+        folder.inside = 0
         if length == 3 and known and name[0] == c"u":
             folder.flags |= USR
             folder.path = -1    # no name of a folder and no dot before that of the property
@@ -1273,29 +1424,44 @@ cdef class Decoder:
             folder.flags |= INVALID
         self.hit_count = self.group_count = 0
         self.name_bytes = 0
-        self.invalid_here = False
+        self.invalid_here = self.spilt = self.committing = False
         noted = 0 if self.notes is None else len(self.notes)
+        inside = at + 1
         if folder.flags & RESTRICTED and (content or self.is_beyond_restriction(start, stop)):
             trouble = NOTE_FOLDER_RESTRICTED
         elif at[0] == c"/":
             trouble = 0 if self.is_padding(at + 2, stop) else NOTE_FOLDER_MALFORMED
         else:
-            trouble = self.scan(stack, at + 1, stop, grouped)
+            trouble = self.scan(stack, inside, stop, grouped)
             if trouble == 0 and self.name_bytes > NAMES_FACTOR * (stop - start) + NAMES_FLOOR:
                 trouble = NOTE_FOLDER_TOO_BIG
-        if trouble:
+        if trouble or self.spilt:
             for number in range(<int> self.hit_count):
                 if self.hits[number].node >= 0:
                     self.nodes[self.hits[number].node].stamp = 0
             if self.notes is not None:
-                del self.notes[noted:]  # what was found inside no longer matters
-            return self.note(trouble, "MQRFH2", origin, self.shown(name, length))
+                del self.notes[noted:]  # what was found inside no longer matters, or is found again
+            if trouble:
+                return self.note(trouble, "MQRFH2", origin, self.shown(name, length))
+            self.committing = True
+            self.hit_count = self.group_count = 0
+            folder.inside = 0
+            self.scan(stack, inside, stop, grouped)
         self.invalid |= self.invalid_here
-        return self.commit(folder, start, origin, wide)
+        return self.commit(folder)
+
+    cdef int node_of_long_folder(self, const uint8_t *name, Py_ssize_t length) noexcept:
+        """Find who wants the name without a folder that a folder's is cut to."""
+        cdef Open usr
+        if length < MAX_NAME:
+            return -1
+        usr.longest = -1
+        usr.node = self.node_find(-1, b"usr", 3)
+        return self.node_of_long(&usr, name, length)
 
     cdef bint is_padding(self, const uint8_t *at, const uint8_t *stop) noexcept:
-        """Tell whether nothing follows the folder but blanks, or a NUL and what it hides."""
-        at = skip_space(at, stop)
+        """Tell whether nothing follows the folder but what fills up, or a NUL and what it hides."""
+        at = skip_padding(at, stop)
         return at == stop or at[0] == 0
 
     cdef bint is_beyond_restriction(self, const uint8_t *at, const uint8_t *stop) noexcept:
@@ -1347,9 +1513,10 @@ cdef class Decoder:
         cdef int depth = 0
         cdef int seen, byte
         cdef bint content = False
+        cdef bint odd, is_text
         cdef bint judging = self.never or self.everything
         cdef bint restricted = stack[0].flags & RESTRICTED
-        cdef bint quick = not self.everything and self.long_names is None
+        cdef bint quick = not self.everything and not self.any_long
         cdef Open *top = stack
         cdef Open *below
         cdef const uint8_t *text
@@ -1364,18 +1531,26 @@ cdef class Decoder:
                 length = top.length
                 name = at + 2 + length
                 if name >= stop or memcmp(at + 2, top.name, length) != 0:
-                    return NOTE_FOLDER_MALFORMED
+                    if at[2] != c">":
+                        return NOTE_FOLDER_MALFORMED
+                    top.inside |= MARKUP | TEXT
+                    at += 3
+                    continue
                 if name[0] != c">":
                     name = skip_space(name, stop)
                     if name == stop or name[0] != c">":
                         return NOTE_FOLDER_MALFORMED
-                if depth and not top.has_children:
+                if depth and not top.inside:
                     # Most elements nobody wants, and their names are plain: none is a keyword, none begins with JMS.
                     if not quick or top.node >= 0 or top.flags & ~USR or length < 8 or top.name[0] == c"J":
-                        self.take(stack, depth, text, at)
+                        self.take(stack, depth, text, at - text)
                     else:
                         self.name_bytes += top.path if top.path < MAX_NAME_BYTES else MAX_NAME_BYTES
-                elif text != at and not is_blank(text, at):
+                elif depth and not top.inside & CHILDREN:
+                    self.take(
+                        stack, depth, text, -(NOTE_VALUE_MARKUP if top.inside & MARKUP else NOTE_ELEMENT_ATTRIBUTES)
+                    )
+                elif top.inside & TEXT or (text != at and not is_blank(text, at)):
                     self.note(NOTE_MIXED_CONTENT, "MQRFH2", self.header, self.shown(top.name, length))
                 at = name + 1
                 if depth == 0:
@@ -1383,25 +1558,34 @@ cdef class Decoder:
                 depth -= 1
                 top = &stack[depth]
                 continue
-            if text != at and not is_blank(text, at):
-                self.note(NOTE_MIXED_CONTENT, "MQRFH2", self.header, self.shown(top.name, top.length))
-            if not top.has_children:
-                top.has_children = True
-                if depth:
-                    if not grouped:
-                        if restricted:
-                            return NOTE_FOLDER_RESTRICTED
-                        top.flags |= LOST
-                        self.note(NOTE_GROUP_NOT_ALLOWED, "MQRFH2", self.header, self.shown(top.name, top.length))
-                    elif self.everything or self.long_names is not None:
-                        top.group = self.group_add(top, stack[depth - 1].group)
-            if depth == MAX_DEPTH:
-                return NOTE_FOLDER_DEPTH
             name = at + 1
             seen = 0
             byte = CLASS[name[0]]
             if byte & (IN_NAME | NO_START) != IN_NAME:
-                return NOTE_FOLDER_MALFORMED
+                if not byte & IN_NAME or name[0] == c"!" or name[0] == c"?":
+                    top.inside |= MARKUP if is_blank(text, at) else MARKUP | TEXT
+                    at = skip_markup(at, stop, &is_text)
+                    if at == NULL:
+                        return NOTE_FOLDER_MALFORMED
+                    if is_text:
+                        top.inside |= TEXT
+                    continue
+                seen = NAMELESS | ODD
+            if text != at and not is_blank(text, at):
+                self.note(NOTE_MIXED_CONTENT, "MQRFH2", self.header, self.shown(top.name, top.length))
+            if not top.inside & CHILDREN:
+                top.inside |= CHILDREN
+                if depth:
+                    if not grouped:
+                        if restricted:
+                            return NOTE_FOLDER_RESTRICTED
+                        if not top.flags & LOST:
+                            top.flags |= LOST
+                            self.note(NOTE_GROUP_NOT_ALLOWED, "MQRFH2", self.header, self.shown(top.name, top.length))
+                    elif self.everything:
+                        top.group = self.group_add(top, stack[depth - 1].group)
+            if depth == MAX_DEPTH:
+                return NOTE_FOLDER_DEPTH
             at = name
             while True:
                 seen |= byte
@@ -1411,22 +1595,27 @@ cdef class Decoder:
                 byte = CLASS[at[0]]
                 if not byte & IN_NAME:
                     break
-            if seen & COLON:
-                return NOTE_FOLDER_MALFORMED
             length = at - name
             below = &stack[depth + 1]
             below.name = name
             below.length = length
             below.path = top.path + 1 + length
-            below.group = -1
             below.flags = top.flags | seen & (DOT | ODD)
             below.dt = 0
-            below.nil = below.has_children = False
+            below.nil = False
+            below.inside = 0
             below.node = -1
             if top.node >= 0 and self.nodes[top.node].expected & name_bit(name, length):
                 below.node = self.node_find(top.node, name, length)
-            if seen & ODD and (judging or below.node >= 0) and self.is_odd(name, length, False):
-                below.flags |= INVALID
+            if seen & ODD:
+                if seen & (COLON | NAMELESS):
+                    below.flags |= LOST
+                    self.note(NOTE_ELEMENT_NAME, "MQRFH2", self.header, self.shown(name, length))
+                elif (judging or below.node >= 0) and self.is_odd(name, length, False):
+                    below.flags |= INVALID
+            if not quick:
+                below.group = -1
+                below.longest = self.node_of_long(top, name, length) if self.any_long else -1
             if at[0] != c">":
                 if not byte & SPACE and at[0] != c"/":
                     return NOTE_FOLDER_MALFORMED
@@ -1435,7 +1624,10 @@ cdef class Decoder:
                     below.dt = dt_read(at + 5, 2)
                     at += 8
                 else:
-                    at = attributes_read(at, stop, &below.dt, &below.nil, &content)
+                    odd = False
+                    at = attributes_read(at, stop, &below.dt, &below.nil, &content, &odd)
+                    if odd:
+                        below.inside = ATTRIBUTES
                 if at == NULL:
                     return NOTE_FOLDER_MALFORMED
                 if restricted and (content or below.nil):
@@ -1444,7 +1636,7 @@ cdef class Decoder:
             top = below
             if at[0] == c"/":
                 at += 2
-                self.take(stack, depth, at, at)
+                self.take(stack, depth, at, -NOTE_ELEMENT_ATTRIBUTES if top.inside else 0)
                 depth -= 1
                 top = &stack[depth]
             else:
@@ -1464,8 +1656,8 @@ cdef class Decoder:
         self.group_count += 1
         return <int> self.group_count - 1
 
-    cdef int take(self, Open *stack, int depth, const uint8_t *text, const uint8_t *stop) except -1:
-        """Write an element down if somebody wants it."""
+    cdef int take(self, Open *stack, int depth, const uint8_t *text, Py_ssize_t size) except -1:
+        """Write an element down if somebody wants it; a size below zero says why its text cannot be told."""
         cdef Open *top = &stack[depth]
         cdef Hit *hit
         cdef void *room
@@ -1483,12 +1675,17 @@ cdef class Decoder:
             )):
                 self.invalid_here = True
                 return self.note(NOTE_NAME_INVALID, "MQRFH2", self.header, self.shown(top.name, top.length))
-        if top.path > MAX_NAME and self.long_names is not None:
-            node = self.node_of_long(stack, depth)
+        if top.path > MAX_NAME and self.any_long and top.longest >= 0:
+            node = top.longest
         if node >= 0 and (self.nodes[node].count == 0 or self.nodes[node].stamp == self.stamp):
             node = -1
         if node < 0 and not self.everything:
             return 0
+        if self.hit_count == MAX_HITS:
+            if not self.committing:
+                self.spilt = True
+                return 0
+            self.commit(stack)
         if node >= 0:
             self.nodes[node].stamp = self.stamp
         if self.hit_count == self.hit_room:
@@ -1508,37 +1705,59 @@ cdef class Decoder:
         hit.length = top.length
         hit.path = top.path
         hit.text = text
-        hit.size = stop - text
+        hit.size = size
         return 0
 
-    cdef int node_of_long(self, Open *stack, int depth) except -2:
-        """Find who wants the name that this longer one is cut to."""
-        cdef Hit hit
-        hit.group = stack[depth - 1].group if depth > 1 else -1
-        hit.name = stack[depth].name
-        hit.length = stack[depth].length
-        return self.long_names.get(self.name_of(stack, &hit), -1)
+    cdef int node_of_long(self, Open *top, const uint8_t *name, Py_ssize_t length) noexcept:
+        """Find who wants the name that a longer one, of this element or one in it, is cut to.
+
+        The last part of a name that is as long as names may be is compared in characters, with the beginning of an
+        element's: so it takes no more than the element's bytes, however long the path to it.
+        """
+        cdef Py_ssize_t size = 0
+        cdef int left
+        if top.longest >= 0:
+            return top.longest
+        if top.node < 0 or self.nodes[top.node].longest == 0:
+            return -1
+        left = self.nodes[top.node].longest
+        while size < length:
+            if name[size] & 0xC0 != 0x80:
+                left -= 1
+                if left == 0:
+                    break
+            size += 1
+        return -1 if left > 1 else self.node_find(top.node, name, size)
 
     cdef object name_of(self, Open *folder, Hit *hit):
         """Make the name of a property, cut to the greatest length."""
+        cdef int[129] groups
         cdef Group *group
         cdef int number = hit.group
+        cdef int count = 0
+        cdef Py_ssize_t size
         cdef list parts
         if hit.length <= MAX_NAME and folder.flags & USR and number < 0:
             return hit.name[:hit.length].decode("utf-8")
-        parts = [hit.name[:min(hit.length, MAX_NAME_BYTES)]]
         while number >= 0:
-            group = &self.groups[number]
+            groups[count] = number
+            number = self.groups[number].parent
+            count += 1
+        # From the folder down to what counts: a path may be far longer.
+        size = 0 if folder.flags & USR else min(folder.length, MAX_NAME_BYTES)
+        parts = [] if folder.flags & USR else [folder.name[:size]]
+        while count and size < MAX_NAME_BYTES:
+            count -= 1
+            group = &self.groups[groups[count]]
             parts.append(group.name[:min(group.length, MAX_NAME_BYTES)])
-            number = group.parent
-        if not folder.flags & USR:
-            parts.append(folder.name[:min(folder.length, MAX_NAME_BYTES)])
-        parts.reverse()
+            size += group.length
+        if size < MAX_NAME_BYTES:
+            parts.append(hit.name[:min(hit.length, MAX_NAME_BYTES)])
         # Its parts are UTF-8, or the name would be invalid; a character cut in two stands behind the 4095 that count.
         return b".".join(parts).decode("utf-8", "replace")[:MAX_NAME]
 
-    cdef int commit(self, Open *folder, const uint8_t *start, Py_ssize_t origin, bint wide) except -1:
-        """Take the values of a folder that has proved well-formed."""
+    cdef int commit(self, Open *folder) except -1:
+        """Take the values that were written down of a folder that has proved well-formed."""
         cdef Py_ssize_t place
         cdef Hit *hit
         cdef Node *node
@@ -1546,10 +1765,15 @@ cdef class Decoder:
         cdef int number, dt, trouble
         cdef Py_ssize_t offset
         cdef bint is_jms = folder.length == 3 and memcmp(folder.name, b"jms", 3) == 0
+        cdef str source = None
+        if self.sources is not None:
+            source = folder.name[:folder.length].decode("utf-8", "replace")
         for place in range(self.hit_count):
             hit = &self.hits[place]
             dt = hit.dt
-            offset = origin if wide else origin + (hit.name - 1 - start)
+            offset = self.folder_origin
+            if not self.folder_wide:
+                offset += hit.name - 1 - self.folder_start
             if dt == 0 and is_jms and hit.depth == 1:
                 dt = jms_type(hit.name, hit.length)
             if hit.node >= 0:
@@ -1564,7 +1788,8 @@ cdef class Decoder:
                     else:
                         self.note(trouble, "MQRFH2", offset, self.names[target.slot])
             if self.found is not None:
-                self.commit_element(folder, hit, dt, offset)
+                self.commit_element(folder, hit, dt, offset, source)
+        self.hit_count = 0
         return 0
 
     cdef int fill_slot(self, int slot, Hit *hit, int dt, int conversion) except -1:
@@ -1585,7 +1810,7 @@ cdef class Decoder:
             Py_XDECREF(owner)
         return trouble
 
-    cdef int commit_element(self, Open *folder, Hit *hit, int dt, Py_ssize_t offset) except -1:
+    cdef int commit_element(self, Open *folder, Hit *hit, int dt, Py_ssize_t offset, str source) except -1:
         """Put one element among all that were found."""
         cdef Value value
         cdef PyObject *owner = NULL
@@ -1593,24 +1818,27 @@ cdef class Decoder:
         cdef object name = self.name_of(folder, hit)
         if hit.path > MAX_NAME and len(name) == MAX_NAME:
             self.note(NOTE_NAME_TRUNCATED, "MQRFH2", offset, self.shown(hit.name, hit.length))
-        if name in self.found:
-            return self.note(NOTE_DUPLICATE, "MQRFH2", offset, name)
+        cdef Py_ssize_t count = len(self.found)
         try:
-            trouble = 0
-            if hit.nil:
-                value_null(&value)
-            else:
-                trouble = value_read(&value, &owner, hit.text, hit.size, dt)
+            trouble = value_converted(&value, &owner, hit, dt, AS_TYPED)
+            if self.dropped is not None and name in self.dropped:
+                return self.note(NOTE_DUPLICATE, "MQRFH2", offset, name)
             if trouble:
-                self.found[name] = DROPPED
-                self.dropped += 1
+                if name in self.found:
+                    return self.note(NOTE_DUPLICATE, "MQRFH2", offset, name)
+                if self.dropped is None:
+                    self.dropped = set()
+                self.dropped.add(name)
                 return self.note(trouble, "MQRFH2", offset, name)
-            self.found[name] = value_object(&value)
+            # One look into the dict: it grows if the name was not there.
+            PyDict_SetDefault(self.found, name, value_object(&value))
+            if len(self.found) == count:
+                return self.note(NOTE_DUPLICATE, "MQRFH2", offset, name)
+            if self.sources is not None:
+                self.sources.append(source)
+                self.offsets.append(offset)
             if dt == DT_UNKNOWN:
                 self.note(NOTE_TYPE_UNKNOWN, "MQRFH2", offset, name)
-            if self.rows is not None:
-                source = folder.name[:folder.length].decode("utf-8", "replace")
-                self.rows.append((name, _NAMES_OF_TYPES[value.mqtype], self.found[name], source, offset))
         finally:
             Py_XDECREF(owner)
         return 0
@@ -1618,7 +1846,9 @@ cdef class Decoder:
     # ---- fields of the MQMD
 
     cdef const uint8_t *field_at(self, int offset) noexcept:
-        """Find a field of the MQMD: it may stand in an honoured MQMDE."""
+        """Find a field of the MQMD: it may stand in an honoured MQMDE. Of the body, the Format."""
+        if offset >= BODY:
+            return self.parts.format
         if offset >= MD_SPLIT:
             return self.parts.later + (offset - MD_SPLIT)
         if self.parts.mqmde != NULL and MD_ENCODING <= offset < MD_PRIORITY:
@@ -1627,28 +1857,30 @@ cdef class Decoder:
 
     cdef object field_text(self, const uint8_t *at, Py_ssize_t length, int offset):
         """Make a string of a character field."""
-        cdef uint8_t[64] room
-        cdef uint8_t *page
-        cdef Py_ssize_t place
+        cdef bint ebcdic = self.parts.format_ebcdic if offset >= BODY else self.parts.ebcdic
         cdef PyObject *made
         cdef int ccsid = self.ccsid
-        if self.parts.ebcdic:
+        if self.strip:
+            length = stripped(at, length, ebcdic)
+        if ebcdic:
             if ccsid == 0:
                 ccsid = read_i32(self.parts.mqmd + MD_CCSID, self.parts.big)
-            page = &EBCDIC_37[0] if ccsid == 37 else &EBCDIC_1047[0] if ccsid == 1047 else &EBCDIC_500[0]
-            for place in range(length):
-                room[place] = page[at[place]]
-            at = room
-        if self.strip:
-            while length and (at[length - 1] == c" " or at[length - 1] == 0):
-                length -= 1
-        if self.parts.ebcdic or ccsid == 819:
+            page = EBCDIC.get(ccsid) or EBCDIC[500]
+            try:
+                return PyUnicode_DecodeCharmap(<const char *> at, length, page, NULL)
+            except UnicodeDecodeError:
+                self.note_field(NOTE_FIELD_ENCODING, offset, "")
+                return PyUnicode_DecodeCharmap(<const char *> at, length, page, b"replace")
+        # Most fields are blank in most messages: a third of the instructions that reading all fields takes.
+        if memcmp(at, BLANK, length) == 0:
+            return BLANKS[length]
+        if ccsid == 819:
             made = PyUnicode_DecodeLatin1(<const char *> at, length, NULL)
         else:
             made = PyUnicode_DecodeUTF8(<const char *> at, length, NULL)
             if made == NULL:
                 PyErr_Clear()
-                self.note(NOTE_FIELD_ENCODING, "MQMD", offset, "")
+                self.note_field(NOTE_FIELD_ENCODING, offset, "")
                 return at[:length].decode("utf-8", "replace")
         if made == NULL:
             raise MemoryError
@@ -1656,15 +1888,29 @@ cdef class Decoder:
         Py_XDECREF(made)
         return text
 
+    cdef int note_field(self, int number, int offset, object what) except -1:
+        """Say that something is wrong with a field."""
+        if offset < BODY:
+            return self.note(number, "MQMD", offset, what)
+        return self.note(number, self.describing(), self.parts.format - self.parts.data, what)
+
+    cdef str describing(self):
+        """Name the structure that describes the data; for a note or a row."""
+        return "" if self.structures is None else self.structures[len(self.structures) - 2][0]
+
     cdef int field_value(self, Value *value, PyObject **owner, FieldTarget *field) except -1:
         """Read a field as a slot wants it. Returns 0, or the number of a note."""
         cdef const uint8_t *at = self.field_at(field.offset)
         cdef bint big = self.parts.later_big if field.offset >= MD_SPLIT else self.parts.big
         cdef int64_t number
+        cdef Py_ssize_t length
         cdef int conversion = field.conversion
         value_null(value)
         if field.kind == MQLONG:
-            number = read_i32(at, big)
+            if field.offset < BODY:
+                number = read_i32(at, big)
+            else:
+                number = self.parts.encoding if field.offset == BODY_ENCODING else self.parts.ccsid
             if conversion == AS_TYPED:
                 value_number(value, INT32, MQTYPE_INT32, number)
             elif conversion == FROM_PERSISTENCE:
@@ -1702,9 +1948,11 @@ cdef class Decoder:
         if conversion == FROM_TIMESTAMP:
             return timestamp_read(value, at, self.parts.ebcdic)
         # FROM_QUEUE: ReplyToQ, and behind it ReplyToQMgr
-        queue = self.field_text(at, 48, field.offset).rstrip(" \0")
-        if queue:
-            manager = self.field_text(at + 48, 48, field.offset + 48).rstrip(" \0")
+        length = stripped(at, 48, self.parts.ebcdic)
+        if length:
+            queue = self.field_text(at, length, field.offset)
+            length = stripped(at + 48, 48, self.parts.ebcdic)
+            manager = self.field_text(at + 48, length, field.offset + 48)
             return value_keep(value, owner, STRING, MQTYPE_STRING, f"queue://{manager}/{queue}")
         return 0
 
@@ -1718,7 +1966,7 @@ cdef class Decoder:
                 continue
             trouble = self.field_value(&self.record.values[field.slot], &self.record.owners[field.slot], field)
             if trouble:
-                self.note(trouble, "MQMD", field.offset, self.names[field.slot])
+                self.note_field(trouble, field.offset, self.names[field.slot])
             elif self.record.values[field.slot].tag != NULL_VALUE:
                 self.ranks[field.slot] = field.rank
         return 0
@@ -1727,7 +1975,8 @@ cdef class Decoder:
         """Put the fields of the MQMD among all that was found."""
         cdef int place, offset
         cdef FieldTarget *field
-        cdef object value, name
+        cdef dict found = self.found
+        cdef object value
         cdef const uint8_t *at
         if self.parts.mqmd == NULL:
             return 0
@@ -1742,35 +1991,37 @@ cdef class Decoder:
                 value = PyBytes_FromStringAndSize(<const char *> at, field.length)
             else:
                 value = self.field_text(at, field.length, field.offset)
-            name = LISTED_NAMES[place]
-            self.found[name] = value
-            if self.rows is not None:
-                kind = ("int32", "string", "bytes")[field.kind]
-                if not self.parts.data <= at < self.parts.data + self.parts.size:
-                    self.rows.append((name, kind, value, "default", -1))
-                else:
+            found[LISTED_NAMES[place]] = found[LISTED_ALIASES[place]] = value
+            if self.sources is not None:
+                source, offset = "default", -1
+                if self.parts.data <= at < self.parts.data + self.parts.size:
                     offset = <int> (at - self.parts.data)
                     source = "MQMD" if offset < (324 if self.parts.version == 1 else 364) else "MQMDE"
-                    self.rows.append((name, kind, value, source, offset))
+                self.sources += [source, LISTED_NAMES[place]]
+                self.offsets.extend((offset, -1))
         return 0
 
     cdef int list_views(self) except -1:
         """Put the JMS names among all that was found."""
         cdef Py_ssize_t slot
+        cdef str source
         cdef Value *value
         for slot in range(len(self.names)):
             if self.ranks[slot] == UNFILLED:
                 continue
             value = &self.record.values[slot]
             name = self.names[slot]
-            self.found[name] = value_object(value)
-            if self.rows is not None:
+            if self.sources is not None:
                 path = _jms.JMS[name][self.ranks[slot]].path
-                if path.startswith("MQMD/"):
-                    source = f"Root.MQMD.{path[5:]}"
-                else:
-                    source = path.replace("/", ".")
-                self.rows.append((name, _NAMES_OF_TYPES[value.mqtype], self.found[name], source, -1))
+                source = path.replace("/", ".")
+                if source.startswith("body."):
+                    structure = self.describing()
+                    source = f"{'MQMD' if structure == 'MQMDE' else structure}{source[4:]}"
+                if source.startswith("MQMD."):
+                    source = f"Root.{source}"
+                self.sources.append(source)
+                self.offsets.append(-1)
+            self.found[name] = value_object(value)
         return 0
 
 

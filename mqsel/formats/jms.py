@@ -14,7 +14,8 @@ class Source(NamedTuple):
     """One place of a value.
 
     Attributes:
-        path: the element, as folder/element, or the MQMD field, as MQMD/field.
+        path: the element, as folder/element, or the field: of the MQMD, as MQMD/field, or of whatever structure stands
+            last before the data and describes them, as body/field.
         conversion: what is made of it; see `CONVERSIONS`.
         argument: a bit mask, where the conversion needs one.
     """
@@ -23,6 +24,8 @@ class Source(NamedTuple):
     conversion: str
     argument: int = 0
 
+
+DESCRIPTOR = "JMS_IBM_MQMD_"  # and the name of a field: what JMS calls the property Root.MQMD.
 
 # In the order in which `_mq.pyx` numbers them.
 CONVERSIONS = (
@@ -44,12 +47,13 @@ CONVERSIONS = (
     "character set",  # the Java name of a CCSID; NULL if it is not known
 )
 
-# IBM MQ 9.4, Mapping IBM MQ fields onto JMS fields. JMSPriority: IBM-MQ AMB-7. JMSExpiration: §3.1 lists jms.Exp alone.
+# IBM MQ 9.4, Mapping IBM MQ fields onto JMS fields (incoming messages). It lists for JMSPriority the MQMD alone, for
+# JMSExpiration jms.Exp alone.
 JMS: dict[str, tuple[Source, ...]] = {
     "JMSDestination": (Source("jms/Dst", "string"), Source("mqps/Top", "topic")),
     "JMSDeliveryMode": (Source("jms/Dlv", "delivery mode"), Source("MQMD/Persistence", "persistence")),
     "JMSExpiration": (Source("jms/Exp", "int64"),),
-    "JMSPriority": (Source("jms/Pri", "int32"), Source("MQMD/Priority", "as typed")),
+    "JMSPriority": (Source("MQMD/Priority", "as typed"),),
     "JMSMessageID": (Source("MQMD/MsgId", "identifier"),),
     "JMSTimestamp": (Source("jms/Tms", "int64"), Source("MQMD/PutDate", "timestamp")),
     "JMSCorrelationID": (Source("jms/Cid", "string"), Source("MQMD/CorrelId", "identifier")),
@@ -70,13 +74,21 @@ JMS: dict[str, tuple[Source, ...]] = {
     "JMS_IBM_Report_Pass_Msg_ID": (Source("MQMD/Report", "bits", mqmd.MQRO_PASS_MSG_ID),),
     "JMS_IBM_Report_Pass_Correl_ID": (Source("MQMD/Report", "bits", mqmd.MQRO_PASS_CORREL_ID),),
     "JMS_IBM_Report_Discard_Msg": (Source("MQMD/Report", "bits", mqmd.MQRO_DISCARD_MSG),),
+    "JMS_IBM_Report_Pass_Discard_And_Expiry": (Source("MQMD/Report", "bits", mqmd.MQRO_PASS_DISCARD_AND_EXPIRY),),
     "JMS_IBM_MsgType": (Source("MQMD/MsgType", "as typed"),),
     "JMS_IBM_Feedback": (Source("MQMD/Feedback", "unless zero"),),
-    "JMS_IBM_Format": (Source("MQMD/Format", "as typed"),),
-    "JMS_IBM_PutApplType": (Source("MQMD/PutApplType", "unless zero"),),  # APAR IT22246
-    "JMS_IBM_Encoding": (Source("MQMD/Encoding", "as typed"),),
-    "JMS_IBM_Character_Set": (Source("MQMD/CodedCharSetId", "character set"),),
+    # "the format of the message body": *JMS fields and properties with corresponding MQMD fields*.
+    "JMS_IBM_Format": (Source("body/Format", "as typed"),),
+    "JMS_IBM_PutApplType": (Source("MQMD/PutApplType", "as typed"),),
+    "JMS_IBM_Encoding": (Source("body/Encoding", "as typed"),),
+    "JMS_IBM_Character_Set": (Source("body/CodedCharSetId", "character set"),),
     "JMS_IBM_PutDate": (Source("MQMD/PutDate", "as typed"),),
     "JMS_IBM_PutTime": (Source("MQMD/PutTime", "as typed"),),
     "JMS_IBM_Last_Msg_In_Group": (Source("MQMD/MsgFlags", "has bits", mqmd.MQMF_LAST_MSG_IN_GROUP),),
+    # IBM MQ 9.4, JMS message object properties: all fields of the MQMD but StrucId and Version; no MQRFH2 is asked.
+    **{
+        f"{DESCRIPTOR}{field.name}": (Source(f"MQMD/{field.name}", "as typed"),)
+        for field in mqmd.MQMD
+        if field.name not in mqmd.HIDDEN
+    },
 }

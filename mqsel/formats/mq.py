@@ -10,9 +10,10 @@ import struct
 from collections.abc import Mapping
 from typing import Any
 
+from mqsel import errors
 from mqsel.errors import ArgumentError
 from mqsel.formats import mqmd as layout
-from mqsel.formats.jms import JMS
+from mqsel.formats.jms import DESCRIPTOR, JMS
 from mqsel.formats.mqmd import Field
 from mqsel.formats.mqrfh2 import (
     DT,
@@ -22,22 +23,14 @@ from mqsel.formats.mqrfh2 import (
     NAME_VALUE_CCSIDS,
     PLAIN_FOLDERS,
 )
-from mqsel.values import Float32, Int8, Int16, Int32
+from mqsel.values import CLASS_NAMES, Float32, Int8, Int16, Int32
 
 _LATER = layout.MQMD_LENGTH_1  # fields from this offset need version 2
 _DT_OF = {kind: dt for dt, kind in reversed(DT.items())} | {"int64": "i8"}
 _CLASSES: dict[str, type] = {"int8": Int8, "int16": Int16, "int32": Int32, "float32": Float32}
-_TYPE_OF: dict[type, str] = {
-    bool: "boolean",
-    int: "int64",
-    float: "float64",
-    str: "string",
-    bytes: "bytes",
-    type(None): "null",
-    **{wrapper: kind for kind, wrapper in _CLASSES.items()},
-}
 _NAME = re.compile(r"[^\s/><='\"&:.\d-][^\s/><='\"&:.]*")
 _ESCAPED = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
+_NOT_FINITE = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}  # as Java writes them
 _DELIVERY_MODES = {"NON_PERSISTENT": 1, "PERSISTENT": 2}
 
 
@@ -56,11 +49,12 @@ def encode(
     Args:
         mqmd: fields by the vendor's names, without Root.MQMD; the others get the vendor's defaults. Format, Encoding
             and CodedCharSetId are those of the body.
-        properties: name -> value, or name -> (type, value) with a type of `mqsel.values.TYPE_NAMES`.
+        properties: name -> value, or name -> (type, value) with a type of `mqsel.values.TYPE_NAMES`. A JMS name for
+            a field of the MQMD as it is, such as JMSPriority, sets that field.
         body: the data.
         version: of the MQMD; 1 puts given fields of version 2 into an MQMDE.
         encoding: numeric encoding of the MQMD and all headers.
-        ccsid: of the character fields of the MQMD and all headers: 1208, 819, or EBCDIC 37, 500, 1047.
+        ccsid: of the character fields of the MQMD and all headers: one of `mqsel.formats.mqmd.CCSIDS`.
         name_value_ccsid: of the folders: 1208, or UTF-16 1200, 13488, 17584.
 
     Raises: ArgumentError: a field, name or value that does not fit.
@@ -69,8 +63,8 @@ def encode(
         raise ArgumentError(f"version is {version!r}: expected 1 or 2")
     if encoding & layout.MQENC_INTEGER_MASK not in (layout.MQENC_INTEGER_NORMAL, layout.MQENC_INTEGER_REVERSED):
         raise ArgumentError(f"encoding is {encoding!r}: expected a byte order, such as 273 (big) or 546 (little)")
-    if ccsid not in (1208, 819, *layout.EBCDIC):
-        raise ArgumentError(f"ccsid is {ccsid!r}: expected 1208, 819, 37, 500 or 1047")
+    if ccsid not in layout.CCSIDS:
+        raise errors.unknown_ccsid(ccsid, layout.CCSIDS)
     if name_value_ccsid not in NAME_VALUE_CCSIDS:
         raise ArgumentError(
             f"name_value_ccsid is {name_value_ccsid!r}: expected {', '.join(map(str, NAME_VALUE_CCSIDS))}"
@@ -80,6 +74,7 @@ def encode(
     unknown = mqmd.keys() - fields.keys() | mqmd.keys() & layout.HIDDEN
     if unknown:
         raise ArgumentError(f"the MQMD has no field {min(map(str, unknown))!r} to set")
+    mqmd, properties = _parted(mqmd, properties)
     fields |= {"Encoding": encoding, "CodedCharSetId": ccsid, **mqmd, "Version": version}
     chain: list[bytes] = []
     following = (fields["Encoding"], fields["CodedCharSetId"], fields["Format"])
@@ -99,6 +94,20 @@ def encode(
     length = layout.MQMD_LENGTH_1 if version == 1 else layout.MQMD_LENGTH_2
     head = _structure("MQMD", layout.MQMD, fields, order, ccsid)[:length]
     return b"".join([head, *reversed(chain), body])
+
+
+def _parted(mqmd: Mapping[str, Any], properties: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Put the properties that are fields of the MQMD with these."""
+    fields, others = dict(mqmd), {}
+    for name, given in properties.items():
+        path, conversion, _ = JMS[name][0] if name in JMS else ("", "", 0)
+        if not path.startswith("MQMD/") or conversion != "as typed" or name.startswith(DESCRIPTOR):
+            others[name] = given
+        elif path[5:] in fields:
+            raise ArgumentError(f"{name} is the field {path[5:]} of the message descriptor: given twice")
+        else:
+            fields[path[5:]] = given[1] if isinstance(given, tuple) else given
+    return fields, others
 
 
 def _structure(name: str, table: tuple[Field, ...], values: Mapping[str, Any], order: str, ccsid: int) -> bytes:
@@ -146,7 +155,7 @@ _Tree = dict[str, Any]
 def _folders(properties: Mapping[str, Any]) -> list[str]:
     tree: _Tree = {}
     for name, given in properties.items():
-        kind, value = given if isinstance(given, tuple) else (_TYPE_OF.get(type(given)), given)
+        kind, value = given if isinstance(given, tuple) else (CLASS_NAMES.get(type(given)), given)
         if not isinstance(name, str):
             raise ArgumentError(f"the name of a property is a string, found {type(name).__name__}")
         path, kind, value = _place(name, kind, value)
@@ -168,7 +177,7 @@ def _place(name: str, kind: str | None, value: Any) -> tuple[list[str], str | No
     """Find the folder, groups and element of a property: IBM-MQ §1.2; a JMS name goes to its own element."""
     if name in JMS:
         path = JMS[name][0].path
-        if path.startswith("MQMD/"):
+        if path.startswith(("MQMD/", "body/")):
             raise ArgumentError(f"{name} is a field of the message descriptor: give {path[5:]} in mqmd")
         if name == "JMSDeliveryMode":
             if value not in _DELIVERY_MODES:
@@ -204,8 +213,7 @@ def _element(name: str, path: list[str], kind: str | None, value: Any) -> tuple[
         raise ArgumentError(f"property {name!r} is {value}: no int64")
     if kind in ("float32", "float64"):
         text = repr(float(value))
-        if text in ("inf", "-inf", "nan"):
-            raise ArgumentError(f"property {name!r} is {value!r}: a folder holds finite numbers only")
+        text = _NOT_FINITE.get(text, text)
     elif kind == "boolean":
         text = str(int(value))
     elif kind == "bytes":

@@ -35,6 +35,7 @@ MQRO_NAN = 0x00000002
 MQRO_PASS_MSG_ID = 0x00000080
 MQRO_PASS_CORREL_ID = 0x00000040
 MQRO_DISCARD_MSG = 0x08000000
+MQRO_PASS_DISCARD_AND_EXPIRY = 0x00004000
 
 
 class Field(NamedTuple):
@@ -145,9 +146,8 @@ class Header(NamedTuple):
         struc_id: its first four characters.
         length: the least it can have, in bytes.
         fixed: its length is never another; else StrucLength stands at byte 8.
-        encoding: where the Encoding of what follows stands: bytes from its start.
-        ccsid: where the CodedCharSetId of what follows stands.
-        next: where the Format of what follows stands.
+        following: where Encoding, CodedCharSetId and Format of what follows stand, one behind the other: bytes from its
+            start.
     """
 
     name: str
@@ -155,40 +155,45 @@ class Header(NamedTuple):
     struc_id: str
     length: int
     fixed: bool
-    encoding: int = 12
-    ccsid: int = 16
-    next: int = 20
+    following: int = 12
 
 
-# IBM MQ 9.4, MQDLH … MQXQH. MQXQH ends with an MQMD of version 1, which describes what follows.
+# IBM MQ 9.4, MQDH … MQXQH. MQXQH ends with an MQMD of version 1, which describes what follows. MQSAPH: IBM MQ 9.4,
+# classes for Java, com.ibm.mq.headers.MQSAPH; its Format: IBM App Connect Enterprise 12, The MQSAPH parser.
 HEADERS = (
-    Header("MQDLH", "MQDEAD  ", "DLH ", 172, fixed=True, encoding=108, ccsid=112, next=116),
-    Header("MQXQH", "MQXMIT  ", "XQH ", 428, fixed=True, encoding=128, ccsid=132, next=136),
+    Header("MQDLH", "MQDEAD  ", "DLH ", 172, fixed=True, following=108),
+    Header("MQXQH", "MQXMIT  ", "XQH ", 428, fixed=True, following=128),
     Header("MQIIH", "MQIMS   ", "IIH ", 84, fixed=False),
     Header("MQCIH", "MQCICS  ", "CIH ", 164, fixed=False),
     Header("MQWIH", "MQHWIH  ", "WIH ", 120, fixed=False),
     Header("MQRMH", "MQHREF  ", "RMH ", 108, fixed=False),
     Header("MQRFH", "MQHRF   ", "RFH ", 32, fixed=False),
+    Header("MQDH", "MQHDIST ", "DH  ", 48, fixed=False),
+    Header("MQEPH", "MQHEPCF ", "EPH ", 68, fixed=False),
+    Header("MQSAPH", "MQHSAP  ", "SAPH", 108, fixed=False),
     Header("MQMDE", MQFMT_MD_EXTENSION, "MDE ", MQMDE_LENGTH_2, fixed=False),
 )
 
 # EBCDIC that Python lacks: 1047 is 037 but for the places of these characters.
 _MOVED = {0xAD: "[", 0xBD: "]", 0xBA: "Ý", 0xBB: "¨", 0x5F: "^", 0xB0: "¬"}
-CODEPAGES = {37: "cp037", 500: "cp500"}
+# All the EBCDIC that Python has: CCSID and codec.
+CODEPAGES = {number: f"cp{number:03}" for number in (37, 273, 424, 500, 875, 1026, 1140)}
 
 
 def _tables() -> dict[int, str]:
-    """Give for each EBCDIC code page the 256 characters of its bytes."""
+    """Give for each EBCDIC code page the 256 characters of its bytes; U+FFFE for a byte that is none."""
     every = bytes(range(256))
-    tables = {number: every.decode(name) for number, name in CODEPAGES.items()}
+    tables = {number: every.decode(name, "replace").replace("\ufffd", "\ufffe") for number, name in CODEPAGES.items()}
     page = list(tables[37])
     for place, character in _MOVED.items():
         page[place] = character
     tables[1047] = "".join(page)
-    return tables
+    return dict(sorted(tables.items()))
 
 
 EBCDIC = _tables()
+# The character sets that an MQMD is read and written in.
+CCSIDS = (1208, 819, *EBCDIC)
 
 # What a Java program calls a CCSID: the value of JMS_IBM_Character_Set.
 CHARACTER_SETS = {

@@ -6,6 +6,8 @@ IBM-MQ §1.4, §3.4, §6 and *IBM MQ 9.4, MQRFH2*.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from mqsel.errors import MQRC
 
 MQRFH_STRUC_LENGTH_FIXED_2 = 36
@@ -46,13 +48,35 @@ ELEMENT_TYPES = {
 
 ESCAPES = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
 
+
+class Note(NamedTuple):
+    """Something that was skipped, and why.
+
+    Attributes:
+        structure: "MQRFH2", "MQMDE", ….
+        offset: bytes from the start of the message.
+        what: the folder, property or field.
+        reason: the reason code of the vendor, if there is one.
+        message: in words.
+    """
+
+    structure: str
+    offset: int
+    what: str
+    reason: MQRC | None
+    message: str
+
+    def __str__(self) -> str:
+        reason = f" [{self.reason}]" if self.reason else ""
+        return f"{self.structure} at byte {self.offset}, {self.what}: {self.message}{reason}"
+
+
 # What can be wrong without being an error, in the order in which `_mq.pyx` numbers it: (key, reason, words).
 NOTES: tuple[tuple[str, MQRC | None, str], ...] = (
     ("none", None, ""),
     ("folder-name", MQRC.MQRC_RFH_FORMAT_ERROR, "the name of the folder cannot be found: it has no properties"),
     ("folder-malformed", MQRC.MQRC_RFH_FORMAT_ERROR, "the folder is malformed: it has no properties"),
     ("folder-depth", MQRC.MQRC_RFH_FORMAT_ERROR, "groups nest more than 128 deep: the folder has no properties"),
-    ("folder-encoding", MQRC.MQRC_RFH_FORMAT_ERROR, "the folder is no UTF-16: it has no properties"),
     (
         "folder-too-big",
         MQRC.MQRC_PROPERTIES_TOO_BIG,
@@ -69,12 +93,15 @@ NOTES: tuple[tuple[str, MQRC | None, str], ...] = (
     ("group-not-allowed", None, "this folder has no groups: what stands in one is no property"),
     ("mixed-content", MQRC.MQRC_MIXED_CONTENT_NOT_ALLOWED, "text beside elements: the text is no property"),
     ("element-dotted", None, "the name of the element has a dot: it cannot be addressed"),
+    ("element-name", MQRC.MQRC_RFH_FORMAT_ERROR, "no element can have this name: it is skipped"),
+    ("element-attributes", MQRC.MQRC_RFH_FORMAT_ERROR, "the attributes of the element are malformed: it is skipped"),
     ("name-invalid", MQRC.MQRC_PROPERTY_NAME_ERROR, "no property can have this name"),
     ("name-truncated", MQRC.MQRC_PROPERTY_NAME_LENGTH_ERR, "a name has at most 4095 characters: the rest is cut off"),
     ("type-unknown", MQRC.MQRC_PROP_TYPE_NOT_SUPPORTED, "the dt is not known: read as a byte string of its text"),
     ("value-malformed", MQRC.MQRC_PROP_NUMBER_FORMAT_ERROR, "the value is none of its type"),
     ("value-encoding", None, "the value is no UTF-8"),
     ("value-escape", None, "the value has an escape that does not exist"),
+    ("value-markup", None, "the value has markup inside: CDATA, a comment, or a < that is not escaped"),
     ("duplicate", None, "the property stands nearer the head of the message"),
     ("field-encoding", None, "the field is no text of its character set: replaced by U+FFFD where it is none"),
     ("field-date", None, "PutDate and PutTime are no time"),

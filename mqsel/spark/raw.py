@@ -109,7 +109,7 @@ KINDS = {
     **{f"Root.MQMD.{name}": kind for name, kind in _MQMD.items()},
     **{path.replace("/", "."): kind for path, kind in ELEMENT_TYPES.items()},
     **{
-        name: _MADE.get(sources[-1].conversion) or _MQMD[sources[-1].path.removeprefix("MQMD/")]
+        name: _MADE.get(sources[-1].conversion) or _MQMD[sources[-1].path.rpartition("/")[2]]
         for name, sources in JMS.items()
     },
 }

@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import array
 import json
+import math
 import pickle
 import random
 import string
@@ -25,7 +26,7 @@ import mqsel
 from mqsel import _messages, formats
 from mqsel.errors import DecodeError
 from mqsel.formats import mq
-from mqsel.formats.mqmd import HEADERS, MQFMT_MD_EXTENSION, MQFMT_RF_HEADER_2
+from mqsel.formats.mqmd import CCSIDS, HEADERS, MQFMT_MD_EXTENSION, MQFMT_RF_HEADER_2
 from mqsel.formats.mqrfh2 import DT, GROUPED_FOLDERS, PLAIN_FOLDERS
 from mqsel.values import Float32, Int8, Int16, Int32
 
@@ -38,6 +39,8 @@ PIECES = [
     *(f" dt='{dt}'" for dt in DT),
     "<", ">", "/", "/>", "</", "=", "'", '"', "&", "&lt;", "&#65;", "&#x1F600;", "\0", " ", "\n", ".", ":", "-",
     " xsi:nil='true'", " content='properties'", "<a>", "</a>", "<a/>", "<ä>1</ä>", "é", "𝄞", "1e999", "NOT", "JMS",
+    "<x:y>", "</x:y>", "<1>2</1>", "<a b>", "<a b=c>1</a>", "<!--", "-->", "<![CDATA[", "]]>", "<?", "?>", "<>", "</>",
+    "\ufeff", "NaN", "-Infinity", "a" * 4092, "ä" * 2047,
 ]  # fmt: skip
 FORMATS = [MQFMT_RF_HEADER_2, MQFMT_MD_EXTENSION, *(row.format for row in HEADERS), "MQHXXX  ", "        "]
 
@@ -46,6 +49,7 @@ def made(rng: random.Random) -> bytes:
     """Make a message of properties of all types, and see that it reads back as it was made."""
     values: list[Any] = [
         1, -(2**63), Int8(-1), Int16(300), Int32(5), 1.5, Float32(0.1), "", "a<b&c", "ü𝄞", b"", b"\0\xff", True, None,
+        math.nan, Float32(math.inf), "\ufeff",
     ]  # fmt: skip
     properties: dict[str, Any] = {}
     for _ in range(rng.randrange(12)):
@@ -59,14 +63,39 @@ def made(rng: random.Random) -> bytes:
         rng.randbytes(rng.randrange(40)),
         version=rng.choice((1, 2)),
         encoding=rng.choice((273, 546)),
-        ccsid=rng.choice((1208, 819, 37, 500, 1047)),
+        ccsid=rng.choice(CCSIDS),
         name_value_ccsid=rng.choice((1208, 1208, 1200)),
     )
+    if rng.random() < 0.3:
+        raw = marked(raw)
     found = formats.properties(raw, properties)
-    assert {name: (type(value), value) for name, value in found.items()} == {
-        name: (type(value), value) for name, value in properties.items()
+    assert {name: (type(value), repr(value)) for name, value in found.items()} == {
+        name: (type(value), repr(value)) for name, value in properties.items()
     }, raw.hex()
     return raw
+
+
+def marked(raw: bytes) -> bytes:
+    """Write the folders of UTF-16 as IBM's class MQRFH2 does: big-endian, behind a mark, filled up with marks."""
+    at = raw.find(b"RFH ")
+    if at < 0:
+        return raw
+    order = "<" if raw[at + 4] else ">"
+    length, _, _ = struct.unpack_from(order + "3i", raw, at + 8)
+    (ccsid,) = struct.unpack_from(order + "i", raw, at + 32)
+    place, folders = at + 36, []
+    while ccsid == 1200 and place < at + length:
+        (size,) = struct.unpack_from(order + "i", raw, place)
+        text = raw[place + 4 : place + 4 + size].decode("utf-16-le" if order == "<" else "utf-16-be")
+        data = f"\ufeff{text}".encode("utf-16-be")
+        data += b"\xfe\xff" * (len(data) % 4 // 2)
+        folders.append(struct.pack(order + "i", len(data)) + data)
+        place += 4 + size
+    if not folders:
+        return raw
+    body = b"".join(folders)
+    head = raw[: at + 8] + struct.pack(order + "i", 36 + len(body)) + raw[at + 12 : at + 36]
+    return head + body + raw[at + length :]
 
 
 def mutated(rng: random.Random, data: bytes) -> bytes:
@@ -167,9 +196,12 @@ def main() -> int:
     texts = (
         "color = 'blue' AND a > 5",
         "JMSPriority > 4 AND my.group.inner IS NULL",
+        f"x{'a' * 4094} = 'x' OR my.{'a' * 4092} IS NULL",
         f"JMSMessageID = 'ID:{'0a' * 24}'",
     )
     decoders = [formats.decoder("mq", mqsel.compile(text)) for text in texts]
+    jms = mqsel.compile("JMS_IBM_Format = 'MQSTR' AND JMS_IBM_MQMD_Offset = 0 AND a > 5", dialect=mqsel.JMS)
+    decoders.append(formats.decoder("mq", jms))
     stop = time.monotonic() + options.seconds
     tried = read = 0
     while time.monotonic() < stop:
