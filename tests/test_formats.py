@@ -757,10 +757,10 @@ def test_match_option_reads_the_mqmd_alone() -> None:
     assert chosen(f"JMSMessageID = 'ID:{'aB' * 24}'") == [broken, ebcdic]
     assert chosen(f"JMSCorrelationID = 'ID:{'01' * 24}'") == [broken]
     assert chosen(f"JMSMessageID = 'ID:{'00' * 24}'") == messages
-    # Not alone, or the other way round: the selector runs; the broken header is found where a property is read.
-    with pytest.raises(DecodeError):
-        chosen(f"JMSMessageID = 'ID:{'ab' * 24}' AND zz IS NULL")
-    assert chosen(f"'ID:{'00' * 24}' = JMSMessageID") == []
+    # Not alone, or the other way round: the selector runs, and the broken header is found.
+    for text in (f"JMSMessageID = 'ID:{'ab' * 24}' AND zz IS NULL", f"'ID:{'00' * 24}' = JMSMessageID"):
+        with pytest.raises(DecodeError):
+            chosen(text)
 
 
 @pytest.mark.parametrize(
