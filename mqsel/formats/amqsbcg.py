@@ -286,8 +286,11 @@ class _Dump:
             order = encoding if encoding & MQENC_INTEGER_MASK in (MQENC_INTEGER_NORMAL, MQENC_INTEGER_REVERSED) else 273
             following = {"Format": mqmd[32:40].decode("latin-1"), "Encoding": encoding, "CodedCharSetId": ccsid}
             given = {name: value if value[0] else value[1] for name, value in self.properties.items()}
-            data = mq.encode(following, given, encoding=order)[MQMD_LENGTH_2:] + data
-            mqmd[24:40] = struct.pack(">ii", order, 1208) + MQFMT_RF_HEADER_2.encode()
+            # None for a property that is a field of the MQMD, as JMSPriority is.
+            rfh2 = mq.encode(following, given, encoding=order)[MQMD_LENGTH_2:]
+            if rfh2:
+                data = rfh2 + data
+                mqmd[24:40] = struct.pack(">ii", order, 1208) + MQFMT_RF_HEADER_2.encode()
         return on_queue(bytes(mqmd), data)
 
 
