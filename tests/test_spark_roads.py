@@ -144,13 +144,21 @@ def test_long_and_deep_selectors_take_the_arrow_road(frame: Any) -> None:
         deep = f"NOT ({deep} AND weight <> {number} OR price > {number})"
     long = " OR ".join(f"weight = {number} AND color = 'red'" for number in range(1500))
     chain = " AND ".join(f"weight <> {number}" for number in range(6, 2000))
-    for text, reason in ((deep, "nested more than"), (long, "longer than 24,000"), (chain, "longer than 24,000")):
+    wide = f"color LIKE '{'a' * 30_000}%'"
+    reasons = {
+        deep: "nested more than",
+        long: "more than 100 tests",
+        chain: "more than 100",
+        wide: "longer than 24,000",
+    }
+    for text, reason in reasons.items():
         dialect = IBM_MQ.replace(max_length=None)
         made = plan(text, frame, dialect=dialect)
         assert made.road == "arrow"
         assert reason in made.why[0][1]
         got = [row[0] for row in frame.select(made.column()).collect()]
         assert [{True: "TRUE", False: "FALSE", None: "UNKNOWN"}[one] for one in got] == _matched(frame, text, dialect)
+    made = plan(chain, frame, dialect=dialect)
     assert made.sql  # of a chain of AND as much as fits is the prefilter
     assert len(made.rest) < len(chain)
 
