@@ -34,7 +34,14 @@ setup(
                 extra_compile_args=compile_args,
                 extra_link_args=link_args,
             )
-            for name in ("_verifier", "_image", "_vm", "_arrow", "formats._mq", "_messages")
+            for name in (
+                "machine._verifier",
+                "machine._image",
+                "machine._vm",
+                "machine._arrow",
+                "formats._mq",
+                "_messages",
+            )
         ],
         # No generated C in the tree, the source distribution or the wheel.
         build_dir="build/cython",

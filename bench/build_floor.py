@@ -14,8 +14,8 @@ from types import ModuleType
 import workloads
 
 import mqsel
-from mqsel import nodes
-from mqsel.parser import parse
+from mqsel.language import nodes
+from mqsel.language.parser import parse
 
 HERE = Path(__file__).resolve().parent
 BUILD = HERE.parent / "build" / "bench"

@@ -19,11 +19,11 @@ import workloads
 
 import mqsel
 from mqsel import matcher
-from mqsel.checker import check
-from mqsel.compiler import lower
-from mqsel.lexer import tokenize
-from mqsel.optimizer import optimize
-from mqsel.parser import parse
+from mqsel.language.checker import check
+from mqsel.language.lexer import tokenize
+from mqsel.language.optimizer import optimize
+from mqsel.language.parser import parse
+from mqsel.machine.compiler import lower
 
 Work = Callable[[], object]
 LIMITLESS = mqsel.IBM_MQ.replace(max_length=None)

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from mqsel.files.dumps import Piece
+from mqsel.files.framings import length_prefixed, pieces
 from mqsel.formats import records
-from mqsel.formats.dumps import Piece
-from mqsel.formats.files import length_prefixed, pieces
 
 DATA = Path(__file__).with_name("data")
 TIMES = 1_000  # the six messages of the sample

@@ -8,9 +8,9 @@ from random import Random
 import pytest
 import workloads
 
-from mqsel import dialect
-from mqsel.checker import check, remark
-from mqsel.parser import parse
+from mqsel.language import dialect
+from mqsel.language.checker import check, remark
+from mqsel.language.parser import parse
 
 SELECTORS = workloads.selectors()
 WAYS = [

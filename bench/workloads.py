@@ -19,9 +19,9 @@ from random import Random
 from types import ModuleType
 
 import mqsel
-from mqsel import nodes
-from mqsel.parser import parse
-from mqsel.schema import as_schema
+from mqsel.language import nodes
+from mqsel.language.parser import parse
+from mqsel.machine.schema import as_schema
 
 SEED = 20
 W7_SEED = 8  # the first that selects about what W7 does, and never meets ERR: so the plain Python form of it is right

@@ -3,8 +3,8 @@ from typing import Any, final
 
 import pyarrow as pa  # type: ignore[import-untyped]
 
-from mqsel._vm import Machine
 from mqsel.formats._mq import Decoder
+from mqsel.machine._vm import Machine
 
 UNREAD: int
 ABSENT: int

@@ -11,7 +11,7 @@ from cpython.object cimport PyObject
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memcpy, memset
 
-from mqsel._vm cimport FALSE, TRUE, Frame, Machine, Pace, pace_look, pace_start
+from mqsel.machine._vm cimport FALSE, TRUE, Frame, Machine, Pace, pace_look, pace_start
 from mqsel.formats._mq cimport IDENTIFIED, INVALID_NAME, RUN_SELECTOR, Decoder
 
 from operator import index

@@ -22,24 +22,12 @@ from pathlib import Path
 from typing import IO
 
 from mqsel import formats
-from mqsel.checker import check, remark
-from mqsel.cluster import sifted_on_spark
-from mqsel.dialect import IBM_MQ, PRESETS, Dialect
 from mqsel.errors import FileError, MqselError, PropertyTypeError, SelectorError
-from mqsel.formats.dumps import Piece
-from mqsel.formats.files import STRUC_IDS, format_of, opened, pieces, unfolded
-from mqsel.formats.jsonl import message_from_json
-from mqsel.formats.records import SCHEMAS
-from mqsel.inspection import as_json, inspected, table
-from mqsel.lexer import tokenize
-from mqsel.matcher import Matcher
-from mqsel.matcher import compile as compile_selector
-from mqsel.nodes import Literal, Node, children, unparse
-from mqsel.optimizer import optimize
-from mqsel.parser import parse
-from mqsel.parts import Part, kind_of
-from mqsel.program import VERSION, listing
-from mqsel.sifting import (
+from mqsel.files.dumps import Piece
+from mqsel.files.framings import STRUC_IDS, format_of, opened, pieces, unfolded
+from mqsel.files.inspection import as_json, inspected, table
+from mqsel.files.parts import Part, kind_of
+from mqsel.files.scan import (
     BYTES,
     FORMATS,
     REPORTED,
@@ -53,6 +41,17 @@ from mqsel.sifting import (
     sift_part,
     spellings,
 )
+from mqsel.formats.jsonl import message_from_json
+from mqsel.formats.records import SCHEMAS
+from mqsel.language.checker import check, remark
+from mqsel.language.dialect import IBM_MQ, PRESETS, Dialect
+from mqsel.language.lexer import tokenize
+from mqsel.language.nodes import Literal, Node, children, unparse
+from mqsel.language.optimizer import optimize
+from mqsel.language.parser import parse
+from mqsel.machine.program import VERSION, listing
+from mqsel.matcher import Matcher
+from mqsel.matcher import compile as compile_selector
 from mqsel.values import TYPE_NAMES
 
 _NAMED = 5  # missing properties named in the summary
@@ -168,6 +167,8 @@ def _match(arguments: argparse.Namespace) -> int:
     desk = _Desk(ask)
     matcher = compile_selector(arguments.selector, dialect=arguments.dialect)
     if arguments.spark or arguments.master:
+        from mqsel.spark.job import sifted_on_spark  # noqa: PLC0415 (pyspark is optional, and slow to import)
+
         master = arguments.master or "local[*]"
         with _tasks() as advance:
             for number, name, kind, record in sifted_on_spark(

@@ -10,18 +10,18 @@ import functools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from mqsel import _arrow
-from mqsel._vm import Machine, Record, Selection
-from mqsel.checker import MatchOption, check
-from mqsel.compiler import lower
-from mqsel.dialect import IBM_MQ, PRESETS, Dialect
+from mqsel.analysis.explain import Explanation, explain
 from mqsel.errors import MQRC, ArgumentError, ProgramError, SelectorError
-from mqsel.explain import Explanation, explain
 from mqsel.formats import decoder
-from mqsel.optimizer import optimize as optimized
-from mqsel.parser import parse
-from mqsel.program import Program
-from mqsel.schema import Schema, SchemaLike, as_schema
+from mqsel.language.checker import MatchOption, check
+from mqsel.language.dialect import IBM_MQ, PRESETS, Dialect
+from mqsel.language.optimizer import optimize as optimized
+from mqsel.language.parser import parse
+from mqsel.machine import _arrow
+from mqsel.machine._vm import Machine, Record, Selection
+from mqsel.machine.compiler import lower
+from mqsel.machine.program import Program
+from mqsel.machine.schema import Schema, SchemaLike, as_schema
 from mqsel.values import Truth
 
 if TYPE_CHECKING:

@@ -16,8 +16,10 @@ import oracle
 import pytest
 
 import mqsel
-from mqsel import _arrow, _vm, dialect, parser, values
-from mqsel.dialect import Dialect
+from mqsel import values
+from mqsel.language import dialect, parser
+from mqsel.language.dialect import Dialect
+from mqsel.machine import _arrow, _vm
 
 if find_spec("hypothesis"):
     from hypothesis import HealthCheck, settings

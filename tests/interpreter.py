@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 import oracle
 from oracle import ERR, FALSE, NULL, TRUE, UNKNOWN
 
-from mqsel.opcodes import CODE, TABLE, Pattern, effect
+from mqsel.machine.opcodes import CODE, TABLE, Pattern, effect
 
 if TYPE_CHECKING:
-    from mqsel.opcodes import Row
-    from mqsel.program import Program
+    from mqsel.machine.opcodes import Row
+    from mqsel.machine.program import Program
 
 _SIGNS = {
     "EQUAL": "=",

@@ -12,12 +12,12 @@ import operator
 import struct
 from typing import TYPE_CHECKING, Any
 
-from mqsel import nodes
+from mqsel.language import nodes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from mqsel.dialect import Dialect
+    from mqsel.language.dialect import Dialect
 
 # A type and what Python holds for it, as in the vectors. Beside the types of §1 there is "poison", §5: "a poisoned
 # number whose every comparison is a type mismatch".

@@ -15,12 +15,12 @@ import interpreter
 import strategies
 
 import mqsel
-from mqsel import _arrow
-from mqsel.dialect import PRESETS
+from mqsel.language.dialect import PRESETS
+from mqsel.machine import _arrow
+from mqsel.machine.opcodes import CODE, TABLE, Constant, Pattern, Row, effect
+from mqsel.machine.program import Program, encode_code, encode_spans
+from mqsel.machine.schema import as_schema
 from mqsel.matcher import Matcher
-from mqsel.opcodes import CODE, TABLE, Constant, Pattern, Row, effect
-from mqsel.program import Program, encode_code, encode_spans
-from mqsel.schema import as_schema
 from mqsel.values import Truth
 
 if TYPE_CHECKING:

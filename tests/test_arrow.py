@@ -20,10 +20,11 @@ import strategies
 from conftest import ARROW_TYPES, fits_arrow
 
 import mqsel
-from mqsel import _arrow, _messages, _vm, formats
-from mqsel.dialect import PRESETS
+from mqsel import _messages, formats
 from mqsel.errors import ArgumentError, MqselError, PropertyTypeError
 from mqsel.formats import mq
+from mqsel.language.dialect import PRESETS
+from mqsel.machine import _arrow, _vm
 from mqsel.values import Float32, Int8, Int16, Int32
 
 pa = pytest.importorskip("pyarrow")

@@ -20,10 +20,11 @@ import pytest
 from printer import BANNER, TRAILER, amqsbcg_text
 
 import mqsel
-from mqsel import cli, cluster
+from mqsel import cli
 from mqsel.errors import PropertyTypeError
+from mqsel.files.framings import length_prefixed, qload_text
 from mqsel.formats import jsonl, mq
-from mqsel.formats.files import length_prefixed, qload_text
+from mqsel.spark import job as cluster
 from mqsel.values import TYPE_NAMES, Float32, Int8, Int16, Int32
 
 DATA = Path(__file__).parents[1] / "bench" / "data"
@@ -984,7 +985,7 @@ def test_parts_are_reported_like_their_file(run, tmp_path, monkeypatch, size):
                 yield from ((number, name, kind, record) for record in cluster._sifted(matcher, ask(), iter([part])))
 
     status, out, err = run("match", "n <> 5", *files)
-    monkeypatch.setattr(cli, "sifted_on_spark", in_parts)
+    monkeypatch.setattr(cluster, "sifted_on_spark", in_parts)
     again = run("match", "--spark", "n <> 5", *files)
 
     assert (status, out) == again[:2]

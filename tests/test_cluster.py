@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import mqsel
-from mqsel.program import FORMAT_VERSION, VERSION
+from mqsel.machine.program import FORMAT_VERSION, VERSION
 
 pyspark = pytest.importorskip("pyspark", reason="pyspark is not installed")
 psutil = pytest.importorskip("psutil", reason="psutil is not installed")

@@ -10,9 +10,10 @@ import pytest
 from conftest import Engine, _ran, dialects_of, json_lines, shared
 
 import mqsel
-from mqsel import errors, nodes
-from mqsel.dialect import IBM_JAVA_CLIENT, JMS, PRESETS, Dialect
-from mqsel.parser import parse
+from mqsel import errors
+from mqsel.language import nodes
+from mqsel.language.dialect import IBM_JAVA_CLIENT, JMS, PRESETS, Dialect
+from mqsel.language.parser import parse
 
 VECTORS = Path(__file__).parent / "vectors"
 FILES = sorted(path.stem for path in VECTORS.glob("*.jsonl"))

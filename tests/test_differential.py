@@ -14,11 +14,12 @@ import strategies
 from conftest import batch_of, fits_arrow
 
 import mqsel
-from mqsel import _arrow, _vm, nodes
-from mqsel.checker import check
-from mqsel.dialect import PRESETS
-from mqsel.optimizer import optimize
-from mqsel.parser import parse
+from mqsel.language import nodes
+from mqsel.language.checker import check
+from mqsel.language.dialect import PRESETS
+from mqsel.language.optimizer import optimize
+from mqsel.language.parser import parse
+from mqsel.machine import _arrow, _vm
 
 # 4 dialects × 8 blocks of this many pairs; the issue that asked for them wants 200,000 once: MQSEL_PAIRS=6250.
 PAIRS = int(os.environ.get("MQSEL_PAIRS", "400"))

@@ -9,7 +9,7 @@ import pytest
 
 import mqsel
 from mqsel import errors
-from mqsel.dialect import IBM_MQ, JMS
+from mqsel.language.dialect import IBM_MQ, JMS
 
 
 def rendered(text: str, **options: object) -> str:

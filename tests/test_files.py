@@ -20,8 +20,10 @@ from printer import BANNER, TRAILER, amqsbcg_text, is_little, mqmd
 
 from mqsel import formats
 from mqsel.errors import ArgumentError, DecodeError, FileError
-from mqsel.formats import amqsbcg, files, mq
-from mqsel.formats.dumps import Piece
+from mqsel.files import amqsbcg
+from mqsel.files import framings as files
+from mqsel.files.dumps import Piece
+from mqsel.formats import mq
 from mqsel.formats.mqmd import MQMD, MQMD_LENGTH_1, MQMD_LENGTH_2
 
 VECTORS = json_lines(VECTORS_ROOT / "formats" / "files.jsonl")

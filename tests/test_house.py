@@ -13,53 +13,60 @@ import pytest
 from conftest import ROOT, VECTORS_ROOT, dialects_of, json_lines
 
 import mqsel
-from mqsel import errors, opcodes, program
-from mqsel.opcodes import TABLE
+from mqsel import errors
+from mqsel.machine import opcodes, program
+from mqsel.machine.opcodes import TABLE
 
 PACKAGE = Path(mqsel.__file__).parent
 
-# Top to bottom: a module imports only from lines above its own.
-LAYERS = [
-    ["_interpreter"],
-    ["errors"],
-    ["values", "dialect", "opcodes"],
-    ["schema", "lexer", "nodes"],
-    ["parser"],
-    ["checker"],
-    ["optimizer"],
-    ["_verifier"],
-    ["program"],
-    ["compiler"],
-    ["_opcodes", "_image"],
-    ["_vm"],
-    ["_arrow"],
-    ["explain"],
-    ["formats.mqmd", "formats.names", "formats.jsonl"],
-    ["formats.jms", "formats.mqrfh2", "formats.records", "formats.dumps"],
-    ["formats._mq", "formats.mq"],
-    ["formats.amqsbcg"],
-    ["formats.files"],
-    ["_messages"],
-    ["formats"],
-    ["matcher"],
-    ["parquet"],
-    ["parts"],
-    ["sifting", "inspection"],
-    ["cluster"],
-    ["spark.columns"],
-    ["spark.native"],
-    ["spark.ship"],
-    ["spark.raw"],
-    ["spark.plan"],
-    ["spark.profile", "spark.source"],
-    ["spark"],
-    ["cli"],
-    ["__init__"],
-    ["__main__"],
+# Top to bottom: a module imports only from rows above its own, and within a folder from what stands before it there.
+ROWS = [
+    ("_interpreter · errors", "the interpreter that was first; the error tree, the reason codes, the caret"),
+    ("values", "truth values and property types"),
+    ("language", "text to a checked selector"),
+    ("machine | formats", "programs and what runs them | messages to properties, which know of it the Record alone"),
+    ("analysis", "what can be said of a selector and a message"),
+    ("matcher · _messages", "what people hold; a column of raw messages"),
+    ("files", "files of messages"),
+    ("spark", "Spark"),
+    ("cli", "the command line"),
 ]
-LEVEL = {module: level for level, modules in enumerate(LAYERS) for module in modules}
+INSIDE = {
+    "language": "dialect lexer nodes parser checker optimizer",
+    "machine": "opcodes schema _verifier program compiler _opcodes _image _vm _arrow",
+    "formats": "mqmd names jsonl jms mqrfh2 records _mq mq __init__",
+    "analysis": "explain",
+    "files": "dumps amqsbcg framings parquet parts scan inspection __init__",
+    "spark": "columns native job ship raw plan profile source __init__",
+}
+TOP = {
+    name: level
+    for level, (names, _) in enumerate([*ROWS, ("__init__ · __main__", "")])
+    for name in re.split(r" [|·] ", names)
+}
 # The command line is the package's own user: it may ask the package for its name.
 EXCEPTIONS = {("cli", "__init__"), ("__main__", "cli")}
+
+
+def _module(path: Path) -> str:
+    return ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
+
+
+MODULES = {_module(path) for path in PACKAGE.rglob("*.py*") if path.suffix in (".py", ".pyx", ".pxd")}
+
+
+def _may_import(module: str, name: str) -> bool:
+    (folder, _, inside), (other, _, part) = module.partition("."), name.partition(".")
+    if (module, name) in EXCEPTIONS:
+        return True
+    if folder == other and inside:
+        order = INSIDE[folder].split()
+        return order.index(part or "__init__") < order.index(inside)
+    if folder == "formats" and other == "machine":
+        return part == "_vm"
+    return TOP[other] < TOP[folder]
+
+
 IMPORT = re.compile(
     r"^\s*(?:from\s+mqsel(?:\.([\w.]+))?\s+c?import\s+([\w, ]+)|c?import\s+mqsel(?:\.([\w.]+))?)", re.MULTILINE
 )
@@ -68,51 +75,58 @@ IMPORT = re.compile(
 def _imports(path: Path) -> set[str]:
     found: set[str] = set()
     for module, names, direct in IMPORT.findall(path.read_text(encoding="utf-8")):
-        parts = {f"{module}.{name.strip().split(' ')[0]}" for name in names.split(",")} & LEVEL.keys()
-        if parts:  # modules of a package in it: from mqsel.formats import jms
-            found.update(parts)
-        elif module or direct:
-            found.add(module or direct)
-        elif names:
-            found.update(name for part in names.split(",") if (name := part.strip().split(" ")[0]) in LEVEL)
-            found.update("__init__" for part in names.split(",") if part.strip().split(" ")[0] not in LEVEL)
-        else:
-            found.add("__init__")
+        listed = [name.strip().split(" ")[0] for name in names.split(",") if name.strip()]
+        for name in listed or [""]:
+            whole = ".".join(filter(None, (module or direct, name)))
+            if whole in MODULES or f"{whole}.__init__" in MODULES:
+                found.add(whole)
+            else:
+                found.add(module or direct or "__init__")
     return found
 
 
 def test_imports_go_upward() -> None:
-    """A module imports only modules that stand above it in the list, and every module stands in the list."""
+    """A module imports only from the rows above its own, and every module stands in a row or in its folder's list."""
     wrong = []
     for path in sorted(PACKAGE.rglob("*.py*")):
-        if path.suffix not in (".py", ".pyx", ".pxd") or path.suffix == ".pyi":
+        if path.suffix not in (".py", ".pyx", ".pxd"):
             continue
-        module = ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__")
-        assert module in LEVEL, f"{path.name} has no place in the list"
-        wrong += [
-            f"{path.name} imports {name}"
-            for name in sorted(_imports(path) - {module})
-            if LEVEL[name] >= LEVEL[module] and (module, name) not in EXCEPTIONS
-        ]
+        module = _module(path)
+        folder, _, inside = module.partition(".")
+        assert folder in TOP, f"{module} has no row"
+        assert not inside or inside == "__init__" or inside in INSIDE[folder].split(), f"{module} has no place"
+        own = {module, module.removesuffix(".__init__")}
+        wrong += [f"{module} imports {name}" for name in sorted(_imports(path) - own) if not _may_import(module, name)]
 
     assert wrong == []
 
 
+def test_contributing_shows_the_rows() -> None:
+    """The list of rows in CONTRIBUTING is the one that is tested."""
+    shown = ROOT / ".github" / "CONTRIBUTING.md"
+    if not shown.exists():
+        pytest.skip("no CONTRIBUTING.md beside the tests")
+    width = max(len(names) for names, _ in ROWS)
+    listed = "\n".join(f"  {names:{width}}   {what}" for names, what in ROWS)
+
+    assert listed in shown.read_text(encoding="utf-8")
+
+
 def test_the_import_reader_sees_a_planted_import() -> None:
     """The test above can fail: its reader finds all spellings of an import."""
-    text = "from mqsel import errors, nodes\nfrom mqsel.parser import parse\nimport mqsel.values\ncimport mqsel._vm\n"
+    text = "from mqsel import errors, matcher\nfrom mqsel.language.parser import parse\ncimport mqsel.machine._vm\n"
     found = {module or direct or names for module, names, direct in IMPORT.findall(text)}
 
-    assert found == {"errors, nodes", "parser", "values", "_vm"}
+    assert found == {"errors, matcher", "language.parser", "machine._vm"}
 
 
 def test_opcodes_pxd_is_fresh() -> None:
-    """_opcodes.pxd is what `python mqsel/opcodes.py` writes."""
-    assert opcodes.render_pxd() == (PACKAGE / "_opcodes.pxd").read_text(encoding="utf-8")
+    """_opcodes.pxd is what `python mqsel/machine/opcodes.py` writes."""
+    assert opcodes.render_pxd() == (PACKAGE / "machine" / "_opcodes.pxd").read_text(encoding="utf-8")
 
 
 def test_readme_table_is_fresh() -> None:
-    """The table of instructions in the README is what `python mqsel/opcodes.py` writes."""
+    """The table of instructions in the README is what `python mqsel/machine/opcodes.py` writes."""
     readme = ROOT / "README.md"
     if not readme.exists():
         pytest.skip("no README.md beside the tests")
@@ -123,7 +137,7 @@ def test_readme_table_is_fresh() -> None:
 
 def test_one_branch_for_each_opcode() -> None:
     """In the loop of the machine every opcode is compared with exactly once as a case."""
-    source = (PACKAGE / "_vm.pyx").read_text(encoding="utf-8")
+    source = (PACKAGE / "machine" / "_vm.pyx").read_text(encoding="utf-8")
     loop = source[source.index("        op = step.op\n") : source.index("        # Branches, where")]
     conditions = re.findall(r"^        (?:if|elif) (.*?):\n", loop, re.MULTILINE | re.DOTALL)
     cases = [name for condition in conditions for name in re.findall(r"op == (\w+)", condition)]

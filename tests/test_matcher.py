@@ -26,8 +26,8 @@ import pytest
 import strategies
 
 import mqsel
-from mqsel import _vm, nodes, program, values
-from mqsel.dialect import CHOICES, PRESETS
+from mqsel import values
+from mqsel.analysis.explain import Explanation, Part
 from mqsel.errors import (
     MQRC,
     ArgumentError,
@@ -40,9 +40,11 @@ from mqsel.errors import (
     SelectorSyntaxError,
     SelectorTypeError,
 )
-from mqsel.explain import Explanation, Part
-from mqsel.parser import parse
-from mqsel.program import FORMAT_VERSION, VERSION
+from mqsel.language import nodes
+from mqsel.language.dialect import CHOICES, PRESETS
+from mqsel.language.parser import parse
+from mqsel.machine import _vm, program
+from mqsel.machine.program import FORMAT_VERSION, VERSION
 from mqsel.values import AND, NOT, OR, Float32, Int8, Int32, Truth
 
 JMS = mqsel.JMS
@@ -118,7 +120,7 @@ def test_a_selector_may_be_a_subclass_of_str() -> None:
 
 def test_a_dialect_is_no_subclass() -> None:
     """A class of somebody else may answer otherwise the next time it is asked: ArgumentError."""
-    kind = type("Dialect", (mqsel.dialect.Dialect,), {})
+    kind = type("Dialect", (mqsel.language.dialect.Dialect,), {})
     with pytest.raises(ArgumentError, match="dialect is a Dialect"):
         mqsel.compile("a = 1", dialect=kind())
 

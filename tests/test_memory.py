@@ -16,9 +16,9 @@ from collections.abc import Callable, Iterator
 import pytest
 
 import mqsel
-from mqsel._vm import Machine, Selection
-from mqsel.dialect import JMS
 from mqsel.formats._mq import Decoder as MQDecoder
+from mqsel.language.dialect import JMS
+from mqsel.machine._vm import Machine, Selection
 
 SELECTOR = "JMSType = 'car' AND (color LIKE '%lu%' OR weight + 1 BETWEEN 2500 AND 9000) AND NOT region IN ('a', 'b')"
 MESSAGES = [

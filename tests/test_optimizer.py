@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 import mqsel
-from mqsel import nodes
-from mqsel.checker import check
-from mqsel.dialect import IBM_MQ, JMS, Dialect
-from mqsel.optimizer import optimize
-from mqsel.parser import parse
+from mqsel.language import nodes
+from mqsel.language.checker import check
+from mqsel.language.dialect import IBM_MQ, JMS, Dialect
+from mqsel.language.optimizer import optimize
+from mqsel.language.parser import parse
+from mqsel.machine.program import disassemble
 
 
 def optimized(text: str, dialect: Dialect = JMS) -> str:
@@ -93,7 +94,7 @@ def test_between_is_joined_where_the_dialect_expands_it() -> None:
 def test_shapes_of_like(pattern: str, opcode: str) -> None:
     """A pattern with % at its ends alone becomes a comparison of text."""
     code = mqsel.compile(f"a LIKE {pattern}", dialect=JMS).program.code
-    names = [line.name for line in mqsel.program.disassemble(mqsel.compile(f"a LIKE {pattern}", dialect=JMS).program)]
+    names = [line.name for line in disassemble(mqsel.compile(f"a LIKE {pattern}", dialect=JMS).program)]
 
     assert code
     assert f"{opcode}_SLOT" in names
@@ -102,7 +103,7 @@ def test_shapes_of_like(pattern: str, opcode: str) -> None:
 def test_unoptimised_programs_have_exact_code_only() -> None:
     """optimize=False leaves the tree as parsed, without quick code and fused instructions."""
     plain = mqsel.compile("NOT (a = 1 AND b = 'x')", optimize=False).program
-    names = {line.name for line in mqsel.program.disassemble(plain)}
+    names = {line.name for line in disassemble(plain)}
 
     assert plain.exact == 0
     assert not any("_SLOT" in name and name != "PUSH_SLOT" for name in names)

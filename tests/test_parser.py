@@ -14,10 +14,11 @@ import pytest
 import strategies
 
 import mqsel
-from mqsel import errors, nodes
-from mqsel.dialect import IBM_JMS, IBM_MQ, JMS, PRESETS
-from mqsel.lexer import tokenize
-from mqsel.parser import MAX_NESTING, parse
+from mqsel import errors
+from mqsel.language import nodes
+from mqsel.language.dialect import IBM_JMS, IBM_MQ, JMS, PRESETS
+from mqsel.language.lexer import tokenize
+from mqsel.language.parser import MAX_NESTING, parse
 
 FLAT = {
     "and": " AND ".join(f"a{i % 50} = {i}" for i in range(100_000)),

@@ -11,12 +11,12 @@ import pytest
 from printer import amqsbcg_text
 
 import mqsel
-from mqsel import parquet
 from mqsel.errors import FileError
+from mqsel.files import parquet
+from mqsel.files.framings import length_prefixed, qload_text
+from mqsel.files.parts import Part, kind_of, listed, messages, packed, parts
+from mqsel.files.scan import Ask, Broken, Tally, sift_part
 from mqsel.formats import mq
-from mqsel.formats.files import length_prefixed, qload_text
-from mqsel.parts import Part, kind_of, listed, messages, packed, parts
-from mqsel.sifting import Ask, Broken, Tally, sift_part
 
 
 def _messages(found: list[Part]) -> list[tuple[int, bytes]]:

@@ -18,12 +18,13 @@ import pytest
 from conftest import VECTORS_ROOT, dialects_of, json_lines
 
 import mqsel
-from mqsel import errors, program
-from mqsel._verifier import Verified
-from mqsel._vm import Machine
-from mqsel.dialect import IBM_MQ, JMS, Dialect
-from mqsel.opcodes import CODE, OPERAND_LIMIT, TABLE, Pattern, effect
-from mqsel.program import Program, encode_code, encode_spans
+from mqsel import errors
+from mqsel.language.dialect import IBM_MQ, JMS, Dialect
+from mqsel.machine import program
+from mqsel.machine._verifier import Verified
+from mqsel.machine._vm import Machine
+from mqsel.machine.opcodes import CODE, OPERAND_LIMIT, TABLE, Pattern, effect
+from mqsel.machine.program import Program, encode_code, encode_spans
 from mqsel.values import Truth
 
 W2 = "JMSType = 'car' AND color = 'blue' AND weight > 2500"

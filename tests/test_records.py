@@ -13,8 +13,8 @@ from conftest import VECTORS_ROOT, json_lines
 
 import mqsel
 from mqsel.errors import ArgumentError, PropertyTypeError
+from mqsel.files.inspection import _TYPES
 from mqsel.formats import records
-from mqsel.inspection import _TYPES
 from mqsel.values import TYPE_NAMES, Float32, Int32
 
 VECTORS = json_lines(VECTORS_ROOT / "formats" / "records.jsonl")

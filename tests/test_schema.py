@@ -13,7 +13,7 @@ import pytest
 
 import mqsel
 from mqsel.errors import ArgumentError
-from mqsel.schema import Schema, as_schema
+from mqsel.machine.schema import Schema, as_schema
 from mqsel.values import TYPE_NAMES
 
 PAIRS = (("color", "string"), ("weight", "int32"), ("note", None))

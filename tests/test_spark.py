@@ -17,7 +17,7 @@ import pytest
 import mqsel
 from mqsel import matcher as matcher_module
 from mqsel.formats import mq
-from mqsel.program import FORMAT_VERSION, VERSION
+from mqsel.machine.program import FORMAT_VERSION, VERSION
 from mqsel.values import Int32
 
 NAMES = ("number", "color", "weight", "price", "fragile", "token")

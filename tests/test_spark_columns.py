@@ -17,8 +17,8 @@ import pytest
 
 import mqsel
 from mqsel import errors
-from mqsel.dialect import JMS
 from mqsel.formats import records
+from mqsel.language.dialect import JMS
 from mqsel.values import Float32, Int32
 
 pytest.importorskip("pyspark.sql", reason="pyspark is not installed")

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 import mqsel
-from mqsel.dialect import JMS
+from mqsel.language.dialect import JMS
 from mqsel.values import Float32
 
 pytest.importorskip("pyspark.sql", reason="pyspark is not installed")

@@ -21,7 +21,7 @@ from conftest import SHARED, VECTORS_ROOT, dialects_of, json_lines
 
 import mqsel
 from mqsel import errors
-from mqsel.dialect import CHOICES, JMS, PRESETS, Dialect
+from mqsel.language.dialect import CHOICES, JMS, PRESETS, Dialect
 from mqsel.values import Float32, Int8, Int16, Int32
 
 pytest.importorskip("pyspark.sql", reason="pyspark is not installed")

@@ -10,11 +10,11 @@ import pytest
 
 import mqsel
 from mqsel import _messages, errors, formats
-from mqsel.dialect import IBM_MQ, JMS
 from mqsel.formats import mq
 from mqsel.formats._mq import Decoder
 from mqsel.formats.jms import CONVERSIONS
 from mqsel.formats.jms import JMS as JMS_NAMES
+from mqsel.language.dialect import IBM_MQ, JMS
 from mqsel.values import Float32, Int8, Int32
 
 pytest.importorskip("pyspark.sql", reason="pyspark is not installed")

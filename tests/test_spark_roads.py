@@ -15,8 +15,8 @@ import pytest
 
 import mqsel
 from mqsel import errors
-from mqsel.dialect import IBM_JMS, IBM_MQ, JMS
-from mqsel.program import FORMAT_VERSION, VERSION
+from mqsel.language.dialect import IBM_JMS, IBM_MQ, JMS
+from mqsel.machine.program import FORMAT_VERSION, VERSION
 
 pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
 
@@ -380,7 +380,7 @@ def test_profile_accounts_for_every_row(frame: Any, dialect: Any) -> None:
         if part.text in ("AND", "OR", "NOT"):
             continue
         machine = mqsel.compile(part.text, dialect=lenient)
-        truths = [mqsel.Truth(mqsel._vm.Machine(machine.program).truth(one)).name for one in messages]
+        truths = [mqsel.Truth(mqsel.machine._vm.Machine(machine.program).truth(one)).name for one in messages]
         assert part.true == truths.count("TRUE"), part
         if dialect.null_arithmetic == "unknown":
             assert part.unknown == truths.count("UNKNOWN"), part

@@ -17,8 +17,8 @@ from printer import amqsbcg_text
 
 import mqsel
 from mqsel.errors import ArgumentError, FileError, PropertyTypeError, SelectorError
+from mqsel.files.framings import length_prefixed, qload_text
 from mqsel.formats import mq
-from mqsel.formats.files import length_prefixed, qload_text
 from mqsel.values import Int32
 
 pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
@@ -275,7 +275,7 @@ def test_what_travels(tmp_path: Path) -> None:
     )
     sent = [dumps(one).hex() for one in (source, made)]
     told = subprocess.run([sys.executable, "-c", code, *sent], capture_output=True, text=True, check=True).stdout
-    assert told.count(f"mqsel {mqsel.program.VERSION} cannot be imported in the Spark Python worker") == 2
+    assert told.count(f"mqsel {mqsel.machine.program.VERSION} cannot be imported in the Spark Python worker") == 2
     assert "venv-pack" in told
     assert loads(dumps(made.partitions()))[0].value == [(str(file), "json", 0, -1)]
 

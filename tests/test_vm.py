@@ -38,12 +38,12 @@ import pytest
 import strategies
 
 import mqsel
-from mqsel import _vm
-from mqsel.dialect import PRESETS
 from mqsel.errors import ArgumentError, MqselError, PropertyTypeError
 from mqsel.formats import mq
-from mqsel.parser import parse
-from mqsel.schema import Schema
+from mqsel.language.dialect import PRESETS
+from mqsel.language.parser import parse
+from mqsel.machine import _vm
+from mqsel.machine.schema import Schema
 from mqsel.values import TYPE_NAMES, Float32, Int8, Int16, Int32, Truth
 
 JMS = mqsel.JMS
@@ -1732,7 +1732,7 @@ HOSTILE = {
         attempt(mqsel.Record, names, values)
         """,
     "a Schema made by hand": """
-        from mqsel.schema import Schema
+        from mqsel.machine.schema import Schema
         attempt(mqsel.Record, Schema(("a", "b"), (None,)), [1, 2])
         attempt(mqsel.Record, Schema(("a",), ()), [1])
         attempt(mqsel.Record, Schema(("a", "a"), (None, None)), [1, 2])
@@ -1930,7 +1930,7 @@ HOSTILE = {
         assert (stream.seen, stream.skipped, refused) == (3, 2, [True] * 4), refused
         """,
     "what is found before it is complete": """
-        from mqsel import _vm
+        from mqsel.machine import _vm
         from mqsel.formats import _mq
         def use(found):
             attempt(next, found)

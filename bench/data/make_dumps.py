@@ -10,8 +10,8 @@ from pathlib import Path
 
 from make_messages import messages
 
+from mqsel.files.framings import qload_text
 from mqsel.formats import mq
-from mqsel.formats.files import qload_text
 from mqsel.formats.records import CONNECT
 
 COUNT = 6

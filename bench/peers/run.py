@@ -27,8 +27,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import mqsel
-from mqsel import nodes
-from mqsel.parser import parse
+from mqsel.language import nodes
+from mqsel.language.parser import parse
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]

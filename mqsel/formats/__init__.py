@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple, Protocol, overload
 
-from mqsel.dialect import Dialect
 from mqsel.errors import ArgumentError
 from mqsel.formats._mq import Decoder as MQDecoder
 from mqsel.formats.jms import DESCRIPTOR, JMS
 from mqsel.formats.jsonl import message_from_json
 from mqsel.formats.mqrfh2 import Note
 from mqsel.formats.records import SCHEMAS, RecordReader, RecordSchema, reader
+from mqsel.language.dialect import Dialect
 from mqsel.values import CLASS_NAMES
 
 __all__ = ["FORMATS", "Inspection", "Note", "Reader", "Row", "Rows", "decoder", "first_note", "inspect", "properties"]

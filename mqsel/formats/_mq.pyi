@@ -2,8 +2,8 @@ from array import array
 from collections.abc import Iterable
 from typing import Any, final
 
-from mqsel._vm import Record
 from mqsel.formats.mqrfh2 import Note
+from mqsel.machine._vm import Record
 
 @final
 class Decoder:

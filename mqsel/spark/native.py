@@ -15,9 +15,9 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
-from mqsel.checker import Checked, evaluate, truth_of
-from mqsel.dialect import Dialect
-from mqsel.nodes import (
+from mqsel.language.checker import Checked, evaluate, truth_of
+from mqsel.language.dialect import Dialect
+from mqsel.language.nodes import (
     And,
     Arithmetic,
     Between,

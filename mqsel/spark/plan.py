@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import mqsel.matcher
 from mqsel import errors
-from mqsel.checker import Checked, check, remark
-from mqsel.dialect import IBM_MQ, Dialect
+from mqsel.language.checker import Checked, check, remark
+from mqsel.language.dialect import IBM_MQ, Dialect
+from mqsel.language.nodes import And, Node, unparse
+from mqsel.language.parser import parse
 from mqsel.matcher import Matcher
-from mqsel.nodes import And, Node, unparse
-from mqsel.parser import parse
 from mqsel.spark.columns import Layout, Place, Source, Sources, setting
 from mqsel.spark.native import MAX_LENGTH, MAX_TESTS, NoTranslation, condition, final, joined, tests
 from mqsel.spark.raw import Messages, message_column, message_properties, message_sources, message_text

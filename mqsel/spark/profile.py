@@ -1,7 +1,7 @@
 """Why a selector selects what it does: for every part of it, how many rows were what, in one pass.
 
 What a part is beside TRUE, FALSE and UNKNOWN is found by asking for it under the stricter choice of `type_mismatch`, as
-`mqsel.explain` does for one message. Every row is counted once for each part. Follows SPARK.md §6.
+`mqsel.analysis.explain` does for one message. Every row is counted once for each part. Follows SPARK.md §6.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 import mqsel.matcher
 from mqsel import errors
-from mqsel.checker import Checked, check
-from mqsel.dialect import IBM_MQ, Dialect
-from mqsel.nodes import And, Literal, Node, Not, Or, children, unparse
-from mqsel.parser import parse
+from mqsel.language.checker import Checked, check
+from mqsel.language.dialect import IBM_MQ, Dialect
+from mqsel.language.nodes import And, Literal, Node, Not, Or, children, unparse
+from mqsel.language.parser import parse
 from mqsel.spark.columns import Layout, Place, Source, Sources
 from mqsel.spark.native import Condition, NoTranslation, condition
 from mqsel.spark.plan import arrow_column, check_batches

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import mqsel.matcher
 from mqsel import _messages, errors
-from mqsel.dialect import Dialect
 from mqsel.errors import ArgumentError, DecodeError
 from mqsel.formats import Reader, decoder, first_note
 from mqsel.formats._mq import Decoder
@@ -22,8 +21,9 @@ from mqsel.formats.jms import JMS
 from mqsel.formats.mqmd import HIDDEN, MQMD
 from mqsel.formats.mqrfh2 import ELEMENT_TYPES
 from mqsel.formats.records import UNREADABLE, readers
+from mqsel.language.dialect import Dialect
+from mqsel.machine.program import Program
 from mqsel.matcher import Matcher
-from mqsel.program import Program
 from mqsel.spark.columns import SPARK_TYPES, Source, Sources
 from mqsel.spark.ship import arrow_function
 from mqsel.values import Float32

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from mqsel import errors
-from mqsel.cluster import reason
+from mqsel.machine.program import FORMAT_VERSION, VERSION, Program
 from mqsel.matcher import Matcher
-from mqsel.program import FORMAT_VERSION, VERSION, Program
+from mqsel.spark.job import reason
 
 if TYPE_CHECKING:
     import pyarrow as pa  # type: ignore[import-untyped]
@@ -39,8 +39,8 @@ def guard() -> Callable[[], None]:
         import sys  # noqa: PLC0415
 
         try:
-            from mqsel.program import FORMAT_VERSION as FORMAT  # noqa: PLC0415
-            from mqsel.program import VERSION as HERE  # noqa: PLC0415
+            from mqsel.machine.program import FORMAT_VERSION as FORMAT  # noqa: PLC0415
+            from mqsel.machine.program import VERSION as HERE  # noqa: PLC0415
             from mqsel.spark.ship import evaluate  # noqa: F401, PLC0415
         except ImportError as error:
             problem = f"mqsel {version} cannot be imported in the Spark Python worker: {error}"
@@ -288,7 +288,7 @@ def check_cluster(spark: SparkSession, *, tasks: int | None = None) -> Cluster:
 
         time.sleep(0.1)  # long enough for the next task to go to another executor
         try:
-            from mqsel.program import FORMAT_VERSION, VERSION  # noqa: PLC0415
+            from mqsel.machine.program import FORMAT_VERSION, VERSION  # noqa: PLC0415
             from mqsel.spark.ship import evaluate  # noqa: F401, PLC0415
 
             same = (version, number) == (VERSION, FORMAT_VERSION)

@@ -18,15 +18,16 @@ from pyspark.sql.datasource import DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
 import mqsel.matcher
-from mqsel import errors, formats, parquet
-from mqsel.dialect import PRESETS
+from mqsel import errors, formats
 from mqsel.errors import DecodeError, FileError, MqselError, PropertyTypeError
+from mqsel.files import parquet
+from mqsel.files.framings import FRAMINGS, TEXTS
+from mqsel.files.parts import Part, kind_of, listed, messages, packed, parts
 from mqsel.formats._mq import Decoder as MQDecoder
-from mqsel.formats.files import FRAMINGS, TEXTS
 from mqsel.formats.jsonl import message_from_json, object_from_json
 from mqsel.formats.records import SCHEMAS, reader
+from mqsel.language.dialect import PRESETS
 from mqsel.matcher import Matcher
-from mqsel.parts import Part, kind_of, listed, messages, packed, parts
 from mqsel.spark.columns import SPARK_TYPES, Sources, is_writable
 from mqsel.spark.ship import guard
 from mqsel.values import TYPE_NAMES
@@ -59,7 +60,8 @@ class DataSource(SparkDataSource):
         options: ``path``: a file, a directory or a pattern, which the driver and every worker see; ``load`` takes
             several. ``selector``. ``format``: one of `FORMATS` ("jsonl" and "dmpmqmsg" are "json" and "qload" too);
             found by the first file's first bytes if left out.
-            ``dialect``: a name of `mqsel.dialect.PRESETS`, by default IBM_MQ. ``errors``: "raise", or "skip" what is
+            ``dialect``: a name of `mqsel.language.dialect.PRESETS`, by default IBM_MQ.
+            ``errors``: "raise", or "skip" what is
             no message, and log how many they were. ``columns``: of properties, as ``color string, weight int``.
             ``types``: of properties whose source lost them, as ``weight=int32, price=float64``.
 

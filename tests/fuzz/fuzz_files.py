@@ -20,8 +20,8 @@ import zlib
 from pathlib import Path
 
 from mqsel.errors import ArgumentError, FileError, PropertyTypeError
+from mqsel.files.framings import FRAMINGS, TEXTS, content_of, format_of, length_prefixed, pieces, qload_text
 from mqsel.formats import mq, records
-from mqsel.formats.files import FRAMINGS, TEXTS, content_of, format_of, length_prefixed, pieces, qload_text
 
 VECTORS = Path(__file__).resolve().parent.parent / "vectors" / "formats"
 TOKENS = [

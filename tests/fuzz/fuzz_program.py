@@ -26,10 +26,10 @@ import programs
 import strategies
 
 import mqsel
-from mqsel.dialect import PRESETS
 from mqsel.errors import ProgramError
-from mqsel.opcodes import TABLE
-from mqsel.program import Program, encode_code
+from mqsel.language.dialect import PRESETS
+from mqsel.machine.opcodes import TABLE
+from mqsel.machine.program import Program, encode_code
 
 
 def sealed(data: bytes) -> bytes:

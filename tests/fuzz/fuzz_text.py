@@ -19,10 +19,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import strategies
 
 import mqsel
-from mqsel.dialect import PRESETS
 from mqsel.errors import PropertyTypeError, SelectorError
-from mqsel.nodes import unparse
-from mqsel.parser import parse
+from mqsel.language.dialect import PRESETS
+from mqsel.language.nodes import unparse
+from mqsel.language.parser import parse
 
 TOKENS = [
     *"= <> < <= > >= + - * / ( ) , . ' '' \" -- /* ; ! != == && || % ` \\ [ ] { } : ? @ # ~ ^ | & $ _ €".split(),

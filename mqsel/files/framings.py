@@ -27,8 +27,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from mqsel.errors import ArgumentError, FileError, bad_line, bad_prefix, file_trouble, long_message
-from mqsel.formats.amqsbcg import pieces_of_amqsbcg
-from mqsel.formats.dumps import BLANK, FIELDS, MAX_MESSAGE, Piece, field_bytes, lines, on_queue, shown
+from mqsel.files.amqsbcg import pieces_of_amqsbcg
+from mqsel.files.dumps import BLANK, FIELDS, MAX_MESSAGE, Piece, field_bytes, lines, on_queue, shown
 from mqsel.formats.mqmd import MQMD_LENGTH_1, MQMD_LENGTH_2
 
 _LISTED = 100  # errors kept by a reader that skips

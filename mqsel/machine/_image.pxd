@@ -4,7 +4,7 @@ from cpython.object cimport PyObject
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
-from mqsel._verifier cimport Verified
+from mqsel.machine._verifier cimport Verified
 
 cdef extern from "Python.h":
     int PyUnicode_KIND(PyObject *text)

@@ -12,8 +12,8 @@ cimport cython
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 
-from mqsel import opcodes as _opcodes
-from mqsel.dialect import Dialect
+from mqsel.machine import opcodes as _opcodes
+from mqsel.language.dialect import Dialect
 from mqsel.errors import ArgumentError, ProgramError
 
 # In C, where nobody puts another class in its place.
@@ -86,7 +86,7 @@ cdef object refuse(str message, Py_ssize_t address):
 cdef class Verified:
     """What is safe to run, and how deep its stacks grow. Set when it is made and never again.
 
-    Args: as those of `mqsel.program.Program`.
+    Args: as those of `mqsel.machine.program.Program`.
     Raises: ProgramError: with the address of the first instruction at fault, where one is at fault.
     """
 

@@ -29,14 +29,14 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport free
 from libc.string cimport memchr, memcmp
 
-from mqsel._opcodes cimport *
+from mqsel.machine._opcodes cimport *
 
 from collections.abc import Mapping
 
 from mqsel import errors
 from mqsel.errors import ArgumentError, DecodeError, PropertyTypeError
-from mqsel.program import Program
-from mqsel.schema import as_schema
+from mqsel.machine.program import Program
+from mqsel.machine.schema import as_schema
 from mqsel.values import TYPE_NAMES as _TYPES
 from mqsel.values import Float32, Int8, Int16, Int32
 
@@ -1606,7 +1606,7 @@ cdef class Record:
     """A reusable message: one typed C slot for each property of a schema.
 
     Args:
-        schema: names, (name, type) pairs, or a mapping of names to types; see `mqsel.schema`.
+        schema: names, (name, type) pairs, or a mapping of names to types; see `mqsel.machine.schema`.
         values: a mapping, or a sequence in the order of the schema; None leaves every property NULL.
 
     Raises: PropertyTypeError: a value that the declared type does not hold.

@@ -19,10 +19,10 @@ import zlib
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from mqsel._verifier import Verified
-from mqsel.dialect import CHOICES, Dialect
 from mqsel.errors import ArgumentError, ProgramError, Span, quoted
-from mqsel.opcodes import FUSED_BITS, FUSED_LIMIT, TABLE, Constant, Pattern, Row
+from mqsel.language.dialect import CHOICES, Dialect
+from mqsel.machine._verifier import Verified
+from mqsel.machine.opcodes import FUSED_BITS, FUSED_LIMIT, TABLE, Constant, Pattern, Row
 
 VERSION = "0.1.0"
 FORMAT_VERSION = 1

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 from mqsel import formats
 from mqsel.errors import DecodeError, FileError, MqselError, PropertyTypeError, shortened
+from mqsel.files.dumps import Piece
+from mqsel.files.framings import FRAMINGS
 from mqsel.formats import records
-from mqsel.formats.dumps import Piece
-from mqsel.formats.files import FRAMINGS
 from mqsel.formats.jms import DESCRIPTOR
 from mqsel.formats.jsonl import object_from_json, typed
 from mqsel.values import CLASS_NAMES as _TYPES

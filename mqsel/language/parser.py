@@ -24,9 +24,9 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from mqsel import errors
-from mqsel.dialect import Dialect
-from mqsel.lexer import KEYWORDS, NO_COMMENTS, TWO_MINUS_SIGNS, Token, Tokens, dashes, scan
-from mqsel.nodes import (
+from mqsel.language.dialect import Dialect
+from mqsel.language.lexer import KEYWORDS, NO_COMMENTS, TWO_MINUS_SIGNS, Token, Tokens, dashes, scan
+from mqsel.language.nodes import (
     And,
     Arithmetic,
     Between,

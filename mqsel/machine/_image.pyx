@@ -13,13 +13,13 @@ from libc.stdint cimport int32_t, uint8_t, uint32_t
 from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memcmp
 
-from mqsel._opcodes cimport *
-from mqsel._verifier cimport Verified
+from mqsel.machine._opcodes cimport *
+from mqsel.machine._verifier cimport Verified
 
 import sys
 
 from mqsel.errors import ProgramError
-from mqsel.opcodes import TABLE as _TABLE
+from mqsel.machine.opcodes import TABLE as _TABLE
 
 cdef enum:
     CROWD = 64      # places passed for each string of a list, on average: at half full it is less than one

@@ -19,9 +19,9 @@ from itertools import chain
 from typing import IO, TYPE_CHECKING, Any
 
 from mqsel.errors import FileError, MqselError
+from mqsel.files.parts import Part, kind_of, listed, parts
+from mqsel.files.scan import BYTES, Ask, Sifted, Tally, sift, sift_part, why
 from mqsel.matcher import Matcher
-from mqsel.parts import Part, kind_of, listed, parts
-from mqsel.sifting import BYTES, Ask, Sifted, Tally, sift, sift_part, why
 
 if TYPE_CHECKING:
     from pyspark import RDD, SparkContext

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import NamedTuple, cast
 
 from mqsel import errors
-from mqsel.dialect import Dialect
-from mqsel.lexer import TWO_MINUS_SIGNS, dashes
-from mqsel.nodes import (
+from mqsel.language.dialect import Dialect
+from mqsel.language.lexer import TWO_MINUS_SIGNS, dashes
+from mqsel.language.nodes import (
     And,
     Arithmetic,
     Between,

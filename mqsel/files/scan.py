@@ -12,15 +12,16 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from mqsel import formats, parquet
+from mqsel import formats
 from mqsel.errors import DecodeError, FileError, MqselError, PropertyTypeError
+from mqsel.files import parquet
+from mqsel.files.dumps import Piece
+from mqsel.files.framings import FRAMINGS
+from mqsel.files.parts import Part, messages
 from mqsel.formats import records
 from mqsel.formats._mq import Decoder as MQDecoder
-from mqsel.formats.dumps import Piece
-from mqsel.formats.files import FRAMINGS
 from mqsel.formats.jsonl import message_from_json, object_from_json, typed
 from mqsel.matcher import Matcher
-from mqsel.parts import Part, messages
 from mqsel.values import Truth
 
 REPORTED = 10  # skipped messages reported in full
@@ -138,7 +139,7 @@ def sift(matcher: Matcher, ask: Ask, pieces: Iterable[bytes | Piece | FileError]
     Args:
         matcher: selects.
         ask: the options.
-        pieces: lines, for formats that have a message on each; else what `mqsel.formats.files` makes of a file.
+        pieces: lines, for formats that have a message on each; else what `mqsel.files.framings` makes of a file.
     """
     tally = Tally()
     spelled = spellings(matcher)

@@ -23,7 +23,7 @@ from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, u
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcmp, memcpy, strcmp, strlen, strncmp
 
-from mqsel._vm cimport (
+from mqsel.machine._vm cimport (
     BOOLEAN, BYTES, FLOAT32, FLOAT64, INT32, INT64, NULL_VALUE, STRING, TRUE, UNKNOWN,
     ColumnSource, Frame, Image, Machine, Pace, Slot, pace_look, pace_start,
 )

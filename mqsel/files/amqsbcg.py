@@ -17,8 +17,8 @@ from collections.abc import Iterator
 from typing import IO, Any
 
 from mqsel.errors import ArgumentError, FileError, bad_line
+from mqsel.files.dumps import BLANK, MAX_MESSAGE, Piece, field_bytes, is_little, lines, on_queue, shown, turner
 from mqsel.formats import mq
-from mqsel.formats.dumps import BLANK, MAX_MESSAGE, Piece, field_bytes, is_little, lines, on_queue, shown, turner
 from mqsel.formats.jms import JMS
 from mqsel.formats.mqmd import (
     MQDLH,

@@ -1,7 +1,7 @@
 from typing_extensions import Self, disjoint_base
 
-from mqsel.dialect import Dialect
-from mqsel.opcodes import Constant
+from mqsel.language.dialect import Dialect
+from mqsel.machine.opcodes import Constant
 
 @disjoint_base
 class Verified:

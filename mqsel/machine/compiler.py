@@ -13,9 +13,9 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from mqsel import errors
-from mqsel.checker import Checked
 from mqsel.errors import Span
-from mqsel.nodes import (
+from mqsel.language.checker import Checked
+from mqsel.language.nodes import (
     And,
     Arithmetic,
     Between,
@@ -31,8 +31,8 @@ from mqsel.nodes import (
     Sign,
     children,
 )
-from mqsel.opcodes import CODE, FUSED_BITS, FUSED_LIMIT, OPERAND_LIMIT, TABLE, Constant, Pattern
-from mqsel.program import Program, encode_code, encode_spans
+from mqsel.machine.opcodes import CODE, FUSED_BITS, FUSED_LIMIT, OPERAND_LIMIT, TABLE, Constant, Pattern
+from mqsel.machine.program import Program, encode_code, encode_spans
 
 _RELATIONS = {
     "=": "EQUAL",

@@ -22,8 +22,8 @@
 from cpython.object cimport PyObject
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
-from mqsel._image cimport *
-from mqsel._verifier cimport Verified
+from mqsel.machine._image cimport *
+from mqsel.machine._verifier cimport Verified
 
 
 # One property of the message at hand: a cache line.

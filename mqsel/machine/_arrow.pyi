@@ -3,7 +3,7 @@ from typing import final
 
 import pyarrow as pa  # type: ignore[import-untyped]
 
-from mqsel._vm import Machine
+from mqsel.machine._vm import Machine
 
 @final
 class Batch:

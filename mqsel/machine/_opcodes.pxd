@@ -1,4 +1,4 @@
-# Generated from opcodes.py by `python mqsel/opcodes.py`; a test proves it fresh.
+# Generated from opcodes.py by `python mqsel/machine/opcodes.py`; a test proves it fresh.
 
 cdef enum Op:
     PUSH_SLOT = 0  # ( -- value )  push the property; one the message lacks is NULL

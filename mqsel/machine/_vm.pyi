@@ -4,8 +4,8 @@ from typing import Any, final
 from typing_extensions import disjoint_base
 
 from mqsel.errors import MqselError
-from mqsel.program import Program
-from mqsel.schema import Schema, SchemaLike
+from mqsel.machine.program import Program
+from mqsel.machine.schema import Schema, SchemaLike
 
 __pyx_capi__: dict[str, object]
 

@@ -14,10 +14,11 @@ from glob import glob, has_magic
 from pathlib import Path
 from typing import NamedTuple
 
-from mqsel import errors, parquet
+from mqsel import errors
 from mqsel.errors import FileError, file_trouble
-from mqsel.formats.dumps import Piece
-from mqsel.formats.files import FRAMINGS, format_of, opened, pieces
+from mqsel.files import parquet
+from mqsel.files.dumps import Piece
+from mqsel.files.framings import FRAMINGS, format_of, opened, pieces
 
 SIZE = 32 << 20  # bytes of a part
 TROUBLE = (OSError, EOFError, zlib.error)

@@ -15,8 +15,8 @@ import unicodedata
 from typing import NamedTuple
 
 from mqsel import errors
-from mqsel.dialect import Dialect
 from mqsel.errors import Span
+from mqsel.language.dialect import Dialect
 
 KEYWORDS = frozenset("NULL TRUE FALSE NOT AND OR BETWEEN LIKE IN IS ESCAPE".split())
 

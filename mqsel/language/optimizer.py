@@ -14,9 +14,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from itertools import groupby
 
-from mqsel.checker import Checked, apply, kind_of, literal_value
-from mqsel.dialect import Dialect
-from mqsel.nodes import (
+from mqsel.language.checker import Checked, apply, kind_of, literal_value
+from mqsel.language.dialect import Dialect
+from mqsel.language.nodes import (
     And,
     Arithmetic,
     Between,

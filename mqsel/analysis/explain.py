@@ -11,14 +11,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from mqsel._vm import Machine
-from mqsel.checker import Checked, check
-from mqsel.compiler import lower
-from mqsel.dialect import Dialect
 from mqsel.errors import Span, quoted
-from mqsel.nodes import And, Identifier, Literal, Node, Not, Or, children, walk
-from mqsel.parser import parse
-from mqsel.program import Program
+from mqsel.language.checker import Checked, check
+from mqsel.language.dialect import Dialect
+from mqsel.language.nodes import And, Identifier, Literal, Node, Not, Or, children, walk
+from mqsel.language.parser import parse
+from mqsel.machine._vm import Machine
+from mqsel.machine.compiler import lower
+from mqsel.machine.program import Program
 from mqsel.values import AND, NOT, OR, Truth
 
 

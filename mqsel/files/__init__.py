@@ -1,0 +1,5 @@
+"""Files of messages: opened, taken apart, selected from, inspected."""
+
+from mqsel.files.framings import length_prefixed, messages, qload_text
+
+__all__ = ["length_prefixed", "messages", "qload_text"]
