@@ -1,0 +1,97 @@
+"""The documents: what they show runs and prints what they say, and what is cited can be opened."""
+
+from __future__ import annotations
+
+import doctest
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import ROOT, VECTORS_ROOT, json_lines
+
+import mqsel
+
+PACKAGE = Path(mqsel.__file__).parent
+DOCUMENTS = [path for path in (ROOT / "README.md", *sorted(PACKAGE.rglob("README.md"))) if path.exists()]
+NAMES = [path.relative_to(path.parents[len(path.parts) - len(ROOT.parts) - 1]).as_posix() for path in DOCUMENTS]
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+# The titles of public pages that a source may name.
+PAGES = re.compile(r"(?:IBM MQ 9\.4|Jakarta Messaging 3\.1|APAR|the framing of mqsel itself)\b")
+
+
+def blocks(document: Path, language: str) -> list[tuple[int, str]]:
+    """Give the line and the text of each block of code of *language*."""
+    text = document.read_text(encoding="utf-8")
+    return [
+        (text.count("\n", 0, found.start()) + 1, found[2]) for found in BLOCK.finditer(text) if found[1] == language
+    ]
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=NAMES)
+def test_sessions(document: Path) -> None:
+    """Each session of Python (``>>>``) prints what stands below it; a document is one session from top to bottom."""
+    names: dict[str, object] = {}
+    runner = doctest.DocTestRunner(verbose=False, optionflags=doctest.NORMALIZE_WHITESPACE)
+    said: list[str] = []
+    for line, text in blocks(document, "python"):
+        if ">>>" in text:
+            session = doctest.DocTestParser().get_doctest(text, names, document.name, str(document), line)
+            runner.run(session, out=said.append, clear_globs=False)
+            names = session.globs
+
+    assert "".join(said) == ""
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=NAMES)
+def test_commands(document: Path, tmp_path: Path) -> None:
+    """Each command line that begins with mqsel, or pipes into it, ends without trouble."""
+    if not (ROOT / "bench").exists():
+        pytest.skip("the sample files do not stand beside the tests")
+    (tmp_path / "bench").symlink_to(ROOT / "bench")
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    for line, text in blocks(document, "sh"):
+        for command in text.replace("\\\n", " ").splitlines():
+            if re.match(r"(echo .*\| *)?mqsel (match|inspect|check|explain) (?!SELECTOR|FILE)", command):
+                names = {**os.environ, "PATH": path}
+                done = subprocess.run(
+                    ["bash", "-c", command], check=False, cwd=tmp_path, env=names, capture_output=True, text=True
+                )
+                assert done.returncode == 0, f"line {line}: {command}\n{done.stderr}"
+
+
+def test_sources_can_be_followed() -> None:
+    """Every source of a vector is a section of a document that ships, or a public page by its title."""
+    wrong: set[str] = set()
+    for path in VECTORS_ROOT.rglob("*.jsonl"):
+        for vector in json_lines(path):
+            cited = re.match(r"mqsel/([\w/]+\.md) (§\d+)", vector["source"])
+            if cited:
+                document = PACKAGE / cited[1]
+                found = document.exists() and re.search(
+                    rf"^## {cited[2]}\b", document.read_text(encoding="utf-8"), re.MULTILINE
+                )
+            else:
+                found = PAGES.match(vector["source"])
+            if not found:
+                wrong.add(vector["source"])
+
+    assert wrong == set()
+
+
+def test_citations_of_the_code_can_be_followed() -> None:
+    """A section that the code cites, as in "language §5", stands in the README of that folder."""
+    wrong: set[str] = set()
+    for path in [*PACKAGE.rglob("*.p*"), *Path(__file__).parent.rglob("*.py")]:
+        if path.suffix not in (".py", ".pyx", ".pxd", ".pyi"):
+            continue
+        text = path.read_text(encoding="utf-8")
+        for folder, sections in re.findall(r"\b(language|formats|spark|machine)((?:(?:,| and| to)? §\d+)+)", text):
+            shown = (PACKAGE / folder / "README.md").read_text(encoding="utf-8")
+            for section in re.findall(r"§\d+", sections):
+                if not re.search(rf"^## {section}\b", shown, re.MULTILINE):
+                    wrong.add(f"{path.name}: {folder} {section}")
+
+    assert wrong == set()
