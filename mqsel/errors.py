@@ -2,7 +2,7 @@
 
 Every wording stands here, one constructor per wording, so that call sites say what they found and nothing else.
 An error is a value: ``args`` is the bare message, everything else is an attribute, so it survives pickling from an
-executor. Owns no rule of the language. Follows HOUSE §7 and *IBM MQ 9.4, Reason codes*.
+executor. Owns no rule of the language. Follows *IBM MQ 9.4, Reason codes*.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The straight line from text to matcher, and the matcher people hold.
 
 The only room that knows the whole pipeline. A matcher travels as its verified program: nothing is parsed again on the
-other side. Follows HOUSE §8.
+other side.
 """
 
 from __future__ import annotations

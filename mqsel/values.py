@@ -1,7 +1,7 @@
 """Truth values, property types and the arithmetic of constants: the semantics as tables.
 
 What stands here decides constants at compile time and names types; messages are evaluated by the machine alone.
-Knows nothing of text, trees or programs. Follows LANGUAGE §1 and §5; numbers of types from *IBM MQ 9.4, MQTYPE*.
+Knows nothing of text, trees or programs. Follows language §1 and §5; numbers of types from *IBM MQ 9.4, MQTYPE*.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Truth(IntEnum):
 
 F, T, U, E = Truth.FALSE, Truth.TRUE, Truth.UNKNOWN, Truth.ERR
 
-# AND[a][b], OR[a][b]: LANGUAGE §1. A decided left side hides the right one; any other ERR wins.
+# AND[a][b], OR[a][b]: language §1. A decided left side hides the right one; any other ERR wins.
 AND = ((F, F, F, F), (F, T, U, E), (F, U, U, E), (E, E, E, E))
 OR = ((F, T, U, E), (T, T, T, T), (U, T, U, E), (E, E, E, E))
 NOT = (T, F, U, E)
@@ -161,7 +161,7 @@ def arithmetic(sign: str, left: int | float, right: int | float) -> int | float 
     """Compute ``left sign right`` on two literals, which are INT64 (int) or FLOAT64 (float).
 
     Returns: the number, or None for an integer division by zero (ERR).
-    Source: LANGUAGE §5, Arithmetic.
+    Source: language §5, Arithmetic.
     """
     if isinstance(left, int) and isinstance(right, int):
         match sign:
@@ -196,7 +196,7 @@ def negate(value: int | float) -> int | float:
 
 
 def compare(sign: str, left: object, right: object) -> Truth:
-    """Compare two literals of one kind. An INT64 beside a FLOAT64 becomes a double (LANGUAGE §5, Comparison)."""
+    """Compare two literals of one kind. An INT64 beside a FLOAT64 becomes a double (language §5, Comparison)."""
     if isinstance(left, float) or isinstance(right, float):
         left, right = float(left), float(right)  # type: ignore[arg-type]
     match sign:

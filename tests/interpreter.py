@@ -177,7 +177,7 @@ class _Run:
         return self.oracle.compare(_SIGNS[name], *values)
 
     def between(self, negated: bool, operand: oracle.Value, low: oracle.Value, high: oracle.Value) -> str:
-        """LANGUAGE §5: `>= AND <=`, negated `< OR >`; §2: `between_null` says what a NULL makes of them."""
+        """Language §5: `>= AND <=`, negated `< OR >`; §2: `between_null` says what a NULL makes of them."""
         if self.program.dialect.between_null == "literal" and NULL in (operand, low, high):
             return _truth(negated)
         decisive = TRUE if negated else FALSE

@@ -1,6 +1,6 @@
 """The meaning of a selector, written a second time: a tree-walker that shares nothing with the engine but the tree.
 
-Owns no meaning of its own. Source: LANGUAGE §1 (truth), §2 (fields of a dialect), §5 (evaluation) and §6 (names),
+Owns no meaning of its own. Source: language §1 (truth), §2 (fields of a dialect), §5 (evaluation) and §6 (names),
 quoted rule by rule. Plain and recursive on purpose; must not know the optimizer, the compiler or the machine, and
 ignores what an optimizer notes on a node.
 """
@@ -57,7 +57,7 @@ def evaluate(node: nodes.Node, properties: Properties, dialect: Dialect) -> str:
     Args:
         node: the tree of a selector.
         properties: (type, value) by name; a name that is absent is NULL.
-        dialect: the choices of LANGUAGE §2.
+        dialect: the choices of language §2.
 
     Returns:
         "TRUE", "FALSE", "UNKNOWN" or "ERR".

@@ -1,7 +1,7 @@
 """Random selectors and random messages for them: every rule of the grammar, values that hit and values that miss.
 
 One plain seeded generator; the Hypothesis strategies only lend it their randomness. Writes text, because text is what
-users write. Follows LANGUAGE §3 and §4; knows the letters and the static types of each dialect and no evaluation.
+users write. Follows language §3 and §4; knows the letters and the static types of each dialect and no evaluation.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _JAVA_SPACES = (" ", "  ", "\t", "\n", "\r\n", "\f")
 
 @dataclass(frozen=True)
 class Letters:
-    """What the text of one dialect may use: LANGUAGE §2."""
+    """What the text of one dialect may use: language §2."""
 
     names: tuple[str, ...] = _NAMES
     spaces: tuple[str, ...] = _JAVA_SPACES
@@ -54,7 +54,7 @@ LETTERS = {
     "JMS": Letters(),
 }
 
-# LANGUAGE §4 within its static types: weight and form. Lower-case words are rules, capitals keywords, `…-name` an
+# language §4 within its static types: weight and form. Lower-case words are rules, capitals keywords, `…-name` an
 # identifier that mostly has that type in the message; everything else stands for itself. First form: the shallow one.
 _CONDITION = (
     (3, "predicate"),
@@ -262,7 +262,7 @@ class _Author:
         return [_quoted(self.rng.choice((*likely, odd, odd))), *([] if escape is None else ["ESCAPE", _quoted(escape)])]
 
     def number(self) -> list[str]:
-        """Write a numeric literal in one of the spellings of LANGUAGE §3."""
+        """Write a numeric literal in one of the spellings of language §3."""
         value = self.rng.choice(self.rng.choice((_INTEGERS, _INTEGERS, _INTEGERS, _EXTREMES, _FLOATS, _FLOATS)))
         kind, known = self.message.get(self.last_name, ("null", None))
         if kind in _NUMBERS and math.isfinite(known) and self.rng.random() < 0.3:

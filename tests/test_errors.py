@@ -130,7 +130,7 @@ def test_reason_has_name_and_number() -> None:
 
 
 def test_invalid_name_carries_2442_in_its_hint() -> None:
-    """LANGUAGE §6: an invalid name has the selector reason code and 2442 in its hint."""
+    """Language §6: an invalid name has the selector reason code and 2442 in its hint."""
     with pytest.raises(errors.SelectorSyntaxError) as caught:
         mqsel.compile("JMSFoo = 1", dialect=IBM_MQ)
 

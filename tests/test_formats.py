@@ -59,7 +59,7 @@ def test_vectors_have_their_form() -> None:
         keys = list(vector)
         assert keys[:3] == ["id", "source", "message"], vector["id"]
         bytes.fromhex(vector["message"])
-        assert vector["source"].startswith(("IBM-MQ.md ", "IBM MQ 9.4, "))
+        assert vector["source"].startswith(("mqsel/formats/README.md §", "IBM MQ 9.4, ", "APAR "))
         if "error" in vector:
             assert set(keys[3:]) <= {"options", "error", "note"}
             assert list(vector["error"]) == ["structure", "offset", "reason", "message"]
@@ -702,7 +702,7 @@ def test_decode_error_survives_pickling() -> None:
     ],
 )
 def test_invalid_names(folder: bytes) -> None:
-    """A message with an invalid name is never selected under IBM_MQ, unless the name is to be ignored (seed 000)."""
+    """A message with an invalid name is never selected under IBM_MQ, unless the name is to be ignored (formats §2)."""
     raw = _wrapped(b"<usr><a>1</a></usr>", folder, b"<other><x-y>1</x-y></other>")
     is_malformed = folder.endswith(b"-->")  # what is in it is no property
     for text in ("a = '1'", "a IS NOT NULL", "zz IS NULL", "Root.MQMD.MsgType = 8"):

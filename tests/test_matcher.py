@@ -283,7 +283,7 @@ OPTIONS = {"JMSMessageID": "MQMO_MATCH_MSG_ID", "JMSCorrelationID": "MQMO_MATCH_
 @pytest.mark.parametrize("dialect", PRESETS.values(), ids=PRESETS)
 @pytest.mark.parametrize("name", OPTIONS)
 def test_match_option(name: str, dialect: mqsel.Dialect) -> None:
-    """LANGUAGE §8: alone, the name on the left, no parentheses, hex in any case: the option and the 24 bytes."""
+    """Language §8: alone, the name on the left, no parentheses, hex in any case: the option and the 24 bytes."""
     wanted = (OPTIONS[name], bytes.fromhex(HEX))
     for digits in (HEX, HEX.upper(), HEX.lower()):
         for text in ("{} = 'ID:{}'", " {}='ID:{}' ", "\n{}\t=\r\n'ID:{}'\f"):
@@ -343,7 +343,7 @@ def test_an_identifier_is_matched_as_text() -> None:
 @pytest.mark.parametrize("optimize", [True, False])
 @pytest.mark.parametrize("name", OPTIONS)
 def test_24_zero_bytes_match_every_message(name: str, optimize: bool, dialect: mqsel.Dialect) -> None:
-    """LANGUAGE §8, MQMI_NONE and MQCI_NONE: whatever the header holds, and where it is missing."""
+    """Language §8, MQMI_NONE and MQCI_NONE: whatever the header holds, and where it is missing."""
     messages = [{}, {name: None}, {name: "ID:" + "0" * 48}, {name: f"ID:{HEX}"}, {name: 5}, {name: ""}]
     for text in (f"{name} = 'ID:{'0' * 48}'", f"{name}='ID:{'0' * 48}' "):
         matcher = mqsel.compile(text, dialect=dialect, optimize=optimize)
@@ -985,7 +985,7 @@ def test_streams_that_are_abandoned() -> None:
 
 
 def _folded(node: nodes.Node, parts: Iterator[Part], depth: int = 0) -> Truth | None:
-    """Give the truth of a part, after checking that it follows from the parts below it by the tables of LANGUAGE §1."""
+    """Give the truth of a part, after checking that it follows from the parts below it by the tables of language §1."""
     part = next(parts)
     assert part.depth == depth
     if isinstance(node, nodes.Not):

@@ -169,7 +169,7 @@ VALUES: dict[str, tuple[Any, str, Any]] = {
 
 @pytest.mark.parametrize(("value", "kind", "plain"), VALUES.values(), ids=VALUES)
 def test_python_values_have_the_types_of_the_table(value: Any, kind: str, plain: Any) -> None:
-    """LANGUAGE §1: `bool` before `int`, subclasses as what they are underneath, wrappers as the narrow types."""
+    """Language §1: `bool` before `int`, subclasses as what they are underneath, wrappers as the narrow types."""
     found, got = read(value)
 
     assert found == kind
@@ -291,7 +291,7 @@ def test_a_released_memoryview_is_no_property() -> None:
     [("y = 1", "TRUE"), ("y = 2 AND x = 1", "FALSE"), ("y = 1 OR x = 1", "TRUE"), ("NOT (y = 1 OR x)", "FALSE")],
 )
 def test_a_wrong_value_hurts_only_if_it_is_read(selector: str, wanted: str) -> None:
-    """LANGUAGE §1: raised only if the selector reads that property; evaluation is lazy, left to right."""
+    """Language §1: raised only if the selector reads that property; evaluation is lazy, left to right."""
     bad = {"x": [], "y": 1}
     laid_out = {"schema": ("x", "y")}
 
@@ -685,7 +685,7 @@ def test_keys_of_other_kinds_are_not_properties() -> None:
 
 @pytest.mark.parametrize("kind", MAPPINGS.values(), ids=MAPPINGS)
 def test_usr_x_and_x_are_one_property(kind: Callable[[dict[str, Any]], Any]) -> None:
-    """LANGUAGE §6: under mqi names both spellings read either spelling; elsewhere a name is its letters."""
+    """Language §6: under mqi names both spellings read either spelling; elsewhere a name is its letters."""
     for written, sent in itertools.product(("x", "usr.x"), repeat=2):
         assert truth(f"{written} = 5", kind({sent: 5})) == "TRUE", (written, sent)
     assert truth("x IS NULL", kind({"usr.x": 5}), dialect=JMS) == "TRUE"
@@ -939,7 +939,7 @@ class Noting(dict):  # type: ignore[type-arg]
 @pytest.mark.parametrize("optimize", [True, False])
 @pytest.mark.parametrize("name", PRESETS)
 def test_only_what_decides_is_fetched(name: str, optimize: bool) -> None:
-    """Invariant: no property is fetched twice, and none that the lazy evaluation of LANGUAGE §1 would not read."""
+    """Invariant: no property is fetched twice, and none that the lazy evaluation of language §1 would not read."""
     rng = random.Random(f"lazy {name}")
     for _ in range(300):
         text, properties = strategies.random_case(rng, name)
@@ -1461,7 +1461,7 @@ def test_record_round_trip() -> None:
 
 
 def like(text: str, pattern: str, escape: str | None = None) -> bool:
-    """Match naively, by recursion: LANGUAGE §5, LIKE, word by word."""
+    """Match naively, by recursion: language §5, LIKE, word by word."""
     if not pattern:
         return not text
     head, rest = pattern[0], pattern[1:]

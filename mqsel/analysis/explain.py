@@ -1,7 +1,7 @@
 """Why a message was selected, or not: the truth of every part of a selector, with the values it saw.
 
 There is no second evaluator: each test of the tree is lowered to a program of its own and run by the machine, once, and
-the tables of LANGUAGE §1 join their truths. What a test *is* (mismatch, NULL in arithmetic, division by zero) is found
+the tables of language §1 join their truths. What a test *is* (mismatch, NULL in arithmetic, division by zero) is found
 by running it under the other choice of the dialect field. Knows the stages above the machine and no matcher.
 """
 

@@ -7,7 +7,7 @@ where it was left out, then the data on lines ``X`` (hexadecimal digits), ``S`` 
 In a length-prefixed file four bytes, a big-endian number, say how long the message is that follows them. A file that
 begins with a structure (MQMD, MQRFH2) is one message: no message is as long as ``MD  `` would be as a length.
 
-Reads no more of a file than one message. Knows neither properties nor selectors. Follows SPARK.md §5e.
+Reads no more of a file than one message. Knows neither properties nor selectors. Follows formats §8.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Parquet files, read by what a selector needs: first its properties, then the rest of what it selects.
 
 A row group of which nothing is selected gives up no other column. Rows never become Python objects here. pyarrow is
-imported where something is called. Follows SPARK.md §3.
+imported where something is called. Follows formats §8: Parquet.
 """
 
 from __future__ import annotations

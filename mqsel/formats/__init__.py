@@ -186,7 +186,7 @@ def _mq_decoder(
     """Make the decoder of raw IBM MQ messages."""
     if invalid_names not in (None, "never", "ignore"):
         raise ArgumentError(f"invalid_names is {invalid_names!r}: expected 'never' or 'ignore'")
-    # The rule is IBM MQ's own (seed 000); other dialects allow other names.
+    # The rule is IBM MQ's own (formats §2); other dialects allow other names.
     never = invalid_names == "never" or (invalid_names is None and matcher.dialect.headers == "mqi")
     return MQDecoder(matcher.properties, strip=strip, ccsid=ccsid, never=never, match_option=matcher.match_option)
 

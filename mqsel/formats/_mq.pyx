@@ -5,7 +5,7 @@
 The MQMD, the MQMDE and the chained headers are read by the tables of `mqmd`, folders by those of `mqrfh2`, JMS names
 by those of `jms`. No length is trusted: every read is bounded by the message, every loop by the bytes it consumes. The
 elements of a folder are gathered first and count only once the folder has proved well-formed. What is skipped is noted,
-never raised; only a structure that cannot be what it says it is raises DecodeError. Follows IBM-MQ §2, §3, §6, §7.
+never raised; only a structure that cannot be what it says it is raises DecodeError. Follows formats §2 to §7.
 
 Longer than 500 lines because the parts share the state of one message and are compiled into each other.
 """
@@ -1193,7 +1193,7 @@ cdef class Decoder:
         return read_format(self.parts.format, ebcdic)
 
     cdef int read_mqmde(self, Py_ssize_t at, int encoding) except -1:
-        """Judge the MQMDE behind the MQMD: IBM-MQ §7. Returns whether it is honoured."""
+        """Judge the MQMDE behind the MQMD: formats §4. Returns whether it is honoured."""
         cdef const uint8_t *data = self.parts.data + at
         cdef Py_ssize_t left = self.parts.size - at
         cdef int32_t number

@@ -1,6 +1,6 @@
 """JMS names: for each the places its value is read from, the one that wins first, and what is made of it.
 
-Facts only. Follows IBM-MQ §1.3 (synonyms), §3.1 (precedence), §3.3 and §3.4 (types of the ``jms`` folder).
+Facts only. Follows formats §7, and §3 (types of the ``jms`` folder).
 """
 
 from __future__ import annotations

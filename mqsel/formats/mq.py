@@ -1,6 +1,6 @@
 """Make IBM MQ messages: MQMD, MQMDE, MQRFH2, data. The opposite of `mqsel.formats.properties`, for tests and tools.
 
-Writes by the tables of `mqmd`, `mqrfh2` and `jms`; knows nothing of how they are read. Follows IBM-MQ §1.2, §2, §6, §7.
+Writes by the tables of `mqmd`, `mqrfh2` and `jms`; knows nothing of how they are read. Follows formats §2, §4, §5, §6.
 """
 
 from __future__ import annotations
@@ -174,7 +174,7 @@ def _folders(properties: Mapping[str, Any]) -> list[str]:
 
 
 def _place(name: str, kind: str | None, value: Any) -> tuple[list[str], str | None, Any]:
-    """Find the folder, groups and element of a property: IBM-MQ §1.2; a JMS name goes to its own element."""
+    """Find the folder, groups and element of a property: formats §2; a JMS name goes to its own element."""
     if name in JMS:
         path = JMS[name][0].path
         if path.startswith(("MQMD/", "body/")):

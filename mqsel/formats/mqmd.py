@@ -1,7 +1,7 @@
 """The structures around the data, as tables in the vendor's spelling: MQMD, MQMDE, and the headers stepped over.
 
 Facts only: the code that reads by these tables stands in `_mq.pyx`, the code that writes by them in `mq.py`. Follows
-IBM-MQ §2, §6.5, §7 and *IBM MQ 9.4, MQMD*, *MQMDE*.
+formats §4 and *IBM MQ 9.4, MQMD*, *MQMDE*.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The MQRFH2 as tables: folders, types of elements, escapes, and the words for what is skipped.
 
 Facts only: the code that reads by these tables stands in `_mq.pyx`, the code that writes by them in `mq.py`. Follows
-IBM-MQ §1.4, §3.4, §6 and *IBM MQ 9.4, MQRFH2*.
+formats §3, §5, §6 and *IBM MQ 9.4, MQRFH2*.
 """
 
 from __future__ import annotations

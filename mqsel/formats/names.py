@@ -1,6 +1,6 @@
 """Which characters a property name of IBM MQ may have: asked for the parts of names that are not plainly right.
 
-Follows IBM-MQ §1.1 and *IBM MQ 9.4, Property name restrictions*. Knows no selector; that the checker of selectors
+Follows formats §2 and *IBM MQ 9.4, Property name restrictions*. Knows no selector; that the checker of selectors
 agrees is a test.
 """
 

@@ -2,8 +2,8 @@
 
 A `RecordSchema` says, as data, where a record keeps what JMS calls its headers and where the properties with names of
 their own are, and by which member a value names its type. What walks a dict here builds columns on Spark: whoever can
-follow a path can read the table. Knows no selectors. Follows SPARK.md §5; what that marks as unconfirmed is marked so
-here.
+follow a path can read the table. Knows no selectors. Follows formats §9; its §10 says what was
+decided.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ MQMD_PERSISTENCE = {0: "NON_PERSISTENT", 1: "PERSISTENT"}
 CONNECT = RecordSchema(
     name="connect",
     title="io.confluent.connect.jms.Value",
-    source="SPARK.md §5a. The widths of the numbers among the headers are inferred from samples",
+    source="formats §9: connect; oracle/okafka, TEQConsumer.java, quotes the widths of the numbers",
     has_types=True,
     envelope=("schema", "payload"),  # the JSON converter with its schemas enabled
     bytes_as="base64",
@@ -127,7 +127,7 @@ _MQMD_TYPES = {"MQLONG": "int32", "MQCHAR": "string", "MQBYTE": "bytes"}
 CONNECT_IBM = RecordSchema(
     name="connect-ibm",
     title="headers of IBM kafka-connect-mq-source",
-    source="SPARK.md §5b: JMS headers are not copied; fields of the MQMD are, with mq.message.mqmd.read=true",
+    source="formats §9: connect-ibm; JMS headers are not copied, fields of the MQMD are with mq.message.mqmd.read=true",
     has_types=False,
     headers=(
         Header("JMSMessageID", ("headers", f"{_MQMD_HEADER}MsgId"), "string"),
@@ -147,7 +147,7 @@ CONNECT_IBM = RecordSchema(
 LENSES = RecordSchema(
     name="lenses",
     title="io.lenses.streamreactor.connect.jms",
-    source="SPARK.md §5c: no expiration, and every property a text",
+    source="formats §9: lenses; no expiration, and every property a text",
     has_types=False,
     envelope=("schema", "payload"),
     headers=(
@@ -167,7 +167,7 @@ LENSES = RecordSchema(
 NIFI = RecordSchema(
     name="nifi",
     title="attributes of a NiFi FlowFile from ConsumeJMS",
-    source="SPARK.md §5d: the literals are those of Spring's JmsHeaders, unconfirmed; null is written as a text",
+    source="formats §9: nifi; the names are those of Spring's JmsHeaders, null is written as a text",
     has_types=False,
     null="null",
     headers=(
@@ -188,7 +188,7 @@ NIFI = RecordSchema(
 PULSAR = RecordSchema(
     name="pulsar",
     title="properties of Pulsar JMS",
-    source="SPARK.md §5f: texts, each with a neighbour that names its type; no headers are documented",
+    source="formats §9: pulsar; texts, each with a neighbour that names its type, its own properties without one (§10)",
     has_types=True,
     headers=(),
     members=Members(("properties",), type_suffix="_jsmtype"),

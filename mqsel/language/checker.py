@@ -1,7 +1,7 @@
 """Tree to meaning: names that may be, types that fit, and the truth of what reads no property.
 
 A node's static kind follows from its class alone, so the tree stays as parsed; what is found out stands beside it in
-`Checked`. Owns what is an error; rearranges nothing. Follows LANGUAGE §4 (static types), §5 (constants), §6 (names).
+`Checked`. Owns what is an error; rearranges nothing. Follows language §4 (static types), §5 (constants), §6 (names).
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ from mqsel.language.nodes import (
 )
 from mqsel.values import AND, NOT, OR, Truth, arithmetic, compare, negate
 
-MAX_TESTS = 100  # seed 003: "more than 100 tests" may be refused by a queue manager
+MAX_TESTS = 100  # IBM MQ 9.4, Selection behavior: "more than 100 tests" may be refused by a queue manager
 MAX_NAME = 4095  # MQ_MAX_PROPERTY_NAME_LENGTH
 
 
 class MatchOption(NamedTuple):
-    """The identifier a queue manager would match instead of running the selector (LANGUAGE §8)."""
+    """The identifier a queue manager would match instead of running the selector (language §8)."""
 
     name: str
     identifier: bytes
@@ -112,7 +112,7 @@ def remark(checked: Checked) -> Remarks:
     return Remarks(tests, expected, _warnings(checked, tests, expected))
 
 
-# ---- names: LANGUAGE §6, IBM-MQ §1 -----------------------------------------------------------------------------------
+# ---- names: language §6 -----------------------------------------------------------------------------------
 
 JMS_HEADERS = {
     "JMSDeliveryMode": "string",
@@ -197,7 +197,7 @@ def _mqi_problem(name: str) -> tuple[str, str] | None:
 
 
 def _jms_problem(name: str) -> tuple[str, str] | None:
-    """Find what seed 001 forbids: header references are restricted to six, and JMSX and JMS_ are the only others."""
+    """Find what *Message selectors in JMS* forbids: of the headers six may be read, and JMSX… and JMS_… beside them."""
     if name.startswith("JMS") and name not in JMS_HEADERS and name[:4] not in ("JMSX", "JMS_"):
         advice = f"a selector reads {', '.join(JMS_HEADERS)}, JMSX… and JMS_… names{_near(name, JMS_HEADERS)}"
         return f"{errors.quoted(name)} may not be read by a selector", advice
@@ -212,7 +212,7 @@ _PROBLEMS: dict[str, Callable[[str], tuple[str, str] | None]] = {
 
 
 def _property(identifier: Identifier, text: str, dialect: Dialect) -> str:
-    """Give the property that a name reads; ``usr.x`` and ``x`` are one property (IBM-MQ §1.2)."""
+    """Give the property that a name reads; ``usr.x`` and ``x`` are one property (formats §2)."""
     name = identifier.name
     problem = _PROBLEMS[dialect.headers](name)
     if problem is not None:
@@ -225,7 +225,7 @@ def _property(identifier: Identifier, text: str, dialect: Dialect) -> str:
     return name
 
 
-# ---- static types: LANGUAGE §4 -----------------------------------------------------------------------------------
+# ---- static types: language §4 -----------------------------------------------------------------------------------
 
 _LITERAL_KINDS = {
     "exact": "number",
@@ -315,7 +315,7 @@ def _need_condition(node: Node, text: str, word: str) -> None:
         raise errors.wrong_type(text, node.span, f"{word} needs a condition", _described(node, text), hint)
 
 
-# ---- constants: LANGUAGE §5 --------------------------------------------------------------------------------------
+# ---- constants: language §5 --------------------------------------------------------------------------------------
 
 Value = Truth | int | float | str | bytes
 

@@ -1,6 +1,6 @@
 """The list of our ignorance made explicit: one field for each point on which documents or engines disagree.
 
-A dialect is data. Code asks it for a field, never for its name. Follows LANGUAGE §2.
+A dialect is data. Code asks it for a field, never for its name. Follows language §2.
 """
 
 from __future__ import annotations
@@ -28,25 +28,23 @@ CHOICES: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Dialect:
-    """A set of language choices; every field names both readings and the seed or page that gives them.
+    """A set of language choices. Which preset takes which, and the sentence it rests on: language §2.
 
     Attributes:
-        type_mismatch: ``operation`` (that comparison is FALSE; seed 003, Jakarta Messaging 3.8.1.3), ``selector``
-            (the complete selector is false; seed 001) or ``unknown`` (that comparison is UNKNOWN; what the selector
-            engine inside IBM's Java client does, measured on 9.4.1).
-        null_arithmetic: ``unknown`` (SQL-92) or ``selector`` (seeds 000, 001: the complete selector is false).
-        between_null: ``literal`` (any NULL: BETWEEN FALSE, NOT BETWEEN TRUE; seeds 000, 001) or ``expand`` (the
-            equivalence with comparisons decides; seed 004).
-        constant_false: ``reject`` (2504 at compile time; seed 003) or ``accept``.
-        whitespace: ``unicode`` (the list of seed 000) or ``java`` (SP HT FF CR LF; seed 001).
-        identifier_dots: ``yes`` (IBM MQ 9.4, Property names) or ``no``.
-        identifier_astral: ``no`` (code points above U+FFFF are refused in names; IBM MQ 9.4, 2442) or ``yes``.
-        byte_strings: ``yes`` (``"0x2F1C"``; seed 000) or ``no``.
-        hex_octal: ``yes`` (seed 000) or ``no`` (leading zeros are decimal).
-        float_suffix_on_integer: ``no`` or ``yes`` (``5F`` is a double; Java's floating-point literals).
-        headers: ``mqi`` (names of *IBM MQ 9.4, Property name restrictions*), ``jms`` (six headers, JMSX…, JMS_…; seed
-            001) or ``any``.
-        max_length: longest selector in code points (MQ_SELECTOR_LENGTH), or None.
+        type_mismatch: a comparison of different types is FALSE (``operation``), makes the complete selector false
+            (``selector``), or is UNKNOWN (``unknown``).
+        null_arithmetic: arithmetic on NULL is NULL (``unknown``) or makes the complete selector false (``selector``).
+        between_null: with a NULL, BETWEEN is FALSE and NOT BETWEEN TRUE (``literal``), or the comparisons that they
+            stand for decide (``expand``).
+        constant_false: a selector that reads no property and is not TRUE: ``reject`` (2504) or ``accept``.
+        whitespace: ``unicode`` (the list of IBM MQ) or ``java`` (SP HT FF CR LF).
+        identifier_dots: ``yes`` or ``no``.
+        identifier_astral: ``no`` (code points above U+FFFF are refused in names) or ``yes``.
+        byte_strings: ``yes`` (``"0x2F1C"``) or ``no``.
+        hex_octal: ``yes`` or ``no`` (leading zeros are decimal).
+        float_suffix_on_integer: ``no`` or ``yes`` (``5F`` is a double).
+        headers: ``mqi`` (names of IBM MQ), ``jms`` (six headers, JMSX…, JMS_…) or ``any``: language §6.
+        max_length: longest selector in code points, or None.
     """
 
     type_mismatch: str = "operation"
@@ -118,7 +116,6 @@ IBM_MQ = Dialect(
     max_length=10240,
 )
 
-# The engine inside IBM's Java client, which selects on the client's side in compatibility mode: as measured on 9.4.1.
 IBM_JAVA_CLIENT = Dialect(type_mismatch="unknown", headers="any")
 
 PRESETS: dict[str, Dialect] = {

@@ -3,7 +3,7 @@
 The words come as one list from one call, and a word that was met before is looked up in a dict: that is a third of the
 price of a match object for each.
 
-Owns spelling: white space, keywords, literals and their ranges. Knows no grammar. Follows LANGUAGE §3.
+Owns spelling: white space, keywords, literals and their ranges. Knows no grammar. Follows language §3.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 A chain of one precedence level is one node with many operands, as the grammar writes it; so a flat chain of 100,000
 terms is a tree of depth two. A node is a tuple with names: a frozen dataclass takes seven times as long to make, and
 making nodes is most of reading a selector. Traversals never recurse. Spans and derived fields do not take part in
-equality. Knows nothing of dialects, types or programs. Follows LANGUAGE §4.
+equality. Knows nothing of dialects, types or programs. Follows language §4.
 """
 
 from __future__ import annotations
@@ -233,7 +233,7 @@ def walk(root: Node, into: tuple[type, ...] | None = None) -> list[Node]:
     return order
 
 
-# Binding strength of each node when written without parentheses (LANGUAGE §4, weakest first).
+# Binding strength of each node when written without parentheses (language §4, weakest first).
 _STRENGTH: dict[type, int] = {
     Or: 1,
     And: 2,

@@ -1,6 +1,6 @@
 """Tree to smaller tree with the same four values on every message.
 
-Each rule states the law it uses in the logic of LANGUAGE §1, where ``x OR NOT x`` is not TRUE and an ERR that is
+Each rule states the law it uses in the logic of language §1, where ``x OR NOT x`` is not TRUE and an ERR that is
 evaluated ends everything. A rule may drop what is never evaluated, never what is. Every part of the tree is looked at
 once, however deep it stands: NOTs are counted on the way down and the chains are built on the way up. Removable:
 ``compile(..., optimize=False)`` skips this room.
@@ -211,7 +211,7 @@ def _behind_not(rule: _Rule, operands: list[Node], dialect: Dialect) -> list[Nod
 
 
 def join_equalities(operands: list[Node], dialect: Dialect) -> list[Node]:
-    """``x = 'a' OR x = 'b'``, side by side, is ``x IN ('a', 'b')``: LANGUAGE §5 defines IN so, mismatch included."""
+    """``x = 'a' OR x = 'b'``, side by side, is ``x IN ('a', 'b')``: language §5 defines IN so, mismatch included."""
     joined: list[Node] = []
     for name, run in groupby(operands, _one_of):
         same = list(run)

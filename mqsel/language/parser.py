@@ -12,7 +12,7 @@
     unary       : ('+'|'-') unary | primary                                      strength 7
     primary     : literal | identifier | '(' condition ')'                       strength 8
 
-Owns the grammar and what to say when it is broken; knows no types. Follows LANGUAGE §4.
+Owns the grammar and what to say when it is broken; knows no types. Follows language §4.
 """
 
 from __future__ import annotations

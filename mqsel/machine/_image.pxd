@@ -12,7 +12,7 @@ cdef extern from "Python.h":
     Py_ssize_t PyUnicode_GET_LENGTH(PyObject *text)
 
 
-# The truth values of LANGUAGE §1, numbered as in mqsel.values.
+# The truth values of language §1, numbered as in mqsel.values.
 cdef enum:
     FALSE = 0
     TRUE = 1

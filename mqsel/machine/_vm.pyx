@@ -4,7 +4,7 @@
 
 One loop, which the C compiler specialises for five property sources. A property is fetched when an instruction first
 asks for it, and at most once for a message. ERR ends the program at once: no connective that evaluates it survives it
-(LANGUAGE §1). Knows programs and values; knows no selector text. Programs are verified before they come here, so the
+(language §1). Knows programs and values; knows no selector text. Programs are verified before they come here, so the
 loop checks nothing but types.
 
 Longer than 500 lines because what the loop uses must stand in one C unit with it to be compiled into it: values,
@@ -159,7 +159,7 @@ cdef Value NOTHING              # what a slot without a position holds
 NOTHING.tag = NULL_VALUE
 NOTHING.mqtype = MQTYPE_NULL
 
-# The three tables of LANGUAGE §1, without ERR, which never reaches a stack: [left * 3 + right].
+# The three tables of language §1, without ERR, which never reaches a stack: [left * 3 + right].
 cdef unsigned char[9] AND_TABLE = [FALSE, FALSE, FALSE, FALSE, TRUE, UNKNOWN, FALSE, UNKNOWN, UNKNOWN]
 cdef unsigned char[9] OR_TABLE = [FALSE, TRUE, UNKNOWN, TRUE, TRUE, TRUE, UNKNOWN, TRUE, UNKNOWN]
 cdef unsigned char[3] NOT_TABLE = [TRUE, FALSE, UNKNOWN]
@@ -201,7 +201,7 @@ cdef inline void value_copy(Value *target, Value *value) noexcept:
 
 
 cdef inline bint value_read(Value *value, PyObject *item) noexcept:
-    """Read a Python object of a type that it knows by heart as a property value (LANGUAGE §1), borrowing a string.
+    """Read a Python object of a type that it knows by heart as a property value (language §1), borrowing a string.
 
     Returns whether it could: it runs no code of others, and so makes no error.
     """
@@ -520,7 +520,7 @@ cdef int mapping_load(Frame *frame, PyObject *message, Slot *slot) except -1:
     return value_load(&slot.value, &slot.owner, <object> slot.name, item)
 
 
-# ---- comparison and arithmetic: LANGUAGE §5 ----------------------------------------------------------------------
+# ---- comparison and arithmetic: language §5 ----------------------------------------------------------------------
 
 cdef inline bint is_number(Value *value) noexcept:
     return INT32 <= value.tag <= FLOAT64

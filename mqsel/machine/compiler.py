@@ -4,7 +4,7 @@ A selector with connectives becomes two pieces of code. The exact one keeps trut
 The quick one before it only answers "is it TRUE": it is jumps alone, threaded straight to their ends, NOT being the
 other polarity of a test. UNKNOWN counts as "not TRUE" there (Kleene's connectives are monotone), except where a test
 that would then be passed over could be ERR: from such a place a copy of the rest is run, which looks for ERR alone.
-ERR itself ends a program at once, in both codes, because no connective that evaluates it survives it (LANGUAGE §1).
+ERR itself ends a program at once, in both codes, because no connective that evaluates it survives it (language §1).
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ class _Lowering:
     def program(self) -> Program:
         checked, root = self.checked, self.checked.node
         if checked.match_option is not None and not any(checked.match_option.identifier):
-            # MQMI_NONE and MQCI_NONE match any message: IBM MQ 9.4, MatchOptions (LANGUAGE §8).
+            # MQMI_NONE and MQCI_NONE match any message: IBM MQ 9.4, MatchOptions (language §8).
             root = Literal("boolean", True, root.span)
         if self.quick and isinstance(root, (And, Or, Not)):
             self.find_failing()

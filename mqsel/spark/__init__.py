@@ -1,7 +1,7 @@
 """Selectors as Columns of Spark DataFrames, in classic Spark and Spark Connect.
 
 `column` is the condition of ``df.filter``; `plan` says how it is evaluated, `profile` why it selects what it does.
-`DataSource` selects where files are read. Follows SPARK.md.
+`DataSource` selects where files are read. Follows spark/README.md.
 """
 
 from importlib.util import find_spec

@@ -3,8 +3,8 @@
 A condition is two texts: its truth, and whether it is ERR ("the complete selector is false"), which no Catalyst value
 can say. Rules for texts: every literal has its type; no sub-expression can raise, whatever is evaluated first and
 whether ANSI is on; no text depends on a setting of the session; what a reader of files or a cache is given of a text,
-or of its negation, keeps every row that it should. What has no exact text is refused with its reason. Follows LANGUAGE
-§1 and §5, SPARK.md §4.
+or of its negation, keeps every row that it should. What has no exact text is refused with its reason. Follows
+language §1 and §5, spark §4.
 """
 
 from __future__ import annotations
@@ -261,7 +261,7 @@ def _as(value: _Value, kind: str) -> str:
 
 
 def _promoted(left: _Value, right: _Value) -> str:
-    """Give the type of Java's binary promotion (LANGUAGE §5)."""
+    """Give the type of Java's binary promotion (language §5)."""
     for kind in ("float64", "float32", "int64"):
         if kind in (left.kind, right.kind):
             return kind

@@ -1,7 +1,7 @@
 """Which road a selector takes over the rows of a DataFrame, and the Column of it.
 
 The native road is one Catalyst expression. The Arrow road is the conjuncts that have one, AND the rest in the machine:
-at the top of a selector ERR is FALSE, so an AND of three-valued conjuncts is exact. Follows SPARK.md §0 and §7.
+at the top of a selector ERR is FALSE, so an AND of three-valued conjuncts is exact. Follows spark §2.
 """
 
 from __future__ import annotations
@@ -231,7 +231,7 @@ def _surprises(checked: Checked, sources: Mapping[str, Source], *, can_declare: 
 
 
 def check_batches(rows: Any) -> None:
-    """Refuse the setting under which Arrow functions over Parquet never end (SPARK.md §1.3)."""
+    """Refuse the setting under which Arrow functions over Parquet never end (spark §10)."""
     name = "spark.sql.execution.arrow.maxRecordsPerBatch"
     found = setting(None if type(rows).__name__ == "StructType" else rows, name)
     if found and int(found) <= 0:

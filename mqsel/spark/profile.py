@@ -1,7 +1,7 @@
 """Why a selector selects what it does: for every part of it, how many rows were what, in one pass.
 
 What a part is beside TRUE, FALSE and UNKNOWN is found by asking for it under the stricter choice of `type_mismatch`, as
-`mqsel.analysis.explain` does for one message. Every row is counted once for each part. Follows SPARK.md §6.
+`mqsel.analysis.explain` does for one message. Every row is counted once for each part. Follows spark §6.
 """
 
 from __future__ import annotations

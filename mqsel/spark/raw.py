@@ -1,7 +1,7 @@
 """Columns of raw IBM MQ messages: decoded and evaluated in one Arrow function, on the executors.
 
 What is not in the bytes of a message that can be read is NULL, never a failed task, unless that is asked for. Follows
-SPARK.md §1.2 and §2.3; the bytes are read by `mqsel.formats`.
+spark §7 and §9; the bytes are read by `mqsel.formats`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What travels to the executors, and what a cluster lacks for it.
 
 The functions that Spark pickles are nested ones, which go by value, and hold bytes and texts only: a worker without
-this package gets far enough to say so. Knows columns of Arrow and programs; no SQL. Follows SPARK.md §2.3.
+this package gets far enough to say so. Knows columns of Arrow and programs; no SQL. Follows spark §9.
 """
 
 from __future__ import annotations

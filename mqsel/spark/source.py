@@ -2,7 +2,7 @@
 
 ``spark.dataSource.register(mqsel.spark.DataSource)``, then ``spark.read.format("mqsel")``. Spark makes the objects of
 this module on the driver and pickles them; what travels is the options, and a nested function that makes the objects
-again and says what a worker lacks. Knows how files become rows of Arrow. Follows SPARK.md §1.1 and §3.3.
+again and says what a worker lacks. Knows how files become rows of Arrow. Follows spark §8.
 """
 
 from __future__ import annotations
