@@ -190,7 +190,7 @@ def _kit(folder: Path) -> Kit:
     wheel = _wheel(folder, package)
     archive = shutil.make_archive(str(folder / "package"), "zip", package)
     doctored = shutil.copytree(package, folder / "doctored")
-    program = doctored / "program.py"
+    program = doctored / "machine" / "program.py"
     text = program.read_text()
     assert f'VERSION = "{VERSION}"' in text
     program.write_text(text.replace(f'VERSION = "{VERSION}"', f'VERSION = "{OTHER}"'))
