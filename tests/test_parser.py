@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 import random
 import sys
-import gc
 import time
 from collections.abc import Callable
 from types import FrameType
