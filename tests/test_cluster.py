@@ -321,7 +321,7 @@ def test_a_cluster_that_lacks_mqsel(kit: Kit, tmp_path: Path) -> None:
     for name, message in (
         ("nothing", f"{MISSING}'"),
         ("wheel", f"{MISSING}'"),
-        ("zip", f"{MISSING}._"),
+        ("zip", f"{MISSING}.machine._"),
         ("other", other),
     ):
         told = found[name].splitlines()
