@@ -80,10 +80,12 @@ class World:
                 self.trial(rng.choice(self.records).fill, [self.value() for _ in NAMES])
             case 4:
                 gc.collect(rng.choice((0, 0, 0, 1, 2)))
-            case 5 if self.streams:
-                self.trial(next, rng.choice(self.streams))
-            case 6 if self.streams:
-                rng.choice(self.streams).close()
+            # Python's choice asks twice for the length, and never ends where another thread empties the list between:
+            # each chooses from a copy.
+            case 5 if streams := self.streams[:]:
+                self.trial(next, rng.choice(streams))
+            case 6 if streams := self.streams[:]:
+                rng.choice(streams).close()
                 del self.streams[rng.randrange(len(self.streams)) :]
             case 7:
                 self.trial(rng.choice(self.matchers).matches, rng.choice(QUIET))
