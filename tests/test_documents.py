@@ -31,16 +31,22 @@ def blocks(document: Path, language: str) -> list[tuple[int, str]]:
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=NAMES)
-def test_sessions(document: Path) -> None:
-    """Each session of Python (``>>>``) prints what stands below it; a document is one session from top to bottom."""
+def test_sessions(document: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each block of Python prints what stands in it; a document is one session from top to bottom."""
+    sessions = blocks(document, "python")
+    if any("pyspark" in text for _, text in sessions):
+        request.getfixturevalue("spark")
+    if any("bench/" in text for _, text in sessions) and not (ROOT / "bench").exists():
+        pytest.skip("the sample files do not stand beside the tests")
+    monkeypatch.chdir(ROOT)
     names: dict[str, object] = {}
-    runner = doctest.DocTestRunner(verbose=False, optionflags=doctest.NORMALIZE_WHITESPACE)
+    runner = doctest.DocTestRunner(verbose=False, optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
     said: list[str] = []
-    for line, text in blocks(document, "python"):
-        if ">>>" in text:
-            session = doctest.DocTestParser().get_doctest(text, names, document.name, str(document), line)
-            runner.run(session, out=said.append, clear_globs=False)
-            names = session.globs
+    for line, text in sessions:
+        assert text.startswith(">>>"), f"line {line}: a block of Python is a session, so that a test can run it"
+        session = doctest.DocTestParser().get_doctest(text, names, document.name, str(document), line)
+        runner.run(session, out=said.append, clear_globs=False)
+        names = session.globs
 
     assert "".join(said) == ""
 
