@@ -1,7 +1,34 @@
-"""Message selectors of IBM MQ, JMS and TIBCO EMS, compiled and run with exactly their documented meaning."""
+"""Evaluate message selectors of IBM MQ, JMS and TIBCO EMS in Python and on Spark.
+
+    >>> import mqsel
+    >>> matcher = mqsel.compile("color = 'blue' AND weight > 2500")
+    >>> matcher.matches({"color": "blue", "weight": 3000})
+    True
+
+`compile` makes a `Matcher`, which has `matches` for one message, `filter` for many, `match_batch` for columns, `evaluate`
+for the three truth values and `explain` for the reason. A message is a mapping, a sequence laid out by a schema, or the
+bytes of one: `mqsel.formats` reads those, `mqsel.files` reads files of messages, `mqsel.spark` makes Columns of
+selectors. A `Dialect` says how a product reads a selector. Every error is an `MqselError` with a hint.
+"""
+
+from importlib import import_module
+from typing import Any
 
 from mqsel import _interpreter  # noqa: F401 (before all others)
-from mqsel.errors import MqselError, SelectorError
+from mqsel.errors import (
+    MQRC,
+    ArgumentError,
+    DecodeError,
+    FileError,
+    MqselError,
+    ProgramError,
+    PropertyTypeError,
+    SelectorAlwaysFalseError,
+    SelectorError,
+    SelectorLimitError,
+    SelectorSyntaxError,
+    SelectorTypeError,
+)
 from mqsel.language.dialect import IBM_JAVA_CLIENT, IBM_JMS, IBM_MQ, JMS, TIBCO_EMS, Dialect
 from mqsel.machine._vm import Record
 from mqsel.machine.program import VERSION as __version__  # noqa: N811 (an attribute every package has)
@@ -13,13 +40,30 @@ __all__ = [
     "IBM_JMS",
     "IBM_MQ",
     "JMS",
+    "MQRC",
     "TIBCO_EMS",
+    "ArgumentError",
+    "DecodeError",
     "Dialect",
+    "FileError",
     "Matcher",
     "MqselError",
+    "ProgramError",
+    "PropertyTypeError",
     "Record",
+    "SelectorAlwaysFalseError",
     "SelectorError",
+    "SelectorLimitError",
+    "SelectorSyntaxError",
+    "SelectorTypeError",
     "Truth",
     "__version__",
     "compile",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import `mqsel.files` and `mqsel.spark` when they are first asked for: they need packages that the core does not."""
+    if name in ("files", "spark"):
+        return import_module(f"mqsel.{name}")
+    raise AttributeError(f"module 'mqsel' has no attribute '{name}'")

@@ -80,6 +80,10 @@ class SelectorError(MqselError, ValueError):
     Args:
         selector: the whole text.
         span: half-open, code points, 0-based: the part at fault.
+
+    Attributes:
+        line: where the span begins, from 1.
+        column: where in that line, in code points from 1.
     """
 
     def __init__(
@@ -95,11 +99,17 @@ class SelectorError(MqselError, ValueError):
         self.selector = selector
         self.span = span
 
+    @property
+    def line(self) -> int:
+        return self.selector.count("\n", 0, self.span[0]) + 1
+
+    @property
+    def column(self) -> int:
+        start = self.span[0]
+        return start - self.selector.rfind("\n", 0, start)
+
     def _place(self) -> list[str]:
-        before = self.selector[: self.span[0]]
-        line = before.count("\n") + 1
-        column = len(before) - (before.rfind("\n") + 1) + 1
-        return [f"line {line}, column {column}"]
+        return [f"line {self.line}, column {self.column}"]
 
     def _picture(self) -> list[str]:
         return caret(self.selector, self.span)

@@ -31,6 +31,8 @@ pyspark = pytest.importorskip("pyspark", reason="pyspark is not installed")
 psutil = pytest.importorskip("psutil", reason="psutil is not installed")
 pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 
+pytestmark = pytest.mark.cluster
+
 FULL = os.environ.get("MQSEL_CLUSTER") == "full"
 NUMBER = 1_000_000 if FULL else 100_000
 SECONDS = 240  # for a process; the slowest takes a fifth of it on two idle cores

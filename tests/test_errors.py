@@ -51,6 +51,14 @@ def test_caret_on_a_later_line() -> None:
     ]
 
 
+def test_line_and_column_are_attributes() -> None:
+    """Where a mistake stands can be asked for: line and column from 1, in code points."""
+    with pytest.raises(mqsel.SelectorSyntaxError) as caught:
+        mqsel.compile("a = 1 AND\n  b == 2")
+
+    assert (caught.value.line, caught.value.column) == (2, 6)
+
+
 def test_caret_under_wide_characters() -> None:
     """Carets line up by display cells: CJK is two wide, a combining mark none."""
     _, line, carets, *_ = rendered("名前 = '値' AND é == 1").splitlines()

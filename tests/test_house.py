@@ -179,15 +179,25 @@ def test_every_opcode_occurs_in_a_vector() -> None:
 def test_public_names() -> None:
     """The public surface changes only on purpose."""
     assert sorted(mqsel.__all__) == [
+        "ArgumentError",
+        "DecodeError",
         "Dialect",
+        "FileError",
         "IBM_JAVA_CLIENT",
         "IBM_JMS",
         "IBM_MQ",
         "JMS",
+        "MQRC",
         "Matcher",
         "MqselError",
+        "ProgramError",
+        "PropertyTypeError",
         "Record",
+        "SelectorAlwaysFalseError",
         "SelectorError",
+        "SelectorLimitError",
+        "SelectorSyntaxError",
+        "SelectorTypeError",
         "TIBCO_EMS",
         "Truth",
         "__version__",
@@ -203,6 +213,14 @@ def test_import_needs_nothing_else() -> None:
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
 
     assert done.stdout == "[]\n"
+
+
+def test_folders_are_imported_when_asked_for() -> None:
+    """``import mqsel; mqsel.files`` needs no second import, and a name that does not exist is an AttributeError."""
+    script = "import mqsel; print(mqsel.files.messages.__name__, hasattr(mqsel, 'rubbish'))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+
+    assert done.stdout == "messages False\n"
 
 
 def test_core_has_no_requirements() -> None:

@@ -228,6 +228,7 @@ spark.stop()
 """
 
 
+@pytest.mark.long
 def test_a_hundred_columns_over_records(tmp_path: Any) -> None:
     """Twenty and a hundred native columns compile without an ERROR, in a process of its own, whose log says so."""
     done = subprocess.run(
@@ -452,6 +453,7 @@ spark.stop()
 """
 
 
+@pytest.mark.cluster
 def test_spark_connect(tmp_path: Any) -> None:
     """Column on both roads, profile and check_cluster give the same through Spark Connect, in a process of its own."""
     pytest.importorskip("grpc", reason="Spark Connect needs grpcio")

@@ -24,7 +24,7 @@ from mqsel.language.dialect import CHOICES, Dialect
 from mqsel.machine._verifier import Verified
 from mqsel.machine.opcodes import FUSED_BITS, FUSED_LIMIT, TABLE, Constant, Pattern, Row
 
-VERSION = "0.1.0"
+VERSION = "0.2.0"
 FORMAT_VERSION = 1
 
 _MAGIC = b"MQSL"
