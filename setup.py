@@ -60,5 +60,5 @@ setup(
         ],
         # No generated C in the tree, the source distribution or the wheel.
         build_dir="build/cython",
-    )
+    ),
 )

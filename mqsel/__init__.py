@@ -5,10 +5,10 @@
     >>> matcher.matches({"color": "blue", "weight": 3000})
     True
 
-`compile` makes a `Matcher`, which has `matches` for one message, `filter` for many, `match_batch` for columns, `evaluate`
-for the three truth values and `explain` for the reason. A message is a mapping, a sequence laid out by a schema, or the
-bytes of one: `mqsel.formats` reads those, `mqsel.files` reads files of messages, `mqsel.spark` makes Columns of
-selectors. A `Dialect` says how a product reads a selector. Every error is an `MqselError` with a hint.
+`compile` makes a `Matcher`, which has `matches` for one message, `filter` for many, `match_batch` for columns,
+`evaluate` for the three truth values and `explain` for the reason. A message is a mapping, a sequence laid out by a
+schema, or the bytes of one, which `mqsel.formats` reads; `mqsel.files` reads files of messages, `mqsel.spark` makes
+Columns of selectors. A `Dialect` says how a product reads a selector. Every error is an `MqselError`.
 """
 
 from importlib import import_module
@@ -63,7 +63,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Import `mqsel.files` and `mqsel.spark` when they are first asked for: they need packages that the core does not."""
+    """Import `mqsel.files` and `mqsel.spark` when they are first asked for: they may need other packages."""
     if name in ("files", "spark"):
         return import_module(f"mqsel.{name}")
     raise AttributeError(f"module 'mqsel' has no attribute '{name}'")
