@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import random
 import re
 import subprocess
 import sys
@@ -14,7 +15,10 @@ from conftest import ROOT, VECTORS_ROOT, dialects_of, json_lines
 
 import mqsel
 from mqsel import errors
-from mqsel.machine import opcodes, program
+from mqsel.language import optimizer
+from mqsel.language.checker import check
+from mqsel.language.parser import parse
+from mqsel.machine import compiler, opcodes, program
 from mqsel.machine.opcodes import TABLE
 
 PACKAGE = Path(mqsel.__file__).parent
@@ -158,6 +162,37 @@ def test_fused_opcodes_have_the_effect_of_what_they_replace() -> None:
         values_in, truths_in, values_out, truths_out = opcodes.effect(row)
 
         assert (values_out - values_in, truths_out - truths_in) == (values, truths), row.name
+
+
+def test_the_order_of_rows_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the rows of the table shuffled, the compiler writes the same instructions under other numbers."""
+    names = [row.name for row in random.Random(1).sample(TABLE, len(TABLE))]
+    usual = {number: row.name for number, row in enumerate(TABLE)}
+    text = (
+        "a = 'x' AND b > 1 AND c LIKE '%y%' OR NOT (d * 2 BETWEEN 1 AND e) AND f NOT IN ('u', 'v') AND g IS NOT NULL"
+        " OR -h + i / 3 >= 0.5 AND j NOT LIKE 'z%' AND k NOT LIKE 'p_q' AND l = m AND n"
+    )
+    expected = [(usual[word & 0xFF], word >> 8) for word in mqsel.compile(text).program.code]
+    monkeypatch.setattr(compiler, "CODE", {name: number for number, name in enumerate(names)})
+    monkeypatch.setattr(compiler, "encode_code", list)
+    monkeypatch.setattr(compiler, "Program", lambda *parts: parts[4])
+    words = compiler.lower(optimizer.optimize(check(parse(text, mqsel.IBM_MQ), text, mqsel.IBM_MQ)))
+
+    assert [(names[word & 0xFF], word >> 8) for word in words] == expected
+
+
+def test_no_unit_counts_on_the_numbers_of_opcodes() -> None:
+    """What runs programs compares opcodes with == alone: no range of them, no difference, no oddness."""
+    name = f"(?:{'|'.join(row.name for row in TABLE)})"
+    ordered = re.compile(rf"(?:[<>]=?|[-+%&|]) *{name}\b|\b{name} *(?:[<>]=?|[-+%&|])|\bop *(?:[-+%&]|[<>]=?)")
+    found = [
+        line
+        for path in sorted((PACKAGE / "machine").glob("*.p[yx][xd]"))
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if ordered.search(line.partition("#")[0]) and '"""' not in line and path.name != "_opcodes.pxd"
+    ]
+
+    assert found == []
 
 
 def test_every_opcode_occurs_in_a_vector() -> None:

@@ -20,18 +20,55 @@ import sys
 
 from mqsel.errors import ProgramError
 from mqsel.machine.opcodes import TABLE as _TABLE
+from mqsel.values import Truth as _Truth
 
 cdef enum:
     CROWD = 64      # places passed for each string of a list, on average: at half full it is less than one
 
-# Whether an opcode is a test: it finds a truth value, and where it goes depends on that alone.
-cdef bint[256] IS_TEST
-# Whether the operand of an opcode is split, the slot being its lower half.
-cdef bint[256] IS_SPLIT
-for _number, _row in enumerate(_TABLE):
-    IS_TEST[_number] = _row.effect.endswith("-- truth") and "truth" not in _row.effect.split("--")[0]
-    IS_SPLIT[_number] = "+" in _row.operand
-IS_TEST[<int> PUSH_TRUTH] = False
+# What the table of instructions says of an opcode.
+cdef struct Fact:
+    bint is_test        # finds a truth value, and where it goes depends on that alone
+    bint is_branch      # ends the life of a truth value
+    bint is_split       # its operand is two, the first being the lower half
+    bint is_pair        # both are constants
+    int kind            # Kind of its last operand
+    int affix           # where its text stands in the string, or 0
+    uint8_t mask        # of its step
+    uint8_t taken       # a bit for each truth value with which it goes to its target
+
+cdef enum Kind:
+    NUMBER      # itself: a slot, a truth value, a target, or nothing
+    CONSTANT
+    STRINGS
+    PATTERN
+    TEXT
+
+cdef Fact[256] FACTS
+
+
+def _fill_facts() -> None:
+    cdef int number
+    kinds = {"constant": CONSTANT, "strings": STRINGS, "pattern": PATTERN, "text": TEXT}
+    affixes = {"prefix": AFFIX_START, "suffix": AFFIX_END, "contains": AFFIX_ANYWHERE}
+    masks = {
+        "=": MASK_EQUAL, "<>": MASK_NOT_EQUAL, "<": MASK_LESS, "<=": MASK_LESS_EQUAL, ">": MASK_GREATER,
+        ">=": MASK_GREATER_EQUAL,
+    }
+    for number, row in enumerate(_TABLE):
+        first, _, last = row.operand.rpartition("+")
+        taken, given = [side.split() for side in row.effect.split("--")]
+        FACTS[number].is_test = given == ["truth"] and "truth" not in taken and last != "truth"
+        FACTS[number].is_branch = bool(row.taken) and taken == ["truth"] and not given
+        FACTS[number].is_split = first != ""
+        FACTS[number].is_pair = first == last == "constant"
+        FACTS[number].kind = kinds.get(last, NUMBER)
+        FACTS[number].affix = affixes.get(row.affix, 0)
+        # A text is the same or not: no relation is asked for.
+        FACTS[number].mask = row.negated if last == "text" else masks.get(row.operator, row.negated)
+        FACTS[number].taken = sum([1 << _Truth[name] for name in row.taken.split()])
+
+
+_fill_facts()
 
 
 cdef void *zeroed(Py_ssize_t count, size_t size) except NULL:
@@ -145,11 +182,6 @@ cdef void choices_free(Choices *choices) noexcept:
         free(choices)
 
 
-cdef unsigned char[6] MASKS = [
-    MASK_EQUAL, MASK_NOT_EQUAL, MASK_LESS, MASK_LESS_EQUAL, MASK_GREATER, MASK_GREATER_EQUAL,
-]
-
-
 cdef Image *image_new(Verified program) except NULL:
     """Decode a verified program."""
     cdef Image *image = <Image *> zeroed(1, sizeof(Image))
@@ -254,11 +286,11 @@ cdef int load_steps(Image *image, bytes words, tuple constants) except -1:
     cdef const uint8_t *place = <const uint8_t *> words
     cdef Py_ssize_t size = len(words) // 4
     cdef Py_ssize_t number, count, room = size + 4
-    cdef uint32_t word, operand, constant
+    cdef uint32_t word, operand
     cdef int outcome
     cdef Step *step
     for number in range(size):
-        room += 3 if IS_TEST[place[4 * number]] else 0
+        room += 3 if FACTS[place[4 * number]].is_test else 0
     image.steps = <Step *> zeroed(room, sizeof(Step))
     for number in range(size):
         word = place[0] | <uint32_t> place[1] << 8 | <uint32_t> place[2] << 16 | <uint32_t> place[3] << 24
@@ -266,13 +298,8 @@ cdef int load_steps(Image *image, bytes words, tuple constants) except -1:
         operand = word >> 8
         step = &image.steps[number]
         step.op = word & 0xFF
-        if IS_SPLIT[step.op]:
-            step.slot = operand & 0xFFF
-            constant = operand >> 12
-        else:
-            step.slot = operand
-            constant = operand
-        load_operand(image, step, operand, constant, constants)
+        step.slot = operand & 0xFFF if FACTS[step.op].is_split else operand
+        load_operand(image, step, operand >> 12 if FACTS[step.op].is_split else operand, constants)
     count = size
     # The ends that tests share, one for each outcome.
     for outcome in range(4):
@@ -281,7 +308,7 @@ cdef int load_steps(Image *image, bytes words, tuple constants) except -1:
         count += 1
     for number in range(size - 1, -1, -1):
         step = &image.steps[number]
-        if IS_TEST[step.op]:
+        if FACTS[step.op].is_test:
             for outcome in range(3):
                 count = load_way(image, number, outcome, size, count)
             step.to[ERR] = <int32_t> (size + ERR - number)
@@ -296,65 +323,37 @@ cdef int load_steps(Image *image, bytes words, tuple constants) except -1:
     return 0
 
 
-cdef int load_operand(Image *image, Step *step, uint32_t operand, uint32_t constant, tuple constants) except -1:
-    cdef Py_ssize_t place
+cdef int load_operand(Image *image, Step *step, uint32_t operand, tuple constants) except -1:
+    """Find what the operand of a step numbers, the second one where there are two."""
     cdef Like **like
-    cdef int op = step.op
-    if op == PUSH_TRUTH or op == RETURN_TRUTH:
-        step.it.number = operand
-    elif op == IN or op == NOT_IN or op == IN_SLOT or op == NOT_IN_SLOT or op == SWITCH_SLOT:
-        step.it.choices = image.choices[constant]
-        step.mask = op == NOT_IN or op == NOT_IN_SLOT
-    elif op == LIKE or op == NOT_LIKE:
-        step.it.like = image.likes[constant * 4]
-        step.mask = op == NOT_LIKE
-    elif LIKE_SLOT <= op <= NOT_CONTAINS_SLOT:
-        place = constant * 4 + ((op - LIKE_SLOT) >> 1)
-        like = like_at(image, place)
+    cdef Fact *fact = &FACTS[step.op]
+    step.mask = fact.mask
+    if fact.kind == STRINGS:
+        step.it.choices = image.choices[operand]
+    elif fact.kind == PATTERN:
+        step.it.like = image.likes[operand * 4]
+    elif fact.affix:
+        like = like_at(image, operand * 4 + fact.affix)
         if like[0] == NULL:
-            like[0] = affix_new(constants[constant], place & 3)
+            like[0] = affix_new(constants[operand], fact.affix)
         step.it.like = like[0]
-        step.mask = (op - LIKE_SLOT) & 1
-    elif op == EQUAL_SLOT_STRING or op == NOT_EQUAL_SLOT_STRING:
-        step.it.text = &image.texts[constant]
-        step.mask = op == NOT_EQUAL_SLOT_STRING
-    elif op == BETWEEN_CONSTANTS or op == NOT_BETWEEN_CONSTANTS:
-        # Two constants and no slot: the lower bound stands where a slot would.
+    elif fact.kind == TEXT:
+        step.it.text = &image.texts[operand]
+    elif fact.is_pair:
+        # No slot: the first stands where an only one would, the second where a slot would.
         step.it.constant = &image.constants[step.slot]
-        step.slot = constant
-        step.mask = op == NOT_BETWEEN_CONSTANTS
-    elif op == BETWEEN or op == NOT_BETWEEN:
-        step.mask = op == NOT_BETWEEN
-    elif op == IS_NULL or op == IS_NOT_NULL:
-        step.mask = op == IS_NOT_NULL
-    elif EQUAL <= op <= GREATER_EQUAL:
-        step.mask = MASKS[op - EQUAL]
-    elif op == PUSH_CONSTANT or ADD_CONSTANT <= op <= DIVIDE_CONSTANT:
-        step.it.constant = &image.constants[constant]
-    elif EQUAL_CONSTANT <= op <= GREATER_EQUAL_CONSTANT:
-        step.it.constant = &image.constants[constant]
-        step.mask = MASKS[op - EQUAL_CONSTANT]
-    elif EQUAL_SLOT_CONSTANT <= op <= GREATER_EQUAL_SLOT_CONSTANT:
-        step.it.constant = &image.constants[constant]
-        step.mask = MASKS[op - EQUAL_SLOT_CONSTANT]
-    elif op != PUSH_SLOT:
-        step.it.number = operand  # a target, or nothing
+        step.slot = operand
+    elif fact.kind == CONSTANT:
+        step.it.constant = &image.constants[operand]
+    else:
+        step.it.number = operand
     return 0
 
 
 cdef Py_ssize_t way_on(Image *image, Py_ssize_t number, int truth) noexcept:
     """Give the address that comes after instruction *number*, no test, when *truth* lies on the truth stack."""
     cdef Step *step = &image.steps[number]
-    cdef int op = step.op
-    cdef Py_ssize_t following = number + 1
-    if (
-        op == JUMP
-        or (truth == TRUE and (op == JUMP_IF_TRUE or op == BRANCH_IF_TRUE or op == BRANCH_UNLESS_FALSE))
-        or (truth == FALSE and (op == JUMP_IF_FALSE or op == BRANCH_IF_FALSE or op == BRANCH_UNLESS_TRUE))
-        or (truth == UNKNOWN and (op == BRANCH_UNLESS_TRUE or op == BRANCH_UNLESS_FALSE or op == BRANCH_IF_UNKNOWN))
-        or (truth == UNKNOWN and op == RESTART_IF_UNKNOWN)
-    ):
-        following = step.it.number
+    cdef Py_ssize_t following = step.it.number if FACTS[step.op].taken >> truth & 1 else number + 1
     # A JUMP there knows the end of its way: it goes forward, and the steps are finished from the last to the first.
     # So a row of JUMPs, each to the next, costs no more than its length.
     if image.steps[following].op == JUMP:
@@ -373,7 +372,7 @@ cdef Py_ssize_t load_way(Image *image, Py_ssize_t number, int outcome, Py_ssize_
     if (op == BRANCH_IF_UNKNOWN or op == RESTART_IF_UNKNOWN) and outcome != UNKNOWN:
         following += 1
         op = image.steps[following].op
-    if BRANCH_IF_TRUE <= op <= BRANCH_UNLESS_FALSE or (op == BRANCH_IF_UNKNOWN and outcome == UNKNOWN):
+    if FACTS[op].is_branch or (op == BRANCH_IF_UNKNOWN and outcome == UNKNOWN):
         following = way_on(image, following, outcome)
     elif op == RETURN:
         following = ends + outcome

@@ -31,22 +31,11 @@ from mqsel.language.nodes import (
     Sign,
     children,
 )
-from mqsel.machine.opcodes import CODE, FUSED_BITS, FUSED_LIMIT, OPERAND_LIMIT, TABLE, Constant, Pattern
+from mqsel.machine.opcodes import CHOICE, CODE, FUSED_BITS, FUSED_LIMIT, OPERAND_LIMIT, Constant, Pattern
 from mqsel.machine.program import Program, encode_code, encode_spans
 
-_RELATIONS = {
-    "=": "EQUAL",
-    "<>": "NOT_EQUAL",
-    "<": "LESS",
-    "<=": "LESS_EQUAL",
-    ">": "GREATER",
-    ">=": "GREATER_EQUAL",
-}
-_ARITHMETIC = {"+": "ADD", "-": "SUBTRACT", "*": "MULTIPLY", "/": "DIVIDE"}
-_SIGNS = {"+": "PLUS", "-": "NEGATE"}
 COPIED = 4  # how often the nodes of a tree may be copied, on average
 MIN_CASES = 4  # strings from which one look-up is cheaper than comparing one after the other
-_SHAPES = {"pattern": "LIKE", "prefix": "STARTS_WITH", "suffix": "ENDS_WITH", "contains": "CONTAINS"}
 
 
 class _Label(list[int]):
@@ -222,14 +211,12 @@ class _Lowering:
 
     def comparison(self, node: Comparison) -> tuple[_Work, ...]:
         left, right = node.left, node.right
-        name = _RELATIONS[node.operator]
         if type(left) is Identifier and type(right) is Literal:
-            stringy = right.kind == "string" and node.operator in ("=", "<>")
-            fused = f"{name}_SLOT_STRING" if stringy else f"{name}_SLOT_CONSTANT"
-            return self.test(name, left, right.value, node.span, fused)
+            is_text = right.kind == "string" and (node.operator, "slot+text", "") in CHOICE
+            return self.test(node.operator, "text" if is_text else "constant", left, right.value, node.span)
         if self.quick and isinstance(right, Literal):
-            return _Value(left), (f"{name}_CONSTANT", self.constant(right.value), node.span)
-        return _Value(left), _Value(right), (name, 0, node.span)
+            return _Value(left), (CHOICE[node.operator, "constant", ""], self.constant(right.value), node.span)
+        return _Value(left), _Value(right), (CHOICE[node.operator, "", ""], 0, node.span)
 
     def condition(self, node: Node) -> tuple[_Work, ...]:
         span = node.span
@@ -250,22 +237,16 @@ class _Lowering:
             case Identifier():
                 return _Value(node), ("AS_TRUTH", 0, span)
             case IsNull(negated, identifier):
-                return (("IS_NOT_NULL" if negated else "IS_NULL", self.slot(identifier), span),)
+                op = CHOICE["IS NOT NULL" if negated else "IS NULL", "slot", ""]
+                return ((op, self.slot(identifier), span),)
             case In(negated, identifier, choices):
-                return self.test(
-                    "NOT_IN" if negated else "IN",
-                    identifier,
-                    choices,
-                    span,
-                    fused="NOT_IN_SLOT" if negated else "IN_SLOT",
-                )
+                return self.test("NOT IN" if negated else "IN", "strings", identifier, choices, span)
             case Like(negated, identifier):
-                negation = "NOT_" if negated else ""
+                relation = "NOT LIKE" if negated else "LIKE"
                 short = max(self.slot(identifier), len(self.pool)) < FUSED_LIMIT
-                shaped = short and node.shape != "pattern"
-                constant = node.affix if shaped else Pattern(node.pattern, node.escape)
-                fused = _SHAPES[node.shape if shaped else "pattern"]
-                return self.test(f"{negation}LIKE", identifier, constant, span, fused=f"{negation}{fused}_SLOT")
+                if self.quick and short and node.shape != "pattern":
+                    return self.test(relation, "text", identifier, node.affix, span, affix=node.shape)
+                return self.test(relation, "pattern", identifier, Pattern(node.pattern, node.escape), span)
             case Between(negated, operand, low, high):
                 return self.between(node, negated, operand, low, high)
         raise AssertionError(node)
@@ -276,25 +257,26 @@ class _Lowering:
             first = Comparison("<" if negated else ">=", operand, low, node.span)
             second = Comparison(">" if negated else "<=", operand, high, node.span)
             return ((Or if negated else And)((first, second), node.span),)
-        op = "NOT_BETWEEN" if negated else "BETWEEN"
+        relation = "NOT BETWEEN" if negated else "BETWEEN"
         if self.quick and isinstance(low, Literal) and isinstance(high, Literal):
             numbers = self.constant(low.value), self.constant(high.value)
             if max(numbers) < FUSED_LIMIT:
                 short = numbers[0] | numbers[1] << FUSED_BITS
-                return _Value(operand), (f"{op}_CONSTANTS", short, node.span)
-        return _Value(operand), _Value(low), _Value(high), (op, 0, node.span)
+                return _Value(operand), (CHOICE[relation, "constant+constant", ""], short, node.span)
+        return _Value(operand), _Value(low), _Value(high), (CHOICE[relation, "", ""], 0, node.span)
 
     def test(
-        self, name: str, identifier: Identifier, constant: Constant, span: Span, fused: str | None = None
+        self, relation: str, kind: str, identifier: Identifier, constant: Constant, span: Span, affix: str = ""
     ) -> tuple[_Work, ...]:
-        """Test a property against a constant, in one instruction if there is one and its short operands suffice."""
+        """Test a property against a constant of a kind, in one instruction if its short operands suffice."""
         slot, number = self.slot(identifier), self.constant(constant)
-        if fused and self.quick and slot < FUSED_LIMIT and number < FUSED_LIMIT:
-            return ((fused, slot | number << FUSED_BITS, span),)
+        if self.quick and slot < FUSED_LIMIT and number < FUSED_LIMIT:
+            return ((CHOICE[relation, f"slot+{kind}", affix], slot | number << FUSED_BITS, span),)
         push = ("PUSH_SLOT", slot, identifier.span)
-        if TABLE[CODE[name]].operand:
-            return push, (name, number, span)
-        return push, ("PUSH_CONSTANT", number, span), (name, 0, span)
+        of_values = CHOICE.get((relation, "", ""))
+        if of_values is None:
+            return push, (CHOICE[relation, kind, ""], number, span)
+        return push, ("PUSH_CONSTANT", number, span), (of_values, 0, span)
 
     def value(self, node: Node) -> list[_Work]:
         """Replace "the value of *node*"."""
@@ -304,15 +286,14 @@ class _Lowering:
             case Identifier():
                 return [("PUSH_SLOT", self.slot(node), node.span)]
             case Sign(operator, operand):
-                return [_Value(operand), (_SIGNS[operator], 0, node.span)]
+                return [_Value(operand), (CHOICE[f"unary {operator}", "", ""], 0, node.span)]
             case Arithmetic(operators, operands):
                 work: list[_Work] = [_Value(operands[0])]
                 for operator, operand in zip(operators, operands[1:], strict=True):
-                    op = _ARITHMETIC[operator]
                     if self.quick and isinstance(operand, Literal):
-                        work.append((f"{op}_CONSTANT", self.constant(operand.value), node.span))
+                        work.append((CHOICE[operator, "constant", ""], self.constant(operand.value), node.span))
                     else:
-                        work += (_Value(operand), (op, 0, node.span))
+                        work += (_Value(operand), (CHOICE[operator, "", ""], 0, node.span))
                 return work
         return [node, ("AS_VALUE", 0, node.span)]
 
