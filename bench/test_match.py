@@ -9,8 +9,7 @@ import pytest
 import workloads
 
 from mqsel.language import dialect
-from mqsel.language.checker import check, remark
-from mqsel.language.parser import parse
+from mqsel.language.selector import read_selector
 
 SELECTORS = workloads.selectors()
 WAYS = [
@@ -48,8 +47,7 @@ def test_one_call(benchmark, per_message, name, who):
 def test_selectors_made_from_the_seed():
     """W6 and W7 without the shared material are of the same kind, and everyone agrees on them."""
     for name, text in workloads.selectors(shared=False).items():
-        checked = check(parse(text, dialect.IBM_MQ), text, dialect.IBM_MQ)
-        assert remark(checked).tests == workloads.TESTS[name]
+        assert read_selector(text, dialect.IBM_MQ).remarks().tests == workloads.TESTS[name]
         for select in workloads.contenders(name, text, "dicts", None).values():
             workloads.assert_selected(select, text, "dicts", "20k")
 

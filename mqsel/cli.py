@@ -43,12 +43,11 @@ from mqsel.files.scan import (
 )
 from mqsel.formats.jsonl import message_from_json
 from mqsel.formats.records import SCHEMAS
-from mqsel.language.checker import check, remark
 from mqsel.language.dialect import IBM_MQ, PRESETS, Dialect
 from mqsel.language.lexer import tokenize
 from mqsel.language.nodes import Literal, Node, children, unparse
 from mqsel.language.optimizer import optimize
-from mqsel.language.parser import parse
+from mqsel.language.selector import read_selector
 from mqsel.machine.program import VERSION, listing
 from mqsel.matcher import Matcher
 from mqsel.matcher import compile as compile_selector
@@ -315,23 +314,23 @@ def _tasks() -> Iterator[Callable[[int, int], None] | None]:
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    selector, dialect = arguments.selector, arguments.dialect
+    dialect = arguments.dialect
     try:
-        compile_selector(selector, dialect=dialect)
+        compile_selector(arguments.selector, dialect=dialect)
     except SelectorError as error:
         _complain(str(error))
         return 1
-    checked = check(parse(selector, dialect), selector, dialect)
-    remarks = remark(checked)
+    selector = read_selector(arguments.selector, dialect)
+    remarks = selector.remarks()
     rows = [("valid", f"{_preset(dialect)} selector"), ("tests", f"{remarks.tests}")]
     width = max(map(len, remarks.expected), default=0)
     for name, kinds in remarks.expected.items():
         rows.append(("reads", f"{name:{width}}  {' or '.join(kinds) or 'any type'}"))
-    if checked.constant is not None:
-        effect = "every message is selected" if checked.constant else "no message is selected"
-        rows.append(("constant", f"{checked.constant}: reads no property, {effect}"))
-    if checked.match_option is not None:
-        name, identifier = checked.match_option
+    if selector.constant is not None:
+        effect = "every message is selected" if selector.constant else "no message is selected"
+        rows.append(("constant", f"{selector.constant}: reads no property, {effect}"))
+    if selector.match_option is not None:
+        name, identifier = selector.match_option
         rows.append(("option", f"{name} {identifier.hex().upper()}: a queue manager matches these bytes instead"))
     rows += [("warning", warning) for warning in remarks.warnings]
     for key, text in rows:
@@ -347,7 +346,7 @@ def _explain(arguments: argparse.Namespace) -> int:
     selector, dialect = arguments.selector, arguments.dialect
     matcher = compile_selector(selector, dialect=dialect)
     explanation = None if arguments.message is None else _explained(matcher, arguments.message)
-    checked = check(parse(selector, dialect), selector, dialect)
+    read = read_selector(selector, dialect)
     tokens = [token for token in tokenize(selector, dialect) if token.kind != "end"]
     width = max((len(token.kind) for token in tokens), default=0)
     print("tokens")
@@ -356,9 +355,9 @@ def _explain(arguments: argparse.Namespace) -> int:
         meaning = f"  = {value!r}" if isinstance(value, (int, float)) and str(value) != piece else ""
         print(f"  {f'{start}:{stop}':>9}  {kind:{width}}  {piece}{meaning}")
     print("\ntree")
-    for line in _tree(checked.node, selector):
+    for line in _tree(read.node, selector):
         print(f"  {line}")
-    print(f"\noptimised\n  {unparse(optimize(checked).node)}")
+    print(f"\noptimised\n  {unparse(optimize(read).node)}")
     print(f"\ninstructions\n{listing(matcher.program)}")
     if explanation is None:
         return 0

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 from mqsel.analysis.explain import Explanation, explain
 from mqsel.errors import MQRC, ArgumentError, ProgramError, SelectorError
 from mqsel.formats import decoder
-from mqsel.language.checker import MatchOption, check
+from mqsel.language.checker import MatchOption
 from mqsel.language.dialect import IBM_MQ, PRESETS, Dialect
 from mqsel.language.optimizer import optimize as optimized
-from mqsel.language.parser import parse
+from mqsel.language.selector import read_selector
 from mqsel.machine import _arrow
 from mqsel.machine._vm import Machine, Record, Selection
 from mqsel.machine.compiler import lower
@@ -48,10 +48,7 @@ class Matcher(Machine):
             24 bytes instead of running the selector, else None (*IBM MQ 9.4, MatchOptions*).
     """
 
-    __slots__ = ("_details",)
-
-    def __init__(self, program: Program, schema: SchemaLike | None = None) -> None:  # noqa: ARG002 (the machine's)
-        self._details: tuple[Truth | None, MatchOption | None] | None = None
+    __slots__ = ()
 
     @property
     def selector(self) -> str:
@@ -65,20 +62,15 @@ class Matcher(Machine):
     def properties(self) -> tuple[str, ...]:
         return self.program.slots
 
+    # What is not part of the program is read from the text when somebody asks.
+
     @property
     def constant(self) -> Truth | None:
-        return self._known()[0]
+        return read_selector(self.selector, self.dialect).constant
 
     @property
     def match_option(self) -> MatchOption | None:
-        return self._known()[1]
-
-    def _known(self) -> tuple[Truth | None, MatchOption | None]:
-        # Not part of the program: found again from the text when somebody asks.
-        if self._details is None:
-            checked = check(parse(self.selector, self.dialect), self.selector, self.dialect)
-            self._details = checked.constant, checked.match_option
-        return self._details
+        return read_selector(self.selector, self.dialect).match_option
 
     def evaluate(self, message: Message) -> Truth:
         """Give TRUE, FALSE or UNKNOWN. ERR, "the complete selector is false", is reported as FALSE."""
@@ -151,7 +143,7 @@ class Matcher(Machine):
 
     def explain(self, message: Message) -> Explanation:
         """Say of every part of the selector what it was for *message*, and why."""
-        return explain(self.program, self.read(message))
+        return explain(read_selector(self.selector, self.dialect), self.read(message))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Matcher):
@@ -224,5 +216,5 @@ def compile(  # noqa: A001 (like re.compile)
 
 @functools.lru_cache(_CACHE_SIZE)
 def _compile(text: str, dialect: Dialect, schema: Schema | None, optimize: bool) -> Matcher:
-    checked = check(parse(text, dialect), text, dialect)
-    return Matcher(lower(optimized(checked) if optimize else checked, quick=optimize), schema)
+    selector = read_selector(text, dialect)
+    return Matcher(lower(optimized(selector) if optimize else selector, quick=optimize), schema)

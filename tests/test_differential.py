@@ -15,10 +15,10 @@ from conftest import batch_of, fits_arrow
 
 import mqsel
 from mqsel.language import nodes
-from mqsel.language.checker import check
 from mqsel.language.dialect import PRESETS
 from mqsel.language.optimizer import optimize
 from mqsel.language.parser import parse
+from mqsel.language.selector import read_selector
 from mqsel.machine import _arrow, _vm
 
 # 4 dialects × 8 blocks of this many pairs; the issue that asked for them wants 200,000 once: MQSEL_PAIRS=6250.
@@ -72,9 +72,8 @@ def test_texts_survive(name: str) -> None:
     dialect = PRESETS[name]
     for _ in range(PAIRS * 4):
         text, _ = strategies.random_case(rng, name)
-        tree = parse(text, dialect)
-        checked = check(tree, text, dialect)
-        once = optimize(checked)
+        selector = read_selector(text, dialect)
+        tree, once = selector.node, optimize(selector)
 
         assert parse(nodes.unparse(tree), dialect) == tree, text
         assert optimize(once).node == once.node, text

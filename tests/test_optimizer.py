@@ -6,15 +6,14 @@ import pytest
 
 import mqsel
 from mqsel.language import nodes
-from mqsel.language.checker import check
 from mqsel.language.dialect import IBM_MQ, JMS, Dialect
 from mqsel.language.optimizer import optimize
-from mqsel.language.parser import parse
+from mqsel.language.selector import read_selector
 from mqsel.machine.program import disassemble
 
 
 def optimized(text: str, dialect: Dialect = JMS) -> str:
-    return nodes.unparse(optimize(check(parse(text, dialect), text, dialect)).node)
+    return nodes.unparse(optimize(read_selector(text, dialect)).node)
 
 
 @pytest.mark.parametrize(

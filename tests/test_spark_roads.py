@@ -121,6 +121,17 @@ def test_constants_and_selectors_without_properties(frame: Any) -> None:
             assert frame.select(made.column()).first()[0] is wanted
 
 
+def test_an_identifier_of_zeros_matches_any_message(frame: Any) -> None:
+    """As the machine has it (language §8): alone on the native strategy too, and nowhere as one conjunct of many."""
+    nothing = f"JMSMessageID = 'ID:{'0' * 48}'"
+    many = " AND ".join(f"weight <> {number}" for number in range(6, 106))
+    rest = plan(f"{many} AND {nothing}", frame).machine
+
+    assert plan(nothing, frame).sql == "true"
+    assert rest is not None
+    assert rest.match_option is None
+
+
 def test_errors_come_on_the_driver(frame: Any) -> None:
     """A faulty selector, a road that cannot be, a setting under which Spark hangs: refused when column is called."""
     with pytest.raises(errors.SelectorSyntaxError):

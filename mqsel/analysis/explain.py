@@ -12,13 +12,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from mqsel.errors import Span, quoted
-from mqsel.language.checker import Checked, check
 from mqsel.language.dialect import Dialect
-from mqsel.language.nodes import And, Identifier, Literal, Node, Not, Or, children, walk
-from mqsel.language.parser import parse
+from mqsel.language.nodes import And, Literal, Node, Not, Or, children, walk
+from mqsel.language.selector import Selector
 from mqsel.machine._vm import Machine
 from mqsel.machine.compiler import lower
-from mqsel.machine.program import Program
 from mqsel.values import AND, NOT, OR, Truth
 
 
@@ -74,26 +72,24 @@ class Explanation:
         return "\n".join(lines)
 
 
-def explain(program: Program, properties: Mapping[str, tuple[str, Any]]) -> Explanation:
-    """Explain what *program* makes of a message that has *properties*: name -> (type, value)."""
-    text, dialect = program.text, program.dialect
-    checked = check(parse(text, dialect), text, dialect)
+def explain(selector: Selector, properties: Mapping[str, tuple[str, Any]]) -> Explanation:
+    """Explain what *selector* makes of a message that has *properties*: name -> (type, value)."""
     message = {name: value for name, (_, value) in properties.items()}
-    parts = tuple(_parts(checked, message, properties))
+    parts = tuple(_parts(selector, message, properties))
     root = parts[0].truth
     return Explanation(Truth.FALSE if root is None else root, properties, parts)
 
 
-def _parts(checked: Checked, message: dict[str, Any], properties: Mapping[str, tuple[str, Any]]) -> Iterator[Part]:
-    truths = _truths(checked, message)
+def _parts(selector: Selector, message: dict[str, Any], properties: Mapping[str, tuple[str, Any]]) -> Iterator[Part]:
+    truths = _truths(selector, message)
     # (node, depth, whether evaluation reaches it)
-    stack: list[tuple[Node, int, bool]] = [(checked.node, 0, True)]
+    stack: list[tuple[Node, int, bool]] = [(selector.node, 0, True)]
     while stack:
         node, depth, reached = stack.pop()
         connective = isinstance(node, (And, Or, Not))
         truth = truths[id(node)] if reached else None
-        reason = "" if truth is None or connective else _reason(checked, node, truth, message, properties)
-        yield Part(checked.text[node.span[0] : node.span[1]], node.span, depth, truth, reason)
+        reason = "" if truth is None or connective else _reason(selector, node, truth, message, properties)
+        yield Part(selector.text[node.span[0] : node.span[1]], node.span, depth, truth, reason)
         if not connective:
             continue
         below: list[tuple[Node, int, bool]] = []
@@ -105,10 +101,10 @@ def _parts(checked: Checked, message: dict[str, Any], properties: Mapping[str, t
         stack.extend(reversed(below))
 
 
-def _truths(checked: Checked, message: dict[str, Any]) -> dict[int, Truth]:
+def _truths(selector: Selector, message: dict[str, Any]) -> dict[int, Truth]:
     """Give the truth of every connective and every test, those that evaluation does not reach included."""
     truths: dict[int, Truth] = {}
-    for node in walk(checked.node, (And, Or, Not)):
+    for node in walk(selector.node, (And, Or, Not)):
         match node:
             case Not(operand):
                 truth = NOT[truths[id(operand)]]
@@ -118,21 +114,19 @@ def _truths(checked: Checked, message: dict[str, Any]) -> dict[int, Truth]:
                 for operand in operands[1:]:
                     truth = table[truth][truths[id(operand)]]
             case _:
-                truth = _truth(checked, node, checked.dialect, message)
+                truth = _truth(selector, node, selector.dialect, message)
         truths[id(node)] = truth
-    if checked.match_option is not None:
-        truths[id(checked.node)] = Truth(Machine(lower(checked)).truth(message))
+    if selector.match_option is not None:
+        truths[id(selector.node)] = Truth(Machine(lower(selector)).truth(message))
     return truths
 
 
-def _truth(checked: Checked, node: Node, dialect: Dialect, message: dict[str, Any]) -> Truth:
-    names = {part.name: checked.names[part.name] for part in walk(node) if isinstance(part, Identifier)}
-    alone = Checked(node, walk(node), checked.text, dialect, names, None, None)
-    return Truth(Machine(lower(alone, quick=False)).truth(message))
+def _truth(selector: Selector, node: Node, dialect: Dialect, message: dict[str, Any]) -> Truth:
+    return Truth(Machine(lower(selector.part(node, dialect), quick=False)).truth(message))
 
 
 def _reason(
-    checked: Checked,
+    selector: Selector,
     node: Node,
     truth: Truth,
     message: dict[str, Any],
@@ -142,15 +136,15 @@ def _reason(
     if isinstance(node, Literal):
         return ""
     seen: list[str] = []
-    for name in dict.fromkeys(checked.names[part.name] for part in walk(node) if isinstance(part, Identifier)):
+    for name in dict.fromkeys(selector.part(node).names.values()):
         kind, value = properties[name]
         seen.append(f"{name} is missing" if kind == "null" else f"{name} is {_shown(kind, value)}")
-    dialect = checked.dialect
+    dialect = selector.dialect
     lenient = dialect.replace(null_arithmetic="unknown", type_mismatch="operation")
     strict = dialect.replace(null_arithmetic="unknown", type_mismatch="selector")
-    if _truth(checked, node, lenient, message) is Truth.ERR:
+    if _truth(selector, node, lenient, message) is Truth.ERR:
         seen.append("an integer is divided by zero: the complete selector is false")
-    elif _truth(checked, node, strict, message) is Truth.ERR:
+    elif _truth(selector, node, strict, message) is Truth.ERR:
         seen.append(
             f"types differ: {'the complete selector is false' if truth is Truth.ERR else f'the test is {truth}'}"
         )

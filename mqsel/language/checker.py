@@ -1,15 +1,15 @@
 """Tree to meaning: names that may be, types that fit, and the truth of what reads no property.
 
 A node's static kind follows from its class alone, so the tree stays as parsed; what is found out stands beside it in
-`Checked`. Owns what is an error; rearranges nothing. Follows language §4 (static types), §5 (constants), §6 (names).
+`mqsel.language.selector.Selector`. Owns what is an error; rearranges nothing. Follows language §4 (static types), §5
+(constants), §6 (names).
 """
 
 from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, cast
 
 from mqsel import errors
@@ -44,27 +44,10 @@ class MatchOption(NamedTuple):
     name: str
     identifier: bytes
 
-
-@dataclass(frozen=True, slots=True)
-class Checked:
-    """A tree and what is known of it.
-
-    Attributes:
-        node: the tree, as parsed (or as the optimizer rearranged it).
-        order: its nodes as `walk` lists them.
-        text: the selector it was parsed from.
-        names: for each name as written, the property it reads, in order of first reading.
-        constant: the truth of a selector that reads no property, else None.
-        match_option: see `MatchOption`.
-    """
-
-    node: Node
-    order: list[Node]
-    text: str
-    dialect: Dialect
-    names: dict[str, str]
-    constant: Truth | None
-    match_option: MatchOption | None
+    @property
+    def matches_any(self) -> bool:
+        """Whether it is MQMI_NONE or MQCI_NONE, which match any message: IBM MQ 9.4, MatchOptions (language §8)."""
+        return not any(self.identifier)
 
 
 class Remarks(NamedTuple):
@@ -81,8 +64,12 @@ class Remarks(NamedTuple):
     warnings: tuple[str, ...]
 
 
-def check(node: Node, text: str, dialect: Dialect) -> Checked:
+def check(
+    node: Node, text: str, dialect: Dialect
+) -> tuple[list[Node], dict[str, str], Truth | None, MatchOption | None]:
     """Check *node*, parsed from *text*.
+
+    Returns: ``order``, ``names``, ``constant`` and ``match_option`` of a `Selector`.
 
     Raises: SelectorTypeError: types that can never fit. SelectorSyntaxError: a name no property has.
         SelectorAlwaysFalseError: reads no property and is not TRUE, where the dialect rejects that.
@@ -103,13 +90,13 @@ def check(node: Node, text: str, dialect: Dialect) -> Checked:
         constant = truth_of(evaluate(node, dialect))
         if constant is not Truth.TRUE and dialect.constant_false == "reject":
             raise errors.always_false(text, str(constant))
-    return Checked(node, order, text, dialect, names, constant, _match_option(node, text))
+    return order, names, constant, _match_option(node, text)
 
 
-def remark(checked: Checked) -> Remarks:
+def remark(order: Sequence[Node], names: Mapping[str, str], text: str, dialect: Dialect) -> Remarks:
     """Look for what is right and yet worth a remark. Apart from `check`, because only people need it."""
-    tests, expected = _count_tests(checked.order), _expected(checked.order, checked.names)
-    return Remarks(tests, expected, _warnings(checked, tests, expected))
+    tests, expected = _count_tests(order), _expected(order, names)
+    return Remarks(tests, expected, _warnings(text, dialect, tests, expected))
 
 
 # ---- names: language §6 -----------------------------------------------------------------------------------
@@ -395,13 +382,13 @@ def _match_option(node: Node, text: str) -> MatchOption | None:
     return None
 
 
-def _count_tests(order: list[Node]) -> int:
+def _count_tests(order: Sequence[Node]) -> int:
     conditions = [order[-1], *(child for node in order if isinstance(node, (And, Or, Not)) for child in children(node))]
     predicates = sum(isinstance(node, (Comparison, Between, In, Like, IsNull)) for node in order)
     return predicates + sum(isinstance(node, Identifier) for node in conditions)
 
 
-def _expected(order: list[Node], names: dict[str, str]) -> dict[str, tuple[str, ...]]:
+def _expected(order: Sequence[Node], names: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
     expected: dict[str, list[str]] = {name: [] for name in names.values()}
 
     def note(node: Node, kind: str | None) -> None:
@@ -427,13 +414,13 @@ def _expected(order: list[Node], names: dict[str, str]) -> dict[str, tuple[str, 
     return {name: tuple(kinds) for name, kinds in expected.items()}
 
 
-def _warnings(checked: Checked, tests: int, expected: dict[str, tuple[str, ...]]) -> tuple[str, ...]:
+def _warnings(text: str, dialect: Dialect, tests: int, expected: dict[str, tuple[str, ...]]) -> tuple[str, ...]:
     found: list[str] = []
-    if dashes(checked.text):
+    if dashes(text):
         found.append(TWO_MINUS_SIGNS)
     if tests > MAX_TESTS:
         found.append(f"the selector has {tests} tests: IBM MQ may refuse more than {MAX_TESTS}")
-    headers = _HEADER_KINDS[checked.dialect.headers]
+    headers = _HEADER_KINDS[dialect.headers]
     for name, kinds in expected.items():
         if len(kinds) > 1:
             found.append(f"'{name}' is compared with {' and '.join(kinds)}: one of them never matches")

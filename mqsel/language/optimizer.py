@@ -11,10 +11,9 @@ from __future__ import annotations
 import operator
 from collections import deque
 from collections.abc import Callable
-from dataclasses import replace
 from itertools import groupby
 
-from mqsel.language.checker import Checked, apply, kind_of, literal_value
+from mqsel.language.checker import apply, kind_of, literal_value
 from mqsel.language.dialect import Dialect
 from mqsel.language.nodes import (
     And,
@@ -33,6 +32,7 @@ from mqsel.language.nodes import (
     children,
     walk,
 )
+from mqsel.language.selector import Selector
 from mqsel.values import Truth, arithmetic
 
 
@@ -53,11 +53,11 @@ class _Chain:
         self.operands = operands
 
 
-def optimize(checked: Checked) -> Checked:
+def optimize(selector: Selector) -> Selector:
     """Apply every rule, once, to every node from the leaves up."""
-    dialect = checked.dialect
+    dialect = selector.dialect
     done: list[Node | _Chain] = []
-    for node, negative in reversed(_polarities(checked.node)):
+    for node, negative in reversed(_polarities(selector.node)):
         kind = type(node)
         if isinstance(node, (And, Or)):
             operands = done[-len(node.operands) :]
@@ -72,7 +72,10 @@ def optimize(checked: Checked) -> Checked:
                 new = rule(new, dialect)
             done.append(_negated(new) if negative else new)
     root = _finished(done[0], dialect)
-    return checked if root is checked.node else replace(checked, node=root, order=walk(root))
+    if root is selector.node:
+        return selector
+    names, option = selector.names, selector.match_option
+    return Selector(selector.text, dialect, root, walk(root), names, selector.constant, option)
 
 
 def _polarities(root: Node) -> list[tuple[Node, bool]]:

@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 from mqsel import errors
 from mqsel.errors import Span
-from mqsel.language.checker import Checked
 from mqsel.language.nodes import (
     And,
     Arithmetic,
@@ -31,6 +30,7 @@ from mqsel.language.nodes import (
     Sign,
     children,
 )
+from mqsel.language.selector import Selector
 from mqsel.machine.opcodes import CHOICE, CODE, FUSED_BITS, FUSED_LIMIT, OPERAND_LIMIT, Constant, Pattern
 from mqsel.machine.program import Program, encode_code, encode_spans
 
@@ -93,22 +93,22 @@ def _needs_every(work: _Branch) -> bool:
     return isinstance(work.node, And) == work.positive
 
 
-def lower(checked: Checked, *, quick: bool = True) -> Program:
-    """Write the program of *checked*.
+def lower(selector: Selector, *, quick: bool = True) -> Program:
+    """Write the program of *selector*.
 
     Args:
         quick: put the quick code before the exact one, and use fused instructions.
 
     Raises: SelectorLimitError: more slots, constants or instructions than an operand can number.
     """
-    return _Lowering(checked, quick).program()
+    return _Lowering(selector, quick).program()
 
 
 class _Lowering:
-    def __init__(self, checked: Checked, quick: bool) -> None:
-        self.checked = checked
+    def __init__(self, selector: Selector, quick: bool) -> None:
+        self.selector = selector
         self.quick = quick
-        self.slots = {name: slot for slot, name in enumerate(dict.fromkeys(checked.names.values()))}
+        self.slots = {name: slot for slot, name in enumerate(dict.fromkeys(selector.names.values()))}
         self.constants: dict[tuple[type, object], int] = {}
         self.pool: list[Constant] = []
         self.code: list[int] = []
@@ -117,12 +117,11 @@ class _Lowering:
         self.failing: set[int] = set()  # ids of nodes that may be ERR; those of arithmetic too
         self.tests: dict[int, tuple[_Work, ...]] = {}  # ids of nodes without labels -> their work, which both codes do
         self.weights: dict[int, int] = {}  # ids of nodes -> how many nodes they have
-        self.budget = COPIED * len(checked.order)
+        self.budget = COPIED * len(selector.order)
 
     def program(self) -> Program:
-        checked, root = self.checked, self.checked.node
-        if checked.match_option is not None and not any(checked.match_option.identifier):
-            # MQMI_NONE and MQCI_NONE match any message: IBM MQ 9.4, MatchOptions (language §8).
+        selector, root = self.selector, self.selector.node
+        if selector.match_option is not None and selector.match_option.matches_any:
             root = Literal("boolean", True, root.span)
         if self.quick and isinstance(root, (And, Or, Not)):
             self.find_failing()
@@ -131,10 +130,10 @@ class _Lowering:
             self.emit([("RETURN_TRUTH", 1, root.span), no, ("RETURN_TRUTH", 0, root.span)])
         self.emit([self.exact, root, ("RETURN", 0, root.span)])
         if len(self.code) >= OPERAND_LIMIT or len(self.pool) >= OPERAND_LIMIT:
-            raise errors.too_large(checked.text, "instructions", OPERAND_LIMIT)
+            raise errors.too_large(selector.text, "instructions", OPERAND_LIMIT)
         return Program(
-            checked.text,
-            checked.dialect,
+            selector.text,
+            selector.dialect,
             tuple(self.slots),
             tuple(self.pool),
             encode_code(self.code),
@@ -144,12 +143,12 @@ class _Lowering:
 
     def find_failing(self) -> None:
         """Collect the nodes whose evaluation may be ERR, from the leaves up; weigh all, if there is one."""
-        dialect = self.checked.dialect
-        classes = set(map(type, self.checked.order))
+        dialect = self.selector.dialect
+        classes = set(map(type, self.selector.order))
         if dialect.type_mismatch != "selector" and not classes & {Arithmetic, Sign}:
             return
         failing, weights = self.failing, self.weights
-        for node in self.checked.order:
+        for node in self.selector.order:
             if type(node) is Literal:
                 continue
             fails = not failing.isdisjoint(map(id, children(node)))
@@ -169,7 +168,7 @@ class _Lowering:
             if fails:
                 failing.add(id(node))
         if failing:
-            for node in self.checked.order:
+            for node in self.selector.order:
                 weights[id(node)] = sum([weights[id(part)] for part in children(node)], 1)
 
     # ---- the work list: each piece of work is replaced by simpler ones until instructions are left
@@ -252,7 +251,7 @@ class _Lowering:
         raise AssertionError(node)
 
     def between(self, node: Between, negated: bool, operand: Node, low: Node, high: Node) -> tuple[_Work, ...]:
-        if self.checked.dialect.between_null == "expand" and not isinstance(high, Literal):
+        if self.selector.dialect.between_null == "expand" and not isinstance(high, Literal):
             # The upper bound is not evaluated, nor a property there read, where the lower one decides.
             first = Comparison("<" if negated else ">=", operand, low, node.span)
             second = Comparison(">" if negated else "<=", operand, high, node.span)
@@ -435,14 +434,14 @@ class _Lowering:
     def may_be_unknown(self, node: Node) -> bool:
         if isinstance(node, (IsNull, Literal)):
             return False
-        dialect = self.checked.dialect
+        dialect = self.selector.dialect
         by_mismatch = dialect.type_mismatch == "unknown"
         return by_mismatch or not (isinstance(node, Between) and dialect.between_null == "literal")
 
     # ---- pools
 
     def slot(self, identifier: Identifier) -> int:
-        return self.slots[self.checked.names[identifier.name]]
+        return self.slots[self.selector.names[identifier.name]]
 
     def constant(self, value: Constant) -> int:
         key = (type(value), value.hex() if isinstance(value, float) else value)

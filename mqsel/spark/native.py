@@ -1,4 +1,4 @@
-"""A checked tree as one Catalyst SQL text, exact in three values.
+"""A selector as one Catalyst SQL text, exact in three values.
 
 A condition is two texts: its truth, and whether it is ERR ("the complete selector is false"), which no Catalyst value
 can say. Rules for texts: every literal has its type; no sub-expression can raise, whatever is evaluated first and
@@ -15,8 +15,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
-from mqsel.language.checker import Checked, evaluate, truth_of
-from mqsel.language.dialect import Dialect
+from mqsel.language.checker import evaluate, truth_of
 from mqsel.language.nodes import (
     And,
     Arithmetic,
@@ -34,6 +33,7 @@ from mqsel.language.nodes import (
     children,
     walk,
 )
+from mqsel.language.selector import Selector
 from mqsel.spark.columns import Case, Source, is_writable, looked_up, text_literal
 from mqsel.values import Float32, Truth, arithmetic, negate
 
@@ -61,23 +61,24 @@ class NoTranslation(Exception):  # noqa: N818 (an answer, not an error)
     """Says why a condition has no exact Catalyst text."""
 
 
-def condition(node: Node, checked: Checked, sources: Mapping[str, Source], dialect: Dialect) -> Condition:
-    """Translate the condition *node*, a part of a checked tree.
+def condition(selector: Selector, sources: Mapping[str, Source]) -> Condition:
+    """Translate *selector*, a part of one perhaps, by the choices of its dialect.
 
     Args:
         sources: for each property, where it is read.
-        dialect: the choices to follow.
 
     Raises: NoTranslation: with the reason.
     """
+    if selector.match_option is not None and selector.match_option.matches_any:
+        return Condition("true", "")
     depth: dict[int, int] = {}
-    for part in walk(node):
+    for part in selector.order:
         depth[id(part)] = 1 + max((depth[id(child)] for child in children(part)), default=0)
-    if depth[id(node)] > MAX_DEPTH:
+    if depth[id(selector.node)] > MAX_DEPTH:
         raise NoTranslation(f"nested more than {MAX_DEPTH} deep")
-    if tests(node) > MAX_TESTS:
+    if tests(selector) > MAX_TESTS:
         raise NoTranslation(f"more than {MAX_TESTS} tests")
-    made = _Translator(checked, sources, dialect).condition(node)
+    made = _Translator(selector, sources).condition(selector.node)
     if len(made.sql) + len(made.err) > MAX_LENGTH:
         raise NoTranslation(f"its expression is longer than {MAX_LENGTH:,} characters")
     if max(_nesting(made.sql), _nesting(made.err)) > MAX_DEPTH:
@@ -85,9 +86,9 @@ def condition(node: Node, checked: Checked, sources: Mapping[str, Source], diale
     return made
 
 
-def tests(node: Node) -> int:
-    """Count the tests of a condition; BETWEEN is two."""
-    kinds = [type(part) for part in walk(node)]
+def tests(selector: Selector) -> int:
+    """Count the tests of a selector; BETWEEN is two."""
+    kinds = [type(part) for part in selector.order]
     return max(1, sum(kinds.count(kind) for kind in (Comparison, Between, Between, In, Like, IsNull)))
 
 
@@ -402,10 +403,10 @@ _CONSTANTS = {
 class _Translator:
     """Translates the nodes of one tree."""
 
-    def __init__(self, checked: Checked, sources: Mapping[str, Source], dialect: Dialect) -> None:
-        self.names = checked.names
+    def __init__(self, selector: Selector, sources: Mapping[str, Source]) -> None:
+        self.names = selector.names
         self.sources = dict(sources)
-        self.dialect = dialect
+        self.dialect = selector.dialect
 
     def condition(self, node: Node) -> Condition:
         match node:

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import mqsel.matcher
 from mqsel import errors
-from mqsel.language.checker import Checked, check, remark
 from mqsel.language.dialect import IBM_MQ, Dialect
-from mqsel.language.nodes import And, Node, unparse
-from mqsel.language.parser import parse
-from mqsel.matcher import Matcher
+from mqsel.language.nodes import And, unparse
+from mqsel.language.optimizer import optimize
+from mqsel.language.selector import Selector, read_selector
+from mqsel.machine.compiler import lower
 from mqsel.spark.columns import Layout, Place, Source, Sources, setting
 from mqsel.spark.native import MAX_LENGTH, MAX_TESTS, NoTranslation, condition, final, joined, tests
 from mqsel.spark.raw import Messages, message_column, message_properties, message_sources, message_text
@@ -49,6 +49,7 @@ class Plan:
         why: what is not native, and why; empty on the native road.
         sql: the Catalyst text: all of the selector on the native road, else the prefilter; may be empty.
         rest: the selector that the machine evaluates for what passes the prefilter; empty on the native road.
+        machine: the same, read; None on the native road.
         sources: where the properties come from.
         warnings: sentences about what will surprise the author.
         raw: Catalyst text of the column of raw messages, and how they are read; None where columns have properties.
@@ -60,6 +61,7 @@ class Plan:
     why: tuple[tuple[str, str], ...]
     sql: str
     rest: str
+    machine: Selector | None
     sources: tuple[Source, ...]
     warnings: tuple[str, ...]
     raw: tuple[str, Messages] | None = None
@@ -70,9 +72,9 @@ class Plan:
 
         if self.raw is not None:
             return message_column(self.rest, self.dialect, *self.raw)
-        if not self.rest:
+        if self.machine is None:
             return F.expr(self.sql)
-        truth = arrow_column(self.rest, self.dialect, self.sources)
+        truth = arrow_column(self.machine, self.sources)
         return F.expr(self.sql) & truth if self.sql else truth
 
     def __str__(self) -> str:
@@ -135,92 +137,90 @@ def plan(
     """
     if road not in (None, *ROADS):
         raise errors.no_road(road, ROADS)
-    matcher = mqsel.matcher.compile(selector, dialect=dialect)
+    whole = read_selector(mqsel.matcher.compile(selector, dialect=dialect).selector, dialect)
     if isinstance(properties, Messages):
-        return _message_plan(matcher, rows, properties, road)
+        return _message_plan(whole, rows, properties, road)
     found = Sources(rows, properties)
-    sources = {name: found.source(name) for name in matcher.properties}
-    checked = check(parse(selector, dialect), selector, dialect)
-    for name in checked.names.values():
-        if name not in sources:  # read by what the optimizer dropped
-            sources[name] = found.source(name)
-    said = (*found.warnings, *_surprises(checked, sources))
-    native, rest, why = _divided(checked, sources, road)
-    if rest and road == "native":
-        raise errors.not_native(*why[0])
-    text = "" if not rest else selector if not native else unparse(rest[0] if len(rest) == 1 else And(tuple(rest)))
-    if rest:
+    sources = {name: found.source(name) for name in dict.fromkeys(whole.names.values())}
+    said = (*found.warnings, *_surprises(whole, sources))
+    native, rest, why = _divided(whole, sources, road)
+    if rest is not None:
+        if road == "native":
+            raise errors.not_native(*why[0])
         check_batches(rows)
     return Plan(
         selector,
         dialect,
-        "arrow" if rest else "native",
+        "native" if rest is None else "arrow",
         tuple(why),
-        joined(native) if native else "" if rest else "true",
-        text,
+        joined(native) if native else "true" if rest is None else "",
+        "" if rest is None else unparse(rest.node) if native else selector,
+        rest,
         tuple(sources.values()),
         said,
     )
 
 
-def _message_plan(matcher: Matcher, rows: DataFrame | StructType, messages: Messages, road: str | None) -> Plan:
+def _message_plan(selector: Selector, rows: DataFrame | StructType, messages: Messages, road: str | None) -> Plan:
     """Plan for raw messages: also one that reads no property, since what cannot be read is not selected."""
     sql = message_text(rows, messages)
-    why = (errors.quoted(matcher.selector), f"its properties are in the bytes of the messages in {sql}")
+    why = (errors.quoted(selector.text), f"its properties are in the bytes of the messages in {sql}")
     if road == "native":
         raise errors.not_native(*why)
     check_batches(rows)
-    checked = check(parse(matcher.selector, matcher.dialect), matcher.selector, matcher.dialect)
-    names = dict.fromkeys((*matcher.properties, *checked.names.values()))
-    sources = message_sources(names, sql)
+    sources = message_sources(dict.fromkeys(selector.names.values()), sql)
     return Plan(
-        matcher.selector,
-        matcher.dialect,
+        selector.text,
+        selector.dialect,
         "arrow",
         (why,),
         "",
-        matcher.selector,
+        selector.text,
+        selector,
         sources,
-        tuple(_surprises(checked, {source.name: source for source in sources}, can_declare=False)),
+        tuple(_surprises(selector, {source.name: source for source in sources}, can_declare=False)),
         (sql, messages),
     )
 
 
 def _divided(
-    checked: Checked, sources: Mapping[str, Source], road: str | None
-) -> tuple[list[str], list[Node], list[tuple[str, str]]]:
+    selector: Selector, sources: Mapping[str, Source], road: str | None
+) -> tuple[list[str], Selector | None, list[tuple[str, str]]]:
     """Divide the conjuncts of a selector: texts of the native ones, the others, and why those are others."""
     native: list[str] = []
-    rest: list[Node] = []
+    rest: list[Selector] = []
     why: list[tuple[str, str]] = []
-    if road == "arrow" and checked.names:
-        return [], [checked.node], [(errors.quoted(unparse(checked.node)), "the Arrow road is forced")]
+    if road == "arrow" and selector.names:
+        return [], selector, [(errors.quoted(unparse(selector.node)), "the Arrow road is forced")]
     length = number = 0
-    for node in checked.node.operands if isinstance(checked.node, And) else (checked.node,):
+    for node in selector.node.operands if isinstance(selector.node, And) else (selector.node,):
+        part = selector.part(node)
         try:
-            text = final(condition(node, checked, sources, checked.dialect))
+            text = final(condition(part, sources))
             reason = ""
         except NoTranslation as why_not:
             reason = str(why_not)
         if not reason and length + len(text) > MAX_LENGTH:
             reason = f"the expression is longer than {MAX_LENGTH:,} characters"
-        elif not reason and number + tests(node) > MAX_TESTS:
+        elif not reason and number + tests(part) > MAX_TESTS:
             reason = f"the expression has more than {MAX_TESTS} tests"
         if not reason:
             native.append(text)
             length += len(text)
-            number += tests(node)
+            number += tests(part)
             continue
-        rest.append(node)
+        rest.append(part)
         if len(why) < MAX_REASONS:
             why.append((errors.quoted(unparse(node)), reason))
-    return native, rest, why
+    if len(rest) > 1:
+        return native, selector.part(And(tuple([part.node for part in rest]), selector.node.span)), why
+    return native, rest[0] if rest else None, why
 
 
-def _surprises(checked: Checked, sources: Mapping[str, Source], *, can_declare: bool = True) -> list[str]:
+def _surprises(selector: Selector, sources: Mapping[str, Source], *, can_declare: bool = True) -> list[str]:
     """Find the properties whose column has a type that no test of theirs takes."""
     found: list[str] = []
-    for name, kinds in remark(checked).expected.items():
+    for name, kinds in selector.remarks().expected.items():
         family = _FAMILIES.get(sources[name].kind)
         if family is not None and kinds and family not in kinds:
             said = f"'{name}' is a {family} in every row: compared with a {' or a '.join(kinds)} it never matches"
@@ -238,26 +238,25 @@ def check_batches(rows: Any) -> None:
         raise errors.endless_batches(name, found)
 
 
-def arrow_column(text: str, dialect: Dialect, sources: tuple[Source, ...]) -> Column:
+def arrow_column(selector: Selector, sources: Iterable[Source]) -> Column:
     """Make the Column of an Arrow function over the properties that a selector reads."""
     from pyspark.sql import functions as F  # noqa: N812, PLC0415 (optional; its usual name)
 
     if not hasattr(F, "arrow_udf"):
-        raise errors.old_spark(text)
-    # The rest may be longer than the whole as it was written: 0x10 becomes 16.
-    matcher = mqsel.matcher.compile(text, dialect=dialect.replace(max_length=None))
+        raise errors.old_spark(unparse(selector.node))
+    program = lower(optimize(selector))
     columns: list[Column] = []
     layout: list[tuple[str, list[str]]] = []
     for source in sources:
-        if source.name not in matcher.properties or source.kind == "null":
+        if source.name not in program.slots or source.kind == "null":
             continue
         layout.append((source.name, [case.tag for case in source.cases]))
         columns.append(F.expr(source.sql))
         columns += [F.expr(case.sql) for case in source.cases]
     if not columns:  # an Arrow function has an argument
-        layout.append((matcher.properties[0], []))
+        layout.append(("", []))
         columns.append(F.expr("CAST(NULL AS BOOLEAN)"))
-    function = arrow_function(matcher.program.to_bytes(), json.dumps(layout))
+    function = arrow_function(program.to_bytes(), json.dumps(layout))
     made: Column = F.arrow_udf(function, "boolean")(*columns)
     return made
 

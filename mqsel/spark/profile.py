@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING
 
 import mqsel.matcher
 from mqsel import errors
-from mqsel.language.checker import Checked, check
 from mqsel.language.dialect import IBM_MQ, Dialect
-from mqsel.language.nodes import And, Literal, Node, Not, Or, children, unparse
-from mqsel.language.parser import parse
+from mqsel.language.nodes import And, Identifier, IsNull, Node, Not, Or, children, unparse
+from mqsel.language.selector import Selector, read_selector
 from mqsel.spark.columns import Layout, Place, Source, Sources
 from mqsel.spark.native import Condition, NoTranslation, condition
 from mqsel.spark.plan import arrow_column, check_batches
@@ -139,18 +138,17 @@ def profile(
     """
     from pyspark.sql import functions as F  # noqa: N812, PLC0415 (optional; its usual name)
 
-    matcher = mqsel.matcher.compile(selector, dialect=dialect)
+    whole = read_selector(mqsel.matcher.compile(selector, dialect=dialect).selector, dialect)
     if getattr(rows, "isStreaming", True):
         raise errors.no_batch()
-    checked = check(parse(selector, dialect), selector, dialect)
-    names = tuple(dict.fromkeys((*matcher.properties, *checked.names.values())))
-    parts = _parts(checked.node)
+    parts = _parts(whole.node)
     if isinstance(properties, Messages):
         check_batches(rows)
         text = message_text(rows, properties)
-        read = [*message_sources(names, text), Source(properties.path, "bytes", text, text)]
-        readings = [(_text(node), *_readings(node, dialect)) for node, _ in parts]
-        array = message_outcomes(selector, dialect, readings, names, text, properties)
+        present = {name: whole.part(IsNull(True, Identifier(spelled))) for spelled, name in whole.names.items()}
+        read = [*message_sources(present, text), Source(properties.path, "bytes", text, text)]
+        readings = [_readings(node, whole) for node, _ in parts]
+        array = message_outcomes(selector, dialect, readings, present, text, properties)
         notes = message_notes(selector, dialect, text, properties).alias("note")
         rows = rows.select(array.alias("found"), notes, F.monotonically_increasing_id().alias("row"))
         more = ["note", "row"]
@@ -158,9 +156,9 @@ def profile(
         states = [F.col("found")[len(parts) + number] for number in range(len(read))]
     else:
         found = Sources(rows, properties)
-        sources = {name: found.source(name) for name in names}
+        sources = {name: found.source(name) for name in dict.fromkeys(whole.names.values())}
         read = [*sources.values()]
-        outcomes = [_outcome(node, checked, sources, rows) for node, _ in parts]
+        outcomes = [_outcome(node, whole, sources, rows) for node, _ in parts]
         more = []
         states = [F.expr(_state(source)) for source in read]
     outcomes = [outcome.alias(f"part {number}") for number, outcome in enumerate(outcomes)]
@@ -201,36 +199,33 @@ def _named(node: Node) -> str:
     return type(node).__name__.upper() if isinstance(node, (And, Or, Not)) else unparse(node)
 
 
-def _readings(node: Node, dialect: Dialect) -> tuple[Dialect, Dialect]:
-    """Give the two choices of `type_mismatch` that tell a mismatch of a part from what else it may be."""
+def _readings(node: Node, whole: Selector) -> tuple[Selector, Selector]:
+    """Read a part by the two choices of `type_mismatch` that tell a mismatch from what else it may be."""
+    lenient = strict = whole.dialect
     # A connective has no types of its own to differ: what is an error below it is one.
-    if isinstance(node, (And, Or, Not)):
-        return dialect, dialect
-    return dialect.replace(type_mismatch="operation"), dialect.replace(type_mismatch="selector")
+    if not isinstance(node, (And, Or, Not)):
+        lenient, strict = lenient.replace(type_mismatch="operation"), strict.replace(type_mismatch="selector")
+    return whole.part(node, lenient), whole.part(node, strict)
 
 
-def _text(node: Node) -> str:
-    return "TRUE" if isinstance(node, Literal) and node.value else unparse(node)
-
-
-def _outcome(node: Node, checked: Checked, sources: Mapping[str, Source], rows: DataFrame) -> Column:
+def _outcome(node: Node, whole: Selector, sources: Mapping[str, Source], rows: DataFrame) -> Column:
     """Make the column that says which of the five a condition is."""
     from pyspark.sql import functions as F  # noqa: N812, PLC0415 (optional; its usual name)
 
-    lenient, strict = _readings(node, checked.dialect)
+    lenient, strict = _readings(node, whole)
     try:
-        made = condition(node, checked, sources, lenient)
-        return F.expr(_case(made, condition(node, checked, sources, strict).err if strict != lenient else ""))
+        mismatch = condition(strict, sources).err if strict.dialect != lenient.dialect else ""
+        return F.expr(_case(condition(lenient, sources), mismatch))
     except NoTranslation:
         check_batches(rows)
-    text = _text(node)
 
-    def is_error(dialect: Dialect) -> Column:
+    def is_error(part: Selector) -> Column:
         """ERR is what neither a condition nor its negation is: FALSE both."""
-        pair = [arrow_column(one, dialect, tuple(sources.values())) for one in (text, f"NOT ({text})")]
+        negated = part.part(Not(part.node, part.node.span))
+        pair = [arrow_column(one, sources.values()) for one in (part, negated)]
         return F.coalesce(~pair[0] & ~pair[1], F.lit(False))
 
-    truth = arrow_column(text, lenient, tuple(sources.values()))
+    truth = arrow_column(lenient, sources.values())
     return (
         F.when(is_error(lenient), _ERROR)
         .when(is_error(strict), _MISMATCHED)

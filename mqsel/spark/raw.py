@@ -10,6 +10,7 @@ import functools
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import mqsel.matcher
@@ -22,6 +23,9 @@ from mqsel.formats.mqmd import HIDDEN, MQMD
 from mqsel.formats.mqrfh2 import ELEMENT_TYPES
 from mqsel.formats.records import UNREADABLE, readers
 from mqsel.language.dialect import Dialect
+from mqsel.language.optimizer import optimize
+from mqsel.language.selector import Selector
+from mqsel.machine.compiler import lower
 from mqsel.machine.program import Program
 from mqsel.matcher import Matcher
 from mqsel.spark.columns import SPARK_TYPES, Source, Sources
@@ -137,22 +141,21 @@ def message_column(text: str, dialect: Dialect, place: str, messages: Messages) 
 def message_outcomes(
     selector: str,
     dialect: Dialect,
-    parts: Sequence[tuple[str, Dialect, Dialect]],
-    names: Sequence[str],
+    parts: Sequence[tuple[Selector, Selector]],
+    present: Mapping[str, Selector],
     place: str,
     messages: Messages,
 ) -> Column:
     """Make the array<tinyint> of what `outcomes` says.
 
     Args:
-        parts: for each its text, and the dialects under which a mismatch is FALSE, and an error.
+        parts: each as it is when a mismatch is FALSE, and when it is an error.
+        present: for each property, the test that a message has it.
     """
-    programs = []
-    for text, lenient, strict in parts:
-        programs += [_hexadecimal(text, lenient), _hexadecimal(text, strict)]
-    programs += [_hexadecimal(f"{name} IS NOT NULL", dialect) for name in names]
+    machines = [lower(optimize(one)) for one in (*chain.from_iterable(parts), *present.values())]
+    programs = [program.to_bytes().hex() for program in machines]
     matcher = mqsel.matcher.compile(selector, dialect=dialect)
-    more = messages.options(parts=len(parts), programs=programs, names=list(names))
+    more = messages.options(parts=len(parts), programs=programs, names=list(present))
     return _column(matcher.program.to_bytes(), more, "outcomes", "array<tinyint>", place)
 
 
@@ -160,11 +163,6 @@ def message_notes(selector: str, dialect: Dialect, place: str, messages: Message
     """Make the column of texts of what `notes` says."""
     matcher = mqsel.matcher.compile(selector, dialect=dialect)
     return _column(matcher.program.to_bytes(), messages.options(), "notes", "string", place)
-
-
-def _hexadecimal(text: str, dialect: Dialect) -> str:
-    accepting = dialect.replace(max_length=None, constant_false="accept")  # a part may be what no selector may be
-    return mqsel.matcher.compile(text, dialect=accepting).program.to_bytes().hex()
 
 
 def message_properties(rows: DataFrame | StructType, names: Sequence[str], messages: Messages) -> list[Column]:

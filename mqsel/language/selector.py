@@ -1,0 +1,67 @@
+"""A selector, read: what everybody downstream takes.
+
+Made once for a text and a dialect; nobody parses or checks a second time. A part of a selector is a selector again.
+Owns no rule: the parser and the checker have them. Follows language §4.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from mqsel.language.checker import MatchOption, Remarks, check, remark
+from mqsel.language.dialect import Dialect
+from mqsel.language.nodes import Identifier, Node, walk
+from mqsel.language.parser import parse
+from mqsel.values import Truth
+
+_CACHE_SIZE = 256
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Selector:
+    """A tree and what is known of it. Immutable.
+
+    Attributes:
+        text: what the spans of the tree point into.
+        dialect: what the text was read as.
+        node: the tree, as parsed (or as the optimizer rearranged it).
+        order: its nodes as `walk` lists them.
+        names: for each name as written, the property it reads, in order of first reading.
+        constant: the truth of a selector that reads no property, else None.
+        match_option: see `MatchOption`.
+    """
+
+    text: str
+    dialect: Dialect
+    node: Node
+    order: Sequence[Node]
+    names: Mapping[str, str]
+    constant: Truth | None
+    match_option: MatchOption | None
+
+    def part(self, node: Node, dialect: Dialect | None = None) -> Selector:
+        """Give the selector of *node*, which is made of nodes of this tree; only a whole selector is a match option.
+
+        Args:
+            dialect: other choices to evaluate it by; the text is not read again.
+        """
+        order = walk(node)
+        names = {one.name: self.names[one.name] for one in order if type(one) is Identifier}
+        option = self.match_option if node is self.node else None
+        return Selector(self.text, dialect or self.dialect, node, order, names, None, option)
+
+    def remarks(self) -> Remarks:
+        """Say what is right and yet worth a remark."""
+        return remark(self.order, self.names, self.text, self.dialect)
+
+
+@functools.lru_cache(_CACHE_SIZE)
+def read_selector(text: str, dialect: Dialect) -> Selector:
+    """Parse and check *text*, once.
+
+    Raises: SelectorError: what `parse` and `check` refuse.
+    """
+    node = parse(text, dialect)
+    return Selector(text, dialect, node, *check(node, text, dialect))
