@@ -36,7 +36,7 @@ ROWS = [
     ("cli", "the command line"),
 ]
 INSIDE = {
-    "language": "dialect lexer nodes parser checker selector optimizer",
+    "language": "dialect pattern lexer nodes parser checker selector optimizer",
     "machine": "opcodes schema _verifier program compiler _opcodes _image _vm _arrow",
     "formats": "mqmd names jsonl jms mqrfh2 records _mq mq __init__",
     "analysis": "explain",

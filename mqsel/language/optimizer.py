@@ -32,6 +32,7 @@ from mqsel.language.nodes import (
     children,
     walk,
 )
+from mqsel.language.pattern import segments, shape
 from mqsel.language.selector import Selector
 from mqsel.values import Truth, arithmetic
 
@@ -329,33 +330,11 @@ def shape_like(node: Node, dialect: Dialect) -> Node:
     """
     if not isinstance(node, Like) or node.shape != "pattern":
         return node
-    wildcards, text = _split(node.pattern, node.escape)
-    if not wildcards:
+    found, text = shape(segments(node.pattern, node.escape))
+    if found == "exact":
         sign = "<>" if node.negated else "="
         return Comparison(sign, node.identifier, Literal("string", text, node.span), node.span)
-    if "_" in wildcards.values():
-        return node
-    shape = {(0,): "suffix", (len(text),): "prefix", (0, len(text)): "contains"}.get(tuple(sorted(wildcards)))
-    return node._replace(shape=shape, affix=text) if shape and text else node
-
-
-def _split(pattern: str, escape: str | None) -> tuple[dict[int, str], str]:
-    """Give the wildcards of *pattern* by their place in its literal text, and that text. Runs of % are one."""
-    wildcards: dict[int, str] = {}
-    text: list[str] = []
-    at = 0
-    while at < len(pattern):
-        character = pattern[at]
-        if character == escape:
-            if at + 1 < len(pattern) and pattern[at + 1] in ("_", "%", escape):
-                at += 1
-            text.append(pattern[at])
-        elif character in "_%":
-            wildcards[len(text)] = "_" if wildcards.get(len(text)) == "_" else character
-        else:
-            text.append(character)
-        at += 1
-    return wildcards, "".join(text)
+    return node._replace(shape=found, affix=text) if text else node
 
 
 # In order, for each class the rules that look at it.

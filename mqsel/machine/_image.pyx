@@ -19,6 +19,7 @@ from mqsel.machine._verifier cimport Verified
 import sys
 
 from mqsel.errors import ProgramError
+from mqsel.language.pattern import segments
 from mqsel.machine.opcodes import TABLE as _TABLE
 from mqsel.values import Truth as _Truth
 
@@ -90,23 +91,8 @@ cdef bint text_same(Text *left, Text *right) noexcept:
 
 
 cdef Like *like_build(str pattern, object escape) except NULL:
-    """Split a pattern at its %. The escape takes the meaning from _, % and itself; elsewhere it is a character."""
-    cdef list segment = []
-    cdef list segments = [segment]
-    cdef Py_ssize_t at = 0
-    while at < len(pattern):
-        character = pattern[at]
-        if character == escape:
-            if at + 1 < len(pattern) and pattern[at + 1] in ("_", "%", escape):
-                at += 1
-            segment.append(ord(pattern[at]))
-        elif character == "%":
-            segment = []
-            segments.append(segment)
-        else:
-            segment.append(<uint32_t> ANY_POINT if character == "_" else ord(character))
-        at += 1
-    return like_new(segments)
+    return like_new([[<uint32_t> ANY_POINT if character is None else ord(character) for character in segment]
+                     for segment in segments(pattern, escape)])
 
 
 cdef Like *like_new(list segments) except NULL:

@@ -33,6 +33,7 @@ from mqsel.language.nodes import (
     children,
     walk,
 )
+from mqsel.language.pattern import Segment, segments, shape
 from mqsel.language.selector import Selector
 from mqsel.spark.columns import Case, Source, is_writable, looked_up, text_literal
 from mqsel.values import Float32, Truth, arithmetic, negate
@@ -309,33 +310,14 @@ def _divided_double(left: str, right: str, divisor: float | None) -> str:
 
 # ---- LIKE ------------------------------------------------------------------------------------------------------------
 
-_RUN, _ONE = object(), object()
 
-
-def _atoms(node: Like) -> list[object]:
-    """Take a pattern apart: characters, `_` and `%`; an escape before anything else stands for itself."""
-    atoms: list[object] = []
-    at = 0
-    while at < len(node.pattern):
-        character: object = node.pattern[at]
-        at += 1
-        if character == node.escape:
-            if at < len(node.pattern) and node.pattern[at] in ("%", "_", node.escape):
-                character = node.pattern[at]
-                at += 1
-        elif character in ("%", "_"):
-            character = _RUN if character == "%" else _ONE
-        if character is not _RUN or atoms[-1:] != [_RUN]:
-            atoms.append(character)
-    return atoms
-
-
-def _spelled(atoms: list[object]) -> str:
+def _spelled(segment: Segment) -> str:
     """Spell a part of a pattern as a regular expression; a class stands for what has a meaning outside of one."""
     out = ""
-    for atom in atoms:
-        character = "." if atom is _ONE else str(atom)
-        if atom is _ONE or character.isalnum() or character in " _-:;,/=<>!@#%~":
+    for character in segment:
+        if character is None:
+            out += "."
+        elif character.isalnum() or character in " _-:;,/=<>!@#%~":
             out += character
         elif character in ".*+?(){}|$":
             out += f"[{character}]"
@@ -352,33 +334,26 @@ def _readable(column: str, *texts: str) -> str:
     return f"make_valid_utf8({column})" if any(_REPLACEMENT in text for text in texts) else column
 
 
+_FUNCTIONS = {"prefix": "startswith", "suffix": "endswith", "contains": "contains"}
+
+
 def _like(column: str, node: Like) -> str:
     """Write LIKE as the cheapest function that is exact.
 
     The regular expression never goes back into a part it has found: each part lies as far left as it can, which is
     enough, so that no text takes longer than its length times the pattern's.
     """
-    atoms = _atoms(node)
-    if not all(is_writable(str(atom)) for atom in atoms if isinstance(atom, str)):
+    parts = segments(node.pattern, node.escape)
+    if not all(is_writable(character) for part in parts for character in part if character is not None):
         return f"CASE WHEN {column} IS NOT NULL THEN false END"
-    column = _readable(column, _REPLACEMENT if _ONE in atoms else node.pattern)
-    if _ONE not in atoms:
-        plain = "".join([str(atom) for atom in atoms if atom is not _RUN])
-        literal = text_literal(plain)
-        shape = [atom is _RUN for atom in (atoms[:1] + atoms[-1:] if atoms else [])]
-        if _RUN not in atoms:
-            return f"{column} = {literal}"
-        if atoms == [_RUN]:
-            return f"CASE WHEN {column} IS NOT NULL THEN true END"
-        if atoms.count(_RUN) == sum(shape):
-            function = {(True, True): "contains", (True, False): "endswith", (False, True): "startswith"}
-            return f"{function[shape[0], shape[1]]}({column}, {literal})"
-    parts: list[list[object]] = [[]]
-    for atom in atoms:
-        if atom is _RUN:
-            parts.append([])
-        else:
-            parts[-1].append(atom)
+    column = _readable(column, _REPLACEMENT if any(None in part for part in parts) else node.pattern)
+    found, text = shape(parts)
+    if found == "exact":
+        return f"{column} = {text_literal(text)}"
+    if text:
+        return f"{_FUNCTIONS[found]}({column}, {text_literal(text)})"
+    if found == "prefix":
+        return f"CASE WHEN {column} IS NOT NULL THEN true END"
     body = _spelled(parts[0])
     for part in parts[1:-1]:
         body += f"(?>.*?{_spelled(part)})"
