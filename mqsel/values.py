@@ -1,6 +1,7 @@
 """Truth values, property types and the arithmetic of constants: the semantics as tables.
 
-What stands here decides constants at compile time and names types; messages are evaluated by the machine alone.
+What stands here decides constants at compile time and says what a type is to everybody who reads or writes one;
+messages are evaluated by the machine alone.
 Knows nothing of text, trees or programs. Follows language §1 and §5; numbers of types from *IBM MQ 9.4, MQTYPE*.
 """
 
@@ -10,6 +11,7 @@ import math
 import operator
 import struct
 from enum import IntEnum
+from typing import NamedTuple
 
 from mqsel.errors import ArgumentError, shortened
 
@@ -55,30 +57,14 @@ class MQTYPE(IntEnum):
     MQTYPE_STRING = 1024
 
 
-# Names of types in schemas, in JSON messages and in test vectors.
-TYPE_NAMES: dict[str, MQTYPE] = {
-    "null": MQTYPE.MQTYPE_NULL,
-    "boolean": MQTYPE.MQTYPE_BOOLEAN,
-    "bytes": MQTYPE.MQTYPE_BYTE_STRING,
-    "int8": MQTYPE.MQTYPE_INT8,
-    "int16": MQTYPE.MQTYPE_INT16,
-    "int32": MQTYPE.MQTYPE_INT32,
-    "int64": MQTYPE.MQTYPE_INT64,
-    "float32": MQTYPE.MQTYPE_FLOAT32,
-    "float64": MQTYPE.MQTYPE_FLOAT64,
-    "string": MQTYPE.MQTYPE_STRING,
-}
-
-
-def _ranged(cls: type[int], value: int, bits: int) -> int:
+def _ranged(cls: type[int], value: int) -> int:
+    low, high = _RANGES[cls]
     try:
         number = int.__new__(cls, operator.index(value))
     except TypeError as error:
         raise ArgumentError(f"{cls.__name__} needs an integer, found {shortened(value)}") from error
-    if not -(1 << bits - 1) <= number < 1 << bits - 1:
-        raise ArgumentError(
-            f"{cls.__name__} holds {-(1 << bits - 1)} to {(1 << bits - 1) - 1}, found {shortened(value)}"
-        )
+    if not low <= number <= high:
+        raise ArgumentError(f"{cls.__name__} holds {low} to {high}, found {shortened(value)}")
     return number
 
 
@@ -98,7 +84,7 @@ class Int8(int):
     __slots__ = ()
 
     def __new__(cls, value: int) -> Int8:
-        return _ranged(cls, value, 8)  # type: ignore[return-value]
+        return _ranged(cls, value)  # type: ignore[return-value]
 
 
 class Int16(int):
@@ -107,7 +93,7 @@ class Int16(int):
     __slots__ = ()
 
     def __new__(cls, value: int) -> Int16:
-        return _ranged(cls, value, 16)  # type: ignore[return-value]
+        return _ranged(cls, value)  # type: ignore[return-value]
 
 
 class Int32(int):
@@ -116,7 +102,7 @@ class Int32(int):
     __slots__ = ()
 
     def __new__(cls, value: int) -> Int32:
-        return _ranged(cls, value, 32)  # type: ignore[return-value]
+        return _ranged(cls, value)  # type: ignore[return-value]
 
 
 class Float32(float):
@@ -135,19 +121,76 @@ class Float32(float):
         return float.__new__(cls, rounded)
 
 
-# The class of the Python value of each type.
-CLASS_NAMES: dict[type, str] = {
-    type(None): "null",
-    bool: "boolean",
-    bytes: "bytes",
-    Int8: "int8",
-    Int16: "int16",
-    Int32: "int32",
-    int: "int64",
-    Float32: "float32",
-    float: "float64",
-    str: "string",
+# ---- types -------------------------------------------------------------------------------------------------------
+
+
+class PropertyType(NamedTuple):
+    """What is known of a property type.
+
+    Attributes:
+        name: in schemas, in JSON messages, in declarations and in test vectors.
+        number: the vendor's.
+        python: the class of its values.
+        kind: what the language takes it for: "exact", "approximate", "string", "boolean", "bytes"; or "null".
+        bits: how wide a number is; 0 for all else.
+        java: other words for it in records that Java programs wrote.
+        dt: what an MQRFH2 calls it; the first is written.
+        arrow: its formats in Arrow's C data interface: of texts and bytes with short offsets, long offsets, views.
+        spark: the classes of its Spark types.
+        sql: its Spark type in SQL; empty for none.
+    """
+
+    name: str
+    number: MQTYPE
+    python: type
+    kind: str
+    bits: int
+    java: tuple[str, ...]
+    dt: tuple[str, ...]
+    arrow: tuple[str, ...]
+    spark: tuple[str, ...]
+    sql: str
+
+    @property
+    def range(self) -> tuple[int, int]:
+        """The least and the greatest value of an exact number."""
+        return -(1 << self.bits - 1), (1 << self.bits - 1) - 1
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
+# A type is added here; `mqsel.machine` reads and holds it, vectors show it. Numbers are in the order of their width.
+TYPES = tuple(
+    PropertyType(name, number, python, kind, bits, _words(java), _words(dt), _words(arrow), _words(spark), sql)
+    for name, number, python, kind, bits, java, dt, arrow, spark, sql in (
+        ("null", MQTYPE.MQTYPE_NULL, type(None), "null", 0, "", "", "n", "NullType", ""),
+        ("boolean", MQTYPE.MQTYPE_BOOLEAN, bool, "boolean", 0, "", "boolean", "b", "BooleanType", "BOOLEAN"),
+        ("bytes", MQTYPE.MQTYPE_BYTE_STRING, bytes, "bytes", 0, "", "bin.hex", "z Z vz", "BinaryType", "BINARY"),
+        ("int8", MQTYPE.MQTYPE_INT8, Int8, "exact", 8, "byte", "i1", "c", "ByteType", "TINYINT"),
+        ("int16", MQTYPE.MQTYPE_INT16, Int16, "exact", 16, "short", "i2", "s", "ShortType", "SMALLINT"),
+        ("int32", MQTYPE.MQTYPE_INT32, Int32, "exact", 32, "int integer", "i4", "i", "IntegerType", "INT"),
+        ("int64", MQTYPE.MQTYPE_INT64, int, "exact", 64, "long", "i8 int", "l", "LongType", "BIGINT"),
+        ("float32", MQTYPE.MQTYPE_FLOAT32, Float32, "approximate", 32, "float", "r4", "f", "FloatType", "FLOAT"),
+        ("float64", MQTYPE.MQTYPE_FLOAT64, float, "approximate", 64, "double", "r8", "g", "DoubleType", "DOUBLE"),
+        ("string", MQTYPE.MQTYPE_STRING, str, "string", 0, "", "string", "u U vu", "StringType VarcharType", "STRING"),
+    )
+)
+
+TYPE_NAMES = {row.name: row.number for row in TYPES}
+CLASS_NAMES = {row.python: row.name for row in TYPES}
+# What records that Java programs wrote call the types: our names and theirs.
+JAVA_WORDS = {row.name: row.name for row in TYPES} | {word: row.name for row in TYPES for word in row.java}
+# What a selector says of the kinds: literals have them, too.
+KINDS = {
+    "exact": "number",
+    "approximate": "number",
+    "string": "string",
+    "boolean": "boolean",
+    "bytes": "byte string",
 }
+_RANGES = {row.python: row.range for row in TYPES if row.kind == "exact"}
 
 
 # ---- constants ---------------------------------------------------------------------------------------------------

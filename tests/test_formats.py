@@ -21,7 +21,7 @@ import pytest
 from conftest import VECTORS_ROOT, json_lines
 
 import mqsel
-from mqsel import formats
+from mqsel import formats, names
 from mqsel.errors import MQRC, ArgumentError, DecodeError, PropertyTypeError
 from mqsel.formats import jms, mq, mqmd, mqrfh2
 from mqsel.formats._mq import Decoder as MQDecoder
@@ -97,8 +97,8 @@ def test_vector(vector: dict[str, Any]) -> None:
         name: [CLASSES[type(value)], typed(value)] for name, value in found.items()
     }
     # By name the same, and nothing of what is absent.
-    names = [*vector["want"], *vector.get("absent", [])]
-    by_name = formats.properties(message, names, **options)
+    wanted = [*vector["want"], *vector.get("absent", [])]
+    by_name = formats.properties(message, wanted, **options)
     assert vector["want"] == {name: typed(value) for name, value in by_name.items()}
 
 
@@ -106,7 +106,7 @@ def test_every_row_has_a_vector() -> None:
     """Every MQMD field, JMS name, dt, folder, header, conversion and note occurs in what the vectors want."""
     wanted = {name for vector in VECTORS for name in vector.get("want", {})}
     text = "".join(bytes.fromhex(vector["message"]).decode("latin-1") for vector in VECTORS)
-    fields = {f"Root.MQMD.{field.name}" for field in mqmd.MQMD if field.name not in mqmd.HIDDEN}
+    fields = {f"Root.MQMD.{field.name}" for field in mqmd.MQMD if field.name not in names.HIDDEN}
     said = {note[3] for vector in VECTORS for note in vector.get("notes", [])}
     unsaid = {key for key, _, _ in mqrfh2.NOTES} - said
 
@@ -407,7 +407,7 @@ def test_depth_and_size_are_limited() -> None:
     assert formats.properties(wide, ["mq_usr." + LONG_NAME.decode() + ".a1"]) == {}
 
 
-LONGEST = mqrfh2.MQ_MAX_PROPERTY_NAME_LENGTH
+LONGEST = names.MAX_LENGTH
 
 
 def test_a_name_of_the_greatest_length_costs_no_more() -> None:
@@ -544,8 +544,8 @@ def test_decoder_refuses(names: list[Any], options: dict[str, Any], message: str
 
 def test_an_idle_decoder_holds_no_value() -> None:
     """What a call of `properties` has read is not kept for the next one."""
-    for names in (None, ["JMSType"]):
-        value = formats.properties(mq.encode({}, {"JMSType": "x" * 1000}), names)["JMSType"]
+    for wanted in (None, ["JMSType"]):
+        value = formats.properties(mq.encode({}, {"JMSType": "x" * 1000}), wanted)["JMSType"]
         assert sys.getrefcount(value) == 2
 
 

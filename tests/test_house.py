@@ -25,7 +25,7 @@ PACKAGE = Path(mqsel.__file__).parent
 
 # Top to bottom: a module imports only from rows above its own, and within a folder from what stands before it there.
 ROWS = [
-    ("_interpreter · errors", "the interpreter that was first; the error tree, the reason codes, the caret"),
+    ("_interpreter · errors · names", "the interpreter that was first; the error tree; names of properties"),
     ("values", "truth values and property types"),
     ("language", "text to a checked selector"),
     ("machine | formats", "programs and what runs them | messages to properties, which know of it the Record alone"),
@@ -38,7 +38,7 @@ ROWS = [
 INSIDE = {
     "language": "dialect pattern lexer nodes parser checker selector optimizer",
     "machine": "opcodes schema _verifier program compiler _opcodes _image _vm _arrow",
-    "formats": "mqmd names jsonl jms mqrfh2 records _mq mq __init__",
+    "formats": "mqmd jsonl jms mqrfh2 records _mq mq __init__",
     "analysis": "explain",
     "files": "dumps amqsbcg framings parquet parts scan inspection __init__",
     "spark": "columns native job ship raw plan profile source __init__",

@@ -13,9 +13,8 @@ from conftest import VECTORS_ROOT, json_lines
 
 import mqsel
 from mqsel.errors import ArgumentError, PropertyTypeError
-from mqsel.files.inspection import _TYPES
 from mqsel.formats import records
-from mqsel.values import TYPE_NAMES, Float32, Int32
+from mqsel.values import CLASS_NAMES, TYPE_NAMES, Float32, Int32
 
 VECTORS = json_lines(VECTORS_ROOT / "formats" / "records.jsonl")
 GOOD = [vector for vector in VECTORS if "want" in vector]
@@ -36,7 +35,7 @@ CONNECT = {
 
 def typed(message):
     """Give what vectors want of a message."""
-    return {name: [_TYPES[type(value)], written(value)] for name, value in message.items()}
+    return {name: [CLASS_NAMES[type(value)], written(value)] for name, value in message.items()}
 
 
 def written(value):
@@ -82,7 +81,7 @@ def test_names_restrict(vector):
 def test_every_type_is_reached():
     """The vectors reach every type of property and every schema."""
     kinds = {kind for vector in GOOD for kind, _ in vector["want"].values()}
-    assert kinds == set(TYPE_NAMES) == set(_TYPES.values())
+    assert kinds == set(TYPE_NAMES) == set(CLASS_NAMES.values())
     assert {vector["schema"] for vector in VECTORS} == set(records.SCHEMAS)
 
 

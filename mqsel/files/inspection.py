@@ -17,9 +17,9 @@ from mqsel.errors import DecodeError, FileError, MqselError, PropertyTypeError, 
 from mqsel.files.dumps import Piece
 from mqsel.files.framings import FRAMINGS
 from mqsel.formats import records
-from mqsel.formats.jms import DESCRIPTOR
 from mqsel.formats.jsonl import object_from_json, typed
-from mqsel.values import CLASS_NAMES as _TYPES
+from mqsel.names import JMS_DESCRIPTOR
+from mqsel.values import CLASS_NAMES
 
 _json = partial(json.dumps, ensure_ascii=False)
 _WIDTH = 60  # characters of a value that a table shows
@@ -85,7 +85,7 @@ def _of_bytes(message: bytes) -> Found:
         lambda: (
             Line(row.name, row.type, row.value, row.source if row.offset < 0 else f"{row.source}, byte {row.offset}")
             for row in found.rows
-            if not row.name.startswith(DESCRIPTOR)  # the field itself stands there, as Root.MQMD.
+            if not row.name.startswith(JMS_DESCRIPTOR)  # the field itself stands there, as Root.MQMD.
         ),
         tuple(
             (
@@ -108,7 +108,7 @@ def _of_json(record: dict[str, Any]) -> Found:
             except PropertyTypeError as error:
                 skipped.append((name, error.message))
                 continue
-        lines.append(Line(name, _TYPES[type(value)], value, "JSON"))
+        lines.append(Line(name, CLASS_NAMES[type(value)], value, "JSON"))
     return Found(lines.__iter__, tuple(skipped))
 
 
@@ -121,8 +121,8 @@ def _of_record(reader: records.RecordReader, record: dict[str, Any]) -> Found:
         source = ".".join(paths.get(name) or (*reader.schema.members.path, name))
         if reader.unread[name]:
             skipped.append((name, f"{shortened(reader.lost[name])} in {source} is no value of its type: NULL instead"))
-        elif type(value) in _TYPES:
-            lines.append(Line(name, _TYPES[type(value)], value, source))
+        elif type(value) in CLASS_NAMES:
+            lines.append(Line(name, CLASS_NAMES[type(value)], value, source))
         else:
             skipped.append((name, f"{shortened(value)} in {source} is no value of a property"))
     return Found(lines.__iter__, tuple(skipped))

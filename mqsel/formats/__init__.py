@@ -13,11 +13,12 @@ from typing import Any, NamedTuple, Protocol, overload
 
 from mqsel.errors import ArgumentError
 from mqsel.formats._mq import Decoder as MQDecoder
-from mqsel.formats.jms import DESCRIPTOR, JMS
+from mqsel.formats.jms import JMS
 from mqsel.formats.jsonl import message_from_json
 from mqsel.formats.mqrfh2 import Note
 from mqsel.formats.records import SCHEMAS, RecordReader, RecordSchema, reader
 from mqsel.language.dialect import Dialect
+from mqsel.names import JMS_DESCRIPTOR, spellings
 from mqsel.values import CLASS_NAMES
 
 __all__ = ["FORMATS", "Inspection", "Note", "Reader", "Row", "Rows", "decoder", "first_note", "inspect", "properties"]
@@ -176,7 +177,7 @@ def _key(names: Iterable[str] | None, strip: bool, ccsid: int | None) -> _Key:
 def _make(key: _Key) -> MQDecoder:
     names, strip, ccsid = key
     # The descriptor's names are listed with its fields.
-    slots = (name for name in JMS if not name.startswith(DESCRIPTOR)) if names is None else dict.fromkeys(names)
+    slots = (name for name in JMS if not name.startswith(JMS_DESCRIPTOR)) if names is None else dict.fromkeys(names)
     return MQDecoder(slots, strip=strip, ccsid=ccsid, everything=names is None)
 
 
@@ -198,8 +199,8 @@ def _record_decoder(schema: RecordSchema, matcher: Reader, *, types: Mapping[str
 
 def _json_decoder(matcher: Reader) -> Decoder:
     """Make the decoder of JSON, one object in each text."""
-    names = matcher.properties
-    return partial(message_from_json, names={*names, *(f"usr.{name}" for name in names)})
+    spelled = [one for name in matcher.properties for one in spellings(name, matcher.dialect.headers)]
+    return partial(message_from_json, names=spelled)
 
 
 # For each format the maker of its decoder.

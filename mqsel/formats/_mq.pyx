@@ -31,8 +31,10 @@ from mqsel.errors import MQRC, ArgumentError
 from mqsel.formats import jms as _jms
 from mqsel.formats import mqmd as _mqmd
 from mqsel.formats import mqrfh2 as _mqrfh2
-from mqsel.formats.names import RESERVED as _RESERVED
-from mqsel.formats.names import is_identifier as _is_identifier
+from mqsel.names import DESCRIPTOR, JMS_DESCRIPTOR, JMS_PREFIX, USR_FOLDER, spellings
+from mqsel.names import HIDDEN as _HIDDEN
+from mqsel.names import RESERVED as _RESERVED
+from mqsel.names import is_identifier as _is_identifier
 from mqsel.values import TYPE_NAMES as _TYPES
 from mqsel.values import Float32, Int8, Int16, Int32
 
@@ -217,10 +219,10 @@ _KINDS = {"MQLONG": MQLONG, "MQCHAR": MQCHAR, "MQBYTE": MQBYTE}
 _FIELDS = {
     field.name: (field.offset, field.length, _KINDS[field.kind])
     for field in _mqmd.MQMD
-    if field.name not in _mqmd.HIDDEN
+    if field.name not in _HIDDEN
 }
 cdef FieldTarget[32] LISTED
-cdef list LISTED_NAMES = [f"Root.MQMD.{name}" for name in _FIELDS]
+cdef list LISTED_NAMES = [DESCRIPTOR + name for name in _FIELDS]
 for _place, (_offset, _length, _kind) in enumerate(_FIELDS.values()):
     LISTED[_place].offset = _offset
     LISTED[_place].length = _length
@@ -230,7 +232,7 @@ _MATCHED = {"MQMO_MATCH_MSG_ID": "MsgId", "MQMO_MATCH_CORREL_ID": "CorrelId"}
 cdef uint8_t[64] BLANK
 memset(BLANK, c" ", 64)
 cdef list BLANKS = [" " * _length for _length in range(64)]
-cdef list LISTED_ALIASES = [_jms.DESCRIPTOR + name for name in _FIELDS]
+cdef list LISTED_ALIASES = [JMS_DESCRIPTOR + name for name in _FIELDS]
 cdef dict LISTED_BLANK = dict.fromkeys([*LISTED_NAMES, *LISTED_ALIASES])
 _BODY = {
     "body/Encoding": (BODY_ENCODING, 4, MQLONG),
@@ -873,20 +875,20 @@ cdef class Decoder:
         cdef uint8_t *room
         tree = {}
         for slot, name in enumerate(names):
-            size = len(name) - 4 * (name.startswith("usr.") and "." not in name[4:])
+            size = len(spellings(name)[0])
             if name in _jms.JMS:
                 sources = _jms.JMS[name]
-            elif name.startswith("Root.MQMD."):
-                field = name[len("Root.MQMD."):]
+            elif name.startswith(DESCRIPTOR):
+                field = name.removeprefix(DESCRIPTOR)
                 sources = (_jms.Source(f"MQMD/{field}", "as typed"),) if field in _FIELDS else ()
-            elif name.startswith(("JMS", "usr.JMS")) or size > MAX_NAME:
+            elif name.startswith((JMS_PREFIX, USR_FOLDER + JMS_PREFIX)) or size > MAX_NAME:
                 sources = ()
             else:
                 sources = (None,)   # the element that it names
             for rank, source in enumerate(sources):
                 conversion = AS_TYPED
                 if source is None:
-                    parts = name.split(".") if "." in name else ["usr", name]
+                    parts = (name if "." in name else USR_FOLDER + name).split(".")
                 else:
                     parts = source.path.split("/")
                     conversion = _jms.CONVERSIONS.index(source.conversion)

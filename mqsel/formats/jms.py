@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from mqsel.formats import mqmd
+from mqsel.names import JMS_DESCRIPTOR, MQMD_TYPES
 
 
 class Source(NamedTuple):
@@ -24,8 +25,6 @@ class Source(NamedTuple):
     conversion: str
     argument: int = 0
 
-
-DESCRIPTOR = "JMS_IBM_MQMD_"  # and the name of a field: what JMS calls the property Root.MQMD.
 
 # In the order in which `_mq.pyx` numbers them.
 CONVERSIONS = (
@@ -86,9 +85,5 @@ JMS: dict[str, tuple[Source, ...]] = {
     "JMS_IBM_PutTime": (Source("MQMD/PutTime", "as typed"),),
     "JMS_IBM_Last_Msg_In_Group": (Source("MQMD/MsgFlags", "has bits", mqmd.MQMF_LAST_MSG_IN_GROUP),),
     # IBM MQ 9.4, JMS message object properties: all fields of the MQMD but StrucId and Version; no MQRFH2 is asked.
-    **{
-        f"{DESCRIPTOR}{field.name}": (Source(f"MQMD/{field.name}", "as typed"),)
-        for field in mqmd.MQMD
-        if field.name not in mqmd.HIDDEN
-    },
+    **{f"{JMS_DESCRIPTOR}{name}": (Source(f"MQMD/{name}", "as typed"),) for name in MQMD_TYPES},
 }

@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import Any
 
 from mqsel.errors import PropertyTypeError, broken_json, large_json, misfit_json, no_json_object, untyped_json
-from mqsel.values import TYPE_NAMES, Float32, Int8, Int16, Int32
+from mqsel.values import TYPES, PropertyType
 
 
 def _float(value: float | str) -> float:
@@ -21,19 +21,24 @@ def _float(value: float | str) -> float:
     return float(value)
 
 
-# For each name of a type: the JSON values it takes, how they are read, and how that is said.
-READERS: dict[str, tuple[tuple[type, ...], Callable[[Any], Any], str]] = {
+# For each kind of type: the JSON values it takes, what is made of them before their type, and how that is said.
+_KINDS: dict[str, tuple[tuple[type, ...], Callable[[Any], Any], str]] = {
     "null": ((type(None),), lambda value: value, "null"),
     "boolean": ((bool,), bool, "true or false"),
     "bytes": ((str,), bytes.fromhex, "a string of hexadecimal digits, two for each byte"),
-    "int8": ((int,), Int8, "a whole number from -128 to 127"),
-    "int16": ((int,), Int16, "a whole number from -32768 to 32767"),
-    "int32": ((int,), Int32, "a whole number from -2147483648 to 2147483647"),
-    "int64": ((int,), int, "a whole number"),  # its range is the machine's to judge, as for plain numbers
-    "float32": ((int, float, str), lambda value: Float32(_float(value)), 'a number, "NaN" or "Infinity"'),
-    "float64": ((int, float, str), _float, 'a number, "NaN" or "Infinity"'),
+    "exact": ((int,), int, "a whole number"),
+    "approximate": ((int, float, str), _float, 'a number, "NaN" or "Infinity"'),
     "string": ((str,), str, "a string"),
 }
+
+
+def _words(row: PropertyType) -> str:
+    # The range of an int is the machine's to judge, as for plain numbers.
+    narrow = row.kind == "exact" and row.python is not int
+    return f"{_KINDS[row.kind][2]} from {row.range[0]} to {row.range[1]}" if narrow else _KINDS[row.kind][2]
+
+
+_TYPES = {row.name: row for row in TYPES}
 _JSON_NAMES = {dict: "an object", list: "an array", str: "a string", bool: "a boolean", type(None): "null"}
 
 
@@ -45,15 +50,16 @@ def typed(name: str, value: dict[str, Any] | list[Any]) -> Any:
     shown = json.dumps(value, ensure_ascii=False)
     shown = shown if len(shown) <= 60 else shown[:59] + "…"
     kind, plain = next(iter(value.items())) if isinstance(value, dict) and len(value) == 1 else ("", None)
-    if kind not in TYPE_NAMES:
-        raise untyped_json(name, shown, type(value).__name__, TYPE_NAMES)
-    kinds, read, words = READERS[kind]
+    if kind not in _TYPES:
+        raise untyped_json(name, shown, type(value).__name__, _TYPES)
+    row = _TYPES[kind]
+    classes, read, _ = _KINDS[row.kind]
     try:
-        if type(plain) in kinds:
-            return read(plain)
+        if type(plain) in classes:
+            return None if plain is None else row.python(read(plain))
     except (ValueError, OverflowError):
         pass
-    raise misfit_json(name, shown, kind, words)
+    raise misfit_json(name, shown, kind, _words(row))
 
 
 def object_from_json(text: str | bytes) -> dict[str, Any]:

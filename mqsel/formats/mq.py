@@ -13,21 +13,27 @@ from typing import Any
 from mqsel import errors
 from mqsel.errors import ArgumentError
 from mqsel.formats import mqmd as layout
-from mqsel.formats.jms import DESCRIPTOR, JMS
+from mqsel.formats.jms import JMS
 from mqsel.formats.mqmd import Field
 from mqsel.formats.mqrfh2 import (
-    DT,
     ELEMENT_TYPES,
     GROUPED_FOLDERS,
     MQRFH_STRUC_LENGTH_FIXED_2,
     NAME_VALUE_CCSIDS,
     PLAIN_FOLDERS,
 )
-from mqsel.values import CLASS_NAMES, Float32, Int8, Int16, Int32
+from mqsel.names import HIDDEN, JMS_DESCRIPTOR, JMS_PREFIX, USR_FOLDER, spellings
+from mqsel.values import CLASS_NAMES, TYPES
 
 _LATER = layout.MQMD_LENGTH_1  # fields from this offset need version 2
-_DT_OF = {kind: dt for dt, kind in reversed(DT.items())} | {"int64": "i8"}
-_CLASSES: dict[str, type] = {"int8": Int8, "int16": Int16, "int32": Int32, "float32": Float32}
+# The Python values that a type of each kind is written from.
+_CLASSES: dict[str, tuple[type, ...]] = {
+    "boolean": (bool,),
+    "bytes": (bytes,),
+    "string": (str,),
+    "exact": (int,),
+    "approximate": (float, int),
+}
 _NAME = re.compile(r"[^\s/><='\"&:.\d-][^\s/><='\"&:.]*")
 _ESCAPED = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 _NOT_FINITE = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}  # as Java writes them
@@ -71,7 +77,7 @@ def encode(
         )
     order = ">" if encoding & layout.MQENC_INTEGER_MASK == layout.MQENC_INTEGER_NORMAL else "<"
     fields = {field.name: field.default for field in layout.MQMD}
-    unknown = mqmd.keys() - fields.keys() | mqmd.keys() & layout.HIDDEN
+    unknown = mqmd.keys() - fields.keys() | mqmd.keys() & HIDDEN
     if unknown:
         raise ArgumentError(f"the MQMD has no field {min(map(str, unknown))!r} to set")
     mqmd, properties = _parted(mqmd, properties)
@@ -101,7 +107,7 @@ def _parted(mqmd: Mapping[str, Any], properties: Mapping[str, Any]) -> tuple[dic
     fields, others = dict(mqmd), {}
     for name, given in properties.items():
         path, conversion, _ = JMS[name][0] if name in JMS else ("", "", 0)
-        if not path.startswith("MQMD/") or conversion != "as typed" or name.startswith(DESCRIPTOR):
+        if not path.startswith("MQMD/") or conversion != "as typed" or name.startswith(JMS_DESCRIPTOR):
             others[name] = given
         elif path[5:] in fields:
             raise ArgumentError(f"{name} is the field {path[5:]} of the message descriptor: given twice")
@@ -184,9 +190,9 @@ def _place(name: str, kind: str | None, value: Any) -> tuple[list[str], str | No
                 raise ArgumentError(f"JMSDeliveryMode is {value!r}: expected 'PERSISTENT' or 'NON_PERSISTENT'")
             kind, value = "int32", _DELIVERY_MODES[value]
         return path.split("/"), kind, value
-    if name.startswith(("JMS", "usr.JMS", "Root.")):
+    if name.startswith((JMS_PREFIX, USR_FOLDER + JMS_PREFIX, "Root.")):
         raise ArgumentError(f"no property can be named {name!r}")
-    parts = name.split(".") if "." in name else ["usr", name]
+    parts = spellings(name)[-1].split(".")
     if parts[0] in PLAIN_FOLDERS and len(parts) > 2:
         raise ArgumentError(f"property {name!r} needs a group: folder {parts[0]} has none")
     return parts, kind, value
@@ -194,24 +200,18 @@ def _place(name: str, kind: str | None, value: Any) -> tuple[list[str], str | No
 
 def _element(name: str, path: list[str], kind: str | None, value: Any) -> tuple[str, str]:
     """Give an element's attributes and text."""
-    if kind not in (*_DT_OF, "null"):
+    row = next((row for row in TYPES if row.name == kind), None)
+    if row is None:
         raise ArgumentError(f"property {name!r} is {value!r}: no type of a property")
     if kind == "null":
         return " xsi:nil='true'", ""
-    fits: Any = {
-        "boolean": bool,
-        "bytes": bytes,
-        "string": str,
-        "float32": (float, int),
-        "float64": (float, int),
-    }.get(kind, int)
-    if not isinstance(value, fits) or (isinstance(value, bool) and kind != "boolean"):
+    if not isinstance(value, _CLASSES[row.kind]) or (isinstance(value, bool) and kind != "boolean"):
         raise ArgumentError(f"property {name!r} is {value!r}: no {kind}")
-    if kind in _CLASSES:
-        value = _CLASSES[kind](value)
-    if kind == "int64" and not -(1 << 63) <= value < 1 << 63:
-        raise ArgumentError(f"property {name!r} is {value}: no int64")
-    if kind in ("float32", "float64"):
+    if row.kind in ("exact", "approximate"):
+        value = row.python(value)
+    if row.kind == "exact" and not row.range[0] <= value <= row.range[1]:
+        raise ArgumentError(f"property {name!r} is {value}: no {kind}")
+    if row.kind == "approximate":
         text = repr(float(value))
         text = _NOT_FINITE.get(text, text)
     elif kind == "boolean":
@@ -221,7 +221,7 @@ def _element(name: str, path: list[str], kind: str | None, value: Any) -> tuple[
     else:
         text = str(value).translate(_ESCAPED) if kind == "string" else str(int(value))
     implied = ELEMENT_TYPES.get("/".join(path), "string")
-    return ("" if kind == implied else f" dt='{_DT_OF[kind]}'"), text
+    return ("" if kind == implied else f" dt='{row.dt[0]}'"), text
 
 
 def _folder(name: str, content: _Tree) -> str:

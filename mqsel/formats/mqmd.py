@@ -6,7 +6,10 @@ formats §4 and *IBM MQ 9.4, MQMD*, *MQMDE*.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
+
+from mqsel.names import MQMD_FIELDS, MQMD_VERSION_2
 
 MQMD_LENGTH_1 = 324
 MQMD_LENGTH_2 = 364
@@ -56,85 +59,64 @@ class Field(NamedTuple):
     default: Any
 
 
-def _fields(start: int, *rows: tuple[str, str, Any]) -> tuple[Field, ...]:
-    """Lay rows (name, C type, default) out one behind the other."""
+def _fields(types: Mapping[str, str], **defaults: Any) -> tuple[Field, ...]:
+    """Lay fields of these C types out one behind the other; what has no default here is zero or empty."""
     fields = []
-    for name, c_type, default in rows:
+    start = 0
+    for name, c_type in types.items():
         kind = c_type.rstrip("0123456789")
         length = 4 if kind == "MQLONG" else int(c_type[len(kind) :])
-        fields.append(Field(name, start, length, kind, b"" if kind == "MQBYTE" else default))
+        fields.append(Field(name, start, length, kind, defaults.get(name, _EMPTY[kind])))
         start += length
     return tuple(fields)
 
 
-_VERSION_2 = (
-    ("GroupId", "MQBYTE24", b""),
-    ("MsgSeqNumber", "MQLONG", 1),
-    ("Offset", "MQLONG", 0),
-    ("MsgFlags", "MQLONG", 0),
-    ("OriginalLength", "MQLONG", MQOL_UNDEFINED),
-)
+_EMPTY: dict[str, Any] = {"MQLONG": 0, "MQCHAR": "", "MQBYTE": b""}
+_VERSION_2 = {"MsgSeqNumber": 1, "OriginalLength": MQOL_UNDEFINED}
+_FOLLOWING = {"Encoding": "MQLONG", "CodedCharSetId": "MQLONG", "Format": "MQCHAR8"}
 
-# The type of the property follows from that of the field: MQLONG int32, MQCHARn string, MQBYTEn byte string.
 MQMD = _fields(
-    0,
-    ("StrucId", "MQCHAR4", "MD  "),
-    ("Version", "MQLONG", 1),
-    ("Report", "MQLONG", 0),
-    ("MsgType", "MQLONG", 8),
-    ("Expiry", "MQLONG", MQEI_UNLIMITED),
-    ("Feedback", "MQLONG", 0),
-    ("Encoding", "MQLONG", 546),
-    ("CodedCharSetId", "MQLONG", 1208),
-    ("Format", "MQCHAR8", ""),
-    ("Priority", "MQLONG", 4),
-    ("Persistence", "MQLONG", MQPER_NOT_PERSISTENT),
-    ("MsgId", "MQBYTE24", b""),
-    ("CorrelId", "MQBYTE24", b""),
-    ("BackoutCount", "MQLONG", 0),
-    ("ReplyToQ", "MQCHAR48", ""),
-    ("ReplyToQMgr", "MQCHAR48", ""),
-    ("UserIdentifier", "MQCHAR12", ""),
-    ("AccountingToken", "MQBYTE32", b""),
-    ("ApplIdentityData", "MQCHAR32", ""),
-    ("PutApplType", "MQLONG", 0),
-    ("PutApplName", "MQCHAR28", ""),
-    ("PutDate", "MQCHAR8", ""),
-    ("PutTime", "MQCHAR8", ""),
-    ("ApplOriginData", "MQCHAR4", ""),
-    *_VERSION_2,
+    MQMD_FIELDS,
+    StrucId="MD  ",
+    Version=1,
+    MsgType=8,
+    Expiry=MQEI_UNLIMITED,
+    Encoding=546,
+    CodedCharSetId=1208,
+    Priority=4,
+    **_VERSION_2,
 )
 
 MQMDE = _fields(
-    0,
-    ("StrucId", "MQCHAR4", "MDE "),
-    ("Version", "MQLONG", 2),
-    ("StrucLength", "MQLONG", MQMDE_LENGTH_2),
-    ("Encoding", "MQLONG", 546),
-    ("CodedCharSetId", "MQLONG", 1208),
-    ("Format", "MQCHAR8", ""),
-    ("Flags", "MQLONG", 0),
-    *_VERSION_2,
+    {
+        "StrucId": "MQCHAR4",
+        "Version": "MQLONG",
+        "StrucLength": "MQLONG",
+        **_FOLLOWING,
+        "Flags": "MQLONG",
+        **MQMD_VERSION_2,
+    },
+    StrucId="MDE ",
+    Version=2,
+    StrucLength=MQMDE_LENGTH_2,
+    Encoding=546,
+    CodedCharSetId=1208,
+    **_VERSION_2,
 )
 
 MQDLH = _fields(
-    0,
-    ("StrucId", "MQCHAR4", "DLH "),
-    ("Version", "MQLONG", 1),
-    ("Reason", "MQLONG", 0),
-    ("DestQName", "MQCHAR48", ""),
-    ("DestQMgrName", "MQCHAR48", ""),
-    ("Encoding", "MQLONG", 0),
-    ("CodedCharSetId", "MQLONG", 0),
-    ("Format", "MQCHAR8", ""),
-    ("PutApplType", "MQLONG", 0),
-    ("PutApplName", "MQCHAR28", ""),
-    ("PutDate", "MQCHAR8", ""),
-    ("PutTime", "MQCHAR8", ""),
+    {
+        "StrucId": "MQCHAR4",
+        "Version": "MQLONG",
+        "Reason": "MQLONG",
+        "DestQName": "MQCHAR48",
+        "DestQMgrName": "MQCHAR48",
+        **_FOLLOWING,
+        **{name: MQMD_FIELDS[name] for name in ("PutApplType", "PutApplName", "PutDate", "PutTime")},
+    },
+    StrucId="DLH ",
+    Version=1,
 )
-
-# IBM MQ 9.4, Message descriptor fields as properties: "StrucId and Version are not accessible".
-HIDDEN = frozenset({"StrucId", "Version"})
 
 
 class Header(NamedTuple):

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from mqsel.errors import MQRC
+from mqsel.values import TYPES
 
 MQRFH_STRUC_LENGTH_FIXED_2 = 36
-MQ_MAX_PROPERTY_NAME_LENGTH = 4095
 
 NAME_VALUE_CCSIDS = (1208, 1200, 13488, 17584)  # UTF-8, and three kinds of UTF-16
 
@@ -23,18 +23,7 @@ FIRST_HEADER_FOLDERS = ("sib", "sib_context", "sib_usr")
 FIRST_FOLDERS = ("mq",)
 
 # dt -> type. No dt: a string, but for the elements below. A dt that is not here does not fail the parse.
-DT = {
-    "string": "string",
-    "boolean": "boolean",
-    "bin.hex": "bytes",
-    "i1": "int8",
-    "i2": "int16",
-    "i4": "int32",
-    "i8": "int64",
-    "int": "int64",
-    "r4": "float32",
-    "r8": "float64",
-}
+DT = {dt: row.name for row in TYPES for dt in row.dt}
 
 # JMS writes these without dt, and means these types.
 ELEMENT_TYPES = {

@@ -12,11 +12,12 @@ import base64
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 from mqsel.errors import bad_member, no_pair, no_record, unknown_kind, unknown_schema, unknown_type
-from mqsel.formats.mqmd import HIDDEN, MQMD
-from mqsel.values import TYPE_NAMES, Float32, Int8, Int16, Int32
+from mqsel.names import DESCRIPTOR, JMS_DESCRIPTOR, MQMD_TYPES, USR_FOLDER
+from mqsel.values import JAVA_WORDS, TYPE_NAMES, TYPES
 
 Path = tuple[str, ...]
 
@@ -121,24 +122,20 @@ CONNECT = RecordSchema(
     ),
 )
 
-_MQMD_HEADER = "JMS_IBM_MQMD_"
-_MQMD_TYPES = {"MQLONG": "int32", "MQCHAR": "string", "MQBYTE": "bytes"}
-
 CONNECT_IBM = RecordSchema(
     name="connect-ibm",
     title="headers of IBM kafka-connect-mq-source",
     source="formats §9: connect-ibm; JMS headers are not copied, fields of the MQMD are with mq.message.mqmd.read=true",
     has_types=False,
     headers=(
-        Header("JMSMessageID", ("headers", f"{_MQMD_HEADER}MsgId"), "string"),
-        Header("JMSCorrelationID", ("headers", f"{_MQMD_HEADER}CorrelId"), "string"),
-        Header("JMSPriority", ("headers", f"{_MQMD_HEADER}Priority"), "int32"),
-        Header("JMSDeliveryMode", ("headers", f"{_MQMD_HEADER}Persistence"), "int32", MQMD_PERSISTENCE),
+        Header("JMSMessageID", ("headers", f"{JMS_DESCRIPTOR}MsgId"), "string"),
+        Header("JMSCorrelationID", ("headers", f"{JMS_DESCRIPTOR}CorrelId"), "string"),
+        Header("JMSPriority", ("headers", f"{JMS_DESCRIPTOR}Priority"), "int32"),
+        Header("JMSDeliveryMode", ("headers", f"{JMS_DESCRIPTOR}Persistence"), "int32", MQMD_PERSISTENCE),
         *(
-            Header(f"{prefix}{field.name}", ("headers", f"{_MQMD_HEADER}{field.name}"), kinds[field.kind])
-            for prefix, kinds in (("Root.MQMD.", _MQMD_TYPES), (_MQMD_HEADER, {**_MQMD_TYPES, "MQBYTE": "string"}))
-            for field in MQMD
-            if field.name not in HIDDEN
+            Header(f"{prefix}{name}", ("headers", f"{JMS_DESCRIPTOR}{name}"), texts.get(kind, kind))
+            for prefix, texts in ((DESCRIPTOR, {}), (JMS_DESCRIPTOR, {"bytes": "string"}))
+            for name, kind in MQMD_TYPES.items()
         ),
     ),
     members=Members(("headers",), is_pairs=True),
@@ -196,17 +193,6 @@ PULSAR = RecordSchema(
 
 SCHEMAS = {schema.name: schema for schema in (CONNECT, CONNECT_IBM, LENSES, NIFI, PULSAR)}
 
-# What neighbours that name a type call it: Java's names beside ours.
-_NEIGHBOURS = {
-    **{name: name for name in TYPE_NAMES},
-    "byte": "int8",
-    "short": "int16",
-    "int": "int32",
-    "integer": "int32",
-    "long": "int64",
-    "float": "float32",
-    "double": "float64",
-}
 # Avro's JSON writes a value that may be null as {"string": "x"}. A map of properties is never taken for one: its only
 # property may be called so.
 _AVRO = {"null", "boolean", "int", "long", "float", "double", "bytes", "string"}
@@ -230,13 +216,6 @@ def _whole(value: Any) -> int:
     if isinstance(value, int) and not isinstance(value, bool):
         return value
     raise ValueError
-
-
-def _int64(value: Any) -> int:
-    number = _whole(value)
-    if not -(1 << 63) <= number < 1 << 63:
-        raise ValueError
-    return number
 
 
 def _float(value: Any) -> float:
@@ -267,18 +246,27 @@ UNREADABLE = (ValueError, TypeError, KeyError, AttributeError, OverflowError)
 
 def readers(spelling: str) -> dict[str, Callable[[Any], Any]]:
     """Give for each type what makes a value of it, or raises one of UNREADABLE."""
-    return {
-        "boolean": _boolean,
-        "int8": lambda value: Int8(_whole(value)),
-        "int16": lambda value: Int16(_whole(value)),
-        "int32": lambda value: Int32(_whole(value)),
-        "int64": _int64,
-        "float32": lambda value: Float32(_float(value)),
-        "float64": _float,
-        "string": _string,
-        "bytes": lambda value: _bytes(value, spelling),
+    kinds: dict[str, Callable[[Any], Any]] = {
         "null": lambda _: None,
+        "boolean": _boolean,
+        "bytes": lambda value: _bytes(value, spelling),
+        "string": _string,
     }
+    made = {row.name: kinds[row.kind] for row in TYPES if row.kind in kinds}
+    made |= {row.name: partial(_exact, row.python, *row.range) for row in TYPES if row.kind == "exact"}
+    made |= {row.name: partial(_approximate, row.python) for row in TYPES if row.kind == "approximate"}
+    return made
+
+
+def _exact(made: type, low: int, high: int, value: Any) -> Any:
+    number = _whole(value)
+    if not low <= number <= high:
+        raise ValueError
+    return made(number)
+
+
+def _approximate(made: type, value: Any) -> Any:
+    return made(_float(value))
 
 
 # ---- the walk ----------------------------------------------------------------------------------------------------
@@ -365,7 +353,7 @@ class RecordReader:
         if self._names is not None:
             headers = {header.name: header for header in schema.headers}
             self._headers = tuple(headers[name] for name in self._names if name in headers)
-            self._own = tuple((name, name.removeprefix("usr.")) for name in self._names if name not in headers)
+            self._own = tuple((name, name.removeprefix(USR_FOLDER)) for name in self._names if name not in headers)
         # Members that a header is read from are not properties of their own.
         depth = len(schema.members.path)
         self._used = {header.path[depth] for header in schema.headers if header.path[:depth] == schema.members.path}
@@ -403,7 +391,7 @@ class RecordReader:
     def _is_neighbour(self, name: str, value: Any, members: Any) -> bool:
         """Tell whether a member only names the type of another one."""
         suffix = self.schema.members.type_suffix
-        if suffix is None or not name.endswith(suffix) or not isinstance(value, str) or value not in _NEIGHBOURS:
+        if suffix is None or not name.endswith(suffix) or not isinstance(value, str) or value not in JAVA_WORDS:
             return False
         return _member(members, name.removesuffix(suffix)) is not None
 
@@ -457,9 +445,9 @@ class RecordReader:
             value = _bare(value)
         if schema.type_suffix is not None and kind is None:
             said = _member(members, name + schema.type_suffix)
-            kind = _NEIGHBOURS.get(said) if isinstance(said, str) else None
+            kind = JAVA_WORDS.get(said) if isinstance(said, str) else None
             if kind is None and said is not None and self.schema.has_types:  # else it is some other property
-                raise unknown_kind(name, said, name + schema.type_suffix, _NEIGHBOURS)
+                raise unknown_kind(name, said, name + schema.type_suffix, JAVA_WORDS)
         return self._typed(name, kind, value)
 
     def _typed(self, name: str, kind: str | None, value: Any) -> Any:
@@ -499,7 +487,7 @@ def reader(
         if schema not in SCHEMAS:
             raise unknown_schema(schema, SCHEMAS)
         schema = SCHEMAS[schema]
-    declared = {name.removeprefix("usr."): kind for name, kind in (types or {}).items()}
+    declared = {name.removeprefix(USR_FOLDER): kind for name, kind in (types or {}).items()}
     for name, kind in declared.items():
         if kind not in TYPE_NAMES:
             raise unknown_type(name, kind, TYPE_NAMES)

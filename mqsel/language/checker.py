@@ -32,10 +32,19 @@ from mqsel.language.nodes import (
     children,
     walk,
 )
-from mqsel.values import AND, NOT, OR, Truth, arithmetic, compare, negate
+from mqsel.names import (
+    DESCRIPTOR,
+    JMS_HEADERS,
+    JMS_PREFIX,
+    JMS_SYNONYMS,
+    MAX_LENGTH,
+    MQMD_TYPES,
+    RESERVED,
+    spellings,
+)
+from mqsel.values import AND, KINDS, NOT, OR, TYPES, Truth, arithmetic, compare, negate
 
 MAX_TESTS = 100  # IBM MQ 9.4, Selection behavior: "more than 100 tests" may be refused by a queue manager
-MAX_NAME = 4095  # MQ_MAX_PROPERTY_NAME_LENGTH
 
 
 class MatchOption(NamedTuple):
@@ -101,91 +110,54 @@ def remark(order: Sequence[Node], names: Mapping[str, str], text: str, dialect: 
 
 # ---- names: language §6 -----------------------------------------------------------------------------------
 
-JMS_HEADERS = {
-    "JMSDeliveryMode": "string",
-    "JMSPriority": "number",
-    "JMSMessageID": "string",
-    "JMSTimestamp": "number",
-    "JMSCorrelationID": "string",
-    "JMSType": "string",
-}
-
-# IBM MQ 9.4, Property name restrictions: the JMS names that are synonyms of message descriptor fields.
-_MQI_SYNONYMS = frozenset(JMS_HEADERS) | {
-    "JMSDestination",
-    "JMSExpiration",
-    "JMSRedelivered",
-    "JMSReplyTo",
-    "JMSXAppID",
-    "JMSXDeliveryCount",
-    "JMSXGroupID",
-    "JMSXGroupSeq",
-    "JMSXUserID",
-}
-
-# IBM MQ 9.4, Message descriptor fields as properties: StrucId and Version are not among them.
-MQMD_FIELDS = {
-    **dict.fromkeys(
-        "Report MsgType Expiry Feedback Encoding CodedCharSetId Priority Persistence BackoutCount PutApplType "
-        "MsgSeqNumber Offset MsgFlags OriginalLength".split(),
-        "number",
-    ),
-    **dict.fromkeys(
-        "Format ReplyToQ ReplyToQMgr UserIdentifier ApplIdentityData PutApplName PutDate PutTime "
-        "ApplOriginData".split(),
-        "string",
-    ),
-    **dict.fromkeys("MsgId CorrelId AccountingToken GroupId".split(), "byte string"),
-}
-
 # The kind of the headers that a message always carries in one type.
+_KINDS_OF_TYPES = {row.name: KINDS.get(row.kind, "") for row in TYPES}
+_JMS_KINDS = {name: _KINDS_OF_TYPES[kind] for name, kind in JMS_HEADERS.items()}
 _HEADER_KINDS = {
-    "mqi": {**JMS_HEADERS, **{f"Root.MQMD.{field}": kind for field, kind in MQMD_FIELDS.items()}},
-    "jms": JMS_HEADERS,
-    "any": JMS_HEADERS,
+    "mqi": {**_JMS_KINDS, **{DESCRIPTOR + field: _KINDS_OF_TYPES[kind] for field, kind in MQMD_TYPES.items()}},
+    "jms": _JMS_KINDS,
+    "any": _JMS_KINDS,
 }
 
-_RESERVED = frozenset("NULL TRUE FALSE NOT AND OR BETWEEN LIKE IN IS ESCAPE".split())
 
-
-def _near(name: str, known: frozenset[str] | dict[str, str]) -> str:
+def _near(name: str, known: dict[str, str]) -> str:
     near = difflib.get_close_matches(name, list(known), 1, 0.6)
     return f"; did you mean {near[0]}?" if near else ""
 
 
 def _mqi_problem(name: str) -> tuple[str, str] | None:
     """Find what IBM MQ 9.4, Property name restrictions, forbids in *name*: (what was found, what to do)."""
-    if len(name) > MAX_NAME:
-        return f"the name has {len(name)} characters: a property name has at most {MAX_NAME}", "shorten the name"
+    if len(name) > MAX_LENGTH:
+        return f"the name has {len(name)} characters: a property name has at most {MAX_LENGTH}", "shorten the name"
     if ".." in name or name.endswith("."):
         return f"{errors.quoted(name)} has a dot too many", "write one dot between two parts and none at the end"
     root, _, field = name.partition(".")
     bare = field if root == "usr" else name
-    if bare.startswith("JMS"):
-        if root == "usr" or name not in _MQI_SYNONYMS:
-            advice = f"only {len(_MQI_SYNONYMS)} JMS names exist for the MQI{_near(bare, _MQI_SYNONYMS)}"
+    if bare.startswith(JMS_PREFIX):
+        if root == "usr" or name not in JMS_SYNONYMS:
+            advice = f"only {len(JMS_SYNONYMS)} JMS names exist for the MQI{_near(bare, JMS_SYNONYMS)}"
             if bare.startswith("JMS_IBM_"):
                 advice = "JMS_IBM_ names are not available through the MQI: use Root.MQMD. and the field's name"
             return f"no property can be named {errors.quoted(name)}", advice
     elif root == "Body":
         return f"{errors.quoted(name)} would read the message body", "a selector reads properties only"
     elif root == "Root":
-        field = name[len("Root.MQMD.") :]
-        if not name.startswith("Root.MQMD.") or field not in MQMD_FIELDS:
+        field = name[len(DESCRIPTOR) :]
+        if not name.startswith(DESCRIPTOR) or field not in MQMD_TYPES:
             return (
                 f"{errors.quoted(name)} is no field of the message descriptor",
-                f"fields are spelled as in MQMD, after Root.MQMD.{_near(field, MQMD_FIELDS)}",
+                f"fields are spelled as in MQMD, after Root.MQMD.{_near(field, MQMD_TYPES)}",
             )
     elif name[:2].lower() == "mq" and name[:6].lower() != "mq_usr" and name.count(".") > 1:
         return f"{errors.quoted(name)} begins with mq and has more than one dot", "such names may have one dot only"
-    elif bare.upper() in _RESERVED and bare.isascii():
+    elif bare.upper() in RESERVED and bare.isascii():
         return f"{errors.quoted(name)} is a reserved word", "no property can have this name"
     return None
 
 
 def _jms_problem(name: str) -> tuple[str, str] | None:
     """Find what *Message selectors in JMS* forbids: of the headers six may be read, and JMSX… and JMS_… beside them."""
-    if name.startswith("JMS") and name not in JMS_HEADERS and name[:4] not in ("JMSX", "JMS_"):
+    if name.startswith(JMS_PREFIX) and name not in JMS_HEADERS and name[:4] not in ("JMSX", "JMS_"):
         advice = f"a selector reads {', '.join(JMS_HEADERS)}, JMSX… and JMS_… names{_near(name, JMS_HEADERS)}"
         return f"{errors.quoted(name)} may not be read by a selector", advice
     return None
@@ -207,20 +179,11 @@ def _property(identifier: Identifier, text: str, dialect: Dialect) -> str:
         if dialect.headers == "mqi":
             hint += f" [{errors.MQRC.MQRC_PROPERTY_NAME_ERROR}]"
         raise errors.bad_name(text, identifier.span, found, hint)
-    if dialect.headers == "mqi" and name.startswith("usr.") and name.count(".") == 1:
-        return name[4:]
-    return name
+    return spellings(name, dialect.headers)[0]
 
 
 # ---- static types: language §4 -----------------------------------------------------------------------------------
 
-_LITERAL_KINDS = {
-    "exact": "number",
-    "approximate": "number",
-    "string": "string",
-    "boolean": "boolean",
-    "bytes": "byte string",
-}
 _KINDS: dict[type, str | None] = {
     Identifier: None,
     Arithmetic: "number",
@@ -238,7 +201,7 @@ _LITERAL_WORDS = {
 
 def kind_of(node: Node) -> str | None:
     """Name the static kind of *node*: "number", "string", "boolean", "byte string", or None where a message decides."""
-    return _LITERAL_KINDS[node.kind] if type(node) is Literal else _KINDS[type(node)]
+    return KINDS[node.kind] if type(node) is Literal else _KINDS[type(node)]
 
 
 def _described(node: Node, text: str) -> str:

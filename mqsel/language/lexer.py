@@ -17,8 +17,9 @@ from typing import NamedTuple
 from mqsel import errors
 from mqsel.errors import Span
 from mqsel.language.dialect import Dialect
+from mqsel.names import IGNORABLE, PART, RESERVED, START, WHITE_SPACE
 
-KEYWORDS = frozenset("NULL TRUE FALSE NOT AND OR BETWEEN LIKE IN IS ESCAPE".split())
+KEYWORDS = frozenset(RESERVED)
 
 NO_COMMENTS = "a selector has no comments"
 TWO_MINUS_SIGNS = f"{NO_COMMENTS}: '--' is two minus signs"
@@ -37,17 +38,12 @@ class Token(NamedTuple):
     stop: int
 
 
-# Seed 000 lists these; U+180E is white space there although Java ignores it inside names: white space wins.
-_UNICODE_SPACE = "\t-\r \\x1c-\\x1f\\u1680\\u180e\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000"
+_UNICODE_SPACE = "".join(map(re.escape, sorted(WHITE_SPACE)))
 _JAVA_SPACE = " \\t\\f\\r\\n"
 
-# Candidates for identifiers: ASCII letters, and whatever needs a look at its Unicode category. The control
-# characters are Java's "identifier-ignorable" ones, allowed inside a name.
+# Candidates for identifiers: ASCII letters, and whatever needs a look at its Unicode category.
 _START = "A-Za-z_$\\x80-\\U0010ffff"
-_PART = "A-Za-z0-9_$\\x00-\\x08\\x0e-\\x1b\\x7f-\\U0010ffff"
-
-_START_CATEGORIES = frozenset(["Lu", "Ll", "Lt", "Lm", "Lo", "Nl", "Sc", "Pc"])
-_PART_CATEGORIES = _START_CATEGORIES | {"Nd", "Mc", "Mn", "Cf"}
+_PART = f"{_START}0-9{''.join(map(re.escape, sorted(IGNORABLE)))}"
 
 _CHARACTER_HINTS = {
     "!": "not equal is written <>, negation is written NOT",
@@ -196,7 +192,7 @@ def _check_name(text: str, start: int, word: str, dialect: Dialect) -> None:
         if character.isascii() or character <= "\x9f":  # the pattern lets only letters, digits and ignorables in
             continue
         span = (start + offset, start + offset + 1)
-        allowed = _PART_CATEGORIES if offset else _START_CATEGORIES
+        allowed = PART if offset else START
         if unicodedata.category(character) not in allowed:
             raise errors.unexpected_character(text, span, _hint_for(character))
         if character > "\uffff" and dialect.identifier_astral == "no":

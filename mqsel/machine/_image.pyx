@@ -21,6 +21,7 @@ import sys
 from mqsel.errors import ProgramError
 from mqsel.language.pattern import segments
 from mqsel.machine.opcodes import TABLE as _TABLE
+from mqsel.names import spellings
 from mqsel.values import Truth as _Truth
 
 cdef enum:
@@ -176,7 +177,7 @@ cdef Image *image_new(Verified program) except NULL:
     image.null_is_error = dialect.null_arithmetic == "selector"
     image.between_literal = dialect.between_null == "literal"
     try:
-        load_slots(image, program.slots, dialect.headers == "mqi")
+        load_slots(image, program.slots, dialect.headers)
         load_constants(image, program.constants)
         load_steps(image, program.words, program.constants)
     except BaseException:
@@ -206,21 +207,21 @@ cdef void image_free(Image *image) noexcept:
     free(image)
 
 
-cdef int load_slots(Image *image, tuple names, bint aliased) except -1:
+cdef int load_slots(Image *image, tuple names, str rules) except -1:
+    """Lay out the names to look for: of each property the first spelling, and the other one where it has two."""
     cdef Py_ssize_t number
+    cdef list spelled
     cdef list kept = []
     Py_INCREF(kept)
     image.kept = <PyObject *> kept
     image.names = <PyObject **> zeroed(len(names), sizeof(PyObject *))
     image.aliases = <PyObject **> zeroed(len(names), sizeof(PyObject *))
     for number, name in enumerate(names):
-        name = sys.intern(name)
-        kept.append(name)
-        image.names[number] = <PyObject *> name
-        if aliased and "." not in name and not name.startswith("JMS"):
-            alias = sys.intern("usr." + name)
-            kept.append(alias)
-            image.aliases[number] = <PyObject *> alias
+        spelled = [sys.intern(spelling) for spelling in spellings(name, rules)]
+        kept.append(spelled)
+        image.names[number] = <PyObject *> spelled[0]
+        if len(spelled) > 1:
+            image.aliases[number] = <PyObject *> spelled[1]
     image.slot_count = len(names)
     return 0
 

@@ -19,7 +19,6 @@ from mqsel.errors import ArgumentError, DecodeError
 from mqsel.formats import Reader, decoder, first_note
 from mqsel.formats._mq import Decoder
 from mqsel.formats.jms import JMS
-from mqsel.formats.mqmd import HIDDEN, MQMD
 from mqsel.formats.mqrfh2 import ELEMENT_TYPES
 from mqsel.formats.records import UNREADABLE, readers
 from mqsel.language.dialect import Dialect
@@ -28,6 +27,7 @@ from mqsel.language.selector import Selector
 from mqsel.machine.compiler import lower
 from mqsel.machine.program import Program
 from mqsel.matcher import Matcher
+from mqsel.names import DESCRIPTOR, MQMD_TYPES, spellings
 from mqsel.spark.columns import SPARK_TYPES, Source, Sources
 from mqsel.spark.ship import arrow_function
 from mqsel.values import Float32
@@ -97,8 +97,6 @@ def mq_message(
 
 # ---- on the driver ---------------------------------------------------------------------------------------------------
 
-_FIELDS = {"MQLONG": "int32", "MQCHAR": "string", "MQBYTE": "bytes"}
-_MQMD = {field.name: _FIELDS[field.kind] for field in MQMD if field.name not in HIDDEN}
 # What the conversions of `mqsel.formats.jms` make; "as typed" is the type of the field.
 _MADE = {
     **dict.fromkeys(
@@ -110,10 +108,10 @@ _MADE = {
 }
 # In an order in which the type of a JMS name is that of its last source, the field of the MQMD.
 KINDS = {
-    **{f"Root.MQMD.{name}": kind for name, kind in _MQMD.items()},
+    **{f"{DESCRIPTOR}{name}": kind for name, kind in MQMD_TYPES.items()},
     **{path.replace("/", "."): kind for path, kind in ELEMENT_TYPES.items()},
     **{
-        name: _MADE.get(sources[-1].conversion) or _MQMD[sources[-1].path.rpartition("/")[2]]
+        name: _MADE.get(sources[-1].conversion) or MQMD_TYPES[sources[-1].path.rpartition("/")[2]]
         for name, sources in JMS.items()
     },
 }
@@ -169,7 +167,7 @@ def message_properties(rows: DataFrame | StructType, names: Sequence[str], messa
     """Make typed columns of properties: one Arrow function for all of them."""
     kinds = {}
     for name in names:
-        kind = messages.types.get(name, messages.types.get(name.removeprefix("usr."), KINDS.get(name)))
+        kind = next((messages.types[one] for one in (name, *spellings(name)) if one in messages.types), KINDS.get(name))
         if kind is None:
             raise errors.undeclared(name)
         kinds[name] = kind

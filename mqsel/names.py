@@ -1,0 +1,150 @@
+"""Names of properties, once: what they consist of, which ones exist by themselves, and how one property can be spelled.
+
+Facts and two small rules; knows no selector and no message. Follows language §6, formats §2, *IBM MQ 9.4, Property name
+restrictions*, *Message descriptor fields as properties* and *JMS fields and properties with corresponding MQMD fields*.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable
+from typing import TypeVar
+
+MAX_LENGTH = 4095  # MQ_MAX_PROPERTY_NAME_LENGTH
+
+# Keywords of the language: no property has one for a name.
+RESERVED = tuple("NULL TRUE FALSE NOT AND OR BETWEEN LIKE IN IS ESCAPE".split())
+
+USR_FOLDER = "usr."  # the folder of names without a folder
+DESCRIPTOR = "Root.MQMD."  # and the name of a field of the message descriptor
+JMS_DESCRIPTOR = "JMS_IBM_MQMD_"  # what JMS calls it
+JMS_PREFIX = "JMS"  # names that begin so belong to the specification
+
+# ---- characters ------------------------------------------------------------------------------------------------------
+
+# IBM MQ 9.4, Message selector syntax. U+180E is white space there although Java ignores it inside names: white space
+# wins.
+WHITE_SPACE = frozenset("\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \u1680\u180e\u2028\u2029\u202f\u205f\u3000") | {
+    chr(point) for point in range(0x2000, 0x200B)
+}
+# Control characters that Java allows inside an identifier (class Character, isIdentifierIgnorable).
+IGNORABLE = frozenset(map(chr, (*range(0x09), *range(0x0E, 0x1C), *range(0x7F, 0xA0))))
+# Unicode categories of a Java identifier's first character, and of the others.
+START = frozenset("Lu Ll Lt Lm Lo Nl Sc Pc".split())
+PART = START | frozenset("Nd Mc Mn Cf".split())
+
+
+def is_identifier(part: str, *, first: bool) -> bool:
+    """Tell whether *part* may stand in a property name of IBM MQ: at its beginning if *first*, else behind a dot."""
+    if not part or (first and unicodedata.category(part[0]) not in START):
+        return False
+    return all(
+        character not in WHITE_SPACE
+        and character <= "\uffff"
+        and (character in IGNORABLE or unicodedata.category(character) in PART)
+        for character in part
+    )
+
+
+# ---- names that exist by themselves ----------------------------------------------------------------------------------
+
+# Fields of the message descriptor and their C types, in their order. Those of version 2 are in the MQMDE, too.
+MQMD_VERSION_2 = {
+    "GroupId": "MQBYTE24",
+    "MsgSeqNumber": "MQLONG",
+    "Offset": "MQLONG",
+    "MsgFlags": "MQLONG",
+    "OriginalLength": "MQLONG",
+}
+MQMD_FIELDS = {
+    "StrucId": "MQCHAR4",
+    "Version": "MQLONG",
+    "Report": "MQLONG",
+    "MsgType": "MQLONG",
+    "Expiry": "MQLONG",
+    "Feedback": "MQLONG",
+    "Encoding": "MQLONG",
+    "CodedCharSetId": "MQLONG",
+    "Format": "MQCHAR8",
+    "Priority": "MQLONG",
+    "Persistence": "MQLONG",
+    "MsgId": "MQBYTE24",
+    "CorrelId": "MQBYTE24",
+    "BackoutCount": "MQLONG",
+    "ReplyToQ": "MQCHAR48",
+    "ReplyToQMgr": "MQCHAR48",
+    "UserIdentifier": "MQCHAR12",
+    "AccountingToken": "MQBYTE32",
+    "ApplIdentityData": "MQCHAR32",
+    "PutApplType": "MQLONG",
+    "PutApplName": "MQCHAR28",
+    "PutDate": "MQCHAR8",
+    "PutTime": "MQCHAR8",
+    "ApplOriginData": "MQCHAR4",
+    **MQMD_VERSION_2,
+}
+HIDDEN = frozenset({"StrucId", "Version"})  # "StrucId and Version are not accessible"
+# The type of the property follows from the C type of the field.
+C_TYPES = {"MQLONG": "int32", "MQCHAR": "string", "MQBYTE": "bytes"}
+MQMD_TYPES = {name: C_TYPES[c_type.rstrip("0123456789")] for name, c_type in MQMD_FIELDS.items() if name not in HIDDEN}
+
+# The headers of JMS that a selector may read, by Message selectors in JMS, each with its type.
+JMS_HEADERS = {
+    "JMSDeliveryMode": "string",
+    "JMSPriority": "int32",
+    "JMSMessageID": "string",
+    "JMSTimestamp": "int64",
+    "JMSCorrelationID": "string",
+    "JMSType": "string",
+}
+# The JMS names that IBM MQ has: each is a synonym of a field of the message descriptor.
+JMS_SYNONYMS = {
+    **JMS_HEADERS,
+    "JMSDestination": "string",
+    "JMSExpiration": "int64",
+    "JMSRedelivered": "boolean",
+    "JMSReplyTo": "string",
+    "JMSXAppID": "string",
+    "JMSXDeliveryCount": "int32",
+    "JMSXGroupID": "string",
+    "JMSXGroupSeq": "int32",
+    "JMSXUserID": "string",
+}
+
+# ---- spellings -------------------------------------------------------------------------------------------------------
+
+
+def spellings(name: str, rules: str = "mqi") -> tuple[str, ...]:
+    """Give the ways to spell one property: the first that a message has is the property, even if it is NULL.
+
+    Args:
+        name: the property, in any of its spellings.
+        rules: the ``headers`` of a dialect. Under ``mqi`` ``usr.x`` and ``x`` are one property, of which ``x`` comes
+            first; under the others each name is a property of its own.
+    """
+    bare = name.removeprefix(USR_FOLDER)
+    if rules != "mqi" or "." in bare or bare.startswith(JMS_PREFIX):
+        return (name,)
+    return bare, USR_FOLDER + bare
+
+
+_Place = TypeVar("_Place")
+
+
+def follow(name: str, around: _Place, step: Callable[[_Place, str], _Place | None]) -> _Place | None:
+    """Find what a name with dots leads to: what has this very name, or the rest of it in what its beginning names.
+
+    The shortest beginning that leads to something wins. ``Machine`` finds the columns of a batch by the same rule.
+
+    Args:
+        around: the place to begin from.
+        step: gives what has a name in a place, or None.
+    """
+    found = step(around, name)
+    dot = name.find(".")
+    while found is None and dot >= 0:
+        inner = step(around, name[:dot])
+        if inner is not None:
+            found = follow(name[dot + 1 :], inner, step)
+        dot = name.find(".", dot + 1)
+    return found
