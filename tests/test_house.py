@@ -16,8 +16,7 @@ from conftest import ROOT, VECTORS_ROOT, dialects_of, json_lines
 import mqsel
 from mqsel import errors
 from mqsel.language import optimizer
-from mqsel.language.checker import check
-from mqsel.language.parser import parse
+from mqsel.language.selector import read_selector
 from mqsel.machine import compiler, opcodes, program
 from mqsel.machine.opcodes import TABLE
 
@@ -176,7 +175,7 @@ def test_the_order_of_rows_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(compiler, "CODE", {name: number for number, name in enumerate(names)})
     monkeypatch.setattr(compiler, "encode_code", list)
     monkeypatch.setattr(compiler, "Program", lambda *parts: parts[4])
-    words = compiler.lower(optimizer.optimize(check(parse(text, mqsel.IBM_MQ), text, mqsel.IBM_MQ)))
+    words = compiler.lower(optimizer.optimize(read_selector(text, mqsel.IBM_MQ)))
 
     assert [(names[word & 0xFF], word >> 8) for word in words] == expected
 
