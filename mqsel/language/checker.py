@@ -14,7 +14,7 @@ from typing import NamedTuple, cast
 
 from mqsel import errors
 from mqsel.language.dialect import Dialect
-from mqsel.language.lexer import TWO_MINUS_SIGNS, dashes
+from mqsel.language.lexer import dashes
 from mqsel.language.nodes import (
     And,
     Arithmetic,
@@ -30,8 +30,10 @@ from mqsel.language.nodes import (
     Or,
     Sign,
     children,
+    operator_of,
     walk,
 )
+from mqsel.language.operators import BOUNDS, TWO_MINUS_SIGNS
 from mqsel.names import (
     DESCRIPTOR,
     JMS_HEADERS,
@@ -184,12 +186,6 @@ def _property(identifier: Identifier, text: str, dialect: Dialect) -> str:
 
 # ---- static types: language §4 -----------------------------------------------------------------------------------
 
-_KINDS: dict[type, str | None] = {
-    Identifier: None,
-    Arithmetic: "number",
-    Sign: "number",
-    **dict.fromkeys((Comparison, Between, In, Like, IsNull, Not, And, Or), "boolean"),
-}
 _LITERAL_WORDS = {
     "exact": "the exact number",
     "approximate": "the approximate number",
@@ -201,7 +197,10 @@ _LITERAL_WORDS = {
 
 def kind_of(node: Node) -> str | None:
     """Name the static kind of *node*: "number", "string", "boolean", "byte string", or None where a message decides."""
-    return KINDS[node.kind] if type(node) is Literal else _KINDS[type(node)]
+    if type(node) is Literal:
+        return KINDS[node.kind]
+    row = operator_of(node)
+    return None if row is None else row.result
 
 
 def _described(node: Node, text: str) -> str:
@@ -212,37 +211,25 @@ def _described(node: Node, text: str) -> str:
     return f"the {'arithmetic expression' if kind == 'number' else 'condition'} {piece}"
 
 
-_LEAVES = frozenset((Literal, Identifier))
+_WANTED = {"number": "a number", "boolean": "a condition"}
 
 
 def _check_types(order: list[Node], root: Node, text: str) -> None:
     for node in order:
-        if type(node) in _LEAVES:
+        row = operator_of(node)
+        if row is None:
             continue
-        match node:
-            case Comparison(operator, left, right):
-                if operator not in ("=", "<>"):
-                    for side in (left, right):
-                        hint = "strings and booleans compare with = and <> only"
-                        _need_number(side, text, f"'{operator}' needs a number", hint)
-                elif None not in (kinds := (kind_of(left), kind_of(right))) and kinds[0] != kinds[1]:
-                    words = _described(left, text), _described(right, text)
-                    raise errors.types_differ(text, node.span, operator, *words)
-            case Between(_, operand, low, high):
-                for side in (operand, low, high):
-                    hint = "BETWEEN is an arithmetic comparison; for strings use IN or LIKE"
-                    _need_number(side, text, "BETWEEN needs a number", hint)
-            case Arithmetic(operators, operands):
-                for side in operands:
-                    _need_number(side, text, f"'{operators[0]}' needs a number", "arithmetic is for numbers only")
-            case Sign(operator, operand):
-                _need_number(operand, text, f"'{operator}' needs a number", "arithmetic is for numbers only")
-            case And(operands) | Or(operands):
-                word = "AND" if isinstance(node, And) else "OR"
-                for side in operands:
-                    _need_condition(side, text, word)
-            case Not(operand):
-                _need_condition(operand, text, "NOT")
+        if row.operands:
+            for operand in children(node):
+                if kind_of(operand) not in (None, row.operands):
+                    word = row.spelling if row.spelling.isalpha() else f"'{row.spelling}'"
+                    what = f"{word} needs {_WANTED[row.operands]}"
+                    raise errors.wrong_type(text, operand.span, what, _described(operand, text), row.hint)
+        elif isinstance(node, Comparison):
+            kinds = kind_of(node.left), kind_of(node.right)
+            if None not in kinds and kinds[0] != kinds[1]:
+                words = _described(node.left, text), _described(node.right, text)
+                raise errors.types_differ(text, node.span, node.operator, *words)
     if kind_of(root) not in (None, "boolean"):
         raise errors.not_a_condition(text, root.span, _described(root, text))
 
@@ -252,17 +239,6 @@ def _touches_dashes(text: str, span: errors.Span) -> bool:
     left = len(text[: span[0]].rstrip()) - 2
     right = len(text) - len(text[span[1] :].lstrip())
     return any(left <= place <= right for place in dashes(text))
-
-
-def _need_number(node: Node, text: str, what: str, hint: str) -> None:
-    if kind_of(node) not in (None, "number"):
-        raise errors.wrong_type(text, node.span, what, _described(node, text), hint)
-
-
-def _need_condition(node: Node, text: str, word: str) -> None:
-    if kind_of(node) not in (None, "boolean"):
-        hint = f"compare it with something: {word} takes conditions"
-        raise errors.wrong_type(text, node.span, f"{word} needs a condition", _described(node, text), hint)
 
 
 # ---- constants: language §5 --------------------------------------------------------------------------------------
@@ -301,7 +277,7 @@ def apply(node: Node, operands: list[Value], dialect: Dialect) -> Value:
             errors_seen = [isinstance(value, Truth) for value in operands]
             if errors_seen[0] or (dialect.between_null == "literal" and any(errors_seen)):
                 return Truth.ERR
-            signs = ("<", ">") if negated else (">=", "<=")
+            signs = BOUNDS[negated]
             tests = [
                 Truth.ERR if missing else compare(sign, operands[0], bound)
                 for sign, bound, missing in zip(signs, operands[1:], errors_seen[1:], strict=True)
@@ -359,19 +335,13 @@ def _expected(order: Sequence[Node], names: Mapping[str, str]) -> dict[str, tupl
             expected[names[node.name]].append(kind)
 
     for node in order:
-        match node:
-            case Comparison(operator, left, right):
-                ordering = "number" if operator not in ("=", "<>") else None
-                note(left, kind_of(right) or ordering)
-                note(right, kind_of(left) or ordering)
-            case Between() | Arithmetic() | Sign():
-                for child in children(node):
-                    note(child, "number")
-            case In() | Like():
-                note(node.identifier, "string")
-            case And() | Or() | Not():
-                for child in children(node):
-                    note(child, "boolean")
+        row = operator_of(node)
+        if row is not None and row.operands:
+            for child in children(node):
+                note(child, row.operands)
+        elif isinstance(node, Comparison):
+            note(node.left, kind_of(node.right))
+            note(node.right, kind_of(node.left))
     if isinstance(order[-1], Identifier):
         note(order[-1], "boolean")
     return {name: tuple(kinds) for name, kinds in expected.items()}

@@ -17,12 +17,8 @@ from typing import NamedTuple
 from mqsel import errors
 from mqsel.errors import Span
 from mqsel.language.dialect import Dialect
-from mqsel.names import IGNORABLE, PART, RESERVED, START, WHITE_SPACE
-
-KEYWORDS = frozenset(RESERVED)
-
-NO_COMMENTS = "a selector has no comments"
-TWO_MINUS_SIGNS = f"{NO_COMMENTS}: '--' is two minus signs"
+from mqsel.language.operators import FOREIGN, KEYWORDS, NO_COMMENTS, SYMBOLS
+from mqsel.names import IGNORABLE, PART, START, WHITE_SPACE
 
 
 class Token(NamedTuple):
@@ -46,10 +42,7 @@ _START = "A-Za-z_$\\x80-\\U0010ffff"
 _PART = f"{_START}0-9{''.join(map(re.escape, sorted(IGNORABLE)))}"
 
 _CHARACTER_HINTS = {
-    "!": "not equal is written <>, negation is written NOT",
-    "&": "write AND",
-    "|": "write OR",
-    "%": "% is a wildcard inside a LIKE pattern, which stands between apostrophes; there is no remainder operator",
+    **FOREIGN,
     ";": "a selector is one condition without a closing semicolon",
     "`": "a string stands between apostrophes: 'text'",
     "‘": "a string stands between straight apostrophes: 'text'",
@@ -63,17 +56,9 @@ _CHARACTER_HINTS = {
     "]": "names are written without brackets",
     "?": "there are no parameters; the wildcard for one character is _ in a LIKE pattern",
     "\\": "a backslash has a meaning only inside a string",
-    "#": NO_COMMENTS,
     "@": "there are no parameters in a selector",
-    "^": "there is no such operator; nor is there a power",
-    "~": "there is no such operator; negation is written NOT",
     "{": "parentheses are round",
     "}": "parentheses are round",
-    "−": "write the hyphen-minus -",
-    "–": "write the hyphen-minus -",
-    "≠": "write <>",
-    "≤": "write <=",
-    "≥": "write >=",
     "\x0b": "vertical tab is white space in IBM MQ only: use a blank",
     "\xa0": "a no-break space is not white space here: use a blank",
 }
@@ -88,7 +73,8 @@ def _patterns(whitespace: str, dots: str) -> tuple[re.Pattern[str], re.Pattern[s
     kinds = {
         "space": f"[{space}]+",
         "name": f"[{_START}](?<![{space}]){part}",
-        "operator": r"<>|<=|>=|/\*?|[-=<>+*(),]",
+        # The longest first, of which a comment's beginning is one.
+        "operator": "|".join(map(re.escape, sorted(("/*", *SYMBOLS, "(", ")", ","), key=len, reverse=True))),
         # The look-ahead keeps an unterminated string from ending at one half of a doubled apostrophe.
         "string": r"'[^']*(?:''[^']*)*'(?!')",
         "hex": r"0[xX][0-9A-Fa-f]*[lL]?",

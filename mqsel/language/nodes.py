@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
 from mqsel.errors import Span
+from mqsel.language.operators import OPERATORS, PRIMARY, SIGN, SUM, Operator
 
 
 def _equal(self: Node, other: object) -> bool:
@@ -233,27 +234,30 @@ def walk(root: Node, into: tuple[type, ...] | None = None) -> list[Node]:
     return order
 
 
-# Binding strength of each node when written without parentheses (language §4, weakest first).
-_STRENGTH: dict[type, int] = {
-    Or: 1,
-    And: 2,
-    Not: 3,
-    Comparison: 4,
-    Between: 4,
-    In: 4,
-    Like: 4,
-    IsNull: 4,
-    Arithmetic: 5,
-    Sign: 7,
-    Literal: 8,
-    Identifier: 8,
+# The operators of nodes that have one only.
+_OPERATORS: dict[type, Operator] = {
+    Or: OPERATORS["OR"],
+    And: OPERATORS["AND"],
+    Not: OPERATORS["NOT"],
+    Between: OPERATORS["BETWEEN"],
+    In: OPERATORS["IN"],
+    Like: OPERATORS["LIKE"],
+    IsNull: OPERATORS["IS"],
 }
 
 
+def operator_of(node: Node) -> Operator | None:
+    """Give the row of the operator of *node*; of a chain, that of its first; None for a literal or an identifier."""
+    row = _OPERATORS.get(type(node))
+    if row is None and isinstance(node, (Comparison, Sign)):
+        return OPERATORS[node.operator]
+    return OPERATORS[node.operators[0]] if isinstance(node, Arithmetic) else row
+
+
 def _strength(node: Node) -> int:
-    if isinstance(node, Arithmetic) and node.operators[0] in "*/":
-        return 6
-    return _STRENGTH[type(node)]
+    """Tell how strongly *node* binds when written without parentheses."""
+    row = operator_of(node)
+    return PRIMARY if row is None else SIGN if isinstance(node, Sign) else row.binding
 
 
 def quote(text: str) -> str:
@@ -304,7 +308,7 @@ def _pieces(node: Node) -> list[str | Node]:
             signed = isinstance(operand, Sign) or (isinstance(operand, Literal) and _literal(operand)[0] == "-")
             if isinstance(operand, Literal) and not signed:
                 return [operator, "(", operand, ")"]
-            return [operator, " " if signed else "", *_at(operand, 7)]
+            return [operator, " " if signed else "", *_at(operand, SIGN)]
         case Arithmetic(operators, operands):
             strength = _strength(node) + 1
             below = _at(operands[0], strength)
@@ -312,10 +316,10 @@ def _pieces(node: Node) -> list[str | Node]:
                 below += [f" {operator} ", *_at(operand, strength)]
             return below
         case Comparison(operator, left, right):
-            return [*_at(left, 5), f" {operator} ", *_at(right, 5)]
+            return [*_at(left, SUM), f" {operator} ", *_at(right, SUM)]
         case Between(negated, operand, low, high):
             word = " NOT BETWEEN " if negated else " BETWEEN "
-            return [*_at(operand, 5), word, *_at(low, 5), " AND ", *_at(high, 5)]
+            return [*_at(operand, SUM), word, *_at(low, SUM), " AND ", *_at(high, SUM)]
         case In(negated, identifier, choices):
             return [f"{identifier.name} {'NOT ' if negated else ''}IN ({', '.join(map(quote, choices))})"]
         case Like(negated, identifier, pattern, escape):
@@ -324,9 +328,9 @@ def _pieces(node: Node) -> list[str | Node]:
         case IsNull(negated, identifier):
             return [f"{identifier.name} IS {'NOT ' if negated else ''}NULL"]
         case Not(operand):
-            return ["NOT ", *_at(operand, 3)]
+            return ["NOT ", *_at(operand, _strength(node))]
         case And(operands) | Or(operands):
-            word, strength = (" AND ", 3) if isinstance(node, And) else (" OR ", 2)
+            word, strength = f" {_OPERATORS[type(node)].spelling} ", _strength(node) + 1
             below = _at(operands[0], strength)
             for operand in operands[1:]:
                 below += [word, *_at(operand, strength)]

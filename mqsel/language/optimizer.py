@@ -32,6 +32,7 @@ from mqsel.language.nodes import (
     children,
     walk,
 )
+from mqsel.language.operators import OPERATORS
 from mqsel.language.pattern import segments, shape
 from mqsel.language.selector import Selector
 from mqsel.values import Truth, arithmetic
@@ -316,11 +317,8 @@ def _fold_head(node: Arithmetic) -> Node:
 def literal_first(node: Node, dialect: Dialect) -> Node:
     """``5 < x`` is ``x > 5``: a literal has no side effect and comparison is symmetric, NULL and mismatch included."""
     if type(node) is Comparison and type(node.left) is Literal and type(node.right) is Identifier:
-        return Comparison(_MIRRORED[node.operator], node.right, node.left, node.span)
+        return Comparison(OPERATORS[node.operator].mirrored, node.right, node.left, node.span)
     return node
-
-
-_MIRRORED = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 def shape_like(node: Node, dialect: Dialect) -> Node:

@@ -25,7 +25,7 @@ from typing import Any, NoReturn
 
 from mqsel import errors
 from mqsel.language.dialect import Dialect
-from mqsel.language.lexer import KEYWORDS, NO_COMMENTS, TWO_MINUS_SIGNS, Token, Tokens, dashes, scan
+from mqsel.language.lexer import Token, Tokens, dashes, scan
 from mqsel.language.nodes import (
     And,
     Arithmetic,
@@ -41,14 +41,24 @@ from mqsel.language.nodes import (
     Or,
     Sign,
 )
+from mqsel.language.operators import (
+    BINARY,
+    FOREIGN,
+    KEYWORDS,
+    NO_COMMENTS,
+    OPERATORS,
+    PREDICATE,
+    PREDICATES,
+    PRIMARY,
+    RELATIONS,
+    SIGN,
+    TWO_MINUS_SIGNS,
+)
 
 MAX_NESTING = 500  # open parentheses, NOTs and signs at one place
 
 _LITERALS = {"string": "string", "exact": "exact", "approximate": "approximate", "bytes": "bytes"}
 _TRUTHS = {"TRUE": True, "FALSE": False}
-_RELATIONS = frozenset(["=", "<>", "<", "<=", ">", ">="])
-_BINARY = {"OR": 1, "AND": 2, **dict.fromkeys(_RELATIONS, 4), "+": 5, "-": 5, "*": 6, "/": 6}
-_PREDICATES = frozenset(["NOT", "BETWEEN", "IN", "LIKE", "IS"])
 
 # What ends a comparison, so that nothing can follow its right side.
 _FINISHED = frozenset(["AND", "OR", ")", "end"])
@@ -112,7 +122,7 @@ class _Parser:
         if self.kinds[0] == "end":
             return Literal("boolean", True, (0, len(self.text)))
         while True:
-            # ``strength`` is that of ``left`` as it stands: 4 for a finished predicate, which may not be compared on.
+            # ``strength`` is that of ``left`` as it stands; what is as strong as a predicate may not be compared on.
             left, strength = self.operand()
             finished = self.operators(left, strength)
             if finished is not None:
@@ -132,30 +142,30 @@ class _Parser:
                 name: Identifier = _node(Identifier, (self.values[at], (start, self.stops[at])))
                 # name relation literal, most of most selectors, at once: a third of the time of parsing is saved.
                 if (
-                    kinds[at + 1] in _RELATIONS
+                    kinds[at + 1] in RELATIONS
                     and kinds[at + 2] in _LITERALS
                     and kinds[at + 3] in _FINISHED
-                    and self.stack[-1].strength < 4
+                    and self.stack[-1].strength < PREDICATE
                 ):
                     self.at = at + 2
                     literal = self.literal(at + 2)
                     self.start = start
-                    return _node(Comparison, (kinds[at + 1], name, literal, (start, self.stops[at + 2]))), 4
-                return name, 8
+                    return _node(Comparison, (kinds[at + 1], name, literal, (start, self.stops[at + 2]))), PREDICATE
+                return name, PRIMARY
             if kind in _LITERALS:
-                return self.literal(at), 8
+                return self.literal(at), PRIMARY
             if kind in _TRUTHS:
                 self.at = at + 1
-                return Literal("boolean", _TRUTHS[kind], (start, self.stops[at])), 8
+                return Literal("boolean", _TRUTHS[kind], (start, self.stops[at])), PRIMARY
             top = self.stack[-1]
             if kind == "(":
                 self.open(_Open(_PAREN, 0, start))
-            elif kind == "NOT" and top.strength < 4:
-                self.open(_Open(_NOT, 3, start))
+            elif kind == "NOT" and top.strength < PREDICATE:
+                self.open(_Open(_NOT, OPERATORS["NOT"].binding, start))
             elif kind in ("+", "-"):
-                self.open(_Open(_SIGN, 7, start, operator=kind))
+                self.open(_Open(_SIGN, SIGN, start, operator=kind))
             else:
-                self.fail("a value" if top.strength >= 4 else "a condition")
+                self.fail("a value" if top.strength >= PREDICATE else "a condition")
             self.at += 1
 
     def open(self, construct: _Open) -> None:
@@ -183,41 +193,41 @@ class _Parser:
         """Take what follows a complete operand, until another operand is due (None) or the selector is complete."""
         while True:
             kind = self.kinds[self.at]
-            if kind in _BINARY:
-                binding = _BINARY[kind]
+            if kind in BINARY:
+                binding = BINARY[kind]
                 left, strength = self.reduce(left, strength, binding)
                 top = self.stack[-1]
-                if binding < 4 and top.strength == 4:  # reduce() leaves only a BETWEEN behind
+                if binding < PREDICATE and top.strength == PREDICATE:  # reduce() leaves only a BETWEEN behind
                     if kind != "AND":
                         self.fail("AND")
                     top.operands.append(left)
-                elif top.strength == binding and top.kind != _BETWEEN and binding != 4:
+                elif top.strength == binding and top.kind != _BETWEEN and binding != PREDICATE:
                     top.operators.append(kind)
                     top.operands.append(left)
-                elif binding >= 4 and (strength <= 4 or top.strength == binding):
+                elif binding >= PREDICATE and (strength <= PREDICATE or top.strength == binding):
                     self.chained()
                 else:
                     self.stack.append(_Open(kind, binding, self.start, left, kind))
                 self.at += 1
                 return None
-            if kind in _PREDICATES:
-                left, strength = self.reduce(left, strength, 4)
-                if strength <= 4 or self.stack[-1].strength == 4:
+            if kind in PREDICATES or kind == "NOT":
+                left, strength = self.reduce(left, strength, PREDICATE)
+                if strength <= PREDICATE or self.stack[-1].strength == PREDICATE:
                     self.chained()
                 finished = self.predicate(left, strength)
                 if finished is None:
                     return None
-                left, strength = finished, 4
+                left, strength = finished, PREDICATE
             elif kind == ")":
                 left, strength = self.reduce(left, strength, 0)
                 if self.stack[-1].kind != _PAREN:
                     self.fail("the end of the selector" if len(self.stack) == 1 else "AND")
                 self.start = self.close().start
                 self.at += 1
-                strength = 8
+                strength = PRIMARY
                 # A parenthesised identifier is a value still, but no longer the identifier that IN, LIKE and IS need.
                 if isinstance(left, Identifier):
-                    strength = 7
+                    strength = SIGN
             elif kind == "end":
                 left, strength = self.reduce(left, strength, 0)
                 if len(self.stack) > 1:
@@ -270,14 +280,14 @@ class _Parser:
             self.at += 1
         kind = self.kinds[self.at]
         if kind == "BETWEEN":
-            between = _Open(_BETWEEN, 4, start, left)
+            between = _Open(_BETWEEN, PREDICATE, start, left)
             between.negated = negated
             self.stack.append(between)
             self.at += 1
             return None
         if kind not in ("IN", "LIKE", "IS") or (negated and kind == "IS"):
             self.fail("BETWEEN, IN or LIKE")
-        if not isinstance(left, Identifier) or strength != 8:
+        if not isinstance(left, Identifier) or strength != PRIMARY:
             span = (start, self.stops[self.at - 1 - negated])
             found = errors.quoted(self.text[span[0] : span[1]])
             hint = f"{kind} reads a property: put its name, without parentheses, to the left"
@@ -363,10 +373,10 @@ class _Parser:
         following = self.tokens[self.at + 1].kind if kind != "end" else ""
         if before == "/" and kind == "/":
             return NO_COMMENTS
-        if before in _RELATIONS and kind in _RELATIONS:
-            if self.tokens[self.at - 1].stop < token.start and before + kind in _RELATIONS:
+        if before in RELATIONS and kind in RELATIONS:
+            if self.tokens[self.at - 1].stop < token.start and before + kind in RELATIONS:
                 return f"write {before}{kind} without a blank"
-            return _RELATION_HINTS.get(before + kind, "write one of = <> < <= > >=")
+            return FOREIGN.get(before + kind, "write one of = <> < <= > >=")
         if before == "IS" or (before == "NOT" and earlier == "IS"):
             return "IS is followed by NULL or NOT NULL only; to test a boolean write name = TRUE, or the name alone"
         if self.in_a_list():
@@ -383,7 +393,7 @@ class _Parser:
             return None
         if self.stack[-1].kind == _BETWEEN and len(self.stack[-1].operands) == 1 and before in _ENDS:
             return "BETWEEN takes two bounds joined by AND: name BETWEEN 1 AND 9"
-        if before == "NOT" and earlier in _ENDS and kind in _RELATIONS:
+        if before == "NOT" and earlier in _ENDS and kind in RELATIONS:
             return "not equal is written <>; NOT stands before a whole condition"
         if kind == "," and before == "exact" and following == "exact":
             return "digits are not grouped"
@@ -391,11 +401,11 @@ class _Parser:
             return "join conditions with AND or OR"
         if kind == "end":
             return "the selector stops too early: complete it or remove its last word"
-        if kind == "NOT" and before in _BINARY:
+        if kind == "NOT" and before in BINARY:
             return "NOT takes a whole condition: put the condition and its NOT into parentheses"
-        if kind in ("IS", "IN", "LIKE", "BETWEEN") and following not in _RELATIONS:
+        if kind in PREDICATES and following not in RELATIONS:
             return f"write the property first: name {kind} …"
-        if kind in KEYWORDS and following in _RELATIONS | {"IN", "IS", "LIKE", "BETWEEN"} and kind not in _TRUTHS:
+        if kind in KEYWORDS and following in RELATIONS | PREDICATES and kind not in _TRUTHS:
             return f"{kind} is a reserved word: no property can have this name"
         if before == "identifier" and kind == "(":
             return "there are no functions in a selector"
@@ -415,8 +425,8 @@ class _Parser:
         for word in (token, self.tokens[self.at - 1]):
             if word.kind == "identifier":
                 name = str(word.value)
-                if name.upper() in _FOREIGN:
-                    return _FOREIGN[name.upper()]
+                if name.upper() in FOREIGN:
+                    return FOREIGN[name.upper()]
                 plain = unicodedata.normalize("NFKC", name).upper()
                 near = difflib.get_close_matches(plain, KEYWORDS - {"NULL", "TRUE", "FALSE"}, 1, 0.6)
                 if near:
@@ -431,28 +441,3 @@ class _Parser:
 
 
 _ENDS = frozenset(["identifier", "string", "exact", "approximate", "bytes", "TRUE", "FALSE", "NULL", ")"])
-
-_RELATION_HINTS = {
-    "==": "equality is written '=' in a selector",
-    "=<": "less than or equal is written <=",
-    "=>": "greater than or equal is written >=",
-    "=<=": "write <= alone",
-    "=>=": "write >= alone",
-    "><": "not equal is written <>",
-}
-
-# Words of other languages that people write where an operator stands.
-_FOREIGN = {
-    "CONTAINS": "use LIKE with %: name LIKE '%text%'",
-    "STARTSWITH": "use LIKE with %: name LIKE 'text%'",
-    "ENDSWITH": "use LIKE with %: name LIKE '%text'",
-    "REGEXP": "there are no regular expressions: use LIKE with % and _",
-    "RLIKE": "there are no regular expressions: use LIKE with % and _",
-    "MATCHES": "there are no regular expressions: use LIKE with % and _",
-    "EQ": "equality is written =",
-    "NE": "not equal is written <>",
-    "XOR": "there is no XOR: write a <> b",
-    "MOD": "there is no remainder operator",
-    "XPATH": "a selector reads properties, never the body: XPATH is an extension of ActiveMQ",
-    "XQUERY": "a selector reads properties, never the body",
-}

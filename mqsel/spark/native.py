@@ -33,6 +33,7 @@ from mqsel.language.nodes import (
     children,
     walk,
 )
+from mqsel.language.operators import BOUNDS, OPERATORS
 from mqsel.language.pattern import Segment, segments, shape
 from mqsel.language.selector import Selector
 from mqsel.spark.columns import Case, Source, is_writable, looked_up, text_literal
@@ -271,7 +272,6 @@ def _promoted(left: _Value, right: _Value) -> str:
 
 
 _TRY = {"+": "try_add", "-": "try_subtract", "*": "try_multiply"}
-_MIRRORED = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _INFINITY = "CAST('Infinity' AS DOUBLE)"
 _MINUS_INFINITY = "CAST('-Infinity' AS DOUBLE)"
 _NAN = "CAST('NaN' AS DOUBLE)"
@@ -529,7 +529,7 @@ class _Translator:
     def numbers(self, operator: str, left: _Value, right: _Value) -> str:
         """Compare by IEEE: to Spark NaN equals itself and is greater than any other number."""
         if left.literal is not None and right.literal is None:
-            return self.numbers(_MIRRORED[operator], right, left)
+            return self.numbers(OPERATORS[operator].mirrored, right, left)
         kind = _promoted(left, right)
         if right.literal is not None and math.isnan(float(right.literal)):
             return _settled("true" if operator == "<>" else "false", left)
@@ -577,7 +577,7 @@ class _Translator:
 
     def between(self, node: Between) -> Condition:
         values = [self.value(part) for part in (node.operand, node.low, node.high)]
-        signs = ("<", ">") if node.negated else (">=", "<=")
+        signs = BOUNDS[node.negated]
         tests = [self.compare(sign, values[0], bound) for sign, bound in zip(signs, values[1:], strict=True)]
         made = self.junction(tests, is_and=not node.negated)
         if self.dialect.between_null == "expand":

@@ -1,0 +1,115 @@
+"""The operators of the language: one row each, and what other languages write instead. All else is computed from them.
+
+A row does not say what an operator does: for constants that stands in `mqsel.values`, for messages in the machine.
+Follows language §3 and §4.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from mqsel.names import RESERVED
+
+_ARITHMETIC = "arithmetic is for numbers only"
+_ORDER = "strings and booleans compare with = and <> only"
+_RANGE = "BETWEEN is an arithmetic comparison; for strings use IN or LIKE"
+
+
+class Operator(NamedTuple):
+    """How an operator is written, how strongly it binds, and what fits it.
+
+    Attributes:
+        spelling: as it stands, keywords in capitals.
+        binding: the larger, the stronger (language §4).
+        operands: the kind that it takes, "number", "string" or "boolean"; empty for any.
+        result: the kind that it gives.
+        mirrored: of a comparison, the one that says the same with its sides exchanged.
+        negated: of a comparison, the one that is TRUE of two numbers where it is FALSE.
+        hint: what to say of an operand of another kind.
+    """
+
+    spelling: str
+    binding: int
+    operands: str
+    result: str
+    mirrored: str = ""
+    negated: str = ""
+    hint: str = ""
+
+
+TABLE = (
+    Operator("OR", 1, "boolean", "boolean", hint="compare it with something: OR takes conditions"),
+    Operator("AND", 2, "boolean", "boolean", hint="compare it with something: AND takes conditions"),
+    Operator("NOT", 3, "boolean", "boolean", hint="compare it with something: NOT takes conditions"),
+    Operator("=", 4, "", "boolean", "=", "<>"),
+    Operator("<>", 4, "", "boolean", "<>", "="),
+    Operator("<", 4, "number", "boolean", ">", ">=", _ORDER),
+    Operator("<=", 4, "number", "boolean", ">=", ">", _ORDER),
+    Operator(">", 4, "number", "boolean", "<", "<=", _ORDER),
+    Operator(">=", 4, "number", "boolean", "<=", "<", _ORDER),
+    Operator("BETWEEN", 4, "number", "boolean", hint=_RANGE),
+    Operator("IN", 4, "string", "boolean"),
+    Operator("LIKE", 4, "string", "boolean"),
+    Operator("IS", 4, "", "boolean"),
+    Operator("+", 5, "number", "number", hint=_ARITHMETIC),
+    Operator("-", 5, "number", "number", hint=_ARITHMETIC),
+    Operator("*", 6, "number", "number", hint=_ARITHMETIC),
+    Operator("/", 6, "number", "number", hint=_ARITHMETIC),
+)
+OPERATORS = {row.spelling: row for row in TABLE}
+
+# How strongly the levels bind that have no operator of two sides, or several.
+PREDICATE = OPERATORS["="].binding
+SUM = OPERATORS["+"].binding
+SIGN = OPERATORS["*"].binding + 1
+PRIMARY = SIGN + 1
+
+WORDS = tuple([row.spelling for row in TABLE if row.spelling.isalpha()])
+SYMBOLS = tuple([row.spelling for row in TABLE if not row.spelling.isalpha()])
+RELATIONS = frozenset(row.spelling for row in TABLE if row.mirrored)
+PREDICATES = frozenset(row.spelling for row in TABLE if row.binding == PREDICATE) - RELATIONS
+# Those that stand between two operands and no more.
+BINARY = {row.spelling: row.binding for row in TABLE if row.spelling not in PREDICATES | {"NOT"}}
+
+KEYWORDS = frozenset((*RESERVED, *WORDS))
+
+# BETWEEN, and NOT BETWEEN, as two comparisons: with the lower and with the upper bound.
+BOUNDS = {False: (">=", "<="), True: (OPERATORS[">="].negated, OPERATORS["<="].negated)}
+
+NO_COMMENTS = "a selector has no comments"
+TWO_MINUS_SIGNS = f"{NO_COMMENTS}: '--' is two minus signs"
+
+_REGULAR = "there are no regular expressions: use LIKE with % and _"
+# What other languages write where an operator stands, symbols and words, and what to do instead.
+FOREIGN = {
+    "==": "equality is written '=' in a selector",
+    "=<": "less than or equal is written <=",
+    "=>": "greater than or equal is written >=",
+    "=<=": "write <= alone",
+    "=>=": "write >= alone",
+    "><": "not equal is written <>",
+    "!": "not equal is written <>, negation is written NOT",
+    "&": "write AND",
+    "|": "write OR",
+    "%": "% is a wildcard inside a LIKE pattern, which stands between apostrophes; there is no remainder operator",
+    "^": "there is no such operator; nor is there a power",
+    "~": "there is no such operator; negation is written NOT",
+    "−": "write the hyphen-minus -",
+    "–": "write the hyphen-minus -",
+    "≠": "write <>",
+    "≤": "write <=",
+    "≥": "write >=",
+    "#": NO_COMMENTS,
+    "CONTAINS": "use LIKE with %: name LIKE '%text%'",
+    "STARTSWITH": "use LIKE with %: name LIKE 'text%'",
+    "ENDSWITH": "use LIKE with %: name LIKE '%text'",
+    "REGEXP": _REGULAR,
+    "RLIKE": _REGULAR,
+    "MATCHES": _REGULAR,
+    "EQ": "equality is written =",
+    "NE": "not equal is written <>",
+    "XOR": "there is no XOR: write a <> b",
+    "MOD": "there is no remainder operator",
+    "XPATH": "a selector reads properties, never the body: XPATH is an extension of ActiveMQ",
+    "XQUERY": "a selector reads properties, never the body",
+}
