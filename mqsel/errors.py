@@ -267,7 +267,7 @@ def caret(text: str, span: Span) -> list[str]:
     return [f"  | {head}{body}{tail}".rstrip(), "  | " + " " * _cells(head) + "^" * max(1, _cells(body))]
 
 
-# ---- one constructor per wording: lexer and parser -------------------------------------------------------------
+# ---- one constructor per wording -----------------------------------------------------------------------------------
 
 
 def quoted(text: str) -> str:
@@ -278,125 +278,12 @@ def quoted(text: str) -> str:
     return shown if shown[:1] in ("'", '"') else f"'{shown}'"
 
 
-def unexpected_character(text: str, span: Span, hint: str | None) -> SelectorSyntaxError:
-    character = text[span[0]]
-    shown = quoted(text[span[0] : span[1]]) if character.isprintable() else f"U+{ord(character):04X}"
-    return SelectorSyntaxError(
-        f"unexpected {shown}: it has no meaning in a selector", selector=text, span=span, hint=hint
-    )
-
-
-def unterminated_string(text: str, start: int) -> SelectorSyntaxError:
-    return SelectorSyntaxError(
-        "unterminated string literal: the closing apostrophe is missing",
-        selector=text,
-        span=(start, start + 1),
-        hint="close the string with ', and write '' for an apostrophe inside it",
-    )
-
-
-def bad_byte_string(text: str, span: Span, found: str, hint: str) -> SelectorSyntaxError:
-    return SelectorSyntaxError(f'{found}: expected a byte string such as "0x2F1C"', selector=text, span=span, hint=hint)
-
-
-def bad_number(text: str, span: Span, found: str, hint: str | None) -> SelectorSyntaxError:
-    return SelectorSyntaxError(
-        f"{quoted(text[span[0] : span[1]])} is no number: {found}", selector=text, span=span, hint=hint
-    )
-
-
-def number_out_of_range(text: str, span: Span, kind: str) -> SelectorSyntaxError:
-    limits = {
-        "exact": "exact numbers go from -9223372036854775808 to 9223372036854775807",
-        "approximate": "approximate numbers go up to 1.797693134862315E+308",
-    }
-    return SelectorSyntaxError(
-        f"{quoted(text[span[0] : span[1]])} is out of range: {limits[kind]}",
-        selector=text,
-        span=span,
-        hint="write an approximate number (with a point or an exponent) if the value need not be exact"
-        if kind == "exact"
-        else "write a smaller number",
-    )
-
-
-def unexpected_token(text: str, span: Span, found: str, expected: str, hint: str | None) -> SelectorSyntaxError:
-    return SelectorSyntaxError(f"unexpected {found}: expected {expected}", selector=text, span=span, hint=hint)
-
-
-def bad_name(text: str, span: Span, found: str, hint: str) -> SelectorSyntaxError:
-    return SelectorSyntaxError(found, selector=text, span=span, hint=hint)
-
-
-def bad_escape(text: str, span: Span, length: int) -> SelectorSyntaxError:
-    return SelectorSyntaxError(
-        f"ESCAPE has {length} characters: expected exactly one",
-        selector=text,
-        span=span,
-        hint="name one character that takes the special meaning from _ and %, as in ESCAPE '\\'",
-    )
-
-
-def too_long(text: str, limit: int) -> SelectorLimitError:
-    return SelectorLimitError(
-        f"the selector has {len(text)} characters: this dialect allows {limit}",
-        selector=text,
-        span=(limit, len(text)),
-        hint="split it into several subscriptions, or compile with dialect.replace(max_length=None)",
-        reason=MQRC.MQRC_SELECTION_STRING_ERROR,
-    )
-
-
-def too_deep(text: str, span: Span, limit: int) -> SelectorLimitError:
-    return SelectorLimitError(
-        f"nested more than {limit} deep: the selector is refused",
-        selector=text,
-        span=span,
-        hint="join terms of one kind without parentheses: a AND b AND c",
-    )
-
-
 def too_large(text: str, what: str, limit: int) -> SelectorLimitError:
     return SelectorLimitError(
         f"the selector needs more than {limit} {what}: a program holds no more",
         selector=text,
         span=(0, len(text)),
         hint="split the selector and combine the answers",
-    )
-
-
-# ---- checker -----------------------------------------------------------------------------------------------------
-
-
-def wrong_type(text: str, span: Span, what: str, found: str, hint: str | None = None) -> SelectorTypeError:
-    return SelectorTypeError(f"{what}, found {found}", selector=text, span=span, hint=hint)
-
-
-def types_differ(text: str, span: Span, operator: str, left: str, right: str) -> SelectorTypeError:
-    return SelectorTypeError(
-        f"'{operator}' compares {left} with {right}: only values of one type compare",
-        selector=text,
-        span=span,
-        hint="property values are never converted: write the literal in the type the property has",
-    )
-
-
-def not_a_condition(text: str, span: Span, found: str) -> SelectorTypeError:
-    return SelectorTypeError(
-        f"a selector is a condition, found {found}",
-        selector=text,
-        span=span,
-        hint="compare it with something, for example with = or IS NOT NULL",
-    )
-
-
-def always_false(text: str, truth: str) -> SelectorAlwaysFalseError:
-    return SelectorAlwaysFalseError(
-        f"the selector reads no property and is {truth}: it can never select a message",
-        selector=text,
-        span=(0, len(text)),
-        hint="name a property, or compile with dialect.replace(constant_false='accept')",
-        reason=MQRC.MQRC_SELECTOR_ALWAYS_FALSE,
     )
 
 

@@ -10,6 +10,7 @@ import pytest
 import mqsel
 from mqsel import errors
 from mqsel.language.dialect import IBM_MQ, JMS
+from mqsel.language.wordings import unexpected_token
 
 
 def rendered(text: str, **options: object) -> str:
@@ -98,9 +99,11 @@ def test_end_of_text() -> None:
 @pytest.mark.parametrize(
     "error",
     [
-        errors.unexpected_token("a = = 1", (4, 5), "'='", "a value", "write ="),
-        errors.too_long("abcdef", 3),
-        errors.always_false("1 = 2", "FALSE"),
+        unexpected_token("a = = 1", (4, 5), "'='", "a value", "write ="),
+        errors.SelectorLimitError(
+            "long", selector="abcdef", span=(3, 6), reason=errors.MQRC.MQRC_SELECTION_STRING_ERROR
+        ),
+        errors.SelectorAlwaysFalseError("no", selector="1 = 2", span=(0, 5)),
         errors.not_a_property("weight", object()),
         errors.not_a_message(5, schema=False),
         errors.ProgramError("bad", address=7, hint="mend it"),

@@ -35,7 +35,7 @@ ROWS = [
     ("cli", "the command line"),
 ]
 INSIDE = {
-    "language": "dialect operators pattern lexer nodes parser checker selector optimizer",
+    "language": "dialect wordings operators pattern lexer nodes parser checker selector optimizer",
     "machine": "opcodes schema _verifier program compiler _opcodes _image _vm _arrow",
     "formats": "mqmd jsonl jms mqrfh2 records _mq mq __init__",
     "analysis": "explain",

@@ -34,6 +34,7 @@ from mqsel.language.nodes import (
     walk,
 )
 from mqsel.language.operators import BOUNDS, TWO_MINUS_SIGNS
+from mqsel.language.wordings import wrong_type
 from mqsel.names import (
     DESCRIPTOR,
     JMS_HEADERS,
@@ -100,7 +101,13 @@ def check(
     if not names:
         constant = truth_of(evaluate(node, dialect))
         if constant is not Truth.TRUE and dialect.constant_false == "reject":
-            raise errors.always_false(text, str(constant))
+            raise errors.SelectorAlwaysFalseError(
+                f"the selector reads no property and is {constant}: it can never select a message",
+                selector=text,
+                span=(0, len(text)),
+                hint="name a property, or compile with dialect.replace(constant_false='accept')",
+                reason=errors.MQRC.MQRC_SELECTOR_ALWAYS_FALSE,
+            )
     return order, names, constant, _match_option(node, text)
 
 
@@ -180,7 +187,7 @@ def _property(identifier: Identifier, text: str, dialect: Dialect) -> str:
         found, hint = problem
         if dialect.headers == "mqi":
             hint += f" [{errors.MQRC.MQRC_PROPERTY_NAME_ERROR}]"
-        raise errors.bad_name(text, identifier.span, found, hint)
+        raise errors.SelectorSyntaxError(found, selector=text, span=identifier.span, hint=hint)
     return spellings(name, dialect.headers)[0]
 
 
@@ -224,14 +231,24 @@ def _check_types(order: list[Node], root: Node, text: str) -> None:
                 if kind_of(operand) not in (None, row.operands):
                     word = row.spelling if row.spelling.isalpha() else f"'{row.spelling}'"
                     what = f"{word} needs {_WANTED[row.operands]}"
-                    raise errors.wrong_type(text, operand.span, what, _described(operand, text), row.hint)
+                    raise wrong_type(text, operand.span, what, _described(operand, text), row.hint)
         elif isinstance(node, Comparison):
             kinds = kind_of(node.left), kind_of(node.right)
             if None not in kinds and kinds[0] != kinds[1]:
-                words = _described(node.left, text), _described(node.right, text)
-                raise errors.types_differ(text, node.span, node.operator, *words)
+                words = f"{_described(node.left, text)} with {_described(node.right, text)}"
+                raise errors.SelectorTypeError(
+                    f"'{node.operator}' compares {words}: only values of one type compare",
+                    selector=text,
+                    span=node.span,
+                    hint="property values are never converted: write the literal in the type the property has",
+                )
     if kind_of(root) not in (None, "boolean"):
-        raise errors.not_a_condition(text, root.span, _described(root, text))
+        raise errors.SelectorTypeError(
+            f"a selector is a condition, found {_described(root, text)}",
+            selector=text,
+            span=root.span,
+            hint="compare it with something, for example with = or IS NOT NULL",
+        )
 
 
 def _touches_dashes(text: str, span: errors.Span) -> bool:

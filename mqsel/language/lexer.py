@@ -18,6 +18,7 @@ from mqsel import errors
 from mqsel.errors import Span
 from mqsel.language.dialect import Dialect
 from mqsel.language.operators import FOREIGN, KEYWORDS, NO_COMMENTS, SYMBOLS
+from mqsel.language.wordings import bad_byte_string, bad_number, number_out_of_range, unexpected_character
 from mqsel.names import IGNORABLE, PART, START, WHITE_SPACE
 
 
@@ -111,7 +112,14 @@ def scan(text: str, dialect: Dialect) -> Tokens:
         SelectorLimitError: longer than the dialect's ``max_length``.
     """
     if dialect.max_length is not None and len(text) > dialect.max_length:
-        raise errors.too_long(text, dialect.max_length)
+        limit = dialect.max_length
+        raise errors.SelectorLimitError(
+            f"the selector has {len(text)} characters: this dialect allows {limit}",
+            selector=text,
+            span=(limit, len(text)),
+            hint="split it into several subscriptions, or compile with dialect.replace(max_length=None)",
+            reason=errors.MQRC.MQRC_SELECTION_STRING_ERROR,
+        )
     words, groups = _patterns(dialect.whitespace, dialect.identifier_dots)
     tokens = Tokens([], [], [], [])
     kinds, values, starts, stops = tokens
@@ -136,7 +144,7 @@ def scan(text: str, dialect: Dialect) -> Tokens:
                         kind = known[word] = _name(text, start, word, dialect)
                     case "operator":
                         if word == "/*":
-                            raise errors.unexpected_character(text, (start, stop), NO_COMMENTS)
+                            raise unexpected_character(text, (start, stop), NO_COMMENTS)
                         kind = known[word] = word
                     case "bytes":
                         kind, value = "bytes", _byte_string(text, (start, stop), word, dialect)
@@ -180,16 +188,16 @@ def _check_name(text: str, start: int, word: str, dialect: Dialect) -> None:
         span = (start + offset, start + offset + 1)
         allowed = PART if offset else START
         if unicodedata.category(character) not in allowed:
-            raise errors.unexpected_character(text, span, _hint_for(character))
+            raise unexpected_character(text, span, _hint_for(character))
         if character > "\uffff" and dialect.identifier_astral == "no":
-            raise errors.bad_name(
-                text,
-                span,
+            raise errors.SelectorSyntaxError(
                 f"{errors.quoted(character)} lies above U+FFFF: no property name holds it",
-                f"names end at U+FFFF in this dialect [{errors.MQRC.MQRC_PROPERTY_NAME_ERROR}]",
+                selector=text,
+                span=span,
+                hint=f"names end at U+FFFF in this dialect [{errors.MQRC.MQRC_PROPERTY_NAME_ERROR}]",
             )
     if word[0] <= "\x9f" and not word[0].isascii():
-        raise errors.unexpected_character(text, (start, start + 1), _hint_for(word[0]))
+        raise unexpected_character(text, (start, start + 1), _hint_for(word[0]))
 
 
 def _hint_for(character: str) -> str | None:
@@ -207,15 +215,20 @@ def _hint_for(character: str) -> str | None:
 
 def _bad_character(text: str, start: int, character: str, dialect: Dialect) -> errors.SelectorSyntaxError:
     if character == "'":
-        return errors.unterminated_string(text, start)
+        return errors.SelectorSyntaxError(
+            "unterminated string literal: the closing apostrophe is missing",
+            selector=text,
+            span=(start, start + 1),
+            hint="close the string with ', and write '' for an apostrophe inside it",
+        )
     span = (start, start + 1)
     if character == '"':
-        return errors.bad_byte_string(
+        return bad_byte_string(
             text, span, "the closing double quote is missing", "a string stands between apostrophes: 'text'"
         )
     if character in "&|!":
         stop = start + (2 if text[start + 1 : start + 2] in (character, "=") else 1)
-        return errors.unexpected_character(text, (start, stop), _CHARACTER_HINTS[character])
+        return unexpected_character(text, (start, stop), _CHARACTER_HINTS[character])
     hint = _hint_for(character)
     if character == ".":
         hint = (
@@ -231,7 +244,7 @@ def _bad_character(text: str, start: int, character: str, dialect: Dialect) -> e
             else "names hold no colon, and there are no prefixes such as xpath: or convert_string_expressions:; "
             "text stands between apostrophes"
         )
-    return errors.unexpected_character(text, span, hint)
+    return unexpected_character(text, span, hint)
 
 
 def _byte_string(text: str, span: Span, word: str, dialect: Dialect) -> bytes:
@@ -242,17 +255,17 @@ def _byte_string(text: str, span: Span, word: str, dialect: Dialect) -> bytes:
             if body[:2] in ("0x", "0X")
             else "a string stands between apostrophes: 'text'; a name stands without quotes"
         )
-        raise errors.bad_byte_string(text, span, f"{errors.quoted(word)} stands in double quotes", hint)
+        raise bad_byte_string(text, span, f"{errors.quoted(word)} stands in double quotes", hint)
     if body[:2] not in ("0x", "0X"):
         hint = "a string stands between apostrophes: 'text'"
-        raise errors.bad_byte_string(text, span, f"{errors.quoted(word)} does not start with 0x", hint)
+        raise bad_byte_string(text, span, f"{errors.quoted(word)} does not start with 0x", hint)
     digits = body[2:]
     if not digits or not re.fullmatch("[0-9A-Fa-f]+", digits):
         found = "has no digits" if not digits else "holds something else than hexadecimal digits"
-        raise errors.bad_byte_string(text, span, f"{errors.quoted(word)} {found}", "write pairs of 0-9 and A-F")
+        raise bad_byte_string(text, span, f"{errors.quoted(word)} {found}", "write pairs of 0-9 and A-F")
     if len(digits) % 2:
         hint = "two digits make a byte: write a leading zero"
-        raise errors.bad_byte_string(text, span, f"{errors.quoted(word)} has an odd number of digits", hint)
+        raise bad_byte_string(text, span, f"{errors.quoted(word)} has an odd number of digits", hint)
     return bytes.fromhex(digits)
 
 
@@ -273,43 +286,41 @@ def _check_number_end(text: str, start: int, stop: int) -> None:
         hint = "digits are not grouped"
     elif text[start:stop] == "0" and tail[0] in "bB":
         hint = "there are no binary numbers"
-    raise errors.bad_number(text, (start, end), f"{errors.quoted(tail)} follows the digits", hint)
+    raise bad_number(text, (start, end), f"{errors.quoted(tail)} follows the digits", hint)
 
 
 def _number(text: str, span: Span, word: str, group: str, dialect: Dialect) -> int | float:
     if group == "hex":
         digits = word[2:].rstrip("lL").lstrip("0")
         if dialect.hex_octal == "no":
-            raise errors.bad_number(text, span, "this dialect has decimal numbers only", "write it in decimal")
+            raise bad_number(text, span, "this dialect has decimal numbers only", "write it in decimal")
         if not word[2:].rstrip("lL"):
-            raise errors.bad_number(text, span, "no hexadecimal digit follows 0x", "write 0-9 and A-F after 0x")
+            raise bad_number(text, span, "no hexadecimal digit follows 0x", "write 0-9 and A-F after 0x")
         if len(digits) > 16:
-            raise errors.number_out_of_range(text, span, "exact")
+            raise number_out_of_range(text, span, "exact")
         return _exact(text, span, int(digits or "0", 16))
     if group == "exact" and word[-1] in "fFdD":
         if dialect.float_suffix_on_integer == "no":
             hint = f"write {word[:-1]}.0, or {word[:-1]} for an exact number"
-            raise errors.bad_number(
-                text, span, "this dialect has the suffixes F and D on approximate numbers only", hint
-            )
+            raise bad_number(text, span, "this dialect has the suffixes F and D on approximate numbers only", hint)
         group = "approximate"
     if group == "approximate":
         number = float(word.rstrip("fFdD"))
         if math.isinf(number):
-            raise errors.number_out_of_range(text, span, "approximate")
+            raise number_out_of_range(text, span, "approximate")
         return number
     digits = word.rstrip("lL")
     base = 8 if dialect.hex_octal == "yes" and len(digits) > 1 and digits[0] == "0" else 10
     if base == 8 and ("8" in digits or "9" in digits):
         hint = f"a leading zero makes a number octal: write {digits.lstrip('0')}"
-        raise errors.bad_number(text, span, "8 and 9 are no octal digits", hint)
+        raise bad_number(text, span, "8 and 9 are no octal digits", hint)
     digits = digits.lstrip("0")
     if len(digits) > 22:  # int() refuses, or takes quadratic time on, thousands of digits
-        raise errors.number_out_of_range(text, span, "exact")
+        raise number_out_of_range(text, span, "exact")
     return _exact(text, span, int(digits or "0", base))
 
 
 def _exact(text: str, span: Span, number: int) -> int:
     if number > 1 << 63:  # 2**63 itself is the parser's to judge: it may stand under a minus
-        raise errors.number_out_of_range(text, span, "exact")
+        raise number_out_of_range(text, span, "exact")
     return number

@@ -54,6 +54,7 @@ from mqsel.language.operators import (
     SIGN,
     TWO_MINUS_SIGNS,
 )
+from mqsel.language.wordings import number_out_of_range, unexpected_token, wrong_type
 
 MAX_NESTING = 500  # open parentheses, NOTs and signs at one place
 
@@ -122,7 +123,7 @@ class _Parser:
         if self.kinds[0] == "end":
             return Literal("boolean", True, (0, len(self.text)))
         while True:
-            # ``strength`` is that of ``left`` as it stands; what is as strong as a predicate may not be compared on.
+            # ``strength`` is that of ``left`` as it stands; a finished predicate may not be compared on.
             left, strength = self.operand()
             finished = self.operators(left, strength)
             if finished is not None:
@@ -171,7 +172,12 @@ class _Parser:
     def open(self, construct: _Open) -> None:
         self.depth += 1
         if self.depth > MAX_NESTING:
-            raise errors.too_deep(self.text, (self.starts[self.at], self.stops[self.at]), MAX_NESTING)
+            raise errors.SelectorLimitError(
+                f"nested more than {MAX_NESTING} deep: the selector is refused",
+                selector=self.text,
+                span=(self.starts[self.at], self.stops[self.at]),
+                hint="join terms of one kind without parentheses: a AND b AND c",
+            )
         self.stack.append(construct)
 
     def literal(self, at: int) -> Literal:
@@ -184,7 +190,7 @@ class _Parser:
             if sign.operators[0] == "-":
                 value = -value  # type: ignore[operator]
         if value == 1 << 63 and kind == "exact":
-            raise errors.number_out_of_range(self.text, (self.starts[at], stop), "exact")
+            raise number_out_of_range(self.text, (self.starts[at], stop), "exact")
         return _node(Literal, (_LITERALS[kind], value, (start, stop)))  # type: ignore[no-any-return]
 
     # ---- where an operator, a closing parenthesis or the end is expected
@@ -291,7 +297,7 @@ class _Parser:
             span = (start, self.stops[self.at - 1 - negated])
             found = errors.quoted(self.text[span[0] : span[1]])
             hint = f"{kind} reads a property: put its name, without parentheses, to the left"
-            raise errors.unexpected_token(self.text, span, f"{found} before {kind}", "a property name", hint)
+            raise unexpected_token(self.text, span, f"{found} before {kind}", "a property name", hint)
         self.at += 1
         if kind == "IS":
             negated = self.kinds[self.at] == "NOT"
@@ -306,8 +312,12 @@ class _Parser:
             self.at += 1
             escape = self.take("string", "one character in apostrophes")
             if len(escape) != 1:
-                span = (self.starts[self.at - 1], self.stops[self.at - 1])
-                raise errors.bad_escape(self.text, span, len(escape))
+                raise errors.SelectorSyntaxError(
+                    f"ESCAPE has {len(escape)} characters: expected exactly one",
+                    selector=self.text,
+                    span=(self.starts[self.at - 1], self.stops[self.at - 1]),
+                    hint="name one character that takes the special meaning from _ and %, as in ESCAPE '\\'",
+                )
         return Like(negated, left, pattern, escape, (start, self.stops[self.at - 1]))
 
     def in_list(self, negated: bool, identifier: Identifier, start: int) -> Node:
@@ -322,7 +332,7 @@ class _Parser:
                 span = (self.starts[at], self.stops[at])
                 found = errors.quoted(self.text[span[0] : span[1]])
                 hint = "for numbers join comparisons with OR, or use BETWEEN"
-                raise errors.wrong_type(self.text, span, "an IN list holds string literals only", found, hint)
+                raise wrong_type(self.text, span, "an IN list holds string literals only", found, hint)
             choices.append(self.take("string", "a string in apostrophes"))
             if self.kinds[self.at] != ",":
                 break
@@ -363,7 +373,7 @@ class _Parser:
             if self.at:
                 before = self.tokens[self.at - 1]
                 found += f" after {errors.quoted(self.text[before.start : before.stop])}"
-        return errors.unexpected_token(self.text, (token.start, token.stop), found, expected, hint)
+        return unexpected_token(self.text, (token.start, token.stop), found, expected, hint)
 
     def hint(self, token: Token) -> str | None:
         """Name the mistake behind an unexpected token."""

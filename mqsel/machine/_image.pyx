@@ -96,12 +96,12 @@ cdef Like *like_build(str pattern, object escape) except NULL:
                      for segment in segments(pattern, escape)])
 
 
-cdef Like *like_new(list segments) except NULL:
+cdef Like *like_new(list parts) except NULL:
     cdef Like *like = <Like *> zeroed(1, sizeof(Like))
     cdef Segment *segment
-    like.segments = <Segment *> zeroed(len(segments), sizeof(Segment))
-    like.count = len(segments)
-    for number, points in enumerate(segments):
+    like.segments = <Segment *> zeroed(len(parts), sizeof(Segment))
+    like.count = len(parts)
+    for number, points in enumerate(parts):
         segment = &like.segments[<Py_ssize_t> number]
         segment.points = <uint32_t *> zeroed(len(points), sizeof(uint32_t))
         segment.length = len(points)

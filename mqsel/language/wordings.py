@@ -1,0 +1,46 @@
+"""What the language says in several places, or by a rule of its own; what it says once stands where it is raised."""
+
+from __future__ import annotations
+
+from mqsel.errors import SelectorSyntaxError, SelectorTypeError, Span, quoted
+
+
+def unexpected_character(text: str, span: Span, hint: str | None) -> SelectorSyntaxError:
+    character = text[span[0]]
+    shown = quoted(text[span[0] : span[1]]) if character.isprintable() else f"U+{ord(character):04X}"
+    return SelectorSyntaxError(
+        f"unexpected {shown}: it has no meaning in a selector", selector=text, span=span, hint=hint
+    )
+
+
+def bad_byte_string(text: str, span: Span, found: str, hint: str) -> SelectorSyntaxError:
+    return SelectorSyntaxError(f'{found}: expected a byte string such as "0x2F1C"', selector=text, span=span, hint=hint)
+
+
+def bad_number(text: str, span: Span, found: str, hint: str | None) -> SelectorSyntaxError:
+    return SelectorSyntaxError(
+        f"{quoted(text[span[0] : span[1]])} is no number: {found}", selector=text, span=span, hint=hint
+    )
+
+
+def number_out_of_range(text: str, span: Span, kind: str) -> SelectorSyntaxError:
+    limits = {
+        "exact": "exact numbers go from -9223372036854775808 to 9223372036854775807",
+        "approximate": "approximate numbers go up to 1.797693134862315E+308",
+    }
+    return SelectorSyntaxError(
+        f"{quoted(text[span[0] : span[1]])} is out of range: {limits[kind]}",
+        selector=text,
+        span=span,
+        hint="write an approximate number (with a point or an exponent) if the value need not be exact"
+        if kind == "exact"
+        else "write a smaller number",
+    )
+
+
+def unexpected_token(text: str, span: Span, found: str, expected: str, hint: str | None) -> SelectorSyntaxError:
+    return SelectorSyntaxError(f"unexpected {found}: expected {expected}", selector=text, span=span, hint=hint)
+
+
+def wrong_type(text: str, span: Span, what: str, found: str, hint: str | None = None) -> SelectorTypeError:
+    return SelectorTypeError(f"{what}, found {found}", selector=text, span=span, hint=hint)
