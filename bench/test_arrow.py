@@ -94,12 +94,12 @@ def test_match_batch(benchmark, per_row, name, layout, size):
 def test_truth_batch(benchmark, per_row, name, layout):
     """Evaluate the rows in three values, by the exact code."""
     given, matcher = batch(layout, "1M"), workloads.matcher(SELECTORS[name])
-    answers = matcher.truth_batch(given.columns, given.schema.names)
+    answers = matcher.truth_batch(given)
     assert_hits(answers, SELECTORS[name], layout, "1M")
     unknown = sum(truth is workloads.UNKNOWN for truth in expected(SELECTORS[name], layout))
     assert answers.null_count == unknown * SIZES["1M"] // MADE
     benchmark.group = f"{name} batch 1M"
-    per_row(lambda: matcher.truth_batch(given.columns, given.schema.names), "1M")
+    per_row(lambda: matcher.truth_batch(given), "1M")
 
 
 def _w3(weight, price):

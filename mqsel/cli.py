@@ -39,9 +39,7 @@ from mqsel.files.scan import (
     said,
     sift,
     sift_part,
-    spellings,
 )
-from mqsel.formats.jsonl import message_from_json
 from mqsel.formats.records import SCHEMAS
 from mqsel.language.dialect import IBM_MQ, PRESETS, Dialect
 from mqsel.language.lexer import tokenize
@@ -381,12 +379,11 @@ def _explained(matcher: Matcher, argument: str) -> tuple[str, bool]:
             raise MqselError(f"{name}: {_why(error)}") from error
     if isinstance(text, bytes) and text[:4] in STRUC_IDS:
         return _explained_bytes(matcher, text)
-    spelled = spellings(matcher)
-    message = message_from_json(text, {*spelled, *spelled.values()})
+    message = formats.decoder("json", matcher)(text)
     try:
         explanation = matcher.explain(message)
     except PropertyTypeError as error:
-        raise in_json_words(error, message, spelled) from error
+        raise in_json_words(error, message, matcher) from error
     return str(explanation), explanation.selected
 
 

@@ -355,12 +355,6 @@ def not_a_batch(value: object, found: str = "") -> ArgumentError:
     )
 
 
-def not_columns(found: str) -> ArgumentError:
-    return ArgumentError(
-        f"these columns make no table ({found}): expected Arrow arrays of one length, and a name for each",
-    )
-
-
 def not_a_column(name: str, arrow_type: str) -> PropertyTypeError:
     return PropertyTypeError(
         f"column '{name}' has the Arrow type {arrow_type}: expected bool, int8 to int64, float, double, string, binary "

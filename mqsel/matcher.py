@@ -112,9 +112,9 @@ class Matcher(Machine):
     def match_batch(self, batch: object) -> pa.BooleanArray:
         """Tell which rows of a batch are selected. Its columns are the properties; none is made a Python object first.
 
-        A property is the column of its name, or, where there is none, a field of a struct column: ``usr.x`` is x in
-        usr. One without either is NULL, as is a field of a struct that is null itself. The columns bring their types,
-        so a schema that the selector was compiled with has no say.
+        A property is the column of its name, or, where there is none, a field of a struct column: ``a.x`` is x in a;
+        by IBM's rules ``x`` is x in usr, too (formats §2). One without either is NULL, as is a field of a struct that
+        is null itself. The columns bring their types, so a schema that the selector was compiled with has no say.
 
         Args:
             batch: a pyarrow RecordBatch, Table or StructArray, or what else offers Arrow's C data or stream interface
@@ -128,18 +128,14 @@ class Matcher(Machine):
         """
         return _arrow.match_batch(self, batch)
 
-    def truth_batch(self, columns: Iterable[object], names: Iterable[str]) -> pa.BooleanArray:
+    def truth_batch(self, batch: object) -> pa.BooleanArray:
         """Evaluate the rows of a batch in three values: true, false, and null for UNKNOWN. ERR is false.
 
-        Args:
-            columns: Arrow arrays or chunked arrays of one length, of the types that `match_batch` takes.
-            names: their names.
+        Args, Raises: those of `match_batch`.
 
         Returns: shape (rows,).
-
-        Raises: as `match_batch`.
         """
-        return _arrow.truth_batch(self, columns, names)
+        return _arrow.truth_batch(self, batch)
 
     def explain(self, message: Message) -> Explanation:
         """Say of every part of the selector what it was for *message*, and why."""

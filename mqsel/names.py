@@ -7,7 +7,7 @@ restrictions*, *Message descriptor fields as properties* and *JMS fields and pro
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 MAX_LENGTH = 4095  # MQ_MAX_PROPERTY_NAME_LENGTH
@@ -128,7 +128,13 @@ def spellings(name: str, rules: str = "mqi") -> tuple[str, ...]:
     return bare, USR_FOLDER + bare
 
 
+_Value = TypeVar("_Value")
 _Place = TypeVar("_Place")
+
+
+def look_up(message: Mapping[str, _Value], name: str, rules: str = "mqi") -> _Value | None:
+    """Give the value of a property in a mapping, as a machine finds it there; None where it has none."""
+    return next((message[one] for one in spellings(name, rules) if one in message), None)
 
 
 def follow(name: str, around: _Place, step: Callable[[_Place, str], _Place | None]) -> _Place | None:

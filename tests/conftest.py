@@ -122,7 +122,7 @@ def _arrow_row(text: str, properties: Properties, dialect: Dialect) -> str:
     truth = mqsel.Truth(_arrow.truths(matcher, batch)[1])
     selected = matcher.match_batch(batch).to_pylist()
     assert selected == [matcher.matches({}), bool(truth), matcher.matches({})]
-    known = matcher.truth_batch(batch.columns, batch.schema.names)[1].as_py()
+    known = matcher.truth_batch(batch)[1].as_py()
     assert known == (None if truth is mqsel.Truth.UNKNOWN else bool(truth))
     return truth.name
 

@@ -90,7 +90,7 @@ def assert_same(matcher: mqsel.Matcher, batch: Any, messages: list[dict[str, Any
     machine = _vm.Machine(matcher.program)
     want = [mqsel.Truth(machine.truth(message)) for message in messages]
     selected = matcher.match_batch(batch)
-    evaluated = matcher.truth_batch(batch.columns, batch.schema.names)
+    evaluated = matcher.truth_batch(batch)
     for answer in (selected, evaluated):
         assert answer.type == pa.bool_()
         answer.validate(full=True)
@@ -229,7 +229,7 @@ def test_null_type_and_missing_columns() -> None:
 
     assert truths(mqsel.compile("a IS NULL AND c IS NULL AND b > 0"), batch) == [1, 1, 1]
     assert truths(mqsel.compile("a = 1 OR c = 1"), batch) == [2, 2, 2]
-    assert mqsel.compile("a = 1 OR c = 1").truth_batch(batch.columns, ["a", "b"]).to_pylist() == [None] * 3
+    assert mqsel.compile("a = 1 OR c = 1").truth_batch(batch).to_pylist() == [None] * 3
     assert truths(mqsel.compile(""), batch) == [1, 1, 1]
 
 
@@ -255,7 +255,7 @@ def test_empty_batches_and_tables() -> None:
         answer = matcher.match_batch(empty)
 
         assert (answer.type, len(answer)) == (pa.bool_(), 0)
-    assert matcher.truth_batch([], []).to_pylist() == []
+        assert matcher.truth_batch(empty).to_pylist() == []
 
 
 def test_struct_columns_are_dotted_names() -> None:
@@ -335,11 +335,11 @@ def test_any_producer_will_do() -> None:
 
 
 def test_chunked_columns() -> None:
-    """The columns of truth_batch may be chunked, each in its own way."""
+    """The columns of a table may be chunked, each in its own way."""
     a = pa.chunked_array([[1, 2], [], [3]])
     b = pa.chunked_array([["x"], [None, "x"]])
 
-    assert mqsel.compile("a > 1 AND b = 'x'").truth_batch([a, b], ["a", "b"]).to_pylist() == [False, None, True]
+    assert mqsel.compile("a > 1 AND b = 'x'").truth_batch(pa.table({"a": a, "b": b})).to_pylist() == [False, None, True]
 
 
 OTHER_TYPES = [
@@ -407,14 +407,8 @@ def test_what_is_no_batch() -> None:
     ):
         with pytest.raises(ArgumentError, match=r"^found a Python .*: expected an Arrow record batch, table or struct"):
             mqsel.compile("n = 1").match_batch(wrong)
-    for columns, names in (
-        ([pa.array([1])], []),
-        ([pa.array([1]), pa.array([1, 2])], ["a", "b"]),
-        (5, ["a"]),
-        ([1], [2]),
-    ):
-        with pytest.raises(ArgumentError, match="these columns make no table"):
-            mqsel.compile("n = 1").truth_batch(columns, names)
+        with pytest.raises(ArgumentError, match=r"^found a Python .*: expected an Arrow record batch, table or struct"):
+            mqsel.compile("n = 1").truth_batch(wrong)
     with pytest.raises(TypeError):
         _arrow.truths(None, pa.record_batch({"n": [1]}))
 
@@ -432,7 +426,7 @@ def test_without_pyarrow(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without pyarrow the error names the extra that brings it."""
     monkeypatch.setitem(sys.modules, "pyarrow", None)
 
-    for call in (lambda m: m.match_batch(None), lambda m: m.truth_batch([], [])):
+    for call in (lambda m: m.match_batch(None), lambda m: m.truth_batch(None)):
         with pytest.raises(MqselError, match="_batch needs pyarrow") as caught:
             call(mqsel.compile("a = 1"))
         assert caught.value.hint == "pip install 'mqsel[arrow]'"
@@ -529,7 +523,7 @@ def test_damaged_columns(what: str) -> None:
     assert "column 's' is damaged, " in str(caught.value)
     assert caught.value.index == row
     with pytest.raises(PropertyTypeError) as caught:
-        matcher.truth_batch([pa.chunked_array([column[:row], column])], ["s"])
+        matcher.truth_batch(pa.table({"s": pa.chunked_array([column[:row], column])}))
     assert caught.value.index == 2 * row
 
 
@@ -796,7 +790,7 @@ def test_other_threads_get_their_turn() -> None:
     decoder = formats.decoder("mq", mqsel.compile("n = 5 AND m = 5"))
     works: list[Callable[[], Any]] = [
         lambda: _arrow.truths(matcher, batch),
-        lambda: matcher.truth_batch(batch.columns, batch.schema.names),
+        lambda: matcher.truth_batch(batch),
         lambda: _messages.truths([matcher], decoder, raw),
         lambda: _messages.values(decoder, raw),
     ]
@@ -879,7 +873,7 @@ def test_capsules_are_released() -> None:
             for one in (batch, pa.Table.from_batches([batch]), batch.to_struct_array()):
                 try:
                     matcher.match_batch(one)
-                    matcher.truth_batch(batch.columns, batch.schema.names)
+                    matcher.truth_batch(batch)
                 except PropertyTypeError as error:
                     assert error.name in ("odd", "bad")
 

@@ -94,7 +94,7 @@ def test_sample_agrees_with_matcher(run, sample):
     """The command line selects what the matcher selects from the same messages."""
     matcher = mqsel.compile(SELECTOR)
     lines = gzip.decompress(sample.read_bytes()).splitlines(keepends=True)
-    expected = [line for line in lines if matcher.matches(cli.message_from_json(line, matcher.properties))]
+    expected = [line for line in lines if matcher.matches(jsonl.message_from_json(line, matcher.properties))]
     assert run("match", SELECTOR, sample)[1] == b"".join(expected)
 
 
@@ -321,7 +321,7 @@ VALUES = [
 @pytest.mark.parametrize(("text", "value"), VALUES, ids=[text for text, _ in VALUES])
 def test_value(text, value):
     """A JSON value becomes the property value it names; one that fits nothing stays for the machine to refuse."""
-    message = cli.message_from_json(f'{{"p": {text}}}', ["p"])
+    message = jsonl.message_from_json(f'{{"p": {text}}}', ["p"])
     assert (message["p"], type(message["p"])) == (value, type(value))
 
 
@@ -336,20 +336,20 @@ def test_every_type_has_a_reader():
 def test_not_a_number():
     """NaN is written as a JSON constant or with its type."""
     for text in ('{"p": NaN}', '{"p": {"float64": "NaN"}}', '{"p": {"float32": "NaN"}}'):
-        value = cli.message_from_json(text, ["p"])["p"]
+        value = jsonl.message_from_json(text, ["p"])["p"]
         assert value != value  # noqa: PLR0124 (that is what NaN is)
 
 
 def test_only_named_properties_are_converted():
     """Values of properties that nobody reads are left alone."""
-    message = cli.message_from_json(b'{"p": {"int32": 5}, "q": {"int32": 5}}', ["p", "absent"])
+    message = jsonl.message_from_json(b'{"p": {"int32": 5}, "q": {"int32": 5}}', ["p", "absent"])
     assert message == {"p": 5, "q": {"int32": 5}}
 
 
 def test_error_of_a_line_is_a_property_type_error():
     """Text that is no message raises the error that a matcher would raise for one."""
     with pytest.raises(PropertyTypeError, match="line 2, column 3"):
-        cli.message_from_json('{"p": 1,\n  x}', ["p"])
+        jsonl.message_from_json('{"p": 1,\n  x}', ["p"])
 
 
 def test_sifting_travels():

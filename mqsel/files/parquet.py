@@ -6,13 +6,14 @@ imported where something is called. Follows formats §8: Parquet.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mqsel import errors
 from mqsel.errors import file_trouble
 from mqsel.matcher import Matcher
+from mqsel.names import follow, spellings
 from mqsel.values import Truth
 
 if TYPE_CHECKING:
@@ -73,26 +74,29 @@ def columns_read(matcher: Matcher, schema: pa.Schema) -> list[str]:
     import pyarrow as pa  # noqa: PLC0415 (optional)
 
     whole = pa.struct(list(schema))
-    paths = [path for name in matcher.properties for path in (name, f"usr.{name}")]
-    wanted = {places[0] for path in paths if (places := _places(whole, path))}
+    wanted = {places[0] for name in matcher.properties if (places := _places(matcher, name, whole))}
     return [name for place, name in enumerate(schema.names) if place in wanted]
 
 
-def _places(kind: pa.StructType, path: str) -> list[int]:
-    """Follow a path into structs as `Matcher.match_batch` does; give the places of the fields, empty if none is it."""
-    import pyarrow as pa  # noqa: PLC0415 (optional)
+def _places(matcher: Matcher, name: str, whole: pa.StructType) -> tuple[int, ...]:
+    """Find the column of a property as `Matcher.match_batch` does: the places of the fields, empty if none is it."""
 
-    place = kind.get_field_index(path)
-    if place >= 0:
-        return [place]
-    steps = path.split(".")
-    for length in range(1, len(steps)):
-        place = kind.get_field_index(".".join(steps[:length]))
-        if place >= 0 and pa.types.is_struct(kind.field(place).type):
-            inner = _places(kind.field(place).type, ".".join(steps[length:]))
-            if inner:
-                return [place, *inner]
-    return []
+    def field(around: _Place, name: str) -> _Place | None:
+        import pyarrow as pa  # noqa: PLC0415 (optional)
+
+        kind, places = around
+        place = kind.get_field_index(name) if pa.types.is_struct(kind) else -1
+        return None if place < 0 else (kind.field(place).type, (*places, place))
+
+    start: _Place = whole, ()
+    for one in spellings(name, matcher.dialect.headers):
+        found = follow(one, start, field)
+        if found is not None:
+            return found[1]
+    return ()
+
+
+_Place = tuple[Any, tuple[int, ...]]  # a type, and the places of the fields that led to it
 
 
 class Group(NamedTuple):
@@ -169,13 +173,10 @@ def selected(matcher: Matcher, path: str, start: int, stop: int, names: Sequence
         yield from taken(path, group, mask, names)
 
 
-def counted(
-    matcher: Matcher, group: Group, spelled: Mapping[str, str], *, is_inverted: bool, limit: int | None
-) -> tuple[Counts, pa.BooleanArray]:
+def counted(matcher: Matcher, group: Group, *, is_inverted: bool, limit: int | None) -> tuple[Counts, pa.BooleanArray]:
     """Evaluate a row group in three values, and count.
 
     Args:
-        spelled: for each property the other name it may have, or the same again.
         is_inverted: ask for the rows that are not selected.
         limit: look at no row behind this many that are asked for.
 
@@ -185,7 +186,7 @@ def counted(
     import pyarrow.compute as pc  # type: ignore[import-untyped]  # noqa: PLC0415
 
     if group.table.num_columns:
-        truth = matcher.truth_batch(group.table.columns, group.table.column_names)
+        truth = matcher.truth_batch(group.table)
     else:
         constant = matcher.evaluate({})
         value = None if constant is Truth.UNKNOWN else bool(constant)
@@ -200,9 +201,9 @@ def counted(
     missing = {}
     if truth.null_count:
         table = group.table.slice(0, rows).to_struct_array()
-        for name, other in spelled.items():
-            places = _places(table.type, name) or _places(table.type, other)
-            nulls = pc.struct_field(table, places).is_null() if places else pa.repeat(True, rows)
+        for name in matcher.properties:
+            places = _places(matcher, name, table.type)
+            nulls = pc.struct_field(table, list(places)).is_null() if places else pa.repeat(True, rows)
             missing[name] = pc.sum(pc.and_(truth.is_null(), nulls)).as_py() or 0
     return Counts(rows, truth.null_count, missing), mask
 

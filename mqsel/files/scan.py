@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -20,8 +20,9 @@ from mqsel.files.framings import FRAMINGS
 from mqsel.files.parts import Part, messages
 from mqsel.formats import records
 from mqsel.formats._mq import Decoder as MQDecoder
-from mqsel.formats.jsonl import message_from_json, object_from_json, typed
+from mqsel.formats.jsonl import object_from_json, typed
 from mqsel.matcher import Matcher
+from mqsel.names import look_up
 from mqsel.values import Truth
 
 REPORTED = 10  # skipped messages reported in full
@@ -100,17 +101,10 @@ class Broken:
 Sifted = bytes | Complaint | Tally | Broken
 
 
-def spellings(matcher: Matcher) -> dict[str, str]:
-    """Give, for each property that is read, the other name it may have in a message, or the same name again."""
-    if matcher.dialect.headers != "mqi":
-        return {name: name for name in matcher.properties}
-    return {name: name if "." in name or name.startswith("JMS") else f"usr.{name}" for name in matcher.properties}
-
-
-def in_json_words(error: MqselError, message: Any, spelled: dict[str, str]) -> MqselError:
+def in_json_words(error: MqselError, message: Any, matcher: Matcher) -> MqselError:
     """Say of a value that the machine refused what it is in JSON."""
-    if isinstance(error, PropertyTypeError) and error.name in spelled:
-        value = message.get(error.name, message.get(spelled[error.name]))
+    if isinstance(error, PropertyTypeError) and error.name in matcher.properties:
+        value = look_up(message, error.name, matcher.dialect.headers)
         if isinstance(value, (dict, list)):
             try:
                 typed(error.name, value)
@@ -122,12 +116,6 @@ def in_json_words(error: MqselError, message: Any, spelled: dict[str, str]) -> M
 def said(error: MqselError) -> str:
     """Say what is wrong; the place in a file is said in front, by who knows all of it."""
     return "\n  hint: ".join(filter(None, (error.message, error.hint))) if isinstance(error, FileError) else str(error)
-
-
-def _json_reader(matcher: Matcher) -> Callable[[bytes], Any]:
-    spelled = spellings(matcher)
-    names = {*spelled, *spelled.values()}
-    return lambda line: message_from_json(line, names)
 
 
 def sift(matcher: Matcher, ask: Ask, pieces: Iterable[bytes | Piece | FileError]) -> Iterator[Sifted]:
@@ -142,15 +130,14 @@ def sift(matcher: Matcher, ask: Ask, pieces: Iterable[bytes | Piece | FileError]
         pieces: lines, for formats that have a message on each; else what `mqsel.files.framings` makes of a file.
     """
     tally = Tally()
-    spelled = spellings(matcher)
     reader: records.RecordReader | None = None
     mq: MQDecoder | None = None
-    read = parsed = _json_reader(matcher)
+    read = parsed = formats.decoder("json", matcher)
     if ask.format in BYTES:
         read = made = formats.decoder("mq", matcher)
         assert isinstance(made, MQDecoder)
         mq = made
-        parsed = lambda data: formats.properties(data, {*spelled, *spelled.values()})  # noqa: E731
+        parsed = lambda data: formats.properties(data, matcher.properties)  # noqa: E731
     elif ask.format != "json":
         reader = records.reader(ask.format, matcher.properties, dict(ask.types))
         read = parsed = lambda line, reader=reader: reader(object_from_json(line))  # type: ignore[misc]
@@ -187,7 +174,7 @@ def sift(matcher: Matcher, ask: Ask, pieces: Iterable[bytes | Piece | FileError]
         except (PropertyTypeError, DecodeError) as error:
             tally.skipped += 1
             if tally.skipped <= REPORTED:
-                yield Complaint(place, said(error if ask.format != "json" else in_json_words(error, message, spelled)))
+                yield Complaint(place, said(error if ask.format != "json" else in_json_words(error, message, matcher)))
             if ask.raising:
                 break
             continue
@@ -195,7 +182,7 @@ def sift(matcher: Matcher, ask: Ask, pieces: Iterable[bytes | Piece | FileError]
             tally.unknown += 1
             found = message if read is parsed else parsed(data)
             tally.missing.update(
-                name for name, other in spelled.items() if found.get(name) is None and found.get(other) is None
+                name for name in matcher.properties if look_up(found, name, matcher.dialect.headers) is None
             )
         if (truth is true) is not ask.invert:
             tally.selected += 1
@@ -248,7 +235,7 @@ def _sift_rows(matcher: Matcher, ask: Ask, part: Part) -> Iterator[Sifted]:
     try:
         for group in parquet.groups(matcher, part.path, part.start, part.stop):
             limit = None if ask.limit is None else ask.limit - tally.selected
-            counts, mask = parquet.counted(matcher, group, spellings(matcher), is_inverted=ask.invert, limit=limit)
+            counts, mask = parquet.counted(matcher, group, is_inverted=ask.invert, limit=limit)
             tally.messages += counts.rows
             tally.selected += mask.true_count
             tally.unknown += counts.unknown

@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from mqsel.errors import bad_member, no_pair, no_record, unknown_kind, unknown_schema, unknown_type
-from mqsel.names import DESCRIPTOR, JMS_DESCRIPTOR, MQMD_TYPES, USR_FOLDER
+from mqsel.names import DESCRIPTOR, JMS_DESCRIPTOR, MQMD_TYPES, spellings
 from mqsel.values import JAVA_WORDS, TYPE_NAMES, TYPES
 
 Path = tuple[str, ...]
@@ -353,7 +353,7 @@ class RecordReader:
         if self._names is not None:
             headers = {header.name: header for header in schema.headers}
             self._headers = tuple(headers[name] for name in self._names if name in headers)
-            self._own = tuple((name, name.removeprefix(USR_FOLDER)) for name in self._names if name not in headers)
+            self._own = tuple((name, spellings(name)[0]) for name in self._names if name not in headers)
         # Members that a header is read from are not properties of their own.
         depth = len(schema.members.path)
         self._used = {header.path[depth] for header in schema.headers if header.path[:depth] == schema.members.path}
@@ -487,7 +487,7 @@ def reader(
         if schema not in SCHEMAS:
             raise unknown_schema(schema, SCHEMAS)
         schema = SCHEMAS[schema]
-    declared = {name.removeprefix(USR_FOLDER): kind for name, kind in (types or {}).items()}
+    declared = {spellings(name)[0]: kind for name, kind in (types or {}).items()}
     for name, kind in declared.items():
         if kind not in TYPE_NAMES:
             raise unknown_type(name, kind, TYPE_NAMES)

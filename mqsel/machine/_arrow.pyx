@@ -32,6 +32,7 @@ from importlib import import_module
 
 from mqsel import errors
 from mqsel.errors import PropertyTypeError
+from mqsel.values import TYPES
 
 cdef enum:
     AHEAD = 4096            # bytes of content looked at together
@@ -39,11 +40,15 @@ cdef enum:
 # Lengths and offsets that are added up stay far from overflow.
 cdef int64_t FAR = <int64_t> 1 << 48
 
-# Formats of the columns that are properties.
+# How the columns of each type of property are laid out, in the order of their formats.
+_LAYOUTS = {
+    "null": (NULLS,), "boolean": (BOOLEANS,), "int8": (INT8S,), "int16": (INT16S,), "int32": (INT32S,),
+    "int64": (INT64S,), "float32": (FLOAT32S,), "float64": (FLOAT64S,), "string": (TEXTS, LARGE_TEXTS, TEXT_VIEWS),
+    "bytes": (BINARIES, LARGE_BINARIES, BINARY_VIEWS),
+}
 _KINDS = {
-    b"n": NULLS, b"b": BOOLEANS, b"c": INT8S, b"s": INT16S, b"i": INT32S, b"l": INT64S, b"f": FLOAT32S,
-    b"g": FLOAT64S, b"u": TEXTS, b"U": LARGE_TEXTS, b"vu": TEXT_VIEWS, b"z": BINARIES, b"Z": LARGE_BINARIES,
-    b"vz": BINARY_VIEWS,
+    form.encode(): layout
+    for row in TYPES for form, layout in zip(row.arrow, _LAYOUTS[row.name], strict=True)
 }
 # Formats of the indices of a dictionary.
 _INDICES = {
@@ -720,16 +725,12 @@ def match_batch(Machine machine not None, batch):
     ])
 
 
-def truth_batch(Machine machine not None, columns, names):
+def truth_batch(Machine machine not None, batch):
     """Do what `Matcher.truth_batch` says."""
     pyarrow = library("truth_batch")
-    try:
-        table = pyarrow.Table.from_arrays(list(columns), names=list(names))
-    except Exception as error:
-        raise errors.not_columns(f"{type(error).__name__}: {error}") from error
     return joined(pyarrow, [
         boolean_array(pyarrow, given, bits_where(given, UNKNOWN, False) if UNKNOWN in given else None)
-        for given in selections_of_all(pyarrow, machine, table, True)
+        for given in selections_of_all(pyarrow, machine, batch, True)
     ])
 
 

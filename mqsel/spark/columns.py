@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from mqsel import errors
 from mqsel.errors import ArgumentError
 from mqsel.formats.records import CONNECT, SCHEMAS, Header, Members
+from mqsel.names import follow, look_up, spellings
+from mqsel.values import JAVA_WORDS, TYPES
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -78,41 +80,11 @@ class Source(NamedTuple):
     shared: tuple[str, Source] | None = None
 
 
-SPARK_TYPES = {
-    "boolean": "BOOLEAN",
-    "int8": "TINYINT",
-    "int16": "SMALLINT",
-    "int32": "INT",
-    "int64": "BIGINT",
-    "float32": "FLOAT",
-    "float64": "DOUBLE",
-    "string": "STRING",
-    "bytes": "BINARY",
-}
-_KINDS = {
-    "NullType": "null",
-    "BooleanType": "boolean",
-    "ByteType": "int8",
-    "ShortType": "int16",
-    "IntegerType": "int32",
-    "LongType": "int64",
-    "FloatType": "float32",
-    "DoubleType": "float64",
-    "StringType": "string",
-    "VarcharType": "string",
-    "BinaryType": "bytes",
-}
-# What Java calls the types beside our names: the words of a `_jsmtype` neighbour.
-_WORDS = {
-    **{name: name for name in SPARK_TYPES},
-    "byte": "int8",
-    "short": "int16",
-    "int": "int32",
-    "integer": "int32",
-    "long": "int64",
-    "float": "float32",
-    "double": "float64",
-}
+SPARK_TYPES = {row.name: row.sql for row in TYPES if row.sql}
+_KINDS = {spark_type: row.name for row in TYPES for spark_type in row.spark}
+_WORDS = {word: kind for word, kind in JAVA_WORDS.items() if kind in SPARK_TYPES}  # of a `_jsmtype` neighbour
+_INTEGERS = tuple(row.name for row in TYPES if row.kind == "exact")
+_FLOATS = tuple(row.name for row in TYPES if row.kind == "approximate")
 
 # (?!.) is the end of the text, which $ is not; there is no backslash, which is read differently by setting.
 _WHOLE = "rlike({0}, '(?s)^[+-]?[0-9]+(?!.)')"
@@ -122,25 +94,21 @@ _HEX = "rlike({0}, '(?s)^(ID:)?([0-9A-Fa-f]{{2}})*(?!.)')"
 _FROM_TEXT = {
     "string": "{0}",
     "boolean": "CASE lower({0}) WHEN 'true' THEN true WHEN 'false' THEN false END",
-    **{
-        kind: f"CASE WHEN {_WHOLE} THEN try_cast({{0}} AS {SPARK_TYPES[kind]}) END"
-        for kind in ("int8", "int16", "int32", "int64")
-    },
+    **{kind: f"CASE WHEN {_WHOLE} THEN try_cast({{0}} AS {SPARK_TYPES[kind]}) END" for kind in _INTEGERS},
     "float64": f"CASE WHEN {_NUMBER} THEN try_cast({{0}} AS DOUBLE) END",
     "float32": f"CASE WHEN {_NUMBER} THEN CAST(try_cast({{0}} AS DOUBLE) AS FLOAT) END",
     "bytes": rf"CASE WHEN {_HEX} THEN unhex(regexp_replace({{0}}, '^ID:', '')) END",
 }
-_INTEGERS = ("int8", "int16", "int32", "int64")
-_FLOATS = ("float32", "float64")
 _TO_INTEGER = {kind: f"try_cast({{0}} AS {SPARK_TYPES[kind]})" for kind in _INTEGERS}
 _TO_FLOAT = {kind: f"CAST({{0}} AS {SPARK_TYPES[kind]})" for kind in _FLOATS}
 # For the type of a column, the types it may be declared to be, each with the text that converts it.
 _CONVERSIONS: dict[str, dict[str, str]] = {
-    "StringType": _FROM_TEXT,
-    "VarcharType": _FROM_TEXT,
-    **{kind: {**_TO_INTEGER, **_TO_FLOAT} for kind in ("ByteType", "ShortType", "IntegerType", "LongType")},
-    "FloatType": _TO_FLOAT,
-    "DoubleType": _TO_FLOAT,
+    **{
+        spark_type: {"string": _FROM_TEXT, "exact": {**_TO_INTEGER, **_TO_FLOAT}, "approximate": _TO_FLOAT}[row.kind]
+        for row in TYPES
+        if row.kind in ("string", "exact", "approximate")
+        for spark_type in row.spark
+    },
     "TimestampType": {"int64": "unix_millis({0})"},
     # Of a variant the text is read, as of the other sources that lost their types.
     "VariantType": {
@@ -278,12 +246,18 @@ class _Found(NamedTuple):
 class Sources:
     """Finds the sources of properties in rows of one schema.
 
+    Args:
+        rules: of names, see `mqsel.names.spellings`.
+
     Attributes:
         warnings: sentences about properties that no row has.
     """
 
-    def __init__(self, rows: DataFrame | StructType, properties: Layout | Mapping[str, Place] | str | None) -> None:
+    def __init__(
+        self, rows: DataFrame | StructType, properties: Layout | Mapping[str, Place] | str | None, rules: str = "mqi"
+    ) -> None:
         self.warnings: list[str] = []
+        self._rules = rules
         self._layout = as_layout(properties)
         self._schema, self._is_case_sensitive = _schema(rows)
 
@@ -292,12 +266,11 @@ class Sources:
 
         Raises: PropertyTypeError: its column has a type that no property has.
         """
-        places, types = self._layout.places, self._layout.types
-        bare = name.removeprefix("usr.")
-        declared = types.get(name, types.get(bare))
+        spelled = spellings(name, self._rules)
+        declared = look_up(self._layout.types, name, self._rules)
+        path = look_up(self._layout.places, name, self._rules)
         header = self._layout.headers.get(name)
-        if name in places:
-            path = places[name]
+        if path is not None:
             found = self._follow((path,)) or self._follow(_steps(path))
             if found is None:
                 raise errors.no_column(name, path, self._near(path))
@@ -311,9 +284,12 @@ class Sources:
             if holder is None:
                 path = ".".join((*self._layout.within, *members.path))
                 raise errors.no_column(name, path, self._near(path))
-            found = self._step(holder, bare)
-            return self._absent(name) if found is None else self._member(name, bare, holder, found, declared, members)
-        found = self._follow((name,)) or self._follow(name.split("."))
+            found = self._step(holder, spelled[0])
+            if found is None:
+                return self._absent(name)
+            return self._member(name, spelled[0], holder, found, declared, members)
+        ways = [follow(one, _Found(self._schema, ""), self._named) for one in spelled]
+        found = next((way for way in ways if way is not None), None)
         return self._absent(name) if found is None else self._typed(name, found, declared, None)
 
     def binary(self, path: str) -> str:
@@ -338,6 +314,10 @@ class Sources:
                 return None
             found = inner
         return found
+
+    def _named(self, found: _Found, name: str) -> _Found | None:
+        """Take a step of a name: only a field may have dots in its own."""
+        return self._step(found, name) if "." not in name or type(found.type).__name__ == "StructType" else None
 
     def _step(self, found: _Found, name: str) -> _Found | None:
         kind = type(found.type).__name__

@@ -23,6 +23,7 @@ from mqsel.spark.columns import Layout, Place, Source, Sources, setting
 from mqsel.spark.native import MAX_LENGTH, MAX_TESTS, NoTranslation, condition, final, joined, tests
 from mqsel.spark.raw import Messages, message_column, message_properties, message_sources, message_text
 from mqsel.spark.ship import arrow_function, table
+from mqsel.values import KINDS, TYPES
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -30,12 +31,7 @@ if TYPE_CHECKING:
 
 MAX_REASONS = 10  # of a selector too long to list them all
 ROADS = ("native", "arrow")
-_FAMILIES = {
-    **dict.fromkeys(("int8", "int16", "int32", "int64", "float32", "float64"), "number"),
-    "string": "string",
-    "boolean": "boolean",
-    "bytes": "byte string",
-}
+_FAMILIES = {row.name: KINDS[row.kind] for row in TYPES if row.kind in KINDS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +136,7 @@ def plan(
     whole = read_selector(mqsel.matcher.compile(selector, dialect=dialect).selector, dialect)
     if isinstance(properties, Messages):
         return _message_plan(whole, rows, properties, road)
-    found = Sources(rows, properties)
+    found = Sources(rows, properties, dialect.headers)
     sources = {name: found.source(name) for name in dict.fromkeys(whole.names.values())}
     said = (*found.warnings, *_surprises(whole, sources))
     native, rest, why = _divided(whole, sources, road)
@@ -281,7 +277,7 @@ def properties(
     if isinstance(properties, Messages):
         check_batches(rows)
         return message_properties(rows, names, properties)
-    found = Sources(rows, properties)
+    found = Sources(rows, properties, dialect.headers)
     made: list[Column] = []
     for name in names:
         source = found.source(name)

@@ -155,7 +155,7 @@ def profile(
         outcomes = [F.col("found")[number] for number in range(len(parts))]
         states = [F.col("found")[len(parts) + number] for number in range(len(read))]
     else:
-        found = Sources(rows, properties)
+        found = Sources(rows, properties, dialect.headers)
         sources = {name: found.source(name) for name in dict.fromkeys(whole.names.values())}
         read = [*sources.values()]
         outcomes = [_outcome(node, whole, sources, rows) for node, _ in parts]

@@ -27,7 +27,7 @@ from mqsel.language.selector import Selector
 from mqsel.machine.compiler import lower
 from mqsel.machine.program import Program
 from mqsel.matcher import Matcher
-from mqsel.names import DESCRIPTOR, MQMD_TYPES, spellings
+from mqsel.names import DESCRIPTOR, MQMD_TYPES, look_up
 from mqsel.spark.columns import SPARK_TYPES, Source, Sources
 from mqsel.spark.ship import arrow_function
 from mqsel.values import Float32
@@ -167,7 +167,7 @@ def message_properties(rows: DataFrame | StructType, names: Sequence[str], messa
     """Make typed columns of properties: one Arrow function for all of them."""
     kinds = {}
     for name in names:
-        kind = next((messages.types[one] for one in (name, *spellings(name)) if one in messages.types), KINDS.get(name))
+        kind = look_up(messages.types, name) or KINDS.get(name)
         if kind is None:
             raise errors.undeclared(name)
         kinds[name] = kind

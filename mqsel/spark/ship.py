@@ -128,9 +128,10 @@ def _readable(column: pa.Array) -> pa.Array:
 
 
 def _truths(matcher: Matcher, properties: list[tuple[str, list[str]]], columns: Sequence[pa.Array]) -> pa.BooleanArray:
-    names = [name for name, _ in properties]
+    import pyarrow as pa  # noqa: PLC0415 (optional)
+
     if not any(tags for _, tags in properties):
-        return matcher.truth_batch(columns, names)
+        return matcher.truth_batch(pa.RecordBatch.from_arrays(list(columns), [name for name, _ in properties]))
     return _by_types(matcher, properties, columns)
 
 
@@ -163,7 +164,7 @@ def _by_types(
             if which is None or index:
                 kept[name] = columns[place + index].take(chosen)
         kept = kept or {properties[0][0]: pa.nulls(len(chosen))}
-        answers.append(matcher.truth_batch(list(kept.values()), list(kept)))
+        answers.append(matcher.truth_batch(pa.RecordBatch.from_arrays(list(kept.values()), list(kept))))
         order.append(chosen)
     if not answers:
         return pa.array([], pa.bool_())

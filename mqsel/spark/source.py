@@ -28,9 +28,10 @@ from mqsel.formats.jsonl import message_from_json, object_from_json
 from mqsel.formats.records import SCHEMAS, reader
 from mqsel.language.dialect import PRESETS
 from mqsel.matcher import Matcher
+from mqsel.names import look_up, spellings
 from mqsel.spark.columns import SPARK_TYPES, Sources, is_writable
 from mqsel.spark.ship import guard
-from mqsel.values import TYPE_NAMES
+from mqsel.values import TYPE_NAMES, TYPES
 
 if TYPE_CHECKING:
     import pyarrow as pa  # type: ignore[import-untyped]
@@ -159,7 +160,7 @@ class DataSource(SparkDataSource):
         read = [arrow.field(name) for name in parquet.columns_read(self._matcher, arrow)]
         if read:
             self._matcher.match_batch(pa.table({field.name: pa.nulls(1, field.type) for field in read}))
-        sources = Sources(schema, None)
+        sources = Sources(schema, None, self._matcher.dialect.headers)
         for name in self._matcher.properties:
             sources.source(name)
         for warning in sources.warnings:
@@ -280,7 +281,7 @@ class Reader(DataSourceReader):
                 if name in _PLACES:
                     row.append(_PLACES[name](part, piece))
                     continue
-                value = _found(values, name)
+                value = look_up(values, name, self._matcher.dialect.headers)
                 row.append(None if value is None else reading(value))
                 unread += value is not None and row[-1] is None
             rows.append(tuple(row))
@@ -321,33 +322,26 @@ def _placed(part: Part, place: int, error: MqselError) -> FileError:
     return errors.message_trouble(part.path, place, error, is_line=part.format in TEXTS)
 
 
-def _found(values: Mapping[str, Any], name: str) -> Any:
-    value = values.get(name)
-    return value if value is not None else values.get(name[4:] if name.startswith("usr.") else f"usr.{name}")
-
-
 def _decoders(
     kind: str, matcher: Matcher, names: Sequence[str], types: Mapping[str, str]
 ) -> tuple[Callable[[bytes], Any], Callable[[bytes, Any], Mapping[str, Any]]]:
     """Give what reads a message for the selector, and what reads its properties for the columns."""
     if kind in FRAMINGS:
-        spelled = [*names, *(f"usr.{name}" for name in names if "." not in name)]
-        return formats.decoder("mq", matcher), lambda data, _: formats.properties(data, spelled)
+        return formats.decoder("mq", matcher), lambda data, _: formats.properties(data, names)
     wanted = dict.fromkeys((*matcher.properties, *names))
     if kind in SCHEMAS:
         record = reader(kind, wanted, types)
         return lambda data: record(object_from_json(data)), lambda _, message: message
-    both = {*wanted, *(f"usr.{name}" for name in wanted)}
-    return lambda data: message_from_json(data, both), lambda _, message: message
+    spelled = [one for name in wanted for one in spellings(name, matcher.dialect.headers)]
+    return lambda data: message_from_json(data, spelled), lambda _, message: message
 
 
 # ---- columns ---------------------------------------------------------------------------------------------------------
 
 
-def _integers(bits: int) -> Callable[[Any], Any]:
-    limit = 1 << bits - 1
+def _integers(low: int, high: int) -> Callable[[Any], Any]:
     return lambda value: (
-        int(value) if isinstance(value, int) and not isinstance(value, bool) and -limit <= value < limit else None
+        int(value) if isinstance(value, int) and not isinstance(value, bool) and low <= value <= high else None
     )
 
 
@@ -363,7 +357,7 @@ def _float32(value: Any) -> float | None:
 # For the type of a column, the value of a property as it takes it; None if it does not.
 _READINGS: dict[str, Callable[[Any], Any]] = {
     "boolean": lambda value: value if isinstance(value, bool) else None,
-    **{f"int{bits}": _integers(bits) for bits in (8, 16, 32, 64)},
+    **{row.name: _integers(*row.range) for row in TYPES if row.kind == "exact"},
     "float32": _float32,
     "float64": _float,
     "string": lambda value: str(value) if isinstance(value, str) and is_writable(value) else None,
