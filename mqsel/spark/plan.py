@@ -277,7 +277,7 @@ def properties(
     if isinstance(properties, Messages):
         check_batches(rows)
         return message_properties(rows, names, properties)
-    found = Sources(rows, properties, dialect.headers)
+    found = Sources(rows, properties)
     made: list[Column] = []
     for name in names:
         source = found.source(name)
