@@ -12,7 +12,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memcpy, memset
 
 from mqsel.machine._vm cimport FALSE, TRUE, Frame, Machine, Pace, pace_look, pace_start
-from mqsel.formats._mq cimport IDENTIFIED, INVALID_NAME, RUN_SELECTOR, Decoder
+from mqsel.formats._mq cimport FILLED, IDENTIFIED, INVALID_NAME, Decoder
 
 from operator import index
 
@@ -141,7 +141,7 @@ def truths(machines, Decoder decoder not None, Messages messages not None, *, bi
             answer = _ABSENT
             if not messages.is_null(row):
                 known = message_read(decoder, messages, row, raising)
-                if known == RUN_SELECTOR:
+                if known == FILLED:
                     for number in range(width):
                         machine = runners[number]
                         frame = machine.frame_take()
@@ -186,7 +186,7 @@ def values(Decoder decoder not None, Messages messages not None, *, bint raising
             if row >= pace.due:
                 pace_look(&pace, row)
             found = nothing
-            if not messages.is_null(row) and message_read(decoder, messages, row, raising) == RUN_SELECTOR:
+            if not messages.is_null(row) and message_read(decoder, messages, row, raising) == FILLED:
                 found = decoder.record.as_tuple()
             for place in range(len(columns)):
                 (<list> columns[place]).append(found[place])

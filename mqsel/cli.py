@@ -14,22 +14,18 @@ import io
 import os
 import sys
 import time
-import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
-from typing import IO
 
 from mqsel import formats
 from mqsel.errors import FileError, MqselError, PropertyTypeError, SelectorError
-from mqsel.files.dumps import Piece
-from mqsel.files.framings import STRUC_IDS, format_of, opened, pieces, unfolded
-from mqsel.files.inspection import as_json, inspected, table
-from mqsel.files.parts import Part, kind_of
+from mqsel.files.framings import FORMATS, FRAMINGS, STRUC_IDS, each, reading
+from mqsel.files.inspection import Found, as_json, inspected, table
+from mqsel.files.opening import opened, unfolded
+from mqsel.files.parts import Part
 from mqsel.files.scan import (
-    BYTES,
-    FORMATS,
     REPORTED,
     Ask,
     Broken,
@@ -39,6 +35,7 @@ from mqsel.files.scan import (
     said,
     sift,
     sift_part,
+    why,
 )
 from mqsel.formats.records import SCHEMAS
 from mqsel.language.dialect import IBM_MQ, PRESETS, Dialect
@@ -64,7 +61,7 @@ def _complain(text: str) -> None:
 
 def _place(name: str, kind: str, number: int) -> str:
     name = "stdin" if name == "-" else name
-    return f"{name}, byte {number}" if kind == "mq" else f"{name}:{number}"
+    return f"{name}, byte {number}" if FORMATS[kind].place == "byte" else f"{name}:{number}"
 
 
 class _Desk:
@@ -98,7 +95,7 @@ class _Desk:
             self._place = (number, name)
             self._lines_before = 0
         if isinstance(record, bytes):
-            self._out.write(record if kind == "mq" or record.endswith(b"\n") else record + b"\n")
+            self._out.write(record if FORMATS[kind].place == "byte" or record.endswith(b"\n") else record + b"\n")
             if self._is_live:
                 self._out.flush()
         elif isinstance(record, Tally):
@@ -178,15 +175,19 @@ def _match(arguments: argparse.Namespace) -> int:
     files = _files(arguments.files, wanted)
     with _progress(files, ask) as advance:
         for number, name in enumerate(files):
-            if name != "-" and _is_parquet(name, wanted):
-                for record in sift_part(matcher, desk.ask, Part(name, "parquet", 0, -1)):
-                    desk.take(number, name, "parquet", record)
-                if desk.is_finished:
-                    break
+            try:
+                kind, source = reading(name, wanted, advance=advance)
+            except FileError as error:
+                desk.fail(name, why(error))
                 continue
-            for kind, source in _opened(name, wanted, desk.fail, advance):
-                for record in sift(matcher, desk.ask._replace(format=kind), source):
-                    desk.take(number, name, kind, record)
+            if FORMATS[kind].message is not None:
+                records = sift(matcher, desk.ask._replace(format=kind), source, name)
+            elif name != "-":
+                records = sift_part(matcher, desk.ask, Part(name, kind, 0, -1))
+            else:
+                records = iter((Broken(f"a file of format {kind} is read by columns: expected its name, not stdin"),))
+            for record in records:
+                desk.take(number, name, kind, record)
             if desk.is_finished:
                 break
     return desk.close()
@@ -201,64 +202,9 @@ def _types(arguments: argparse.Namespace) -> tuple[tuple[str, str], ...]:
     return tuple(arguments.type)
 
 
-def _is_parquet(name: str, wanted: str | None) -> bool:
-    if wanted is not None:
-        return wanted == "parquet"
-    with suppress(FileError):  # whoever opens it says why not
-        return kind_of(name) == "parquet"
-    return False
-
-
 def _files(names: list[str], wanted: str | None) -> list[str]:
     """List the files; where each is a message, a directory stands for those in it."""
-    return [one for name in names for one in unfolded(name)] if wanted in BYTES else names
-
-
-_TROUBLE = (OSError, EOFError, zlib.error)
-Source = Iterator[bytes | Piece | FileError]
-
-
-def _opened(
-    name: str, wanted: str | None, fail: Callable[[str, str], None], advance: Advance | None = None
-) -> Iterator[tuple[str, Source]]:
-    """Open a file, find out its format if none is wanted, and give both; nothing if it cannot be read.
-
-    *fail* is told the name and why, if it cannot be read or only its beginning can.
-    """
-    try:
-        with opened(name) as (raw, content):
-            kind = wanted or format_of(content) or "json"
-            yield kind, _source(name, kind, raw, content, fail, advance)
-    except _TROUBLE as error:
-        fail(name, _why(error))
-
-
-def _source(
-    name: str,
-    kind: str,
-    raw: IO[bytes],
-    content: IO[bytes],
-    fail: Callable[[str, str], None],
-    advance: Advance | None,
-) -> Source:
-    every = 16 if kind in BYTES else 1024
-    told = 0
-    source: Iterable[bytes | Piece | FileError] = pieces(content, kind, name) if kind in BYTES else content
-    try:
-        for number, piece in enumerate(source):
-            if advance is not None and number % every == 0 and name != "-":
-                advance(raw.tell() - told)
-                told = raw.tell()
-            if isinstance(piece, Piece) and piece.raw is piece.message and name != "-":
-                yield piece._replace(raw=f"{name}\n".encode())  # one message in a file: its name says which
-            else:
-                yield piece
-    except _TROUBLE as error:
-        fail(name, _why(error))
-
-
-def _why(error: Exception) -> str:
-    return getattr(error, "strerror", None) or str(error)
+    return [one for name in names for one in unfolded(name)] if wanted in FRAMINGS else names
 
 
 @contextmanager
@@ -375,11 +321,11 @@ def _explained(matcher: Matcher, argument: str) -> tuple[str, bool]:
         try:
             with opened(name) as (_, content):
                 text = content.read()
-        except _TROUBLE as error:
-            raise MqselError(f"{name}: {_why(error)}") from error
+        except FileError as error:
+            raise MqselError(f"{name}: {why(error)}") from error
     if isinstance(text, bytes) and text[:4] in STRUC_IDS:
         return _explained_bytes(matcher, text)
-    message = formats.decoder("json", matcher)(text)
+    message = formats.decoder("json", matcher.properties)(text)
     try:
         explanation = matcher.explain(message)
     except PropertyTypeError as error:
@@ -389,7 +335,7 @@ def _explained(matcher: Matcher, argument: str) -> tuple[str, bool]:
 
 def _explained_bytes(matcher: Matcher, message: bytes) -> tuple[str, bool]:
     explanation = matcher.explain(formats.properties(message))
-    answer = formats.decoder("mq", matcher)(message)
+    answer = matcher.decoder("mq")(message)
     if not isinstance(answer, bool) or answer is explanation.selected:
         return str(explanation), explanation.selected
     # The selector is not what decides: say what does, and what the selector would.
@@ -424,13 +370,7 @@ def _inspect(arguments: argparse.Namespace) -> int:
         is_in_trouble = True
         _complain(f"{name}: {why}")
 
-    found = (
-        (_place(name, kind, place), one)
-        for name in _files(arguments.files, wanted)
-        for kind, source in _opened(name, wanted, fail)
-        for place, one in inspected(source, kind, types)
-    )
-    for where, one in islice(found, arguments.limit):
+    for where, one in islice(_inspections(_files(arguments.files, wanted), wanted, types, fail), arguments.limit):
         seen += 1
         if isinstance(one, MqselError):
             broken += 1
@@ -448,6 +388,26 @@ def _inspect(arguments: argparse.Namespace) -> int:
     if not seen and not is_in_trouble:
         _complain("no messages")
     return 2 if is_in_trouble else int(broken > 0)
+
+
+def _inspections(
+    names: list[str], wanted: str | None, types: Mapping[str, str], fail: Callable[[str, str], None]
+) -> Iterator[tuple[str, Found | MqselError]]:
+    """Inspect the messages of files: give for each its place, and what it has or why it is none."""
+    for name in names:
+        try:
+            kind, source = reading(name, wanted)
+        except FileError as error:
+            fail(name, why(error))
+            continue
+        if FORMATS[kind].message is None:
+            fail(name, f"a file of format {kind} is read by columns: expected messages")
+            continue
+        for number, (piece, found) in enumerate(each(source, inspected(kind, types)), 1):
+            if isinstance(found, MqselError) and piece is None:
+                fail(name, why(found))
+            elif piece is not None and found is not None:
+                yield _place(name, kind, number if FORMATS[kind].is_lines else piece.place), found
 
 
 # ---- arguments ---------------------------------------------------------------------------------------------------
@@ -481,25 +441,32 @@ examples:
   mqsel explain "weight > 2500" '{"weight": {"int32": 3000}}'
   mqsel inspect dump.qload
 """
-_FORMATS = """\
-format     what a file holds
-json       one JSON object on each line, a message
-connect    records of Confluent's JMS and IBM MQ source connectors, one JSON object on each line
-connect-ibm, lenses, nifi, pulsar
-           the same of these tools; all but connect and pulsar lose types: see --type
-qload      what dmpmqmsg or QLOAD wrote
-amqsbcg    what the sample program amqsbcg printed, with whatever was copied from the terminal along with it
-mq         bytes: messages with their length in front (4 bytes, big-endian), or one message; of a directory every file
-A file of format json, qload, amqsbcg or mq is known by its first bytes. Texts may be in UTF-16.
-"""
+
+
+def _formats(names: Iterable[str]) -> str:
+    """List formats for the help of a command."""
+    listed = {name: FORMATS[name] for name in names}
+    width = max(map(len, listed))
+    known = [name for name, row in listed.items() if row.start is not None]
+    return "\n".join(
+        [
+            f"{'format':{width}}  what a file holds",
+            *(f"{name:{width}}  {row.holds}" for name, row in listed.items()),
+            f"A file of format {', '.join(known)} is known by its first bytes, any other is json.",
+            "Texts may be in UTF-16.",
+        ]
+    )
+
+
+_OF_MESSAGES = tuple(name for name, row in FORMATS.items() if row.message is not None)
 _MATCH_EXAMPLES = f"""\
 A message is a JSON object on one line. A plain whole number is an int64, any other number a float64; a value may name
 its type: {{"weight": {{"int32": 3000}}, "ratio": {{"float32": 0.5}}, "token": {{"bytes": "0a1b"}}}}.
 
-{_FORMATS}
-Parquet files are read too: the properties are the columns of their names, and selected rows are printed as JSON.
+{_formats(FORMATS)}
 
-Selected messages are printed as they stand in the file; of messages that have a file each, the names.
+Selected messages are printed as they stand in the file; of messages that have a file each, the names; rows of Parquet
+as JSON.
 
 exit code: 0 if something was selected, 1 if nothing was, 2 if something went wrong.
 
@@ -515,7 +482,8 @@ _INSPECT_EXAMPLES = f"""\
 Every property of every message: its name as a selector spells it, type, value, and where it came from; then what was
 skipped, and why. --json prints one object for each message.
 
-{_FORMATS}
+{_formats(_OF_MESSAGES)}
+
 exit code: 0 if every message could be read, 1 if not, 2 if something went wrong.
 
 examples:
@@ -561,9 +529,9 @@ def _parser() -> argparse.ArgumentParser:
             help=f"{', '.join(PRESETS)}; default IBM_MQ",
         )
 
-    def add_files(made: argparse.ArgumentParser, formats: tuple[str, ...]) -> None:
+    def add_files(made: argparse.ArgumentParser, formats: Iterable[str]) -> None:
         made.add_argument("files", metavar="FILE", nargs="+", help="files, gzipped or not; - is stdin")
-        made.add_argument("--format", choices=formats, metavar="NAME", help="what the files hold; see below")
+        made.add_argument("--format", choices=tuple(formats), metavar="NAME", help="what the files hold; see below")
         made.add_argument(
             "--type",
             action="append",
@@ -575,7 +543,7 @@ def _parser() -> argparse.ArgumentParser:
 
     match = command("match", _match, "print the messages that a selector selects", _MATCH_EXAMPLES)
     add_selector(match)
-    add_files(match, (*FORMATS, "parquet"))
+    add_files(match, FORMATS)
     match.add_argument("--count", action="store_true", help="print how many there are, not the messages")
     match.add_argument("--invert", action="store_true", help="take the messages that are not selected")
     match.add_argument("--limit", type=_limit, metavar="N", help="stop after N messages")
@@ -594,7 +562,7 @@ def _parser() -> argparse.ArgumentParser:
     add_selector(explain)
     explain.add_argument("message", metavar="MESSAGE", nargs="?", help="a JSON object, @FILE, or - for stdin")
     inspect = command("inspect", _inspect, "show the properties of messages", _INSPECT_EXAMPLES)
-    add_files(inspect, FORMATS)
+    add_files(inspect, _OF_MESSAGES)
     inspect.add_argument("--json", action="store_true", help="print one JSON object for each message")
     inspect.add_argument("--limit", type=_limit, metavar="N", help="stop after N messages")
     return parser

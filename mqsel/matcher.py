@@ -10,9 +10,9 @@ import functools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from mqsel import formats
 from mqsel.analysis.explain import Explanation, explain
 from mqsel.errors import MQRC, ArgumentError, ProgramError, SelectorError
-from mqsel.formats import decoder
 from mqsel.language.checker import MatchOption
 from mqsel.language.dialect import IBM_MQ, PRESETS, Dialect
 from mqsel.language.optimizer import optimize as optimized
@@ -30,6 +30,13 @@ if TYPE_CHECKING:
 Message = Mapping[str, Any] | Sequence[Any] | Record
 
 _CACHE_SIZE = 1024
+# For each match option the field of the MQMD that is compared.
+_COMPARED = {"MQMO_MATCH_MSG_ID": "MsgId", "MQMO_MATCH_CORREL_ID": "CorrelId"}
+
+
+def rule_of_names(dialect: Dialect, asked: str | None) -> str:
+    """Say what becomes of a message with an invalid name: the rule is IBM MQ's own (formats §2)."""
+    return asked or ("never" if dialect.headers == "mqi" else "ignore")
 
 
 class Matcher(Machine):
@@ -93,7 +100,7 @@ class Matcher(Machine):
             messages: any iterable of messages.
             errors: "raise" a PropertyTypeError or DecodeError with the index of the record, or "skip" it; the iterator
                 counts ``seen``, ``selected`` and ``skipped``, and keeps the first errors as ``failures``.
-            format: of raw messages: "mq" for the bytes of an MQMD and its data; see `mqsel.formats.decoder`.
+            format: of raw messages: "mq" for the bytes of an MQMD and its data; see `decoder`.
             options: of the format; for "mq": ``invalid_names`` "never" (the default under IBM_MQ) selects no message
                 with a property name IBM MQ does not allow, "ignore" skips the property; ``strip``, ``ccsid``.
         """
@@ -106,8 +113,25 @@ class Matcher(Machine):
             raise ArgumentError(f"filter takes {', '.join(options)} only with a format")
         if format is not None and isinstance(messages, (bytes, bytearray, memoryview, str)):
             raise ArgumentError(f"filter takes an iterable of messages, found one Python {type(messages).__name__}")
-        decode = None if format is None else decoder(format, self, **options)
+        decode = None if format is None else self.decoder(format, **options)
         return Selection(self, messages, errors == "skip", decode)
+
+    def decoder(self, format: str, **options: Any) -> formats.Decoder:  # noqa: A002 (the word of the command line)
+        """Make a callable that turns one raw message into what this matcher reads quickest.
+
+        It gives what `mqsel.formats.decoder` says; or True or False where a queue manager would not run the selector:
+        it compares the identifier of a match option, and never selects a message with an invalid name.
+
+        Args: as for `filter`.
+
+        Raises: ArgumentError: no such format or option.
+        """
+        if format in formats.FORMATS and formats.FORMATS[format].has_mqmd:
+            options["invalid_names"] = rule_of_names(self.dialect, options.get("invalid_names"))
+            if self.match_option is not None:
+                name, identifier = self.match_option
+                options["identifier"] = _COMPARED[name], identifier
+        return formats.decoder(format, self.properties, **options)
 
     def match_batch(self, batch: object) -> pa.BooleanArray:
         """Tell which rows of a batch are selected. Its columns are the properties; none is made a Python object first.

@@ -20,7 +20,7 @@ import strategies
 from conftest import ARROW_TYPES, fits_arrow
 
 import mqsel
-from mqsel import _messages, formats
+from mqsel import _messages
 from mqsel.errors import ArgumentError, MqselError, PropertyTypeError
 from mqsel.formats import mq
 from mqsel.language.dialect import PRESETS
@@ -774,7 +774,7 @@ def test_columns_of_messages_that_lie(lies: dict[str, Any], found: str) -> None:
 @pytest.mark.parametrize("offsets", [(0, 5, 4), (-1, 2, 4), (3, 2, 4), (0, 1 << 30, 4)])
 def test_offsets_of_messages_that_lie(offsets: tuple[int, ...]) -> None:
     """Offsets that lead out of the content are found where they are used."""
-    decoder = formats.decoder("mq", mqsel.compile("a = 1"))
+    decoder = mqsel.compile("a = 1").decoder("mq")
     messages = _messages.Messages(RawColumn(offsets=struct.pack("3i", *offsets)))
     with pytest.raises(PropertyTypeError, match="its offsets do not rise"):
         _messages.values(decoder, messages)
@@ -787,7 +787,7 @@ def test_other_threads_get_their_turn() -> None:
     batch = pa.record_batch({"n": pa.array([7] * 1_000_000), "m": pa.array([None, 7] * 500_000)})
     matcher = mqsel.compile(" OR ".join(f"n * n * m = {number}" for number in range(1, 60)))
     raw = _messages.Messages(pa.array([mq.encode({}, {"n": 1})] * 400_000))
-    decoder = formats.decoder("mq", mqsel.compile("n = 5 AND m = 5"))
+    decoder = mqsel.compile("n = 5 AND m = 5").decoder("mq")
     works: list[Callable[[], Any]] = [
         lambda: _arrow.truths(matcher, batch),
         lambda: matcher.truth_batch(batch),

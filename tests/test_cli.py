@@ -12,6 +12,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -22,7 +23,9 @@ from printer import BANNER, TRAILER, amqsbcg_text
 import mqsel
 from mqsel import cli
 from mqsel.errors import PropertyTypeError
-from mqsel.files.framings import length_prefixed, qload_text
+from mqsel.files.dumps import Piece
+from mqsel.files.framings import FORMATS, length_prefixed
+from mqsel.files.qload import qload_text
 from mqsel.formats import jsonl, mq
 from mqsel.spark import job as cluster
 from mqsel.values import TYPES, Float32, Int8, Int16, Int32
@@ -356,7 +359,8 @@ def test_sifting_travels():
     """What a Spark task is given and gives back survives pickling."""
     matcher = pickle.loads(pickle.dumps(mqsel.compile("color = 'blue'")))
     ask = pickle.loads(pickle.dumps(cli.Ask(invert=False, counting=False, raising=False, limit=None)))
-    records = pickle.loads(pickle.dumps(list(cli.sift(matcher, ask, [BLUE, RED, b"x\n", b"", BARE]))))
+    lines = [Piece(0, line, line) for line in (BLUE, RED, b"x\n", b"", BARE)]
+    records = pickle.loads(pickle.dumps(list(cli.sift(matcher, ask, lines))))
     assert records[0] == BLUE
     assert records[1].line == 3
     assert records[2] == cli.Tally(5, 4, 1, 1, 1, {"color": 1})
@@ -812,6 +816,43 @@ def test_stdin():
         done = process("match", "color = 'blue'", "-", input=data)
         assert (done.returncode, done.stdout) == (0, BLUE)
         assert done.stderr.startswith(b"mqsel: stdin:3: broken JSON")
+
+
+def test_match_a_pipe(run, tmp_path):
+    """What can be read once is opened once: nothing of a pipe is lost to finding out its format."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=(RED + BLUE,))
+    writer.start()
+    status, out, _ = run("match", "color = 'blue'", pipe)
+    writer.join()
+    assert (status, out) == (0, BLUE)
+
+
+def test_columns_are_not_messages(run, tmp_path):
+    """Parquet is refused, in words, where only messages are read: on stdin, and by inspect."""
+    file = written(tmp_path / "a", b"PAR1")
+    done = process("match", "a = 1", "-", input=b"PAR1")
+    assert done.returncode == 2
+    assert done.stderr.startswith(
+        b"mqsel: -: a file of format parquet is read by columns: expected its name, not stdin"
+    )
+    status, _, err = run("inspect", file)
+    assert (status, err) == (2, f"mqsel: {file}: a file of format parquet is read by columns: expected messages\n")
+
+
+def test_every_format_stands_in_the_help(run):
+    """The help of match and inspect lists the rows of the table, and --format takes them."""
+    for command, names in (
+        ("match", FORMATS),
+        ("inspect", [name for name, row in FORMATS.items() if row.message is not None]),
+    ):
+        _, out, _ = run(command, "--help")
+        lines = out.decode().splitlines()
+        for name in names:
+            assert sum(line.startswith(f"{name} ") and FORMATS[name].holds in line for line in lines) == 1, name
+        refusal = run(command, "--format", "xml", "x", "y")[2].partition("choose from ")[2]
+        assert re.findall(r"[\w-]+", refusal) == list(names)
 
 
 def test_explain_stdin():

@@ -20,9 +20,11 @@ from printer import BANNER, TRAILER, amqsbcg_text, is_little, mqmd
 
 from mqsel import formats
 from mqsel.errors import ArgumentError, DecodeError, FileError
-from mqsel.files import amqsbcg
+from mqsel.files import amqsbcg, qload
 from mqsel.files import framings as files
 from mqsel.files.dumps import Piece
+from mqsel.files.opening import content_of
+from mqsel.files.qload import QLOAD_CODES, qload_text
 from mqsel.formats import mq
 from mqsel.formats.mqmd import MQMD, MQMD_LENGTH_1, MQMD_LENGTH_2
 
@@ -37,7 +39,7 @@ def content(vector):
 
 def read(data, framing):
     """Take a file apart; leave away what stands before its first message."""
-    found = files.pieces(files.content_of(io.BufferedReader(io.BytesIO(data))), framing, "file")
+    found = files.pieces(content_of(io.BufferedReader(io.BytesIO(data))), framing, "file")
     return [piece for piece in found if isinstance(piece, FileError) or piece.message is not None]
 
 
@@ -112,8 +114,8 @@ def test_vector(vector):
 def test_every_code_has_a_vector():
     """Each code of QLOAD occurs in a vector that reads it, and each field of the MQMD has a code."""
     texts = "".join(vector.get("text", "") for vector in VECTORS)
-    assert [code for code in files.QLOAD_CODES if f"A {code}" not in texts] == []
-    assert set(files.QLOAD_CODES.values()) == set(FIELDS) - {"StrucId"}
+    assert [code for code in QLOAD_CODES if f"A {code}" not in texts] == []
+    assert set(QLOAD_CODES.values()) == set(FIELDS) - {"StrucId"}
 
 
 ORDERS = ("<", ">")
@@ -121,7 +123,7 @@ ORDERS = ("<", ">")
 
 def dumped_again(message, order):
     """Give what QLOAD and amqsbcg, run on a machine of this byte order, print of a message."""
-    return {"qload": files.qload_text(message), "amqsbcg": amqsbcg_text(message, order=order)}
+    return {"qload": qload_text(message), "amqsbcg": amqsbcg_text(message, order=order)}
 
 
 @pytest.mark.parametrize("version", [1, 2])
@@ -274,7 +276,7 @@ def test_qload_round_trip():
     rng = random.Random(4)
     messages = [some_message(rng) for _ in range(200)]
     messages += [b"", b"\x00", b"RFH \0\0\0\2"]
-    text = b"* QLOAD Version:1.9\n\n" + b"".join(files.qload_text(one, width=rng.randrange(1, 90)) for one in messages)
+    text = b"* QLOAD Version:1.9\n\n" + b"".join(qload_text(one, width=rng.randrange(1, 90)) for one in messages)
     found = read(text, "qload")
     assert [piece.message for piece in found] == [as_read(one) if one[:2] == b"MD" else one for one in messages]
     assert b"".join(piece.raw for piece in found) == text.partition(b"\n\n")[2]
@@ -292,7 +294,7 @@ def test_length_prefixed_round_trip():
 def test_cut_at_every_byte(framing):
     """A file cut anywhere gives the messages before the cut, then at most one that is broken or shorter."""
     rng = random.Random(6)
-    write = files.qload_text if framing == "qload" else files.length_prefixed
+    write = qload_text if framing == "qload" else files.length_prefixed
     messages = [as_read(some_message(rng, 2))[: MQMD_LENGTH_2 + 30] for _ in range(3)]
     whole = b"".join(map(write, messages))
     for stop in range(len(whole)):
@@ -307,7 +309,7 @@ def test_cut_at_every_byte(framing):
 def test_broken_messages_do_not_hide_others():
     """A message with a broken line anywhere is one error; all others are read."""
     rng = random.Random(7)
-    texts = [files.qload_text(some_message(rng)) for _ in range(5)]
+    texts = [qload_text(some_message(rng)) for _ in range(5)]
     lines = texts[2].splitlines(keepends=True)[:-1]
     for number in range(1, len(lines)):
         broken = b"".join(
@@ -339,7 +341,7 @@ class Endless(io.RawIOBase):
 def test_constant_memory(framing):
     """A file of 5 MB is read within half a megabyte of memory."""
     message = mqmd({}) + bytes(300)
-    unit = {"qload": files.qload_text, "amqsbcg": amqsbcg_text, "mq": files.length_prefixed}[framing](message)
+    unit = {"qload": qload_text, "amqsbcg": amqsbcg_text, "mq": files.length_prefixed}[framing](message)
     stream = io.BufferedReader(Endless(unit, len(unit) * (5_000_000 // len(unit))))
     tracemalloc.start()
     try:
@@ -353,7 +355,8 @@ def test_constant_memory(framing):
 
 def test_a_message_without_end(monkeypatch):
     """A message larger than any queue holds is refused without being kept, whatever its lines are."""
-    monkeypatch.setattr(files, "MAX_MESSAGE", 50_000)
+    for module in (files, qload):
+        monkeypatch.setattr(module, "MAX_MESSAGE", 50_000)
     for head, unit in (
         (b"A VER 2\n", b"X 4142\n"),
         (b"A VER 2\n", b"T text\n"),
@@ -467,7 +470,7 @@ def test_listed_problems_are_bounded(tmp_path):
 def test_framing_is_found(tmp_path, is_packed):
     """QLOAD, length-prefixed bytes and single messages are known by their first bytes, gzipped or not."""
     message = some_message(random.Random(9), 2)
-    text = files.qload_text(message) * 2
+    text = qload_text(message) * 2
     contents = {
         "no comment": text,
         "blank lines": b"\n \r\n" + text,
@@ -475,8 +478,8 @@ def test_framing_is_found(tmp_path, is_packed):
         "mark": b"\xef\xbb\xbf" + text,
         "wide": ("* QLOAD\r\n\r\n" + text.decode()).encode("utf-16"),
         "wide, no comment": b"\xfe\xff" + text.decode().encode("utf-16-be"),
-        "qload": b"* QLOAD Version:1.9\n\n" + files.qload_text(message) * 2,
-        "dmpmqmsg": b"* DMPMQMSG Version:9.4\n\n" + files.qload_text(message) * 2,
+        "qload": b"* QLOAD Version:1.9\n\n" + qload_text(message) * 2,
+        "dmpmqmsg": b"* DMPMQMSG Version:9.4\n\n" + qload_text(message) * 2,
         "prefixed": files.length_prefixed(message) * 2,
         "one": message,
     }
@@ -523,10 +526,10 @@ def test_file_that_is_not_there(tmp_path, dump):
 
 def test_bad_arguments():
     """A framing or a way with errors that is not there is named; so is a message that no line can hold."""
-    with pytest.raises(ArgumentError, match="framing is 'xml': expected one of 'qload', 'amqsbcg', 'mq'"):
+    with pytest.raises(ArgumentError, match="framing is 'xml': expected one of 'mq', 'qload', 'amqsbcg'"):
         files.messages("x", framing="xml")
     with pytest.raises(ArgumentError, match="errors is 'ignore'"):
         files.messages("x", errors="ignore")
     for message in (b"MD  ", mqmd({"Version": 3}), mqmd({"ReplyToQ": "A\nX"})):
         with pytest.raises(ArgumentError):
-            files.qload_text(message)
+            qload_text(message)

@@ -13,7 +13,6 @@ import threading
 import time
 import tracemalloc
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 from xml.etree import ElementTree as ET
 
@@ -201,7 +200,7 @@ def _everything(message: bytes) -> None:
     for read in (
         formats.properties,
         formats.inspect,
-        formats.decoder("mq", mqsel.compile("color = 'blue' AND my.group.inner = 'x'")),
+        mqsel.compile("color = 'blue' AND my.group.inner = 'x'").decoder("mq"),
     ):
         try:
             read(message)
@@ -524,15 +523,11 @@ def test_properties_refuses(options: dict[str, Any], message: str) -> None:
     ("names", "options", "message"),
     [
         (["a", 5], {}, "the name of a property is a string, found int"),
-        ([], {"match_option": ("MQMO_MATCH_MSG_ID", b"short")}, "the identifier of match_option is b'short': expecte"),
-        ([], {"match_option": ("MQMO_MATCH_CORREL_ID", bytes(25))}, "the identifier of match_option is b'"),
-        ([], {"match_option": ("MQMO_MATCH_MSG_ID", "x" * 24)}, "the identifier of match_option is 'x"),
-        ([], {"match_option": ("MQMO_MATCH_GROUP_ID", bytes(24))}, "match_option is ('MQMO_MATCH_GROUP_ID', "),
-        (
-            [],
-            {"match_option": b"MQMO_MATCH_MSG_ID"},
-            "match_option is b'MQMO_MATCH_MSG_ID': expected MQMO_MATCH_MSG_ID",
-        ),
+        ([], {"identifier": ("MsgId", b"short")}, "identifier is ('MsgId', b'short'): expected 24 bytes for MsgId"),
+        ([], {"identifier": ("CorrelId", bytes(25))}, "expected 24 bytes for CorrelId"),
+        ([], {"identifier": ("MsgId", "x" * 24)}, "expected 24 bytes for MsgId"),
+        ([], {"identifier": ("GroupId", bytes(24))}, "identifier is ('GroupId', "),
+        ([], {"identifier": b"MsgId"}, "identifier is b'MsgId': expected MsgId or CorrelId and its bytes"),
     ],
 )
 def test_decoder_refuses(names: list[Any], options: dict[str, Any], message: str) -> None:
@@ -552,7 +547,7 @@ def test_an_idle_decoder_holds_no_value() -> None:
 def test_one_decoder_is_for_one_thread() -> None:
     """Threads that share a decoder are told so, or take turns; `properties` may be called from any."""
     message = mq.encode(HEAD, {f"ä{i}": i for i in range(200)})
-    decode = formats.decoder("mq", mqsel.compile("ä7 = 7"))
+    decode = mqsel.compile("ä7 = 7").decoder("mq")
     failures: list[BaseException] = []
 
     def run() -> None:
@@ -656,8 +651,7 @@ def test_decoder_and_properties_agree(vector: dict[str, Any]) -> None:
     """For each property of each vector the record of a decoder holds what `properties` gives."""
     message, options = bytes.fromhex(vector["message"]), vector.get("options", {})
     found = formats.properties(message, **options)
-    reader = SimpleNamespace(properties=tuple(found), match_option=None, dialect=mqsel.IBM_MQ)
-    record = formats.decoder("mq", reader, invalid_names="ignore", **options)(message)
+    record = formats.decoder("mq", tuple(found), invalid_names="ignore", **options)(message)
 
     assert {name: typed(value) for name, value in found.items()} == {name: typed(record[name]) for name in found}
 

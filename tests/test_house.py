@@ -37,9 +37,9 @@ ROWS = [
 INSIDE = {
     "language": "dialect wordings operators pattern lexer nodes parser checker selector optimizer",
     "machine": "opcodes schema _verifier program compiler _opcodes _image _vm _arrow",
-    "formats": "mqmd jsonl jms mqrfh2 records _mq mq __init__",
+    "formats": "wordings mqmd jms mqrfh2 inspection jsonl records _mq mq __init__",
     "analysis": "explain",
-    "files": "dumps amqsbcg framings parquet parts scan inspection __init__",
+    "files": "wordings opening dumps amqsbcg qload framings parquet parts scan inspection __init__",
     "spark": "columns native job ship raw plan profile source __init__",
 }
 TOP = {

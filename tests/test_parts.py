@@ -13,8 +13,9 @@ from printer import amqsbcg_text
 import mqsel
 from mqsel.errors import FileError
 from mqsel.files import parquet
-from mqsel.files.framings import length_prefixed, qload_text
+from mqsel.files.framings import length_prefixed
 from mqsel.files.parts import Part, kind_of, listed, messages, packed, parts
+from mqsel.files.qload import qload_text
 from mqsel.files.scan import Ask, Broken, Tally, sift_part
 from mqsel.formats import mq
 

@@ -78,7 +78,7 @@ def _wanted(selector: str, dialect: Any, message: bytes | None, **options: Any) 
     """Evaluate one message by the decoder of `matcher.filter` and the machine."""
     matcher = mqsel.compile(selector, dialect=dialect)
     try:
-        found = None if message is None else formats.decoder("mq", matcher, **options)(message)
+        found = None if message is None else matcher.decoder("mq", **options)(message)
     except errors.DecodeError:
         found = None
     if found is None:
@@ -289,7 +289,7 @@ class _Column(NamedTuple):
 def test_offsets_of_a_column_are_not_trusted() -> None:
     """Offsets that fall, or point past the content, are an error of ours."""
     matcher = mqsel.compile("color = 'red'")
-    reader = formats.decoder("mq", matcher)
+    reader = matcher.decoder("mq")
     assert isinstance(reader, Decoder)
     for offsets in ([0, 40, 8], [0, 4, 4000], [-8, 4, 8]):
         messages = _messages.Messages(_Column(offsets, 2))

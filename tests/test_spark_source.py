@@ -17,7 +17,8 @@ from printer import amqsbcg_text
 
 import mqsel
 from mqsel.errors import ArgumentError, FileError, PropertyTypeError, SelectorError
-from mqsel.files.framings import length_prefixed, qload_text
+from mqsel.files.framings import length_prefixed
+from mqsel.files.qload import qload_text
 from mqsel.formats import mq
 from mqsel.values import Int32
 

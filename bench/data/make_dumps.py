@@ -10,7 +10,7 @@ from pathlib import Path
 
 from make_messages import messages
 
-from mqsel.files.framings import qload_text
+from mqsel.files.qload import qload_text
 from mqsel.formats import mq
 from mqsel.formats.records import CONNECT
 

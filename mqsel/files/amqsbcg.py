@@ -16,8 +16,9 @@ import struct
 from collections.abc import Iterator
 from typing import IO, Any
 
-from mqsel.errors import ArgumentError, FileError, bad_line
+from mqsel.errors import ArgumentError, FileError
 from mqsel.files.dumps import BLANK, MAX_MESSAGE, Piece, field_bytes, is_little, lines, on_queue, shown, turner
+from mqsel.files.wordings import bad_line
 from mqsel.formats import mq
 from mqsel.formats.jms import JMS
 from mqsel.formats.mqmd import (
@@ -75,6 +76,9 @@ _NO_DIGITS = re.compile(rb"[^ \t0-9A-Fa-f]\S*|(?<![0-9A-Fa-f])[0-9A-Fa-f](?:[0-9
 _IN_MQMD = {name for name, (first, *_) in JMS.items() if first.path.startswith(("MQMD/", "body/"))} | {
     "JMSDeliveryMode"
 }
+
+# What is found in the first bytes of such a file.
+START = re.compile(rb"^(?:\xef\xbb\xbf)?[ \t]*(?:AMQSBCG\d - starts|\*+ ?Message descriptor ?\*)", re.MULTILINE)
 
 _turned = turner(MQDLH)
 

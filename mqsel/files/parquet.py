@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mqsel import errors
-from mqsel.errors import file_trouble
+from mqsel.files.wordings import file_trouble
 from mqsel.matcher import Matcher
 from mqsel.names import follow, spellings
 from mqsel.values import Truth

@@ -8,20 +8,19 @@ Knows no selectors.
 from __future__ import annotations
 
 import os
-import zlib
 from collections.abc import Iterator
 from glob import glob, has_magic
 from pathlib import Path
 from typing import NamedTuple
 
-from mqsel import errors
-from mqsel.errors import FileError, file_trouble
+from mqsel.errors import FileError, quoted
 from mqsel.files import parquet
 from mqsel.files.dumps import Piece
-from mqsel.files.framings import FRAMINGS, format_of, opened, pieces
+from mqsel.files.framings import FORMATS, format_of, reading
+from mqsel.files.opening import opened
+from mqsel.files.wordings import file_trouble
 
 SIZE = 32 << 20  # bytes of a part
-TROUBLE = (OSError, EOFError, zlib.error)
 
 
 class Part(NamedTuple):
@@ -29,7 +28,7 @@ class Part(NamedTuple):
 
     Attributes:
         path: the file.
-        format: "parquet", a name of `FRAMINGS`, or another: a message on each line.
+        format: a name of `mqsel.files.framings.FORMATS`.
         start: the first byte; for Parquet the first row group.
         stop: the one behind the last; -1 for the end of the file.
     """
@@ -49,14 +48,22 @@ def listed(path: str) -> list[str]:
     """
     name = path.removeprefix("file://").removeprefix("file:")
     if "://" in name:
-        raise errors.remote_file(path)
+        raise FileError(
+            "this is no file of the machine",
+            path=path,
+            hint="mount what holds it, or read it with Spark's own reader and mqsel.spark.column",
+        )
     if not os.path.lexists(name) and has_magic(name):
         found = [one for fit in sorted(glob(name)) for one in listed(fit)]  # noqa: PTH207 (of any root)
     elif Path(name).is_dir():
         inside = sorted(one for one in Path(name).iterdir() if not one.name.startswith(("_", ".")))
         for one in inside:
             if one.is_dir():
-                raise errors.nested_directory(name, one.name)
+                raise FileError(
+                    f"the directory has the directory {quoted(one.name)} in it",
+                    path=name,
+                    hint="name what is to be read by a pattern, such as DIRECTORY/*/*.parquet",
+                )
         found = [str(one) for one in inside]
     else:
         try:
@@ -74,12 +81,8 @@ def kind_of(path: str) -> str:
 
     Raises: FileError: it cannot be read.
     """
-    try:
-        with opened(path) as (_, content):
-            start = content.peek(8)[:8]
-            return "parquet" if start[:4] == parquet.MAGIC else format_of(content) or "json"
-    except TROUBLE as error:
-        raise file_trouble(path, getattr(error, "strerror", None) or str(error)) from error
+    with opened(path) as (_, content):
+        return format_of(content) or "json"
 
 
 def parts(path: str, kind: str, size: int = SIZE) -> list[Part]:
@@ -94,14 +97,11 @@ def parts(path: str, kind: str, size: int = SIZE) -> list[Part]:
     """
     if kind == "parquet":
         return _of_groups(path, parquet.group_sizes(path), size)
-    try:
-        with opened(path) as (raw, content):
-            end = Path(path).stat().st_size
-            # What is packed, or begins a message only where the one before it ends, is read from the beginning.
-            if kind in FRAMINGS or content is not raw or end <= size:
-                return [Part(path, kind, 0, -1)]
-    except TROUBLE as error:
-        raise file_trouble(path, getattr(error, "strerror", None) or str(error)) from error
+    with opened(path) as (raw, content):
+        end = Path(path).stat().st_size
+        # What is packed, or begins a message only where the one before it ends, is read from the beginning.
+        if not FORMATS[kind].is_lines or content is not raw or end <= size:
+            return [Part(path, kind, 0, -1)]
     starts = range(0, end, size)
     return [Part(path, kind, start, -1 if start + size >= end else start + size) for start in starts]
 
@@ -136,23 +136,6 @@ def packed(found: list[Part], size: int = SIZE) -> list[tuple[Part, ...]]:
 def messages(part: Part) -> Iterator[Piece | FileError]:
     """Read what a part has for each message, blank lines included.
 
-    The place of a line is its first byte, in the file or in what was packed in it.
-
     Raises: FileError: the file cannot be read.
     """
-    try:
-        with opened(part.path) as (_, content):
-            if part.format in FRAMINGS:
-                yield from pieces(content, part.format, part.path)
-                return
-            place = part.start
-            if place:  # a line belongs to the part in which it begins
-                content.seek(place - 1)
-                place += len(content.readline()) - 1
-            for line in content:
-                if 0 <= part.stop <= place:
-                    return
-                yield Piece(place, line, line)
-                place += len(line)
-    except TROUBLE as error:
-        raise file_trouble(part.path, getattr(error, "strerror", None) or str(error)) from error
+    yield from reading(*part)[1]

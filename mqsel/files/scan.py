@@ -1,35 +1,31 @@
 """What the command line does with input, here or on an executor of Spark: sift messages, count, complain in order.
 
-One generator for every format: it is given what a file has for each message, gives back what is asked for untouched,
-and ends with the counts. Everything that goes in or comes out of it may be pickled. Prints nothing.
+One generator for every format of messages: it is given what a file has for each, gives back what is asked for
+untouched, and ends with the counts. Everything that goes in or comes out of it may be pickled. Prints nothing.
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from mqsel import formats
-from mqsel.errors import DecodeError, FileError, MqselError, PropertyTypeError
+from mqsel.errors import FileError, MqselError, PropertyTypeError
 from mqsel.files import parquet
 from mqsel.files.dumps import Piece
-from mqsel.files.framings import FRAMINGS
+from mqsel.files.framings import FORMATS, each
 from mqsel.files.parts import Part, messages
-from mqsel.formats import records
 from mqsel.formats._mq import Decoder as MQDecoder
-from mqsel.formats.jsonl import object_from_json, typed
+from mqsel.formats.jsonl import typed
+from mqsel.formats.records import RecordReader
 from mqsel.matcher import Matcher
 from mqsel.names import look_up
 from mqsel.values import Truth
 
 REPORTED = 10  # skipped messages reported in full
-
-# What --format takes. The first and the records of others are lines of JSON, the last are messages as bytes.
-BYTES = tuple(FRAMINGS)
-FORMATS = ("json", *records.SCHEMAS, *BYTES)
 
 
 class Ask(NamedTuple):
@@ -118,76 +114,106 @@ def said(error: MqselError) -> str:
     return "\n  hint: ".join(filter(None, (error.message, error.hint))) if isinstance(error, FileError) else str(error)
 
 
-def sift(matcher: Matcher, ask: Ask, pieces: Iterable[bytes | Piece | FileError]) -> Iterator[Sifted]:
+class Reader(NamedTuple):
+    """What reads the messages of a file.
+
+    Attributes:
+        decoder: counts what it could not read.
+        message: makes of a message what a matcher takes.
+        properties: gives the properties of a message, by their names, of which `message` has made something.
+    """
+
+    decoder: Any
+    message: Callable[[bytes], Any]
+    properties: Callable[[bytes, Any, Iterable[str]], Mapping[str, Any]]
+
+
+def reader(kind: str, matcher: Matcher, names: Iterable[str] = (), types: Mapping[str, str] | None = None) -> Reader:
+    """Make what reads the messages of a file.
+
+    Args:
+        kind: the format of the file.
+        matcher: will take them.
+        names: of properties that will be read beside those of the matcher.
+        types: of properties whose record lost them.
+    """
+    message = FORMATS[kind].message
+    assert message is not None
+    row = formats.FORMATS[message]
+    if row.has_mqmd:
+        decoder = matcher.decoder(message)
+        return Reader(decoder, decoder, lambda data, _, wanted: formats.properties(data, wanted))
+    options = {"types": types} if "types" in row.options else {}
+    made = formats.decoder(message, tuple(dict.fromkeys((*matcher.properties, *names))), **options)
+    load = row.load
+    return Reader(made, made if load is None else lambda data: made(load(data)), lambda _, found, __: found)
+
+
+def sift(matcher: Matcher, ask: Ask, source: Iterable[Piece | FileError], path: str = "-") -> Iterator[Sifted]:
     """Yield what is asked for, untouched, among complaints about what is broken; at the end the counts.
 
     Only the first complaints are yielded: the rest is in the counts. Counts travel as a record, so that a task which
-    Spark runs twice is counted once.
+    Spark runs twice is counted once. What cannot be read is `Broken`, before the counts.
 
     Args:
         matcher: selects.
         ask: the options.
-        pieces: lines, for formats that have a message on each; else what `mqsel.files.framings` makes of a file.
+        source: the messages of a file of the format that is asked for.
+        path: the file, which stands for a message that is all it has; "-" for one without a name.
     """
     tally = Tally()
-    reader: records.RecordReader | None = None
-    mq: MQDecoder | None = None
-    read = parsed = formats.decoder("json", matcher)
-    if ask.format in BYTES:
-        read = made = formats.decoder("mq", matcher)
-        assert isinstance(made, MQDecoder)
-        mq = made
-        parsed = lambda data: formats.properties(data, matcher.properties)  # noqa: E731
-    elif ask.format != "json":
-        reader = records.reader(ask.format, matcher.properties, dict(ask.types))
-        read = parsed = lambda line, reader=reader: reader(object_from_json(line))  # type: ignore[misc]
-        tally.unread = reader.unread
+    is_lines = FORMATS[ask.format].is_lines
+    decoder, read, properties = reader(ask.format, matcher, types=dict(ask.types))
+    mq = decoder if isinstance(decoder, MQDecoder) else None
+    if isinstance(decoder, RecordReader):
+        tally.unread = decoder.unread
     matches, evaluate, true, unknown = matcher.matches, matcher.evaluate, Truth.TRUE, Truth.UNKNOWN
+    message: Any = None
+
+    def judge(data: bytes) -> Truth:
+        nonlocal message
+        message = read(data)
+        if isinstance(message, bool):  # known without running the selector
+            return Truth(message)
+        return true if matches(message) else evaluate(message)
+
     head = b""  # what stands before the first message goes out with the first that does
-    for number, piece in enumerate(pieces, 1):
-        if isinstance(piece, bytes):
-            place, data, raw = number, piece, piece
+    for number, (piece, truth) in enumerate(each(source, judge), 1):
+        if piece is None:
+            assert isinstance(truth, FileError)
+            yield Broken(why(truth))
+            continue
+        if is_lines:
             tally.lines = number
-            if not piece or piece.isspace():
-                continue
-        elif isinstance(piece, Piece):
-            if piece.message is None:
-                head = piece.raw
-                continue
-            place, raw, data = piece.place, piece.raw, piece.message
-        else:
-            place = piece.line or piece.offset
+        if truth is None:
+            head = piece.raw if not is_lines else b""
+            continue
+        place = number if is_lines else piece.place
         tally.messages += 1
-        message: Any = {}
-        try:
-            if isinstance(piece, FileError):
-                raise piece
-            message = read(data)
-            if mq is not None and mq.noted and tally.note is None:
-                tally.note = (place, formats.first_note(data))
-            if isinstance(message, bool):  # known without running the selector
-                truth = Truth(message)
-            elif matches(message):
-                truth = true
-            else:
-                truth = evaluate(message)
-        except (PropertyTypeError, DecodeError) as error:
+        if mq is not None and mq.noted and tally.note is None:
+            assert piece.message is not None
+            tally.note = (place, formats.first_note(piece.message))
+        if isinstance(truth, MqselError):
             tally.skipped += 1
             if tally.skipped <= REPORTED:
-                yield Complaint(place, said(error if ask.format != "json" else in_json_words(error, message, matcher)))
+                clearer = in_json_words(truth, message, matcher) if ask.format == "json" else truth
+                yield Complaint(place, said(clearer))
             if ask.raising:
                 break
             continue
         if truth is unknown:
+            assert piece.message is not None
             tally.unknown += 1
-            found = message if read is parsed else parsed(data)
+            found = properties(piece.message, message, matcher.properties)
             tally.missing.update(
                 name for name in matcher.properties if look_up(found, name, matcher.dialect.headers) is None
             )
         if (truth is true) is not ask.invert:
             tally.selected += 1
             if not ask.counting:
-                yield head + raw
+                # One message in a file: its name says which.
+                is_whole = not is_lines and piece.raw is piece.message and path != "-"
+                yield f"{path}\n".encode() if is_whole else head + piece.raw
                 head = b""
             if tally.selected == ask.limit:
                 break
@@ -195,32 +221,12 @@ def sift(matcher: Matcher, ask: Ask, pieces: Iterable[bytes | Piece | FileError]
     yield tally
 
 
-# ---- parts of files --------------------------------------------------------------------------------------------------
-
-
 def sift_part(matcher: Matcher, ask: Ask, part: Part) -> Iterator[Sifted]:
-    """Sift a part of a file, as `sift` does; what cannot be read is `Broken`, before the counts."""
+    """Sift a part of a file, as `sift` does."""
     if part.format == "parquet":
         yield from _sift_rows(matcher, ask, part)
         return
-    broken: list[Broken] = []
-    for record in sift(matcher, ask._replace(format=part.format), _pieces(part, broken)):
-        if isinstance(record, Tally):
-            yield from broken
-        yield record
-
-
-def _pieces(part: Part, broken: list[Broken]) -> Iterator[bytes | Piece | FileError]:
-    try:
-        for piece in messages(part):
-            if part.format not in BYTES and isinstance(piece, Piece):
-                yield piece.raw
-            elif isinstance(piece, Piece) and piece.raw is piece.message:
-                yield piece._replace(raw=f"{part.path}\n".encode())  # one message in a file: its name says which
-            else:
-                yield piece
-    except FileError as error:
-        broken.append(Broken(why(error)))
+    yield from sift(matcher, ask._replace(format=part.format), messages(part), part.path)
 
 
 def why(error: BaseException) -> str:

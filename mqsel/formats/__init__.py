@@ -1,110 +1,25 @@
 """Real messages become typed properties. Sans-io: bytes in, properties out; knows no selector.
 
-`properties` and `inspect` read IBM MQ messages (MQMD, MQMDE, chained headers, MQRFH2) as IBM MQ types and names them;
-`decoder` makes what a matcher needs to read a stream of raw messages, for each format of `FORMATS`.
+`properties` and `inspect` read IBM MQ messages (MQMD, MQMDE, chained headers, MQRFH2) as IBM MQ types and names them.
+`FORMATS` has a row for each way in which one message is written; `decoder` makes by it what reads a stream of them.
 """
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple, Protocol, overload
+from typing import Any, NamedTuple
 
 from mqsel.errors import ArgumentError
 from mqsel.formats._mq import Decoder as MQDecoder
+from mqsel.formats.inspection import Inspection, Row, Rows
 from mqsel.formats.jms import JMS
-from mqsel.formats.jsonl import message_from_json
+from mqsel.formats.jsonl import inspect_json, message_from_json, object_from_json
 from mqsel.formats.mqrfh2 import Note
-from mqsel.formats.records import SCHEMAS, RecordReader, RecordSchema, reader
-from mqsel.language.dialect import Dialect
+from mqsel.formats.records import SCHEMAS, RecordReader, RecordSchema, inspect_record, reader
 from mqsel.names import JMS_DESCRIPTOR, spellings
-from mqsel.values import CLASS_NAMES
 
-__all__ = ["FORMATS", "Inspection", "Note", "Reader", "Row", "Rows", "decoder", "first_note", "inspect", "properties"]
-
-
-class Row(NamedTuple):
-    """One property of a message.
-
-    Attributes:
-        name: as a selector names it.
-        type: a name of `mqsel.values.TYPE_NAMES`.
-        value: a Python value of that type.
-        source: "MQMD", "MQMDE", "default" for a field of version 2 that is nowhere, or the folder of the MQRFH2; for a
-            JMS name the property it is a view of, or the field of the header that describes the body.
-        offset: where it stands: bytes from the start of the message; -1 for a default or a view.
-    """
-
-    name: str
-    type: str
-    value: Any
-    source: str
-    offset: int
-
-
-class Rows(Sequence[Row]):
-    """The rows of a message, each made when it is looked at: a million of them take a third of the memory."""
-
-    __slots__ = ("_found", "_names", "_offsets", "_sources")
-
-    def __init__(self, found: dict[str, Any], sources: list[str], offsets: array[int]) -> None:
-        self._found, self._sources, self._offsets = found, sources, offsets
-        self._names: list[str] | None = None  # made when a place is asked for
-
-    def __len__(self) -> int:
-        return len(self._found)
-
-    def __iter__(self) -> Iterator[Row]:
-        for (name, value), source, offset in zip(self._found.items(), self._sources, self._offsets, strict=True):
-            yield Row(name, CLASS_NAMES[type(value)], value, source, offset)
-
-    @overload
-    def __getitem__(self, place: int) -> Row: ...
-    @overload
-    def __getitem__(self, place: slice) -> tuple[Row, ...]: ...
-    def __getitem__(self, place: int | slice) -> Row | tuple[Row, ...]:
-        if isinstance(place, slice):
-            return tuple(self[one] for one in range(len(self))[place])
-        if self._names is None:
-            self._names = list(self._found)
-        name = self._names[place]
-        value = self._found[name]
-        return Row(name, CLASS_NAMES[type(value)], value, self._sources[place], self._offsets[place])
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and tuple(self) == tuple(other)
-
-    def __hash__(self) -> int:
-        return hash(tuple(self))
-
-    def __repr__(self) -> str:
-        return repr(tuple(self))
-
-
-class Inspection(NamedTuple):
-    """What a message consists of.
-
-    Attributes:
-        rows: its properties: what senders named, the view of JMS, the fields of the descriptor under both their names.
-        notes: what was skipped, and why.
-        structures: (name, offset, length in bytes) of the descriptor and the headers, in order; the data come last.
-    """
-
-    rows: Rows
-    notes: tuple[Note, ...]
-    structures: tuple[tuple[str, int, int], ...]
-
-
-class Reader(Protocol):
-    """What a decoder must know of the one it decodes for; a `Matcher` is one."""
-
-    @property
-    def properties(self) -> tuple[str, ...]: ...
-    @property
-    def match_option(self) -> tuple[str, bytes] | None: ...
-    @property
-    def dialect(self) -> Dialect: ...
+__all__ = ["FORMATS", "Format", "Inspection", "Note", "Row", "Rows", "decoder", "first_note", "inspect", "properties"]
 
 
 # What a decoder gives: something the machine reads, or the answer itself where no selector need run.
@@ -181,50 +96,82 @@ def _make(key: _Key) -> MQDecoder:
     return MQDecoder(slots, strip=strip, ccsid=ccsid, everything=names is None)
 
 
+# ---- the table ---------------------------------------------------------------------------------------------------
+
+
+class Format(NamedTuple):
+    """How one message is written and read.
+
+    Attributes:
+        decoder: takes the names of properties, and options; gives what turns one message into what a machine reads.
+        options: their names.
+        inspect: takes one message as a file has it, and types that are declared; gives all there is to say of it.
+        load: makes of a message as a file has it what the decoder takes; None where that is the same.
+        has_mqmd: it has a message descriptor, so what a queue manager does with messages applies to it.
+    """
+
+    decoder: Callable[..., Decoder]
+    options: tuple[str, ...]
+    inspect: Callable[[bytes, Mapping[str, str]], Inspection]
+    load: Callable[[bytes], Any] | None = None
+    has_mqmd: bool = False
+
+
 def _mq_decoder(
-    matcher: Reader, *, strip: bool = False, ccsid: int | None = None, invalid_names: str | None = None
+    names: Sequence[str],
+    *,
+    strip: bool = False,
+    ccsid: int | None = None,
+    invalid_names: str | None = None,
+    identifier: tuple[str, bytes] | None = None,
 ) -> MQDecoder:
-    """Make the decoder of raw IBM MQ messages."""
     if invalid_names not in (None, "never", "ignore"):
         raise ArgumentError(f"invalid_names is {invalid_names!r}: expected 'never' or 'ignore'")
-    # The rule is IBM MQ's own (formats §2); other dialects allow other names.
-    never = invalid_names == "never" or (invalid_names is None and matcher.dialect.headers == "mqi")
-    return MQDecoder(matcher.properties, strip=strip, ccsid=ccsid, never=never, match_option=matcher.match_option)
+    return MQDecoder(names, strip=strip, ccsid=ccsid, never=invalid_names == "never", identifier=identifier)
 
 
-def _record_decoder(schema: RecordSchema, matcher: Reader, *, types: Mapping[str, str] | None = None) -> RecordReader:
-    """Make the decoder of records of other people's tools."""
-    return reader(schema, matcher.properties, types)
+def _record_decoder(
+    schema: RecordSchema, names: Sequence[str], *, types: Mapping[str, str] | None = None
+) -> RecordReader:
+    return reader(schema, names, types)
 
 
-def _json_decoder(matcher: Reader) -> Decoder:
-    """Make the decoder of JSON, one object in each text."""
-    spelled = [one for name in matcher.properties for one in spellings(name, matcher.dialect.headers)]
-    return partial(message_from_json, names=spelled)
+def _json_decoder(names: Sequence[str]) -> Decoder:
+    return partial(message_from_json, names={one for name in names for one in spellings(name)})
 
 
-# For each format the maker of its decoder.
-FORMATS: dict[str, Callable[..., Decoder]] = {
-    "mq": _mq_decoder,
-    "json": _json_decoder,
-    **{name: partial(_record_decoder, schema) for name, schema in SCHEMAS.items()},
+FORMATS = {
+    "mq": Format(
+        _mq_decoder,
+        ("strip", "ccsid", "invalid_names", "identifier"),
+        lambda message, _: inspect(message),
+        has_mqmd=True,
+    ),
+    "json": Format(_json_decoder, (), lambda message, _: inspect_json(message)),
+    **{
+        name: Format(
+            partial(_record_decoder, schema), ("types",), partial(inspect_record, schema), load=object_from_json
+        )
+        for name, schema in SCHEMAS.items()
+    },
 }
 
 
-def decoder(format: str, matcher: Reader, **options: Any) -> Decoder:  # noqa: A002 (the word of the command line)
-    """Make a callable that turns one raw message into what *matcher* reads quickest.
+def decoder(format: str, names: Sequence[str], **options: Any) -> Decoder:  # noqa: A002 (the word of the command line)
+    """Make a callable that turns one raw message into what a machine reads quickest: a mapping, or a `Record`.
 
-    It gives a mapping or a `Record` (the same one each time, filled anew), or True or False where the answer is known
-    without running the selector. "mq" takes the options ``strip``, ``ccsid`` and ``invalid_names``; records of other
-    tools, by the names of `mqsel.formats.records.SCHEMAS`, take ``types``, which declares the types they lost.
+    The record is the same one each time, filled anew. "mq" takes the options ``strip`` and ``ccsid``;
+    ``invalid_names="never"``, which gives False for a message that has a property with a name that is not allowed; and
+    ``identifier``, the name of a field of the MQMD and 24 bytes: nothing but that field is read, and True given if it
+    has these bytes, or these are zero. Records of other tools, by the names of `mqsel.formats.records.SCHEMAS`, take
+    ``types``, which declares the types they lost.
 
     Raises: ArgumentError: no such format or option.
     """
     if format not in FORMATS:
         raise ArgumentError(f"format is {format!r}: expected one of {', '.join(map(repr, FORMATS))}")
-    try:
-        return FORMATS[format](matcher, **options)
-    except TypeError as error:
-        if isinstance(error, ArgumentError) or not options:
-            raise
-        raise ArgumentError(f"format {format!r} does not take these options: {', '.join(options)}") from error
+    row = FORMATS[format]
+    if not options.keys() <= set(row.options):
+        unknown = ", ".join(name for name in options if name not in row.options)
+        raise ArgumentError(f"format {format!r} does not take these options: {unknown}")
+    return row.decoder(names, **options)

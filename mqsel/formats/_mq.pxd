@@ -92,10 +92,10 @@ cdef struct Parts:
 
 # What is known of a message that was read.
 cdef enum Known:
-    RUN_SELECTOR            # nothing yet: the record says what it has
-    NOT_IDENTIFIED          # FALSE: its identifier is another
-    IDENTIFIED              # TRUE: it is the one the match option asks for
-    INVALID_NAME            # FALSE: it has a property with a name that is not allowed
+    FILLED                  # the record says what it has
+    NOT_IDENTIFIED          # its identifier is another than the one that is compared
+    IDENTIFIED              # it is that one
+    INVALID_NAME            # it has a property with a name that is not allowed
 
 
 cdef class Decoder:
@@ -104,12 +104,12 @@ cdef class Decoder:
     cdef readonly Record record         # the slots
     cdef bint strip
     cdef int ccsid                      # 0: found from StrucId
-    cdef bint never                     # a message with an invalid name is never selected
+    cdef bint never                     # a message with an invalid name is refused
     cdef bint everything                # all elements, not only those of the slots
     cdef bint busy                      # inside a message
     cdef bint noting                    # something of this message was skipped
     cdef bint invalid                   # this message has a property with an invalid name
-    cdef bytes identifier               # of the match option, or None
+    cdef bytes identifier               # to compare in the MQMD, or None
     cdef int identifier_offset
     cdef list sources                   # of inspect(), or None: of each property in found
     cdef object offsets                 # as sources: an array

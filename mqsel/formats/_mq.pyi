@@ -17,7 +17,7 @@ class Decoder:
         strip: bool = False,
         ccsid: int | None = None,
         never: bool = False,
-        match_option: tuple[str, bytes] | None = None,
+        identifier: tuple[str, bytes] | None = None,
         everything: bool = False,
     ) -> Decoder: ...
     def __call__(self, raw: object) -> Record | bool: ...

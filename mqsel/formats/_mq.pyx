@@ -26,8 +26,8 @@ from mqsel.machine._vm cimport (
 
 from array import array
 
-from mqsel import errors
-from mqsel.errors import MQRC, ArgumentError
+from mqsel.errors import MQRC, ArgumentError, DecodeError, PropertyTypeError, type_name
+from mqsel.formats import wordings
 from mqsel.formats import jms as _jms
 from mqsel.formats import mqmd as _mqmd
 from mqsel.formats import mqrfh2 as _mqrfh2
@@ -228,7 +228,7 @@ for _place, (_offset, _length, _kind) in enumerate(_FIELDS.values()):
     LISTED[_place].length = _length
     LISTED[_place].kind = _kind
     LISTED[_place].conversion = AS_TYPED
-_MATCHED = {"MQMO_MATCH_MSG_ID": "MsgId", "MQMO_MATCH_CORREL_ID": "CorrelId"}
+_IDENTIFIERS = ("MsgId", "CorrelId")
 cdef uint8_t[64] BLANK
 memset(BLANK, c" ", 64)
 cdef list BLANKS = [" " * _length for _length in range(64)]
@@ -817,19 +817,19 @@ cdef void *zeroed(Py_ssize_t count, size_t size) except NULL:
 cdef class Decoder:
     """Reads IBM MQ messages for the properties of a selector, or for all of them.
 
-    Not for two threads at a time. Called with a message it gives its `record`, filled anew; True or False where that
-    is known without running the selector.
+    Not for two threads at a time. Called with a message it gives its `record`, filled anew; False for one with an
+    invalid name where *never* says so; and with an *identifier* whether the message has it.
 
     Args:
         names: of the properties, in the order of the slots.
         strip: take trailing blanks and NULs off the character fields of the MQMD.
         ccsid: of the character fields of the MQMD; None to find it.
         never: answer False for a message that has a property with an invalid name.
-        match_option: the identifier to compare instead of running the selector, or None.
+        identifier: (field of the MQMD, 24 bytes) to compare in the MQMD, instead of reading any more; or None.
         everything: for `properties` and `inspect`: all elements of property folders.
     """
 
-    def __cinit__(self, names, *, bint strip=False, ccsid=None, bint never=False, match_option=None,
+    def __cinit__(self, names, *, bint strip=False, ccsid=None, bint never=False, identifier=None,
                   bint everything=False):
         self.busy = True  # whoever finds it before it is complete
         self.names = tuple(names)
@@ -837,19 +837,18 @@ cdef class Decoder:
             if not isinstance(name, str):
                 raise ArgumentError(f"the name of a property is a string, found {type(name).__name__}")
         if ccsid is not None and (type(ccsid) is not int or ccsid not in _mqmd.CCSIDS):
-            raise errors.unknown_ccsid(ccsid, _mqmd.CCSIDS)
+            raise wordings.unknown_ccsid(ccsid, _mqmd.CCSIDS)
         self.strip = strip
         self.ccsid = ccsid or 0
         self.never = never
         self.everything = everything
-        if match_option is not None:
-            if not isinstance(match_option, tuple) or len(match_option) != 2 or match_option[0] not in _MATCHED:
-                raise ArgumentError(f"match_option is {match_option!r}: expected {' or '.join(_MATCHED)} and its bytes")
-            option, identifier = match_option
-            if type(identifier) is not bytes or len(identifier) != 24:
-                raise ArgumentError(f"the identifier of match_option is {identifier!r}: expected 24 bytes")
-            self.identifier = identifier
-            self.identifier_offset = _FIELDS[_MATCHED[option]][0]
+        if identifier is not None:
+            if not isinstance(identifier, tuple) or len(identifier) != 2 or identifier[0] not in _IDENTIFIERS:
+                raise ArgumentError(f"identifier is {identifier!r}: expected {' or '.join(_IDENTIFIERS)} and its bytes")
+            if type(identifier[1]) is not bytes or len(identifier[1]) != 24:
+                raise ArgumentError(f"identifier is {identifier!r}: expected 24 bytes for {identifier[0]}")
+            self.identifier = identifier[1]
+            self.identifier_offset = _FIELDS[identifier[0]][0]
         self.record = Record(self.names)
         self.ranks = <unsigned char *> zeroed(len(self.names), 1)
         self.build(self.names)
@@ -954,7 +953,7 @@ cdef class Decoder:
         try:
             held = self.hold(raw)
             known = self.read(<const uint8_t *> PyBytes_AS_STRING(held), PyBytes_GET_SIZE(held))
-            return self.record if known == RUN_SELECTOR else known == IDENTIFIED
+            return self.record if known == FILLED else known == IDENTIFIED
         finally:
             self.busy = False
 
@@ -1039,7 +1038,12 @@ cdef class Decoder:
         try:
             return memoryview(raw).tobytes()
         except (TypeError, ValueError, NotImplementedError, BufferError):
-            raise errors.not_message_bytes(raw) from None
+            found = type_name(raw)
+            raise PropertyTypeError(
+                f"a message of this format is bytes: found a Python {found}",
+                value_type=found,
+                hint="pass the MQMD and the data as bytes, bytearray or memoryview",
+            ) from None
 
     cdef int start(self, const uint8_t *data, Py_ssize_t size) except -1:
         memset(&self.parts, 0, sizeof(Parts))
@@ -1052,10 +1056,10 @@ cdef class Decoder:
         if self.identifier is not None:
             return IDENTIFIED if self.is_identified(data, size) else NOT_IDENTIFIED
         self.walk(data, size)
-        return INVALID_NAME if self.invalid and self.never else RUN_SELECTOR
+        return INVALID_NAME if self.invalid and self.never else FILLED
 
     cdef bint is_identified(self, const uint8_t *data, Py_ssize_t size) except -1:
-        """Compare one identifier of the MQMD, as a queue manager does; 24 zero bytes match every message."""
+        """Compare the identifier in the MQMD, as a queue manager does; 24 zero bytes match every message."""
         self.start(data, size)
         if self.identifier == bytes(24):
             return True
@@ -1096,17 +1100,23 @@ cdef class Decoder:
         if size >= 4 and (memcmp(data, b"RFH ", 4) == 0 or memcmp(data, b"\xD9\xC6\xC8\x40", 4) == 0):
             return 0
         if size < 4 or not (memcmp(data, b"MD  ", 4) == 0 or memcmp(data, b"\xD4\xC4\x40\x40", 4) == 0):
-            raise errors.no_message_descriptor(data[:size if size < 4 else 4])
+            raise DecodeError(
+                f"the message begins with {data[:size if size < 4 else 4]!r}: "
+                "expected an MQMD ('MD  ') or an MQRFH2 ('RFH ')",
+                structure="MQMD",
+                hint="dump the message descriptor with the data, in ASCII or EBCDIC",
+                reason=MQRC.MQRC_MD_ERROR,
+            )
         if size < 8:
-            raise errors.truncated_structure("MQMD", 0, _mqmd.MQMD_LENGTH_1, size, MQRC.MQRC_MD_ERROR)
+            raise wordings.truncated_structure("MQMD", 0, _mqmd.MQMD_LENGTH_1, size, MQRC.MQRC_MD_ERROR)
         self.parts.ebcdic = data[0] == 0xD4
         self.parts.big = data[4] == 0
         self.parts.version = read_i32(data + 4, self.parts.big)
         if not 1 <= self.parts.version <= 2:
-            raise errors.wrong_version("MQMD", 0, self.parts.version, "1 or 2", None, MQRC.MQRC_MD_ERROR)
+            raise wordings.wrong_version("MQMD", 0, self.parts.version, "1 or 2", None, MQRC.MQRC_MD_ERROR)
         length = _mqmd.MQMD_LENGTH_1 if self.parts.version == 1 else _mqmd.MQMD_LENGTH_2
         if size < length:
-            raise errors.truncated_structure("MQMD", 0, length, size, MQRC.MQRC_MD_ERROR)
+            raise wordings.truncated_structure("MQMD", 0, length, size, MQRC.MQRC_MD_ERROR)
         self.parts.mqmd = data
         self.parts.later = DEFAULT_LATER
         self.parts.later_big = True
@@ -1154,21 +1164,21 @@ cdef class Decoder:
             row = &HEADERS[place]
             name = _mqmd.HEADERS[place].name
             if self.parts.size - at < row.length:
-                raise errors.truncated_structure(
+                raise wordings.truncated_structure(
                     name, at, row.length, self.parts.size - at, MQRC.MQRC_HEADER_ERROR
                 )
             if data[at:at + 4] not in _HEADER_IDS[place]:
-                raise errors.wrong_struc_id(
+                raise wordings.wrong_struc_id(
                     name, at, data[at:at + 4], _mqmd.HEADERS[place].struc_id, MQRC.MQRC_HEADER_ERROR
                 )
             big = is_big(encoding, data + at + 4)
             length = row.length if row.fixed else read_i32(data + at + 8, big)
             if length < row.length:
-                raise errors.wrong_struc_length(
+                raise wordings.wrong_struc_length(
                     name, at, "StrucLength", length, f"at least {row.length}", encoding, MQRC.MQRC_HEADER_ERROR
                 )
             if length > self.parts.size - at:
-                raise errors.past_end(
+                raise wordings.past_end(
                     name, at, "StrucLength", length, self.parts.size - at, encoding, MQRC.MQRC_HEADER_ERROR
                 )
             if form == FORMAT_MDE:
@@ -1202,10 +1212,10 @@ cdef class Decoder:
         cdef int trouble = 0
         cdef bint big
         if left < 72:
-            raise errors.truncated_structure("MQMDE", at, 72, left, MQRC.MQRC_MDE_ERROR)
+            raise wordings.truncated_structure("MQMDE", at, 72, left, MQRC.MQRC_MDE_ERROR)
         big = self.parts.big if encoding & 0xF not in (1, 2) else encoding & 0xF == 1
         if memcmp(data, b"MDE ", 4) != 0 and memcmp(data, b"\xD4\xC4\xC5\x40", 4) != 0:
-            raise errors.wrong_struc_id("MQMDE", at, data[:4], "MDE ", MQRC.MQRC_MDE_ERROR)
+            raise wordings.wrong_struc_id("MQMDE", at, data[:4], "MDE ", MQRC.MQRC_MDE_ERROR)
         if (data[0] == 0xD4) != self.parts.ebcdic or big != self.parts.big:
             trouble = NOTE_MDE_FOREIGN
         else:
@@ -1213,16 +1223,16 @@ cdef class Decoder:
             if number > 2:
                 trouble = NOTE_MDE_VERSION
             elif number != 2:
-                raise errors.wrong_version("MQMDE", at, number, "2", encoding, MQRC.MQRC_MDE_ERROR)
+                raise wordings.wrong_version("MQMDE", at, number, "2", encoding, MQRC.MQRC_MDE_ERROR)
         if trouble == 0:
             number = read_i32(data + 8, big)
             if number != 72:
-                raise errors.wrong_struc_length(
+                raise wordings.wrong_struc_length(
                     "MQMDE", at, "StrucLength", number, "72", encoding, MQRC.MQRC_MDE_ERROR
                 )
             number = read_i32(data + 16, big)
             if number <= 0 and number != -2:
-                raise errors.wrong_ccsid(
+                raise wordings.wrong_ccsid(
                     "MQMDE", at, "CodedCharSetId", number, "a character set or -2 (inherit)", MQRC.MQRC_MDE_ERROR
                 )
             if self.parts.version == 2 and not self.is_default_later():
@@ -1256,28 +1266,28 @@ cdef class Decoder:
         cdef int32_t ccsid
         cdef bint big
         if left < 36:
-            raise errors.truncated_structure("MQRFH2", at, 36, left, MQRC.MQRC_RFH_ERROR)
+            raise wordings.truncated_structure("MQRFH2", at, 36, left, MQRC.MQRC_RFH_ERROR)
         if memcmp(data, b"RFH ", 4) != 0 and memcmp(data, b"\xD9\xC6\xC8\x40", 4) != 0:
-            raise errors.wrong_struc_id("MQRFH2", at, data[:4], "RFH ", MQRC.MQRC_RFH_ERROR)
+            raise wordings.wrong_struc_id("MQRFH2", at, data[:4], "RFH ", MQRC.MQRC_RFH_ERROR)
         big = order[0] = is_big(encoding, data + 4)
         number = read_i32(data + 4, big)
         if number != 2:
-            raise errors.wrong_version("MQRFH2", at, number, "2", encoding, MQRC.MQRC_RFH_ERROR)
+            raise wordings.wrong_version("MQRFH2", at, number, "2", encoding, MQRC.MQRC_RFH_ERROR)
         length = read_i32(data + 8, big)
         if length < 36 or length & 3:
-            raise errors.wrong_struc_length(
+            raise wordings.wrong_struc_length(
                 "MQRFH2", at, "StrucLength", length, "a multiple of 4, at least 36", encoding, MQRC.MQRC_RFH_ERROR
             )
         if length > left:
-            raise errors.past_end("MQRFH2", at, "StrucLength", length, left, encoding, MQRC.MQRC_RFH_ERROR)
+            raise wordings.past_end("MQRFH2", at, "StrucLength", length, left, encoding, MQRC.MQRC_RFH_ERROR)
         number = read_i32(data + 16, big)
         if number <= 0 and number != -2:
-            raise errors.wrong_ccsid(
+            raise wordings.wrong_ccsid(
                 "MQRFH2", at, "CodedCharSetId", number, "a character set or -2 (inherit)", MQRC.MQRC_RFH_ERROR
             )
         ccsid = read_i32(data + 32, big)
         if ccsid != 1208 and ccsid != 1200 and ccsid != 13488 and ccsid != 17584:
-            raise errors.wrong_ccsid(
+            raise wordings.wrong_ccsid(
                 "MQRFH2", at, "NameValueCCSID", ccsid, "1208, 1200, 13488 or 17584", MQRC.MQRC_RFH_ERROR
             )
         if self.structures is not None:
@@ -1288,12 +1298,12 @@ cdef class Decoder:
             number = read_i32(data + place, big)
             place += 4
             if number < 0 or number & 3:
-                raise errors.wrong_struc_length(
+                raise wordings.wrong_struc_length(
                     "MQRFH2", at, "NameValueLength", number, "a multiple of 4, at least 0", encoding,
                     MQRC.MQRC_RFH_ERROR,
                 )
             if number > length - place:
-                raise errors.past_end(
+                raise wordings.past_end(
                     "MQRFH2", at, "NameValueLength", number, length - place, encoding, MQRC.MQRC_RFH_ERROR
                 )
             if ccsid == 1208:

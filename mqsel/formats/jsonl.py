@@ -11,8 +11,11 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any
 
-from mqsel.errors import PropertyTypeError, broken_json, large_json, misfit_json, no_json_object, untyped_json
-from mqsel.values import TYPES, PropertyType
+from mqsel.errors import PropertyTypeError
+from mqsel.formats.inspection import Inspection, Row
+from mqsel.formats.mqrfh2 import Note
+from mqsel.formats.wordings import broken_json
+from mqsel.values import CLASS_NAMES, TYPES, PropertyType
 
 
 def _float(value: float | str) -> float:
@@ -51,7 +54,12 @@ def typed(name: str, value: dict[str, Any] | list[Any]) -> Any:
     shown = shown if len(shown) <= 60 else shown[:59] + "…"
     kind, plain = next(iter(value.items())) if isinstance(value, dict) and len(value) == 1 else ("", None)
     if kind not in _TYPES:
-        raise untyped_json(name, shown, type(value).__name__, _TYPES)
+        raise PropertyTypeError(
+            f"property '{name}' is {shown}: expected a plain value, or one with its type",
+            name=name,
+            value_type=type(value).__name__,
+            hint=f'write {{"int32": 5}}; types are {", ".join(_TYPES)}',
+        )
     row = _TYPES[kind]
     classes, read, _ = _KINDS[row.kind]
     try:
@@ -59,7 +67,7 @@ def typed(name: str, value: dict[str, Any] | list[Any]) -> Any:
             return None if plain is None else row.python(read(plain))
     except (ValueError, OverflowError):
         pass
-    raise misfit_json(name, shown, kind, _words(row))
+    raise PropertyTypeError(f"property '{name}' is {shown}: {kind} takes {_words(row)}", name=name, value_type=kind)
 
 
 def object_from_json(text: str | bytes) -> dict[str, Any]:
@@ -78,9 +86,9 @@ def object_from_json(text: str | bytes) -> dict[str, Any]:
         place += f"column {len(before) - before.rfind(chr(10))}"
         raise broken_json(f"{what} at {place}") from error
     except (ValueError, RecursionError) as error:  # a number of thousands of digits; thousands of brackets
-        raise large_json() from error
+        raise PropertyTypeError("JSON with a number or a nesting that is too large to read") from error
     if type(found) is not dict:
-        raise no_json_object(_JSON_NAMES.get(type(found), "a number"))
+        raise PropertyTypeError(f"a message is a JSON object: found {_JSON_NAMES.get(type(found), 'a number')}")
     return found
 
 
@@ -101,3 +109,21 @@ def message_from_json(text: str | bytes, names: Iterable[str]) -> dict[str, Any]
             with suppress(PropertyTypeError):
                 message[name] = typed(name, value)
     return message
+
+
+def inspect_json(text: str | bytes) -> Inspection:
+    """Say of every property of a JSON object its type and value; of one that is none, why.
+
+    Raises: PropertyTypeError: no JSON, or JSON that is no object.
+    """
+    rows, notes = [], []
+    for name, written in object_from_json(text).items():
+        value = written
+        if isinstance(value, (dict, list)):
+            try:
+                value = typed(name, value)
+            except PropertyTypeError as error:
+                notes.append(Note("", -1, name, None, error.message))
+                continue
+        rows.append(Row(name, CLASS_NAMES[type(value)], value, "JSON", -1))
+    return Inspection(rows, tuple(notes), ())

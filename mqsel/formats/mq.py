@@ -10,7 +10,6 @@ import struct
 from collections.abc import Mapping
 from typing import Any
 
-from mqsel import errors
 from mqsel.errors import ArgumentError
 from mqsel.formats import mqmd as layout
 from mqsel.formats.jms import JMS
@@ -22,6 +21,7 @@ from mqsel.formats.mqrfh2 import (
     NAME_VALUE_CCSIDS,
     PLAIN_FOLDERS,
 )
+from mqsel.formats.wordings import unknown_ccsid
 from mqsel.names import HIDDEN, JMS_DESCRIPTOR, JMS_PREFIX, USR_FOLDER, spellings
 from mqsel.values import CLASS_NAMES, TYPES
 
@@ -70,7 +70,7 @@ def encode(
     if encoding & layout.MQENC_INTEGER_MASK not in (layout.MQENC_INTEGER_NORMAL, layout.MQENC_INTEGER_REVERSED):
         raise ArgumentError(f"encoding is {encoding!r}: expected a byte order, such as 273 (big) or 546 (little)")
     if ccsid not in layout.CCSIDS:
-        raise errors.unknown_ccsid(ccsid, layout.CCSIDS)
+        raise unknown_ccsid(ccsid, layout.CCSIDS)
     if name_value_ccsid not in NAME_VALUE_CCSIDS:
         raise ArgumentError(
             f"name_value_ccsid is {name_value_ccsid!r}: expected {', '.join(map(str, NAME_VALUE_CCSIDS))}"

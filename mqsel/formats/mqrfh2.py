@@ -42,8 +42,8 @@ class Note(NamedTuple):
     """Something that was skipped, and why.
 
     Attributes:
-        structure: "MQRFH2", "MQMDE", ….
-        offset: bytes from the start of the message.
+        structure: "MQRFH2", "MQMDE", …; empty for a message that has none.
+        offset: bytes from the start of the message; -1 without a structure.
         what: the folder, property or field.
         reason: the reason code of the vendor, if there is one.
         message: in words.

@@ -15,9 +15,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
-from mqsel.errors import bad_member, no_pair, no_record, unknown_kind, unknown_schema, unknown_type
+from mqsel.errors import shortened
+from mqsel.formats.inspection import Inspection, Row
+from mqsel.formats.jsonl import object_from_json
+from mqsel.formats.mqrfh2 import Note
+from mqsel.formats.wordings import bad_member, no_pair, no_record, unknown_kind, unknown_schema, unknown_type
 from mqsel.names import DESCRIPTOR, JMS_DESCRIPTOR, MQMD_TYPES, spellings
-from mqsel.values import JAVA_WORDS, TYPE_NAMES, TYPES
+from mqsel.values import CLASS_NAMES, JAVA_WORDS, TYPE_NAMES, TYPES
 
 Path = tuple[str, ...]
 
@@ -492,3 +496,24 @@ def reader(
         if kind not in TYPE_NAMES:
             raise unknown_type(name, kind, TYPE_NAMES)
     return RecordReader(schema, names, declared)
+
+
+def inspect_record(schema: RecordSchema, text: str | bytes, types: Mapping[str, str]) -> Inspection:
+    """Say of every property of a record, in JSON, its type, value and place; of what could not be read, why.
+
+    Raises: PropertyTypeError: no JSON, or no record of this schema. ArgumentError: a type that is not there.
+    """
+    read = reader(schema, types=types)
+    paths = {header.name: header.path for header in schema.headers}
+    rows, notes = [], []
+    for name, value in read(object_from_json(text)).items():
+        source = ".".join(paths.get(name) or (*schema.members.path, name))
+        if read.unread[name]:
+            found = f"{shortened(read.lost[name])} in {source} is no value of its type: NULL instead"
+        elif type(value) in CLASS_NAMES:
+            rows.append(Row(name, CLASS_NAMES[type(value)], value, source, -1))
+            continue
+        else:
+            found = f"{shortened(value)} in {source} is no value of a property"
+        notes.append(Note("", -1, name, None, found))
+    return Inspection(rows, tuple(notes), ())

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mqsel import errors
 from mqsel.errors import ArgumentError
+from mqsel.formats import wordings
 from mqsel.formats.records import CONNECT, SCHEMAS, Header, Members
 from mqsel.names import follow, look_up, spellings
 from mqsel.values import JAVA_WORDS, TYPES
@@ -188,11 +189,11 @@ def layout(
             kinds[name] = kind
     for name, kind in kinds.items():
         if kind not in SPARK_TYPES:
-            raise errors.unknown_type(name, kind, SPARK_TYPES)
+            raise wordings.unknown_type(name, kind, SPARK_TYPES)
     if record is None:
         return Layout(found, kinds, {}, None if members is None else Members(_steps(members)), _steps(within), None)
     if record not in SCHEMAS:
-        raise errors.unknown_schema(record, SCHEMAS)
+        raise wordings.unknown_schema(record, SCHEMAS)
     schema = SCHEMAS[record]
     own = schema.members if members is None else schema.members._replace(path=_steps(members))
     return Layout(found, kinds, {one.name: one for one in schema.headers}, own, _steps(within), schema.null)

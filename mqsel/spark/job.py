@@ -19,8 +19,10 @@ from itertools import chain
 from typing import IO, TYPE_CHECKING, Any
 
 from mqsel.errors import FileError, MqselError
+from mqsel.files.dumps import Piece
+from mqsel.files.framings import FORMATS
 from mqsel.files.parts import Part, kind_of, listed, parts
-from mqsel.files.scan import BYTES, Ask, Sifted, Tally, sift, sift_part, why
+from mqsel.files.scan import Ask, Sifted, Tally, sift, sift_part, why
 from mqsel.matcher import Matcher
 
 if TYPE_CHECKING:
@@ -99,7 +101,7 @@ def _planned(
     number = 0
     for name in names:
         if "://" in name and not name.startswith("file://"):
-            if wanted in (*BYTES, "parquet"):
+            if wanted is not None and not FORMATS[wanted].is_lines:
                 fail(name, f"files of format {wanted} are read where the machines have them, without a scheme")
             else:
                 yield number, name, wanted or "json", None
@@ -121,7 +123,8 @@ def _sifted(matcher: Matcher, ask: Ask, units: Iterator[Part | bytes]) -> Iterat
     first = next(units, b"")
     if isinstance(first, Part):
         return sift_part(matcher, ask, first)
-    return sift(matcher, ask, chain([first] if first else [], units))  # type: ignore[arg-type]
+    lines = chain([first] if first else [], units)
+    return sift(matcher, ask, (Piece(0, line, line) for line in lines))  # type: ignore[arg-type]
 
 
 def _records(

@@ -16,17 +16,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import mqsel.matcher
 from mqsel import _messages, errors
 from mqsel.errors import ArgumentError, DecodeError
-from mqsel.formats import Reader, decoder, first_note
+from mqsel.formats import decoder, first_note
 from mqsel.formats._mq import Decoder
 from mqsel.formats.jms import JMS
 from mqsel.formats.mqrfh2 import ELEMENT_TYPES
 from mqsel.formats.records import UNREADABLE, readers
+from mqsel.formats.wordings import unknown_type
 from mqsel.language.dialect import Dialect
 from mqsel.language.optimizer import optimize
 from mqsel.language.selector import Selector
 from mqsel.machine.compiler import lower
 from mqsel.machine.program import Program
-from mqsel.matcher import Matcher
+from mqsel.matcher import Matcher, rule_of_names
 from mqsel.names import DESCRIPTOR, MQMD_TYPES, look_up
 from mqsel.spark.columns import SPARK_TYPES, Source, Sources
 from mqsel.spark.ship import arrow_function
@@ -89,9 +90,9 @@ def mq_message(
         raise ArgumentError(f"errors is {errors!r}: expected 'null' or 'raise'")
     for name, kind in (types or {}).items():
         if kind not in SPARK_TYPES:
-            raise mqsel.errors.unknown_type(name, kind, SPARK_TYPES)
+            raise unknown_type(name, kind, SPARK_TYPES)
     made = Messages(path, dict(types or {}), bool(strip), ccsid, invalid_names, errors == "raise")
-    decoder("mq", mqsel.matcher.compile(""), strip=strip, ccsid=ccsid, invalid_names=invalid_names)  # or refuses
+    decoder("mq", (), strip=strip, ccsid=ccsid, invalid_names=invalid_names)  # or refuses
     return made
 
 
@@ -203,9 +204,20 @@ def _read(options: str) -> dict[str, Any]:
     return found
 
 
-def _decoder(reader: Reader, options: str) -> Decoder:
-    """Make a decoder, anew for each batch: it is not for two threads."""
-    made = decoder("mq", reader, **_read(options)["decoder"])
+# Decoders are made anew for each batch: one is not for two threads.
+
+
+def _decoder(matcher: Matcher, options: str) -> Decoder:
+    """Make what reads for a matcher."""
+    made = matcher.decoder("mq", **_read(options)["decoder"])
+    assert isinstance(made, Decoder)
+    return made
+
+
+def _decoder_of(names: Sequence[str], dialect: Dialect, options: str) -> Decoder:
+    """Make what reads properties, whoever takes them."""
+    chosen = _read(options)["decoder"]
+    made = decoder("mq", names, **{**chosen, "invalid_names": rule_of_names(dialect, chosen["invalid_names"])})
     assert isinstance(made, Decoder)
     return made
 
@@ -238,14 +250,6 @@ def truths(program: bytes, options: str, columns: Sequence[pa.Array]) -> pa.Bool
     return pc.if_else(pc.is_in(numbers, value_set=unknown), None, pc.equal(numbers, int(mqsel.Truth.TRUE)))
 
 
-class _Names(NamedTuple):
-    """What the decoder must know of the names that are read, whoever reads them."""
-
-    properties: tuple[str, ...]
-    dialect: Dialect
-    match_option: None = None
-
-
 _TRUTHS = range(4)
 _OF_PAIR = {
     **{(truth, truth): int(outcome) for truth, outcome in zip(_TRUTHS, (1, 0, 2, 4), strict=True)},
@@ -266,8 +270,8 @@ def outcomes(program: bytes, options: str, columns: Sequence[pa.Array]) -> pa.Li
     matcher, chosen = _loaded(program), _read(options)
     machines = [_loaded(bytes.fromhex(one)) for one in chosen["programs"]]
     messages, count = _messages_of(columns[0]), 2 * chosen["parts"]
-    names = _Names(tuple(chosen["names"]), matcher.dialect)
-    given = _messages.truths(machines, _decoder(names, options), messages, raising=chosen["raising"])
+    reader = _decoder_of(chosen["names"], matcher.dialect, options)
+    given = _messages.truths(machines, reader, messages, raising=chosen["raising"])
     width = len(machines)
     made = [
         [_OF_PAIR[pair] for pair in zip(given[at::width], given[at + 1 :: width], strict=True)]
@@ -337,8 +341,8 @@ def values(_program: bytes, options: str, columns: Sequence[pa.Array]) -> pa.Str
     chosen = _read(options)
     kinds: dict[str, str] = chosen["kinds"]
     # A name that is not allowed spoils no other property: only selectors do without the message.
-    names = _Names(tuple(kinds), mqsel.JMS)
-    found = _messages.values(_decoder(names, options), _messages_of(columns[0]), raising=chosen["raising"])
+    reader = _decoder_of(tuple(kinds), mqsel.JMS, options)
+    found = _messages.values(reader, _messages_of(columns[0]), raising=chosen["raising"])
     made = [
         pa.array([_typed(value, kind) for value in one], getattr(pa, _ARROW_TYPES[kind])())
         for one, kind in zip(found, kinds.values(), strict=True)

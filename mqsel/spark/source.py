@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 import json
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.datasource import DataSource as SparkDataSource
@@ -19,16 +19,16 @@ from pyspark.sql.types import StructType
 
 import mqsel.matcher
 from mqsel import errors, formats
-from mqsel.errors import DecodeError, FileError, MqselError, PropertyTypeError
+from mqsel.errors import FileError, MqselError
 from mqsel.files import parquet
-from mqsel.files.framings import FRAMINGS, TEXTS
+from mqsel.files.dumps import Piece
+from mqsel.files.framings import FORMATS, each
 from mqsel.files.parts import Part, kind_of, listed, messages, packed, parts
+from mqsel.files.scan import reader
 from mqsel.formats._mq import Decoder as MQDecoder
-from mqsel.formats.jsonl import message_from_json, object_from_json
-from mqsel.formats.records import SCHEMAS, reader
+from mqsel.formats.records import SCHEMAS
 from mqsel.language.dialect import PRESETS
-from mqsel.matcher import Matcher
-from mqsel.names import look_up, spellings
+from mqsel.names import look_up
 from mqsel.spark.columns import SPARK_TYPES, Sources, is_writable
 from mqsel.spark.ship import guard
 from mqsel.values import TYPE_NAMES, TYPES
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
 # The options, in the order of the documentation.
 OPTIONS = ("path", "selector", "format", "dialect", "errors", "columns", "types")
-FORMATS = ("parquet", "json", *SCHEMAS, *FRAMINGS)
 FIXED = "file string, place bigint, raw binary"
 _ALIASES = {"jsonl": "json", "dmpmqmsg": "qload"}
 _KINDS = {name.lower(): kind for kind, name in SPARK_TYPES.items()}
@@ -59,11 +58,10 @@ class DataSource(SparkDataSource):
 
     Args:
         options: ``path``: a file, a directory or a pattern, which the driver and every worker see; ``load`` takes
-            several. ``selector``. ``format``: one of `FORMATS` ("jsonl" and "dmpmqmsg" are "json" and "qload" too);
-            found by the first file's first bytes if left out.
-            ``dialect``: a name of `mqsel.language.dialect.PRESETS`, by default IBM_MQ.
-            ``errors``: "raise", or "skip" what is
-            no message, and log how many they were. ``columns``: of properties, as ``color string, weight int``.
+            several. ``selector``. ``format``: a name of `mqsel.files.framings.FORMATS` ("jsonl" and "dmpmqmsg" are
+            "json" and "qload" too); found by the first file's first bytes if left out. ``dialect``: a name of
+            `mqsel.language.dialect.PRESETS`, by default IBM_MQ. ``errors``: "raise", or "skip" what is no message, and
+            log how many they were. ``columns``: of properties, as ``color string, weight int``.
             ``types``: of properties whose source lost them, as ``weight=int32, price=float64``.
 
     Raises: SelectorError, ArgumentError: on the driver, when it is loaded.
@@ -243,38 +241,38 @@ class Reader(DataSourceReader):
         wanted = _arrow_schema(self._schema)
         readings = _readings(self._schema)
         names = [name for name in wanted.names if name not in _PLACES]
-        read, properties = _decoders(part.format, self._matcher, names, self._types)
+        spelled = [*names, *(f"usr.{name}" for name in names if "." not in name)]
+        decoder, read, properties = reader(part.format, self._matcher, names, self._types)
+        mq = decoder if isinstance(decoder, MQDecoder) else None
         rows: list[tuple[Any, ...]] = []
-        mq = read if isinstance(read, MQDecoder) else None
         held = seen = skipped = unread = 0
         first = note = ""
+
+        def select(data: bytes) -> Mapping[str, Any] | None:
+            message = read(data)
+            if not (message if isinstance(message, bool) else self._matcher.matches(message)):
+                return _OTHER
+            return properties(data, message, spelled) if names else {}
 
         def batch() -> pa.RecordBatch:
             columns = zip(*rows, strict=True)
             arrays = [pa.array(column, field.type) for column, field in zip(columns, wanted, strict=True)]
             return pa.RecordBatch.from_arrays(arrays, schema=wanted)
 
-        for piece in _whole(part, self._is_skipping):
-            if not isinstance(piece, FileError) and (piece.message is None or piece.raw.isspace()):
+        for piece, values in each(messages(part), select):
+            if values is None:
                 continue
             seen += 1
-            try:
-                if isinstance(piece, FileError):
-                    raise piece
-                message = read(piece.message)
-                if mq is not None and mq.noted and not note:
-                    note = f"{'line' if part.format in TEXTS else 'byte'} {piece.place}: "
-                    note += formats.first_note(piece.message)
-                if not (message if isinstance(message, bool) else self._matcher.matches(message)):
-                    continue
-                values = properties(piece.message, message) if names else {}
-            except (PropertyTypeError, DecodeError) as error:
-                place = 0 if isinstance(piece, FileError) else piece.place
-                where = _placed(part, place, error)
+            if mq is not None and mq.noted and not note and piece is not None and piece.message is not None:
+                note = f"{_place_of(part.format)} {piece.place}: {formats.first_note(piece.message)}"
+            if isinstance(values, MqselError):
+                where = values if isinstance(values, FileError) else _placed(part, piece, values)
                 if not self._is_skipping:
-                    raise where from error
+                    raise where from values
                 skipped += 1
                 first = first or str(where)
+                continue
+            if values is _OTHER or piece is None:
                 continue
             row = []
             for name, reading in readings.items():
@@ -307,33 +305,17 @@ _PLACES: dict[str, Callable[[Part, Any], Any]] = {
 }
 
 
-def _whole(part: Part, is_skipping: bool) -> Iterator[Any]:
-    try:
-        yield from messages(part)
-    except FileError as error:  # the rest of the file
-        if not is_skipping:
-            raise
-        yield error
+_OTHER: Mapping[str, Any] = {}  # of a message that is not selected
 
 
-def _placed(part: Part, place: int, error: MqselError) -> FileError:
-    if isinstance(error, FileError):
-        return error
-    return errors.message_trouble(part.path, place, error, is_line=part.format in TEXTS)
+def _place_of(kind: str) -> str:
+    """Say what the place of a message counts: lines are counted by whoever reads a file from its beginning."""
+    return "byte" if FORMATS[kind].is_lines else FORMATS[kind].place
 
 
-def _decoders(
-    kind: str, matcher: Matcher, names: Sequence[str], types: Mapping[str, str]
-) -> tuple[Callable[[bytes], Any], Callable[[bytes, Any], Mapping[str, Any]]]:
-    """Give what reads a message for the selector, and what reads its properties for the columns."""
-    if kind in FRAMINGS:
-        return formats.decoder("mq", matcher), lambda data, _: formats.properties(data, names)
-    wanted = dict.fromkeys((*matcher.properties, *names))
-    if kind in SCHEMAS:
-        record = reader(kind, wanted, types)
-        return lambda data: record(object_from_json(data)), lambda _, message: message
-    spelled = [one for name in wanted for one in spellings(name, matcher.dialect.headers)]
-    return lambda data: message_from_json(data, spelled), lambda _, message: message
+def _placed(part: Part, piece: Piece | None, error: MqselError) -> FileError:
+    assert piece is not None
+    return errors.message_trouble(part.path, piece.place, error, is_line=_place_of(part.format) == "line")
 
 
 # ---- columns ---------------------------------------------------------------------------------------------------------

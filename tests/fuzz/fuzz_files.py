@@ -20,7 +20,9 @@ import zlib
 from pathlib import Path
 
 from mqsel.errors import ArgumentError, FileError, PropertyTypeError
-from mqsel.files.framings import FRAMINGS, TEXTS, content_of, format_of, length_prefixed, pieces, qload_text
+from mqsel.files.framings import FORMATS, FRAMINGS, format_of, length_prefixed, pieces
+from mqsel.files.opening import content_of
+from mqsel.files.qload import qload_text
 from mqsel.formats import mq, records
 
 VECTORS = Path(__file__).resolve().parent.parent / "vectors" / "formats"
@@ -85,13 +87,13 @@ def check_file(rng: random.Random, seeds: list[bytes]) -> int:
         data = gzip.compress(data, 0)[: rng.choice((-9, 1 << 20))]
     try:
         stream = content_of(io.BufferedReader(io.BytesIO(data)))  # type: ignore[type-var]
-        assert format_of(stream) in (None, *FRAMINGS)
+        assert format_of(stream) in (None, *FORMATS)
         data = stream.read()
     except (OSError, EOFError, zlib.error):
         return len(data)
     for framing in FRAMINGS:
         messages, raw = read(data, framing)
-        if framing in TEXTS:
+        if FORMATS[framing].place == "line":
             assert read(raw, framing)[0] == messages
         if framing == "qload":
             try:

@@ -22,7 +22,6 @@ from collections.abc import Callable
 from typing import Any
 
 import mqsel
-from mqsel import formats
 from mqsel.formats import mq
 from mqsel.values import Float32, Int8, Int32
 
@@ -53,7 +52,7 @@ class World:
         self.messages: list[Any] = []
         self.records = [mqsel.Record(NAMES) for _ in range(3)]
         self.streams: list[Any] = []
-        self.decoders = [formats.decoder("mq", matcher) for matcher in compiled[:3]]
+        self.decoders = [matcher.decoder("mq") for matcher in compiled[:3]]
 
     def act(self) -> None:
         """Do what code of others may do, wherever it is called."""

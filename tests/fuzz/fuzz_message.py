@@ -19,7 +19,6 @@ import string
 import struct
 import time
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import mqsel
@@ -170,8 +169,7 @@ def check(rng: random.Random, raw: bytes, decoders: list[Any]) -> bool:
         assert all(-1 <= row.offset < len(raw) for row in inspected[1].rows)
         names = [*rng.sample(sorted(found), min(len(found), 6)), "absent", "my.absent"]
         assert repr(formats.properties(raw, names)) == repr({name: found[name] for name in names if name in found})
-        reader = SimpleNamespace(properties=tuple(names), match_option=None, dialect=mqsel.IBM_MQ)
-        decode = formats.decoder("mq", reader, invalid_names="ignore")
+        decode = formats.decoder("mq", tuple(names), invalid_names="ignore")
         record = decode(raw)
         assert repr([found.get(name) for name in names]) == repr([record[name] for name in names])
         columns = _messages.values(decode, _messages.Messages(Column(raw)))
@@ -199,9 +197,9 @@ def main() -> int:
         f"x{'a' * 4094} = 'x' OR my.{'a' * 4092} IS NULL",
         f"JMSMessageID = 'ID:{'0a' * 24}'",
     )
-    decoders = [formats.decoder("mq", mqsel.compile(text)) for text in texts]
+    decoders = [mqsel.compile(text).decoder("mq") for text in texts]
     jms = mqsel.compile("JMS_IBM_Format = 'MQSTR' AND JMS_IBM_MQMD_Offset = 0 AND a > 5", dialect=mqsel.JMS)
-    decoders.append(formats.decoder("mq", jms))
+    decoders.append(jms.decoder("mq"))
     stop = time.monotonic() + options.seconds
     tried = read = 0
     while time.monotonic() < stop:

@@ -1,0 +1,74 @@
+"""Files opened, whatever they are called: gzipped or not, texts of UTF-16 in UTF-8, directories as the files in them.
+
+What the system, or the packing, has against a file becomes one FileError. Knows no format.
+"""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import io
+import os
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from mqsel.files.wordings import file_trouble
+
+
+@contextmanager
+def opened(path: str | os.PathLike[str]) -> Iterator[tuple[IO[bytes], io.BufferedReader[Any]]]:
+    """Open a file, gzipped or not, whatever it is called; "-" is stdin.
+
+    Returns: the file as it is, whose `tell` says how much of it was read; and its content.
+
+    Raises: FileError: it cannot be read; also for what reading it raises inside the ``with``.
+    """
+    name = os.fspath(path)
+    try:
+        with io.BufferedReader(io.FileIO(0 if name == "-" else path, closefd=name != "-")) as raw:
+            yield raw, content_of(raw)
+    except (OSError, EOFError, zlib.error) as error:
+        raise file_trouble(name, getattr(error, "strerror", None) or str(error)) from error
+
+
+def content_of(raw: io.BufferedReader[Any]) -> io.BufferedReader[Any]:
+    """Unpack a stream that is gzipped, and give a text in UTF-16, such as PowerShell's ``>`` writes, in UTF-8."""
+    stream = io.BufferedReader(gzip.GzipFile(fileobj=raw)) if raw.peek(2)[:2] == b"\x1f\x8b" else raw
+    is_wide = stream.peek(2)[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+    return io.BufferedReader(_InUTF8(stream)) if is_wide else stream
+
+
+class _InUTF8(io.RawIOBase):
+    """A stream of UTF-16, whose byte order mark is there, in UTF-8."""
+
+    def __init__(self, stream: io.BufferedReader[Any]) -> None:
+        self._stream = stream
+        # What is no UTF-16 is shown, and so fails where digits or fields are expected.
+        self._decoder = codecs.getincrementaldecoder("utf-16")("backslashreplace")
+        self._left = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        wanted = len(buffer)
+        while not self._left:
+            data = self._stream.read(wanted)
+            self._left = self._decoder.decode(data, not data).encode()
+            if not data:
+                break
+        size = min(wanted, len(self._left))
+        buffer[:size], self._left = self._left[:size], self._left[size:]
+        return size
+
+
+def unfolded(path: str | os.PathLike[str]) -> Iterator[str]:
+    """Give the files of a directory in the order of their names, or the path itself."""
+    name = os.fspath(path)
+    if Path(name).is_dir():
+        yield from sorted(str(one) for one in Path(name).iterdir() if one.is_file())
+    else:
+        yield name

@@ -1,0 +1,29 @@
+"""What is said of files that cannot be read: each wording that is used more than once or has a rule of its own."""
+
+from __future__ import annotations
+
+from mqsel.errors import FileError
+
+
+def bad_line(path: str, line: int, what: str) -> FileError:
+    return FileError(what, path=path, line=line)
+
+
+def bad_prefix(path: str, offset: int, prefix: bytes, left: int, limit: int) -> FileError:
+    size = int.from_bytes(prefix, "big")
+    if len(prefix) < 4:
+        found = f"the file ends within a length: {len(prefix)} of its 4 bytes are left"
+    elif size > limit:
+        found = f"a length of {size:,} bytes: a message has at most {limit:,}"
+    else:
+        found = f"the file ends within a message: {left:,} of its {size:,} bytes are left"
+    hint = (
+        "the file was cut off, or a length before it lies"
+        if offset
+        else "expected messages with their length in front, 4 bytes, big-endian, or one message that begins with MQMD"
+    )
+    return FileError(found, path=path, offset=offset, hint=hint)
+
+
+def file_trouble(path: str, why: str) -> FileError:
+    return FileError(f"the file cannot be read: {why}", path=path)
