@@ -161,7 +161,7 @@ cdef class Decoder:
     cdef int read_mqmd(self) except -1
     cdef int read_chain(self) except -1
     cdef int read_mqmde(self, Py_ssize_t at, int encoding) except -1
-    cdef uint64_t describe(self, const uint8_t *following, bint big, bint ebcdic) noexcept
+    cdef uint64_t describe(self, const uint8_t *following, bint big, bint ebcdic, bint describes) noexcept
     cdef bint is_default_later(self) noexcept
     cdef Py_ssize_t read_rfh2(self, Py_ssize_t at, int encoding, bint *order) except -1
     cdef int read_wide_folder(self, const uint8_t *start, const uint8_t *stop, bint big, Py_ssize_t origin) except -1

@@ -193,6 +193,7 @@ cdef struct HeaderRow:
     uint64_t format
     int length
     bint fixed
+    bint describes
     int following
 
 cdef HeaderRow[16] HEADERS
@@ -204,6 +205,7 @@ for _place, _row in enumerate(_mqmd.HEADERS):
     HEADERS[_place].format = int.from_bytes(_row.format.encode("ascii"), "big")
     HEADERS[_place].length = _row.length
     HEADERS[_place].fixed = _row.fixed
+    HEADERS[_place].describes = _row.describes
     HEADERS[_place].following = _row.following
 
 cdef uint64_t FORMAT_RFH2 = int.from_bytes(_mqmd.MQFMT_RF_HEADER_2.encode("ascii"), "big")
@@ -1139,7 +1141,7 @@ cdef class Decoder:
         self.first_seen = 0
         if self.parts.mqmd != NULL:
             at = 324 if self.parts.version == 1 else 364
-            form = self.describe(data + MD_ENCODING, self.parts.big, self.parts.ebcdic)
+            form = self.describe(data + MD_ENCODING, self.parts.big, self.parts.ebcdic, True)
             encoding = self.parts.encoding
             if self.structures is not None:
                 self.structures.append(("MQMD", 0, at))
@@ -1147,12 +1149,12 @@ cdef class Decoder:
                 if self.read_mqmde(at, encoding) == 0:
                     return 0
                 at += 72
-                form = self.describe(self.parts.mqmde + 12, self.parts.big, self.parts.ebcdic)
+                form = self.describe(self.parts.mqmde + 12, self.parts.big, self.parts.ebcdic, True)
                 encoding = self.parts.encoding
         while True:
             if form == FORMAT_RFH2:
                 length = self.read_rfh2(at, encoding, &big)
-                form = self.describe(data + at + 12, big, data[at] == 0xD9)
+                form = self.describe(data + at + 12, big, data[at] == 0xD9, True)
                 encoding = self.parts.encoding
                 at += length
                 continue
@@ -1185,7 +1187,9 @@ cdef class Decoder:
                 self.note(NOTE_MDE_NOT_FIRST, name, at, name)
             if self.structures is not None:
                 self.structures.append((name, at, length))
-            form = self.describe(data + at + row.following, big, data[at:at + 4] == _HEADER_IDS[place][1])
+            form = self.describe(
+                data + at + row.following, big, data[at:at + 4] == _HEADER_IDS[place][1], row.describes
+            )
             encoding = self.parts.encoding
             at += length
         if form >> 40 == FORMAT_MQH:
@@ -1194,12 +1198,13 @@ cdef class Decoder:
             self.structures.append(("data", at, self.parts.size - at))
         return 0
 
-    cdef uint64_t describe(self, const uint8_t *following, bint big, bint ebcdic) noexcept:
-        """Take Encoding, CodedCharSetId and Format of what follows. Returns the Format."""
+    cdef uint64_t describe(self, const uint8_t *following, bint big, bint ebcdic, bint describes) noexcept:
+        """Take what is said of what follows: Format, which is returned, and the others unless they are reserved."""
         cdef int32_t ccsid = read_i32(following + 4, big)
-        self.parts.encoding = read_i32(following, big)
-        if ccsid != MQCCSI_INHERIT:
-            self.parts.ccsid = ccsid
+        if describes:
+            self.parts.encoding = read_i32(following, big)
+            if ccsid != MQCCSI_INHERIT:
+                self.parts.ccsid = ccsid
         self.parts.format = following + 8
         self.parts.format_ebcdic = ebcdic
         return read_format(self.parts.format, ebcdic)
@@ -2063,7 +2068,8 @@ cdef int timestamp_read(Value *value, const uint8_t *at, bint ebcdic) noexcept:
     day = digits[6] * 10 + digits[7]
     if not 1 <= month <= 12 or not 1 <= day <= 31 or digits[8] * 10 + digits[9] > 23:
         return NOTE_FIELD_DATE
-    if digits[10] > 5 or digits[12] > 5:
+    # 60 and 61 are leap seconds: milliseconds since 1970 count them as the first of the next minute.
+    if digits[10] > 5 or digits[12] * 10 + digits[13] > 61:
         return NOTE_FIELD_DATE
     # Days since 1970 in the Gregorian calendar, years beginning in March.
     year -= month <= 2

@@ -130,6 +130,8 @@ class Header(NamedTuple):
         fixed: its length is never another; else StrucLength stands at byte 8.
         following: where Encoding, CodedCharSetId and Format of what follows stand, one behind the other: bytes from its
             start.
+        describes: Encoding and CodedCharSetId are of what follows; else reserved, and what holds for the header holds
+            on.
     """
 
     name: str
@@ -138,15 +140,16 @@ class Header(NamedTuple):
     length: int
     fixed: bool
     following: int = 12
+    describes: bool = True
 
 
-# IBM MQ 9.4, MQDH … MQXQH. MQXQH ends with an MQMD of version 1, which describes what follows. MQSAPH: IBM MQ 9.4,
+# IBM MQ 9.4, MQDH … MQXQH; Encoding (MQLONG) for MQIIH, for MQCIH: reserved. MQXQH ends with an MQMD of version 1, which describes what follows. MQSAPH: IBM MQ 9.4,
 # classes for Java, com.ibm.mq.headers.MQSAPH; its Format: IBM App Connect Enterprise 12, The MQSAPH parser.
 HEADERS = (
     Header("MQDLH", "MQDEAD  ", "DLH ", 172, fixed=True, following=108),
     Header("MQXQH", "MQXMIT  ", "XQH ", 428, fixed=True, following=128),
-    Header("MQIIH", "MQIMS   ", "IIH ", 84, fixed=False),
-    Header("MQCIH", "MQCICS  ", "CIH ", 164, fixed=False),
+    Header("MQIIH", "MQIMS   ", "IIH ", 84, fixed=False, describes=False),
+    Header("MQCIH", "MQCICS  ", "CIH ", 164, fixed=False, describes=False),
     Header("MQWIH", "MQHWIH  ", "WIH ", 120, fixed=False),
     Header("MQRMH", "MQHREF  ", "RMH ", 108, fixed=False),
     Header("MQRFH", "MQHRF   ", "RFH ", 32, fixed=False),
