@@ -16,8 +16,8 @@ from mqsel.formats._mq cimport FILLED, IDENTIFIED, INVALID_NAME, Decoder
 
 from operator import index
 
-from mqsel import errors
 from mqsel.errors import DecodeError
+from mqsel.machine import wordings
 
 cdef enum:
     BROKEN = -1
@@ -54,7 +54,7 @@ cdef class Messages:
     def __cinit__(self, column):
         kind = str(column.type)
         if kind not in ("binary", "large_binary"):
-            raise errors.not_a_column("the message", kind)
+            raise wordings.not_a_column("the message", kind)
         try:
             validity, offsets, content = column.buffers()
             rows, first = len(column), index(column.offset)
@@ -62,16 +62,16 @@ cdef class Messages:
             self.offsets = bytes_of(offsets)
             self.content = bytes_of(content)
         except (TypeError, ValueError, OverflowError, BufferError) as error:
-            raise errors.damaged_column("the message", f"its buffers cannot be read: {error}") from error
+            raise wordings.damaged_column("the message", f"its buffers cannot be read: {error}") from error
         self.large = kind == "large_binary"
         self.nullable = validity is not None
         if first < 0:
-            raise errors.damaged_column("the message", f"it begins at row {first} of its buffers")
+            raise wordings.damaged_column("the message", f"it begins at row {first} of its buffers")
         # Numbers of Python: neither sum can overflow.
         if rows and (first + rows + 1) * (8 if self.large else 4) > self.offsets.shape[0]:
-            raise errors.damaged_column("the message", "its offsets are missing")
+            raise wordings.damaged_column("the message", "its offsets are missing")
         if rows and self.nullable and (first + rows + 7) // 8 > self.validity.shape[0]:
-            raise errors.damaged_column("the message", "it does not say which are null")
+            raise wordings.damaged_column("the message", "it does not say which are null")
         self.first = first if rows else 0
         self.rows = rows  # the last: whoever finds it before it is complete finds no messages
 
@@ -90,7 +90,7 @@ cdef class Messages:
             memcpy(short, at + 4 * (self.first + row), 8)
             pair[0], pair[1] = short[0], short[1]
         if not 0 <= pair[0] <= pair[1] <= self.content.shape[0]:
-            raise errors.damaged_column("the message", "its offsets do not rise", row)
+            raise wordings.damaged_column("the message", "its offsets do not rise", row)
         data[0] = &self.content[0] + pair[0]
         return <Py_ssize_t> (pair[1] - pair[0])
 

@@ -325,7 +325,7 @@ def _explained(matcher: Matcher, argument: str) -> tuple[str, bool]:
             raise MqselError(f"{name}: {why(error)}") from error
     if isinstance(text, bytes) and text[:4] in STRUC_IDS:
         return _explained_bytes(matcher, text)
-    message = formats.decoder("json", matcher.properties)(text)
+    message = matcher.decoder("json")(text)
     try:
         explanation = matcher.explain(message)
     except PropertyTypeError as error:

@@ -8,7 +8,6 @@ executor. Owns no rule of the language. Follows *IBM MQ 9.4, Reason codes*.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable
 from enum import IntEnum
 
 Span = tuple[int, int]
@@ -344,47 +343,6 @@ def wrong_length(found: int, expected: int) -> PropertyTypeError:
     )
 
 
-# ---- batches -----------------------------------------------------------------------------------------------------
-
-
-def not_a_batch(value: object, found: str = "") -> ArgumentError:
-    what = type_name(value)
-    return ArgumentError(
-        f"found a Python {what}{f' ({found})' if found else ''}: expected an Arrow record batch, table or struct array",
-        hint="make one with pyarrow.table({name: values, …}); for dicts and tuples there is filter",
-    )
-
-
-def not_a_column(name: str, arrow_type: str) -> PropertyTypeError:
-    return PropertyTypeError(
-        f"column '{name}' has the Arrow type {arrow_type}: expected bool, int8 to int64, float, double, string, binary "
-        "or null",
-        name=name,
-        value_type=arrow_type,
-        hint="cast it to the type the property has",
-    )
-
-
-def damaged_column(name: str, found: str, index: int | None = None) -> PropertyTypeError:
-    return PropertyTypeError(
-        f"column '{name}' is damaged, {found}: expected Arrow data as its type lays them out",
-        name=name,
-        index=index,
-        hint="ask who made the batch; batch.validate(full=True) tells more",
-    )
-
-
-def two_columns(name: str) -> ArgumentError:
-    return ArgumentError(
-        f"the batch has two columns '{name}': a message has a property once",
-        hint="rename or drop one of them",
-    )
-
-
-def package_missing(what: str, package: str, extra: str) -> MqselError:
-    return MqselError(f"{what} needs {package}, which is not installed", hint=f"pip install 'mqsel[{extra}]'")
-
-
 def shortened(value: object) -> str:
     """Show a value of a message in one short line."""
     try:
@@ -394,131 +352,7 @@ def shortened(value: object) -> str:
     return shown if len(shown) <= 60 else f"{shown[:59]}…"
 
 
-# ---- files -------------------------------------------------------------------------------------------------------
-
-
 def shortened_line(text: str) -> str:
     """Show the first line of what another library says."""
     line = text.strip().partition("\n")[0]
     return line if len(line) <= 200 else f"{line[:199]}…"
-
-
-def column_missing(path: str, name: str) -> FileError:
-    return FileError(
-        f"the file has no column {quoted(name)}", path=path, hint="the files that are read together have one schema"
-    )
-
-
-def column_misfit(path: str, name: str, found: str, wanted: str) -> FileError:
-    return FileError(
-        f"the column {quoted(name)} is {found}: expected {wanted}",
-        path=path,
-        hint="the files that are read together have one schema",
-    )
-
-
-# ---- Spark -------------------------------------------------------------------------------------------------------
-
-
-def unusable_column(name: str) -> ArgumentError:
-    return ArgumentError(
-        f"the column {quoted(name)} cannot be named in an expression: Spark replaces ${{…}} in it",
-        hint="rename the column",
-    )
-
-
-def no_column(name: str, path: str, near: str) -> ArgumentError:
-    return ArgumentError(f"'{name}' is mapped to '{path}': there is no such column{near}")
-
-
-def no_message_column(path: str, near: str) -> ArgumentError:
-    return ArgumentError(f"the messages are in '{path}': there is no such column{near}")
-
-
-def not_binary(path: str, found: str) -> PropertyTypeError:
-    return PropertyTypeError(
-        f"the column of the messages, '{path}', is {found}: expected binary",
-        value_type=found,
-        hint="a text has lost bytes of a message: read the source as binary",
-    )
-
-
-def ambiguous_column(name: str, others: Iterable[str]) -> PropertyTypeError:
-    return PropertyTypeError(
-        f"'{name}' may be any of the columns {', '.join(map(repr, others))}: names of properties are case-sensitive",
-        name=name,
-        hint="set spark.sql.caseSensitive to true, or rename columns",
-    )
-
-
-def column_type(name: str, found: str, hint: str, declared: str | None = None) -> PropertyTypeError:
-    wanted = "a property has no such type" if declared is None else f"it cannot be read as {declared}"
-    return PropertyTypeError(
-        f"the column of property '{name}' is {found}: {wanted}",
-        name=name,
-        value_type=found,
-        hint=hint or "convert it with withColumn, and map the property to that column",
-    )
-
-
-def undeclared(name: str) -> PropertyTypeError:
-    return PropertyTypeError(
-        f"property '{name}' has a type of its own in each row: a column has one",
-        name=name,
-        hint=f"declare it: types={{'{name}': …}}",
-    )
-
-
-def no_road(road: object, roads: Iterable[str]) -> ArgumentError:
-    return ArgumentError(f"road is {road!r}: expected {' or '.join(map(repr, roads))}, or None")
-
-
-def not_native(text: str, reason: str) -> ArgumentError:
-    return ArgumentError(
-        f"{text} has no exact Catalyst expression: {reason}", hint="leave the road to mqsel, or take road='arrow'"
-    )
-
-
-def old_spark(text: str) -> MqselError:
-    return MqselError(
-        f"{quoted(text)} needs an Arrow function: this Spark has none", hint="use Spark 4.1 or later, on both sides"
-    )
-
-
-def endless_batches(name: str, found: str) -> ArgumentError:
-    return ArgumentError(
-        f"{name} is {found}: Spark would never finish the first batch", hint="set it to 1 or more; 10000 is the default"
-    )
-
-
-def no_columns() -> ArgumentError:
-    return ArgumentError("the schema has no columns: the rows would have nothing to show", hint="name at least one")
-
-
-def unknown_option(name: str, known: Iterable[str]) -> ArgumentError:
-    return ArgumentError(f"there is no option {name!r}: choose {', '.join(known)}")
-
-
-def bad_option(name: str, found: str, wanted: Iterable[str]) -> ArgumentError:
-    return ArgumentError(f"the option {name} is {found!r}: expected {', '.join(wanted)}")
-
-
-def option_missing(name: str, hint: str) -> ArgumentError:
-    return ArgumentError(f"the option {name} is missing", hint=hint)
-
-
-def misplaced_option(name: str, kind: str) -> ArgumentError:
-    return ArgumentError(f"the option {name} is not for files of format {kind}", hint="leave it away")
-
-
-def message_trouble(path: str, place: int, error: MqselError, *, is_line: bool) -> FileError:
-    line, offset = (place, 0) if is_line else (None, place)
-    return FileError(error.message, path=path, line=line, offset=offset, hint=error.hint)
-
-
-def bad_tasks(found: object) -> ArgumentError:
-    return ArgumentError(f"tasks is {found!r}: expected a positive integer")
-
-
-def no_batch() -> ArgumentError:
-    return ArgumentError("a profile needs all rows: found a stream, or rows of no DataFrame", hint="profile one batch")

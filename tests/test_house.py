@@ -36,11 +36,11 @@ ROWS = [
 ]
 INSIDE = {
     "language": "dialect wordings operators pattern lexer nodes parser checker selector optimizer",
-    "machine": "opcodes schema _verifier program compiler _opcodes _image _vm _arrow",
+    "machine": "wordings opcodes schema _verifier program compiler _opcodes _image _vm _arrow",
     "formats": "wordings mqmd jms mqrfh2 inspection jsonl records _mq mq __init__",
     "analysis": "explain",
     "files": "wordings opening dumps amqsbcg qload framings parquet parts scan inspection __init__",
-    "spark": "columns native job ship raw plan profile source __init__",
+    "spark": "wordings columns native job ship raw plan profile source __init__",
 }
 TOP = {
     name: level

@@ -103,7 +103,7 @@ def _of_schema(case: Case) -> Truth:
 def _of_json(case: Case) -> Truth:
     matcher = matcher_of(case)
     text = json.dumps({name: value and {"string": value} for name, value in case.message.items()})
-    return matcher.evaluate(formats.decoder("json", matcher)(text))
+    return matcher.evaluate(matcher.decoder("json")(text))
 
 
 SOURCES: dict[str, Callable[[Case], Truth]] = {
@@ -173,7 +173,7 @@ def test_records_of_connectors(case: Case) -> None:
     message = {"properties": case.message, "type": case.message.get("JMSType")}
     matcher = matcher_of(case)
 
-    assert matcher.evaluate(formats.decoder("lenses", matcher)(message)) is case.want
+    assert matcher.evaluate(matcher.decoder("lenses")(message)) is case.want
 
 
 _UNWRITABLE = {"usr.JMSType", "usr.shop.x"}
@@ -186,7 +186,7 @@ def test_bytes(case: Case) -> None:
     matcher = matcher_of(case)
     message = mq.encode({}, case.message)
 
-    assert matcher.evaluate(formats.decoder("mq", matcher)(message)) is case.want
+    assert matcher.evaluate(matcher.decoder("mq")(message)) is case.want
     assert matcher.evaluate(formats.properties(message, [case.name])) is case.want
 
 
@@ -230,7 +230,7 @@ def test_dicts_have_no_structs() -> None:
     matcher = mqsel.compile("usr.color = 'blue'")
 
     assert matcher.evaluate({"usr": {"color": "blue"}}) is UNKNOWN
-    assert matcher.evaluate(formats.decoder("json", matcher)('{"usr": {"color": "blue"}}')) is UNKNOWN
+    assert matcher.evaluate(matcher.decoder("json")('{"usr": {"color": "blue"}}')) is UNKNOWN
 
 
 @pytest.mark.parametrize("rules", CHOICES["headers"])

@@ -10,8 +10,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mqsel import errors
+from mqsel.errors import FileError, quoted, shortened_line
 from mqsel.files.wordings import file_trouble
+from mqsel.machine import wordings
 from mqsel.matcher import Matcher
 from mqsel.names import follow, spellings
 from mqsel.values import Truth
@@ -32,11 +33,11 @@ def trouble_of(path: str) -> Iterator[None]:
     try:
         import pyarrow as pa  # noqa: PLC0415 (optional)
     except ImportError as error:
-        raise errors.package_missing("a Parquet file", "pyarrow", "arrow") from error
+        raise wordings.package_missing("a Parquet file", "pyarrow", "arrow") from error
     try:
         yield
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # OSError: damaged pages too
-        raise file_trouble(path, errors.shortened_line(getattr(error, "strerror", None) or str(error))) from error
+        raise file_trouble(path, shortened_line(getattr(error, "strerror", None) or str(error))) from error
 
 
 def opened(path: str, names: Iterable[str] = ()) -> Any:
@@ -219,7 +220,11 @@ def taken(path: str, group: Group, mask: pa.BooleanArray, names: Sequence[str]) 
         return
     for name in names:
         if name not in group.file.schema_arrow.names:
-            raise errors.column_missing(path, name)
+            raise FileError(
+                f"the file has no column {quoted(name)}",
+                path=path,
+                hint="the files that are read together have one schema",
+            )
     others = [name for name in names if name not in group.table.column_names]
     if not others:
         yield from _batches(group.table.select(names).filter(mask))

@@ -143,8 +143,9 @@ class Header(NamedTuple):
     describes: bool = True
 
 
-# IBM MQ 9.4, MQDH … MQXQH; Encoding (MQLONG) for MQIIH, for MQCIH: reserved. MQXQH ends with an MQMD of version 1, which describes what follows. MQSAPH: IBM MQ 9.4,
-# classes for Java, com.ibm.mq.headers.MQSAPH; its Format: IBM App Connect Enterprise 12, The MQSAPH parser.
+# IBM MQ 9.4, MQDH … MQXQH; Encoding (MQLONG) for MQIIH, for MQCIH: reserved. MQXQH ends with an MQMD of version 1: it
+# describes what follows. MQSAPH: IBM MQ 9.4, classes for Java, com.ibm.mq.headers.MQSAPH; its Format: IBM App Connect
+# Enterprise 12, The MQSAPH parser.
 HEADERS = (
     Header("MQDLH", "MQDEAD  ", "DLH ", 172, fixed=True, following=108),
     Header("MQXQH", "MQXMIT  ", "XQH ", 428, fixed=True, following=128),

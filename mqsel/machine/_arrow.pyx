@@ -30,8 +30,8 @@ from mqsel.machine._vm cimport (
 
 from importlib import import_module
 
-from mqsel import errors
-from mqsel.errors import PropertyTypeError
+from mqsel.errors import ArgumentError, PropertyTypeError
+from mqsel.machine import wordings
 from mqsel.values import TYPES
 
 cdef enum:
@@ -179,7 +179,7 @@ cdef int give_decoded(Column *column, Slot *slot, const uint8_t *data, int64_t s
     try:
         text = PyUnicode_DecodeUTF8(<const char *> data, <Py_ssize_t> size, NULL)
     except UnicodeDecodeError as error:
-        raise errors.damaged_column(<object> column.name, f"its text is not UTF-8: {error.reason}", row) from error
+        raise wordings.damaged_column(<object> column.name, f"its text is not UTF-8: {error.reason}", row) from error
     return give_object(slot, STRING, text)
 
 
@@ -188,7 +188,7 @@ cdef int give_binary(Slot *slot, const uint8_t *data, int64_t size) except -1:
 
 
 cdef int damaged(Column *column, str found, int64_t row) except -1:
-    raise errors.damaged_column(<object> column.name, found, row)
+    raise wordings.damaged_column(<object> column.name, found, row)
 
 
 cdef int column_load(Column *column, int64_t place, int64_t row, Slot *slot) except -1:
@@ -349,11 +349,11 @@ cdef str extension_name(ArrowSchema *schema):
 cdef int take_validity(Column *column, ArrowArray *array, int64_t least) except -1:
     """Take the validity bitmap of an array that has at least so many buffers."""
     if array.n_buffers < least or (least > 0 and array.buffers == NULL):
-        raise errors.damaged_column(<object> column.name, f"it has {array.n_buffers} buffers, its type {least}")
+        raise wordings.damaged_column(<object> column.name, f"it has {array.n_buffers} buffers, its type {least}")
     if least > 0 and array.null_count != 0 and column.rows > 0:
         column.validity = <const uint8_t *> array.buffers[0]
         if column.validity == NULL and array.null_count > 0:
-            raise errors.damaged_column(<object> column.name, "it has nulls, and does not say which")
+            raise wordings.damaged_column(<object> column.name, "it has nulls, and does not say which")
         if column.validity != NULL:
             # A slice has not counted them, and mostly has none.
             column.nulls = min(array.null_count, column.rows)
@@ -367,7 +367,7 @@ cdef int take_validity(Column *column, ArrowArray *array, int64_t least) except 
 cdef int check_length(name, ArrowArray *array, int64_t shift, int64_t rows) except -1:
     """Make sure that an array has the rows a batch needs of it, and that offsets can be added."""
     if not (0 <= array.offset < FAR and shift < FAR and shift + rows <= array.length < FAR):
-        raise errors.damaged_column(name, f"it has {array.length} rows, the batch needs {shift + rows}")
+        raise wordings.damaged_column(name, f"it has {array.length} rows, the batch needs {shift + rows}")
     return 0
 
 
@@ -400,7 +400,7 @@ cdef class Batch:
         schema = <ArrowSchema *> PyCapsule_GetPointer(self.capsules[0], b"arrow_schema")
         array = <ArrowArray *> PyCapsule_GetPointer(self.capsules[1], b"arrow_array")
         if schema.release == NULL or array.release == NULL:
-            raise errors.not_a_batch(batch, "its data were released")
+            raise wordings.not_a_batch(batch, "its data were released")
         self.schema = schema
         self.array = array
         self.release_schema = schema.release
@@ -408,9 +408,9 @@ cdef class Batch:
         schema.release = NULL
         array.release = NULL
         if not is_struct(schema):
-            raise errors.not_a_batch(batch, f"it is of the Arrow type {type_name(schema)}")
+            raise wordings.not_a_batch(batch, f"it is of the Arrow type {type_name(schema)}")
         if not 0 <= array.length < FAR:
-            raise errors.not_a_batch(batch, f"it has {array.length} rows")
+            raise wordings.not_a_batch(batch, f"it has {array.length} rows")
         self.rows = array.length
         self.columns = <Column **> calloc(image.slot_count + 1, sizeof(Column *))
         if self.columns == NULL:
@@ -503,7 +503,7 @@ cdef class Batch:
         extension = extension_name(schema)
         twice = schema.dictionary != NULL and schema.dictionary.dictionary != NULL
         if kind is None or extension is not None or twice:
-            raise errors.not_a_column(name, extension or type_name(schema))
+            raise wordings.not_a_column(name, extension or type_name(schema))
         check_length(name, array, shift, rows)
         column = self.new_column(name, kind, array.offset + shift, rows)
         if column.kind == NULLS:
@@ -511,13 +511,13 @@ cdef class Batch:
         take_validity(column, array, 3 if column.kind >= TEXTS else 2)
         column.values = array.buffers[1]
         if column.values == NULL and rows > 0:
-            raise errors.damaged_column(name, "it has no values")
+            raise wordings.damaged_column(name, "it has no values")
         if schema.dictionary != NULL:
             words = array.dictionary
             if words == NULL or words.length < 0:
-                raise errors.damaged_column(name, "it has no dictionary")
+                raise wordings.damaged_column(name, "it has no dictionary")
             if words.release == NULL or schema.dictionary.release == NULL:
-                raise errors.damaged_column(name, "its dictionary was released")
+                raise wordings.damaged_column(name, "its dictionary was released")
             column.index = column.kind
             column.kind = INDICES
             column.inner = self.bind(name, schema.dictionary, words, 0, words.length)
@@ -544,10 +544,10 @@ cdef class Batch:
             fetch(&column.size, column.values, column.offset + column.rows)
         column.content = <const uint8_t *> array.buffers[2]
         if not 0 <= start <= column.size:
-            raise errors.damaged_column(<object> column.name, "its offsets do not rise")
+            raise wordings.damaged_column(<object> column.name, "its offsets do not rise")
         if column.content == NULL:
             if column.size > 0:
-                raise errors.damaged_column(<object> column.name, "it has no content")
+                raise wordings.damaged_column(<object> column.name, "it has no content")
             column.content = b""
         column.ahead = AHEAD
         if column.size - start <= AHEAD and is_ascii(column.content + start, column.size - start):
@@ -562,10 +562,10 @@ cdef class Batch:
         column.sizes = array.buffers[array.n_buffers - 1]
         for number in range(column.count):
             if column.sizes == NULL:
-                raise errors.damaged_column(<object> column.name, "it does not give the sizes of its buffers")
+                raise wordings.damaged_column(<object> column.name, "it does not give the sizes of its buffers")
             fetch(&size, column.sizes, number)
             if size > 0 and column.contents[number] == NULL:
-                raise errors.damaged_column(<object> column.name, "it has no content")
+                raise wordings.damaged_column(<object> column.name, "it has no content")
         return 0
 
 
@@ -574,9 +574,9 @@ cdef tuple capsules_of(object batch):
     try:
         schema, array = batch.__arrow_c_array__()
     except Exception as error:
-        raise errors.not_a_batch(batch, f"{type(error).__name__}: {error}") from error
+        raise wordings.not_a_batch(batch, f"{type(error).__name__}: {error}") from error
     if not PyCapsule_IsValid(schema, b"arrow_schema") or not PyCapsule_IsValid(array, b"arrow_array"):
-        raise errors.not_a_batch(batch, "__arrow_c_array__ gave no pair of capsules")
+        raise wordings.not_a_batch(batch, "__arrow_c_array__ gave no pair of capsules")
     return schema, array
 
 
@@ -592,25 +592,28 @@ cdef int64_t child_find(name, bytes path, ArrowSchema *schema, ArrowArray *array
     cdef size_t length = len(path)
     cdef const char *given
     if schema.n_children > 0 and (schema.children == NULL or array.children == NULL):
-        raise errors.damaged_column(name, "its struct has no fields, and gives their number")
+        raise wordings.damaged_column(name, "its struct has no fields, and gives their number")
     if schema.n_children != array.n_children:
-        raise errors.damaged_column(
+        raise wordings.damaged_column(
             name, f"its struct has {array.n_children} arrays, and types for {schema.n_children}"
         )
     for place in range(schema.n_children):
         if schema.children[place] == NULL or schema.children[place].release == NULL:
-            raise errors.damaged_column(name, f"field {place} of its struct has no type")
+            raise wordings.damaged_column(name, f"field {place} of its struct has no type")
         given = schema.children[place].name
         if given != NULL and strncmp(given, wanted, length) == 0 and strlen(given) == length:
             if found >= 0:
-                raise errors.two_columns(name)
+                raise ArgumentError(
+                    f"the batch has two columns '{name}': a message has a property once",
+                    hint="rename or drop one of them",
+                )
             found = place
     return found
 
 
 cdef ArrowArray *child_at(name, ArrowArray *array, int64_t place) except NULL:
     if array.children[place] == NULL or array.children[place].release == NULL:
-        raise errors.damaged_column(name, "its array is missing")
+        raise wordings.damaged_column(name, "its array is missing")
     return array.children[place]
 
 
@@ -738,7 +741,7 @@ cdef object library(str caller):
     try:
         return import_module("pyarrow")
     except ImportError as error:
-        raise errors.package_missing(caller, "pyarrow", "arrow") from error
+        raise wordings.package_missing(caller, "pyarrow", "arrow") from error
 
 
 cdef list selections_of_all(pyarrow, Machine machine, batch, bint three_valued):
@@ -767,7 +770,7 @@ def _chunks(pyarrow, batch):
     except MemoryError:
         raise
     except Exception as error:
-        raise errors.not_a_batch(batch, f"{type(error).__name__}: {error}") from error
+        raise wordings.not_a_batch(batch, f"{type(error).__name__}: {error}") from error
 
 
 cdef object boolean_array(pyarrow, bytes given, validity):

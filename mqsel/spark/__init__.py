@@ -6,10 +6,10 @@
 
 from importlib.util import find_spec
 
-from mqsel import errors
+from mqsel.machine.wordings import package_missing
 
 if find_spec("pyspark") is None:
-    raise errors.package_missing("mqsel.spark", "pyspark", "spark")
+    raise package_missing("mqsel.spark", "pyspark", "spark")
 
 from mqsel.spark.columns import Layout, Source, layout
 from mqsel.spark.plan import Plan, column, plan, properties

@@ -12,11 +12,11 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mqsel import errors
-from mqsel.errors import ArgumentError
-from mqsel.formats import wordings
+from mqsel.errors import ArgumentError, PropertyTypeError
 from mqsel.formats.records import CONNECT, SCHEMAS, Header, Members
+from mqsel.formats.wordings import unknown_schema, unknown_type
 from mqsel.names import follow, look_up, spellings
+from mqsel.spark import wordings
 from mqsel.values import JAVA_WORDS, TYPES
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ def is_writable(text: str) -> bool:
 
 def _identifier(name: str) -> str:
     if "${" in name or not is_writable(name):
-        raise errors.unusable_column(name)
+        raise wordings.unusable_column(name)
     return f"`{name.replace('`', '``')}`"
 
 
@@ -189,11 +189,11 @@ def layout(
             kinds[name] = kind
     for name, kind in kinds.items():
         if kind not in SPARK_TYPES:
-            raise wordings.unknown_type(name, kind, SPARK_TYPES)
+            raise unknown_type(name, kind, SPARK_TYPES)
     if record is None:
         return Layout(found, kinds, {}, None if members is None else Members(_steps(members)), _steps(within), None)
     if record not in SCHEMAS:
-        raise wordings.unknown_schema(record, SCHEMAS)
+        raise unknown_schema(record, SCHEMAS)
     schema = SCHEMAS[record]
     own = schema.members if members is None else schema.members._replace(path=_steps(members))
     return Layout(found, kinds, {one.name: one for one in schema.headers}, own, _steps(within), schema.null)
@@ -274,7 +274,7 @@ class Sources:
         if path is not None:
             found = self._follow((path,)) or self._follow(_steps(path))
             if found is None:
-                raise errors.no_column(name, path, self._near(path))
+                raise wordings.no_column(name, path, self._near(path))
             return self._typed(name, found, declared, None)
         if header is not None:
             found = self._follow((*self._layout.within, *header.path))
@@ -284,7 +284,7 @@ class Sources:
             holder = self._follow((*self._layout.within, *members.path))
             if holder is None:
                 path = ".".join((*self._layout.within, *members.path))
-                raise errors.no_column(name, path, self._near(path))
+                raise wordings.no_column(name, path, self._near(path))
             found = self._step(holder, spelled[0])
             if found is None:
                 return self._absent(name)
@@ -302,9 +302,14 @@ class Sources:
         """
         found = self._follow((path,)) or self._follow(_steps(path))
         if found is None:
-            raise errors.no_message_column(path, self._near(path))
+            raise ArgumentError(f"the messages are in '{path}': there is no such column{self._near(path)}")
         if type(found.type).__name__ != "BinaryType":
-            raise errors.not_binary(path, found.type.simpleString())
+            kind = found.type.simpleString()
+            raise PropertyTypeError(
+                f"the column of the messages, '{path}', is {kind}: expected binary",
+                value_type=kind,
+                hint="a text has lost bytes of a message: read the source as binary",
+            )
         return found.sql
 
     def _follow(self, steps: Iterable[str]) -> _Found | None:
@@ -342,7 +347,12 @@ class Sources:
             return None
         others = [field.name for field in found.type.fields if field.name.lower() == name.lower()]
         if len(fields) > 1 or (len(others) > 1 and not self._is_case_sensitive):
-            raise errors.ambiguous_column(name, others)
+            raise PropertyTypeError(
+                f"'{name}' may be any of the columns {', '.join(map(repr, others))}: "
+                "names of properties are case-sensitive",
+                name=name,
+                hint="set spark.sql.caseSensitive to true, or rename columns",
+            )
         text = _identifier(name)
         declared = (fields[0].metadata or {}).get("__CHAR_VARCHAR_TYPE_STRING", "")
         return _Found(_padded(fields[0].dataType, declared), f"{found.sql}.{text}" if found.sql else text)
@@ -461,7 +471,7 @@ def _is_plain_string(kind: Any, name: str, holder: _Found) -> bool:
     Raises: PropertyTypeError: they are padded, so that no name would be found.
     """
     if type(kind).__name__ == "CharType":
-        raise errors.column_type(name, holder.type.simpleString(), "its keys are padded: cast them to string")
+        raise wordings.column_type(name, holder.type.simpleString(), "its keys are padded: cast them to string")
     return type(kind).__name__ in ("StringType", "VarcharType") and not _collation(kind)
 
 
@@ -469,7 +479,7 @@ def _json_path(name: str) -> str:
     """Write the path to a member of a variant."""
     quote = '"' if "'" in name else "'"
     if quote in name or not is_writable(name):
-        raise errors.unusable_column(name)
+        raise wordings.unusable_column(name)
     return text_literal(f"$[{quote}{name}{quote}]")
 
 
@@ -501,7 +511,7 @@ def _static(name: str, found: _Found, declared: str | None, null: str | None) ->
         # The padding belongs to the column, not to the value; only the owner knows whether blanks do.
         if declared is None:
             hint = f"declare it: types={{'{name}': 'string'}} drops the padding"
-            raise errors.column_type(name, spark_type.simpleString(), hint)
+            raise wordings.column_type(name, spark_type.simpleString(), hint)
         sql, class_name = f"rtrim({sql})", "StringType"
     if class_name in ("StringType", "VarcharType") and _collation(spark_type):
         sql = f"collate({sql}, 'UTF8_BINARY')"
@@ -521,7 +531,7 @@ def _static(name: str, found: _Found, declared: str | None, null: str | None) ->
     conversions = _FROM_TEXT if class_name == "StringType" else _conversions(spark_type)
     if declared is None or declared not in conversions:
         hint = f"declare it as {' or '.join(conversions)}: types={{'{name}': …}}" if conversions else ""
-        raise errors.column_type(name, spark_type.simpleString(), hint, declared)
+        raise wordings.column_type(name, spark_type.simpleString(), hint, declared)
     text = conversions[declared]
     if text.count("{0}") > 1 and ("(" in sql or "[" in sql):
         return Source(name, declared, looked_up(sql, text.format(VALUE)), raw)

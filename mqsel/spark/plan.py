@@ -13,12 +13,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import mqsel.matcher
-from mqsel import errors
+from mqsel.errors import ArgumentError, quoted
 from mqsel.language.dialect import IBM_MQ, Dialect
 from mqsel.language.nodes import And, unparse
 from mqsel.language.optimizer import optimize
 from mqsel.language.selector import Selector, read_selector
 from mqsel.machine.compiler import lower
+from mqsel.spark import wordings
 from mqsel.spark.columns import Layout, Place, Source, Sources, setting
 from mqsel.spark.native import MAX_LENGTH, MAX_TESTS, NoTranslation, condition, final, joined, tests
 from mqsel.spark.raw import Messages, message_column, message_properties, message_sources, message_text
@@ -132,7 +133,7 @@ def plan(
     Raises: what `column` raises.
     """
     if road not in (None, *ROADS):
-        raise errors.no_road(road, ROADS)
+        raise ArgumentError(f"road is {road!r}: expected {' or '.join(map(repr, ROADS))}, or None")
     whole = read_selector(mqsel.matcher.compile(selector, dialect=dialect).selector, dialect)
     if isinstance(properties, Messages):
         return _message_plan(whole, rows, properties, road)
@@ -142,7 +143,7 @@ def plan(
     native, rest, why = _divided(whole, sources, road)
     if rest is not None:
         if road == "native":
-            raise errors.not_native(*why[0])
+            raise wordings.not_native(*why[0])
         check_batches(rows)
     return Plan(
         selector,
@@ -160,9 +161,9 @@ def plan(
 def _message_plan(selector: Selector, rows: DataFrame | StructType, messages: Messages, road: str | None) -> Plan:
     """Plan for raw messages: also one that reads no property, since what cannot be read is not selected."""
     sql = message_text(rows, messages)
-    why = (errors.quoted(selector.text), f"its properties are in the bytes of the messages in {sql}")
+    why = (quoted(selector.text), f"its properties are in the bytes of the messages in {sql}")
     if road == "native":
-        raise errors.not_native(*why)
+        raise wordings.not_native(*why)
     check_batches(rows)
     sources = message_sources(dict.fromkeys(selector.names.values()), sql)
     return Plan(
@@ -187,7 +188,7 @@ def _divided(
     rest: list[Selector] = []
     why: list[tuple[str, str]] = []
     if road == "arrow" and selector.names:
-        return [], selector, [(errors.quoted(unparse(selector.node)), "the Arrow road is forced")]
+        return [], selector, [(quoted(unparse(selector.node)), "the Arrow road is forced")]
     length = number = 0
     for node in selector.node.operands if isinstance(selector.node, And) else (selector.node,):
         part = selector.part(node)
@@ -207,7 +208,7 @@ def _divided(
             continue
         rest.append(part)
         if len(why) < MAX_REASONS:
-            why.append((errors.quoted(unparse(node)), reason))
+            why.append((quoted(unparse(node)), reason))
     if len(rest) > 1:
         return native, selector.part(And(tuple([part.node for part in rest]), selector.node.span)), why
     return native, rest[0] if rest else None, why
@@ -231,7 +232,10 @@ def check_batches(rows: Any) -> None:
     name = "spark.sql.execution.arrow.maxRecordsPerBatch"
     found = setting(None if type(rows).__name__ == "StructType" else rows, name)
     if found and int(found) <= 0:
-        raise errors.endless_batches(name, found)
+        raise ArgumentError(
+            f"{name} is {found}: Spark would never finish the first batch",
+            hint="set it to 1 or more; 10000 is the default",
+        )
 
 
 def arrow_column(selector: Selector, sources: Iterable[Source]) -> Column:
@@ -239,7 +243,7 @@ def arrow_column(selector: Selector, sources: Iterable[Source]) -> Column:
     from pyspark.sql import functions as F  # noqa: N812, PLC0415 (optional; its usual name)
 
     if not hasattr(F, "arrow_udf"):
-        raise errors.old_spark(unparse(selector.node))
+        raise wordings.old_spark(unparse(selector.node))
     program = lower(optimize(selector))
     columns: list[Column] = []
     layout: list[tuple[str, list[str]]] = []
@@ -282,7 +286,7 @@ def properties(
     for name in names:
         source = found.source(name)
         if not source.kind:
-            raise errors.undeclared(name)
+            raise wordings.undeclared(name)
         made.append(F.expr(source.sql).alias(name))
     for warning in found.warnings:
         warnings.warn(warning, stacklevel=2)

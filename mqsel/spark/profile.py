@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import mqsel.matcher
-from mqsel import errors
+from mqsel.errors import ArgumentError
 from mqsel.language.dialect import IBM_MQ, Dialect
 from mqsel.language.nodes import And, Identifier, IsNull, Node, Not, Or, children, unparse
 from mqsel.language.selector import Selector, read_selector
@@ -140,7 +140,9 @@ def profile(
 
     whole = read_selector(mqsel.matcher.compile(selector, dialect=dialect).selector, dialect)
     if getattr(rows, "isStreaming", True):
-        raise errors.no_batch()
+        raise ArgumentError(
+            "a profile needs all rows: found a stream, or rows of no DataFrame", hint="profile one batch"
+        )
     parts = _parts(whole.node)
     if isinstance(properties, Messages):
         check_batches(rows)

@@ -14,7 +14,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import mqsel.matcher
-from mqsel import _messages, errors
+from mqsel import _messages
 from mqsel.errors import ArgumentError, DecodeError
 from mqsel.formats import decoder, first_note
 from mqsel.formats._mq import Decoder
@@ -27,8 +27,10 @@ from mqsel.language.optimizer import optimize
 from mqsel.language.selector import Selector
 from mqsel.machine.compiler import lower
 from mqsel.machine.program import Program
+from mqsel.machine.wordings import damaged_column
 from mqsel.matcher import Matcher, rule_of_names
 from mqsel.names import DESCRIPTOR, MQMD_TYPES, look_up
+from mqsel.spark import wordings
 from mqsel.spark.columns import SPARK_TYPES, Source, Sources
 from mqsel.spark.ship import arrow_function
 from mqsel.values import Float32
@@ -170,7 +172,7 @@ def message_properties(rows: DataFrame | StructType, names: Sequence[str], messa
     for name in names:
         kind = look_up(messages.types, name) or KINDS.get(name)
         if kind is None:
-            raise errors.undeclared(name)
+            raise wordings.undeclared(name)
         kinds[name] = kind
     if not kinds:
         return []
@@ -185,7 +187,7 @@ def _column(program: bytes, options: str, task: str, returned: str, text: str) -
     from pyspark.sql import functions as F  # noqa: N812, PLC0415 (optional; its usual name)
 
     if not hasattr(F, "arrow_udf"):
-        raise errors.old_spark("a column of messages")
+        raise wordings.old_spark("a column of messages")
     made: Column = F.arrow_udf(arrow_function(program, options, f"mqsel.spark.raw:{task}"), returned)(F.expr(text))
     return made
 
@@ -228,7 +230,7 @@ def _messages_of(column: pa.Array) -> _messages.Messages:
     try:
         column.validate()  # holds the last offset against the size of the buffers
     except pa.ArrowInvalid as error:
-        raise errors.damaged_column("the message", str(error)) from error
+        raise damaged_column("the message", str(error)) from error
     fitting = column if column.type in (pa.binary(), pa.large_binary()) else column.cast(pa.binary())
     return _messages.Messages(fitting)
 

@@ -14,7 +14,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from mqsel import errors
+from mqsel.errors import ArgumentError, PropertyTypeError
+from mqsel.machine import wordings
 from mqsel.machine.program import FORMAT_VERSION, VERSION, Program
 from mqsel.matcher import Matcher
 from mqsel.spark.job import reason
@@ -69,7 +70,7 @@ def arrow_function(program: bytes, layout: str, task: str = "mqsel.spark.ship:ev
     try:
         import pyarrow as pa  # noqa: PLC0415 (optional)
     except ImportError as error:
-        raise errors.package_missing("the Arrow road", "pyarrow", "spark") from error
+        raise wordings.package_missing("the Arrow road", "pyarrow", "spark") from error
 
     check = guard()
 
@@ -102,7 +103,7 @@ def evaluate(program: bytes, layout: str, columns: Sequence[pa.Array]) -> pa.Boo
     matcher, properties = _loaded(program, layout)
     try:
         return _truths(matcher, properties, columns)
-    except errors.PropertyTypeError:
+    except PropertyTypeError:
         # Spark checks no text. Where one is no UTF-8 both roads read U+FFFD, as Spark itself shows it.
         readable = [_readable(column) for column in columns]
         if all(one is other for one, other in zip(readable, columns, strict=True)):
@@ -277,7 +278,7 @@ def check_cluster(spark: SparkSession, *, tasks: int | None = None) -> Cluster:
         cores = spark.range(1 << 16).select(F.spark_partition_id()).distinct().count()
         tasks = 4 * cores
     if type(tasks) is not int or tasks < 1:
-        raise errors.bad_tasks(tasks)
+        raise ArgumentError(f"tasks is {tasks!r}: expected a positive integer")
 
     def look(_number):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
         import json  # noqa: PLC0415 (travels by value)

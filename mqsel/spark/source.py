@@ -18,8 +18,8 @@ from pyspark.sql.datasource import DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
 import mqsel.matcher
-from mqsel import errors, formats
-from mqsel.errors import FileError, MqselError
+from mqsel import formats
+from mqsel.errors import ArgumentError, FileError, MqselError
 from mqsel.files import parquet
 from mqsel.files.dumps import Piece
 from mqsel.files.framings import FORMATS, each
@@ -29,6 +29,7 @@ from mqsel.formats._mq import Decoder as MQDecoder
 from mqsel.formats.records import SCHEMAS
 from mqsel.language.dialect import PRESETS
 from mqsel.names import look_up
+from mqsel.spark import wordings
 from mqsel.spark.columns import SPARK_TYPES, Sources, is_writable
 from mqsel.spark.ship import guard
 from mqsel.values import TYPE_NAMES, TYPES
@@ -72,24 +73,24 @@ class DataSource(SparkDataSource):
         given = {name.lower(): text for name, text in options.items()}
         for name in given:
             if name not in (*OPTIONS, "paths"):
-                raise errors.unknown_option(name, OPTIONS)
+                raise ArgumentError(f"there is no option {name!r}: choose {', '.join(OPTIONS)}")
         if "selector" not in given:
-            raise errors.option_missing("selector", "set it to '' to select everything")
+            raise wordings.option_missing("selector", "set it to '' to select everything")
         if "path" not in given and "paths" not in given:
-            raise errors.option_missing("path", "name a file, a directory or a pattern: load(path)")
+            raise wordings.option_missing("path", "name a file, a directory or a pattern: load(path)")
         self._paths = [given["path"]] if "path" in given else []
         self._paths += json.loads(given.get("paths", "[]"))
         dialect = given.get("dialect", "IBM_MQ").upper().replace("-", "_")
         if dialect not in PRESETS:
-            raise errors.bad_option("dialect", given["dialect"], PRESETS)
+            raise wordings.bad_option("dialect", given["dialect"], PRESETS)
         self._matcher = mqsel.matcher.compile(given["selector"], dialect=PRESETS[dialect])
         kind = given.get("format", "").lower()
         self._kind = _ALIASES.get(kind, kind)
         if self._kind not in ("", *FORMATS):
-            raise errors.bad_option("format", given["format"], FORMATS)
+            raise wordings.bad_option("format", given["format"], FORMATS)
         self._is_skipping = given.get("errors", "raise") == "skip"
         if given.get("errors", "raise") not in ("raise", "skip"):
-            raise errors.bad_option("errors", given["errors"], ("raise", "skip"))
+            raise wordings.bad_option("errors", given["errors"], ("raise", "skip"))
         self._columns = given.get("columns", "")
         self._types = _declared(given.get("types", ""))
         if self._kind:
@@ -107,7 +108,9 @@ class DataSource(SparkDataSource):
 
     def reader(self, schema: StructType) -> DataSourceReader:
         if not schema.fields:
-            raise errors.no_columns()
+            raise ArgumentError(
+                "the schema has no columns: the rows would have nothing to show", hint="name at least one"
+            )
         files = self._files()
         if self._kind == "parquet":
             self._checked(files[0])
@@ -134,9 +137,9 @@ class DataSource(SparkDataSource):
 
     def _check_kind(self) -> None:
         if self._types and self._kind not in SCHEMAS:
-            raise errors.misplaced_option("types", self._kind)
+            raise wordings.misplaced_option("types", self._kind)
         if self._columns and self._kind == "parquet":
-            raise errors.misplaced_option("columns", self._kind)
+            raise wordings.misplaced_option("columns", self._kind)
 
     def _checked(self, file: str) -> StructType:
         """Give the schema of a Parquet file whose columns the selector can read."""
@@ -154,7 +157,7 @@ class DataSource(SparkDataSource):
                 try:
                     schema = schema.add(from_arrow_schema(arrow.empty_table().select([field.name]).schema)[0])
                 except Exception as error:  # classes of errors differ by version
-                    raise errors.column_misfit(file, field.name, str(field.type), "a type that Spark has") from error
+                    raise wordings.column_misfit(file, field.name, str(field.type), "a type that Spark has") from error
         read = [arrow.field(name) for name in parquet.columns_read(self._matcher, arrow)]
         if read:
             self._matcher.match_batch(pa.table({field.name: pa.nulls(1, field.type) for field in read}))
@@ -192,7 +195,7 @@ def _declared(text: str) -> dict[str, str]:
     for one in filter(None, map(str.strip, text.split(","))):
         name, _, kind = one.rpartition("=")
         if not name.strip() or kind.strip() not in TYPE_NAMES:
-            raise errors.bad_option("types", one, ["NAME=TYPE, … with types " + " ".join(TYPE_NAMES)])
+            raise wordings.bad_option("types", one, ["NAME=TYPE, … with types " + " ".join(TYPE_NAMES)])
         found[name.strip()] = kind.strip()
     return found
 
@@ -315,7 +318,8 @@ def _place_of(kind: str) -> str:
 
 def _placed(part: Part, piece: Piece | None, error: MqselError) -> FileError:
     assert piece is not None
-    return errors.message_trouble(part.path, piece.place, error, is_line=_place_of(part.format) == "line")
+    line, offset = (piece.place, 0) if _place_of(part.format) == "line" else (None, piece.place)
+    return FileError(error.message, path=part.path, line=line, offset=offset, hint=error.hint)
 
 
 # ---- columns ---------------------------------------------------------------------------------------------------------
@@ -357,9 +361,9 @@ def _readings(schema: StructType) -> dict[str, Callable[[Any], Any]]:
     for field in schema.fields:
         said = field.dataType.simpleString()
         if said not in _KINDS:
-            raise errors.column_type(field.name, said, f"types are {', '.join(_KINDS)}")
+            raise wordings.column_type(field.name, said, f"types are {', '.join(_KINDS)}")
         if places.get(field.name, said) != said:
-            raise errors.column_type(field.name, said, f"it is {places[field.name]}", places[field.name])
+            raise wordings.column_type(field.name, said, f"it is {places[field.name]}", places[field.name])
         found[field.name] = _READINGS[_KINDS[said]]
     return found
 
@@ -381,5 +385,5 @@ def _cast(path: str, batch: Any, wanted: Any) -> Any:
         try:
             columns.append(column if column.type.equals(field.type) else column.cast(field.type))
         except pa.ArrowException as error:
-            raise errors.column_misfit(path, field.name, str(column.type), str(field.type)) from error
+            raise wordings.column_misfit(path, field.name, str(column.type), str(field.type)) from error
     return pa.RecordBatch.from_arrays(columns, schema=wanted)

@@ -1,0 +1,68 @@
+"""What is said of columns, options and sessions of Spark: the wordings that are needed more than once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from mqsel.errors import ArgumentError, FileError, MqselError, PropertyTypeError, quoted
+
+
+def unusable_column(name: str) -> ArgumentError:
+    return ArgumentError(
+        f"the column {quoted(name)} cannot be named in an expression: Spark replaces ${{…}} in it",
+        hint="rename the column",
+    )
+
+
+def no_column(name: str, path: str, near: str) -> ArgumentError:
+    return ArgumentError(f"'{name}' is mapped to '{path}': there is no such column{near}")
+
+
+def column_type(name: str, found: str, hint: str, declared: str | None = None) -> PropertyTypeError:
+    wanted = "a property has no such type" if declared is None else f"it cannot be read as {declared}"
+    return PropertyTypeError(
+        f"the column of property '{name}' is {found}: {wanted}",
+        name=name,
+        value_type=found,
+        hint=hint or "convert it with withColumn, and map the property to that column",
+    )
+
+
+def undeclared(name: str) -> PropertyTypeError:
+    return PropertyTypeError(
+        f"property '{name}' has a type of its own in each row: a column has one",
+        name=name,
+        hint=f"declare it: types={{'{name}': …}}",
+    )
+
+
+def not_native(text: str, reason: str) -> ArgumentError:
+    return ArgumentError(
+        f"{text} has no exact Catalyst expression: {reason}", hint="leave the road to mqsel, or take road='arrow'"
+    )
+
+
+def old_spark(text: str) -> MqselError:
+    return MqselError(
+        f"{quoted(text)} needs an Arrow function: this Spark has none", hint="use Spark 4.1 or later, on both sides"
+    )
+
+
+def column_misfit(path: str, name: str, found: str, wanted: str) -> FileError:
+    return FileError(
+        f"the column {quoted(name)} is {found}: expected {wanted}",
+        path=path,
+        hint="the files that are read together have one schema",
+    )
+
+
+def bad_option(name: str, found: str, wanted: Iterable[str]) -> ArgumentError:
+    return ArgumentError(f"the option {name} is {found!r}: expected {', '.join(wanted)}")
+
+
+def option_missing(name: str, hint: str) -> ArgumentError:
+    return ArgumentError(f"the option {name} is missing", hint=hint)
+
+
+def misplaced_option(name: str, kind: str) -> ArgumentError:
+    return ArgumentError(f"the option {name} is not for files of format {kind}", hint="leave it away")
