@@ -19,6 +19,7 @@ from mqsel.language import optimizer
 from mqsel.language.selector import read_selector
 from mqsel.machine import compiler, opcodes, program
 from mqsel.machine.opcodes import TABLE
+from mqsel.values import MQTYPE, TYPES
 
 PACKAGE = Path(mqsel.__file__).parent
 
@@ -192,6 +193,15 @@ def test_no_unit_counts_on_the_numbers_of_opcodes() -> None:
     ]
 
     assert found == []
+
+
+def test_types_have_one_number() -> None:
+    """The numbers of types that C code is compiled with are those of the table, and each type has one."""
+    sources = [path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.p[xy]*") if path.suffix != ".py"]
+    found = [pair for text in sources for pair in re.findall(r"^ +(MQTYPE_\w+) = (\d+)", text, re.MULTILINE)]
+
+    assert sorted(found) == sorted((row.number.name, str(row.number.value)) for row in TYPES)
+    assert [row.number for row in TYPES] == list(MQTYPE)
 
 
 def test_every_opcode_occurs_in_a_vector() -> None:

@@ -72,48 +72,20 @@ def _fields(types: Mapping[str, str], **defaults: Any) -> tuple[Field, ...]:
 
 
 _EMPTY: dict[str, Any] = {"MQLONG": 0, "MQCHAR": "", "MQBYTE": b""}
-_VERSION_2 = {"MsgSeqNumber": 1, "OriginalLength": MQOL_UNDEFINED}
+_START = {"StrucId": "MQCHAR4", "Version": "MQLONG"}
 _FOLLOWING = {"Encoding": "MQLONG", "CodedCharSetId": "MQLONG", "Format": "MQCHAR8"}
+_DEFAULTS = {"Encoding": 546, "CodedCharSetId": 1208, "MsgSeqNumber": 1, "OriginalLength": MQOL_UNDEFINED}
 
-MQMD = _fields(
-    MQMD_FIELDS,
-    StrucId="MD  ",
-    Version=1,
-    MsgType=8,
-    Expiry=MQEI_UNLIMITED,
-    Encoding=546,
-    CodedCharSetId=1208,
-    Priority=4,
-    **_VERSION_2,
-)
+MQMD = _fields(MQMD_FIELDS, StrucId="MD  ", Version=1, MsgType=8, Expiry=MQEI_UNLIMITED, Priority=4, **_DEFAULTS)
 
 MQMDE = _fields(
-    {
-        "StrucId": "MQCHAR4",
-        "Version": "MQLONG",
-        "StrucLength": "MQLONG",
-        **_FOLLOWING,
-        "Flags": "MQLONG",
-        **MQMD_VERSION_2,
-    },
-    StrucId="MDE ",
-    Version=2,
-    StrucLength=MQMDE_LENGTH_2,
-    Encoding=546,
-    CodedCharSetId=1208,
-    **_VERSION_2,
+    {**_START, "StrucLength": "MQLONG", **_FOLLOWING, "Flags": "MQLONG", **MQMD_VERSION_2},
+    **{**_DEFAULTS, "StrucId": "MDE ", "Version": 2, "StrucLength": MQMDE_LENGTH_2},
 )
 
+_PUT = {name: MQMD_FIELDS[name] for name in ("PutApplType", "PutApplName", "PutDate", "PutTime")}
 MQDLH = _fields(
-    {
-        "StrucId": "MQCHAR4",
-        "Version": "MQLONG",
-        "Reason": "MQLONG",
-        "DestQName": "MQCHAR48",
-        "DestQMgrName": "MQCHAR48",
-        **_FOLLOWING,
-        **{name: MQMD_FIELDS[name] for name in ("PutApplType", "PutApplName", "PutDate", "PutTime")},
-    },
+    {**_START, "Reason": "MQLONG", "DestQName": "MQCHAR48", "DestQMgrName": "MQCHAR48", **_FOLLOWING, **_PUT},
     StrucId="DLH ",
     Version=1,
 )

@@ -7,6 +7,7 @@ again and says what a worker lacks. Knows how files become rows of Arrow. Follow
 
 from __future__ import annotations
 
+import functools
 import inspect
 import json
 import logging
@@ -325,10 +326,8 @@ def _placed(part: Part, piece: Piece | None, error: MqselError) -> FileError:
 # ---- columns ---------------------------------------------------------------------------------------------------------
 
 
-def _integers(low: int, high: int) -> Callable[[Any], Any]:
-    return lambda value: (
-        int(value) if isinstance(value, int) and not isinstance(value, bool) and low <= value <= high else None
-    )
+def _integer(low: int, high: int, value: Any) -> int | None:
+    return int(value) if isinstance(value, int) and not isinstance(value, bool) and low <= value <= high else None
 
 
 def _float(value: Any) -> float | None:
@@ -343,7 +342,7 @@ def _float32(value: Any) -> float | None:
 # For the type of a column, the value of a property as it takes it; None if it does not.
 _READINGS: dict[str, Callable[[Any], Any]] = {
     "boolean": lambda value: value if isinstance(value, bool) else None,
-    **{row.name: _integers(*row.range) for row in TYPES if row.kind == "exact"},
+    **{row.name: functools.partial(_integer, *row.range) for row in TYPES if row.kind == "exact"},
     "float32": _float32,
     "float64": _float,
     "string": lambda value: str(value) if isinstance(value, str) and is_writable(value) else None,
