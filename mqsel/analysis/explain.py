@@ -137,8 +137,8 @@ def _reason(
         return ""
     seen: list[str] = []
     for name in dict.fromkeys(selector.part(node).names.values()):
-        kind, value = properties[name]
-        seen.append(f"{name} is missing" if kind == "null" else f"{name} is {_shown(kind, value)}")
+        named, value = properties[name]
+        seen.append(f"{name} is missing" if named == "null" else f"{name} is {_shown(named, value)}")
     dialect = selector.dialect
     lenient = dialect.replace(null_arithmetic="unknown", type_mismatch="operation")
     strict = dialect.replace(null_arithmetic="unknown", type_mismatch="selector")
@@ -153,11 +153,11 @@ def _reason(
     return "; ".join(seen)
 
 
-def _shown(kind: str, value: Any) -> str:
-    if kind == "string":
+def _shown(named: str, value: Any) -> str:
+    if named == "string":
         return f"the string {quoted(value)}"
-    if kind == "bytes":
+    if named == "bytes":
         return f'the byte string "0x{value.hex().upper()}"'
-    if kind == "boolean":
+    if named == "boolean":
         return str(value).upper()
-    return f"{kind} {value!r}"
+    return f"{named} {value!r}"

@@ -42,15 +42,15 @@ class _Chain:
     """An AND or OR that may still become part of one of its kind around it.
 
     Attributes:
-        kind: And or Or: what it is once the NOTs around it are pushed inwards.
+        connective: And or Or: what it is once the NOTs around it are pushed inwards.
         node: what it was made from.
         operands: two or more, none of them neutral, none of them a chain; only the last may be a literal.
     """
 
-    __slots__ = ("kind", "node", "operands")
+    __slots__ = ("connective", "node", "operands")
 
-    def __init__(self, kind: type[And | Or], node: And | Or, operands: deque[Node]) -> None:
-        self.kind = kind
+    def __init__(self, connective: type[And | Or], node: And | Or, operands: deque[Node]) -> None:
+        self.connective = connective
         self.node = node
         self.operands = operands
 
@@ -60,7 +60,6 @@ def optimize(selector: Selector) -> Selector:
     dialect = selector.dialect
     done: list[Node | _Chain] = []
     for node, negative in reversed(_polarities(selector.node)):
-        kind = type(node)
         if isinstance(node, (And, Or)):
             operands = done[-len(node.operands) :]
             del done[-len(node.operands) :]
@@ -69,8 +68,8 @@ def optimize(selector: Selector) -> Selector:
             if type(node.operand) not in _LOGIC:
                 done.append(_pushed(node, _finished(done.pop(), dialect), negative))
         else:
-            new = _rebuilt(node, done, dialect) if kind in _OPERATIONS else node
-            for rule in _RULES.get(kind, ()):
+            new = _rebuilt(node, done, dialect) if type(node) in _OPERATIONS else node
+            for rule in _RULES.get(type(node), ()):
                 new = rule(new, dialect)
             done.append(_negated(new) if negative else new)
     root = _finished(done[0], dialect)
@@ -157,16 +156,16 @@ def _chain(node: And | Or, operands: list[Node | _Chain], negative: bool, dialec
     ``x AND FALSE`` stays: it is ERR where x is. AND and OR are associative in four values: both sides evaluate the same
     operands in the same order. The longer chain takes the shorter in, so an operand moves log n times at most.
     """
-    kind: type[And | Or] = type(node)
+    connective: type[And | Or] = type(node)
     if negative:
-        kind = Or if kind is And else And
-    neutral = kind is And
+        connective = Or if connective is And else And
+    neutral = connective is And
     kept: list[Node | _Chain] = []
     for operand in operands:
         if type(operand) is Literal and operand.value == neutral:
             continue
         kept.append(operand)
-        last = operand.operands[-1] if type(operand) is _Chain and operand.kind is kind else operand
+        last = operand.operands[-1] if type(operand) is _Chain and operand.connective is connective else operand
         if type(last) is Literal:
             break
     if len(kept) < 2:
@@ -175,14 +174,14 @@ def _chain(node: And | Or, operands: list[Node | _Chain], negative: bool, dialec
     for operand in kept:
         if type(operand) is not _Chain:
             grown.append(operand)  # type: ignore[arg-type]
-        elif operand.kind is not kind:
+        elif operand.connective is not connective:
             grown.append(_finished(operand, dialect))
         elif len(operand.operands) <= len(grown):
             grown.extend(operand.operands)
         else:
             operand.operands.extendleft(reversed(grown))
             grown = operand.operands
-    return _Chain(kind, node, grown)
+    return _Chain(connective, node, grown)
 
 
 def _finished(done: Node | _Chain, dialect: Dialect) -> Node:
@@ -190,14 +189,14 @@ def _finished(done: Node | _Chain, dialect: Dialect) -> Node:
     if not isinstance(done, _Chain):
         return done
     operands = list(done.operands)
-    for kind, rule in _NEIGHBOURS:
-        operands = rule(operands, dialect) if kind is done.kind else _behind_not(rule, operands, dialect)
+    for connective, rule in _NEIGHBOURS:
+        operands = rule(operands, dialect) if connective is done.connective else _behind_not(rule, operands, dialect)
     if len(operands) == 1:
         return operands[0]
-    node, same = done.node, type(done.node) is done.kind and len(operands) == len(done.node.operands)
+    node, same = done.node, type(done.node) is done.connective and len(operands) == len(done.node.operands)
     if same and all(map(operator.is_, operands, node.operands)):
         return node
-    return done.kind(tuple(operands), node.span)
+    return done.connective(tuple(operands), node.span)
 
 
 def _behind_not(rule: _Rule, operands: list[Node], dialect: Dialect) -> list[Node]:
@@ -205,9 +204,9 @@ def _behind_not(rule: _Rule, operands: list[Node], dialect: Dialect) -> list[Nod
     if Not not in set(map(type, operands)):
         return operands
     changed: list[Node] = []
-    for kind, run in groupby(operands, type):
+    for cls, run in groupby(operands, type):
         same: list[Node] = list(run)
-        if kind is Not:
+        if cls is Not:
             joined = rule([node.operand for node in same if isinstance(node, Not)], dialect)
             if len(joined) < len(same):
                 same = [Not(node, node.span) for node in joined]
@@ -273,7 +272,7 @@ def _bound(node: Node, sign: str) -> tuple[Identifier, Literal] | None:
 
 _Rule = Callable[[list[Node], Dialect], list[Node]]
 
-# What neighbours in a chain become, each with the kind of chain.
+# What neighbours in a chain become, each with the connective of their chain.
 _NEIGHBOURS: tuple[tuple[type[And | Or], _Rule], ...] = ((Or, join_equalities), (And, join_bounds))
 
 

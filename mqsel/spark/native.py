@@ -90,8 +90,8 @@ def condition(selector: Selector, sources: Mapping[str, Source]) -> Condition:
 
 def tests(selector: Selector) -> int:
     """Count the tests of a selector; BETWEEN is two."""
-    kinds = [type(part) for part in selector.order]
-    return max(1, sum(kinds.count(kind) for kind in (Comparison, Between, Between, In, Like, IsNull)))
+    classes = [type(part) for part in selector.order]
+    return max(1, sum(classes.count(one) for one in (Comparison, Between, Between, In, Like, IsNull)))
 
 
 def final(made: Condition) -> str:
@@ -174,7 +174,7 @@ class _Value(NamedTuple):
     """An operand.
 
     Attributes:
-        kind: its type; "null", or "poison": a number whose every comparison is a type mismatch.
+        type: that of a property, "null", or "poison": a number whose every comparison is a type mismatch.
         sql: its text; for the arithmetic of int64 NULL also where it overflows.
         nulls: texts one of which is NULL just where the value is.
         err: where computing it is ERR; never NULL.
@@ -183,7 +183,7 @@ class _Value(NamedTuple):
         is_column: it is what a row has, as it is: a reader understands a comparison with it.
     """
 
-    kind: str
+    type: str
     sql: str
     nulls: tuple[str, ...] = ()
     err: str = ""
@@ -198,14 +198,14 @@ class _Value(NamedTuple):
 
 def _is_null(*values: _Value) -> str:
     """Give the text that tells whether one of *values* is NULL; empty where none can be."""
-    if any(value.kind == "null" for value in values):
+    if any(value.type == "null" for value in values):
         return "true"
     return _either(*[f"{_at(text, _PRIMARY)} IS NULL" for value in values for text in value.nulls])
 
 
 def _is_not_null(*values: _Value) -> str:
     """Give the text that tells whether none of *values* is NULL; empty where none can be."""
-    if any(value.kind == "null" for value in values):
+    if any(value.type == "null" for value in values):
         return "false"
     return _both(*[f"{_at(text, _PRIMARY)} IS NOT NULL" for value in values for text in value.nulls])
 
@@ -251,23 +251,23 @@ def _wrapped_int(long: str) -> str:
 
 def _as_long(value: _Value) -> str:
     """Write an integer operand as a BIGINT, NULL where it overflowed."""
-    return value.sql if value.kind == "int64" else f"CAST({value.sql} AS BIGINT)"
+    return value.sql if value.type == "int64" else f"CAST({value.sql} AS BIGINT)"
 
 
-def _as(value: _Value, kind: str) -> str:
+def _as(value: _Value, promoted: str) -> str:
     """Write a number in the type that it is promoted to."""
-    if value.literal is not None and kind in _FLOATS:
-        return _double(float(value.literal)) if kind == "float64" else _single(value.literal)  # type: ignore[arg-type]
-    if value.kind == kind or (kind in _INTEGERS and value.kind in _INTEGERS):
+    if value.literal is not None and promoted in _FLOATS:
+        return _double(float(value.literal)) if promoted == "float64" else _single(value.literal)  # type: ignore[arg-type]
+    if value.type == promoted or (promoted in _INTEGERS and value.type in _INTEGERS):
         return value.text
-    return f"CAST({value.text} AS {'DOUBLE' if kind == 'float64' else 'FLOAT'})"
+    return f"CAST({value.text} AS {'DOUBLE' if promoted == 'float64' else 'FLOAT'})"
 
 
 def _promoted(left: _Value, right: _Value) -> str:
     """Give the type of Java's binary promotion (language §5)."""
-    for kind in ("float64", "float32", "int64"):
-        if kind in (left.kind, right.kind):
-            return kind
+    for promoted in ("float64", "float32", "int64"):
+        if promoted in (left.type, right.type):
+            return promoted
     return "int32"
 
 
@@ -277,17 +277,17 @@ _MINUS_INFINITY = "CAST('-Infinity' AS DOUBLE)"
 _NAN = "CAST('NaN' AS DOUBLE)"
 
 
-def _divided(left: _Value, right: _Value, kind: str) -> tuple[str, str]:
+def _divided(left: _Value, right: _Value, promoted: str) -> tuple[str, str]:
     """Divide integers: the text, and where it is ERR for want of a divisor."""
     over = right.literal
-    dividend = left.text if kind == "int64" and left.kind == "int64" else f"CAST({left.text} AS BIGINT)"
+    dividend = left.text if promoted == "int64" and left.type == "int64" else f"CAST({left.text} AS BIGINT)"
     if over == 0:
         return "CAST(NULL AS BIGINT)", _is_not_null(left) or "true"
     if over is not None and over != -1:
         return f"({dividend} div {_long(int(over))})", ""
-    divisor = right.text if kind == "int64" and right.kind == "int64" else f"CAST({right.text} AS BIGINT)"
+    divisor = right.text if promoted == "int64" and right.type == "int64" else f"CAST({right.text} AS BIGINT)"
     missing = f"coalesce({_both(f'{divisor} = 0L', _is_not_null(left))}, false)"
-    if kind == "int32":
+    if promoted == "int32":
         # The quotient of two ints is a long: nothing overflows before it is wrapped.
         return _wrapped_int(f"({dividend} div (CASE WHEN {divisor} <> 0L THEN {divisor} END))"), missing
     negative = _wrapped(f"0BD - CAST({dividend} AS DECIMAL(19,0))")
@@ -467,17 +467,17 @@ class _Translator:
         match node:
             case Identifier():
                 value = self.value(node)
-                if value.kind == "null":
+                if value.type == "null":
                     return Condition(UNKNOWN, "")
-                return Condition(value.sql, "") if value.kind == "boolean" else self.mismatch(value)
+                return Condition(value.sql, "") if value.type == "boolean" else self.mismatch(value)
             case Comparison(operator, left, right):
                 return self.compare(operator, self.value(left), self.value(right))
             case Between():
                 return self.between(node)
             case In(negated, identifier, choices):
                 value = self.value(identifier)
-                if value.kind != "string":
-                    return Condition(UNKNOWN, "") if value.kind == "null" else self.mismatch(value)
+                if value.type != "string":
+                    return Condition(UNKNOWN, "") if value.type == "null" else self.mismatch(value)
                 column = _readable(value.sql, *choices)
                 texts = [text_literal(choice) for choice in dict.fromkeys(choices) if is_writable(choice)]
                 if not texts:
@@ -488,13 +488,13 @@ class _Translator:
                 return Condition(f"{column} {'NOT ' if negated else ''}IN ({', '.join(texts)})", "")
             case Like(negated, identifier):
                 value = self.value(identifier)
-                if value.kind != "string":
-                    return Condition(UNKNOWN, "") if value.kind == "null" else self.mismatch(value)
+                if value.type != "string":
+                    return Condition(UNKNOWN, "") if value.type == "null" else self.mismatch(value)
                 sql = _like(value.sql, node)
                 return Condition(_negated(sql) if negated else sql, "")
             case IsNull(negated, identifier):
                 value = self.value(identifier)
-                if value.kind == "null":
+                if value.type == "null":
                     return Condition("false" if negated else "true", "")
                 return Condition(f"{_at(value.sql, _PRIMARY)} IS {'NOT ' if negated else ''}NULL", "")
         raise AssertionError(node)
@@ -509,16 +509,15 @@ class _Translator:
 
     def compare(self, operator: str, left: _Value, right: _Value) -> Condition:
         err = _either(left.err, right.err) if left.err or right.err else ""
-        kinds = (left.kind, right.kind)
-        if "null" in kinds:
+        if "null" in (left.type, right.type):
             return Condition(UNKNOWN, err)
-        if left.kind in _NUMBERS and right.kind in _NUMBERS:
+        if left.type in _NUMBERS and right.type in _NUMBERS:
             return Condition(self.numbers(operator, left, right), err)
-        if operator in ("=", "<>") and left.kind == right.kind and left.kind in ("string", "boolean", "bytes"):
+        if operator in ("=", "<>") and left.type == right.type and left.type in ("string", "boolean", "bytes"):
             for one, other in ((left, right), (right, left)):
                 if isinstance(one.literal, str) and not is_writable(one.literal):
                     return Condition(_settled("true" if operator == "<>" else "false", other), err)
-            if left.kind == "string":
+            if left.type == "string":
                 # Two texts that differ may be one when read.
                 said = [one.literal for one in (left, right) if isinstance(one.literal, str)] or [_REPLACEMENT]
                 texts = [one.sql if one.literal is not None else _readable(one.sql, *said) for one in (left, right)]
@@ -530,14 +529,14 @@ class _Translator:
         """Compare by IEEE: to Spark NaN equals itself and is greater than any other number."""
         if left.literal is not None and right.literal is None:
             return self.numbers(OPERATORS[operator].mirrored, right, left)
-        kind = _promoted(left, right)
+        promoted = _promoted(left, right)
         if right.literal is not None and math.isnan(float(right.literal)):
             return _settled("true" if operator == "<>" else "false", left)
-        a, b = _as(left, kind), _as(right, kind)
+        a, b = _as(left, promoted), _as(right, promoted)
         sql = f"{a} {operator} {b}"
-        may_be = [one.kind in _FLOATS and one.literal is None for one in (left, right)]
+        may_be = [one.type in _FLOATS and one.literal is None for one in (left, right)]
         if left.is_column and may_be[0] and right.literal is not None:
-            return self.column_and_literal(operator, a, right, kind)
+            return self.column_and_literal(operator, a, right, promoted)
         if left.is_column and right.is_column and any(may_be):
             # From an equality Spark concludes that one column may stand for the other, though one is 0.0, one -0.0.
             sql = {"=": f"{a} <= {b} AND {a} >= {b}", "<>": f"{a} < {b} OR {a} > {b}"}.get(operator, sql)
@@ -554,17 +553,17 @@ class _Translator:
         present = _is_not_null(other)
         return f"{sql} AND NOT (isnan({text}) AND {present})" if present else f"{sql} AND NOT isnan({text})"
 
-    def column_and_literal(self, operator: str, column: str, literal: _Value, kind: str) -> str:
+    def column_and_literal(self, operator: str, column: str, literal: _Value, promoted: str) -> str:
         """Compare a column of floats with a literal, such that a reader may be given the text or its negation.
 
         Statistics leave NaN out: no negation may leave NaN to be found by them, so that isnan, which no reader
         understands, stands beside every comparison. In statistics, dictionaries and Bloom filters -0.0 is less than
         0.0, and Spark takes a column that equals a literal for the literal: a zero is a range.
         """
-        value = _as(literal, kind)
+        value = _as(literal, promoted)
         tests = [f"{column} {operator} {value}"]
         if literal.literal == 0:
-            low, high = (_as(literal._replace(literal=zero), kind) for zero in (-0.0, 0.0))
+            low, high = (_as(literal._replace(literal=zero), promoted) for zero in (-0.0, 0.0))
             tests = {
                 "=": [f"{column} <= {high}", f"{column} >= {low}"],
                 "<>": [f"{column} < {low}", f"{column} > {high}"],
@@ -623,15 +622,15 @@ class _Translator:
         return _Value("boolean", f"({made.sql})", () if made.sql in ("true", "false") else (f"({made.sql})",), made.err)
 
     def literal(self, node: Literal) -> _Value:
-        kind = _LITERALS[node.kind]
+        named = _LITERALS[node.kind]
         match node.value:
             case bool(truth):
-                return _Value(kind, "true" if truth else "false")
+                return _Value(named, "true" if truth else "false")
             case int(number) | float(number):
                 return self.number(number)
             case str(text):
-                return _Value(kind, text_literal(text) if is_writable(text) else "", literal=text)
-        return _Value(kind, f"X'{bytes(node.value).hex()}'")
+                return _Value(named, text_literal(text) if is_writable(text) else "", literal=text)
+        return _Value(named, f"X'{bytes(node.value).hex()}'")
 
     def number(self, number: int | float) -> _Value:
         if isinstance(number, int):
@@ -644,9 +643,9 @@ class _Translator:
         if self.dialect.null_arithmetic == "selector":
             missing = _is_null(*operands)
             err = _either(err, missing) if err or missing else ""
-        if any(one.kind == "null" for one in operands):
+        if any(one.type == "null" for one in operands):
             return _Value("null", "NULL", err=err), err
-        if all(one.kind in _NUMBERS for one in operands):
+        if all(one.type in _NUMBERS for one in operands):
             return None, err
         return _Value("poison", "", self.nulls(*operands), err), err
 
@@ -662,14 +661,14 @@ class _Translator:
             return answer
         if operand.literal is not None:
             return operand if operator == "+" else self.number(negate(operand.literal))  # type: ignore[arg-type]
-        kind = "int32" if operand.kind in _NARROW else operand.kind
-        made = operand._replace(kind=kind, nulls=self.nulls(operand), err=err)
-        if kind == "int32":
+        promoted = "int32" if operand.type in _NARROW else operand.type
+        made = operand._replace(type=promoted, nulls=self.nulls(operand), err=err)
+        if promoted == "int32":
             long = f"CAST({operand.sql} AS BIGINT)"
             return made._replace(sql=_wrapped_int(f"-{long}" if operator == "-" else long))
         if operator == "+":
             return made
-        if kind == "int64":
+        if promoted == "int64":
             return made._replace(sql=f"try_subtract(0L, {operand.sql})", wide=_wrapped(f"0BD - {_wide(operand)}"))
         return made._replace(sql=f"(-{operand.sql})", is_column=False)
 
@@ -677,25 +676,25 @@ class _Translator:
         answer, err = self.unusable(left, right)
         if answer is not None:
             return answer
-        kind = _promoted(left, right)
+        promoted = _promoted(left, right)
         if left.literal is not None and right.literal is not None:
             constant = arithmetic(operator, left.literal, right.literal)  # type: ignore[arg-type]
             if constant is not None:
                 return self.number(constant)
-        made = _Value(kind, "", self.nulls(left, right), err)
-        if kind in _FLOATS:
+        made = _Value(promoted, "", self.nulls(left, right), err)
+        if promoted in _FLOATS:
             if operator != "/":
-                return made._replace(sql=f"({_as(left, kind)} {operator} {_as(right, kind)})")
+                return made._replace(sql=f"({_as(left, promoted)} {operator} {_as(right, promoted)})")
             divisor = None if right.literal is None else float(right.literal)
-            if kind == "float64":
-                return made._replace(sql=_divided_double(_as(left, kind), _as(right, kind), divisor))
+            if promoted == "float64":
+                return made._replace(sql=_divided_double(_as(left, promoted), _as(right, promoted), divisor))
             # Spark divides doubles only. 53 >= 2 * 24 + 2 bits: rounding that quotient gives the one of the floats.
-            a, b = (f"CAST({_as(one, kind)} AS DOUBLE)" for one in (left, right))
+            a, b = (f"CAST({_as(one, promoted)} AS DOUBLE)" for one in (left, right))
             return made._replace(sql=f"CAST({_divided_double(a, b, divisor)} AS FLOAT)")
         if operator == "/":
-            sql, missing = _divided(left, right, kind)
+            sql, missing = _divided(left, right, promoted)
             return made._replace(sql=sql, err=_either(err, missing) if err or missing else "")
-        if kind == "int32":
+        if promoted == "int32":
             return made._replace(sql=_wrapped_int(f"{_as_long(left)} {operator} {_as_long(right)}"))
         exact = _wrapped(f"{_wide(left)} {operator} {_wide(right)}")
         return made._replace(sql=f"{_TRY[operator]}({_as_long(left)}, {_as_long(right)})", wide=exact)

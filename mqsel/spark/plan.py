@@ -82,8 +82,8 @@ class Plan:
         if self.rest:
             rows.append(("Arrow", self.rest))
         for source in self.sources:
-            kind = source.kind or " or ".join(dict.fromkeys(case.kind for case in source.cases)) or "any type"
-            rows.append((f"'{source.name}'", "no column: NULL" if kind == "null" else f"{kind} from {source.sql}"))
+            named = source.kind or " or ".join(dict.fromkeys(case.kind for case in source.cases)) or "any type"
+            rows.append((f"'{source.name}'", "no column: NULL" if named == "null" else f"{named} from {source.sql}"))
         rows += [("warning", warning) for warning in self.warnings]
         return "\n".join(table([("", ""), *rows])[1:])
 

@@ -58,7 +58,7 @@ class Seen:
 
     Attributes:
         name: the property.
-        kind: its type, empty where each row has its own, "null" where no column has it.
+        type: empty where each row has its own, "null" where no column has it.
         present: rows with a value.
         missing: rows without.
         unread: rows with something that is no value of its type, and counts as missing; of raw messages, those whose
@@ -66,7 +66,7 @@ class Seen:
     """
 
     name: str
-    kind: str
+    type: str
     present: int
     missing: int
     unread: int
@@ -112,7 +112,7 @@ class Profile:
             [
                 ("", "type", "present", "missing", "unread"),
                 *[
-                    (f"'{one.name}'", one.kind or "by row", f"{one.present:,}", f"{one.missing:,}", f"{one.unread:,}")
+                    (f"'{one.name}'", one.type or "by row", f"{one.present:,}", f"{one.missing:,}", f"{one.unread:,}")
                     for one in self.properties
                 ],
             ]
@@ -166,8 +166,8 @@ def profile(
     outcomes = [outcome.alias(f"part {number}") for number, outcome in enumerate(outcomes)]
     states = [state.alias(f"property {number}") for number, state in enumerate(states)]
     counts = [F.count("*").alias("rows")]
-    counts += [F.count_if(F.col(f"`part {number}`") == kind) for number in range(len(parts)) for kind in range(5)]
-    counts += [F.count_if(F.col(f"`property {number}`") == kind) for number in range(len(read)) for kind in range(3)]
+    counts += [F.count_if(F.col(f"`part {number}`") == outcome) for number in range(len(parts)) for outcome in range(5)]
+    counts += [F.count_if(F.col(f"`property {number}`") == state) for number in range(len(read)) for state in range(3)]
     if more:
         first = F.struct("row", "note")
         counts += [F.count("note"), F.min(F.when(F.col("note") != "", first)).getField("note")]
@@ -179,10 +179,10 @@ def profile(
     seen = tuple(
         Seen(source.name, source.kind, *numbers[3 * number : 3 * number + 3]) for number, source in enumerate(read)
     )
-    kinds = "part string, depth int, " + ", ".join(f"{outcome.lower()} long" for outcome in OUTCOMES)
+    schema = "part string, depth int, " + ", ".join(f"{outcome.lower()} long" for outcome in OUTCOMES)
     written = [(one.text, one.depth, one.true, one.false, one.unknown, one.mismatched, one.error) for one in made]
     noted, note = numbers[3 * len(read) :] if more else (0, "")
-    return Profile(selector, total, made, seen, rows.sparkSession.createDataFrame(written, kinds), noted, note or "")
+    return Profile(selector, total, made, seen, rows.sparkSession.createDataFrame(written, schema), noted, note or "")
 
 
 def _parts(root: Node) -> list[tuple[Node, int]]:
@@ -239,7 +239,7 @@ def _outcome(node: Node, whole: Selector, sources: Mapping[str, Source], rows: D
 
 def _case(made: Condition, mismatch: str) -> str:
     branches = [(made.err, _ERROR), (mismatch, _MISMATCHED), (made.sql, _TRUE), (f"NOT ({made.sql})", _FALSE)]
-    return f"CASE {' '.join(f'WHEN {test} THEN {kind}' for test, kind in branches if test)} ELSE {_UNKNOWN} END"
+    return f"CASE {' '.join(f'WHEN {test} THEN {outcome}' for test, outcome in branches if test)} ELSE {_UNKNOWN} END"
 
 
 def _state(source: Source) -> str:
