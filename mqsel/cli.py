@@ -1,8 +1,8 @@
 """The command line: match, check, explain, inspect. The one room that prints.
 
 Results go to stdout, everything else to stderr; exit codes are those of grep (0 selected, 1 not, 2 trouble). Both
-roads, files read here and Spark, run the same generator `sift` and hand its records to the same desk. Owns no rule of
-the language and no format. rich is imported by the function that needs it.
+strategies, files read here and Spark, run the same generator `sift` and hand its records to the same desk. Owns no rule
+of the language and no format. rich is imported by the function that needs it.
 
 Over 500 lines: the wordings of four commands, their help included, stand in the room that prints.
 """

@@ -31,10 +31,10 @@ FEW = 5000
 
 
 def _outcome(spark: SparkSession) -> str:
-    """Count on the Arrow road; give the number, or the error as its author sees it."""
+    """Count on the Arrow strategy; give the number, or the error as its author sees it."""
     frame = spark.range(FEW).selectExpr(*MESSAGES)
     try:
-        return str(frame.filter(column(SELECTOR, frame, road="arrow")).count())
+        return str(frame.filter(column(SELECTOR, frame, strategy="arrow")).count())
     except PySparkException as error:
         return str(error)
 
@@ -44,22 +44,24 @@ def _timed(count: Callable[[], int]) -> tuple[int, float]:
     return count(), round(time.perf_counter() - start, 2)
 
 
-def roads(spark: SparkSession, number: str, folder: str) -> dict[str, Any]:
-    """Count what is selected of *number* messages on every road there is, over Parquet in *folder*."""
+def strategies(spark: SparkSession, number: str, folder: str) -> dict[str, Any]:
+    """Count what is selected of *number* messages on every strategy there is, over Parquet in *folder*."""
     table = str(check_cluster(spark))
     spark.range(0, int(number), 1, 8).selectExpr(*MESSAGES).write.parquet(folder)
     frame = spark.read.parquet(folder)
-    ways = {road: frame.filter(column(SELECTOR, frame, road=road)).count for road in ("native", "arrow")}
+    ways = {
+        strategy: frame.filter(column(SELECTOR, frame, strategy=strategy)).count for strategy in ("native", "arrow")
+    }
     if "MQSEL_REMOTE" not in os.environ:
         ways["rdd"] = frame.rdd.mapPartitions(mqsel.compile(SELECTOR).filter).count
     return {"table": table, "messages": frame.count(), **{way: _timed(count) for way, count in ways.items()}}
 
 
 def shipped(spark: SparkSession, package: str, number: str, folder: str) -> dict[str, Any]:
-    """Count on workers without mqsel, then send it to them as an artifact and count on every road."""
+    """Count on workers without mqsel, then send it to them as an artifact and count on every strategy."""
     nothing = _outcome(spark)
     spark.addArtifact(package, archive=True)
-    return {"nothing": nothing, **roads(spark, number, folder)}
+    return {"nothing": nothing, **strategies(spark, number, folder)}
 
 
 def lacking(spark: SparkSession, wheel: str, zipped: str, other: str, package: str) -> dict[str, Any]:
@@ -87,7 +89,7 @@ def failing(spark: SparkSession, tasks: str) -> dict[str, Any]:
 def stream(spark: SparkSession, source: str, sink: str, checkpoint: str) -> list[int]:
     """Filter the files of a folder into another, a file at a time, until all are done; list what arrived."""
     frame = spark.readStream.schema(spark.read.parquet(source).schema).option("maxFilesPerTrigger", 1).parquet(source)
-    chosen = frame.filter(column("weight > 2500 AND color = 'blue'", frame, road="arrow"))
+    chosen = frame.filter(column("weight > 2500 AND color = 'blue'", frame, strategy="arrow"))
     query = chosen.writeStream.option("checkpointLocation", checkpoint).trigger(availableNow=True).start(sink)
     query.awaitTermination()
     return [row.n for row in spark.read.parquet(sink).collect()]
@@ -97,6 +99,6 @@ if __name__ == "__main__":
     job, *arguments = sys.argv[1:]
     builder = SparkSession.builder
     session = (builder.remote(os.environ["MQSEL_REMOTE"]) if "MQSEL_REMOTE" in os.environ else builder).getOrCreate()
-    jobs = {"roads": roads, "shipped": shipped, "lacking": lacking, "failing": failing, "stream": stream}
+    jobs = {"strategies": strategies, "shipped": shipped, "lacking": lacking, "failing": failing, "stream": stream}
     print(json.dumps(jobs[job](session, *arguments)))
     session.stop()

@@ -274,7 +274,7 @@ def _line(log: Path, text: str) -> str:
 
 
 @pytest.mark.parametrize("way", ["packed", "archive", "installed"])
-def test_all_roads_on_a_standalone_cluster(kit: Kit, master: str, tmp_path: Path, way: str) -> None:
+def test_all_strategies_on_a_standalone_cluster(kit: Kit, master: str, tmp_path: Path, way: str) -> None:
     """Native, Arrow and RDD select the same, as many as Python counts, on two workers that have no mqsel themselves."""
     if way != "packed" and not FULL:
         pytest.skip("this way is tried with MQSEL_CLUSTER=full")
@@ -283,10 +283,10 @@ def test_all_roads_on_a_standalone_cluster(kit: Kit, master: str, tmp_path: Path
         "archive": {"spark.archives": f"{kit.package}#mqsel", "spark.pyspark.python": kit.bare},
         "installed": {"spark.pyspark.python": kit.installed},
     }[way]
-    found = _found(kit, _submit(kit, master, "roads", NUMBER, tmp_path / "messages", **conf), tmp_path / "out")
+    found = _found(kit, _submit(kit, master, "strategies", NUMBER, tmp_path / "messages", **conf), tmp_path / "out")
 
     assert found["messages"] == NUMBER
-    assert {found[road][0] for road in ("native", "arrow", "rdd")} == {_wanted(NUMBER)}
+    assert {found[strategy][0] for strategy in ("native", "arrow", "rdd")} == {_wanted(NUMBER)}
     head, *workers = found["table"].splitlines()
     assert head.split() == ["host", "python", "mqsel", "pyarrow", "tasks"]
     assert all(worker.split()[3] == VERSION and worker.endswith("ready") for worker in workers)
@@ -340,7 +340,7 @@ def test_a_cluster_that_lacks_mqsel(kit: Kit, tmp_path: Path) -> None:
 
 
 def test_an_artifact_in_spark_connect(kit: Kit, tmp_path: Path) -> None:
-    """Workers without mqsel say so; sent as an artifact it gives the same on both roads."""
+    """Workers without mqsel say so; sent as an artifact it gives the same on both strategies."""
     pytest.importorskip("grpc", reason="Spark Connect needs grpcio")
     pytest.importorskip("grpc_status", reason="Spark Connect needs grpcio-status")
     job = [sys.executable, kit.folder / "cluster_jobs.py", "shipped", f"{kit.package}#mqsel", NUMBER]
@@ -350,7 +350,7 @@ def test_an_artifact_in_spark_connect(kit: Kit, tmp_path: Path) -> None:
 
     assert f"ImportError: {MISSING}" in found["nothing"]
     assert found["messages"] == NUMBER
-    assert {found[road][0] for road in ("native", "arrow")} == {_wanted(NUMBER)}
+    assert {found[strategy][0] for strategy in ("native", "arrow")} == {_wanted(NUMBER)}
     assert found["table"].endswith("ready")
 
 

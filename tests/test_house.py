@@ -41,7 +41,7 @@ INSIDE = {
     "formats": "wordings mqmd jms mqrfh2 inspection jsonl records _mq mq __init__",
     "analysis": "explain",
     "files": "wordings opening dumps amqsbcg qload framings parquet parts scan inspection __init__",
-    "spark": "wordings columns native job ship raw plan profile source __init__",
+    "spark": "wordings columns native job ship raw planning profiling source __init__",
 }
 TOP = {
     name: level

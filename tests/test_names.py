@@ -201,7 +201,7 @@ def test_spark_columns(spark: Any) -> None:
         for case in cases:
             frame = spark.createDataFrame([_row(case.message)], _spark_schema(case.message))
             text = f"{case.name} = 'blue'"
-            made = [plan(text, frame, dialect=case.dialect, road=road).column() for road in (None, "arrow")]
+            made = [plan(text, frame, dialect=case.dialect, strategy=strategy).column() for strategy in (None, "arrow")]
             frames.append(frame.select(made[0].alias("native"), made[1].alias("arrow")))
         found = reduce(lambda one, other: one.union(other), frames).coalesce(1).collect()
     finally:

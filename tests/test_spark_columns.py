@@ -1,6 +1,7 @@
 """Where properties come from in the rows of a DataFrame: columns, structs, maps, headers, records of connectors, types.
 
-Each frame is read on both roads; what they say is written beside it. What a selector means stands in test_spark_native.
+Each frame is read by both strategies; what they say is written beside it. What a selector means stands in
+test_spark_native.
 """
 
 from __future__ import annotations
@@ -25,12 +26,12 @@ pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
 
 from mqsel.spark import column, layout, plan, profile, properties
 
-ROADS = ["native", "arrow"]
+STRATEGIES = ["native", "arrow"]
 
 
-def _truths(frame: Any, selector: str, road: str | None = None, **options: Any) -> list[bool | None]:
+def _truths(frame: Any, selector: str, strategy: str | None = None, **options: Any) -> list[bool | None]:
     options = {"dialect": JMS, **options}
-    return [row[0] for row in frame.select(column(selector, frame, road=road, **options)).collect()]
+    return [row[0] for row in frame.select(column(selector, frame, strategy=strategy, **options)).collect()]
 
 
 def _all(frame: Any, cases: list[tuple[str, dict[str, Any]]]) -> list[list[bool | None]]:
@@ -47,18 +48,18 @@ def sensitive(spark: Any) -> Iterator[Any]:
     spark.conf.unset("spark.sql.caseSensitive")
 
 
-@pytest.mark.parametrize("road", ROADS)
-def test_columns_structs_and_names_with_dots(spark: Any, road: str) -> None:
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_columns_structs_and_names_with_dots(spark: Any, strategy: str) -> None:
     """A property is the column of its name, dots and all, or what a path through structs leads to."""
     frame = spark.sql(
         "SELECT named_struct('MQMD', named_struct('Priority', 4)) AS Root, 7 AS `shop.item`, 'a' AS `od``d`, 1 AS x"
     )
 
-    assert _truths(frame, "Root.MQMD.Priority = 4 AND shop.item = 7 AND usr.x = 1", road, dialect=mqsel.IBM_MQ) == [
+    assert _truths(frame, "Root.MQMD.Priority = 4 AND shop.item = 7 AND usr.x = 1", strategy, dialect=mqsel.IBM_MQ) == [
         True
     ]
-    assert _truths(frame, "item = 7", road, properties={"item": "`shop.item`"}) == [True]
-    assert _truths(frame, "n = 'a'", road, properties={"n": "od`d"}) == [True]
+    assert _truths(frame, "item = 7", strategy, properties={"item": "`shop.item`"}) == [True]
+    assert _truths(frame, "n = 'a'", strategy, properties={"n": "od`d"}) == [True]
 
 
 def test_a_missing_column_is_null_and_named(spark: Any) -> None:
@@ -107,21 +108,21 @@ def test_odd_names_and_texts_are_written_so_that_no_setting_reads_them_otherwise
         column("n = 1", spark.sql("SELECT 1 AS a").toDF("${a}"), properties={"n": "${a}"})
 
 
-@pytest.mark.parametrize("road", ROADS)
-def test_like_on_a_long_text_ends(spark: Any, road: str) -> None:
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_like_on_a_long_text_ends(spark: Any, strategy: str) -> None:
     """Patterns on which a backtracking matcher never ends, and a text whose characters vary in width."""
     frame = spark.createDataFrame([("a" * 20_000,), ("\U0001f600a" * 20_000,)], "s string")
 
-    assert _truths(frame, f"s LIKE '{'%a' * 12}%b'", road) == [False, False]
-    assert _truths(frame, f"s LIKE '{'%a_' * 12}%a'", road) == [True, True]
+    assert _truths(frame, f"s LIKE '{'%a' * 12}%b'", strategy) == [False, False]
+    assert _truths(frame, f"s LIKE '{'%a_' * 12}%a'", strategy) == [True, True]
 
 
-@pytest.mark.parametrize("road", ROADS)
-def test_collations_are_taken_off(spark: Any, road: str) -> None:
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_collations_are_taken_off(spark: Any, strategy: str) -> None:
     """Equality, IN and LIKE compare code points, whatever the collation of the column."""
     frame = spark.sql("SELECT collate(s, 'UTF8_LCASE') AS s FROM VALUES ('Blue'), ('blue'), ('blue ') AS t(s)")
     selectors = ["s = 'blue'", "s IN ('blue', 'x')", "s LIKE 'blu_'", "s LIKE 'b%e'"]
-    assert _all(frame, [(one, {"road": road}) for one in selectors]) == 4 * [[False, True, False]]
+    assert _all(frame, [(one, {"strategy": strategy}) for one in selectors]) == 4 * [[False, True, False]]
 
 
 def test_types_that_no_property_has(spark: Any) -> None:
@@ -208,7 +209,7 @@ BROKEN = [
 
 
 def test_texts_that_are_no_utf8(spark: Any) -> None:
-    """Kafka's CAST(value AS STRING) checks nothing: both roads read U+FFFD where bytes are no UTF-8, and none fails."""
+    """Kafka's CAST(value AS STRING) checks nothing: both strategies read U+FFFD where bytes are no UTF-8."""
     rng = random.Random("utf-8")
     drawn = [
         bytes(rng.choice(b"a\x80\xbf\xc2\xe0\xe2\xed\xa0\x9f\xf0\x90\xf4\xff") for _ in range(6)) for _ in range(300)
@@ -222,12 +223,12 @@ def test_texts_that_are_no_utf8(spark: Any) -> None:
         "s LIKE '%x'", "s LIKE '%e%'", "s LIKE 'r%d'", "s IS NULL", "s LIKE '______'", "s LIKE 'a_a%'",
     ]  # fmt: skip
     read = [[None if v is None else v.decode("utf-8", "replace") for v in row] for row in rows]
-    for road in ROADS:
-        got = _all(frame, [(one, {"road": road}) for one in selectors])
+    for strategy in STRATEGIES:
+        got = _all(frame, [(one, {"strategy": strategy}) for one in selectors])
         for selector, truths in zip(selectors, got, strict=True):
             matcher = mqsel.compile(selector, dialect=JMS, schema=["s", "t"])
             wanted = [{"TRUE": True, "FALSE": False, "UNKNOWN": None}[matcher.evaluate(row).name] for row in read]
-            assert truths == wanted, (selector, road)
+            assert truths == wanted, (selector, strategy)
 
 
 VARIANT = {"n": 5, "f": 2.5, "t": "7", "w": "red", "o": True, "z": None, "it's": 1, "in": {"deep": 3}, "big": 1e20}
@@ -239,12 +240,12 @@ def test_variants_are_read_as_texts_are(spark: Any) -> None:
     kinds = {"n": "int64", "f": "float64", "t": "int32", "w": "string", "o": "boolean", "z": "int64", "big": "float64"}
     where = layout(members="v", types={**kinds, "none": "int64"})
     text = "n = 5 AND f = 2.5 AND t = 7 AND w LIKE 'r_d' AND o AND z IS NULL AND none IS NULL AND big > 1e19"
-    for road in ROADS:
-        assert _truths(frame, text, road, properties=where) == [True]
+    for strategy in STRATEGIES:
+        assert _truths(frame, text, strategy, properties=where) == [True]
         inner = layout({"d": ("v.in.deep", "int64"), "i": ("v.it's", "int64")})
-        assert _truths(frame, "d = 3 AND i = 1", road, properties=inner) == [True]
+        assert _truths(frame, "d = 3 AND i = 1", strategy, properties=inner) == [True]
         wrong = layout(members="v", types={"w": "int64", "o": "int64", "f": "int64"})
-        assert _truths(frame, "w IS NULL AND o IS NULL AND f IS NULL", road, properties=wrong) == [True]
+        assert _truths(frame, "w IS NULL AND o IS NULL AND f IS NULL", strategy, properties=wrong) == [True]
     with pytest.raises(errors.PropertyTypeError, match=r"'n' is variant: a property has no such type\n.*declare it as"):
         column("n = 5", frame, properties=layout(members="v"))
 
@@ -267,7 +268,10 @@ def test_declared_types_read_texts_as_records_do(spark: Any) -> None:
             properties(frame, ["x"], properties=one)[0].alias(kind) for kind, one in zip(kinds, where, strict=True)
         ]
         found = frame.select(*typed).collect()
-        truths = _all(frame, [("x IS NULL", {"properties": one, "road": road}) for one in where for road in ROADS])
+        truths = _all(
+            frame,
+            [("x IS NULL", {"properties": one, "strategy": strategy}) for one in where for strategy in STRATEGIES],
+        )
         for number, kind in enumerate(kinds):
             read = records.reader("lenses", types={"x": kind})
             wanted = [read({"properties": {"x": text}}).get("x") for text in TEXTS]
@@ -322,7 +326,7 @@ SELECTORS = [
 
 @pytest.mark.parametrize("dialect", [JMS, mqsel.IBM_JMS], ids=["JMS", "IBM_JMS"])
 def test_connect_records_have_a_type_in_each_row(spark: Any, dialect: Any) -> None:
-    """Confluent's union: both roads give what the reader of records and the machine give, for every type."""
+    """Confluent's union: both strategies give what the reader of records and the machine give, for every type."""
     frame = _connect(spark)
     names = ["x", "y", "JMSDeliveryMode", "JMSType", "JMSMessageID", "JMSPriority"]
     read = records.reader("connect", names)
@@ -334,16 +338,16 @@ def test_connect_records_have_a_type_in_each_row(spark: Any, dialect: Any) -> No
         }
         messages.append(read(made))
     plans = {
-        (selector, road): plan(selector, frame, properties="connect", dialect=dialect, road=road)
+        (selector, strategy): plan(selector, frame, properties="connect", dialect=dialect, strategy=strategy)
         for selector in SELECTORS
-        for road in (None, "arrow")
+        for strategy in (None, "arrow")
     }
     got = frame.select(*[made.column() for made in plans.values()]).collect()
-    for number, (selector, road) in enumerate(plans):
+    for number, (selector, strategy) in enumerate(plans):
         matcher = mqsel.compile(selector, dialect=dialect)
         wanted = [{"TRUE": True, "FALSE": False, "UNKNOWN": None}[matcher.evaluate(one).name] for one in messages]
-        assert [row[number] for row in got] == wanted, (selector, road)
-    assert [selector for selector in SELECTORS if plans[selector, None].road == "arrow"] == ["x = y", "x + y > 6"]
+        assert [row[number] for row in got] == wanted, (selector, strategy)
+    assert [selector for selector in SELECTORS if plans[selector, None].strategy == "arrow"] == ["x = y", "x + y > 6"]
 
 
 def test_connect_records_with_declared_types(spark: Any) -> None:
@@ -351,21 +355,21 @@ def test_connect_records_with_declared_types(spark: Any) -> None:
     frame = _connect(spark)
     where = layout(record="connect", types={"x": "int64", "y": "int64"})
 
-    assert plan("x = y", frame, properties=where, dialect=JMS).road == "native"
+    assert plan("x = y", frame, properties=where, dialect=JMS).strategy == "native"
     assert _truths(frame, "x = y", properties=where)[:4] == [None, False, False, True]
     with pytest.raises(errors.PropertyTypeError, match=r"'x' has a type of its own in each row: a column has one"):
         properties(frame, ["x"], properties="connect")
 
 
-@pytest.mark.parametrize("road", ROADS)
-def test_neighbours_name_the_type(spark: Any, road: str) -> None:
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_neighbours_name_the_type(spark: Any, strategy: str) -> None:
     """Pulsar's `x_jsmtype`: a text is read as what its neighbour says, and is a string without one."""
     pairs = [("5", "int"), ("5", None), ("5.5", "double"), ("true", "boolean"), ("x", "int"), ("x", "string")]
     rows = [({"x": text, **({"x_jsmtype": kind} if kind else {})},) for text, kind in pairs]
     frame = spark.createDataFrame(rows, "properties map<string,string>")
 
-    assert _truths(frame, "x > 4", road, properties="pulsar") == [True, False, True, False, None, False]
-    assert _truths(frame, "x = '5' OR x", road, properties="pulsar") == [False, True, False, True, None, False]
+    assert _truths(frame, "x > 4", strategy, properties="pulsar") == [True, False, True, False, None, False]
+    assert _truths(frame, "x = '5' OR x", strategy, properties="pulsar") == [False, True, False, True, None, False]
 
 
 def test_a_record_within_a_column(spark: Any) -> None:
@@ -386,7 +390,10 @@ def test_wrong_layouts(spark: Any) -> None:
         (lambda: column("a = 1", frame, properties={"a": "`b"}), "the path '`b' has a backtick without its pair"),
         (lambda: column("a = 1", frame, properties=layout(members="b")), "there is no such column"),
         (lambda: column("a = 1", [1]), "the rows are a Python list: expected a DataFrame or a StructType"),
-        (lambda: column("a = 1", frame, road="scenic"), "road is 'scenic': expected 'native' or 'arrow', or None"),
+        (
+            lambda: column("a = 1", frame, strategy="scenic"),
+            "strategy is 'scenic': expected 'native' or 'arrow', or None",
+        ),
     ):
         with pytest.raises(errors.ArgumentError) as caught:
             made()

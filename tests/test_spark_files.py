@@ -171,7 +171,7 @@ def _kept(frame: Any, texts: list[str]) -> dict[tuple[int, bool], list[tuple[str
     """Filter by every selector and by its negation, in one job: the rows kept."""
     made = []
     for number, text in enumerate(texts):
-        truth = plan(text, frame, dialect=JMS, properties=WHERE, road="native").column()
+        truth = plan(text, frame, dialect=JMS, properties=WHERE, strategy="native").column()
         for negated, column in ((False, truth), (True, ~truth)):
             kept = frame.filter(column)
             made.append(kept.select(F.lit(number).alias("selector"), F.lit(negated).alias("negated"), "way", "row"))

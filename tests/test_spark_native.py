@@ -1,4 +1,4 @@
-"""Invariant: over rows of a DataFrame, the native road = the Arrow road = the machine, in three values.
+"""Invariant: over rows of a DataFrame, the native strategy = the Arrow strategy = the machine, in three values.
 
 Many selectors run over one DataFrame, so that a Spark job judges thousands of pairs. What is not equal is printed with
 the selector, the row and the Catalyst text. MQSEL_SPARK_PAIRS=100000 is the record; CI takes fewer.
@@ -31,7 +31,7 @@ from mqsel.spark import Plan, plan
 PAIRS = int(os.environ.get("MQSEL_SPARK_PAIRS", "12000"))
 RECORD = PAIRS >= 100_000
 SELECTORS, ROWS = 40, 50  # in one job
-SAMPLED = 6  # one group of vectors in so many takes the Arrow road in CI
+SAMPLED = 6  # one group of vectors in so many takes the Arrow strategy in CI
 TRUTHS = {True: "TRUE", False: "FALSE", None: "UNKNOWN"}
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning:mqsel")
@@ -83,18 +83,24 @@ def _machine(text: str, dialect: Dialect, kinds: dict[str, str], rows: list[tupl
 
 
 def _differences(
-    frame: Any, kinds: dict[str, str], rows: list[tuple[Any, ...]], cases: list[tuple[str, Dialect]], road: str | None
+    frame: Any,
+    kinds: dict[str, str],
+    rows: list[tuple[Any, ...]],
+    cases: list[tuple[str, Dialect]],
+    strategy: str | None,
 ) -> tuple[list[str], int]:
-    """Compare a road with the machine; give what differs, and how many selectors took the native road."""
-    plans = [plan(text, frame, dialect=dialect, road=road) for text, dialect in cases]
+    """Compare a strategy with the machine; give what differs, and how many selectors took the native strategy."""
+    plans = [plan(text, frame, dialect=dialect, strategy=strategy) for text, dialect in cases]
     got = _truths(frame, plans)
     wrong = []
     for number, ((text, dialect), made) in enumerate(zip(cases, plans, strict=True)):
         for row, truth, found in zip(rows, _machine(text, dialect, kinds, rows), got, strict=True):
             if truth != found[number]:
                 message = {name: (kind, value) for (name, kind), value in zip(kinds.items(), row, strict=True)}
-                wrong.append(f"{text!r} [{dialect!r}] {message}: machine {truth}, {road} {found[number]}\n  {made.sql}")
-    return wrong, sum(made.road == "native" for made in plans)
+                wrong.append(
+                    f"{text!r} [{dialect!r}] {message}: machine {truth}, {strategy} {found[number]}\n  {made.sql}"
+                )
+    return wrong, sum(made.strategy == "native" for made in plans)
 
 
 _FLOATS = (*strategies._FLOATS, math.inf, -math.inf, math.nan, -5e-324, -7.0)
@@ -141,7 +147,7 @@ def _drawn(rng: random.Random, name: str) -> tuple[dict[str, str], list[tuple[An
     return kinds, rows, cases
 
 
-def test_generated_pairs_on_the_native_road(session: Any, record_property: Any) -> None:
+def test_generated_pairs_on_the_native_strategy(session: Any, record_property: Any) -> None:
     """Invariant: native = machine, on generated selectors and rows with edge values, ANSI on and off."""
     rng = random.Random(f"native {PAIRS}")
     pairs = native = asked = 0
@@ -155,12 +161,12 @@ def test_generated_pairs_on_the_native_road(session: Any, record_property: Any) 
         native += taken
         asked += len(cases)
     record_property("pairs", pairs)
-    print(f"{pairs} pairs; {native} of {asked} selectors took the native road")
+    print(f"{pairs} pairs; {native} of {asked} selectors took the native strategy")
 
     assert native > 0.95 * asked
 
 
-def test_generated_pairs_on_the_arrow_road(session: Any) -> None:
+def test_generated_pairs_on_the_arrow_strategy(session: Any) -> None:
     """Invariant: Arrow = machine, on generated selectors and rows."""
     _skip_lenient(session)
     rng = random.Random("arrow")
@@ -288,7 +294,7 @@ def _skip_lenient(session: Any) -> None:
 
 
 @pytest.mark.parametrize("whose", ["own", "others"])
-def test_vectors_on_the_arrow_road(session: Any, whose: str) -> None:
+def test_vectors_on_the_arrow_strategy(session: Any, whose: str) -> None:
     """Every vector that fits a schema: Arrow = machine; a sample of them unless it is for the record."""
     groups = _vectors(whose)
     _skip_lenient(session)
@@ -301,17 +307,17 @@ def test_vectors_on_the_arrow_road(session: Any, whose: str) -> None:
 
         assert not wrong, f"{len(wrong)} differ\n" + "\n".join(wrong[:5])
         asked += len(cases)
-    print(f"{len(groups)} jobs; {asked} selectors took the Arrow road")
+    print(f"{len(groups)} jobs; {asked} selectors took the Arrow strategy")
 
     assert asked > 50
 
 
 @pytest.mark.parametrize("whose", ["own", "others"])
-def test_vectors_on_the_native_road(session: Any, whose: str) -> None:
-    """Every vector that fits a schema: native = machine; at least 95 % need no other road."""
+def test_vectors_on_the_native_strategy(session: Any, whose: str) -> None:
+    """Every vector that fits a schema: native = machine; at least 95 % need no other strategy."""
     groups = _vectors(whose)
     if not RECORD and _is_lenient(session):
-        groups = groups[::4]  # ANSI off is the road without traps: all of it for the record only
+        groups = groups[::4]  # ANSI off is the strategy without traps: all of it for the record only
     native = asked = 0
     for kinds, rows, cases in groups:
         frame = _frame(session, kinds, rows).coalesce(1)
@@ -322,7 +328,7 @@ def test_vectors_on_the_native_road(session: Any, whose: str) -> None:
         assert not wrong, f"{len(wrong)} differ\n" + "\n".join(wrong[:5])
         native += taken
         asked += len(cases)
-    print(f"{len(groups)} jobs; {native} of {asked} selectors took the native road")
+    print(f"{len(groups)} jobs; {native} of {asked} selectors took the native strategy")
 
     assert asked > 300
     assert native >= 0.95 * asked

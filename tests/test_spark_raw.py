@@ -221,7 +221,7 @@ def test_the_plan_says_where_the_properties_are(frame: Any) -> None:
     where = "its properties are in the bytes of the messages in `value`"
     assert str(made).splitlines() == [
         "selector           color = 'red' AND JMSDeliveryMode = 2",
-        "road               arrow",
+        "strategy           arrow",
         "                   'color = 'red' AND JMSDeliveryMode = 2': " + where,
         "Arrow              color = 'red' AND JMSDeliveryMode = 2",
         "'color'            any type from `value`",
@@ -231,7 +231,7 @@ def test_the_plan_says_where_the_properties_are(frame: Any) -> None:
 
 
 def test_wrong_arguments_are_refused_on_the_driver(frame: Any) -> None:
-    """No column, one that is not binary, an option that cannot be, a road that is none, a type nobody declared."""
+    """No column, one that is not binary, an option that cannot be, a strategy that is none, a type nobody declared."""
     for wanted, call in (
         ("the messages are in 'Value': there is no such column; did you mean value", lambda: mq_message("Value")),
         ("the column of the messages, 'id', is int: expected binary", lambda: mq_message("id")),
@@ -245,7 +245,7 @@ def test_wrong_arguments_are_refused_on_the_driver(frame: Any) -> None:
             column("color = 'red'", frame, properties=call())
         assert wanted in str(caught.value)
     with pytest.raises(errors.ArgumentError, match="no exact Catalyst expression"):
-        column("color = 'red'", frame, properties=WHERE, road="native")
+        column("color = 'red'", frame, properties=WHERE, strategy="native")
     with pytest.raises(errors.PropertyTypeError, match="'color' has a type of its own in each row"):
         properties(frame, ["color"], properties=WHERE)
     with pytest.raises(errors.SelectorError):

@@ -282,7 +282,7 @@ def test_what_travels(tmp_path: Path) -> None:
 
 
 def test_through_spark(spark: Any, tmp_path: Path) -> None:
-    """Spark's own road: load, partitions, projection by schema, what Spark wrote itself, and SQL on top."""
+    """Spark's own way: load, partitions, projection by schema, what Spark wrote itself, and SQL on top."""
     spark.dataSource.register(DataSource)
     (tmp_path / "a.jsonl").write_bytes(b"".join(_lines()))
     reader = spark.read.format("mqsel").option("selector", SELECTOR)

@@ -12,8 +12,8 @@ if find_spec("pyspark") is None:
     raise package_missing("mqsel.spark", "pyspark", "spark")
 
 from mqsel.spark.columns import Layout, Source, layout
-from mqsel.spark.plan import Plan, column, plan, properties
-from mqsel.spark.profile import Count, Profile, Seen, profile
+from mqsel.spark.planning import Plan, column, plan, properties
+from mqsel.spark.profiling import Count, Profile, Seen, profile
 from mqsel.spark.raw import Messages, mq_message
 from mqsel.spark.ship import Cluster, Failure, Worker, check_cluster
 from mqsel.spark.source import DataSource

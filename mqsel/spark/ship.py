@@ -70,7 +70,7 @@ def arrow_function(program: bytes, layout: str, task: str = "mqsel.spark.ship:ev
     try:
         import pyarrow as pa  # noqa: PLC0415 (optional)
     except ImportError as error:
-        raise wordings.package_missing("the Arrow road", "pyarrow", "spark") from error
+        raise wordings.package_missing("the Arrow strategy", "pyarrow", "spark") from error
 
     check = guard()
 
@@ -104,7 +104,7 @@ def evaluate(program: bytes, layout: str, columns: Sequence[pa.Array]) -> pa.Boo
     try:
         return _truths(matcher, properties, columns)
     except PropertyTypeError:
-        # Spark checks no text. Where one is no UTF-8 both roads read U+FFFD, as Spark itself shows it.
+        # Spark checks no text. Where one is no UTF-8 both strategies read U+FFFD, as Spark itself shows it.
         readable = [_readable(column) for column in columns]
         if all(one is other for one, other in zip(readable, columns, strict=True)):
             raise

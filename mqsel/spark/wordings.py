@@ -38,7 +38,8 @@ def undeclared(name: str) -> PropertyTypeError:
 
 def not_native(text: str, reason: str) -> ArgumentError:
     return ArgumentError(
-        f"{text} has no exact Catalyst expression: {reason}", hint="leave the road to mqsel, or take road='arrow'"
+        f"{text} has no exact Catalyst expression: {reason}",
+        hint="leave the strategy to mqsel, or take strategy='arrow'",
     )
 
 

@@ -17,7 +17,7 @@ from mqsel.language.nodes import And, Identifier, IsNull, Node, Not, Or, childre
 from mqsel.language.selector import Selector, read_selector
 from mqsel.spark.columns import Layout, Place, Source, Sources
 from mqsel.spark.native import Condition, NoTranslation, condition
-from mqsel.spark.plan import arrow_column, check_batches
+from mqsel.spark.planning import arrow_column, check_batches
 from mqsel.spark.raw import Messages, message_notes, message_outcomes, message_sources, message_text
 from mqsel.spark.ship import table
 

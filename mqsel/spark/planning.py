@@ -1,7 +1,7 @@
-"""Which road a selector takes over the rows of a DataFrame, and the Column of it.
+"""Which strategy a selector takes over the rows of a DataFrame, and the Column of it.
 
-The native road is one Catalyst expression. The Arrow road is the conjuncts that have one, AND the rest in the machine:
-at the top of a selector ERR is FALSE, so an AND of three-valued conjuncts is exact. Follows spark §2.
+The native strategy is one Catalyst expression. The Arrow strategy is the conjuncts that have one, AND the rest in the
+machine: at the top of a selector ERR is FALSE, so an AND of three-valued conjuncts is exact. Follows spark §2.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 MAX_REASONS = 10  # of a selector too long to list them all
-ROADS = ("native", "arrow")
+STRATEGIES = ("native", "arrow")
 _FAMILIES = {row.name: KINDS[row.kind] for row in TYPES if row.kind in KINDS}
 
 
@@ -42,11 +42,11 @@ class Plan:
     Attributes:
         selector: the text.
         dialect: what it was read as.
-        road: "native", one Catalyst expression, or "arrow", the machine over Arrow columns.
-        why: what is not native, and why; empty on the native road.
-        sql: the Catalyst text: all of the selector on the native road, else the prefilter; may be empty.
-        rest: the selector that the machine evaluates for what passes the prefilter; empty on the native road.
-        machine: the same, read; None on the native road.
+        strategy: "native", one Catalyst expression, or "arrow", the machine over Arrow columns.
+        why: what is not native, and why; empty on the native strategy.
+        sql: the Catalyst text: all of the selector on the native strategy, else the prefilter; may be empty.
+        rest: the selector that the machine evaluates for what passes the prefilter; empty on the native strategy.
+        machine: the same, read; None on the native strategy.
         sources: where the properties come from.
         warnings: sentences about what will surprise the author.
         raw: Catalyst text of the column of raw messages, and how they are read; None where columns have properties.
@@ -54,7 +54,7 @@ class Plan:
 
     selector: str
     dialect: Dialect
-    road: str
+    strategy: str
     why: tuple[tuple[str, str], ...]
     sql: str
     rest: str
@@ -75,10 +75,10 @@ class Plan:
         return F.expr(self.sql) & truth if self.sql else truth
 
     def __str__(self) -> str:
-        rows = [("selector", self.selector), ("road", self.road)]
+        rows = [("selector", self.selector), ("strategy", self.strategy)]
         rows += [("", f"{text}: {reason}") for text, reason in self.why]
         if self.sql:
-            rows.append(("Catalyst" if self.road == "native" else "prefilter", self.sql))
+            rows.append(("Catalyst" if self.strategy == "native" else "prefilter", self.sql))
         if self.rest:
             rows.append(("Arrow", self.rest))
         for source in self.sources:
@@ -94,7 +94,7 @@ def column(
     *,
     properties: Layout | Messages | Mapping[str, Place] | str | None = None,
     dialect: Dialect = IBM_MQ,
-    road: str | None = None,
+    strategy: str | None = None,
 ) -> Column:
     """Make the Column that is TRUE where a selector selects a row, FALSE where not, and NULL where it is UNKNOWN.
 
@@ -106,13 +106,13 @@ def column(
         properties: where properties are, see `layout`, and `mq_message` for raw messages; by default each is the column
             of its name.
         dialect: how to read the selector.
-        road: "native" or "arrow" to force one; by default native where all of the selector has an exact expression.
-            The Arrow road so forced has no prefilter.
+        strategy: "native" or "arrow" to force one; by default native where all of the selector has an exact expression.
+            The Arrow strategy so forced has no prefilter.
 
     Raises: SelectorError: as `mqsel.compile`. PropertyTypeError: a column of a type that no property has.
-        ArgumentError: an argument of the wrong type, or a road that the selector cannot take.
+        ArgumentError: an argument of the wrong type, or a strategy that the selector cannot take.
     """
-    made = plan(selector, rows, properties=properties, dialect=dialect, road=road)
+    made = plan(selector, rows, properties=properties, dialect=dialect, strategy=strategy)
     for warning in made.warnings:
         warnings.warn(warning, stacklevel=2)
     return made.column()
@@ -124,7 +124,7 @@ def plan(
     *,
     properties: Layout | Messages | Mapping[str, Place] | str | None = None,
     dialect: Dialect = IBM_MQ,
-    road: str | None = None,
+    strategy: str | None = None,
 ) -> Plan:
     """Say how `column` evaluates a selector, and why so.
 
@@ -132,17 +132,17 @@ def plan(
 
     Raises: what `column` raises.
     """
-    if road not in (None, *ROADS):
-        raise ArgumentError(f"road is {road!r}: expected {' or '.join(map(repr, ROADS))}, or None")
+    if strategy not in (None, *STRATEGIES):
+        raise ArgumentError(f"strategy is {strategy!r}: expected {' or '.join(map(repr, STRATEGIES))}, or None")
     whole = read_selector(mqsel.matcher.compile(selector, dialect=dialect).selector, dialect)
     if isinstance(properties, Messages):
-        return _message_plan(whole, rows, properties, road)
+        return _message_plan(whole, rows, properties, strategy)
     found = Sources(rows, properties, dialect.headers)
     sources = {name: found.source(name) for name in dict.fromkeys(whole.names.values())}
     said = (*found.warnings, *_surprises(whole, sources))
-    native, rest, why = _divided(whole, sources, road)
+    native, rest, why = _divided(whole, sources, strategy)
     if rest is not None:
-        if road == "native":
+        if strategy == "native":
             raise wordings.not_native(*why[0])
         check_batches(rows)
     return Plan(
@@ -158,11 +158,11 @@ def plan(
     )
 
 
-def _message_plan(selector: Selector, rows: DataFrame | StructType, messages: Messages, road: str | None) -> Plan:
+def _message_plan(selector: Selector, rows: DataFrame | StructType, messages: Messages, strategy: str | None) -> Plan:
     """Plan for raw messages: also one that reads no property, since what cannot be read is not selected."""
     sql = message_text(rows, messages)
     why = (quoted(selector.text), f"its properties are in the bytes of the messages in {sql}")
-    if road == "native":
+    if strategy == "native":
         raise wordings.not_native(*why)
     check_batches(rows)
     sources = message_sources(dict.fromkeys(selector.names.values()), sql)
@@ -181,14 +181,14 @@ def _message_plan(selector: Selector, rows: DataFrame | StructType, messages: Me
 
 
 def _divided(
-    selector: Selector, sources: Mapping[str, Source], road: str | None
+    selector: Selector, sources: Mapping[str, Source], strategy: str | None
 ) -> tuple[list[str], Selector | None, list[tuple[str, str]]]:
     """Divide the conjuncts of a selector: texts of the native ones, the others, and why those are others."""
     native: list[str] = []
     rest: list[Selector] = []
     why: list[tuple[str, str]] = []
-    if road == "arrow" and selector.names:
-        return [], selector, [(quoted(unparse(selector.node)), "the Arrow road is forced")]
+    if strategy == "arrow" and selector.names:
+        return [], selector, [(quoted(unparse(selector.node)), "the Arrow strategy is forced")]
     length = number = 0
     for node in selector.node.operands if isinstance(selector.node, And) else (selector.node,):
         part = selector.part(node)

@@ -1,4 +1,4 @@
-"""The roads of Spark: `python bench/spark_roads.py [--quick] [--rounds 5] [--json FILE]` prints one Markdown table.
+"""The strategies of Spark: `bench/spark_strategies.py [--quick] [--rounds 5] [--json FILE]` prints one Markdown table.
 
 CPU time of the JVM and the Python workers together, from /proc of the process tree (Linux): with two shared cores wall
 time says little. The contenders of a pair take turns within a round; a ratio is the median over the rounds of ratios
@@ -164,21 +164,23 @@ def narrow_pairs(spark: Any, path: str, rows: int) -> Iterator[Pair]:
     """Give the pairs over typed columns."""
     frame = spark.read.parquet(path)
     by_hand = frame.filter((F.col("JMSType") == "car") & (F.col("color") == "blue") & (F.col("weight") > 2500))
-    native = frame.filter(column(SELECTOR, frame, road="native"))
-    yield Pair("native road : Column by hand", rows, *_jobs(native, by_hand), 1.1)
+    native = frame.filter(column(SELECTOR, frame, strategy="native"))
+    yield Pair("native strategy : Column by hand", rows, *_jobs(native, by_hand), 1.1)
 
-    arrow = frame.filter(column(SELECTOR, frame, road="arrow"))
+    arrow = frame.filter(column(SELECTOR, frame, strategy="arrow"))
     share = by_hand.count() / rows
     idle = frame.filter(nothing(share)("JMSType", "color", "weight"))
     ours, theirs, (count, _) = _jobs(arrow, idle)
-    yield Pair("Arrow road, 3 columns : arrow_udf that does nothing", rows, ours, theirs, (count, by_hand.count), 1.15)
+    yield Pair(
+        "Arrow strategy, 3 columns : arrow_udf that does nothing", rows, ours, theirs, (count, by_hand.count), 1.15
+    )
 
     # The made-up union is what no Catalyst text is exact for: two sides of which each row says the type.
     mixed = frame.select("*", _union("region").alias("p"), _union("color").alias("q"))
     where = {"p": "p", "q": "q"}
     text = "JMSType = 'car' AND color = 'blue' AND weight > 2500 AND p <> q"
     behind = mixed.filter(column(text, mixed, properties=where)).select(*NAMES)
-    yield Pair("Arrow road behind a prefilter of 2.5 % : Column by hand", rows, *_jobs(behind, by_hand), 2.5)
+    yield Pair("Arrow strategy behind a prefilter of 2.5 % : Column by hand", rows, *_jobs(behind, by_hand), 2.5)
 
     source = _source(spark, path)
     if source is None:

@@ -1,6 +1,6 @@
-"""Roads over a DataFrame: which one and why, the prefilter, what travels, the profile, streams and Connect.
+"""Strategies over a DataFrame: which one and why, the prefilter, what travels, the profile, streams and Connect.
 
-That both roads mean the same is tested in test_spark_native.
+That both strategies mean the same is tested in test_spark_native.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ WHERE = layout({"p1": "p.a", "p2": "p.b"})
 
 
 def _rows(count: int) -> list[tuple[Any, ...]]:
-    rng = random.Random("roads")
+    rng = random.Random("strategies")
 
     def union() -> tuple[Any, ...]:
         return rng.choice([("integer", rng.randrange(3), None), ("string", None, "0"), ("null-value", None, None)])
@@ -72,10 +72,10 @@ def test_the_plan_of_a_native_selector(frame: Any) -> None:
     """One expression, no rest; printed as a table."""
     made = plan("color = 'red' AND weight > 50", frame)
 
-    assert (made.road, made.rest, made.why) == ("native", "", ())
+    assert (made.strategy, made.rest, made.why) == ("native", "", ())
     assert str(made).splitlines() == [
         "selector  color = 'red' AND weight > 50",
-        "road      native",
+        "strategy  native",
         "Catalyst  `color` = 'red' AND `weight` > 50L",
         "'color'   string from `color`",
         "'weight'  int32 from `weight`",
@@ -86,7 +86,7 @@ def test_the_plan_of_a_mixed_selector(frame: Any) -> None:
     """The exact conjuncts stand before the Arrow function, which evaluates the others only; the plan says why."""
     made = plan(MIXED, frame, properties=WHERE, dialect=JMS)
 
-    assert made.road == "arrow"
+    assert made.strategy == "arrow"
     assert made.rest == "p1 = p2"
     assert made.why == (("'p1 = p2'", "'p1' and 'p2' have a type of their own in each row"),)
     assert made.sql.startswith("`color` = 'red' AND ")
@@ -104,10 +104,10 @@ def test_prefilter_and_rest_are_the_selector(frame: Any, selector: str, dialect:
 
 
 def test_columns_keep_three_values(frame: Any) -> None:
-    """`~` of a column selects what NOT selects, on both roads."""
-    for road in ("native", "arrow"):
-        some = [frame.filter(~column("weight > 10", frame, road=road)).count()]
-        some.append(frame.filter(column("NOT (weight > 10)", frame, road=road)).count())
+    """`~` of a column selects what NOT selects, on both strategies."""
+    for strategy in ("native", "arrow"):
+        some = [frame.filter(~column("weight > 10", frame, strategy=strategy)).count()]
+        some.append(frame.filter(column("NOT (weight > 10)", frame, strategy=strategy)).count())
         some.append(_matched(frame, "weight > 10", IBM_MQ).count("FALSE"))
         assert len(set(some)) == 1, some
 
@@ -115,9 +115,9 @@ def test_columns_keep_three_values(frame: Any) -> None:
 def test_constants_and_selectors_without_properties(frame: Any) -> None:
     """Empty text selects everything; a constant needs no Arrow, even where that is forced."""
     for text, wanted in (("", True), ("1 = 1", True), ("1 = 2", False), ("1 / 0 = 1", False)):
-        for road in (None, "native", "arrow"):
-            made = plan(text, frame, dialect=JMS, road=road)
-            assert made.road == "native"
+        for strategy in (None, "native", "arrow"):
+            made = plan(text, frame, dialect=JMS, strategy=strategy)
+            assert made.strategy == "native"
             assert frame.select(made.column()).first()[0] is wanted
 
 
@@ -133,22 +133,22 @@ def test_an_identifier_of_zeros_matches_any_message(frame: Any) -> None:
 
 
 def test_errors_come_on_the_driver(frame: Any) -> None:
-    """A faulty selector, a road that cannot be, a setting under which Spark hangs: refused when column is called."""
+    """A faulty selector, a strategy that cannot be, a setting under which Spark hangs: refused by column."""
     with pytest.raises(errors.SelectorSyntaxError):
         column("color == 'red'", frame)
     with pytest.raises(errors.ArgumentError, match=r"'p1 = p2' has no exact Catalyst expression: 'p1' and 'p2' have"):
-        column(MIXED, frame, properties=WHERE, road="native")
+        column(MIXED, frame, properties=WHERE, strategy="native")
     name = "spark.sql.execution.arrow.maxRecordsPerBatch"
     for wrong in ("0", "-1"):
         frame.sparkSession.conf.set(name, wrong)
         for rows in (frame, frame.schema):
             with pytest.raises(errors.ArgumentError, match=rf"{name} is {wrong}: Spark would never finish"):
-                column("weight > 1", rows, road="arrow")
-        assert plan("weight > 1", frame).road == "native"
+                column("weight > 1", rows, strategy="arrow")
+        assert plan("weight > 1", frame).strategy == "native"
     frame.sparkSession.conf.unset(name)
 
 
-def test_long_and_deep_selectors_take_the_arrow_road(frame: Any) -> None:
+def test_long_and_deep_selectors_take_the_arrow_strategy(frame: Any) -> None:
     """What Spark could not parse or compile goes to the machine, and gives the machine's answer."""
     deep = "ok = TRUE"
     for number in range(100):
@@ -165,7 +165,7 @@ def test_long_and_deep_selectors_take_the_arrow_road(frame: Any) -> None:
     for text, reason in reasons.items():
         dialect = IBM_MQ.replace(max_length=None)
         made = plan(text, frame, dialect=dialect)
-        assert made.road == "arrow"
+        assert made.strategy == "arrow"
         assert reason in made.why[0][1]
         got = [row[0] for row in frame.select(made.column()).collect()]
         assert [{True: "TRUE", False: "FALSE", None: "UNKNOWN"}[one] for one in got] == _matched(frame, text, dialect)
@@ -174,8 +174,8 @@ def test_long_and_deep_selectors_take_the_arrow_road(frame: Any) -> None:
     assert len(made.rest) < len(chain)
 
 
-@pytest.mark.parametrize("road", [None, "arrow"])
-def test_more_tests_than_a_queue_manager_takes(frame: Any, road: str | None) -> None:
+@pytest.mark.parametrize("strategy", [None, "arrow"])
+def test_more_tests_than_a_queue_manager_takes(frame: Any, strategy: str | None) -> None:
     """900 conjuncts overflowed a stack of Java's, 1,000 alternatives its methods: beyond 100 they are the machine's."""
     few = " AND ".join(f"weight <> {number}" for number in range(6, 106))
     texts = {
@@ -189,10 +189,10 @@ def test_more_tests_than_a_queue_manager_takes(frame: Any, road: str | None) -> 
         "pattern": f"color LIKE '{'%r' * 20_000}' OR color LIKE '{'_' * 5000}%' OR ok",
     }
     dialect = IBM_MQ.replace(max_length=None)
-    assert plan(few, frame).road == "native"
-    plans = {name: plan(text, frame, dialect=dialect, road=road) for name, text in texts.items()}
-    assert {name: made.road for name, made in plans.items()} == dict.fromkeys(texts, "arrow")
-    if road is None:
+    assert plan(few, frame).strategy == "native"
+    plans = {name: plan(text, frame, dialect=dialect, strategy=strategy) for name, text in texts.items()}
+    assert {name: made.strategy for name, made in plans.items()} == dict.fromkeys(texts, "arrow")
+    if strategy is None:
         assert plans["chain"].sql.count("<>") == 100
         assert plans["ranges"].rest.count("BETWEEN") == 90
     got = frame.select(*[made.column() for made in plans.values()]).collect()
@@ -234,7 +234,7 @@ for name, where in ways.items():
         codes = spark._jvm.org.apache.spark.sql.execution.debug.__getattr__("package$").__getattr__("MODULE$")
         made = codes.codegenStringSeq(chosen._jdf.queryExecution().executedPlan())
         sizes = [made.apply(n)._3().maxMethodCodeSize() for n in range(made.size())]
-        print(name, count, {one.road for one in plans}, hits, max(sizes, default=0), flush=True)
+        print(name, count, {one.strategy for one in plans}, hits, max(sizes, default=0), flush=True)
 spark.stop()
 """
 
@@ -254,7 +254,7 @@ def test_a_hundred_columns_over_records(tmp_path: Any) -> None:
     found = [line.split() for line in done.stdout.splitlines()]
 
     assert " ERROR " not in done.stderr, done.stderr[:3000]
-    assert [(name, count, road) for name, count, road, _, _ in found] == [
+    assert [(name, count, strategy) for name, count, strategy, _, _ in found] == [
         (name, count, "{'native'}") for name in ("connect", "headers", "texts", "pulsar") for count in ("20", "100")
     ], done.stderr[-3000:]
     assert all(-1 < int(size) < 65_536 for *_, size in found)
@@ -316,7 +316,7 @@ def test_a_worker_with_another_version(frame: Any, monkeypatch: pytest.MonkeyPat
     from pyspark.errors import PySparkException
 
     monkeypatch.setattr(ship, "VERSION", "9.8.7")
-    made = column("weight > 1", frame, road="arrow")
+    made = column("weight > 1", frame, strategy="arrow")
     with pytest.raises(PySparkException) as caught:
         frame.filter(made).count()
     text = str(caught.value)
@@ -429,19 +429,22 @@ def test_profile_as_it_is_printed(spark: Any) -> None:
 
 
 def test_a_file_stream(spark: Any, tmp_path: Any) -> None:
-    """Both roads filter a stream as they filter its files; a profile of a stream is refused."""
+    """Both strategies filter a stream as they filter its files; a profile of a stream is refused."""
     rows = [(n, ("red", "blue")[n % 2], n % 50) for n in range(500)]
     spark.createDataFrame(rows, "n long, color string, weight int").repartition(2).write.parquet(str(tmp_path / "in"))
     still = spark.read.parquet(str(tmp_path / "in"))
     stream = spark.readStream.schema(still.schema).parquet(str(tmp_path / "in"))
     wanted = sorted(row[0] for row in rows if row[1] == "red" and row[2] > 40)
-    for road in ("native", "arrow"):
-        chosen = stream.filter(column("color = 'red' AND weight > 40", stream, road=road))
-        query = chosen.writeStream.format("memory").queryName(f"chosen_{road}").trigger(availableNow=True)
+    for strategy in ("native", "arrow"):
+        chosen = stream.filter(column("color = 'red' AND weight > 40", stream, strategy=strategy))
+        query = chosen.writeStream.format("memory").queryName(f"chosen_{strategy}").trigger(availableNow=True)
         query.start().awaitTermination()
-        assert sorted(row.n for row in spark.table(f"chosen_{road}").collect()) == wanted
+        assert sorted(row.n for row in spark.table(f"chosen_{strategy}").collect()) == wanted
         assert (
-            sorted(row.n for row in still.filter(column("color = 'red' AND weight > 40", still, road=road)).collect())
+            sorted(
+                row.n
+                for row in still.filter(column("color = 'red' AND weight > 40", still, strategy=strategy)).collect()
+            )
             == wanted
         )
     with pytest.raises(errors.ArgumentError, match=r"a profile needs all rows: found a stream"):
@@ -457,8 +460,8 @@ from mqsel.spark import check_cluster, column, plan, profile
 rows = [(n, ("red", "blue", None)[n % 3], n % 50) for n in range(300)]
 frame = spark.createDataFrame(rows, "n long, color string, weight int")
 text = "color = 'red' AND weight * 2 > 40"
-print([frame.filter(column(text, frame, road=road)).count() for road in ("native", "arrow")])
-print(type(frame).__module__, plan(text, frame).road, [part.true for part in profile(text, frame).parts])
+print([frame.filter(column(text, frame, strategy=strategy)).count() for strategy in ("native", "arrow")])
+print(type(frame).__module__, plan(text, frame).strategy, [part.true for part in profile(text, frame).parts])
 print(check_cluster(spark, tasks=2).is_ready)
 spark.stop()
 """
@@ -466,7 +469,7 @@ spark.stop()
 
 @pytest.mark.cluster
 def test_spark_connect(tmp_path: Any) -> None:
-    """Column on both roads, profile and check_cluster give the same through Spark Connect, in a process of its own."""
+    """Column by both strategies, profile and check_cluster give the same through Spark Connect, in its own process."""
     pytest.importorskip("grpc", reason="Spark Connect needs grpcio")
     pytest.importorskip("grpc_status", reason="Spark Connect needs grpcio-status")
     done = subprocess.run(
