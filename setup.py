@@ -28,9 +28,9 @@ UNIX = sys.platform != "win32"
 # Without -g0 three quarters of a wheel are debug information, which some builds of Python ask for.
 compile_args = ["-O3", "-Wall", "-g0"] if UNIX else []
 if sys.platform == "linux":
-    # Keeps the slow paths, and the registers they save, out of the machine's loop: 5 to 9 % on W2 (tuples) and W7.
+    # Keeps the slow functions, and the registers they save, out of the machine's loop: 5 to 9 % on W2 (tuples) and W7.
     compile_args.append("-fno-inline-functions-called-once")
-    # What is declared inline is inlined, however long the file is: otherwise some lines more in a slow path drive
+    # What is declared inline is inlined, however long the unit is: otherwise some lines more in a slow function drive
     # comparison out of the loop (W7, dicts: 1,942 instructions a message; without, 2,084 and then 2,140).
     compile_args.append("--param=inline-unit-growth=100")
 link_args: list[str] = []
@@ -50,9 +50,13 @@ setup(
                 extra_link_args=link_args,
             )
             for name in (
+                "machine._values",
                 "machine._verifier",
                 "machine._image",
+                "machine._operators",
+                "machine._sources",
                 "machine._vm",
+                "machine._stream",
                 "machine._arrow",
                 "formats._mq",
                 "_messages",

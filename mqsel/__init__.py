@@ -30,7 +30,7 @@ from mqsel.errors import (
     SelectorTypeError,
 )
 from mqsel.language.dialect import IBM_JAVA_CLIENT, IBM_JMS, IBM_MQ, JMS, TIBCO_EMS, Dialect
-from mqsel.machine._vm import Record
+from mqsel.machine._values import Record
 from mqsel.machine.program import VERSION as __version__  # noqa: N811 (an attribute every package has)
 from mqsel.matcher import Matcher, compile  # noqa: A004 (like re.compile)
 from mqsel.values import Truth

@@ -1,7 +1,6 @@
-"""The error tree, the reason codes and the one function that draws a caret.
+"""The error tree, the reason codes, the function that draws a caret, and how texts and values are quoted.
 
-Every wording stands here, one constructor per wording, so that call sites say what they found and nothing else.
-An error is a value: ``args`` is the bare message, everything else is an attribute, so it survives pickling from an
+What an error says stands with who says it: in the ``wordings.py`` of a folder, or where it is raised. An error is a value: ``args`` is the bare message, everything else is an attribute, so it survives pickling from an
 executor. Owns no rule of the language. Follows *IBM MQ 9.4, Reason codes*.
 """
 
@@ -266,7 +265,7 @@ def caret(text: str, span: Span) -> list[str]:
     return [f"  | {head}{body}{tail}".rstrip(), "  | " + " " * _cells(head) + "^" * max(1, _cells(body))]
 
 
-# ---- one constructor per wording -----------------------------------------------------------------------------------
+# ---- quoting -----------------------------------------------------------------------------------------------------
 
 
 def quoted(text: str) -> str:
@@ -277,70 +276,9 @@ def quoted(text: str) -> str:
     return shown if shown[:1] in ("'", '"') else f"'{shown}'"
 
 
-def too_large(text: str, what: str, limit: int) -> SelectorLimitError:
-    return SelectorLimitError(
-        f"the selector needs more than {limit} {what}: a program holds no more",
-        selector=text,
-        span=(0, len(text)),
-        hint="split the selector and combine the answers",
-    )
-
-
-# ---- values ------------------------------------------------------------------------------------------------------
-
-
 def type_name(value: object) -> str:
     """Name the type of a value. Its metaclass is not asked: it may raise, or give no text."""
     return str.__str__(type.__dict__["__qualname__"].__get__(type(value)))
-
-
-def not_a_property(name: str, value: object, hint: str | None = None) -> PropertyTypeError:
-    found = type_name(value)
-    return PropertyTypeError(
-        f"property '{name}' is a Python {found}: expected bool, int, float, str, bytes or None",
-        name=name,
-        value_type=found,
-        hint=hint or "convert it where the messages are made; datetime and Decimal have no place in a message property",
-    )
-
-
-def integer_out_of_range(name: str, kind: str) -> PropertyTypeError:
-    return PropertyTypeError(
-        f"property '{name}' is an integer outside {kind}: no message property can hold it",
-        name=name,
-        value_type="int",
-        hint="send it as a string or a float",
-    )
-
-
-def not_a_message(value: object, schema: bool) -> PropertyTypeError:
-    found = type_name(value)
-    hint = (
-        "pass the sequence in the order of the schema"
-        if schema
-        else "pass dicts, or name the positions of a sequence with compile(..., schema=(...))"
-    )
-    return PropertyTypeError(
-        f"a message is a mapping, a Record or a sequence laid out by a schema: found a Python {found}",
-        value_type=found,
-        hint=hint,
-    )
-
-
-def unreadable_message(index: int) -> PropertyTypeError:
-    return PropertyTypeError(
-        "reading the message raised StopIteration: it has no answer",
-        index=index,
-        hint="mend the get() of the mapping: a property that is missing is answered with the default",
-    )
-
-
-def wrong_length(found: int, expected: int) -> PropertyTypeError:
-    return PropertyTypeError(
-        f"the sequence has {found} values: the schema lays out {expected}",
-        value_type="sequence",
-        hint="compile with the schema of these records",
-    )
 
 
 def shortened(value: object) -> str:

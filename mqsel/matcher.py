@@ -18,7 +18,9 @@ from mqsel.language.dialect import IBM_MQ, PRESETS, Dialect
 from mqsel.language.optimizer import optimize as optimized
 from mqsel.language.selector import read_selector
 from mqsel.machine import _arrow
-from mqsel.machine._vm import Machine, Record, Selection
+from mqsel.machine._stream import Selection
+from mqsel.machine._values import Record
+from mqsel.machine._vm import Machine
 from mqsel.machine.compiler import lower
 from mqsel.machine.program import Program
 from mqsel.machine.schema import Schema, SchemaLike, as_schema

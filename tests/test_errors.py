@@ -11,6 +11,7 @@ import mqsel
 from mqsel import errors
 from mqsel.language.dialect import IBM_MQ, JMS
 from mqsel.language.wordings import unexpected_token
+from mqsel.machine import wordings
 
 
 def rendered(text: str, **options: object) -> str:
@@ -104,8 +105,8 @@ def test_end_of_text() -> None:
             "long", selector="abcdef", span=(3, 6), reason=errors.MQRC.MQRC_SELECTION_STRING_ERROR
         ),
         errors.SelectorAlwaysFalseError("no", selector="1 = 2", span=(0, 5)),
-        errors.not_a_property("weight", object()),
-        errors.not_a_message(5, schema=False),
+        wordings.not_a_property("weight", object()),
+        wordings.not_a_message(5, schema=False),
         errors.ProgramError("bad", address=7, hint="mend it"),
         errors.ArgumentError("no", hint="yes"),
     ],

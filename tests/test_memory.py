@@ -18,7 +18,8 @@ import pytest
 import mqsel
 from mqsel.formats._mq import Decoder as MQDecoder
 from mqsel.language.dialect import JMS
-from mqsel.machine._vm import Machine, Selection
+from mqsel.machine._stream import Selection
+from mqsel.machine._vm import Machine
 
 SELECTOR = "JMSType = 'car' AND (color LIKE '%lu%' OR weight + 1 BETWEEN 2500 AND 9000) AND NOT region IN ('a', 'b')"
 MESSAGES = [

@@ -1930,14 +1930,14 @@ HOSTILE = {
         assert (stream.seen, stream.skipped, refused) == (3, 2, [True] * 4), refused
         """,
     "what is found before it is complete": """
-        from mqsel.machine import _vm
+        from mqsel.machine import _stream
         from mqsel.formats import _mq
         def use(found):
             attempt(next, found)
             attempt(found, b"")
         def look(phase, _):
             for found in gc.get_objects()[-20:]:
-                if type(found) in (_vm.Selection, _mq.Decoder):
+                if type(found) in (_stream.Selection, _mq.Decoder):
                     use(found)
         matcher = mqsel.compile("a = 1")
         class Input:

@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
 
-from mqsel.machine._vm cimport Record, Value
+from mqsel.machine._values cimport Record, Value
 from cpython.object cimport PyObject
 
 

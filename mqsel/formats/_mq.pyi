@@ -3,7 +3,7 @@ from collections.abc import Iterable
 from typing import Any, final
 
 from mqsel.formats.mqrfh2 import Note
-from mqsel.machine._vm import Record
+from mqsel.machine._values import Record
 
 @final
 class Decoder:

@@ -1,63 +1,11 @@
-# What a program is to the loop: values, constants and steps. And small functions that both sides need in line.
+# What a program is to the loop: constants and steps. And how both sides hash a string.
 
 from cpython.object cimport PyObject
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
+from mqsel.machine._values cimport *
 from mqsel.machine._verifier cimport Verified
-
-cdef extern from "Python.h":
-    int PyUnicode_KIND(PyObject *text)
-    void *PyUnicode_DATA(PyObject *text)
-    Py_ssize_t PyUnicode_GET_LENGTH(PyObject *text)
-
-
-# The truth values of language §1, numbered as in mqsel.values.
-cdef enum:
-    FALSE = 0
-    TRUE = 1
-    UNKNOWN = 2
-    ERR = 3
-
-
-# The types of values, numbered as in mqsel.values.
-cdef enum:
-    MQTYPE_NULL = 2
-    MQTYPE_BOOLEAN = 4
-    MQTYPE_BYTE_STRING = 8
-    MQTYPE_INT8 = 16
-    MQTYPE_INT16 = 32
-    MQTYPE_INT32 = 64
-    MQTYPE_INT64 = 128
-    MQTYPE_FLOAT32 = 256
-    MQTYPE_FLOAT64 = 512
-    MQTYPE_STRING = 1024
-
-
-# What a value is to an operator. The four kinds of number stand together, in the order of Java's promotion.
-cdef enum Tag:
-    NULL_VALUE
-    BOOLEAN
-    INT32    # INT8 and INT16 too: binary promotion widens them before anything else
-    INT64
-    FLOAT32
-    FLOAT64
-    STRING
-    BYTES
-    POISON   # what arithmetic on a string, boolean or byte string gives
-
-
-cdef union Payload:
-    int64_t i      # BOOLEAN (0, 1), INT32, INT64
-    double d       # FLOAT32 (exactly representable), FLOAT64
-    PyObject *o    # STRING (exact str), BYTES (exact bytes); borrowed from an owner beside it
-
-
-cdef struct Value:
-    int tag        # a Tag
-    int mqtype     # the MQTYPE it arrived with, for people
-    Payload it
-
 
 # A run of literal code points and _ between two %, or between % and an end of the pattern.
 cdef struct Segment:
@@ -172,4 +120,3 @@ cdef inline uint32_t bytes_hash(const uint8_t *data, Py_ssize_t left) noexcept:
 
 cdef Image *image_new(Verified program) except NULL
 cdef void image_free(Image *image) noexcept
-cdef void *zeroed(Py_ssize_t count, size_t size) except NULL

@@ -10,7 +10,7 @@ come here.
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF, Py_XDECREF
 from libc.stdint cimport int32_t, uint8_t, uint32_t
-from libc.stdlib cimport calloc, free, realloc
+from libc.stdlib cimport free, realloc
 from libc.string cimport memcmp
 
 from mqsel.machine._opcodes cimport *
@@ -71,13 +71,6 @@ def _fill_facts() -> None:
 
 
 _fill_facts()
-
-
-cdef void *zeroed(Py_ssize_t count, size_t size) except NULL:
-    cdef void *memory = calloc(count + 1, size)
-    if memory == NULL:
-        raise MemoryError
-    return memory
 
 
 cdef void text_set(Text *text, PyObject *string) noexcept:

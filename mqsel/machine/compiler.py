@@ -12,8 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from mqsel import errors
-from mqsel.errors import Span
+from mqsel.errors import SelectorLimitError, Span
 from mqsel.language.nodes import (
     And,
     Arithmetic,
@@ -130,7 +129,12 @@ class _Lowering:
             self.emit([("RETURN_TRUTH", 1, root.span), no, ("RETURN_TRUTH", 0, root.span)])
         self.emit([self.exact, root, ("RETURN", 0, root.span)])
         if len(self.code) >= OPERAND_LIMIT or len(self.pool) >= OPERAND_LIMIT:
-            raise errors.too_large(selector.text, "instructions", OPERAND_LIMIT)
+            raise SelectorLimitError(
+                f"the selector needs more than {OPERAND_LIMIT} instructions: a program holds no more",
+                selector=selector.text,
+                span=(0, len(selector.text)),
+                hint="split the selector and combine the answers",
+            )
         return Program(
             selector.text,
             selector.dialect,

@@ -34,3 +34,35 @@ def damaged_column(name: str, found: str, index: int | None = None) -> PropertyT
 
 def package_missing(what: str, package: str, extra: str) -> MqselError:
     return MqselError(f"{what} needs {package}, which is not installed", hint=f"pip install 'mqsel[{extra}]'")
+
+
+def not_a_property(name: str, value: object, hint: str | None = None) -> PropertyTypeError:
+    found = type_name(value)
+    return PropertyTypeError(
+        f"property '{name}' is a Python {found}: expected bool, int, float, str, bytes or None",
+        name=name,
+        value_type=found,
+        hint=hint or "convert it where the messages are made; datetime and Decimal have no place in a message property",
+    )
+
+
+def not_a_message(value: object, schema: bool) -> PropertyTypeError:
+    found = type_name(value)
+    hint = (
+        "pass the sequence in the order of the schema"
+        if schema
+        else "pass dicts, or name the positions of a sequence with compile(..., schema=(...))"
+    )
+    return PropertyTypeError(
+        f"a message is a mapping, a Record or a sequence laid out by a schema: found a Python {found}",
+        value_type=found,
+        hint=hint,
+    )
+
+
+def wrong_length(found: int, expected: int) -> PropertyTypeError:
+    return PropertyTypeError(
+        f"the sequence has {found} values: the schema lays out {expected}",
+        value_type="sequence",
+        hint="compile with the schema of these records",
+    )

@@ -138,7 +138,7 @@ class World:
         matcher = rng.choice(self.matchers)
         source = rng.choice((self.messages, self.messages, tuple(self.messages), Source(self)))
         decode = [None, None, lambda raw: (self.act(), raw)[1], lambda _: rng.choice(self.records)]
-        stream = mqsel.machine._vm.Selection(matcher, source, rng.random() < 0.8, rng.choice(decode))
+        stream = mqsel.machine._stream.Selection(matcher, source, rng.random() < 0.8, rng.choice(decode))
         self.streams.append(stream)
         if isinstance(source, Source) and rng.random() < 0.5:
             source.stream = stream

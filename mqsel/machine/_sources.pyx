@@ -1,0 +1,210 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, nonecheck=False
+# cython: initializedcheck=False, auto_pickle=False, autotestdict=False
+"""Fetching properties from messages: each when an instruction first asks for it, and at most once for a message.
+
+Looks for a property of a dict where it stood in the last one, and borrows strings from the message as long as that is
+safe. Knows values and messages; knows no opcode.
+"""
+
+from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
+from cpython.long cimport PyLong_CheckExact
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_INCREF, Py_XDECREF
+from libc.stdint cimport int32_t, uint32_t
+
+from mqsel.machine import wordings
+
+cdef extern from *:
+    """
+    /* Looks into objects of CPython in place. What a version lays out otherwise, or nobody tried, goes by the public
+       functions. The keys of a dict are laid out so from 3.11 to 3.13 at least; pycore_dict.h itself cannot be included
+       beside the public headers in all of them. */
+    #if PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x030E0000 && !defined(Py_GIL_DISABLED)
+    typedef struct {
+        Py_ssize_t references;
+        uint8_t log2_size, log2_index_bytes, kind;  /* kind 0: any keys; otherwise exact str alone */
+        uint32_t version;
+        Py_ssize_t usable, count;
+        char indices[];                             /* then the entries */
+    } DictKeys;
+    typedef struct {
+        PyObject *key, *value;
+    } DictEntry;
+    /* The value of the entry with this number, if it has this very key: a quarter of what PyDict_Next costs. */
+    static inline PyObject *dict_entry(PyObject *dict, Py_ssize_t place, PyObject *key) {
+        DictKeys *keys = (DictKeys *) ((PyDictObject *) dict)->ma_keys;
+        DictEntry *entry;
+        if (place >= keys->count || keys->kind == 0 || ((PyDictObject *) dict)->ma_values != NULL) return NULL;
+        entry = (DictEntry *) (keys->indices + ((size_t) 1 << keys->log2_index_bytes)) + place;
+        return entry->key == key ? entry->value : NULL;
+    }
+    /* Whether a look-up can run no code of a key's class. */
+    static inline int dict_plain(PyObject *dict) {
+        return ((DictKeys *) ((PyDictObject *) dict)->ma_keys)->kind != 0;
+    }
+    /* The number of the entry with this very key among the first so many, or -1. Deleted ones count. */
+    static inline Py_ssize_t dict_place(PyObject *dict, PyObject *key, Py_ssize_t limit) {
+        Py_ssize_t place;
+        for (place = 0; place < limit; place++)
+            if (dict_entry(dict, place, key) != NULL) return place;
+        return -1;
+    }
+    #else
+    static inline PyObject *dict_entry(PyObject *dict, Py_ssize_t place, PyObject *key) {
+        PyObject *found, *value;
+        return PyDict_Next(dict, &place, &found, &value) && found == key ? value : NULL;
+    }
+    static inline int dict_plain(PyObject *dict) {
+        return 0;
+    }
+    static inline Py_ssize_t dict_place(PyObject *dict, PyObject *key, Py_ssize_t limit) {
+        Py_ssize_t place = 0;
+        PyObject *found, *value;
+        while (PyDict_Next(dict, &place, &found, &value) && place <= limit)
+            if (found == key) return place - 1;
+        return -1;
+    }
+    #endif
+    """
+    PyObject *dict_entry(PyObject *mapping, Py_ssize_t place, PyObject *key)
+    bint dict_plain(PyObject *mapping)
+    Py_ssize_t dict_place(PyObject *mapping, PyObject *key, Py_ssize_t limit)
+
+cdef extern from "Python.h":
+    PyObject *PyDict_GetItemWithError(PyObject *mapping, PyObject *key) except? NULL
+
+cdef enum:
+    TRUST = 4       # hits forgive this many misses
+    REST = -62      # probes before the next search for a place
+    SEARCHED = 128  # entries of a dict among which a place is learned; one search in 63 probes
+
+_MISSING = object()
+
+
+cdef Value *slot_first(Frame *frame, FetchedSource *source, uint32_t number) except NULL:
+    """Fetch a slot. The commonest values of the commonest messages are read here, all others by slot_fetch."""
+    cdef Slot *slot = &frame.slots[number]
+    cdef PyObject *item = NULL
+    if FetchedSource is DictSource:
+        item = dict_entry(source.message, slot.place, slot.name)
+        if item != NULL:
+            slot.trust = TRUST
+    elif FetchedSource is SequenceSource:
+        if source.types == NULL and 0 <= source.positions[number] < PySequence_Fast_GET_SIZE(source.sequence):
+            item = PySequence_Fast_ITEMS(source.sequence)[source.positions[number]]
+    if item == NULL:
+        return slot_fetch(frame, source, number)
+    slot.stamp = frame.stamp
+    if PyUnicode_CheckExact(item) and __Pyx_PyUnicode_READY(item) == 0:
+        slot.value.tag = STRING
+        slot.value.mqtype = MQTYPE_STRING
+        slot.value.it.o = item
+        return &slot.value
+    if PyLong_CheckExact(<object> item) and long_small(item, &slot.value.it.i):
+        slot.value.tag = INT64
+        slot.value.mqtype = MQTYPE_INT64
+        return &slot.value
+    if PyFloat_CheckExact(<object> item):
+        value_float(&slot.value, FLOAT64, MQTYPE_FLOAT64, PyFloat_AS_DOUBLE(<object> item))
+        return &slot.value
+    return slot_load(frame, slot, item)
+
+
+cdef Value *slot_fetch(Frame *frame, FetchedSource *source, uint32_t number) except NULL:
+    """Fetch a slot from its source."""
+    cdef Slot *slot = &frame.slots[number]
+    cdef PyObject *item
+    cdef int32_t position
+    slot.stamp = frame.stamp
+    slot.value.tag = NULL_VALUE
+    slot.value.mqtype = MQTYPE_NULL
+    if FetchedSource is SequenceSource:
+        position = source.positions[number]
+        if position < 0:
+            return &slot.value
+        if position >= PySequence_Fast_GET_SIZE(source.sequence):
+            frame_secure(frame)
+            raise wordings.wrong_length(PySequence_Fast_GET_SIZE(source.sequence), position + 1)
+        slot_load(frame, slot, PySequence_Fast_ITEMS(source.sequence)[position])
+        if source.types != NULL and not value_fit(&slot.value, source.types[number]):
+            frame_secure(frame)
+            value_refuse(&slot.value, source.types[number], <object> slot.name)
+    elif FetchedSource is DictSource:
+        item = dict_probe(frame, source.message, slot)
+        if item != NULL:
+            slot_load(frame, slot, item)
+    elif FetchedSource is MappingSource:
+        mapping_load(frame, source.message, slot)
+    return &slot.value
+
+
+cdef Value *slot_load(Frame *frame, Slot *slot, PyObject *item) except NULL:
+    """Read a Python object as the value of a slot. A string is borrowed from the message as long as that is safe."""
+    cdef object held
+    if not value_read(&slot.value, item):
+        # Reading it runs code of others, which may take it, and what other slots point to, out of the message.
+        slot.value.tag = NULL_VALUE
+        frame_secure(frame)
+        held = <object> item
+        value_load_other(&slot.value, &slot.owner, <object> slot.name, held)
+    return &slot.value
+
+
+cdef void frame_secure(Frame *frame) noexcept:
+    """Own what the slots point to, before code of others runs that may change the message."""
+    cdef Py_ssize_t number
+    cdef Slot *slot
+    cdef PyObject *old
+    for number in range(frame.image.slot_count):
+        slot = &frame.slots[number]
+        if slot.stamp == frame.stamp and (slot.value.tag == STRING or slot.value.tag == BYTES):
+            old = slot.owner
+            if old != slot.value.it.o:
+                Py_INCREF(<object> slot.value.it.o)
+                slot.owner = slot.value.it.o
+                Py_XDECREF(old)
+    frame_hold(frame)
+
+
+cdef void frame_hold(Frame *frame) noexcept:
+    """Own the message at hand, if it is borrowed from a list."""
+    if frame.items != NULL and frame.held == NULL:
+        frame.held = frame.items[0]
+        Py_INCREF(<object> frame.held)
+        frame.left = 0
+
+
+cdef PyObject *dict_probe(Frame *frame, PyObject *message, Slot *slot) except? NULL:
+    """Look a property up by its hash, and now and then learn its place."""
+    cdef PyObject *item
+    if not dict_plain(message):
+        frame_secure(frame)
+    item = PyDict_GetItemWithError(message, slot.name)
+    if item == NULL:
+        # What is missing has no place, and says nothing against the place it has elsewhere.
+        return NULL if slot.alias == NULL else PyDict_GetItemWithError(message, slot.alias)
+    if slot.trust > 0:
+        slot.trust -= 1
+        if slot.trust == 0:
+            slot.trust = REST
+            slot.place = NO_PLACE
+    else:
+        slot.trust += 1
+        if slot.trust > 0:
+            dict_learn(message, slot)
+    return item
+
+
+cdef void dict_learn(PyObject *message, Slot *slot) noexcept:
+    cdef Py_ssize_t place = dict_place(message, slot.name, SEARCHED)
+    slot.place = NO_PLACE if place < 0 else place
+    slot.trust = REST if place < 0 else TRUST
+
+
+cdef int mapping_load(Frame *frame, PyObject *message, Slot *slot) except -1:
+    """Fetch from any Mapping by get(), which a defaultdict answers without growing."""
+    frame_secure(frame)
+    cdef object item = (<object> message).get(<object> slot.name, _MISSING)
+    if item is _MISSING:
+        item = None if slot.alias == NULL else (<object> message).get(<object> slot.alias)
+    return value_load(&slot.value, &slot.owner, <object> slot.name, item)
