@@ -1,7 +1,8 @@
 """The error tree, the reason codes, the function that draws a caret, and how texts and values are quoted.
 
-What an error says stands with who says it: in the ``wordings.py`` of a folder, or where it is raised. An error is a value: ``args`` is the bare message, everything else is an attribute, so it survives pickling from an
-executor. Owns no rule of the language. Follows *IBM MQ 9.4, Reason codes*.
+What an error says stands with who says it: in the ``wordings.py`` of a folder, or where it is raised. An error is a
+value: ``args`` is the bare message, everything else is an attribute, so it survives pickling from an executor. Owns no
+rule of the language. Follows *IBM MQ 9.4, Reason codes*.
 """
 
 from __future__ import annotations
