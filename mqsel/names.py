@@ -140,7 +140,7 @@ def look_up(message: Mapping[str, _Value], name: str, rules: str = "mqi") -> _Va
 def follow(name: str, around: _Place, step: Callable[[_Place, str], _Place | None]) -> _Place | None:
     """Find what a name with dots leads to: what has this very name, or the rest of it in what its beginning names.
 
-    The shortest beginning that leads to something wins. ``Machine`` finds the columns of a batch by the same rule.
+    The shortest beginning that leads to something wins. The columns of a batch are found by the same rule.
 
     Args:
         around: the place to begin from.

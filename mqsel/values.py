@@ -178,6 +178,8 @@ TYPES = tuple(
     )
 )
 
+EXACT = tuple(row.name for row in TYPES if row.kind == "exact")
+APPROXIMATE = tuple(row.name for row in TYPES if row.kind == "approximate")
 TYPE_NAMES = {row.name: row.number for row in TYPES}
 CLASS_NAMES = {row.python: row.name for row in TYPES}
 # What records that Java programs wrote call the types: our names and theirs.

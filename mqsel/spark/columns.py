@@ -17,7 +17,7 @@ from mqsel.formats.records import CONNECT, SCHEMAS, Header, Members
 from mqsel.formats.wordings import unknown_schema, unknown_type
 from mqsel.names import follow, look_up, spellings
 from mqsel.spark import wordings
-from mqsel.values import JAVA_WORDS, TYPES
+from mqsel.values import APPROXIMATE, EXACT, JAVA_WORDS, TYPES
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -84,8 +84,6 @@ class Source(NamedTuple):
 SPARK_TYPES = {row.name: row.sql for row in TYPES if row.sql}
 _KINDS = {spark_type: row.name for row in TYPES for spark_type in row.spark}
 _WORDS = {word: kind for word, kind in JAVA_WORDS.items() if kind in SPARK_TYPES}  # of a `_jsmtype` neighbour
-_INTEGERS = tuple(row.name for row in TYPES if row.kind == "exact")
-_FLOATS = tuple(row.name for row in TYPES if row.kind == "approximate")
 
 # (?!.) is the end of the text, which $ is not; there is no backslash, which is read differently by setting.
 _WHOLE = "rlike({0}, '(?s)^[+-]?[0-9]+(?!.)')"
@@ -95,13 +93,13 @@ _HEX = "rlike({0}, '(?s)^(ID:)?([0-9A-Fa-f]{{2}})*(?!.)')"
 _FROM_TEXT = {
     "string": "{0}",
     "boolean": "CASE lower({0}) WHEN 'true' THEN true WHEN 'false' THEN false END",
-    **{kind: f"CASE WHEN {_WHOLE} THEN try_cast({{0}} AS {SPARK_TYPES[kind]}) END" for kind in _INTEGERS},
+    **{kind: f"CASE WHEN {_WHOLE} THEN try_cast({{0}} AS {SPARK_TYPES[kind]}) END" for kind in EXACT},
     "float64": f"CASE WHEN {_NUMBER} THEN try_cast({{0}} AS DOUBLE) END",
     "float32": f"CASE WHEN {_NUMBER} THEN CAST(try_cast({{0}} AS DOUBLE) AS FLOAT) END",
     "bytes": rf"CASE WHEN {_HEX} THEN unhex(regexp_replace({{0}}, '^ID:', '')) END",
 }
-_TO_INTEGER = {kind: f"try_cast({{0}} AS {SPARK_TYPES[kind]})" for kind in _INTEGERS}
-_TO_FLOAT = {kind: f"CAST({{0}} AS {SPARK_TYPES[kind]})" for kind in _FLOATS}
+_TO_INTEGER = {kind: f"try_cast({{0}} AS {SPARK_TYPES[kind]})" for kind in EXACT}
+_TO_FLOAT = {kind: f"CAST({{0}} AS {SPARK_TYPES[kind]})" for kind in APPROXIMATE}
 # For the type of a column, the types it may be declared to be, each with the text that converts it.
 _CONVERSIONS: dict[str, dict[str, str]] = {
     **{
@@ -370,7 +368,7 @@ class Sources:
     def _header(self, name: str, found: _Found, declared: str | None, header: Header) -> Source:
         as_text = type(found.type).__name__ in ("StringType", "VarcharType", "BinaryType")
         source = self._typed(name, found, declared or (header.type if as_text else None), self._layout.null)
-        if header.words is None or declared is not None or source.kind not in _INTEGERS:
+        if header.words is None or declared is not None or source.kind not in EXACT:
             return source
         words = " ".join(f"WHEN {number} THEN {text_literal(word)}" for number, word in header.words.items())
         return Source(name, "string", f"CASE {source.sql} {words} END", source.raw)

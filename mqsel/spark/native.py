@@ -37,7 +37,7 @@ from mqsel.language.operators import BOUNDS, OPERATORS
 from mqsel.language.pattern import Segment, segments, shape
 from mqsel.language.selector import Selector
 from mqsel.spark.columns import Case, Source, is_writable, looked_up, text_literal
-from mqsel.values import Float32, Truth, arithmetic, negate
+from mqsel.values import APPROXIMATE, EXACT, Float32, Truth, arithmetic, negate
 
 # Spark 4.3 parses 100 levels of parentheses in its default stack and not 200. A chain of tests it rebuilds as deep as
 # it is long, and walks it recursively: 900 overflow a stack, 1,000 are more code than Java takes. A queue manager
@@ -163,10 +163,8 @@ def _both(*texts: str) -> str:
 
 # ---- values ----------------------------------------------------------------------------------------------------------
 
-_NARROW = ("int8", "int16", "int32")
-_INTEGERS = (*_NARROW, "int64")
-_FLOATS = ("float32", "float64")
-_NUMBERS = (*_INTEGERS, *_FLOATS)
+_NARROW = tuple(kind for kind in EXACT if kind != "int64")
+_NUMBERS = (*EXACT, *APPROXIMATE)
 _LITERALS = {"exact": "int64", "approximate": "float64", "string": "string", "boolean": "boolean", "bytes": "bytes"}
 
 
@@ -256,9 +254,9 @@ def _as_long(value: _Value) -> str:
 
 def _as(value: _Value, promoted: str) -> str:
     """Write a number in the type that it is promoted to."""
-    if value.literal is not None and promoted in _FLOATS:
+    if value.literal is not None and promoted in APPROXIMATE:
         return _double(float(value.literal)) if promoted == "float64" else _single(value.literal)  # type: ignore[arg-type]
-    if value.type == promoted or (promoted in _INTEGERS and value.type in _INTEGERS):
+    if value.type == promoted or (promoted in EXACT and value.type in EXACT):
         return value.text
     return f"CAST({value.text} AS {'DOUBLE' if promoted == 'float64' else 'FLOAT'})"
 
@@ -534,7 +532,7 @@ class _Translator:
             return _settled("true" if operator == "<>" else "false", left)
         a, b = _as(left, promoted), _as(right, promoted)
         sql = f"{a} {operator} {b}"
-        may_be = [one.type in _FLOATS and one.literal is None for one in (left, right)]
+        may_be = [one.type in APPROXIMATE and one.literal is None for one in (left, right)]
         if left.is_column and may_be[0] and right.literal is not None:
             return self.column_and_literal(operator, a, right, promoted)
         if left.is_column and right.is_column and any(may_be):
@@ -682,7 +680,7 @@ class _Translator:
             if constant is not None:
                 return self.number(constant)
         made = _Value(promoted, "", self.nulls(left, right), err)
-        if promoted in _FLOATS:
+        if promoted in APPROXIMATE:
             if operator != "/":
                 return made._replace(sql=f"({_as(left, promoted)} {operator} {_as(right, promoted)})")
             divisor = None if right.literal is None else float(right.literal)
