@@ -15,6 +15,7 @@ from mqsel.formats._mq import Decoder
 from mqsel.formats.jms import CONVERSIONS
 from mqsel.formats.jms import JMS as JMS_NAMES
 from mqsel.language.dialect import IBM_MQ, JMS
+from mqsel.names import MQMD_TYPES
 from mqsel.values import Float32, Int8, Int32
 
 pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
@@ -152,7 +153,7 @@ def test_the_kinds_of_jms_names() -> None:
     assert used - {"as typed"} == raw._MADE.keys()
     for name, sources in JMS_NAMES.items():
         # A field of the descriptor, or of the header in front of the body: the same fields by the same names.
-        kinds = {raw._MADE.get(one.conversion) or raw._MQMD[one.path.partition("/")[2]] for one in sources}
+        kinds = {raw._MADE.get(one.conversion) or MQMD_TYPES[one.path.partition("/")[2]] for one in sources}
         assert kinds == {raw.KINDS[name]}, name
 
 
