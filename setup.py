@@ -58,6 +58,8 @@ setup(
                 "machine._vm",
                 "machine._stream",
                 "machine._arrow",
+                "formats._text",
+                "formats._folders",
                 "formats._mq",
                 "_messages",
             )

@@ -2,14 +2,13 @@ from array import array
 from collections.abc import Iterable
 from typing import Any, final
 
+from mqsel.formats._folders import Folders
 from mqsel.formats.mqrfh2 import Note
 from mqsel.machine._values import Record
 
 @final
-class Decoder:
-    names: tuple[str, ...]
+class Decoder(Folders):
     noted: int
-    record: Record
     def __new__(
         cls,
         names: Iterable[str],

@@ -26,7 +26,7 @@ class Source(NamedTuple):
     argument: int = 0
 
 
-# In the order in which `_mq.pyx` numbers them.
+# In the order in which `_tables.pxd` numbers them.
 CONVERSIONS = (
     "as typed",  # by dt, or by the type of the element or field
     "string",  # an element whatever its dt: a string

@@ -1,7 +1,7 @@
 """The MQRFH2 as tables: folders, types of elements, escapes, and the words for what is skipped.
 
-Facts only: the code that reads by these tables stands in `_mq.pyx`, the code that writes by them in `mq.py`. Follows
-formats §3, §5, §6 and *IBM MQ 9.4, MQRFH2*.
+Facts only: the code that reads by these tables stands in `_folders.pyx`, the code that writes by them in `mq.py`.
+Follows formats §3, §5, §6 and *IBM MQ 9.4, MQRFH2*.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Note(NamedTuple):
         return f"{self.structure} at byte {self.offset}, {self.what}: {self.message}{reason}"
 
 
-# What can be wrong without being an error, in the order in which `_mq.pyx` numbers it: (key, reason, words).
+# What can be wrong without being an error, in the order in which `_tables.pxd` numbers it: (key, reason, words).
 NOTES: tuple[tuple[str, MQRC | None, str], ...] = (
     ("none", None, ""),
     ("folder-name", MQRC.MQRC_RFH_FORMAT_ERROR, "the name of the folder cannot be found: it has no properties"),
