@@ -206,7 +206,7 @@ def kind_of(node: Node) -> str | None:
     """Name the static kind of *node*: "number", "string", "boolean", "byte string", or None where a message decides."""
     if type(node) is Literal:
         return KINDS[node.kind]
-    row = operator_of(node)
+    row = None if type(node) is Identifier else operator_of(node)
     return None if row is None else row.result
 
 
@@ -218,19 +218,21 @@ def _described(node: Node, text: str) -> str:
     return f"the {'arithmetic expression' if kind == 'number' else 'condition'} {piece}"
 
 
+_LEAVES = frozenset((Literal, Identifier))
 _WANTED = {"number": "a number", "boolean": "a condition"}
 
 
 def _check_types(order: list[Node], root: Node, text: str) -> None:
     for node in order:
-        row = operator_of(node)
+        row = None if type(node) in _LEAVES else operator_of(node)
         if row is None:
             continue
-        if row.operands:
+        wanted = row.operands
+        if wanted:
             for operand in children(node):
-                if kind_of(operand) not in (None, row.operands):
+                if type(operand) is not Identifier and kind_of(operand) != wanted:
                     word = row.spelling if row.spelling.isalpha() else f"'{row.spelling}'"
-                    what = f"{word} needs {_WANTED[row.operands]}"
+                    what = f"{word} needs {_WANTED[wanted]}"
                     raise wrong_type(text, operand.span, what, _described(operand, text), row.hint)
         elif isinstance(node, Comparison):
             kinds = kind_of(node.left), kind_of(node.right)

@@ -42,6 +42,8 @@ _JAVA_SPACE = " \\t\\f\\r\\n"
 _START = "A-Za-z_$\\x80-\\U0010ffff"
 _PART = f"{_START}0-9{''.join(map(re.escape, sorted(IGNORABLE)))}"
 
+_SIGNS = (*SYMBOLS, "(", ")", ",")
+
 _CHARACTER_HINTS = {
     **FOREIGN,
     ";": "a selector is one condition without a closing semicolon",
@@ -75,7 +77,7 @@ def _patterns(whitespace: str, dots: str) -> tuple[re.Pattern[str], re.Pattern[s
         "space": f"[{space}]+",
         "name": f"[{_START}](?<![{space}]){part}",
         # The longest first, of which a comment's beginning is one.
-        "operator": "|".join(map(re.escape, sorted(("/*", *SYMBOLS, "(", ")", ","), key=len, reverse=True))),
+        "operator": "|".join(map(re.escape, sorted(("/*", *_SIGNS), key=len, reverse=True))),
         # The look-ahead keeps an unterminated string from ending at one half of a doubled apostrophe.
         "string": r"'[^']*(?:''[^']*)*'(?!')",
         "hex": r"0[xX][0-9A-Fa-f]*[lL]?",
@@ -86,6 +88,10 @@ def _patterns(whitespace: str, dots: str) -> tuple[re.Pattern[str], re.Pattern[s
     }
     named = "|".join([f"(?P<{kind}>{pattern})" for kind, pattern in kinds.items()])
     return re.compile("|".join(kinds.values()), re.DOTALL), re.compile(named, re.DOTALL)
+
+
+# Words that mean the same wherever they stand, in every dialect; white space is of no kind.
+_KNOWN = {" ": "", **{word: word for word in (*KEYWORDS, *_SIGNS)}}
 
 
 class Tokens(NamedTuple):
@@ -123,7 +129,7 @@ def scan(text: str, dialect: Dialect) -> Tokens:
     words, groups = _patterns(dialect.whitespace, dialect.identifier_dots)
     tokens = Tokens([], [], [], [])
     kinds, values, starts, stops = tokens
-    known: dict[str, str] = {}  # words that mean the same wherever they stand; white space is of no kind
+    known = _KNOWN.copy()
     stop = 0
     for word in words.findall(text):
         start, stop = stop, stop + len(word)

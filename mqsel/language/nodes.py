@@ -234,8 +234,10 @@ def walk(root: Node, into: tuple[type, ...] | None = None) -> list[Node]:
     return order
 
 
-# The operators of nodes that have one only.
-_OPERATORS: dict[type, Operator] = {
+# The operators of nodes that have no choice.
+_OPERATORS: dict[type, Operator | None] = {
+    Literal: None,
+    Identifier: None,
     Or: OPERATORS["OR"],
     And: OPERATORS["AND"],
     Not: OPERATORS["NOT"],
@@ -248,10 +250,9 @@ _OPERATORS: dict[type, Operator] = {
 
 def operator_of(node: Node) -> Operator | None:
     """Give the row of the operator of *node*; of a chain, that of its first; None for a literal or an identifier."""
-    row = _OPERATORS.get(type(node))
-    if row is None and isinstance(node, (Comparison, Sign)):
+    if isinstance(node, (Comparison, Sign)):
         return OPERATORS[node.operator]
-    return OPERATORS[node.operators[0]] if isinstance(node, Arithmetic) else row
+    return OPERATORS[node.operators[0]] if isinstance(node, Arithmetic) else _OPERATORS[type(node)]
 
 
 def _strength(node: Node) -> int:
@@ -330,7 +331,7 @@ def _pieces(node: Node) -> list[str | Node]:
         case Not(operand):
             return ["NOT ", *_at(operand, _strength(node))]
         case And(operands) | Or(operands):
-            word, strength = f" {_OPERATORS[type(node)].spelling} ", _strength(node) + 1
+            word, strength = " AND " if isinstance(node, And) else " OR ", _strength(node) + 1
             below = _at(operands[0], strength)
             for operand in operands[1:]:
                 below += [word, *_at(operand, strength)]
