@@ -359,11 +359,18 @@ def test_sifting_travels():
     """What a Spark task is given and gives back survives pickling."""
     matcher = pickle.loads(pickle.dumps(mqsel.compile("color = 'blue'")))
     ask = pickle.loads(pickle.dumps(cli.Ask(invert=False, counting=False, raising=False, limit=None)))
-    lines = [Piece(0, line, line) for line in (BLUE, RED, b"x\n", b"", BARE)]
+    lines = [Piece(0, line, line or None) for line in (BLUE, RED, b"x\n", b"", BARE)]
     records = pickle.loads(pickle.dumps(list(cli.sift(matcher, ask, lines))))
     assert records[0] == BLUE
     assert records[1].line == 3
     assert records[2] == cli.Tally(5, 4, 1, 1, 1, {"color": 1})
+
+
+def test_a_blank_line_is_counted():
+    """Lines that Hadoop read are counted from the first, blank or not."""
+    complaint, tally = cluster._sifted(mqsel.compile("a = 1"), cli.Ask(False, False, False, None), iter([b"", b"x"]))
+    assert (complaint.line, tally.lines, tally.messages) == (2, 2, 1)
+    assert next(cluster._sifted(mqsel.compile("a = 1"), cli.Ask(False, False, False, None), iter([]))) == cli.Tally()
 
 
 # ---- check -------------------------------------------------------------------------------------------------------

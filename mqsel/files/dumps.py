@@ -44,7 +44,7 @@ class Piece(NamedTuple):
     Attributes:
         place: where it begins: the line, from 1, of a text; else the byte, from 0.
         raw: what stands in the file, to be written again as it is; of a text in UTF-16 the same in UTF-8.
-        message: the message; None for what stands before the first one.
+        message: the message; None for a blank line, and for what stands before the first message.
     """
 
     place: int

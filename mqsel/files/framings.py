@@ -141,10 +141,11 @@ def pieces(stream: IO[bytes], kind: str, path: str = "stream", start: int = 0, s
     if start:  # a line belongs to the part in which it begins
         stream.seek(start - 1)
         start += len(stream.readline()) - 1
+    make = tuple.__new__  # Piece(…) takes three times as long
     for line in stream:
         if 0 <= stop <= start:
             return
-        yield Piece(start, line, line)
+        yield make(Piece, (start, line, None if line.isspace() else line))
         start += len(line)
 
 
@@ -198,15 +199,15 @@ def each(
         for piece in source:
             if isinstance(piece, FileError):
                 yield Piece(piece.line or piece.offset, b"", None), piece
-            elif piece.message is None or piece.raw.isspace() or not piece.raw:
-                yield piece, None
-            else:
-                made: Made | MqselError
+                continue
+            message = piece.message
+            made: Made | MqselError | None = None
+            if message is not None:
                 try:
-                    made = use(piece.message)
+                    made = use(message)
                 except (PropertyTypeError, DecodeError) as error:
                     made = error
-                yield piece, made
+            yield piece, made
     except FileError as error:
         yield None, error
 

@@ -167,15 +167,15 @@ def sift(matcher: Matcher, ask: Ask, source: Iterable[Piece | FileError], path: 
     mq = decoder if isinstance(decoder, MQDecoder) else None
     if isinstance(decoder, RecordReader):
         tally.unread = decoder.unread
-    matches, evaluate, true, unknown = matcher.matches, matcher.evaluate, Truth.TRUE, Truth.UNKNOWN
+    matches, truth_of, true, unknown = matcher.matches, matcher.truth, int(Truth.TRUE), int(Truth.UNKNOWN)
     message: Any = None
 
-    def judge(data: bytes) -> Truth:
+    def judge(data: bytes) -> int:
         nonlocal message
         message = read(data)
         if isinstance(message, bool):  # known without running the selector
-            return Truth(message)
-        return true if matches(message) else evaluate(message)
+            return message
+        return matches(message) or truth_of(message)
 
     head = b""  # what stands before the first message goes out with the first that does
     for number, (piece, truth) in enumerate(each(source, judge), 1):
@@ -201,14 +201,14 @@ def sift(matcher: Matcher, ask: Ask, source: Iterable[Piece | FileError], path: 
             if ask.raising:
                 break
             continue
-        if truth is unknown:
+        if truth == unknown:
             assert piece.message is not None
             tally.unknown += 1
             found = properties(piece.message, message, matcher.properties)
             tally.missing.update(
                 name for name in matcher.properties if look_up(found, name, matcher.dialect.headers) is None
             )
-        if (truth is true) is not ask.invert:
+        if (truth == true) is not ask.invert:
             tally.selected += 1
             if not ask.counting:
                 # One message in a file: its name says which.

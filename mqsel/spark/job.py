@@ -120,11 +120,11 @@ def _planned(
 
 def _sifted(matcher: Matcher, ask: Ask, units: Iterator[Part | bytes]) -> Iterator[Sifted]:
     """Sift what one task has: a part of a file, or lines."""
-    first = next(units, b"")
+    first: Any = next(units, None)
     if isinstance(first, Part):
         return sift_part(matcher, ask, first)
-    lines = chain([first] if first else [], units)
-    return sift(matcher, ask, (Piece(0, line, line) for line in lines))  # type: ignore[arg-type]
+    lines: Iterator[Any] = units if first is None else chain([first], units)
+    return sift(matcher, ask, (Piece(0, line, line if line.strip() else None) for line in lines))
 
 
 def _records(
