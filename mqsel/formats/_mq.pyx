@@ -32,7 +32,11 @@ from mqsel.errors import MQRC, ArgumentError, DecodeError, PropertyTypeError, ty
 from mqsel.formats import jms as _jms
 from mqsel.formats import mqmd as _mqmd
 from mqsel.formats import wordings
-from mqsel.names import DESCRIPTOR, JMS_DESCRIPTOR, JMS_PREFIX, USR_FOLDER, spellings
+from mqsel.names import DESCRIPTOR as _DESCRIPTOR
+from mqsel.names import JMS_DESCRIPTOR as _JMS_DESCRIPTOR
+from mqsel.names import JMS_PREFIX as _JMS_PREFIX
+from mqsel.names import USR_FOLDER as _USR_FOLDER
+from mqsel.names import spellings
 from mqsel.names import HIDDEN as _HIDDEN
 
 cdef extern from "Python.h":
@@ -100,7 +104,7 @@ _FIELDS = {
     if field.name not in _HIDDEN
 }
 cdef FieldTarget[32] LISTED
-cdef list LISTED_NAMES = [DESCRIPTOR + name for name in _FIELDS]
+cdef list LISTED_NAMES = [_DESCRIPTOR + name for name in _FIELDS]
 for _place, (_offset, _length, _kind) in enumerate(_FIELDS.values()):
     LISTED[_place].offset = _offset
     LISTED[_place].length = _length
@@ -110,7 +114,7 @@ _IDENTIFIERS = ("MsgId", "CorrelId")
 cdef uint8_t[64] BLANK
 memset(BLANK, c" ", 64)
 cdef list BLANKS = [" " * _length for _length in range(64)]
-cdef list LISTED_ALIASES = [JMS_DESCRIPTOR + name for name in _FIELDS]
+cdef list LISTED_ALIASES = [_JMS_DESCRIPTOR + name for name in _FIELDS]
 cdef dict LISTED_BLANK = dict.fromkeys([*LISTED_NAMES, *LISTED_ALIASES])
 _BODY = {
     "body/Encoding": (BODY_ENCODING, 4, MQLONG),
@@ -217,17 +221,17 @@ cdef class Decoder(Folders):
             size = len(spellings(name)[0])
             if name in _jms.JMS:
                 sources = _jms.JMS[name]
-            elif name.startswith(DESCRIPTOR):
-                field = name.removeprefix(DESCRIPTOR)
+            elif name.startswith(_DESCRIPTOR):
+                field = name.removeprefix(_DESCRIPTOR)
                 sources = (_jms.Source(f"MQMD/{field}", "as typed"),) if field in _FIELDS else ()
-            elif name.startswith((JMS_PREFIX, USR_FOLDER + JMS_PREFIX)) or size > MAX_NAME:
+            elif name.startswith((_JMS_PREFIX, _USR_FOLDER + _JMS_PREFIX)) or size > MAX_NAME:
                 sources = ()
             else:
                 sources = (None,)   # the element that it names
             for rank, source in enumerate(sources):
                 conversion = AS_TYPED
                 if source is None:
-                    parts = (name if "." in name else USR_FOLDER + name).split(".")
+                    parts = (name if "." in name else _USR_FOLDER + name).split(".")
                 else:
                     parts = source.path.split("/")
                     conversion = _jms.CONVERSIONS.index(source.conversion)

@@ -32,7 +32,7 @@ from importlib import import_module
 
 from mqsel.errors import ArgumentError, PropertyTypeError
 from mqsel.machine import wordings
-from mqsel.values import TYPES
+from mqsel.values import TYPES as _TYPES
 
 cdef enum:
     AHEAD = 4096            # bytes of content looked at together
@@ -48,7 +48,7 @@ _LAYOUTS = {
 }
 _KINDS = {
     form.encode(): layout
-    for row in TYPES for form, layout in zip(row.arrow, _LAYOUTS[row.name], strict=True)
+    for row in _TYPES for form, layout in zip(row.arrow, _LAYOUTS[row.name], strict=True)
 }
 # Formats of the indices of a dictionary.
 _INDICES = {
