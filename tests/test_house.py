@@ -37,8 +37,8 @@ ROWS = [
 ]
 INSIDE = {
     "language": "dialect wordings operators pattern lexer nodes parser checker selector optimizer",
-    "machine": "opcodes wordings schema _values _verifier program compiler"
-    " _opcodes _image _operators _sources _vm _stream _arrow",
+    "machine": "opcodes _opcodes wordings schema _values _verifier program compiler"
+    " _image _operators _sources _vm _stream _arrow",
     "formats": "wordings mqmd jms mqrfh2 inspection jsonl records _tables _text _folders _mq mq __init__",
     "analysis": "explain",
     "files": "wordings opening dumps amqsbcg qload framings parquet parts scan inspection __init__",

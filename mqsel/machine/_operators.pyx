@@ -5,10 +5,8 @@
 Knows values and constants; knows no message. Follows language §5.
 """
 
-from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport uint16_t
 from libc.string cimport memchr
-
-from mqsel.machine._opcodes cimport ADD, MULTIPLY, SUBTRACT
 
 
 cdef int value_compare_other(Value *left, Value *right, int mask, int mismatch) noexcept:
@@ -84,27 +82,11 @@ cdef int value_arithmetic(Value *left, Value *right, uint32_t op, bint null_is_e
     elif tag == FLOAT64:
         a = as_double(left)
         b = as_double(right)
-        if op == ADD:
-            a = a + b
-        elif op == SUBTRACT:
-            a = a - b
-        elif op == MULTIPLY:
-            a = a * b
-        else:
-            a = a / b
-        left.it.d = a
+        left.it.d = a + b if op == ADD else a - b if op == SUBTRACT else a * b if op == MULTIPLY else a / b
     else:
         f = as_float(left)
         g = as_float(right)
-        if op == ADD:
-            f = f + g
-        elif op == SUBTRACT:
-            f = f - g
-        elif op == MULTIPLY:
-            f = f * g
-        else:
-            f = f / g
-        left.it.d = f
+        left.it.d = f + g if op == ADD else f - g if op == SUBTRACT else f * g if op == MULTIPLY else f / g
     left.tag = tag
     return 0
 

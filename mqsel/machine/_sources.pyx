@@ -8,9 +8,7 @@ safe. Knows values and messages; knows no opcode.
 
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
 from cpython.long cimport PyLong_CheckExact
-from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF, Py_XDECREF
-from libc.stdint cimport int32_t, uint32_t
 
 from mqsel.machine import wordings
 

@@ -30,27 +30,9 @@ cdef int propagate() except -1:
     return -1
 
 
-# The same functions, but an exception they raise stays set and is the caller's to notice (status -1).
-ctypedef int (*decoded_raising)(Selection, PyObject *) except -1
-ctypedef int (*decoded_quiet)(Selection, PyObject *) noexcept
-cdef int selection_decoded(Selection stream, PyObject *message) except -1:
-    return stream.decoded(message)
-cdef decoded_raising _decoded = selection_decoded
-cdef decoded_quiet RUN_DECODED = <decoded_quiet> <void *> _decoded
-
-
-ctypedef int (*trouble_raising)(Selection, int) except -1
-ctypedef int (*trouble_quiet)(Selection, int) noexcept
-cdef int selection_trouble(Selection stream, int status) except -1:
-    return stream.trouble(status)
-cdef trouble_raising _trouble = selection_trouble
-cdef trouble_quiet TROUBLE = <trouble_quiet> <void *> _trouble
-
-
-ctypedef int (*look_raising)(Pace *, Py_ssize_t) except -1
-ctypedef int (*look_quiet)(Pace *, Py_ssize_t) noexcept
-cdef look_raising _look = pace_look
-cdef look_quiet LOOK = <look_quiet> <void *> _look
+cdef int (*RUN_DECODED)(Selection, PyObject *) noexcept
+cdef int (*TROUBLE)(Selection, int) noexcept
+cdef int (*LOOK)(Pace *, Py_ssize_t) noexcept
 
 
 cdef inline int run_quietly(Machine machine, Frame *frame, PyObject *message) noexcept:
@@ -89,6 +71,19 @@ cdef class Selection:
         decode: the decoder of raw messages, or None; that of IBM MQ counts as ``noted`` the messages of which it
             skipped something.
     """
+
+    cdef Machine machine
+    cdef object messages                # iterator, list or tuple; None once exhausted
+    cdef readonly object decode         # makes of a raw message what the machine reads, or True or False; or None
+    cdef bint indexed                   # a list or tuple, read by index: no iterator between us and it
+    cdef Frame *frame
+    cdef Pace pace
+    cdef bint skipping                  # errors="skip"
+    cdef bint running                   # being made, or inside __next__: nobody else must enter
+    cdef readonly Py_ssize_t seen       # messages pulled so far
+    cdef readonly Py_ssize_t selected
+    cdef readonly Py_ssize_t skipped    # messages that raised PropertyTypeError or DecodeError
+    cdef readonly list failures         # the first of these errors
 
     def __cinit__(self, Machine machine not None, messages, bint skipping=False, decode=None):
         self.running = True  # whoever finds it before it is complete
@@ -170,39 +165,47 @@ cdef class Selection:
             propagate()
         raise StopIteration
 
-    cdef int decoded(self, PyObject *message) except -1:
-        """Decode a message, and run on that if it is not the answer yet."""
-        held = self.decode(<object> message)
-        if held is True or held is False:
-            return held is True
-        return self.machine.dispatch(self.frame, <PyObject *> held, 0)
-
-    cdef int trouble(self, int status) except -1:
-        """Handle the exception that is set: it came from the message that was just read, or from a turn."""
-        try:
-            propagate()
-        except (PropertyTypeError, DecodeError, StopIteration) as error:
-            if status == INTERRUPTED or not self.skipping:
-                self.messages = None
-                if isinstance(error, StopIteration):
-                    raise PropertyTypeError(
-                        "reading the message raised StopIteration: it has no answer",
-                        index=self.seen - 1,
-                        hint="mend the get() of the mapping: a property that is missing is answered with the default",
-                    ) from error
-                error.index = self.seen - 1
-                raise
-            self.skipped += 1
-            if len(self.failures) < FAILURES:
-                error = error.with_traceback(None)
-                if not isinstance(error, StopIteration):
-                    error.index = self.seen - 1
-                    self.failures.append(error)
-        except BaseException:
-            self.messages = None
-            raise
-        return 0
-
     def close(self) -> None:
         """End the stream."""
         self.messages = None
+
+
+cdef int stream_decoded(Selection stream, PyObject *message) except -1:
+    """Decode a message, and run on that if it is not the answer yet."""
+    held = stream.decode(<object> message)
+    if held is True or held is False:
+        return held is True
+    return stream.machine.dispatch(stream.frame, <PyObject *> held, 0)
+
+
+cdef int stream_trouble(Selection stream, int status) except -1:
+    """Handle the exception that is set: it came from the message that was just read, or from a turn."""
+    try:
+        propagate()
+    except (PropertyTypeError, DecodeError, StopIteration) as error:
+        if status == INTERRUPTED or not stream.skipping:
+            stream.messages = None
+            if isinstance(error, StopIteration):
+                raise PropertyTypeError(
+                    "reading the message raised StopIteration: it has no answer",
+                    index=stream.seen - 1,
+                    hint="mend the get() of the mapping: a property that is missing is answered with the default",
+                ) from error
+            error.index = stream.seen - 1
+            raise
+        stream.skipped += 1
+        if len(stream.failures) < FAILURES:
+            error = error.with_traceback(None)
+            if not isinstance(error, StopIteration):
+                error.index = stream.seen - 1
+                stream.failures.append(error)
+    except BaseException:
+        stream.messages = None
+        raise
+    return 0
+
+
+# The same functions, but an exception they raise stays set and is the caller's to notice (status -1).
+RUN_DECODED = <int (*)(Selection, PyObject *) noexcept> <void *> stream_decoded
+TROUBLE = <int (*)(Selection, int) noexcept> <void *> stream_trouble
+LOOK = <int (*)(Pace *, Py_ssize_t) noexcept> <void *> pace_look

@@ -8,14 +8,11 @@ knows no program, and of messages the Record alone. Follows language §1.
 
 cimport cython
 from cpython.bytearray cimport PyByteArray_AS_STRING, PyByteArray_Check, PyByteArray_GET_SIZE
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_Check, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
-from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_Check
+from cpython.bytes cimport PyBytes_Check, PyBytes_FromStringAndSize
+from cpython.float cimport PyFloat_Check
 from cpython.long cimport PyLong_Check
 from cpython.memoryview cimport PyMemoryView_Check
-from cpython.object cimport PyObject
-from cpython.ref cimport Py_XDECREF
 from cpython.unicode cimport PyUnicode_Check
-from libc.stdint cimport int64_t
 from libc.stdlib cimport calloc, free
 
 from collections.abc import Mapping
@@ -29,6 +26,7 @@ from mqsel.values import Float32, Int8, Int16, Int32
 cdef extern from "Python.h":
     object PyUnicode_FromObject(object text)
 
+_INTEGERS = {MQTYPE_BOOLEAN: bool, MQTYPE_INT8: Int8, MQTYPE_INT16: Int16, MQTYPE_INT32: Int32}
 _NAMES_OF_TYPES = {int(number): name for name, number in _TYPES.items()}
 
 
@@ -120,23 +118,13 @@ cdef int value_load_other(Value *value, PyObject **owner, object name, object it
 
 cdef object value_python(Value *value):
     """Give a value back as the Python object that would be read as it."""
-    if value.mqtype == MQTYPE_NULL:
+    if value.tag == NULL_VALUE:
         return None
-    if value.mqtype == MQTYPE_BOOLEAN:
-        return value.it.i != 0
-    if value.mqtype == MQTYPE_INT64:
-        return value.it.i
-    if value.mqtype == MQTYPE_FLOAT64:
-        return value.it.d
-    if value.mqtype == MQTYPE_INT32:
-        return Int32(value.it.i)
-    if value.mqtype == MQTYPE_INT16:
-        return Int16(value.it.i)
-    if value.mqtype == MQTYPE_INT8:
-        return Int8(value.it.i)
-    if value.mqtype == MQTYPE_FLOAT32:
-        return Float32(value.it.d)
-    return <object> value.it.o
+    if value.tag == STRING or value.tag == BYTES:
+        return <object> value.it.o
+    if value.tag == FLOAT32 or value.tag == FLOAT64:
+        return Float32(value.it.d) if value.tag == FLOAT32 else value.it.d
+    return value.it.i if value.mqtype == MQTYPE_INT64 else _INTEGERS[value.mqtype](value.it.i)
 
 
 cdef str value_type(Value *value):

@@ -12,6 +12,8 @@ cimport cython
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 
+from mqsel.machine._opcodes cimport BRANCH_IF_UNKNOWN, JUMP, RESTART_IF_UNKNOWN, RETURN, RETURN_TRUTH, SWITCH_SLOT
+
 from mqsel.machine import opcodes as _opcodes
 from mqsel.language.dialect import Dialect
 from mqsel.errors import ArgumentError, ProgramError
@@ -45,12 +47,6 @@ cdef struct Rule:
 
 cdef Rule[256] RULES
 cdef uint32_t RULE_COUNT = len(_opcodes.TABLE)
-cdef uint32_t RETURN = _opcodes.CODE["RETURN"]
-cdef uint32_t RETURN_TRUTH = _opcodes.CODE["RETURN_TRUTH"]
-cdef uint32_t BRANCH_IF_UNKNOWN = _opcodes.CODE["BRANCH_IF_UNKNOWN"]
-cdef uint32_t RESTART_IF_UNKNOWN = _opcodes.CODE["RESTART_IF_UNKNOWN"]
-cdef uint32_t JUMP = _opcodes.CODE["JUMP"]
-cdef uint32_t SWITCH_SLOT = _opcodes.CODE["SWITCH_SLOT"]
 
 _KINDS = ["", "slot", "constant", "strings", "pattern", "text", "truth", "target"]
 

@@ -531,18 +531,10 @@ cdef int dispatch_from_start(Machine machine, Frame *frame, PyObject *message) e
     return machine.dispatch_slow(frame, <object> message, 0)
 
 
-ctypedef int (*run_dict_raising)(Frame *, DictSource *, Step *) except -1
-ctypedef int (*run_sequence_raising)(Frame *, SequenceSource *, Step *) except -1
-ctypedef int (*run_record_raising)(Frame *, RecordSource *, Step *) except -1
-ctypedef int (*run_any_raising)(Machine, Frame *, PyObject *) except -1
-cdef run_dict_raising _run_dict = run[DictSource]
-cdef run_sequence_raising _run_sequence = run[SequenceSource]
-cdef run_record_raising _run_record = run[RecordSource]
-cdef run_any_raising _dispatch = dispatch_from_start
-RUN_DICT = <run_dict> <void *> _run_dict
-RUN_SEQUENCE = <run_sequence> <void *> _run_sequence
-RUN_RECORD = <run_record> <void *> _run_record
-DISPATCH = <run_any> <void *> _dispatch
+RUN_DICT = <run_dict> <void *> run[DictSource]
+RUN_SEQUENCE = <run_sequence> <void *> run[SequenceSource]
+RUN_RECORD = <run_record> <void *> run[RecordSource]
+DISPATCH = <run_any> <void *> dispatch_from_start
 
 
 # ---- turns -------------------------------------------------------------------------------------------------------
