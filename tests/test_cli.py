@@ -958,6 +958,7 @@ def test_spark_reports_and_order(spark, tmp_path):
     assert b"6,000 messages, 5,992 selected, 2 unknown because of a missing property, 4 skipped" in done.stderr
 
 
+@pytest.mark.long
 def test_spark_limit(spark, tmp_path):
     """On Spark --limit stops at the same line, and --errors raise at the same error."""
     file = written(tmp_path / "a.jsonl", BLUE * 50, RED * 50, BLUE * 50, b"x\n", BLUE)
@@ -980,6 +981,7 @@ def test_spark_files_that_cannot_be_read(spark, tmp_path):
     assert told[3].startswith("mqsel: hdfs://localhost:1/a: ")
 
 
+@pytest.mark.long
 def test_spark_records(spark, tmp_path):
     """On Spark records of a connector give the same lines, reports and counts of texts without their type."""
     lines = [json.dumps({"properties": {"weight": str(n) if n % 7 else "x"}}).encode() + b"\n" for n in range(500)]
@@ -990,6 +992,7 @@ def test_spark_records(spark, tmp_path):
     assert done.stderr.decode().endswith("no value of the declared type: weight 72\n")
 
 
+@pytest.mark.long
 def test_spark_reads_every_format(spark, tmp_path):
     """On Spark files of all formats, each known by its first bytes, give what they give without it."""
     pa = pytest.importorskip("pyarrow")
@@ -1057,6 +1060,7 @@ def test_match_parquet(run, tmp_path):
     assert (status, "Parquet" in err) == (2, True)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("spark")
 def test_spark_tells_how_far_it_is(tmp_path):
     """On a terminal stderr says how many tasks have ended, from Spark's status tracker, and is wiped at the end."""

@@ -353,6 +353,7 @@ def test_constant_memory(framing):
     assert peak < 500_000
 
 
+@pytest.mark.long
 def test_a_message_without_end(monkeypatch):
     """A message larger than any queue holds is refused without being kept, whatever its lines are."""
     for module in (files, qload):
@@ -377,6 +378,7 @@ def test_a_message_without_end(monkeypatch):
     assert [type(piece) for piece in read(text, "qload")] == [Piece, FileError, FileError, Piece]
 
 
+@pytest.mark.long
 def test_a_paste_without_end(monkeypatch):
     """Of amqsbcg's output, too, no more is kept than a message may have, and little of what is between messages."""
     monkeypatch.setattr(amqsbcg, "MAX_MESSAGE", 50_000)

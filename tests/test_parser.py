@@ -30,6 +30,7 @@ FLAT = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", FLAT)
 def test_flat_chains_compile(name: str) -> None:
     """A flat chain of 100,000 terms compiles and runs."""
@@ -105,6 +106,7 @@ def test_explaining_grows_with_the_length(name: str) -> None:
     assert work[1] < 10 * work[0], work
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["flat", "strings", "strings and lists", "NOT of strings", "cases", "twins"])
 def test_compile_time_is_linear(name: str) -> None:
     """Ten times the terms, compiled and decoded, take at most twenty times the CPU: nothing copies what it copied."""

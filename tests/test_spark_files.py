@@ -222,6 +222,7 @@ def switch(spark: Any) -> Iterator[Callable[[bool], None]]:
         spark.conf.unset(name)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(SEEDS))
 def test_filters_keep_what_the_machine_selects(spark: Any, switch: Any, tmp_path: Path, seed: int) -> None:
     """Random selectors over random row groups, in every kind of file and cached."""

@@ -293,6 +293,7 @@ def _skip_lenient(session: Any) -> None:
         pytest.skip("the machine knows no ANSI: with it off for the record only")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("whose", ["own", "others"])
 def test_vectors_on_the_arrow_strategy(session: Any, whose: str) -> None:
     """Every vector that fits a schema: Arrow = machine; a sample of them unless it is for the record."""
@@ -312,6 +313,7 @@ def test_vectors_on_the_arrow_strategy(session: Any, whose: str) -> None:
     assert asked > 50
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("whose", ["own", "others"])
 def test_vectors_on_the_native_strategy(session: Any, whose: str) -> None:
     """Every vector that fits a schema: native = machine; at least 95 % need no other strategy."""
