@@ -26,6 +26,7 @@ from mqsel.errors import PropertyTypeError
 from mqsel.files.dumps import Piece
 from mqsel.files.framings import FORMATS, length_prefixed
 from mqsel.files.qload import qload_text
+from mqsel.files.scan import Ask, Tally, sift
 from mqsel.formats import jsonl, mq
 from mqsel.spark import job as cluster
 from mqsel.values import TYPES, Float32, Int8, Int16, Int32
@@ -358,19 +359,19 @@ def test_error_of_a_line_is_a_property_type_error():
 def test_sifting_travels():
     """What a Spark task is given and gives back survives pickling."""
     matcher = pickle.loads(pickle.dumps(mqsel.compile("color = 'blue'")))
-    ask = pickle.loads(pickle.dumps(cli.Ask(invert=False, counting=False, raising=False, limit=None)))
+    ask = pickle.loads(pickle.dumps(Ask(invert=False, counting=False, raising=False, limit=None)))
     lines = [Piece(0, line, line or None) for line in (BLUE, RED, b"x\n", b"", BARE)]
-    records = pickle.loads(pickle.dumps(list(cli.sift(matcher, ask, lines))))
+    records = pickle.loads(pickle.dumps(list(sift(matcher, ask, lines))))
     assert records[0] == BLUE
     assert records[1].line == 3
-    assert records[2] == cli.Tally(5, 4, 1, 1, 1, {"color": 1})
+    assert records[2] == Tally(5, 4, 1, 1, 1, {"color": 1})
 
 
 def test_a_blank_line_is_counted():
     """Lines that Hadoop read are counted from the first, blank or not."""
-    complaint, tally = cluster._sifted(mqsel.compile("a = 1"), cli.Ask(False, False, False, None), iter([b"", b"x"]))
+    complaint, tally = cluster._sifted(mqsel.compile("a = 1"), Ask(False, False, False, None), iter([b"", b"x"]))
     assert (complaint.line, tally.lines, tally.messages) == (2, 2, 1)
-    assert next(cluster._sifted(mqsel.compile("a = 1"), cli.Ask(False, False, False, None), iter([]))) == cli.Tally()
+    assert next(cluster._sifted(mqsel.compile("a = 1"), Ask(False, False, False, None), iter([]))) == Tally()
 
 
 # ---- check -------------------------------------------------------------------------------------------------------

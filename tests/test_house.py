@@ -43,14 +43,13 @@ INSIDE = {
     "analysis": "explain",
     "files": "wordings opening dumps amqsbcg qload framings parquet parts scan inspection __init__",
     "spark": "wordings columns native job ship raw planning profiling source __init__",
+    "cli": "arguments desk match check explain inspect __init__",
 }
 TOP = {
     name: level
     for level, (names, _) in enumerate([*ROWS, ("__init__ · __main__", "")])
     for name in re.split(r" [|·] ", names)
 }
-# The command line is the package's own user: it may ask the package for its name.
-EXCEPTIONS = {("cli", "__init__"), ("__main__", "cli")}
 
 
 def _module(path: Path) -> str:
@@ -62,8 +61,6 @@ MODULES = {_module(path) for path in PACKAGE.rglob("*.py*") if path.suffix in ("
 
 def _may_import(module: str, name: str) -> bool:
     (folder, _, inside), (other, _, part) = module.partition("."), name.partition(".")
-    if (module, name) in EXCEPTIONS:
-        return True
     if folder == other and inside:
         order = INSIDE[folder].split()
         return order.index(part or "__init__") < order.index(inside)

@@ -1,0 +1,69 @@
+"""The command line: match, check, explain, inspect. The one folder that prints.
+
+Results go to stdout, everything else to stderr; exit codes are those of grep (0 selected, 1 not, 2 trouble). Each
+command stands in a module of its own, with its help. Owns no rule of the language and no format.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import sys
+
+from mqsel.cli import check, explain, inspect, match
+from mqsel.cli.desk import complain
+from mqsel.errors import MqselError
+from mqsel.machine.program import VERSION
+
+_EXAMPLES = """\
+examples:
+  mqsel match "JMSType = 'car' AND weight > 2500" messages.jsonl.gz
+  mqsel check --dialect tibco-ems "color IN ('red', 'blue')"
+  mqsel explain "weight > 2500" '{"weight": {"int32": 3000}}'
+  mqsel inspect dump.qload
+"""
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="mqsel",
+        description="Message selectors of IBM MQ, JMS and TIBCO EMS on files of messages.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"mqsel {VERSION}")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    for module in (match, check, explain, inspect):
+        module.add(commands)
+    return parser
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run the command line.
+
+    Args:
+        argv: the arguments, by default those of the process.
+
+    Returns: the exit code.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a character that the terminal lacks is no reason to fail
+            stream.reconfigure(errors="backslashreplace")
+    arguments = _parser().parse_args(argv)
+    try:
+        status: int = arguments.run(arguments)
+        sys.stdout.flush()
+    except MqselError as error:
+        complain(str(error))
+        return 2
+    except BrokenPipeError:
+        # The reader has what it wanted. Python would complain when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except OSError as error:  # stdout: a full disk
+        complain(str(error))
+        return 2
+    except KeyboardInterrupt:
+        return 130
+    return status

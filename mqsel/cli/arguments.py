@@ -1,0 +1,110 @@
+"""The arguments that commands share, what each may be, and the table of formats in their help."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from typing import Any
+
+from mqsel.errors import MqselError
+from mqsel.files.framings import FORMATS, FRAMINGS
+from mqsel.files.opening import unfolded
+from mqsel.formats.records import SCHEMAS
+from mqsel.language.dialect import IBM_MQ, PRESETS, Dialect
+from mqsel.values import TYPE_NAMES
+
+
+def _dialect(text: str) -> Dialect:
+    try:
+        return PRESETS[text.upper().replace("-", "_")]
+    except KeyError:
+        raise argparse.ArgumentTypeError(f"there is no dialect {text!r}: choose {', '.join(PRESETS)}") from None
+
+
+def limit(text: str) -> int:
+    """Read a count."""
+    with suppress(ValueError):
+        if int(text) > 0:
+            return int(text)
+    raise argparse.ArgumentTypeError(f"{text!r} is no count: write a whole number from 1")
+
+
+def _declared(text: str) -> tuple[str, str]:
+    name, _, kind = text.rpartition("=")
+    if name and kind in TYPE_NAMES:
+        return name, kind
+    raise argparse.ArgumentTypeError(f"{text!r} declares no type: write NAME=TYPE, with one of {', '.join(TYPE_NAMES)}")
+
+
+def list_formats(names: Iterable[str]) -> str:
+    """List formats for the help of a command."""
+    listed = {name: FORMATS[name] for name in names}
+    width = max(map(len, listed))
+    known = [name for name, row in listed.items() if row.start is not None]
+    return "\n".join(
+        [
+            f"{'format':{width}}  what a file holds",
+            *(f"{name:{width}}  {row.holds}" for name, row in listed.items()),
+            f"A file of format {', '.join(known)} is known by its first bytes, any other is json.",
+            "Texts may be in UTF-16.",
+        ]
+    )
+
+
+def types_of(arguments: argparse.Namespace) -> tuple[tuple[str, str], ...]:
+    """Give the types that are declared."""
+    if arguments.type and arguments.format not in SCHEMAS:
+        raise MqselError(
+            "--type declares what records lost: this format has types of its own",
+            hint=f"name the tool that wrote the records: --format {', '.join(SCHEMAS)}",
+        )
+    return tuple(arguments.type)
+
+
+def files_of(names: list[str], wanted: str | None) -> list[str]:
+    """List the files; where each is a message, a directory stands for those in it."""
+    return [one for name in names for one in unfolded(name)] if wanted in FRAMINGS else names
+
+
+Commands = Any  # what argparse collects commands in
+Run = Callable[[argparse.Namespace], int]
+
+
+def command(commands: Commands, name: str, run: Run, text: str, epilog: str) -> argparse.ArgumentParser:
+    """Add a command."""
+    made: argparse.ArgumentParser = commands.add_parser(
+        name,
+        help=text,
+        description=f"{text[0].upper()}{text[1:]}.",
+        epilog=epilog,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    made.set_defaults(run=run)
+    return made
+
+
+def add_selector(made: argparse.ArgumentParser) -> None:
+    """Add the selector and its dialect."""
+    made.add_argument("selector", metavar="SELECTOR", help="the message selector, as one argument")
+    made.add_argument(
+        "--dialect",
+        type=_dialect,
+        default=IBM_MQ,
+        metavar="NAME",
+        help=f"{', '.join(PRESETS)}; default IBM_MQ",
+    )
+
+
+def add_files(made: argparse.ArgumentParser, formats: Iterable[str]) -> None:
+    """Add the files, and what tells how they are read."""
+    made.add_argument("files", metavar="FILE", nargs="+", help="files, gzipped or not; - is stdin")
+    made.add_argument("--format", choices=tuple(formats), metavar="NAME", help="what the files hold; see below")
+    made.add_argument(
+        "--type",
+        action="append",
+        default=[],
+        type=_declared,
+        metavar="NAME=TYPE",
+        help="the type of a property, for records that lost it; a text that does not fit is NULL, and counted",
+    )

@@ -1,0 +1,163 @@
+"""What commands print: results to stdout, everything else to stderr, and on a terminal how far a run is.
+
+rich is imported by the function that needs it.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from mqsel.files.framings import FORMATS
+from mqsel.files.scan import REPORTED, Ask, Broken, Sifted, Tally
+
+_NAMED = 5  # missing properties named in the summary
+_LONG = 1 << 24  # bytes of input that deserve a progress bar
+
+Advance = Callable[[int], None]  # takes how many more bytes were read
+
+
+def complain(text: str) -> None:
+    """Say what is wrong."""
+    print(f"mqsel: {text}", file=sys.stderr)
+
+
+def place_of(name: str, kind: str, number: int) -> str:
+    """Name the place of a message: line or byte *number* of a file of format *kind*."""
+    name = "stdin" if name == "-" else name
+    return f"{name}, byte {number}" if FORMATS[kind].place == "byte" else f"{name}:{number}"
+
+
+class Desk:
+    """Where the records of a run arrive, in order: lines to stdout, complaints to stderr, counts into one tally."""
+
+    def __init__(self, ask: Ask) -> None:
+        self.asked = ask
+        self.total = Tally()
+        self.trouble = False
+        self._began = time.perf_counter()
+        self._place: tuple[int, str] = (-1, "")
+        self._lines_before = 0
+        self._reported = 0
+        self._note = ""  # place and words of what was skipped first of a message
+        self._out = sys.stdout.buffer
+        self._is_live = sys.stdout.isatty()
+
+    @property
+    def ask(self) -> Ask:
+        """What is still asked."""
+        limit = self.asked.limit
+        return self.asked if limit is None else self.asked._replace(limit=limit - self.total.selected)
+
+    @property
+    def is_finished(self) -> bool:
+        return self.ask.limit == 0 or (self.asked.raising and self.total.skipped > 0)
+
+    def take(self, number: int, name: str, kind: str, record: Sifted) -> None:
+        """Deal with a record that comes from file *number*, called *name*, which is of the format *kind*."""
+        if self._place != (number, name):
+            self._place = (number, name)
+            self._lines_before = 0
+        if isinstance(record, bytes):
+            self._out.write(record if FORMATS[kind].place == "byte" or record.endswith(b"\n") else record + b"\n")
+            if self._is_live:
+                self._out.flush()
+        elif isinstance(record, Tally):
+            self.total.add(record)
+            if record.note is not None and not self._note:
+                line, text = record.note
+                self._note = f"{place_of(name, kind, self._lines_before + line)}: {text}"
+            self._lines_before += record.lines
+        elif isinstance(record, Broken):
+            self.fail(name, record.why)
+        elif self._reported < REPORTED:
+            self._reported += 1
+            complain(f"{place_of(name, kind, self._lines_before + record.line)}: {record.text}")
+
+    def fail(self, name: str, why: str) -> None:
+        """Report a file that cannot be read."""
+        self.trouble = True
+        complain(f"{name}: {why}")
+
+    def close(self) -> int:
+        """Print the summary; give the exit code."""
+        total = self.total
+        stopped = ""
+        if self.asked.raising and total.skipped:
+            self.trouble = True
+            stopped = " (stopped at the first error)"
+        elif self.ask.limit == 0:
+            stopped = " (stopped by --limit)"
+        if total.skipped > self._reported:
+            complain(f"… and {total.skipped - self._reported:,} more")
+        if self.asked.counting and not (self.asked.raising and total.skipped):
+            print(total.selected)
+        sys.stdout.flush()
+        seconds = time.perf_counter() - self._began
+        print(
+            f"{total.messages:,} message{'s' * (total.messages != 1)}, "
+            f"{total.selected:,} {'not ' * self.asked.invert}selected, "
+            f"{total.unknown:,} unknown because of a missing property, "
+            f"{total.skipped:,} skipped, {seconds:.2f} s{stopped}",
+            file=sys.stderr,
+        )
+        for word, counts in (("missing", total.missing), ("no value of the declared type", total.unread)):
+            # Equal counts by name: partitions arrive in any order of names.
+            most = sorted(((name, n) for name, n in counts.items() if n), key=lambda item: (-item[1], item[0]))
+            if most:
+                shown = ", ".join(f"{name} {count:,}" for name, count in most[:_NAMED])
+                print(f"{word}: {shown}{', …' * (len(most) > _NAMED)}", file=sys.stderr)
+        if total.noted:
+            messages = f"{total.noted:,} message{'s' * (total.noted != 1)}"
+            print(f"skipped in part: {messages}, the first {self._note}", file=sys.stderr)
+        return 2 if self.trouble else int(not total.selected)
+
+
+@contextmanager
+def progress(files: list[str], ask: Ask) -> Iterator[Advance | None]:
+    """Show on a terminal how much of a long input was read; give the function to tell, or None where nothing shows.
+
+    Lines that are printed on a terminal show the progress themselves, and would run into the bar.
+    """
+    total = 0
+    if sys.stderr.isatty() and (ask.counting or not sys.stdout.isatty()):
+        for name in files:
+            with suppress(OSError):
+                total += Path(name).stat().st_size
+    if total < _LONG:
+        yield None
+        return
+    try:
+        from rich.console import Console  # noqa: PLC0415 (an extra)
+        from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn  # noqa: PLC0415
+    except ImportError:
+        yield None
+        return
+    columns = (BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False) as bar:
+        task = bar.add_task("", total=total)
+        yield lambda size: bar.advance(task, size)
+
+
+@contextmanager
+def tasks() -> Iterator[Callable[[int, int], None] | None]:
+    """Show on a terminal how many tasks of Spark have ended; give the function to tell, or None."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    shown = ""
+
+    def advance(ended: int, tasks: int) -> None:
+        nonlocal shown
+        now = f"{ended:,} of {tasks:,} tasks"
+        if now != shown:
+            shown = now
+            print(f"\r{shown}", end="", file=sys.stderr, flush=True)
+
+    try:
+        yield advance
+    finally:
+        print(f"\r{' ' * len(shown)}\r" if shown else "", end="", file=sys.stderr, flush=True)

@@ -1,0 +1,93 @@
+"""``mqsel match``: print the messages of files that a selector selects.
+
+Both strategies, files read here and Spark, run the same generator `sift` and hand its records to the same desk.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from mqsel.cli.arguments import Commands, add_files, add_selector, command, files_of, limit, list_formats, types_of
+from mqsel.cli.desk import Desk, progress, tasks
+from mqsel.errors import FileError
+from mqsel.files.framings import FORMATS, reading
+from mqsel.files.parts import Part
+from mqsel.files.scan import Ask, Broken, sift, sift_part, why
+from mqsel.matcher import compile as compile_selector
+
+_EXAMPLES = f"""\
+A message is a JSON object on one line. A plain whole number is an int64, any other number a float64; a value may name
+its type: {{"weight": {{"int32": 3000}}, "ratio": {{"float32": 0.5}}, "token": {{"bytes": "0a1b"}}}}.
+
+{list_formats(FORMATS)}
+
+Selected messages are printed as they stand in the file; of messages that have a file each, the names; rows of Parquet
+as JSON.
+
+exit code: 0 if something was selected, 1 if nothing was, 2 if something went wrong.
+
+examples:
+  mqsel match "color = 'blue'" messages.jsonl more.jsonl.gz
+  mqsel match "JMSPriority > 4 AND Root.MQMD.MsgType = 8" dump.qload > again.qload
+  mqsel match --format lenses --type weight=int32 "weight > 2500" records.jsonl
+  zcat messages.jsonl.gz | mqsel match --count "weight > 2500" -
+  mqsel match --spark "color = 'blue'" messages.jsonl.gz
+  mqsel match --master spark://host:7077 "color = 'blue'" 'hdfs:///messages/*.gz'   (every executor needs mqsel)
+"""
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    match = command(commands, "match", _match, "print the messages that a selector selects", _EXAMPLES)
+    add_selector(match)
+    add_files(match, FORMATS)
+    match.add_argument("--count", action="store_true", help="print how many there are, not the messages")
+    match.add_argument("--invert", action="store_true", help="take the messages that are not selected")
+    match.add_argument("--limit", type=limit, metavar="N", help="stop after N messages")
+    match.add_argument(
+        "--errors",
+        choices=("skip", "raise"),
+        default="skip",
+        help="what to do with what is no message: report and skip it (default), or stop with exit code 2",
+    )
+    match.add_argument("--spark", action="store_true", help="run on Spark: inside this machine, or see --master")
+    match.add_argument("--master", metavar="URL", help="run on this Spark master; default local[*]")
+
+
+def _match(arguments: argparse.Namespace) -> int:
+    wanted = arguments.format
+    raising = arguments.errors == "raise"
+    ask = Ask(arguments.invert, arguments.count, raising, arguments.limit, wanted or "json", types_of(arguments))
+    desk = Desk(ask)
+    matcher = compile_selector(arguments.selector, dialect=arguments.dialect)
+    if arguments.spark or arguments.master:
+        from mqsel.spark.job import sifted_on_spark  # noqa: PLC0415 (pyspark is optional, and slow to import)
+
+        master = arguments.master or "local[*]"
+        with tasks() as advance:
+            for number, name, kind, record in sifted_on_spark(
+                matcher, lambda: desk.ask, arguments.files, wanted, master, desk.fail, advance
+            ):
+                desk.take(number, name, kind, record)
+                if desk.is_finished:
+                    break
+        return desk.close()
+    files = files_of(arguments.files, wanted)
+    with progress(files, ask) as advance:
+        for number, name in enumerate(files):
+            try:
+                kind, source = reading(name, wanted, advance=advance)
+            except FileError as error:
+                desk.fail(name, why(error))
+                continue
+            if FORMATS[kind].message is not None:
+                records = sift(matcher, desk.ask._replace(format=kind), source, name)
+            elif name != "-":
+                records = sift_part(matcher, desk.ask, Part(name, kind, 0, -1))
+            else:
+                records = iter((Broken(f"a file of format {kind} is read by columns: expected its name, not stdin"),))
+            for record in records:
+                desk.take(number, name, kind, record)
+            if desk.is_finished:
+                break
+    return desk.close()
