@@ -10,6 +10,7 @@ import pytest
 import mqsel
 from mqsel import errors
 from mqsel.language.dialect import IBM_MQ, JMS
+from mqsel.language.selector import read_selector
 from mqsel.language.wordings import unexpected_token
 from mqsel.machine import wordings
 
@@ -156,3 +157,68 @@ def test_lone_surrogates_and_controls_are_shown_safely() -> None:
         shown = rendered(text, dialect=JMS)
         assert shown.encode("utf-8", "strict")
         assert "\x1b" not in shown
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("(color = 'blue'", "close the parenthesis with ')'"),
+        ("((color = 'blue'", "close the 2 open parentheses with ')'"),
+        ("(color = 'blue' AND", "the selector stops too early: complete it or remove its last word"),
+        ("weight GT 5", "greater than is written >"),
+        ("color equals 'x'", "equality is written ="),
+        ("color NOT EQUAL 'x'", "not equal is written <>"),
+        ("color NOT 'x'", "NOT stands before a whole condition, or before BETWEEN, IN or LIKE"),
+        ("WHERE color = 'blue'", "a selector is a condition alone: leave out SELECT, FROM and WHERE"),
+        ("WHERE (color = 'blue')", "a selector is a condition alone: leave out SELECT, FROM and WHERE"),
+        ("SELECT * FROM q WHERE a = 1", "a selector is a condition alone: leave out SELECT, FROM and WHERE"),
+        ("EXISTS x", "to test whether a message has a property write name IS NOT NULL"),
+        ("EXISTS (x)", "to test whether a message has a property write name IS NOT NULL"),
+        ("CASE WHEN a = 1 THEN b END", "there is no CASE: join conditions with AND and OR"),
+        ("\"color\" = 'blue'", "a name is written without quotes: color"),
+        ("`color` = 'blue'", "a name is written without quotes: color"),
+        ("`a-b` = 'blue'", "a name is written without quotes, in letters, digits, _ and $"),
+        ('color = "blue" AND a = 1', "a string stands between apostrophes: 'text'"),
+        ("color IN (`blue`)", "a string stands between apostrophes: 'text'"),
+        ("weight > 2 500", "digits are not grouped: write them without blanks"),
+        ("weight > 2.500,00", "digits are not grouped, and a point stands before the decimals: 2500.50"),
+        ("d > 20 10", "a date or time is no number: compare with milliseconds since 1970"),
+        ("color-name = 'x'", "'-' is the minus sign: no name has one in it"),
+        ("color-name LIKE 'x'", "'-' is the minus sign: no name has one in it"),
+        ("a - b = 'x'", "property values are never converted: write the literal in the type the property has"),
+        ("> 5", "write the property first: name > …"),
+        ("weight >= 5 AND <= 8", "name the property in each comparison: AND weight <= …"),
+        ("a = 1 AND OR b = 2", "a condition is missing between 'AND' and 'OR'"),
+        ("a = 1 AND ( OR )", "a condition is missing between '(' and 'OR'"),
+        ("a IS null or and", "a condition is missing between 'OR' and 'AND'"),
+        ("AND a = 1", "a condition is missing before 'AND'"),
+        ("a = AND b = 1", "a value is missing between '=' and 'AND'"),
+    ],
+)
+def test_hints_name_the_mistake(text: str, hint: str) -> None:
+    """The hint says what to do about what was written, not about a mistake that is not there."""
+    with pytest.raises(errors.SelectorError) as caught:
+        mqsel.compile(text)
+
+    assert caught.value.hint == hint
+
+
+def test_headers_that_no_selector_reads_are_no_slips() -> None:
+    """JMS: a header that exists is not taken for a misspelling of another; one that does not exist is."""
+    with pytest.raises(errors.SelectorSyntaxError) as caught:
+        mqsel.compile("JMSDestination = 'x'", dialect=mqsel.JMS)
+    assert "did you mean" not in str(caught.value)
+    with pytest.raises(errors.SelectorSyntaxError) as caught:
+        mqsel.compile("JMSPriorty = 5", dialect=mqsel.JMS)
+    assert "did you mean JMSPriority?" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("literal", "advice"),
+    [("0x414D", '"0x414D"'), ("'414d'", '"0x414d"'), ("'abc'", '"0x…", with two digits for each byte')],
+)
+def test_byte_strings_are_compared_with_byte_strings(literal: str, advice: str) -> None:
+    """What is compared with a field of bytes, and is none, is a warning that says how it is written."""
+    remarks = read_selector(f"Root.MQMD.CorrelId = {literal}", mqsel.IBM_MQ).remarks()
+
+    assert remarks.warnings[0].endswith(f"it never matches; write {advice}")

@@ -14,7 +14,7 @@ from typing import NamedTuple, cast
 
 from mqsel import errors
 from mqsel.language.dialect import Dialect
-from mqsel.language.lexer import dashes
+from mqsel.language.lexer import dashes, is_hyphenated
 from mqsel.language.nodes import (
     And,
     Arithmetic,
@@ -33,7 +33,7 @@ from mqsel.language.nodes import (
     operator_of,
     walk,
 )
-from mqsel.language.operators import BOUNDS, TWO_MINUS_SIGNS
+from mqsel.language.operators import BOUNDS, HYPHEN, TWO_MINUS_SIGNS
 from mqsel.language.wordings import wrong_type
 from mqsel.names import (
     DESCRIPTOR,
@@ -114,7 +114,7 @@ def check(
 def remark(order: Sequence[Node], names: Mapping[str, str], text: str, dialect: Dialect) -> Remarks:
     """Look for what is right and yet worth a remark. Apart from `check`, because only people need it."""
     tests, expected = _count_tests(order), _expected(order, names)
-    return Remarks(tests, expected, _warnings(text, dialect, tests, expected))
+    return Remarks(tests, expected, _warnings(order, names, text, dialect, tests, expected))
 
 
 # ---- names: language §6 -----------------------------------------------------------------------------------
@@ -164,10 +164,15 @@ def _mqi_problem(name: str) -> tuple[str, str] | None:
     return None
 
 
+# Headers of JMS that exist, and that no selector reads.
+_OTHER_HEADERS = {*JMS_SYNONYMS, "JMSDeliveryTime"} - JMS_HEADERS.keys()
+
+
 def _jms_problem(name: str) -> tuple[str, str] | None:
     """Find what *Message selectors in JMS* forbids: of the headers six may be read, and JMSX… and JMS_… beside them."""
     if name.startswith(JMS_PREFIX) and name not in JMS_HEADERS and name[:4] not in ("JMSX", "JMS_"):
-        advice = f"a selector reads {', '.join(JMS_HEADERS)}, JMSX… and JMS_… names{_near(name, JMS_HEADERS)}"
+        near = "" if name in _OTHER_HEADERS else _near(name, JMS_HEADERS)
+        advice = f"a selector reads {', '.join(JMS_HEADERS)}, JMSX… and JMS_… names{near}"
         return f"{errors.quoted(name)} may not be read by a selector", advice
     return None
 
@@ -242,7 +247,9 @@ def _check_types(order: list[Node], root: Node, text: str) -> None:
                     f"'{node.operator}' compares {words}: only values of one type compare",
                     selector=text,
                     span=node.span,
-                    hint="property values are never converted: write the literal in the type the property has",
+                    hint=HYPHEN
+                    if any(is_hyphenated(text[slice(*side.span)]) for side in (node.left, node.right))
+                    else "property values are never converted: write the literal in the type the property has",
                 )
     if kind_of(root) not in (None, "boolean"):
         raise errors.SelectorTypeError(
@@ -366,7 +373,25 @@ def _expected(order: Sequence[Node], names: Mapping[str, str]) -> dict[str, tupl
     return {name: tuple(kinds) for name, kinds in expected.items()}
 
 
-def _warnings(text: str, dialect: Dialect, tests: int, expected: dict[str, tuple[str, ...]]) -> tuple[str, ...]:
+def _as_bytes(order: Sequence[Node], names: Mapping[str, str], name: str, text: str) -> str:
+    """Say how the byte string is written that a property is compared with as something else."""
+    for node in order:
+        match node:
+            case Comparison(left=Identifier(read), right=Literal(span=span)) if names[read] == name:
+                digits = re.fullmatch("'?(?:0[xX])?((?:[0-9A-Fa-f]{2})+)'?", text[slice(*span)])
+                if digits:
+                    return f'; write "0x{digits[1]}"'
+    return '; write "0x…", with two digits for each byte'
+
+
+def _warnings(
+    order: Sequence[Node],
+    names: Mapping[str, str],
+    text: str,
+    dialect: Dialect,
+    tests: int,
+    expected: dict[str, tuple[str, ...]],
+) -> tuple[str, ...]:
     found: list[str] = []
     if dashes(text):
         found.append(TWO_MINUS_SIGNS)
@@ -377,5 +402,8 @@ def _warnings(text: str, dialect: Dialect, tests: int, expected: dict[str, tuple
         if len(kinds) > 1:
             found.append(f"'{name}' is compared with {' and '.join(kinds)}: one of them never matches")
         elif name in headers and kinds and kinds[0] != headers[name]:
-            found.append(f"'{name}' is a {headers[name]} in every message: compared with a {kinds[0]} it never matches")
+            advice = _as_bytes(order, names, name, text) if headers[name] == "byte string" else ""
+            found.append(
+                f"'{name}' is a {headers[name]} in every message: compared with a {kinds[0]} it never matches{advice}"
+            )
     return tuple(found)

@@ -44,10 +44,10 @@ _PART = f"{_START}0-9{''.join(map(re.escape, sorted(IGNORABLE)))}"
 
 _SIGNS = (*SYMBOLS, "(", ")", ",")
 
+_STRING = "a string stands between apostrophes: 'text'"
 _CHARACTER_HINTS = {
     **FOREIGN,
     ";": "a selector is one condition without a closing semicolon",
-    "`": "a string stands between apostrophes: 'text'",
     "‘": "a string stands between straight apostrophes: 'text'",
     "’": "a string stands between straight apostrophes: 'text'",
     "‚": "a string stands between straight apostrophes: 'text'",
@@ -178,6 +178,11 @@ def dashes(text: str) -> list[int]:
     return [match.start() for match in re.finditer(r"'[^']*'|\"[^\"]*\"|--", text) if match.group() == "--"]
 
 
+def is_hyphenated(piece: str) -> bool:
+    """Tell whether a difference may be meant as one name: color-name."""
+    return re.fullmatch(r"[^\W\d][\w$.]*(?:-[\w$.]+)+", piece) is not None
+
+
 def _name(text: str, start: int, word: str, dialect: Dialect) -> str:
     """Give the kind of a name: a keyword in capitals, or "identifier"."""
     if word.isascii():
@@ -229,9 +234,10 @@ def _bad_character(text: str, start: int, character: str, dialect: Dialect) -> e
         )
     span = (start, start + 1)
     if character == '"':
-        return bad_byte_string(
-            text, span, "the closing double quote is missing", "a string stands between apostrophes: 'text'"
-        )
+        return bad_byte_string(text, span, "the closing double quote is missing", _STRING)
+    if character == "`":
+        stop = text.find("`", start + 1) + 1
+        return unexpected_character(text, span, _unquoted(text, (start, stop or start + 1)))
     if character in "&|!":
         stop = start + (2 if text[start + 1 : start + 2] in (character, "=") else 1)
         return unexpected_character(text, (start, stop), _CHARACTER_HINTS[character])
@@ -253,18 +259,23 @@ def _bad_character(text: str, start: int, character: str, dialect: Dialect) -> e
     return unexpected_character(text, span, hint)
 
 
+def _unquoted(text: str, span: Span) -> str:
+    """Say how what stands in other quotes is written: what an operator follows may be meant as a name."""
+    piece = text[span[0] + 1 : span[1] - 1]
+    is_left = re.search(r"(?:[=<>,]|\bLIKE|\bIN *\()\s*\Z", text[: span[0]], re.IGNORECASE) is None
+    if not is_left or not re.match(r"\s*(?:[=<>!]|(?:NOT|IS|IN|LIKE|BETWEEN)\b)", text[span[1] :], re.IGNORECASE):
+        return _STRING
+    bare = "a name is written without quotes"
+    return f"{bare}: {piece}" if piece.replace(".", "_").isidentifier() else f"{bare}, in letters, digits, _ and $"
+
+
 def _byte_string(text: str, span: Span, word: str, dialect: Dialect) -> bytes:
     body = word[1:-1]
     if dialect.byte_strings == "no":
-        hint = (
-            "byte strings exist in IBM_MQ only"
-            if body[:2] in ("0x", "0X")
-            else "a string stands between apostrophes: 'text'; a name stands without quotes"
-        )
+        hint = "byte strings exist in IBM_MQ only" if body[:2] in ("0x", "0X") else _unquoted(text, span)
         raise bad_byte_string(text, span, f"{errors.quoted(word)} stands in double quotes", hint)
     if body[:2] not in ("0x", "0X"):
-        hint = "a string stands between apostrophes: 'text'"
-        raise bad_byte_string(text, span, f"{errors.quoted(word)} does not start with 0x", hint)
+        raise bad_byte_string(text, span, f"{errors.quoted(word)} does not start with 0x", _unquoted(text, span))
     digits = body[2:]
     if not digits or not re.fullmatch("[0-9A-Fa-f]+", digits):
         found = "has no digits" if not digits else "holds something else than hexadecimal digits"

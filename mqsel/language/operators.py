@@ -79,16 +79,24 @@ BOUNDS = {False: (">=", "<="), True: (OPERATORS[">="].negated, OPERATORS["<="].n
 NO_COMMENTS = "a selector has no comments"
 TWO_MINUS_SIGNS = f"{NO_COMMENTS}: '--' is two minus signs"
 
+HYPHEN = "'-' is the minus sign: no name has one in it"
+
+_NOT_EQUAL = "not equal is written <>"
+_EQUAL = "equality is written ="
+_LESS_OR_EQUAL = "less than or equal is written <="
+_GREATER_OR_EQUAL = "greater than or equal is written >="
+_CONDITION_ALONE = "a selector is a condition alone: leave out SELECT, FROM and WHERE"
+_NO_CASE = "there is no CASE: join conditions with AND and OR"
 _REGULAR = "there are no regular expressions: use LIKE with % and _"
 # What other languages write where an operator stands, symbols and words, and what to do instead.
 FOREIGN = {
     "==": "equality is written '=' in a selector",
-    "=<": "less than or equal is written <=",
-    "=>": "greater than or equal is written >=",
+    "=<": _LESS_OR_EQUAL,
+    "=>": _GREATER_OR_EQUAL,
     "=<=": "write <= alone",
     "=>=": "write >= alone",
-    "><": "not equal is written <>",
-    "!": "not equal is written <>, negation is written NOT",
+    "><": _NOT_EQUAL,
+    "!": f"{_NOT_EQUAL}, negation is written NOT",
     "&": "write AND",
     "|": "write OR",
     "%": "% is a wildcard inside a LIKE pattern, which stands between apostrophes; there is no remainder operator",
@@ -106,8 +114,25 @@ FOREIGN = {
     "REGEXP": _REGULAR,
     "RLIKE": _REGULAR,
     "MATCHES": _REGULAR,
-    "EQ": "equality is written =",
-    "NE": "not equal is written <>",
+    "EQ": _EQUAL,
+    "EQUAL": _EQUAL,
+    "EQUALS": _EQUAL,
+    "NE": _NOT_EQUAL,
+    "NOT EQ": _NOT_EQUAL,
+    "NOT EQUAL": _NOT_EQUAL,
+    "NOT EQUALS": _NOT_EQUAL,
+    "LT": "less than is written <",
+    "LE": _LESS_OR_EQUAL,
+    "LTE": _LESS_OR_EQUAL,
+    "GT": "greater than is written >",
+    "GE": _GREATER_OR_EQUAL,
+    "GTE": _GREATER_OR_EQUAL,
+    "EXISTS": "to test whether a message has a property write name IS NOT NULL",
+    "SELECT": _CONDITION_ALONE,
+    "FROM": _CONDITION_ALONE,
+    "WHERE": _CONDITION_ALONE,
+    "CASE": _NO_CASE,
+    "WHEN": _NO_CASE,
     "XOR": "there is no XOR: write a <> b",
     "MOD": "there is no remainder operator",
     "XPATH": "a selector reads properties, never the body: XPATH is an extension of ActiveMQ",

@@ -19,13 +19,14 @@ from __future__ import annotations
 
 import difflib
 import functools
+import re
 import unicodedata
 from collections.abc import Callable
 from typing import Any, NoReturn
 
 from mqsel import errors
 from mqsel.language.dialect import Dialect
-from mqsel.language.lexer import Token, Tokens, dashes, scan
+from mqsel.language.lexer import Token, Tokens, dashes, is_hyphenated, scan
 from mqsel.language.nodes import (
     And,
     Arithmetic,
@@ -44,6 +45,7 @@ from mqsel.language.nodes import (
 from mqsel.language.operators import (
     BINARY,
     FOREIGN,
+    HYPHEN,
     KEYWORDS,
     NO_COMMENTS,
     OPERATORS,
@@ -295,9 +297,10 @@ class _Parser:
             self.fail("BETWEEN, IN or LIKE")
         if not isinstance(left, Identifier) or strength != PRIMARY:
             span = (start, self.stops[self.at - 1 - negated])
-            found = errors.quoted(self.text[span[0] : span[1]])
+            piece = self.text[span[0] : span[1]]
             hint = f"{kind} reads a property: put its name, without parentheses, to the left"
-            raise unexpected_token(self.text, span, f"{found} before {kind}", "a property name", hint)
+            hint = HYPHEN if is_hyphenated(piece) else hint
+            raise unexpected_token(self.text, span, f"{errors.quoted(piece)} before {kind}", "a property name", hint)
         self.at += 1
         if kind == "IS":
             negated = self.kinds[self.at] == "NOT"
@@ -403,12 +406,20 @@ class _Parser:
             return None
         if self.stack[-1].kind == _BETWEEN and len(self.stack[-1].operands) == 1 and before in _ENDS:
             return "BETWEEN takes two bounds joined by AND: name BETWEEN 1 AND 9"
-        if before == "NOT" and earlier in _ENDS and kind in RELATIONS:
-            return "not equal is written <>; NOT stands before a whole condition"
-        if kind == "," and before == "exact" and following == "exact":
-            return "digits are not grouped"
+        if before == "NOT" and earlier in _ENDS:
+            found = self.text[token.start : token.stop]
+            if kind in RELATIONS:
+                return "not equal is written <>; NOT stands before a whole condition"
+            return self.foreign(f"NOT {found}", found, self.tokens[self.at - 2].value) or (
+                "NOT stands before a whole condition, or before BETWEEN, IN or LIKE"
+            )
+        if kind == "," and before in _NUMBERS and following in _NUMBERS:
+            return "digits are not grouped, and a point stands before the decimals: 2500.50"
         if kind == "," and before:
             return "join conditions with AND or OR"
+        if kind == "end" and before in _ENDS:
+            count = sum(construct.kind == _PAREN for construct in self.stack)
+            return "close the parenthesis with ')'" if count == 1 else f"close the {count} open parentheses with ')'"
         if kind == "end":
             return "the selector stops too early: complete it or remove its last word"
         if kind == "NOT" and before in BINARY:
@@ -418,9 +429,20 @@ class _Parser:
         if kind in KEYWORDS and following in RELATIONS | PREDICATES and kind not in _TRUTHS:
             return f"{kind} is a reserved word: no property can have this name"
         if before == "identifier" and kind == "(":
-            return "there are no functions in a selector"
-        if kind == ")":
-            return "a parenthesis closes here that was never opened" if before in _ENDS else "something is missing here"
+            return self.foreign(self.tokens[self.at - 1].value) or "there are no functions in a selector"
+        if kind == ")" and before in _ENDS:
+            return "a parenthesis closes here that was never opened"
+        if kind in RELATIONS and before not in _ENDS and self.stack[-1].strength < PREDICATE:
+            first = self.tokens[self.at - 4] if before in ("AND", "OR") and self.at >= 4 else token
+            if first.kind != "identifier":
+                return f"write the property first: name {kind} …"
+            return f"name the property in each comparison: {before} {first.value!s} {kind} …"
+        if before not in _ENDS and (kind in BINARY or kind == ")"):
+            missing = "a value" if self.stack[-1].strength >= PREDICATE else "a condition"
+            missing = "a value" if kind not in ("AND", "OR", ")") else missing
+            if not before:
+                return f"{missing} is missing before '{kind}'"
+            return f"{missing} is missing between '{before}' and '{kind}'"
         if kind in ("identifier", "string", "exact", "approximate", "bytes", "TRUE", "FALSE", "(") and before in _ENDS:
             return self.adjacent_hint(token, before)
         return None
@@ -431,17 +453,24 @@ class _Parser:
             at -= 1
         return at > 0 and self.tokens[at].kind == "(" and self.tokens[at - 1].kind == "IN"
 
+    def foreign(self, *words: object) -> str | None:
+        """Say what to write instead of the first of these words that another language has."""
+        return next((FOREIGN[word] for word in (str(word).upper() for word in words) if word in FOREIGN), None)
+
     def adjacent_hint(self, token: Token, before: str) -> str:
-        for word in (token, self.tokens[self.at - 1]):
-            if word.kind == "identifier":
-                name = str(word.value)
-                if name.upper() in FOREIGN:
-                    return FOREIGN[name.upper()]
-                plain = unicodedata.normalize("NFKC", name).upper()
-                near = difflib.get_close_matches(plain, KEYWORDS - {"NULL", "TRUE", "FALSE"}, 1, 0.6)
-                if near:
-                    return f"did you mean {near[0]} instead of {name}?"
-        if token.kind in ("exact", "approximate") and before in ("exact", "approximate"):
+        words = [word for word in (token, self.tokens[self.at - 1]) if word.kind == "identifier"]
+        hint = self.foreign(*(word.value for word in words))
+        if hint is not None:
+            return hint
+        for word in words:
+            name = str(word.value)
+            plain = unicodedata.normalize("NFKC", name).upper()
+            near = difflib.get_close_matches(plain, KEYWORDS - {"NULL", "TRUE", "FALSE"}, 1, 0.6)
+            if near:
+                return f"did you mean {near[0]} instead of {name}?"
+        if token.kind in _NUMBERS and before == "exact" and re.match(r"[0-9]{3}(?![0-9])", self.text[token.start :]):
+            return "digits are not grouped: write them without blanks"
+        if token.kind in _NUMBERS and before in _NUMBERS:
             return "a date or time is no number: compare with milliseconds since 1970"
         if token.kind == "identifier" and before == "identifier":
             return "a name has no blanks, and text stands between apostrophes; join conditions with AND or OR"
@@ -451,3 +480,4 @@ class _Parser:
 
 
 _ENDS = frozenset(["identifier", "string", "exact", "approximate", "bytes", "TRUE", "FALSE", "NULL", ")"])
+_NUMBERS = frozenset(["exact", "approximate"])
