@@ -14,7 +14,7 @@ from mqsel import formats
 from mqsel.analysis.explain import Explanation, explain
 from mqsel.errors import MQRC, ArgumentError, ProgramError, SelectorError
 from mqsel.language.checker import MatchOption
-from mqsel.language.dialect import IBM_MQ, PRESETS, Dialect
+from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
 from mqsel.language.optimizer import optimize as optimized
 from mqsel.language.selector import read_selector
 from mqsel.machine import _arrow
@@ -206,7 +206,7 @@ def _load(data: bytes, names: tuple[str, ...] | None = None, types: tuple[str | 
 def compile(  # noqa: A001 (like re.compile)
     text: str,
     *,
-    dialect: Dialect = IBM_MQ,
+    dialect: Dialect | str = IBM_MQ,
     schema: SchemaLike | None = None,
     optimize: bool = True,
     for_subscription: bool = False,
@@ -215,7 +215,8 @@ def compile(  # noqa: A001 (like re.compile)
 
     Args:
         text: the selector; an empty or blank one selects everything.
-        dialect: how to read it: IBM_MQ, IBM_JMS, IBM_JAVA_CLIENT, TIBCO_EMS, JMS, or a variation of one.
+        dialect: how to read it: IBM_MQ, IBM_JMS, IBM_JAVA_CLIENT, TIBCO_EMS, JMS, the name of one of
+            these ("JMS"), or a variation of one.
         schema: the layout of messages that are sequences: names, (name, type) pairs, or a mapping of names to types.
         optimize: rearrange and fuse; the truth values are the same without.
         for_subscription: report a faulty text with the reason code a subscription gets (2551 instead of 2459).
@@ -225,11 +226,9 @@ def compile(  # noqa: A001 (like re.compile)
     """
     if not isinstance(text, str):
         raise ArgumentError(f"a selector is a str, found {type(text).__name__}")
-    if type(dialect) is not Dialect:
-        raise ArgumentError(f"dialect is a Dialect, found {dialect!r}", hint=f"use mqsel.{', mqsel.'.join(PRESETS)}")
     layout = None if schema is None else as_schema(schema)
     try:
-        return _compile(str.__str__(text), dialect, layout, bool(optimize))
+        return _compile(str.__str__(text), as_dialect(dialect), layout, bool(optimize))
     except SelectorError as error:
         if for_subscription and error.reason is MQRC.MQRC_SELECTOR_SYNTAX_ERROR:
             error.reason = MQRC.MQRC_SELECTION_NOT_AVAILABLE

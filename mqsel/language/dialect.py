@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from mqsel.errors import ArgumentError
+from mqsel.errors import ArgumentError, shortened
 
 # Allowed values of each field, in the order in which a program numbers them: append only.
 CHOICES: dict[str, tuple[str, ...]] = {
@@ -125,3 +125,20 @@ PRESETS: dict[str, Dialect] = {
     "TIBCO_EMS": TIBCO_EMS,
     "JMS": JMS,
 }
+
+
+def as_dialect(given: Dialect | str) -> Dialect:
+    """Give the preset of a name, such as JMS or tibco-ems; a dialect as it is.
+
+    Raises: ArgumentError: no dialect, and no name of one.
+    """
+    if type(given) is Dialect:
+        return given
+    if not isinstance(given, str):
+        raise ArgumentError(
+            f"dialect is a Dialect or a name, found {shortened(given)}", hint=f"use mqsel.{', mqsel.'.join(PRESETS)}"
+        )
+    name = str.__str__(given).upper().replace("-", "_")
+    if name not in PRESETS:
+        raise ArgumentError(f"there is no dialect {shortened(given)}: choose {', '.join(PRESETS)}")
+    return PRESETS[name]
