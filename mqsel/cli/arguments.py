@@ -7,19 +7,19 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any
 
-from mqsel.errors import MqselError
+from mqsel.errors import ArgumentError, MqselError
 from mqsel.files.framings import FORMATS, FRAMINGS
 from mqsel.files.opening import unfolded
 from mqsel.formats.records import SCHEMAS
-from mqsel.language.dialect import IBM_MQ, PRESETS, Dialect
+from mqsel.language.dialect import IBM_MQ, PRESETS, Dialect, as_dialect
 from mqsel.values import TYPE_NAMES
 
 
 def _dialect(text: str) -> Dialect:
     try:
-        return PRESETS[text.upper().replace("-", "_")]
-    except KeyError:
-        raise argparse.ArgumentTypeError(f"there is no dialect {text!r}: choose {', '.join(PRESETS)}") from None
+        return as_dialect(text)
+    except ArgumentError as error:
+        raise argparse.ArgumentTypeError(error.message) from None
 
 
 def limit(text: str) -> int:
