@@ -151,7 +151,7 @@ def test_values_that_do_not_fit(tmp_path: Path, caplog: pytest.LogCaptureFixture
     [
         ({"selecter": "a = 1"}, "there is no option 'selecter': choose path, selector"),
         ({"format": "avro"}, "the option format is 'avro': expected parquet, json"),
-        ({"dialect": "DB2"}, "the option dialect is 'DB2': expected"),
+        ({"dialect": "DB2"}, "there is no dialect 'DB2': choose IBM_MQ"),
         ({"errors": "ignore"}, "the option errors is 'ignore': expected raise, skip"),
         ({"types": "weight"}, "the option types is 'weight': expected NAME=TYPE"),
         ({"types": "weight=int32"}, "the option types is not for files of format json"),

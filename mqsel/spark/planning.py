@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import mqsel.matcher
 from mqsel.errors import ArgumentError, quoted
-from mqsel.language.dialect import IBM_MQ, Dialect
+from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
 from mqsel.language.nodes import And, unparse
 from mqsel.language.optimizer import optimize
 from mqsel.language.selector import Selector, read_selector
@@ -93,7 +93,7 @@ def column(
     rows: DataFrame | StructType,
     *,
     properties: Layout | Messages | Mapping[str, Place] | str | None = None,
-    dialect: Dialect = IBM_MQ,
+    dialect: Dialect | str = IBM_MQ,
     strategy: str | None = None,
 ) -> Column:
     """Make the Column that is TRUE where a selector selects a row, FALSE where not, and NULL where it is UNKNOWN.
@@ -123,7 +123,7 @@ def plan(
     rows: DataFrame | StructType,
     *,
     properties: Layout | Messages | Mapping[str, Place] | str | None = None,
-    dialect: Dialect = IBM_MQ,
+    dialect: Dialect | str = IBM_MQ,
     strategy: str | None = None,
 ) -> Plan:
     """Say how `column` evaluates a selector, and why so.
@@ -134,6 +134,7 @@ def plan(
     """
     if strategy not in (None, *STRATEGIES):
         raise ArgumentError(f"strategy is {strategy!r}: expected {' or '.join(map(repr, STRATEGIES))}, or None")
+    dialect = as_dialect(dialect)
     whole = read_selector(mqsel.matcher.compile(selector, dialect=dialect).selector, dialect)
     if isinstance(properties, Messages):
         return _message_plan(whole, rows, properties, strategy)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import mqsel.matcher
 from mqsel.errors import ArgumentError
-from mqsel.language.dialect import IBM_MQ, Dialect
+from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
 from mqsel.language.nodes import And, Identifier, IsNull, Node, Not, Or, children, unparse
 from mqsel.language.selector import Selector, read_selector
 from mqsel.spark.columns import Layout, Place, Source, Sources
@@ -126,7 +126,7 @@ def profile(
     rows: DataFrame,
     *,
     properties: Layout | Messages | Mapping[str, Place] | str | None = None,
-    dialect: Dialect = IBM_MQ,
+    dialect: Dialect | str = IBM_MQ,
 ) -> Profile:
     """Count, for every part of a selector, the rows for which it is TRUE, FALSE, UNKNOWN, mismatched or an error.
 
@@ -138,6 +138,7 @@ def profile(
     """
     from pyspark.sql import functions as F  # noqa: N812, PLC0415 (optional; its usual name)
 
+    dialect = as_dialect(dialect)
     whole = read_selector(mqsel.matcher.compile(selector, dialect=dialect).selector, dialect)
     if getattr(rows, "isStreaming", True):
         raise ArgumentError(

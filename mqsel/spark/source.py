@@ -28,7 +28,6 @@ from mqsel.files.parts import Part, kind_of, listed, messages, packed, parts
 from mqsel.files.scan import reader
 from mqsel.formats._mq import Decoder as MQDecoder
 from mqsel.formats.records import SCHEMAS
-from mqsel.language.dialect import PRESETS
 from mqsel.names import look_up
 from mqsel.spark import wordings
 from mqsel.spark.columns import SPARK_TYPES, Sources, is_writable
@@ -81,10 +80,7 @@ class DataSource(SparkDataSource):
             raise wordings.option_missing("path", "name a file, a directory or a pattern: load(path)")
         self._paths = [given["path"]] if "path" in given else []
         self._paths += json.loads(given.get("paths", "[]"))
-        dialect = given.get("dialect", "IBM_MQ").upper().replace("-", "_")
-        if dialect not in PRESETS:
-            raise wordings.bad_option("dialect", given["dialect"], PRESETS)
-        self._matcher = mqsel.matcher.compile(given["selector"], dialect=PRESETS[dialect])
+        self._matcher = mqsel.matcher.compile(given["selector"], dialect=given.get("dialect", "IBM_MQ"))
         kind = given.get("format", "").lower()
         self._kind = _ALIASES.get(kind, kind)
         if self._kind not in ("", *FORMATS):
