@@ -10,7 +10,7 @@ import struct
 from collections.abc import Mapping
 from typing import Any
 
-from mqsel.errors import ArgumentError
+from mqsel.errors import ArgumentError, type_name
 from mqsel.formats import mqmd as layout
 from mqsel.formats.jms import JMS
 from mqsel.formats.mqmd import Field
@@ -37,6 +37,7 @@ _CLASSES: dict[str, tuple[type, ...]] = {
 _NAME = re.compile(r"[^\s/><='\"&:.\d-][^\s/><='\"&:.]*")
 _ESCAPED = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 _NOT_FINITE = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}  # as Java writes them
+_ORDERS = {layout.MQENC_INTEGER_NORMAL: ">", layout.MQENC_INTEGER_REVERSED: "<"}  # of bytes, as struct names them
 _DELIVERY_MODES = {"NON_PERSISTENT": 1, "PERSISTENT": 2}
 
 
@@ -65,9 +66,18 @@ def encode(
 
     Raises: ArgumentError: a field, name or value that does not fit.
     """
+    if not isinstance(mqmd, Mapping) or not isinstance(properties, Mapping):
+        raise ArgumentError(
+            "encode takes two mappings, fields of the MQMD and properties, and bytes: "
+            f"found a Python {type_name(mqmd)} and a Python {type_name(properties)}"
+        )
+    if not isinstance(body, (bytes, bytearray, memoryview)):
+        hint = "encode it: body.encode()" if isinstance(body, str) else None
+        raise ArgumentError(f"the body is a Python {type_name(body)}: expected bytes", hint=hint)
     if version not in (1, 2):
         raise ArgumentError(f"version is {version!r}: expected 1 or 2")
-    if encoding & layout.MQENC_INTEGER_MASK not in (layout.MQENC_INTEGER_NORMAL, layout.MQENC_INTEGER_REVERSED):
+    order = _ORDERS.get(encoding & layout.MQENC_INTEGER_MASK) if isinstance(encoding, int) else None
+    if order is None:
         raise ArgumentError(f"encoding is {encoding!r}: expected a byte order, such as 273 (big) or 546 (little)")
     if ccsid not in layout.CCSIDS:
         raise unknown_ccsid(ccsid, layout.CCSIDS)
@@ -75,7 +85,6 @@ def encode(
         raise ArgumentError(
             f"name_value_ccsid is {name_value_ccsid!r}: expected {', '.join(map(str, NAME_VALUE_CCSIDS))}"
         )
-    order = ">" if encoding & layout.MQENC_INTEGER_MASK == layout.MQENC_INTEGER_NORMAL else "<"
     fields = {field.name: field.default for field in layout.MQMD}
     unknown = mqmd.keys() - fields.keys() | mqmd.keys() & HIDDEN
     if unknown:
