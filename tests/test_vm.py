@@ -1255,6 +1255,17 @@ def test_filling_a_record() -> None:
     assert mqsel.Record(()).as_tuple() == ()
 
 
+def test_a_record_gives_its_names_as_a_mapping_does() -> None:
+    """``dict(record)`` is a message with the same answers; a name is in a record if its schema has it."""
+    record = mqsel.Record(["a", "b"], [None, Int8(1)])
+
+    assert (dict(record), {**record}) == ({"a": None, "b": 1},) * 2
+    assert type(dict(record)["b"]) is Int8
+    assert ([*record], record.keys()) == (["a", "b"], ("a", "b"))
+    assert [name in record for name in ("a", "c", 0, [])] == [True, False, False, False]
+    assert mqsel.compile("b = 1 AND a IS NULL").matches(dict(record))
+
+
 @pytest.mark.parametrize("values", [(1,), [1, 2, 3], (), 5, "ab", b"ab", {1, 2}, iter((1, 2)), range(2)], ids=repr)
 def test_what_does_not_fill_a_record(values: Any) -> None:
     """Only a mapping, or a tuple or list of the right length."""

@@ -258,6 +258,16 @@ cdef class Record:
         cdef Py_ssize_t place = self.place(name)
         return value_python(&self.values[place])
 
+    def keys(self) -> tuple:
+        """Give the names of the properties: ``dict(record)`` is a message, too."""
+        return self.schema.names
+
+    def __iter__(self):
+        return iter(self.schema.names)
+
+    def __contains__(self, name):
+        return isinstance(name, str) and name in self.places
+
     def place(self, name) -> int:
         """Give the position of a property in the schema."""
         place = self.places.get(name) if isinstance(name, str) else None
