@@ -144,8 +144,8 @@ class Matcher(Machine):
 
         Args:
             batch: a pyarrow RecordBatch, Table or StructArray, or what else offers Arrow's C data or stream interface
-                with columns; of types bool, int8 to int64, float, double, string, binary, null (large and view ones
-                too), or dictionaries of such.
+                with columns; of types bool, int8 to int64, uint8 to uint64, float, double, string, binary, null
+                (large and view ones too), or dictionaries of such. A uint64 beyond int64 is an error.
 
         Returns: shape (rows,), without nulls.
 

@@ -135,7 +135,8 @@ class PropertyType(NamedTuple):
         bits: how wide a number is; 0 for all else.
         java: other words for it in records that Java programs wrote.
         dt: what an MQRFH2 calls it; the first is written.
-        arrow: its formats in Arrow's C data interface: of texts and bytes with short offsets, long offsets, views.
+        arrow: its formats in Arrow's C data interface: of integers signed, then the unsigned that are
+            read as this type; of texts and bytes with short offsets, long offsets, views.
         spark: the classes of its Spark types.
         sql: its Spark type in SQL; empty for none.
     """
@@ -169,9 +170,9 @@ TYPES = tuple(
         ("boolean", MQTYPE.MQTYPE_BOOLEAN, bool, "boolean", 0, "", "boolean", "b", "BooleanType", "BOOLEAN"),
         ("bytes", MQTYPE.MQTYPE_BYTE_STRING, bytes, "bytes", 0, "", "bin.hex", "z Z vz", "BinaryType", "BINARY"),
         ("int8", MQTYPE.MQTYPE_INT8, Int8, "exact", 8, "byte", "i1", "c", "ByteType", "TINYINT"),
-        ("int16", MQTYPE.MQTYPE_INT16, Int16, "exact", 16, "short", "i2", "s", "ShortType", "SMALLINT"),
-        ("int32", MQTYPE.MQTYPE_INT32, Int32, "exact", 32, "int integer", "i4", "i", "IntegerType", "INT"),
-        ("int64", MQTYPE.MQTYPE_INT64, int, "exact", 64, "long", "i8 int", "l", "LongType", "BIGINT"),
+        ("int16", MQTYPE.MQTYPE_INT16, Int16, "exact", 16, "short", "i2", "s C", "ShortType", "SMALLINT"),
+        ("int32", MQTYPE.MQTYPE_INT32, Int32, "exact", 32, "int integer", "i4", "i S", "IntegerType", "INT"),
+        ("int64", MQTYPE.MQTYPE_INT64, int, "exact", 64, "long", "i8 int", "l I L", "LongType", "BIGINT"),
         ("float32", MQTYPE.MQTYPE_FLOAT32, Float32, "approximate", 32, "float", "r4", "f", "FloatType", "FLOAT"),
         ("float64", MQTYPE.MQTYPE_FLOAT64, float, "approximate", 64, "double", "r8", "g", "DoubleType", "DOUBLE"),
         ("string", MQTYPE.MQTYPE_STRING, str, "string", 0, "", "string", "u U vu", "StringType VarcharType", "STRING"),

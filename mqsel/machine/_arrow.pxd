@@ -44,7 +44,7 @@ cdef enum Kind:
     INT16S
     INT32S
     INT64S
-    UINT8S         # unsigned: indices of a dictionary only
+    UINT8S
     UINT16S
     UINT32S
     UINT64S

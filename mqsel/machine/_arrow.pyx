@@ -42,9 +42,9 @@ cdef int64_t FAR = <int64_t> 1 << 48
 
 # How the columns of each type of property are laid out, in the order of their formats.
 _LAYOUTS = {
-    "null": (NULLS,), "boolean": (BOOLEANS,), "int8": (INT8S,), "int16": (INT16S,), "int32": (INT32S,),
-    "int64": (INT64S,), "float32": (FLOAT32S,), "float64": (FLOAT64S,), "string": (TEXTS, LARGE_TEXTS, TEXT_VIEWS),
-    "bytes": (BINARIES, LARGE_BINARIES, BINARY_VIEWS),
+    "null": (NULLS,), "boolean": (BOOLEANS,), "int8": (INT8S,), "int16": (INT16S, UINT8S), "int32": (INT32S, UINT16S),
+    "int64": (INT64S, UINT32S, UINT64S), "float32": (FLOAT32S,), "float64": (FLOAT64S,),
+    "string": (TEXTS, LARGE_TEXTS, TEXT_VIEWS), "bytes": (BINARIES, LARGE_BINARIES, BINARY_VIEWS),
 }
 _KINDS = {
     form.encode(): layout
@@ -226,7 +226,7 @@ cdef int column_load(Column *column, int64_t place, int64_t row, Slot *slot) exc
         fetch(&i8, column.values, at)
         give_integer(slot, INT32, i8)
     elif kind == INDICES:
-        i64 = index_at(column, at)
+        i64 = integer_at(column.index, column.values, at)
         if not 0 <= i64 < column.inner.rows:
             return damaged(column, "an index lies outside its dictionary", row)
         return column_load(column.inner, i64, row, slot)
@@ -234,8 +234,19 @@ cdef int column_load(Column *column, int64_t place, int64_t row, Slot *slot) exc
         return column_load(column.inner, place, row, slot)
     elif kind == TEXT_VIEWS or kind == BINARY_VIEWS:
         return view_load(column, at, row, slot)
+    elif UINT8S <= kind <= UINT64S:
+        return unsigned_load(column, at, row, slot)
     else:  # kind == NULLS
         slot.value.tag = NULL_VALUE
+    return 0
+
+
+cdef int unsigned_load(Column *column, int64_t at, int64_t row, Slot *slot) except -1:
+    """Read an unsigned integer as the next wider type, as one of numpy is read."""
+    cdef int64_t number = integer_at(column.kind, column.values, at)
+    if number < 0:
+        raise wordings.integer_outside(<object> column.name, "int64", row)
+    give_integer(slot, INT32 if column.kind < UINT32S else INT64, number)
     return 0
 
 
@@ -280,7 +291,8 @@ cdef int view_load(Column *column, int64_t at, int64_t row, Slot *slot) except -
     return give_binary(slot, data, length)
 
 
-cdef int64_t index_at(Column *column, int64_t at) noexcept:
+cdef int64_t integer_at(int kind, const void *values, int64_t at) noexcept:
+    """Read an integer of any width; an unsigned one beyond INT64 turns negative."""
     cdef int8_t i8
     cdef int16_t i16
     cdef int32_t i32
@@ -288,25 +300,25 @@ cdef int64_t index_at(Column *column, int64_t at) noexcept:
     cdef uint8_t u8
     cdef uint16_t u16
     cdef uint32_t u32
-    if column.index == INT32S:
-        fetch(&i32, column.values, at)
+    if kind == INT32S:
+        fetch(&i32, values, at)
         return i32
-    if column.index == INT8S:
-        fetch(&i8, column.values, at)
+    if kind == INT8S:
+        fetch(&i8, values, at)
         return i8
-    if column.index == INT16S:
-        fetch(&i16, column.values, at)
+    if kind == INT16S:
+        fetch(&i16, values, at)
         return i16
-    if column.index == UINT8S:
-        fetch(&u8, column.values, at)
+    if kind == UINT8S:
+        fetch(&u8, values, at)
         return u8
-    if column.index == UINT16S:
-        fetch(&u16, column.values, at)
+    if kind == UINT16S:
+        fetch(&u16, values, at)
         return u16
-    if column.index == UINT32S:
-        fetch(&u32, column.values, at)
+    if kind == UINT32S:
+        fetch(&u32, values, at)
         return u32
-    fetch(&i64, column.values, at)  # an unsigned one beyond INT64 turns negative, and is outside the dictionary
+    fetch(&i64, values, at)
     return i64
 
 

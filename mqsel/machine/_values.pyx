@@ -162,12 +162,7 @@ cdef int value_refuse(Value *value, int wanted, str name) except -1:
     found = value_type(value)
     if MQTYPE_INT8 <= wanted <= MQTYPE_INT64 and MQTYPE_INT8 <= value.mqtype <= MQTYPE_INT64:
         limits = "64 bits" if wanted == MQTYPE_INT64 else _NAMES_OF_TYPES[wanted]
-        raise PropertyTypeError(
-            f"property '{name}' is an integer outside {limits}: no message property can hold it",
-            name=name,
-            value_type="int",
-            hint="send it as a string or a float",
-        )
+        raise wordings.integer_outside(name, limits)
     raise PropertyTypeError(
         f"property '{name}' is {found}: the schema declares {_NAMES_OF_TYPES[wanted]}",
         name=name,

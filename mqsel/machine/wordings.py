@@ -15,11 +15,21 @@ def not_a_batch(value: object, found: str = "") -> ArgumentError:
 
 def not_a_column(name: str, arrow_type: str) -> PropertyTypeError:
     return PropertyTypeError(
-        f"column '{name}' has the Arrow type {arrow_type}: expected bool, int8 to int64, float, double, string, binary "
-        "or null",
+        f"column '{name}' has the Arrow type {arrow_type}: expected bool, int8 to int64, uint8 to uint64, float, "
+        "double, string, binary or null",
         name=name,
         value_type=arrow_type,
         hint="cast it to the type the property has",
+    )
+
+
+def integer_outside(name: str, limits: str, index: int | None = None) -> PropertyTypeError:
+    return PropertyTypeError(
+        f"property '{name}' is an integer outside {limits}: no message property can hold it",
+        name=name,
+        value_type="int",
+        index=index,
+        hint="send it as a string or a float",
     )
 
 
