@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import pickle
 import unicodedata
 
@@ -222,3 +223,19 @@ def test_byte_strings_are_compared_with_byte_strings(literal: str, advice: str) 
     remarks = read_selector(f"Root.MQMD.CorrelId = {literal}", mqsel.IBM_MQ).remarks()
 
     assert remarks.warnings[0].endswith(f"it never matches; write {advice}")
+
+
+def test_objects_are_refused_with_the_call_that_makes_a_dict() -> None:
+    """A dataclass, or an object of attrs or pydantic, is no message: the hint makes one; code of it is not run."""
+    calls = {
+        dataclasses.make_dataclass("Order", ["color"], frozen=True)("blue"): "dataclasses.asdict(message)",
+        type("Order", (), {"__attrs_attrs__": ()})(): "attrs.asdict(message)",
+        type("Order", (), {"model_dump": lambda _: {}, "__getattr__": None})(): "message.model_dump()",
+    }
+    for schema in (None, ["color"]):
+        for message, call in calls.items():
+            with pytest.raises(errors.PropertyTypeError, match="found a Python Order") as caught:
+                mqsel.compile("color = 'blue'", schema=schema).matches(message)
+            assert caught.value.hint == f"pass {call}"
+    with pytest.raises(errors.PropertyTypeError, match="found a Python type\n  hint: pass dicts, or name"):
+        mqsel.compile("color = 'blue'").matches(type(next(iter(calls))))

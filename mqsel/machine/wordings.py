@@ -56,6 +56,14 @@ def not_a_property(name: str, value: object, hint: str | None = None) -> Propert
     )
 
 
+# How a dict is made of an object, by what its class has: dataclasses, attrs, pydantic.
+_DICT_OF = {
+    "__dataclass_fields__": "dataclasses.asdict(message)",
+    "__attrs_attrs__": "attrs.asdict(message)",
+    "model_dump": "message.model_dump()",
+}
+
+
 def not_a_message(value: object, schema: bool) -> PropertyTypeError:
     found = type_name(value)
     hint = (
@@ -63,6 +71,10 @@ def not_a_message(value: object, schema: bool) -> PropertyTypeError:
         if schema
         else "pass dicts, or name the positions of a sequence with compile(..., schema=(...))"
     )
+    # Neither the object nor its metaclass is asked: both may raise.
+    classes = type.__dict__["__mro__"].__get__(type(value))
+    marks = {mark for one in classes for mark in type.__dict__["__dict__"].__get__(one)}
+    hint = next((f"pass {call}" for mark, call in _DICT_OF.items() if mark in marks), hint)
     return PropertyTypeError(
         f"a message is a mapping, a Record or a sequence laid out by a schema: found a Python {found}",
         value_type=found,
