@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from mqsel import formats
 from mqsel.analysis.explain import Explanation, explain
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     import pyarrow as pa  # type: ignore[import-untyped]
 
 Message = Mapping[str, Any] | Sequence[Any] | Record
+_M = TypeVar("_M")  # whatever stands for a message
 
 _CACHE_SIZE = 1024
 # For each match option the field of the MQMD that is compared.
@@ -88,12 +89,12 @@ class Matcher(Machine):
 
     def filter(
         self,
-        messages: Iterable[Any],
+        messages: Iterable[_M],
         *,
-        errors: str = "raise",
-        format: str | None = None,  # noqa: A002 (the word of the command line)
+        errors: Literal["raise", "skip"] = "raise",
+        format: formats.FormatName | None = None,  # noqa: A002 (the word of the command line)
         **options: Any,
-    ) -> Selection:
+    ) -> Selection[_M]:
         """Iterate over the selected ones of *messages*, untouched and in order.
 
         Pulls from the input only what it needs for the next answer; fits ``rdd.mapPartitions(matcher.filter)``.

@@ -9,12 +9,13 @@ import subprocess
 import sys
 from importlib.metadata import requires
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from conftest import ROOT, VECTORS_ROOT, dialects_of, json_lines
 
 import mqsel
-from mqsel import errors
+from mqsel import errors, formats
 from mqsel.language import optimizer
 from mqsel.language.selector import read_selector
 from mqsel.machine import compiler, opcodes, program
@@ -277,6 +278,16 @@ def test_folders_are_imported_when_asked_for() -> None:
 def test_core_has_no_requirements() -> None:
     """What is required without an extra is nothing."""
     assert [line for line in requires("mqsel") or [] if "extra ==" not in line] == []
+
+
+def test_types(tmp_path: Path) -> None:
+    """Those who check types see what goes in come out of `filter`, and the words it takes."""
+    pytest.importorskip("mypy")
+    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path), str(ROOT / "tests" / "typed.py")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+
+    assert done.stdout == "Success: no issues found in 1 source file\n"
+    assert list(get_args(formats.FormatName)) == [*formats.FORMATS]
 
 
 def test_every_test_says_what_it_proves() -> None:

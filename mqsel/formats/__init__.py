@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from mqsel.errors import ArgumentError
 from mqsel.formats._mq import Decoder as MQDecoder
@@ -19,7 +19,19 @@ from mqsel.formats.mqrfh2 import Note
 from mqsel.formats.records import SCHEMAS, RecordReader, RecordSchema, inspect_record, reader
 from mqsel.names import JMS_DESCRIPTOR, spellings
 
-__all__ = ["FORMATS", "Format", "Inspection", "Note", "Row", "Rows", "decoder", "first_note", "inspect", "properties"]
+__all__ = [
+    "FORMATS",
+    "Format",
+    "FormatName",
+    "Inspection",
+    "Note",
+    "Row",
+    "Rows",
+    "decoder",
+    "first_note",
+    "inspect",
+    "properties",
+]
 
 
 # What a decoder gives: something the machine reads, or the answer itself where no selector need run.
@@ -155,6 +167,10 @@ FORMATS = {
         for name, schema in SCHEMAS.items()
     },
 }
+
+
+# The names of the table, for those who check types.
+FormatName = Literal["mq", "json", "connect", "connect-ibm", "lenses", "nifi", "pulsar"]
 
 
 def decoder(format: str, names: Sequence[str], **options: Any) -> Decoder:  # noqa: A002 (the word of the command line)

@@ -1,11 +1,13 @@
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, final
+from typing import Any, TypeVar, final
 
 from mqsel.errors import MqselError
 from mqsel.machine._vm import Machine
 
+_M = TypeVar("_M")
+
 @final
-class Selection(Iterator[Any]):
+class Selection(Iterator[_M]):
     seen: int
     selected: int
     skipped: int
@@ -14,10 +16,10 @@ class Selection(Iterator[Any]):
     def __new__(
         cls,
         machine: Machine,
-        messages: Iterable[Any],
+        messages: Iterable[_M],
         skipping: bool = False,
         decode: Callable[[Any], Any] | None = None,
-    ) -> Selection: ...
-    def __iter__(self) -> Selection: ...
-    def __next__(self) -> Any: ...
+    ) -> Selection[_M]: ...
+    def __iter__(self) -> Selection[_M]: ...
+    def __next__(self) -> _M: ...
     def close(self) -> None: ...
