@@ -68,6 +68,25 @@ def test_commands(document: Path, tmp_path: Path) -> None:
                 assert done.returncode == 0, f"line {line}: {command}\n{done.stderr}"
 
 
+@pytest.mark.parametrize("library", ["pyarrow", "pandas", "polars", "duckdb"])
+def test_masks(library: str) -> None:
+    """The line that README.md shows for a kind of frame gives its selected rows."""
+    pa = pytest.importorskip("pyarrow")
+    module = pytest.importorskip(library)
+    line = re.search(rf"^\| {library} \| `(.*)` \|$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    table = pa.table({"color": ["blue", "red", "blue", None], "weight": pa.array([3, 4, None, 5], pa.uint32())})
+    frame = {
+        "pyarrow": lambda: table,
+        "pandas": lambda: table.to_pandas().set_axis(["a", "b", "a", "c"]),
+        "polars": lambda: module.from_arrow(table),
+        "duckdb": lambda: module.from_arrow(table),
+    }[library]()
+    assert line
+    selected = eval(line[1], {"m": mqsel.compile("color = 'blue' AND weight > 2"), "frame": frame, library: module})
+
+    assert pa.table(selected).select(["color", "weight"]).to_pylist() == [{"color": "blue", "weight": 3}]
+
+
 def test_sources_can_be_followed() -> None:
     """Every source of a vector is a section of a document that ships, or a public page by its title."""
     wrong: set[str] = set()
