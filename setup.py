@@ -5,10 +5,20 @@ MQSEL_SANITIZE=1 builds with address and undefined-behaviour sanitizers.
 
 import os
 import sys
+from hashlib import sha256
+from pathlib import Path
 
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 from setuptools.command.sdist import sdist
+
+
+def digest(paths: list[str]) -> str:
+    """Make a number of the sources, by which builds of one version are told apart."""
+    made = sha256()
+    for path in paths:
+        made.update(f"{path}\n".encode() + Path(path).read_bytes().replace(b"\r\n", b"\n"))
+    return f"0x{made.hexdigest()[:8]}"
 
 
 class Sources(sdist):
@@ -39,6 +49,10 @@ if SANITIZE:
     compile_args = [*compile_args, *flags]
     link_args = flags[:1]
 
+sources = sorted(path.as_posix() for path in Path("mqsel").rglob("*") if path.suffix in (".py", ".pyx", ".pxd"))
+# The extension that knows the number is compiled again whenever a source has changed.
+numbered = {"machine._verifier": {"define_macros": [("MQSEL_BUILD", digest(sources))], "depends": sources}}
+
 setup(
     cmdclass={"sdist": Sources},
     ext_modules=cythonize(
@@ -48,6 +62,7 @@ setup(
                 [f"mqsel/{name.replace('.', '/')}.pyx"],
                 extra_compile_args=compile_args,
                 extra_link_args=link_args,
+                **numbered.get(name, {}),
             )
             for name in (
                 "machine._values",

@@ -28,6 +28,7 @@ from mqsel.files.framings import FORMATS, length_prefixed
 from mqsel.files.qload import qload_text
 from mqsel.files.scan import Ask, Tally, sift
 from mqsel.formats import jsonl, mq
+from mqsel.machine import program
 from mqsel.spark import job as cluster
 from mqsel.values import TYPES, Float32, Int8, Int16, Int32
 
@@ -806,8 +807,9 @@ def test_help(run, arguments):
 
 
 def test_version(run):
-    """The version is the package's."""
-    assert run("--version") == (0, f"mqsel {mqsel.__version__}\n".encode(), "")
+    """The version is the package's, and tells builds apart."""
+    assert run("--version") == (0, f"mqsel {program.BUILD}\n".encode(), "")
+    assert re.fullmatch(rf"{mqsel.__version__} \(build [0-9a-f]{{8}}\)", program.BUILD)
 
 
 @pytest.mark.parametrize("arguments", [[], ["match"], ["match", "a = 1"], ["match", "a = 1", "-", "--errors", "x"]])

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import mqsel
-from mqsel.machine.program import FORMAT_VERSION, VERSION
+from mqsel.machine.program import BUILD, VERSION
 
 pyspark = pytest.importorskip("pyspark", reason="pyspark is not installed")
 psutil = pytest.importorskip("psutil", reason="psutil is not installed")
@@ -319,7 +319,7 @@ def test_a_cluster_that_lacks_mqsel(kit: Kit, tmp_path: Path) -> None:
     conf: dict[str, Any] = {"spark.pyspark.python": kit.bare, "spark.python.worker.reuse": "false"}
     found = _found(kit, _submit(kit, "local-cluster[2,1,1024]", "lacking", *sent, **conf), tmp_path / "out")
 
-    other = f"the driver has mqsel {VERSION} (program format {FORMAT_VERSION}), the Spark Python worker {OTHER} "
+    other = f"the driver has mqsel {BUILD}, the Spark Python worker {OTHER} "
     for name, message in (
         ("nothing", f"{MISSING}'"),
         ("wheel", f"{MISSING}'"),
@@ -334,7 +334,7 @@ def test_a_cluster_that_lacks_mqsel(kit: Kit, tmp_path: Path) -> None:
         assert where.startswith(f"  host {os.uname().nodename}, python {kit.bare} ")
         assert hint.startswith("  hint: install one mqsel on every worker, or ship an environment: venv-pack -o ")
     assert "NO\n" in found["nothing, table"] and "No module named 'mqsel'" in found["nothing, table"]
-    assert f"{OTHER} (program format {FORMAT_VERSION}), the driver has {VERSION}" in found["other, table"]
+    assert f"{BUILD.replace(VERSION, OTHER)}, the driver has {BUILD}" in found["other, table"]
     assert found["package"] == str(_wanted(5000))
     assert found["package, table"].endswith("ready")
 

@@ -16,7 +16,7 @@ import pytest
 import mqsel
 from mqsel import errors
 from mqsel.language.dialect import IBM_JMS, IBM_MQ, JMS
-from mqsel.machine.program import FORMAT_VERSION, VERSION
+from mqsel.machine.program import BUILD, VERSION
 
 pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
 
@@ -315,13 +315,13 @@ def test_a_worker_with_another_version(frame: Any, monkeypatch: pytest.MonkeyPat
     """One error that names both versions, the host and what to do."""
     from pyspark.errors import PySparkException
 
-    monkeypatch.setattr(ship, "VERSION", "9.8.7")
+    monkeypatch.setattr(ship, "BUILD", "9.8.7 (build 0)")
     made = column("weight > 1", frame, strategy="arrow")
     with pytest.raises(PySparkException) as caught:
         frame.filter(made).count()
     text = str(caught.value)
 
-    assert f"the driver has mqsel 9.8.7 (program format {FORMAT_VERSION}), the Spark Python worker {VERSION}" in text
+    assert f"the driver has mqsel 9.8.7 (build 0), the Spark Python worker {BUILD}" in text
     assert "hint: install one mqsel on every worker" in text
 
 
@@ -333,7 +333,7 @@ def test_check_cluster(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     assert [worker.mqsel for worker in good.workers] == [VERSION]
     assert good.workers[0].tasks == 8
     assert str(good).splitlines()[0].split() == ["host", "python", "mqsel", "pyarrow", "tasks"]
-    monkeypatch.setattr(ship, "VERSION", "9.8.7")
+    monkeypatch.setattr(ship, "BUILD", "9.8.7 (build 0)")
     bad = check_cluster(spark, tasks=2)
 
     assert not bad.is_ready

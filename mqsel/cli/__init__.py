@@ -14,7 +14,7 @@ import sys
 from mqsel.cli import check, explain, inspect, match
 from mqsel.cli.desk import complain
 from mqsel.errors import MqselError
-from mqsel.machine.program import VERSION
+from mqsel.machine.program import BUILD
 
 _EXAMPLES = """\
 examples:
@@ -32,7 +32,7 @@ def _parser() -> argparse.ArgumentParser:
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--version", action="version", version=f"mqsel {VERSION}")
+    parser.add_argument("--version", action="version", version=f"mqsel {BUILD}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     for module in (match, check, explain, inspect):
         module.add(commands)

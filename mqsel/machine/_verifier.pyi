@@ -3,6 +3,8 @@ from typing_extensions import Self, disjoint_base
 from mqsel.language.dialect import Dialect
 from mqsel.machine.opcodes import Constant
 
+BUILD: str
+
 @disjoint_base
 class Verified:
     @property

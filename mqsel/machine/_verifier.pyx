@@ -18,6 +18,11 @@ from mqsel.machine import opcodes as _opcodes
 from mqsel.language.dialect import Dialect
 from mqsel.errors import ArgumentError, ProgramError
 
+cdef extern from *:
+    const unsigned int MQSEL_BUILD
+
+BUILD = f"{MQSEL_BUILD:08x}"    # of the sources, by setup.py: tells builds of one version apart
+
 # In C, where nobody puts another class in its place.
 cdef object PATTERN_CLASS = _opcodes.Pattern
 cdef int64_t NO_NUMBER = <int64_t> 1 << 62     # beyond any text

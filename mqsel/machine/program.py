@@ -21,10 +21,12 @@ from typing import Any, NamedTuple
 
 from mqsel.errors import ArgumentError, ProgramError, Span, quoted
 from mqsel.language.dialect import CHOICES, Dialect
+from mqsel.machine import _verifier
 from mqsel.machine._verifier import Verified
 from mqsel.machine.opcodes import FUSED_BITS, FUSED_LIMIT, TABLE, Constant, Pattern, Row
 
 VERSION = "0.2.0"
+BUILD = f"{VERSION} (build {_verifier.BUILD})"  # one for all that was built from the same sources
 FORMAT_VERSION = 1
 
 _MAGIC = b"MQSL"

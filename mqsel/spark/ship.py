@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from mqsel.errors import ArgumentError, PropertyTypeError
 from mqsel.machine import wordings
-from mqsel.machine.program import FORMAT_VERSION, VERSION, Program
+from mqsel.machine.program import BUILD, VERSION, Program
 from mqsel.matcher import Matcher
 from mqsel.spark.job import reason
 
@@ -33,25 +33,19 @@ SHIP = (
 
 def guard() -> Callable[[], None]:
     """Make the function that travels ahead: it says what a worker lacks, before anything of this package is needed."""
-    version, number, advice = VERSION, FORMAT_VERSION, SHIP
+    version, build, advice = VERSION, BUILD, SHIP
 
     def check():  # type: ignore[no-untyped-def]  # noqa: ANN202
         import platform  # noqa: PLC0415 (travels by value)
         import sys  # noqa: PLC0415
 
         try:
-            from mqsel.machine.program import FORMAT_VERSION as FORMAT  # noqa: PLC0415
-            from mqsel.machine.program import VERSION as HERE  # noqa: PLC0415
+            from mqsel.machine.program import BUILD as HERE  # noqa: PLC0415
             from mqsel.spark.ship import evaluate  # noqa: F401, PLC0415
         except ImportError as error:
             problem = f"mqsel {version} cannot be imported in the Spark Python worker: {error}"
         else:
-            problem = ""
-            if (version, number) != (HERE, FORMAT):
-                problem = (
-                    f"the driver has mqsel {version} (program format {number}), "
-                    f"the Spark Python worker {HERE} (program format {FORMAT})"
-                )
+            problem = f"the driver has mqsel {build}, the Spark Python worker {HERE}" if build != HERE else ""
         if problem:
             python = f"python {sys.executable} ({platform.python_version()}), path {sys.path[:3]}"
             raise ImportError(f"{problem}\n  host {platform.node()}, {python}\n  hint: {advice}") from None
@@ -252,7 +246,7 @@ class Cluster:
         ]
         lines = [*table([head, *rows]), *map(str, self.failures)]
         if not self.is_ready:
-            lines.append(f"driver: mqsel {VERSION} (program format {FORMAT_VERSION}). {SHIP}")
+            lines.append(f"driver: mqsel {BUILD}. {SHIP}")
         return "\n".join(lines)
 
 
@@ -273,7 +267,7 @@ def check_cluster(spark: SparkSession, *, tasks: int | None = None) -> Cluster:
     """
     from pyspark.sql import functions as F  # noqa: N812, PLC0415 (optional; its usual name)
 
-    version, number = VERSION, FORMAT_VERSION
+    version, build = VERSION, BUILD
     if tasks is None:
         cores = spark.range(1 << 16).select(F.spark_partition_id()).distinct().count()
         tasks = 4 * cores
@@ -290,13 +284,11 @@ def check_cluster(spark: SparkSession, *, tasks: int | None = None) -> Cluster:
 
         time.sleep(0.1)  # long enough for the next task to go to another executor
         try:
-            from mqsel.machine.program import FORMAT_VERSION, VERSION  # noqa: PLC0415
+            from mqsel.machine.program import BUILD as HERE  # noqa: PLC0415
             from mqsel.spark.ship import evaluate  # noqa: F401, PLC0415
 
-            same = (version, number) == (VERSION, FORMAT_VERSION)
-            ours = (
-                VERSION if same else f"{VERSION} (program format {FORMAT_VERSION}), the driver has {version} ({number})"
-            )
+            same = build == HERE
+            ours = version if same else f"{HERE}, the driver has {build}"
         except Exception as error:  # noqa: BLE001 (a library that does not fit raises anything)
             same, ours = False, str(error)
         try:
