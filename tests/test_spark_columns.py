@@ -379,6 +379,92 @@ def test_a_record_within_a_column(spark: Any) -> None:
     assert _truths(frame, "JMSType = 'car' AND a = 'b'", properties=layout(record="lenses", within="value")) == [True]
 
 
+def test_types_stand_beside_the_properties(spark: Any) -> None:
+    """`types=` declares, whatever says where the properties are; it is what the warnings name, also for headers."""
+    frame = spark.createDataFrame(
+        [({"weight": "3000", "frail": "true"}, [("color", b"red")], "3000")],
+        "props map<string,string>, headers array<struct<key string, value binary>>, weight string",
+    )
+    props, headers = layout(members="props"), layout(members="headers")
+    for where, selector, hint in (
+        (None, "weight > 2500", {"weight": "int64"}),
+        (props, "weight > 2500", {"weight": "int64"}),
+        (props, "frail = TRUE", {"frail": "boolean"}),
+        (headers, "color = 'red'", {"color": "string"}),
+        ({"w": "props.weight"}, "w > 2500", {"w": "int64"}),
+    ):
+        with pytest.warns(UserWarning, match=rf"never matches; declare what it was: types={hint}"):
+            assert _truths(frame, selector, properties=where) == [False]
+        for strategy in STRATEGIES:
+            assert _truths(frame, selector, strategy, properties=where, types=hint) == [True]
+        (seen,) = profile(selector, frame, properties=where, types=hint, dialect=JMS).properties
+        assert [seen.type] == [*hint.values()]
+    assert frame.select(properties(frame, ["weight"], types={"weight": "int32"})).first() == (3000,)
+    for wrong, words in (({"weight": "long"}, "'weight' is declared 'long'"), ("int", "types is a Python str")):
+        with pytest.raises(errors.ArgumentError, match=words):
+            column("weight > 1", frame, types=wrong)  # type: ignore[arg-type]
+
+
+def test_a_slip_in_a_mapping(spark: Any) -> None:
+    """A key that is near to a property without a column, or without a test that fits, is an error; others are not."""
+    frame = spark.createDataFrame([("red", "3")], "c string, weight string")
+    for where, types, key in (({"colour": "c"}, None, "colour"), (None, {"Weight": "int64"}, "Weight")):
+        with pytest.raises(errors.ArgumentError, match=rf"does not read '{key}': did you mean '(color|weight)'"):
+            column("color = 'red' OR weight > 1", frame, properties=where, types=types)
+    shared = {"color": "c", "colour": "c", "weight1": "weight"}
+    assert _truths(frame, "color = 'red' AND weight = '3'", properties=shared, types={"weight1": "int32"}) == [True]
+
+
+def test_what_selectors_and_rows_may_be(spark: Any) -> None:
+    """Compiled Matchers, names of dialects and schemas as texts are taken."""
+    frame = spark.createDataFrame([("red", 3)], "color string, weight int")
+    matcher = mqsel.compile("color = 'red' AND weight > 2", dialect=JMS)
+    made = [column(matcher, frame), column(matcher.selector, "color string, weight int", dialect="jms")]
+    assert frame.select(*made).first() == (True, True)
+    assert plan(matcher, frame).dialect == plan("", frame, dialect="JMS").dialect == JMS
+    assert profile(matcher, frame).selector == matcher.selector
+    for made_wrong, words in (
+        (lambda: column(matcher, frame, dialect="TIBCO_EMS"), "the Matcher was compiled as mqsel.JMS"),
+        (lambda: column("a = 1", frame, dialect="db2"), "dialect is 'db2': expected IBM_MQ, "),
+        (lambda: column("a = 1", "a integre"), "the schema 'a integre' cannot be read: "),
+    ):
+        with pytest.raises(errors.ArgumentError, match=words):
+            made_wrong()
+
+
+def test_aliases_of_a_join(spark: Any) -> None:
+    """Of two columns of one name the alias tells which; without it the error says so."""
+    left = spark.createDataFrame([(1, "red", {"a": "x"})], "n int, color string, m map<string,string>").alias("l")
+    right = spark.createDataFrame([(1, "blue", {"a": "y"})], "n int, color string, m map<string,string>").alias("r")
+    both = left.join(right, left.n == right.n)
+    for strategy in STRATEGIES:
+        assert _truths(both, "c = 'red' AND d = 'blue'", strategy, properties={"c": "l.color", "d": "r.color"}) == [
+            True
+        ]
+        assert _truths(both, "l.color = 'red' AND r.m.a = 'y'", strategy, dialect=mqsel.IBM_MQ) == [True]
+    with pytest.raises(errors.PropertyTypeError, match=r"2 columns are called 'color'\n.*'color': 'a.color'"):
+        column("color = 'red'", both)
+    with pytest.raises(errors.ArgumentError, match=r"'c' is mapped to 'x.color': there is no such column"):
+        column("c = 'red'", both, properties={"c": "x.color"})
+
+
+def test_doubled_backticks_are_one(spark: Any) -> None:
+    """A path is written as Spark writes it: in backticks a doubled one is part of the name."""
+    frame = spark.sql("SELECT named_struct('a`.b', 7) AS `od``d`")
+
+    assert _truths(frame, "n = 7", properties={"n": "`od``d`.`a``.b`"}) == [True]
+
+
+def test_records_that_nobody_decoded(spark: Any) -> None:
+    """Rows of Kafka are no records of a connector before their value is decoded: the error says how."""
+    frame = spark.createDataFrame([(b"", b"{}")], "key binary, value binary")
+    for where in ("connect", layout(record="connect", within="value")):
+        with pytest.raises(errors.ArgumentError, match=r"no records of 'connect'.*\n  hint: .*'value' by from_avro or"):
+            column("JMSPriority > 4", frame, properties=where)
+    with pytest.raises(errors.ArgumentError, match=r"none of the columns .*\n  hint: name the column that holds"):
+        column("JMSPriority > 4", "weight int", properties="pulsar")
+
+
 def test_wrong_layouts(spark: Any) -> None:
     """A schema, a type, a path or rows that cannot be: one ArgumentError each, on the driver."""
     frame = spark.sql("SELECT 1 AS a")
@@ -389,7 +475,7 @@ def test_wrong_layouts(spark: Any) -> None:
         (lambda: column("a = 1", frame, properties=5), "properties is a Python int: expected paths by name"),
         (lambda: column("a = 1", frame, properties={"a": "`b"}), "the path '`b' has a backtick without its pair"),
         (lambda: column("a = 1", frame, properties=layout(members="b")), "there is no such column"),
-        (lambda: column("a = 1", [1]), "the rows are a Python list: expected a DataFrame or a StructType"),
+        (lambda: column("a = 1", [1]), "the rows are a Python list: expected a DataFrame or a schema"),
         (
             lambda: column("a = 1", frame, strategy="scenic"),
             "strategy is 'scenic': expected 'native' or 'arrow', or None",

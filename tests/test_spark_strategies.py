@@ -15,12 +15,13 @@ import pytest
 
 import mqsel
 from mqsel import errors
+from mqsel.formats import mq
 from mqsel.language.dialect import IBM_JMS, IBM_MQ, JMS
 from mqsel.machine.program import BUILD, VERSION
 
 pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
 
-from mqsel.spark import check_cluster, column, layout, plan, profile, ship
+from mqsel.spark import check_cluster, column, layout, mq_message, plan, profile, register, ship
 
 UNION = "struct<propertyType string, integer int, string string>"
 KINDS = f"color string, weight int, price double, ok boolean, p map<string, {UNION}>"
@@ -101,6 +102,40 @@ def test_prefilter_and_rest_are_the_selector(frame: Any, selector: str, dialect:
     got = [row[0] for row in frame.select(made).collect()]
 
     assert [{True: "TRUE", False: "FALSE", None: "UNKNOWN"}[one] for one in got] == _matched(frame, selector, dialect)
+
+
+@pytest.mark.parametrize(
+    ("selector", "strategy"), [("color = 'red' AND weight > 10", None), (MIXED, None), (MIXED, "arrow")]
+)
+def test_a_selector_in_sql(spark: Any, frame: Any, selector: str, strategy: str | None) -> None:
+    """A registered selector gives what its Column gives, by position and by name, and keeps the prefilter outside."""
+    frame.createOrReplaceTempView("messages")
+    made = register(spark, "is_selected", selector, frame, properties=WHERE, dialect="JMS", strategy=strategy)
+    assert str(made) == str(plan(selector, frame, properties=WHERE, dialect=JMS, strategy=strategy))
+    wanted = [row[0] for row in frame.select(made.column()).collect()]
+    got = spark.sql(
+        "SELECT is_selected(color, weight, price, ok, p), is_selected(weight => weight, p => p, color => color, "
+        "price => price, ok => ok) FROM messages"
+    ).collect()
+    assert [tuple(row) for row in got] == [(one, one) for one in wanted]
+    assert spark.sql("SELECT * FROM messages WHERE is_selected(color, weight, price, ok, p)").count() == sum(
+        filter(None, wanted)
+    )
+
+
+def test_what_register_takes(spark: Any) -> None:
+    """The schema may be a text, with names that are no names of SQL, and raw messages; a wrong name is refused."""
+    register(spark, "heavy", "shop.weight > 2 AND usr.x LIKE 'a%'", "`shop.weight` int, x string")
+    assert spark.sql("SELECT heavy(3, 'ab'), heavy(NULL, 'ab'), heavy(2, 'ab')").first() == (True, None, False)
+    message = mq.encode({}, {"color": "blue"}, b"data")
+    register(spark, "is_blue", "color = 'blue'", "m binary", properties=mq_message("m"))
+    assert spark.sql(f"SELECT is_blue(X'{message.hex()}'), is_blue(X'00')").first() == (True, None)
+    with pytest.warns(UserWarning, match="no column has 'b'"):
+        register(spark, "other", "a = 1 OR b = 2", "a int")
+    with pytest.raises(errors.ArgumentError, match="the name of the function is 'x y': expected letters"):
+        register(spark, "x y", "a = 1", "a int")
+    with pytest.raises(errors.SelectorError, match="unexpected '='"):
+        register(spark, "x", "a == 1", "a int")
 
 
 def test_columns_keep_three_values(frame: Any) -> None:

@@ -1,7 +1,7 @@
 """Selectors as Columns of Spark DataFrames, in classic Spark and Spark Connect.
 
-`column` is the condition of ``df.filter``; `plan` says how it is evaluated, `profile` why it selects what it does.
-`DataSource` selects where files are read. Follows spark/README.md.
+`column` is the condition of ``df.filter``, `register` makes it a function of SQL; `plan` says how it is evaluated,
+`profile` why it selects what it does. `DataSource` selects where files are read. Follows spark/README.md.
 """
 
 from importlib.util import find_spec
@@ -12,7 +12,7 @@ if find_spec("pyspark") is None:
     raise package_missing("mqsel.spark", "pyspark", "spark")
 
 from mqsel.spark.columns import Layout, Source, layout
-from mqsel.spark.planning import Plan, column, plan, properties
+from mqsel.spark.planning import Plan, column, plan, properties, register
 from mqsel.spark.profiling import Count, Profile, Seen, profile
 from mqsel.spark.raw import Messages, mq_message
 from mqsel.spark.ship import Cluster, Failure, Worker, check_cluster
@@ -37,4 +37,5 @@ __all__ = [
     "plan",
     "profile",
     "properties",
+    "register",
 ]

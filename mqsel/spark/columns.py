@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mqsel.errors import ArgumentError, PropertyTypeError
@@ -37,6 +37,7 @@ class Layout(NamedTuple):
         members: where all the other properties are, or None: each is a column of its own.
         within: path of the column that holds the record.
         null: a text that stands for a missing value, or None.
+        record: the schema of a connector that the rows follow, or None.
     """
 
     places: Mapping[str, str]
@@ -45,6 +46,7 @@ class Layout(NamedTuple):
     members: Members | None
     within: tuple[str, ...]
     null: str | None
+    record: str | None = None
 
 
 class Case(NamedTuple):
@@ -145,7 +147,8 @@ def is_writable(text: str) -> bool:
     return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
-def _identifier(name: str) -> str:
+def identifier(name: str) -> str:
+    """Write the name of a column or a field."""
     if "${" in name or not is_writable(name):
         raise wordings.unusable_column(name)
     return f"`{name.replace('`', '``')}`"
@@ -177,7 +180,7 @@ def layout(
     Raises: ArgumentError: a schema, a type or a path that cannot be.
     """
     found: dict[str, str] = {}
-    kinds = dict(types or {})
+    kinds = known_types(types)
     for name, place in (places or {}).items():
         path, kind = place if isinstance(place, tuple) else (place, None)
         if not isinstance(path, str):
@@ -185,44 +188,60 @@ def layout(
         found[name] = path
         if kind is not None:
             kinds[name] = kind
-    for name, kind in kinds.items():
-        if kind not in SPARK_TYPES:
-            raise unknown_type(name, kind, SPARK_TYPES)
+    kinds = known_types(kinds)
     if record is None:
         return Layout(found, kinds, {}, None if members is None else Members(_steps(members)), _steps(within), None)
     if record not in SCHEMAS:
         raise unknown_schema(record, SCHEMAS)
     schema = SCHEMAS[record]
     own = schema.members if members is None else schema.members._replace(path=_steps(members))
-    return Layout(found, kinds, {one.name: one for one in schema.headers}, own, _steps(within), schema.null)
+    return Layout(found, kinds, {one.name: one for one in schema.headers}, own, _steps(within), schema.null, record)
 
 
-def as_layout(properties: Layout | Mapping[str, Place] | str | None) -> Layout:
-    """Read the argument ``properties``: a layout, the places of one, or the name of a connector's schema."""
+def as_layout(properties: Layout | Mapping[str, Place] | str | None, types: Mapping[str, str] | None = None) -> Layout:
+    """Read the arguments ``properties`` (a layout, the places of one, or the name of a schema) and ``types``."""
     if isinstance(properties, Layout):
-        return properties
+        return properties._replace(types={**properties.types, **known_types(types)})
     if isinstance(properties, str):
-        return layout(record=properties)
+        return layout(record=properties, types=types)
     if properties is None or isinstance(properties, Mapping):
-        return layout(properties)
+        return layout(properties, types=types)
     raise ArgumentError(
         f"properties is a Python {type(properties).__qualname__}: expected paths by name, or the name of a schema",
         hint="see mqsel.spark.layout",
     )
 
 
+def known_types(types: Mapping[str, str] | None) -> dict[str, str]:
+    """Check declared types.
+
+    Raises: ArgumentError: there is no such type.
+    """
+    if not isinstance(types, Mapping | None):
+        raise ArgumentError(
+            f"types is a Python {type(types).__qualname__}: expected types by name", hint="types={'weight': 'int32'}"
+        )
+    for name, kind in (types or {}).items():
+        if kind not in SPARK_TYPES:
+            raise unknown_type(name, kind, SPARK_TYPES)
+    return dict(types or {})
+
+
+_IN_BACKTICKS = re.compile("`((?:[^`]|``)*)`")
+
+
 def _steps(path: str) -> tuple[str, ...]:
-    """Take a path apart; backticks hold a name together."""
+    """Take a path apart; backticks hold a name together, in which a doubled one is one of its own."""
     steps: list[str] = []
     step, at = "", 0
     while at < len(path):
         character = path[at]
         if character == "`":
-            stop = path.find("`", at + 1)
-            if stop < 0:
+            held = _IN_BACKTICKS.match(path, at)
+            if held is None:
                 raise ArgumentError(f"the path {path!r} has a backtick without its pair")
-            step += path[at + 1 : stop]
-            at = stop
+            step += held[1].replace("``", "`")
+            at = held.end() - 1
         elif character == ".":
             steps.append(step)
             step = ""
@@ -252,13 +271,14 @@ class Sources:
         warnings: sentences about properties that no row has.
     """
 
-    def __init__(
-        self, rows: DataFrame | StructType, properties: Layout | Mapping[str, Place] | str | None, rules: str = "mqi"
-    ) -> None:
+    def __init__(self, rows: DataFrame | StructType | str, layout: Layout, rules: str = "mqi") -> None:
         self.warnings: list[str] = []
         self._rules = rules
-        self._layout = as_layout(properties)
-        self._schema, self._is_case_sensitive = _schema(rows)
+        self._layout = layout
+        self._schema, self._is_case_sensitive = schema_of(rows)
+        self._frame: Any = rows if hasattr(rows, "sparkSession") else None
+        if layout.record is not None:
+            self._check_record(layout.record)
 
     def source(self, name: str) -> Source:
         """Find the source of the property *name*.
@@ -289,6 +309,8 @@ class Sources:
             return self._member(name, spelled[0], holder, found, declared, members)
         ways = [follow(one, _Found(self._schema, ""), self._named) for one in spelled]
         found = next((way for way in ways if way is not None), None)
+        if found is None and "." in name:
+            found = self._follow(tuple(name.split(".")))
         return self._absent(name) if found is None else self._typed(name, found, declared, None)
 
     def binary(self, path: str) -> str:
@@ -310,14 +332,42 @@ class Sources:
             )
         return found.sql
 
-    def _follow(self, steps: Iterable[str]) -> _Found | None:
-        found = _Found(self._schema, "")
-        for step in steps:
-            inner = self._step(found, step)
-            if inner is None:
-                return None
-            found = inner
+    def _check_record(self, record: str) -> None:
+        """Refuse rows that have no column of a record, such as those of Kafka whose value nobody has decoded."""
+        within, members = self._layout.within, self._layout.members
+        known = {header.path[0]: None for header in self._layout.headers.values()}
+        known |= dict.fromkeys(members.path[:1]) if members is not None else {}
+        if members is None or not members.path or any(self._follow((*within, name)) for name in known):
+            return
+        hint = f"name the column that holds the record: layout(record='{record}', within=…)"
+        value = self._follow(within or ("value",))
+        if value is not None and type(value.type).__name__ in ("BinaryType", "StringType"):
+            held = ".".join(within or ("value",))
+            hint = f"decode '{held}' by from_avro or from_json, then say layout(record='{record}', within='{held}')"
+        raise ArgumentError(
+            f"the rows are no records of '{record}': they have none of the columns {', '.join(known)}", hint=hint
+        )
+
+    def _follow(self, steps: tuple[str, ...]) -> _Found | None:
+        found: _Found | None = _Found(self._schema, "")
+        for number, step in enumerate(steps):
+            found = self._step(found, step) if found is not None else self._aliased(steps[:2]) if number == 1 else None
         return found
+
+    def _aliased(self, steps: tuple[str, ...]) -> _Found | None:
+        """Find a column by the alias of a DataFrame, such as one side of a join: only Spark knows these."""
+        from pyspark.errors import AnalysisException  # noqa: PLC0415 (optional)
+        from pyspark.sql import functions as F  # noqa: N812, PLC0415 (optional; its usual name)
+
+        if self._frame is None or not all(map(is_writable, steps)):
+            return None
+        sql = ".".join(map(identifier, steps))
+        try:
+            schema = self._frame.select(F.expr(sql)).schema
+        except AnalysisException:
+            return None
+        found = self._field(_Found(schema, ""), steps[1])
+        return None if found is None else found._replace(sql=sql)
 
     def _named(self, found: _Found, name: str) -> _Found | None:
         """Take a step of a name: only a field may have dots in its own."""
@@ -344,14 +394,20 @@ class Sources:
         if not fields:
             return None
         others = [field.name for field in found.type.fields if field.name.lower() == name.lower()]
-        if len(fields) > 1 or (len(others) > 1 and not self._is_case_sensitive):
+        if len(fields) > 1:
+            raise PropertyTypeError(
+                f"{len(fields)} columns are called '{name}'",
+                name=name,
+                hint=f"of a join name one by its alias: properties={{'{name}': 'a.{name}'}}, or drop the others",
+            )
+        if len(others) > 1 and not self._is_case_sensitive:
             raise PropertyTypeError(
                 f"'{name}' may be any of the columns {', '.join(map(repr, others))}: "
                 "names of properties are case-sensitive",
                 name=name,
                 hint="set spark.sql.caseSensitive to true, or rename columns",
             )
-        text = _identifier(name)
+        text = identifier(name)
         declared = (fields[0].metadata or {}).get("__CHAR_VARCHAR_TYPE_STRING", "")
         return _Found(_padded(fields[0].dataType, declared), f"{found.sql}.{text}" if found.sql else text)
 
@@ -401,11 +457,11 @@ class Sources:
         fields = {field.name: field.dataType for field in found.type.fields}
         for said, (kind, member) in union.items():
             if member is not None and member in fields:
-                inner = _Found(fields[member], f"{found.sql}.{_identifier(member)}")
+                inner = _Found(fields[member], f"{found.sql}.{identifier(member)}")
                 want = declared or kind
                 if declared is None or declared in _conversions(inner.type) or declared == kind:
                     cases.append(Case(said, want, _static(name, inner, want, null).sql))
-        tag = f"{found.sql}.{_identifier(str(CONNECT.members.tag))}"
+        tag = f"{found.sql}.{identifier(str(CONNECT.members.tag))}"
         if declared is None:
             shared = None if found.sql == VALUE else self._typed(name, found._replace(sql=VALUE), None, null)
             # A property that says it is null is missing, not unreadable.
@@ -417,15 +473,37 @@ class Sources:
         return Source(name, declared, sql, tag)
 
 
-def _schema(rows: DataFrame | StructType) -> tuple[Any, bool]:
-    if type(rows).__name__ == "StructType":
-        return rows, setting(None, "spark.sql.caseSensitive") == "true"
-    if not hasattr(rows, "schema"):
+def schema_of(rows: Any) -> tuple[Any, bool]:
+    """Give the schema of rows, and whether its names are case-sensitive.
+
+    Args:
+        rows: a DataFrame, a StructType, or the text of a schema.
+
+    Raises: ArgumentError: it is none of these.
+    """
+    frame = rows if hasattr(rows, "sparkSession") else None
+    if isinstance(rows, str):
+        schema = _from_ddl(rows)
+    elif frame is not None or type(rows).__name__ == "StructType":
+        schema = rows if frame is None else rows.schema
+    else:
         raise ArgumentError(
-            f"the rows are a Python {type(rows).__qualname__}: expected a DataFrame or a StructType",
+            f"the rows are a Python {type(rows).__qualname__}: expected a DataFrame or a schema",
             hint="pass the DataFrame that the column will be used with",
         )
-    return rows.schema, setting(rows, "spark.sql.caseSensitive") == "true"
+    return schema, setting(frame, "spark.sql.caseSensitive") == "true"
+
+
+def _from_ddl(text: str) -> Any:
+    """Read a schema such as ``color string, weight int``; Spark does, in the active session."""
+    from pyspark.errors import PySparkException  # noqa: PLC0415 (optional)
+    from pyspark.sql.types import StructType  # noqa: PLC0415
+
+    try:
+        return StructType.fromDDL(text)
+    except PySparkException as error:
+        said = str(error).strip().partition("\n")[0]
+        raise ArgumentError(f"the schema {text!r} cannot be read: {said}", hint="color string, weight int") from error
 
 
 def setting(rows: Any, name: str) -> str | None:

@@ -6,7 +6,9 @@ machine: at the top of a selector ERR is FALSE, so an AND of three-valued conjun
 
 from __future__ import annotations
 
+import difflib
 import json
+import re
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -19,19 +21,22 @@ from mqsel.language.nodes import And, unparse
 from mqsel.language.optimizer import optimize
 from mqsel.language.selector import Selector, read_selector
 from mqsel.machine.compiler import lower
+from mqsel.matcher import Matcher
+from mqsel.names import look_up
 from mqsel.spark import wordings
-from mqsel.spark.columns import Layout, Place, Source, Sources, setting
+from mqsel.spark.columns import Layout, Place, Source, Sources, identifier, schema_of, setting
 from mqsel.spark.native import MAX_LENGTH, MAX_TESTS, NoTranslation, condition, final, joined, tests
-from mqsel.spark.raw import Messages, message_column, message_properties, message_sources, message_text
-from mqsel.spark.ship import arrow_function, table
+from mqsel.spark.raw import Messages, message_call, message_properties, message_sources, message_text, where
+from mqsel.spark.ship import Call, arrow_call, table
 from mqsel.values import KINDS, TYPES
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import Column, DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
 MAX_REASONS = 10  # of a selector too long to list them all
 STRATEGIES = ("native", "arrow")
+_DECLARED = {"number": "int64", "string": "string", "boolean": "boolean"}  # what a hint says
 _FAMILIES = {row.name: KINDS[row.kind] for row in TYPES if row.kind in KINDS}
 
 
@@ -67,12 +72,18 @@ class Plan:
         """Make the Column: TRUE, FALSE, or NULL for UNKNOWN."""
         from pyspark.sql import functions as F  # noqa: N812, PLC0415 (optional; its usual name)
 
-        if self.raw is not None:
-            return message_column(self.rest, self.dialect, *self.raw)
-        if self.machine is None:
+        call = self.call()
+        if call is None:
             return F.expr(self.sql)
-        truth = arrow_column(self.machine, self.sources)
-        return F.expr(self.sql) & truth if self.sql else truth
+        return F.expr(self.sql) & call.column() if self.sql else call.column()
+
+    def call(self) -> Call | None:
+        """Call the Arrow function of what is not native; None where all is."""
+        if self.machine is None:
+            return None
+        if self.raw is not None:
+            return message_call(self.machine, *self.raw)
+        return selector_call(self.machine, self.sources)
 
     def __str__(self) -> str:
         rows = [("selector", self.selector), ("strategy", self.strategy)]
@@ -89,11 +100,12 @@ class Plan:
 
 
 def column(
-    selector: str,
-    rows: DataFrame | StructType,
+    selector: str | Matcher,
+    rows: DataFrame | StructType | str,
     *,
     properties: Layout | Messages | Mapping[str, Place] | str | None = None,
-    dialect: Dialect | str = IBM_MQ,
+    types: Mapping[str, str] | None = None,
+    dialect: Dialect | str | None = None,
     strategy: str | None = None,
 ) -> Column:
     """Make the Column that is TRUE where a selector selects a row, FALSE where not, and NULL where it is UNKNOWN.
@@ -101,29 +113,31 @@ def column(
     ``df.filter(column(selector, df))`` keeps what is selected, and ``~`` and ``&`` keep the selector's logic.
 
     Args:
-        selector: the text; one that does not compile is refused here, on the driver.
-        rows: the DataFrame it will be used with, or its schema.
+        selector: the text, or a compiled `Matcher`; a text that does not compile is refused here, on the driver.
+        rows: the DataFrame it will be used with, or its schema: a StructType, or a text such as ``color string``.
         properties: where properties are, see `layout`, and `mq_message` for raw messages; by default each is the column
             of its name.
-        dialect: how to read the selector.
+        types: of properties whose source lost them, as in `layout`.
+        dialect: how to read the text, or the name of a preset; by default IBM_MQ. A Matcher has its own.
         strategy: "native" or "arrow" to force one; by default native where all of the selector has an exact expression.
             The Arrow strategy so forced has no prefilter.
 
     Raises: SelectorError: as `mqsel.compile`. PropertyTypeError: a column of a type that no property has.
         ArgumentError: an argument of the wrong type, or a strategy that the selector cannot take.
     """
-    made = plan(selector, rows, properties=properties, dialect=dialect, strategy=strategy)
+    made = plan(selector, rows, properties=properties, types=types, dialect=dialect, strategy=strategy)
     for warning in made.warnings:
         warnings.warn(warning, stacklevel=2)
     return made.column()
 
 
 def plan(
-    selector: str,
-    rows: DataFrame | StructType,
+    selector: str | Matcher,
+    rows: DataFrame | StructType | str,
     *,
     properties: Layout | Messages | Mapping[str, Place] | str | None = None,
-    dialect: Dialect | str = IBM_MQ,
+    types: Mapping[str, str] | None = None,
+    dialect: Dialect | str | None = None,
     strategy: str | None = None,
 ) -> Plan:
     """Say how `column` evaluates a selector, and why so.
@@ -134,32 +148,53 @@ def plan(
     """
     if strategy not in (None, *STRATEGIES):
         raise ArgumentError(f"strategy is {strategy!r}: expected {' or '.join(map(repr, STRATEGIES))}, or None")
-    dialect = as_dialect(dialect)
-    whole = read_selector(mqsel.matcher.compile(selector, dialect=dialect).selector, dialect)
-    if isinstance(properties, Messages):
-        return _message_plan(whole, rows, properties, strategy)
-    found = Sources(rows, properties, dialect.headers)
+    whole = as_selector(selector, dialect)
+    held = where(properties, types)
+    if isinstance(held, Messages):
+        return _message_plan(whole, rows, held, strategy)
+    found = Sources(rows, held, whole.dialect.headers)
     sources = {name: found.source(name) for name in dict.fromkeys(whole.names.values())}
-    said = (*found.warnings, *_surprises(whole, sources))
+    surprises = _surprises(whole, sources)
+    _check_names(held, whole, {name for name in sources if sources[name].kind == "null"} | surprises.keys())
+    said = (*found.warnings, *surprises.values())
     native, rest, why = _divided(whole, sources, strategy)
     if rest is not None:
         if strategy == "native":
             raise wordings.not_native(*why[0])
         check_batches(rows)
     return Plan(
-        selector,
-        dialect,
+        whole.text,
+        whole.dialect,
         "native" if rest is None else "arrow",
         tuple(why),
         joined(native) if native else "true" if rest is None else "",
-        "" if rest is None else unparse(rest.node) if native else selector,
+        "" if rest is None else unparse(rest.node) if native else whole.text,
         rest,
         tuple(sources.values()),
         said,
     )
 
 
-def _message_plan(selector: Selector, rows: DataFrame | StructType, messages: Messages, strategy: str | None) -> Plan:
+def as_selector(selector: str | Matcher, dialect: Dialect | str | None) -> Selector:
+    """Read the arguments ``selector`` and ``dialect``.
+
+    Raises: SelectorError: as `mqsel.compile`. ArgumentError: there is no such dialect, or a Matcher has another.
+    """
+    if dialect is not None:
+        dialect = as_dialect(dialect)
+    if isinstance(selector, Matcher):
+        if dialect not in (None, selector.dialect):
+            raise ArgumentError(
+                f"dialect is {dialect!r}: the Matcher was compiled as {selector.dialect!r}", hint="leave out dialect"
+            )
+        return read_selector(selector.selector, selector.dialect)
+    made = mqsel.matcher.compile(selector, dialect=IBM_MQ if dialect is None else dialect)
+    return read_selector(made.selector, made.dialect)
+
+
+def _message_plan(
+    selector: Selector, rows: DataFrame | StructType | str, messages: Messages, strategy: str | None
+) -> Plan:
     """Plan for raw messages: also one that reads no property, since what cannot be read is not selected."""
     sql = message_text(rows, messages)
     why = (quoted(selector.text), f"its properties are in the bytes of the messages in {sql}")
@@ -176,7 +211,7 @@ def _message_plan(selector: Selector, rows: DataFrame | StructType, messages: Me
         selector.text,
         selector,
         sources,
-        tuple(_surprises(selector, {source.name: source for source in sources}, can_declare=False)),
+        tuple(_surprises(selector, {source.name: source for source in sources}, can_declare=False).values()),
         (sql, messages),
     )
 
@@ -215,17 +250,31 @@ def _divided(
     return native, rest[0] if rest else None, why
 
 
-def _surprises(selector: Selector, sources: Mapping[str, Source], *, can_declare: bool = True) -> list[str]:
-    """Find the properties whose column has a type that no test of theirs takes."""
-    found: list[str] = []
+def _surprises(selector: Selector, sources: Mapping[str, Source], *, can_declare: bool = True) -> dict[str, str]:
+    """Find the properties whose column has a type that no test of theirs takes, and say so of each."""
+    found: dict[str, str] = {}
     for name, kinds in selector.remarks().expected.items():
         family = _FAMILIES.get(sources[name].kind)
         if family is not None and kinds and family not in kinds:
             said = f"'{name}' is a {family} in every row: compared with a {' or a '.join(kinds)} it never matches"
-            if can_declare and family == "string" and kinds[0] == "number":
-                said += f"; declare what it was: types={{'{name}': 'int64'}}"
-            found.append(said)
+            if can_declare and family in ("string", "byte string") and kinds[0] in _DECLARED:
+                said += f"; declare what it was: types={{'{name}': '{_DECLARED[kinds[0]]}'}}"
+            found[name] = said
     return found
+
+
+def _check_names(layout: Layout, selector: Selector, pointless: Iterable[str]) -> None:
+    """Refuse a key of ``properties`` or ``types`` that is a slip for a property without which it is NULL or no match.
+
+    Other keys that the selector does not read are for other selectors.
+    """
+    keys = dict.fromkeys((*layout.places, *layout.types))
+    wanted = [name for name in pointless if look_up(keys, name, selector.dialect.headers) is None and name not in keys]
+    for key in keys:
+        near = difflib.get_close_matches(key.lower(), [name.lower() for name in wanted], 1, 0.75)
+        if key not in selector.names.values() and near:
+            name = next(name for name in wanted if name.lower() == near[0])
+            raise ArgumentError(f"the selector does not read '{key}': did you mean '{name}'?")
 
 
 def check_batches(rows: Any) -> None:
@@ -239,50 +288,86 @@ def check_batches(rows: Any) -> None:
         )
 
 
-def arrow_column(selector: Selector, sources: Iterable[Source]) -> Column:
-    """Make the Column of an Arrow function over the properties that a selector reads."""
-    from pyspark.sql import functions as F  # noqa: N812, PLC0415 (optional; its usual name)
-
-    if not hasattr(F, "arrow_udf"):
-        raise wordings.old_spark(unparse(selector.node))
+def selector_call(selector: Selector, sources: Iterable[Source]) -> Call:
+    """Call an Arrow function over the properties that a selector reads."""
     program = lower(optimize(selector))
-    columns: list[Column] = []
+    columns: list[str] = []
     layout: list[tuple[str, list[str]]] = []
     for source in sources:
         if source.name not in program.slots or source.kind == "null":
             continue
         layout.append((source.name, [case.tag for case in source.cases]))
-        columns.append(F.expr(source.sql))
-        columns += [F.expr(case.sql) for case in source.cases]
+        columns += [source.sql, *(case.sql for case in source.cases)]
     if not columns:  # an Arrow function has an argument
         layout.append(("", []))
-        columns.append(F.expr("CAST(NULL AS BOOLEAN)"))
-    function = arrow_function(program.to_bytes(), json.dumps(layout))
-    made: Column = F.arrow_udf(function, "boolean")(*columns)
+        columns.append("CAST(NULL AS BOOLEAN)")
+    return arrow_call(quoted(unparse(selector.node)), program.to_bytes(), json.dumps(layout), columns)
+
+
+def register(
+    spark: SparkSession,
+    name: str,
+    selector: str | Matcher,
+    rows: DataFrame | StructType | str,
+    *,
+    properties: Layout | Messages | Mapping[str, Place] | str | None = None,
+    types: Mapping[str, str] | None = None,
+    dialect: Dialect | str | None = None,
+    strategy: str | None = None,
+) -> Plan:
+    """Make a selector a function of SQL: ``SELECT * FROM messages WHERE selected_by_x(color, weight)``.
+
+    It takes the columns of *rows*, in their order or by their names (``weight => w``), and gives TRUE, FALSE, or NULL
+    for UNKNOWN. It is temporary: a function of this session. Of one that is not native the machine's part is registered
+    beside it, as *name*__arrow.
+
+    Args: *name*, letters, digits and ``_``; the others as for `column`.
+
+    Returns: how it is evaluated.
+
+    Raises: what `column` raises.
+    """
+    if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
+        raise ArgumentError(f"the name of the function is {name!r}: expected letters, digits and '_'")
+    if not hasattr(spark, "dataSource"):
+        raise wordings.old_spark("a selector in SQL", "4.0", "use mqsel.spark.column")
+    schema, _ = schema_of(rows)
+    made = plan(selector, schema, properties=properties, types=types, dialect=dialect, strategy=strategy)
+    for warning in made.warnings:
+        warnings.warn(warning, stacklevel=2)
+    conjuncts = [made.sql] * bool(made.sql)
+    call = made.call()
+    if call is not None:
+        spark.udf.register(f"{name}__arrow", call.function)
+        conjuncts.append(f"{name}__arrow({', '.join(call.arguments)})")
+    parameters = ", ".join(f"{identifier(field.name)} {field.dataType.simpleString()}" for field in schema.fields)
+    spark.sql(f"CREATE OR REPLACE TEMPORARY FUNCTION {name}({parameters}) RETURNS BOOLEAN RETURN {joined(conjuncts)}")
     return made
 
 
 def properties(
-    rows: DataFrame | StructType,
+    rows: DataFrame | StructType | str,
     names: list[str] | tuple[str, ...],
     *,
     properties: Layout | Messages | Mapping[str, Place] | str | None = None,
+    types: Mapping[str, str] | None = None,
 ) -> list[Column]:
     """Make typed columns of properties: ``df.select("*", *properties(df, ["color", "weight"]))``.
 
     Args:
         names: the properties; each column has the name of its property.
-        properties: where they are, and of which types, see `layout` and `mq_message`.
+        properties, types: where they are, and of which types, as for `column`.
 
     Raises: PropertyTypeError: a column of a type that no property has, or of a type that each row says and nobody
         declared.
     """
     from pyspark.sql import functions as F  # noqa: N812, PLC0415 (optional; its usual name)
 
-    if isinstance(properties, Messages):
+    held = where(properties, types)
+    if isinstance(held, Messages):
         check_batches(rows)
-        return message_properties(rows, names, properties)
-    found = Sources(rows, properties)
+        return message_properties(rows, names, held)
+    found = Sources(rows, held)
     made: list[Column] = []
     for name in names:
         source = found.source(name)

@@ -10,15 +10,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import mqsel.matcher
 from mqsel.errors import ArgumentError
-from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
+from mqsel.language.dialect import Dialect
 from mqsel.language.nodes import And, Identifier, IsNull, Node, Not, Or, children, unparse
-from mqsel.language.selector import Selector, read_selector
+from mqsel.language.selector import Selector
+from mqsel.matcher import Matcher
 from mqsel.spark.columns import Layout, Place, Source, Sources
 from mqsel.spark.native import Condition, NoTranslation, condition
-from mqsel.spark.planning import arrow_column, check_batches
-from mqsel.spark.raw import Messages, message_notes, message_outcomes, message_sources, message_text
+from mqsel.spark.planning import as_selector, check_batches, selector_call
+from mqsel.spark.raw import Messages, message_notes, message_outcomes, message_sources, message_text, where
 from mqsel.spark.ship import table
 
 if TYPE_CHECKING:
@@ -122,11 +122,12 @@ class Profile:
 
 
 def profile(
-    selector: str,
+    selector: str | Matcher,
     rows: DataFrame,
     *,
     properties: Layout | Messages | Mapping[str, Place] | str | None = None,
-    dialect: Dialect | str = IBM_MQ,
+    types: Mapping[str, str] | None = None,
+    dialect: Dialect | str | None = None,
 ) -> Profile:
     """Count, for every part of a selector, the rows for which it is TRUE, FALSE, UNKNOWN, mismatched or an error.
 
@@ -138,27 +139,27 @@ def profile(
     """
     from pyspark.sql import functions as F  # noqa: N812, PLC0415 (optional; its usual name)
 
-    dialect = as_dialect(dialect)
-    whole = read_selector(mqsel.matcher.compile(selector, dialect=dialect).selector, dialect)
+    whole = as_selector(selector, dialect)
+    held = where(properties, types)
     if getattr(rows, "isStreaming", True):
         raise ArgumentError(
             "a profile needs all rows: found a stream, or rows of no DataFrame", hint="profile one batch"
         )
     parts = _parts(whole.node)
-    if isinstance(properties, Messages):
+    if isinstance(held, Messages):
         check_batches(rows)
-        text = message_text(rows, properties)
+        text = message_text(rows, held)
         present = {name: whole.part(IsNull(True, Identifier(spelled))) for spelled, name in whole.names.items()}
-        read = [*message_sources(present, text), Source(properties.path, "bytes", text, text)]
+        read = [*message_sources(present, text), Source(held.path, "bytes", text, text)]
         readings = [_readings(node, whole) for node, _ in parts]
-        array = message_outcomes(selector, dialect, readings, present, text, properties)
-        notes = message_notes(selector, dialect, text, properties).alias("note")
+        array = message_outcomes(whole, readings, present, text, held)
+        notes = message_notes(whole, text, held).alias("note")
         rows = rows.select(array.alias("found"), notes, F.monotonically_increasing_id().alias("row"))
         more = ["note", "row"]
         outcomes = [F.col("found")[number] for number in range(len(parts))]
         states = [F.col("found")[len(parts) + number] for number in range(len(read))]
     else:
-        found = Sources(rows, properties, dialect.headers)
+        found = Sources(rows, held, whole.dialect.headers)
         sources = {name: found.source(name) for name in dict.fromkeys(whole.names.values())}
         read = [*sources.values()]
         outcomes = [_outcome(node, whole, sources, rows) for node, _ in parts]
@@ -183,7 +184,7 @@ def profile(
     schema = "part string, depth int, " + ", ".join(f"{outcome.lower()} long" for outcome in OUTCOMES)
     written = [(one.text, one.depth, one.true, one.false, one.unknown, one.mismatched, one.error) for one in made]
     noted, note = numbers[3 * len(read) :] if more else (0, "")
-    return Profile(selector, total, made, seen, rows.sparkSession.createDataFrame(written, schema), noted, note or "")
+    return Profile(whole.text, total, made, seen, rows.sparkSession.createDataFrame(written, schema), noted, note or "")
 
 
 def _parts(root: Node) -> list[tuple[Node, int]]:
@@ -225,10 +226,10 @@ def _outcome(node: Node, whole: Selector, sources: Mapping[str, Source], rows: D
     def is_error(part: Selector) -> Column:
         """ERR is what neither a condition nor its negation is: FALSE both."""
         negated = part.part(Not(part.node, part.node.span))
-        pair = [arrow_column(one, sources.values()) for one in (part, negated)]
+        pair = [selector_call(one, sources.values()).column() for one in (part, negated)]
         return F.coalesce(~pair[0] & ~pair[1], F.lit(False))
 
-    truth = arrow_column(lenient, sources.values())
+    truth = selector_call(lenient, sources.values()).column()
     return (
         F.when(is_error(lenient), _ERROR)
         .when(is_error(strict), _MISMATCHED)

@@ -21,7 +21,6 @@ from mqsel.formats._mq import Decoder
 from mqsel.formats.jms import JMS
 from mqsel.formats.mqrfh2 import ELEMENT_TYPES
 from mqsel.formats.records import UNREADABLE, readers
-from mqsel.formats.wordings import unknown_type
 from mqsel.language.dialect import Dialect
 from mqsel.language.optimizer import optimize
 from mqsel.language.selector import Selector
@@ -31,8 +30,8 @@ from mqsel.machine.wordings import damaged_column
 from mqsel.matcher import Matcher, rule_of_names
 from mqsel.names import DESCRIPTOR, MQMD_TYPES, look_up
 from mqsel.spark import wordings
-from mqsel.spark.columns import SPARK_TYPES, Source, Sources
-from mqsel.spark.ship import arrow_function
+from mqsel.spark.columns import SPARK_TYPES, Layout, Place, Source, Sources, as_layout, known_types
+from mqsel.spark.ship import Call, arrow_call
 from mqsel.values import Float32
 
 if TYPE_CHECKING:
@@ -90,12 +89,18 @@ def mq_message(
         raise ArgumentError(f"the column of the messages is {path!r}: expected its name")
     if errors not in ("null", "raise"):
         raise ArgumentError(f"errors is {errors!r}: expected 'null' or 'raise'")
-    for name, kind in (types or {}).items():
-        if kind not in SPARK_TYPES:
-            raise unknown_type(name, kind, SPARK_TYPES)
-    made = Messages(path, dict(types or {}), bool(strip), ccsid, invalid_names, errors == "raise")
+    made = Messages(path, known_types(types), bool(strip), ccsid, invalid_names, errors == "raise")
     decoder("mq", (), strip=strip, ccsid=ccsid, invalid_names=invalid_names)  # or refuses
     return made
+
+
+def where(
+    properties: Layout | Messages | Mapping[str, Place] | str | None, types: Mapping[str, str] | None
+) -> Layout | Messages:
+    """Read the arguments ``properties`` and ``types`` of the functions of `mqsel.spark`."""
+    if isinstance(properties, Messages):
+        return properties._replace(types={**properties.types, **known_types(types)})
+    return as_layout(properties, types)
 
 
 # ---- on the driver ---------------------------------------------------------------------------------------------------
@@ -120,12 +125,12 @@ KINDS = {
 }
 
 
-def message_text(rows: DataFrame | StructType, messages: Messages) -> str:
+def message_text(rows: DataFrame | StructType | str, messages: Messages) -> str:
     """Give the Catalyst text of the column of the messages.
 
     Raises: ArgumentError, PropertyTypeError: there is none, or it is not binary.
     """
-    return Sources(rows, None).binary(messages.path)
+    return Sources(rows, as_layout(None)).binary(messages.path)
 
 
 def message_sources(names: Iterable[str], text: str) -> tuple[Source, ...]:
@@ -133,15 +138,13 @@ def message_sources(names: Iterable[str], text: str) -> tuple[Source, ...]:
     return tuple(Source(name, KINDS.get(name, ""), text, text) for name in names)
 
 
-def message_column(text: str, dialect: Dialect, place: str, messages: Messages) -> Column:
-    """Make the Column of a selector: TRUE, FALSE, or NULL for UNKNOWN and for what cannot be read."""
-    matcher = mqsel.matcher.compile(text, dialect=dialect)
-    return _column(matcher.program.to_bytes(), messages.options(), "truths", "boolean", place)
+def message_call(selector: Selector, place: str, messages: Messages) -> Call:
+    """Call a selector: TRUE, FALSE, or NULL for UNKNOWN and for what cannot be read."""
+    return _call(_program(selector), messages.options(), "truths", "boolean", place)
 
 
 def message_outcomes(
-    selector: str,
-    dialect: Dialect,
+    selector: Selector,
     parts: Sequence[tuple[Selector, Selector]],
     present: Mapping[str, Selector],
     place: str,
@@ -155,18 +158,16 @@ def message_outcomes(
     """
     machines = [lower(optimize(one)) for one in (*chain.from_iterable(parts), *present.values())]
     programs = [program.to_bytes().hex() for program in machines]
-    matcher = mqsel.matcher.compile(selector, dialect=dialect)
     more = messages.options(parts=len(parts), programs=programs, names=list(present))
-    return _column(matcher.program.to_bytes(), more, "outcomes", "array<tinyint>", place)
+    return _call(_program(selector), more, "outcomes", "array<tinyint>", place).column()
 
 
-def message_notes(selector: str, dialect: Dialect, place: str, messages: Messages) -> Column:
+def message_notes(selector: Selector, place: str, messages: Messages) -> Column:
     """Make the column of texts of what `notes` says."""
-    matcher = mqsel.matcher.compile(selector, dialect=dialect)
-    return _column(matcher.program.to_bytes(), messages.options(), "notes", "string", place)
+    return _call(_program(selector), messages.options(), "notes", "string", place).column()
 
 
-def message_properties(rows: DataFrame | StructType, names: Sequence[str], messages: Messages) -> list[Column]:
+def message_properties(rows: DataFrame | StructType | str, names: Sequence[str], messages: Messages) -> list[Column]:
     """Make typed columns of properties: one Arrow function for all of them."""
     kinds = {}
     for name in names:
@@ -178,18 +179,18 @@ def message_properties(rows: DataFrame | StructType, names: Sequence[str], messa
         return []
     # Names of properties have dots and differ in case: the fields are numbered.
     fields = ", ".join(f"p{number}: {SPARK_TYPES[kind]}" for number, kind in enumerate(kinds.values()))
-    made = _column(b"", messages.options(kinds=kinds), "values", f"struct<{fields}>", message_text(rows, messages))
+    call = _call(b"", messages.options(kinds=kinds), "values", f"struct<{fields}>", message_text(rows, messages))
+    made = call.column()
     numbers = {name: number for number, name in enumerate(kinds)}
     return [made.getField(f"p{numbers[name]}").alias(name) for name in names]
 
 
-def _column(program: bytes, options: str, task: str, returned: str, text: str) -> Column:
-    from pyspark.sql import functions as F  # noqa: N812, PLC0415 (optional; its usual name)
+def _program(selector: Selector) -> bytes:
+    return mqsel.matcher.compile(selector.text, dialect=selector.dialect).program.to_bytes()
 
-    if not hasattr(F, "arrow_udf"):
-        raise wordings.old_spark("a column of messages")
-    made: Column = F.arrow_udf(arrow_function(program, options, f"mqsel.spark.raw:{task}"), returned)(F.expr(text))
-    return made
+
+def _call(program: bytes, options: str, task: str, returned: str, text: str) -> Call:
+    return arrow_call("a column of messages", program, options, [text], returned, f"mqsel.spark.raw:{task}")
 
 
 # ---- on the executors ------------------------------------------------------------------------------------------------

@@ -10,20 +10,21 @@ import functools
 import json
 import uuid
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mqsel.errors import ArgumentError, PropertyTypeError
 from mqsel.machine import wordings
 from mqsel.machine.program import BUILD, VERSION, Program
 from mqsel.matcher import Matcher
 from mqsel.spark.job import reason
+from mqsel.spark.wordings import old_spark
 
 if TYPE_CHECKING:
     import pyarrow as pa  # type: ignore[import-untyped]
     from pyspark import SparkContext
-    from pyspark.sql import SparkSession
+    from pyspark.sql import Column, SparkSession
 
 SHIP = (
     "install one mqsel on every worker, or ship an environment: venv-pack -o env.tar.gz, then "
@@ -77,6 +78,50 @@ def arrow_function(program: bytes, layout: str, task: str = "mqsel.spark.ship:ev
     # Spark takes from these what kind of function it is; the text of an annotation would not do for a nested one.
     truth.__annotations__ = {"columns": pa.Array, "return": pa.Array}
     return truth
+
+
+class Call(NamedTuple):
+    """A call of an Arrow function.
+
+    Attributes:
+        function: the UDF.
+        arguments: Catalyst texts.
+    """
+
+    function: Any
+    arguments: tuple[str, ...]
+
+    def column(self) -> Column:
+        """Make the Column of what it returns."""
+        from pyspark.sql import functions as F  # noqa: N812, PLC0415 (optional; its usual name)
+
+        made: Column = self.function(*map(F.expr, self.arguments))
+        return made
+
+
+def arrow_call(
+    what: str,
+    program: bytes,
+    layout: str,
+    arguments: Iterable[str],
+    returned: str = "boolean",
+    task: str = "mqsel.spark.ship:evaluate",
+) -> Call:
+    """Make the call of an Arrow function.
+
+    Args:
+        what: needs it, in an error's words.
+        program, layout, task: as for `arrow_function`.
+        arguments: Catalyst texts.
+        returned: its type.
+
+    Raises: MqselError: this Spark is too old for it.
+    """
+    from pyspark.sql import functions as F  # noqa: N812, PLC0415 (optional; its usual name)
+
+    if not hasattr(F, "arrow_udf"):
+        raise old_spark(what, "4.1", "where all of a selector is native, older ones will do: see mqsel.spark.plan")
+    return Call(F.arrow_udf(arrow_function(program, layout, task), returned), tuple(arguments))
 
 
 @functools.lru_cache(64)

@@ -30,7 +30,7 @@ from mqsel.formats._mq import Decoder as MQDecoder
 from mqsel.formats.records import SCHEMAS
 from mqsel.names import look_up
 from mqsel.spark import wordings
-from mqsel.spark.columns import SPARK_TYPES, Sources, is_writable
+from mqsel.spark.columns import SPARK_TYPES, Sources, as_layout, is_writable
 from mqsel.spark.ship import guard
 from mqsel.values import TYPE_NAMES, TYPES
 
@@ -158,7 +158,7 @@ class DataSource(SparkDataSource):
         read = [arrow.field(name) for name in parquet.columns_read(self._matcher, arrow)]
         if read:
             self._matcher.match_batch(pa.table({field.name: pa.nulls(1, field.type) for field in read}))
-        sources = Sources(schema, None, self._matcher.dialect.headers)
+        sources = Sources(schema, as_layout(None), self._matcher.dialect.headers)
         for name in self._matcher.properties:
             sources.source(name)
         for warning in sources.warnings:

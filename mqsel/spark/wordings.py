@@ -43,10 +43,10 @@ def not_native(text: str, reason: str) -> ArgumentError:
     )
 
 
-def old_spark(text: str) -> MqselError:
-    return MqselError(
-        f"{quoted(text)} needs an Arrow function: this Spark has none", hint="use Spark 4.1 or later, on both sides"
-    )
+def old_spark(what: str, version: str, hint: str | None = None) -> MqselError:
+    import pyspark  # noqa: PLC0415 (optional)
+
+    return MqselError(f"{what} needs Spark {version} or later: this is pyspark {pyspark.__version__}", hint=hint)
 
 
 def column_misfit(path: str, name: str, found: str, wanted: str) -> FileError:
