@@ -14,7 +14,7 @@ import mqsel
 from mqsel.errors import FileError
 from mqsel.files import parquet
 from mqsel.files.framings import length_prefixed
-from mqsel.files.parts import Part, kind_of, listed, messages, packed, parts
+from mqsel.files.parts import Part, kind_of, listed, messages, packed, partition, parts
 from mqsel.files.qload import qload_text
 from mqsel.files.scan import Ask, Broken, Tally, sift_part
 from mqsel.formats import mq
@@ -65,9 +65,38 @@ def test_what_a_path_stands_for(tmp_path: Path) -> None:
         listed(f"{here}/x*")
     with pytest.raises(FileError, match="no file of the machine"):
         listed("hdfs://host/a")
-    (tmp_path / "day=1").mkdir()
-    with pytest.raises(FileError, match="has the directory 'day=1' in it"):
+    (tmp_path / "c").mkdir()
+    with pytest.raises(FileError, match="has the directory 'c' in it"):
         listed(here)
+
+
+def test_braces_and_hidden_files_in_patterns(tmp_path: Path) -> None:
+    """Alternatives nest; what is hidden counts only where the pattern itself says so."""
+    for name in ("a1", "a2", "b1", "{odd}", "_SUCCESS", ".crc"):
+        (tmp_path / name).touch()
+    for pattern, names in (
+        ("{a,b}1", ["a1", "b1"]), ("{a{1,2},b?}", ["a1", "a2", "b1"]), ("{odd}", ["{odd}"]), ("_*", ["_SUCCESS"]),
+        ("*", ["a1", "a2", "b1", "{odd}"]), ("*{1,_SUCCESS}", ["a1", "b1"]),
+    ):  # fmt: skip
+        assert listed(f"{tmp_path}/{pattern}") == [str(tmp_path / name) for name in names], pattern
+    with pytest.raises(FileError, match="no files"):
+        listed(f"{tmp_path}/{{x,y}}")
+
+
+def test_directories_that_name_values(tmp_path: Path) -> None:
+    """Files in directories such as day=1 count, and the names of these say what they say, below the path alone."""
+    for name in ("day=1/kind=a%20b/x", "day=2/kind=__HIVE_DEFAULT_PARTITION__/x", "day=2/_temporary/y"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    found = listed(str(tmp_path))
+
+    assert [partition(str(tmp_path), file) for file in found] == [
+        {"day": "1", "kind": "a b"},
+        {"day": "2", "kind": None},
+    ]
+    assert partition(f"{tmp_path}/day=1", found[0]) == {"kind": "a b"}
+    (of_pattern,) = listed(f"file://{tmp_path}/day={{1,3}}")
+    assert partition(f"file://{tmp_path}/day={{1,3}}", of_pattern) == {"day": "1", "kind": "a b"}
 
 
 def test_small_parts_are_packed(tmp_path: Path) -> None:

@@ -8,10 +8,13 @@ Knows no selectors.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from glob import glob, has_magic
+from itertools import takewhile
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import unquote
 
 from mqsel.errors import FileError, quoted
 from mqsel.files import parquet
@@ -40,11 +43,12 @@ class Part(NamedTuple):
 
 
 def listed(path: str) -> list[str]:
-    """List the files that a path stands for: a file, those of a directory, or what fits a pattern such as ``d/*.gz``.
+    """List the files that a path stands for: a file, those of a directory, or what fits a pattern like ``d/{a,b}*.gz``.
 
-    Of a directory the files whose names begin with ``_`` or ``.`` do not count, as for Spark.
+    Names that begin with ``_`` or ``.`` do not count in directories and patterns, as for Spark. Of a directory, those
+    in directories such as ``day=1`` count, too.
 
-    Raises: FileError: there is none; or the directory has directories, whose names would be lost.
+    Raises: FileError: there is none; or the directory has directories of other names, which would be lost.
     """
     name = path.removeprefix("file://").removeprefix("file:")
     if "://" in name:
@@ -53,18 +57,22 @@ def listed(path: str) -> list[str]:
             path=path,
             hint="mount what holds it, or read it with Spark's own reader and mqsel.spark.column",
         )
-    if not os.path.lexists(name) and has_magic(name):
-        found = [one for fit in sorted(glob(name)) for one in listed(fit)]  # noqa: PTH207 (of any root)
+    if not os.path.lexists(name) and _is_pattern(name):
+        fits = sorted({fit for one in _alternatives(name) for fit in glob(one)})  # noqa: PTH207 (of any root)
+        is_open = not _is_hidden(Path(name).name)
+        found = [file for fit in fits if not (is_open and _is_hidden(Path(fit).name)) for file in listed(fit)]
     elif Path(name).is_dir():
-        inside = sorted(one for one in Path(name).iterdir() if not one.name.startswith(("_", ".")))
-        for one in inside:
-            if one.is_dir():
+        found = []
+        for one in sorted(Path(name).iterdir()):
+            if _is_hidden(one.name):
+                continue
+            if one.is_dir() and "=" not in one.name:
                 raise FileError(
                     f"the directory has the directory {quoted(one.name)} in it",
                     path=name,
                     hint="name what is to be read by a pattern, such as DIRECTORY/*/*.parquet",
                 )
-        found = [str(one) for one in inside]
+            found += listed(str(one)) if one.is_dir() else [str(one)]
     else:
         try:
             Path(name).stat()
@@ -74,6 +82,37 @@ def listed(path: str) -> list[str]:
     if not found:
         raise file_trouble(name, "no files")
     return found
+
+
+def partition(path: str, file: str) -> dict[str, str | None]:
+    """Give what the names of directories such as ``day=1`` below a path say of a file that `listed` found there."""
+    name = path.removeprefix("file://").removeprefix("file:")
+    fixed = Path(name).parts
+    if not os.path.lexists(name):
+        fixed = tuple(takewhile(lambda part: not _is_pattern(part), fixed))
+    pairs = [part.partition("=") for part in Path(file).parts[len(fixed) : -1] if "=" in part]
+    # Hive writes so what is NULL, and other characters than letters as in an address.
+    return {unquote(key): None if value == "__HIVE_DEFAULT_PARTITION__" else unquote(value) for key, _, value in pairs}
+
+
+def _is_hidden(name: str) -> bool:
+    return name.startswith(".") or (name.startswith("_") and "=" not in name)
+
+
+def _is_pattern(path: str) -> bool:
+    return has_magic(path) or _BRACES.search(path) is not None
+
+
+_BRACES = re.compile(r"\{([^{}]*)\}")
+
+
+def _alternatives(pattern: str) -> list[str]:
+    """Write out what stands in braces."""
+    found = _BRACES.search(pattern)
+    if found is None:
+        return [pattern]
+    whole = (pattern[: found.start()] + one + pattern[found.end() :] for one in found[1].split(","))
+    return [one for each in whole for one in _alternatives(each)]
 
 
 def kind_of(path: str) -> str:
