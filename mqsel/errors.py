@@ -17,10 +17,14 @@ class MQRC(IntEnum):
     """Reason codes by the vendor's name and number."""
 
     MQRC_MD_ERROR = 2026
+    MQRC_NO_MSG_AVAILABLE = 2033
     MQRC_HEADER_ERROR = 2142
     MQRC_MDE_ERROR = 2248
     MQRC_RFH_ERROR = 2334
     MQRC_RFH_FORMAT_ERROR = 2421
+    MQRC_NO_SUBSCRIPTION = 2428
+    MQRC_SUBSCRIPTION_IN_USE = 2429
+    MQRC_SUB_ALREADY_EXISTS = 2432
     MQRC_PROPERTY_NAME_ERROR = 2442
     MQRC_SELECTOR_SYNTAX_ERROR = 2459
     MQRC_PROP_TYPE_NOT_SUPPORTED = 2467
@@ -30,8 +34,10 @@ class MQRC(IntEnum):
     MQRC_SELECTOR_ALWAYS_FALSE = 2504
     MQRC_PROPERTY_NAME_LENGTH_ERR = 2513
     MQRC_SELECTION_STRING_ERROR = 2519
+    MQRC_SELECTOR_NOT_ALTERABLE = 2524
     MQRC_RFH_RESTRICTED_FORMAT_ERR = 2527
     MQRC_SELECTION_NOT_AVAILABLE = 2551
+    MQRC_CONTENT_ERROR = 2554
 
     def __str__(self) -> str:
         return f"{self.name} ({self.value})"
@@ -130,6 +136,10 @@ class SelectorAlwaysFalseError(SelectorError):
     """The selector reads no property and is not TRUE (checker, *IBM MQ 9.4, Selection behavior*)."""
 
 
+class SelectorNotAlterable(SelectorError):  # noqa: N818 (the vendor's name)
+    """Another selector than the one a durable subscription was made with (2524)."""
+
+
 class ProgramError(MqselError, ValueError):
     """Bytes that are no program this mqsel can run.
 
@@ -223,6 +233,18 @@ class FileError(DecodeError):
 
 class ArgumentError(MqselError, TypeError, ValueError):
     """A call of this package with an argument it cannot take."""
+
+
+class NoMessageAvailable(MqselError, LookupError):  # noqa: N818 (the vendor's name)
+    """No message of a queue is selected (2033)."""
+
+
+class SubscriptionError(MqselError, ValueError):
+    """A subscription that is not there (2428), there already (2432) or in use (2429)."""
+
+
+class MessageNotWriteable(MqselError, TypeError):  # noqa: N818 (the vendor's name)
+    """A property set on a message as it was received."""
 
 
 # ---- the caret -------------------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ PACKAGE = Path(mqsel.__file__).parent
 DOCUMENTS = [path for path in (ROOT / "README.md", *sorted(PACKAGE.rglob("README.md"))) if path.exists()]
 NAMES = [path.relative_to(path.parents[len(path.parts) - len(ROOT.parts) - 1]).as_posix() for path in DOCUMENTS]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+CITED = re.compile(r"\b(language|formats|selection|spark|machine)((?:(?:,| and| to)? §\d+)+)")
 # The titles of public pages that a source may name.
 PAGES = re.compile(r"(?:IBM MQ 9\.4|Jakarta Messaging 3\.1|APAR|the framing of mqsel itself)\b")
 
@@ -113,7 +114,9 @@ def test_citations_of_the_code_can_be_followed() -> None:
         if path.suffix not in (".py", ".pyx", ".pxd", ".pyi"):
             continue
         text = path.read_text(encoding="utf-8")
-        for folder, sections in re.findall(r"\b(language|formats|spark|machine)((?:(?:,| and| to)? §\d+)+)", text):
+        for folder, sections in re.findall(
+            r"\b(language|formats|selection|spark|machine)((?:(?:,| and| to)? §\d+)+)", text
+        ):
             shown = (PACKAGE / folder / "README.md").read_text(encoding="utf-8")
             for section in re.findall(r"§\d+", sections):
                 if not re.search(rf"^## {section}\b", shown, re.MULTILINE):

@@ -32,7 +32,7 @@ ROWS = [
     ("machine | formats", "programs and what runs them | messages to properties, which know of it the Record alone"),
     ("analysis", "what can be said of a selector and a message"),
     ("matcher · _messages", "what people hold; a column of raw messages"),
-    ("files", "files of messages"),
+    ("selection · files", "queues and topics in memory; files of messages"),
     ("spark", "Spark"),
     ("cli", "the command line"),
 ]
@@ -42,6 +42,7 @@ INSIDE = {
     " _image _operators _sources _vm _stream _arrow",
     "formats": "wordings mqmd jms mqrfh2 inspection jsonl records _tables _text _folders _mq mq __init__",
     "analysis": "explain",
+    "selection": "selectors providers message queues topics __init__",
     "files": "wordings opening dumps amqsbcg qload framings parquet parts scan inspection __init__",
     "spark": "wordings columns native job ship raw planning profiling source __init__",
     "cli": "arguments desk match check explain inspect __init__",

@@ -1,0 +1,107 @@
+"""Extended message selection providers for bodies: JSONPath over JSON, XPath 1.0 over XML.
+
+Needs ``pip install 'mqsel[body]'``. Owns what is selected by a body; what a path means is the libraries' own. A body of
+the other kind is not selected, one that breaks off is an error. Follows selection §2.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from mqsel import formats
+from mqsel.errors import MQRC, DecodeError, MqselError, SelectorSyntaxError, shortened_line
+
+
+class JSONPath:
+    """Selects messages in whose body of JSON a path finds something: ``$.order[?@.quantity > 5]`` (RFC 9535)."""
+
+    def compile(self, text: str) -> Callable[[Any], bool]:
+        """Give the test that *text* is. Raises: SelectorSyntaxError: no JSONPath."""
+        try:
+            from jsonpath import JSONPathEnvironment, JSONPathError  # noqa: PLC0415 (optional)
+        except ImportError as error:
+            raise _not_installed("JSONPath", "python-jsonpath") from error
+        try:
+            path = JSONPathEnvironment(strict=True).compile(text)
+        except JSONPathError as error:
+            raise _no_path(text, "JSONPath", error) from error
+
+        def test(message: Any) -> bool:
+            body = body_of(message)
+            if not body or _is_xml(body):
+                return False
+            try:
+                document = json.loads(body)
+            except (ValueError, RecursionError) as error:
+                raise _no_document("JSON", error) from error
+            try:
+                return path.match(document) is not None
+            except (JSONPathError, RecursionError) as error:
+                raise _no_document("a document for the path", error) from error
+
+        return test
+
+
+class XPath:
+    """Selects messages of whose body of XML an expression is true: ``/order[quantity > 5]`` (XPath 1.0)."""
+
+    def compile(self, text: str) -> Callable[[Any], bool]:
+        """Give the test that *text* is. Raises: SelectorSyntaxError: no XPath."""
+        try:
+            from lxml import etree  # type: ignore[import-untyped] # noqa: PLC0415 (optional)
+        except ImportError as error:
+            raise _not_installed("XPath", "lxml") from error
+        # No entities, no network, no documents of enormous depth or size.
+        parser_options = {"resolve_entities": False, "no_network": True, "huge_tree": False}
+        try:
+            expression = etree.XPath(text)
+            expression(etree.Element("any"))  # names unknown functions and variables, which compiling does not
+        except (etree.XPathError, ValueError) as error:
+            raise _no_path(text, "XPath", error) from error
+
+        def test(message: Any) -> bool:
+            body = body_of(message)
+            if not body or not _is_xml(body):
+                return False
+            data = body.encode() if isinstance(body, str) else body
+            # The encoding that a text declares was true of its bytes, before somebody decoded it.
+            encoding = "utf-8" if isinstance(body, str) else None
+            try:
+                document = etree.fromstring(data, etree.XMLParser(encoding=encoding, **parser_options))
+            except etree.XMLSyntaxError as error:
+                raise _no_document("XML", error) from error
+            found = expression(document)
+            # XPath 1.0 §4.3, boolean(): a number is true unless it is 0 or NaN.
+            return found == found and bool(found)  # noqa: PLR0124 (NaN is not)
+
+        return test
+
+
+def body_of(message: Any) -> str | bytes | None:
+    """Give the body: of a `Message`, or anything with a ``body``; of an IBM MQ message what follows its headers."""
+    if not isinstance(message, (bytes, bytearray, memoryview)):
+        body = getattr(message, "body", None)
+        return body if isinstance(body, (str, bytes)) else None
+    name, offset, _ = formats.inspect(message).structures[-1]
+    return bytes(message)[offset:] if name == "data" else None
+
+
+def _is_xml(body: str | bytes) -> bool:
+    head = body[:200].decode("utf-8", "ignore") if isinstance(body, bytes) else body[:200]
+    return head.lstrip("\ufeff \t\r\n").startswith("<")
+
+
+def _not_installed(what: str, package: str) -> MqselError:
+    return MqselError(f"{what} needs {package}: it is not installed", hint="pip install 'mqsel[body]'")
+
+
+def _no_path(text: str, what: str, error: Exception) -> SelectorSyntaxError:
+    return SelectorSyntaxError(
+        f"this is no {what}: {shortened_line(str(error))}", selector=text, span=(0, len(text)), hint=None
+    )
+
+
+def _no_document(what: str, error: Exception) -> DecodeError:
+    return DecodeError(f"the body is no {what}: {shortened_line(str(error))}", reason=MQRC.MQRC_CONTENT_ERROR)

@@ -1,0 +1,169 @@
+"""What happens where a selector is presented: which type it has, who takes it, and whether it is too complex.
+
+The one room of the folder that looks into a selector; queues and topics hold what it gives. Follows selection §2, §5.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import warnings
+from collections.abc import Callable, Iterable
+from enum import IntEnum
+from typing import Any, NamedTuple, Protocol
+
+from mqsel.errors import MQRC, SelectorError, SelectorLimitError
+from mqsel.language.checker import MAX_TESTS, check, remark
+from mqsel.language.dialect import IBM_MQ, Dialect
+from mqsel.language.nodes import And, Not, Or, children
+from mqsel.language.parser import parse
+from mqsel.matcher import Matcher, compile  # noqa: A004 (as it is called outside)
+
+
+class SelectionType(IntEnum):
+    """SELTYPE of a subscription, by the vendor's numbers (MQSELTYPE_NONE, …): *IBM MQ 9.4, DISPLAY SUB*."""
+
+    NONE = 0
+    STANDARD = 1
+    EXTENDED = 2
+
+
+class Provider(Protocol):
+    """An extended message selection provider: it takes texts that are no selectors."""
+
+    def compile(self, text: str) -> Callable[[Any], bool]:
+        """Give the test that *text* is: from a message as it was published to whether it is selected.
+
+        Raises: SelectorError: the provider does not take the text.
+        """
+
+
+class Complexity(NamedTuple):
+    """The protection against complex selectors (*IBM MQ 9.4, Selection behavior*, Use complex selectors).
+
+    Attributes:
+        tests: more of them are too many.
+        nesting: so many conditions may stand inside each other, or None for any number. IBM MQ goes by the stack of its
+            platform: no page gives a number.
+        refuse: a selector beyond either is refused; else it is a ComplexSelectorWarning.
+    """
+
+    tests: int = MAX_TESTS
+    nesting: int | None = None
+    refuse: bool = False
+
+
+PROTECTION = Complexity()
+
+
+class ComplexSelectorWarning(UserWarning):
+    """A selector that a queue manager may refuse."""
+
+
+class Presented(NamedTuple):
+    """A selector that was taken.
+
+    Attributes:
+        matcher: what runs it; None where a provider does.
+        test: ``matcher.matches``, or the provider's test.
+    """
+
+    type: SelectionType
+    matcher: Matcher | None
+    test: Callable[[Any], bool]
+
+
+def selection_type(text: str, dialect: Dialect = IBM_MQ, providers: Iterable[Provider] = ()) -> SelectionType:
+    """Tell whether *text* selects nothing out, is a selector, or is for one of *providers*.
+
+    Raises: SelectorError: neither; the reason code is 2459 (2551 where a subscription is made with it).
+    """
+    return present(text, dialect, providers=providers).type
+
+
+def present(
+    text: str,
+    dialect: Dialect,
+    *,
+    complexity: Complexity | None = None,
+    providers: Iterable[Provider] = (),
+    for_subscription: bool = False,
+) -> Presented:
+    """Take a selector: compile it, or find the first provider that does.
+
+    Raises: SelectorError: neither; the error of the selector language, which tells more than "no provider".
+        SelectorLimitError: *complexity* refuses it.
+    """
+    try:
+        matcher = compile(text, dialect=dialect, for_subscription=for_subscription)
+    except SelectorError as error:
+        if error.reason not in (MQRC.MQRC_SELECTOR_SYNTAX_ERROR, MQRC.MQRC_SELECTION_NOT_AVAILABLE):
+            raise
+        for provider in providers:
+            try:
+                return Presented(SelectionType.EXTENDED, None, provider.compile(text))
+            except SelectorError:
+                continue
+        raise
+    if complexity is not None and (found := _too_complex(text, dialect, complexity)):
+        message, hint = found
+        if not complexity.refuse:
+            warnings.warn(f"{message}; {hint}" if hint else message, ComplexSelectorWarning, stacklevel=3)
+        else:
+            reason = MQRC.MQRC_SELECTION_NOT_AVAILABLE if for_subscription else MQRC.MQRC_SELECTOR_SYNTAX_ERROR
+            raise SelectorLimitError(message, selector=text, span=(0, len(text)), hint=hint, reason=reason)
+    return Presented(SelectionType.STANDARD if text.strip() else SelectionType.NONE, matcher, matcher.matches)
+
+
+def same_selector(text: str, other: str, dialect: Dialect) -> bool:
+    """Tell whether two selectors are one by their parsed form: blanks, case of keywords and spare parentheses aside."""
+    try:
+        return text == other or parse(text, dialect) == parse(other, dialect)
+    except SelectorError:
+        return False
+
+
+# ---- complexity --------------------------------------------------------------------------------------------------
+
+
+@functools.lru_cache(1024)
+def _too_complex(text: str, dialect: Dialect, complexity: Complexity) -> tuple[str, str | None] | None:
+    """Say what there is too much of in a selector, and what would help."""
+    checked = check(parse(text, dialect), text, dialect)
+    tests = remark(checked).tests
+    depths: dict[int, int] = {}
+    for node in checked.order:
+        below = max((depths[id(child)] for child in children(node)), default=0)
+        depths[id(node)] = below + isinstance(node, (And, Or, Not))
+    nesting = depths[id(checked.node)]
+    if tests > complexity.tests:
+        combined = combine(text, dialect)
+        hint = None if combined == text else f"combine them with parentheses: {combined}"
+        return f"the selector has {tests} tests: IBM MQ may refuse more than {complexity.tests}", hint
+    if complexity.nesting is not None and nesting > complexity.nesting:
+        hint = "join terms of one kind without parentheses: a AND b AND c"
+        return f"the selector nests {nesting} conditions: the limit is {complexity.nesting}", hint
+    return None
+
+
+def combine(text: str, dialect: Dialect) -> str:
+    """Write a selector with its outermost chain in pairs, ``(a OR b) OR (c OR d) …``: what IBM MQ recommends.
+
+    Returns: a text that compiles to the same program; *text* itself if there is no chain of three or more.
+    Source: *IBM MQ 9.4, Selection behavior*, Use complex selectors.
+    """
+    root = parse(text, dialect)
+    if not isinstance(root, (And, Or)) or len(root.operands) < 3:
+        return text
+    # Each operand with the parentheses that stand around it: cut at the words between the operands.
+    cuts = [root.span[0]]
+    for left, right in zip(root.operands, root.operands[1:], strict=False):
+        gap = text[left.span[1] : right.span[0]]
+        word = re.search(r"\b(?:AND|OR)\b", gap, re.IGNORECASE)
+        assert word is not None
+        cuts += [left.span[1] + word.start(), left.span[1] + word.end()]
+    cuts.append(root.span[1])
+    pieces = [text[start:stop].strip() for start, stop in zip(cuts[::2], cuts[1::2], strict=True)]
+    joint = " AND " if isinstance(root, And) else " OR "
+    pairs = [f"({joint.join(pieces[place : place + 2])})" for place in range(0, len(pieces), 2)]
+    return joint.join(pairs)

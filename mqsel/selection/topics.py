@@ -1,0 +1,189 @@
+"""A topic: what is published goes to the subscriptions that select it. Follows selection §4.
+
+Each subscription has its queue; what is selected is decided for all of them before anybody gets anything.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable
+from typing import Any
+
+from mqsel.errors import MQRC, SelectorNotAlterable, SubscriptionError, shortened
+from mqsel.language.dialect import IBM_MQ, Dialect
+from mqsel.selection.queues import Arrived, Queue, arrived
+from mqsel.selection.selectors import PROTECTION, Complexity, Presented, Provider, SelectionType, present, same_selector
+
+
+class Subscription:
+    """A subscription of a `Topic`, which makes it.
+
+    Attributes:
+        name: of the subscription.
+        selector: as it was given.
+        type: who selects; see `SelectionType`.
+        durable: it outlives its subscriber.
+        active: a subscriber is there.
+        queue: what was selected for it.
+    """
+
+    __slots__ = ("active", "durable", "name", "queue", "selector", "test", "type")
+
+    def __init__(self, name: str, selector: str, presented: Presented, queue: Queue, *, durable: bool) -> None:
+        self.name, self.selector, self.type, self.test = name, selector, presented.type, presented.test
+        self.queue, self.durable, self.active = queue, durable, True
+
+    def __repr__(self) -> str:
+        kind = f"{'' if self.durable else 'non-'}durable, {'' if self.active else 'in'}active, {self.type.name}"
+        return f"<Subscription {self.name!r} {self.selector!r} {kind}, {len(self.queue)} messages>"
+
+
+class Topic:
+    """Subscriptions, and what they select of what is published. May be shared by threads, and pickled.
+
+    Args:
+        dialect: of the selectors.
+        providers: extended message selection providers, asked in this order about what is no selector.
+        complexity: what to do about complex selectors; None for nothing.
+    """
+
+    def __init__(
+        self,
+        dialect: Dialect = IBM_MQ,
+        *,
+        providers: Iterable[Provider] = (),
+        complexity: Complexity | None = PROTECTION,
+    ) -> None:
+        self._dialect, self._providers, self._complexity = dialect, tuple(providers), complexity
+        self._lock = threading.RLock()
+        self._subscriptions: dict[str, Subscription] = {}
+
+    def subscribe(self, name: str, selector: str = "", *, durable: bool = False) -> Subscription:
+        """Make a subscription; from now on it gets what its selector selects.
+
+        Raises: SelectorError: the selector is none, and no provider takes it (2551), can never select (2504), or is too
+            complex. SubscriptionError: there is one of that name (2432).
+        """
+        presented = self._present(selector)
+        with self._lock:
+            if name in self._subscriptions:
+                raise SubscriptionError(
+                    f"there is a subscription {shortened(name)} already",
+                    hint="resume it, or unsubscribe first",
+                    reason=MQRC.MQRC_SUB_ALREADY_EXISTS,
+                )
+            queue = Queue(self._dialect, complexity=self._complexity)
+            made = Subscription(name, selector, presented, queue, durable=durable)
+            self._subscriptions[name] = made
+        return made
+
+    def publish(self, message: Any) -> tuple[str, ...]:
+        """Give *message* to the subscriptions that select it.
+
+        Returns: their names, in the order in which they were made.
+
+        Raises: nobody gets the message then. PropertyTypeError, DecodeError: no message; DecodeError with reason 2554:
+            a body that a provider cannot read.
+        """
+        item = arrived(message, self._dialect)
+        with self._lock:
+            found = _selecting(self._subscriptions.values(), item)
+            for subscription in found:
+                subscription.queue.add(item._replace(message=item.delivered()))
+        return tuple([subscription.name for subscription in found])
+
+    def close(self, name: str) -> None:
+        """Let the subscriber go: a durable subscription becomes inactive and goes on collecting, another one ends."""
+        with self._lock:
+            subscription = self._known(name)
+            subscription.active = False
+            if not subscription.durable:
+                del self._subscriptions[name]
+
+    def resume(self, name: str, selector: str | None = None) -> Subscription:
+        """Take an inactive durable subscription up again, with all that it has collected.
+
+        Args:
+            selector: None, or the one that it was made with: spelled differently, it may be, but not another one.
+
+        Raises: SelectorNotAlterable: another selector (2524). SubscriptionError: there is none of that name (2428), or
+            it is active (2429).
+        """
+        with self._lock:
+            subscription = self._known(name)
+            if subscription.active:
+                raise SubscriptionError(
+                    f"the subscription {shortened(name)} has a subscriber", reason=MQRC.MQRC_SUBSCRIPTION_IN_USE
+                )
+            if selector is not None and not same_selector(selector, subscription.selector, self._dialect):
+                raise SelectorNotAlterable(
+                    f"this is another selector than the one of subscription {shortened(name)}",
+                    selector=selector,
+                    span=(0, len(selector)),
+                    hint=f"resume it without a selector, or with {shortened(subscription.selector)}",
+                    reason=MQRC.MQRC_SELECTOR_NOT_ALTERABLE,
+                )
+            subscription.active = True
+            return subscription
+
+    def alter(self, name: str, selector: str) -> Subscription:
+        """Subscribe anew under the name of an inactive durable subscription: what that has collected is lost.
+
+        So does *Jakarta Messaging 3.1*, Session.createDurableConsumer, with another selector; IBM MQ has no such call.
+
+        Raises: as `subscribe`, and the old one stays. SubscriptionError: none of that name (2428), or active (2429).
+        """
+        self._present(selector)
+        with self._lock:
+            self.resume(name)
+            self.unsubscribe(name)
+            return self.subscribe(name, selector, durable=True)
+
+    def unsubscribe(self, name: str) -> None:
+        """End a subscription, and what it has collected with it.
+
+        Raises: SubscriptionError: there is none of that name (2428).
+        """
+        with self._lock:
+            self._known(name)
+            del self._subscriptions[name]
+
+    def subscriptions(self) -> tuple[Subscription, ...]:
+        """List the subscriptions, in the order in which they were made."""
+        with self._lock:
+            return tuple(self._subscriptions.values())
+
+    def _present(self, selector: str) -> Presented:
+        return present(
+            selector, self._dialect, complexity=self._complexity, providers=self._providers, for_subscription=True
+        )
+
+    def _known(self, name: str) -> Subscription:
+        if name not in self._subscriptions:
+            raise SubscriptionError(f"there is no subscription {shortened(name)}", reason=MQRC.MQRC_NO_SUBSCRIPTION)
+        return self._subscriptions[name]
+
+    def __getstate__(self) -> tuple[Any, ...]:
+        with self._lock:
+            kept = [(s.name, s.selector, s.durable, s.active, s.queue) for s in self._subscriptions.values()]
+            return self._dialect, self._providers, self._complexity, kept
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        dialect, providers, complexity, kept = state
+        # Who was warned once is not warned again.
+        self.__init__(dialect, providers=providers)  # type: ignore[misc]
+        for name, selector, durable, active, queue in kept:
+            presented = present(selector, dialect, providers=providers)
+            made = Subscription(name, selector, presented, queue, durable=durable)
+            made.active = active
+            self._subscriptions[name] = made
+        self._complexity = complexity
+
+
+def _selecting(subscriptions: Iterable[Subscription], item: Arrived) -> list[Subscription]:
+    """Find the subscriptions that select a message."""
+    message, read = item.message, item.read
+    if not item.selectable:
+        return [s for s in subscriptions if s.type is SelectionType.NONE]
+    extended = SelectionType.EXTENDED
+    return [s for s in subscriptions if s.test(message if s.type is extended else read)]
