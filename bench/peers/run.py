@@ -33,6 +33,7 @@ from mqsel.language.parser import parse
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 BUILD = ROOT / "build" / "peers"
+CLASS_PATH = f"{BUILD}/classes:{BUILD}/lib/*"
 WORKLOADS = ROOT.parent / "shared" / "workloads"
 CYCLED = 2_000  # messages that stay in cache
 
@@ -183,11 +184,11 @@ def translate(selector: str, language: Language, floats: frozenset[str]) -> str:
 
 
 @functools.cache
-def _build() -> str | None:
-    """Fetch the jars and compile the harness unless that is done; say why it cannot be."""
+def build(source: Path = HERE / "SelectorBench.java") -> str | None:
+    """Fetch the jars and compile a program unless that is done; say why it cannot be."""
     missing = [tool for tool in ("java", "javac") if shutil.which(tool) is None]
-    pom, source, jars = HERE / "pom.xml", HERE / "SelectorBench.java", BUILD / "lib"
-    classes, fetched = BUILD / "classes" / "SelectorBench.class", BUILD / "lib" / "fetched"
+    pom, jars = HERE / "pom.xml", BUILD / "lib"
+    classes, fetched = BUILD / "classes" / f"{source.stem}.class", BUILD / "lib" / "fetched"
     fresh = fetched.exists() and fetched.stat().st_mtime > pom.stat().st_mtime
     if not fresh and shutil.which("mvn") is None:
         missing.append("mvn")
@@ -209,7 +210,7 @@ def _build() -> str | None:
 
 def available() -> dict[str, str | None]:
     """Tell of every peer why it cannot be measured here; None if it can. Fetches the jars if they are not there."""
-    reasons: dict[str, str | None] = dict.fromkeys(JVM, _build())
+    reasons: dict[str, str | None] = dict.fromkeys(JVM, build())
     for name, language in LANGUAGES.items():
         try:
             importlib.metadata.version(language.package)
@@ -237,7 +238,7 @@ def _jvm(engine: str, texts: dict[str, str], path: Path, seconds: float, alone: 
     with tempfile.NamedTemporaryFile("w", suffix=".json", encoding="utf-8") as file:
         json.dump(texts, file)
         file.flush()
-        command = ["java", "-cp", f"{BUILD}/classes:{BUILD}/lib/*", "SelectorBench", engine, str(path), file.name]
+        command = ["java", "-cp", CLASS_PATH, "SelectorBench", engine, str(path), file.name]
         done = subprocess.run([*command, str(seconds), *alone], capture_output=True, text=True, check=False)
     if done.returncode:
         reason = next((line for line in done.stderr.splitlines() if "Exception" in line), done.stderr)
@@ -327,7 +328,7 @@ def measure(
         and deviation: None, or how the answers differ from mqsel's, in which case no time is given.
     """
     if name in JVM:
-        if reason := _build():
+        if reason := build():
             raise RuntimeError(reason)
         results = _jvms(name, selectors, messages.resolve(), seconds, forks)
     else:

@@ -272,7 +272,7 @@ class Message(Mapping[str, Any]):
 
         Raises: DecodeError, PropertyTypeError: as `mqsel.formats.properties`.
         """
-        found, body = formats.properties(message), body_of(message)
+        found, body = formats.properties(message), body_of(message) or None
         values = {
             name: value
             for name, value in found.items()

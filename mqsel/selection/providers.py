@@ -39,7 +39,7 @@ class JSONPath:
             try:
                 return path.match(document) is not None
             except (JSONPathError, RecursionError) as error:
-                raise _no_document("a document for the path", error) from error
+                raise _no_document("document for the path", error) from error
 
         return test
 
@@ -72,7 +72,10 @@ class XPath:
                 document = etree.fromstring(data, etree.XMLParser(encoding=encoding, **parser_options))
             except etree.XMLSyntaxError as error:
                 raise _no_document("XML", error) from error
-            found = expression(document)
+            try:
+                found = expression(document)
+            except etree.XPathError as error:  # a variable that was not met before
+                raise _no_document("document for the expression", error) from error
             # XPath 1.0 §4.3, boolean(): a number is true unless it is 0 or NaN.
             return found == found and bool(found)  # noqa: PLR0124 (NaN is not)
 
@@ -90,7 +93,7 @@ def body_of(message: Any) -> str | bytes | None:
 
 def _is_xml(body: str | bytes) -> bool:
     head = body[:200].decode("utf-8", "ignore") if isinstance(body, bytes) else body[:200]
-    return head.lstrip("\ufeff \t\r\n").startswith("<")
+    return head.lstrip("\ufeff\0 \t\r\n").startswith("<")
 
 
 def _not_installed(what: str, package: str) -> MqselError:

@@ -1,0 +1,339 @@
+"""Messages of JMS: types, conversions, names, header fields, and what a receiver may do (selection §6)."""
+
+from __future__ import annotations
+
+import copy
+import math
+import pickle
+from typing import Any
+
+import pytest
+from conftest import message_of
+
+import mqsel
+from mqsel.errors import ArgumentError, DecodeError, MessageNotWriteable, PropertyTypeError
+from mqsel.formats import mq
+from mqsel.selection import Message, Queue
+from mqsel.values import CLASS_NAMES, Float32, Int8, Int16, Int32
+
+SET: dict[str, Any] = {
+    "boolean": True,
+    "int8": Int8(5),
+    "int16": Int16(5),
+    "int32": Int32(5),
+    "int64": 5,
+    "float32": Float32(5.0),
+    "float64": 5.0,
+    "string": "5",
+}
+# Jakarta Messaging 3.1, §3.5.4: as which types (across) what was set with a type (down) can be read.
+TABLE = """
+            boolean int8 int16 int32 int64 float32 float64 string
+    boolean    x                                              x
+    int8              x    x     x     x                      x
+    int16                  x     x     x                      x
+    int32                        x     x                      x
+    int64                              x                      x
+    float32                                   x       x       x
+    float64                                           x       x
+    string     x      x    x     x     x      x       x       x
+"""
+HEADED, *ROWS = [line for line in TABLE.splitlines() if line.strip()]
+CELLS = [
+    (row.split()[0], name, "x" in row[HEADED.index(f" {name}") : HEADED.index(f" {name}") + len(name) + 2])
+    for row in ROWS
+    for name in HEADED.split()
+]
+
+
+@pytest.mark.parametrize(("given", "wanted", "allowed"), CELLS)
+def test_conversion(given: str, wanted: str, allowed: bool) -> None:
+    """A value set as the one type can be read as the other, as the table says, and keeps its value."""
+    message = Message({"p": SET[given]})
+    if not allowed:
+        with pytest.raises(PropertyTypeError, match=f"property 'p' is {given}: it cannot be read as {wanted}"):
+            message.read("p", wanted)
+        return
+    value = message.read("p", wanted)
+
+    assert CLASS_NAMES[type(value)] == wanted
+    if wanted not in ("boolean", "string"):
+        assert value == 5
+
+
+def test_every_cell_was_read() -> None:
+    """The table above has 64 cells, 29 of them with a cross."""
+    assert (len(CELLS), sum(allowed for _, _, allowed in CELLS)) == (64, 29)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (True, "true"),
+        (False, "false"),
+        (-(1 << 63), "-9223372036854775808"),
+        (1.0, "1.0"),
+        (-0.0, "-0.0"),
+        (0.1, "0.1"),
+        (Float32(0.1), "0.1"),
+        (Float32(16777216.0), "1.6777216E7"),
+        (1e7, "1.0E7"),
+        (9999999.0, "9999999.0"),
+        (0.001, "0.001"),
+        (0.00099, "9.9E-4"),
+        (1.7976931348623157e308, "1.7976931348623157E308"),
+        (100.0, "100.0"),
+        (-123456.75, "-123456.75"),
+        (math.nan, "NaN"),
+        (-math.inf, "-Infinity"),
+    ],
+)
+def test_texts_of_java(value: Any, text: str) -> None:
+    """Read as a string a number is what toString of its class gives."""
+    assert Message({"p": value}).read("p", "string") == text
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "value"),
+    [
+        ("TRUE", "boolean", True),
+        ("yes", "boolean", False),
+        ("+5", "int8", 5),
+        ("-128", "int8", -128),
+        ("128", "int8", None),
+        ("9223372036854775807", "int64", 2**63 - 1),
+        ("9223372036854775808", "int64", None),
+        (" 5", "int32", None),
+        ("5.0", "int32", None),
+        ("1_000", "int32", None),
+        ("", "int32", None),
+        ("9" * 5000, "int64", None),
+        (" 5e-1f ", "float64", 0.5),
+        (".5", "float32", 0.5),
+        ("1e999", "float64", math.inf),
+        ("-Infinity", "float32", -math.inf),
+        ("inf", "float64", None),
+        ("0x1p3", "float64", None),
+    ],
+)
+def test_texts_read(text: str, kind: str, value: Any) -> None:
+    """A string is read as valueOf of the class reads it, or is an error. Hexadecimal floats are not read."""
+    message = Message({"p": text})
+    if value is None:
+        with pytest.raises(PropertyTypeError, match=f"it is no {kind}"):
+            message.read("p", kind)
+    else:
+        assert message.read("p", kind) == value
+
+
+def test_types_given() -> None:
+    """A property has the type of its value, or the one that is named."""
+    message = Message({"a": 5, "b": Int8(5)})
+    message.set("c", 5, "int16")
+    message.set("d", 5, "float32")
+    message.set("e", None, "int16")
+
+    assert [CLASS_NAMES[type(message[name])] for name in "abcde"] == ["int64", "int8", "int16", "float32", "null"]
+    wrong = [("x", 5, "boolean"), ("x", True, "int32"), ("x", 5.0, "int64"), ("x", 300, "int8"), ("x", "5", "int32")]
+    wrong += [("x", 10**400, "float64"), ("x", 5, "bytes"), ("x", 5, "long"), ("x", 1 << 63, None), ("x", b"5", None)]
+    wrong += [("x", object(), None), ("x", [], None), ("x", "5", "float32")]
+    for arguments in wrong:
+        with pytest.raises(ArgumentError):
+            message.set(*arguments)
+    with pytest.raises(ArgumentError, match="type is"):
+        message.read("a", "bytes")
+
+
+def test_null() -> None:
+    """A property can be None; that is NULL to a selector, and to a reader the null of Java."""
+    message = Message({"p": None})
+
+    assert "p" in message and "q" not in message
+    for name in "pq":
+        assert mqsel.compile(f"{name} IS NULL", dialect=mqsel.JMS).matches(message)
+        assert message.read(name, "string") is None
+        assert message.read(name, "boolean") is False
+        with pytest.raises(PropertyTypeError):
+            message.read(name, "int32")
+
+
+@pytest.mark.parametrize("name", ["a", "_", "$x", "na\u00efve", "A1", "escaped", "JMSXGroupID"])
+def test_names(name: str) -> None:
+    """The name of a property is an identifier of selectors."""
+    assert Message({name: "x"})[name] == "x"
+
+
+@pytest.mark.parametrize("name", ["", " a", "a ", "1a", "a.b", "a-b", "null", "And", "a = 1 OR b", 5, None, "\ud800"])
+def test_no_names(name: Any) -> None:
+    """What is no identifier of selectors is no name."""
+    with pytest.raises(ArgumentError, match="no name of a property"):
+        Message({name: 1})
+
+
+@pytest.mark.parametrize("name", ["JMSXUserID", "JMSXDeliveryCount", "JMS_IBM_Format", "JMSPriority", "JMSFoo"])
+def test_reserved_names(name: str) -> None:
+    """JMSX and JMS_ are reserved, as is whatever else begins with JMS; what a provider sets is given in headers."""
+    with pytest.raises(ArgumentError, match="is reserved: JMS sets it"):
+        Message({name: 1})
+    if name.startswith(("JMSX", "JMS_")):
+        assert Message(headers={name: 1}).properties == {name: 1}
+    for wrong in ("JMSFoo", "a", "JMSX-", 5):
+        with pytest.raises(ArgumentError, match="is no header field"):
+            Message(headers={wrong: 1})
+
+
+def test_header_fields() -> None:
+    """Header fields have their types and limits; a producer's defaults stand where nothing is given."""
+    message = Message(headers={"JMSType": "car", "JMSTimestamp": 5, "JMSRedelivered": True})
+
+    assert (message["JMSPriority"], message["JMSDeliveryMode"]) == (4, "PERSISTENT")
+    assert CLASS_NAMES[type(message["JMSPriority"])] == "int32"
+    message.set_header("JMSType", None)
+    assert "JMSType" not in message
+    for name, value in {
+        "JMSPriority": 10,
+        "JMSDeliveryMode": "RELIABLE",
+        "JMSMessageID": "x",
+        "JMSTimestamp": "5",
+        "JMSRedelivered": 1,
+        "JMSType": 5,
+        "color": "x",
+    }.items():
+        with pytest.raises(ArgumentError):
+            message.set_header(name, value)
+
+
+def test_received_is_read_only() -> None:
+    """A client that sets a property of a message it received gets MessageNotWriteable; header fields stay writable."""
+    message = Message({"a": 1}).received()
+    with pytest.raises(MessageNotWriteable) as caught:
+        message.set("a", 2)
+
+    assert pickle.loads(pickle.dumps(caught.value)).args == caught.value.args
+    message.set_header("JMSType", "car")
+    assert (message["a"], message["JMSType"]) == (1, "car")
+    with pytest.raises(MessageNotWriteable):
+        copy.deepcopy(pickle.loads(pickle.dumps(message))).set("a", 2)
+
+
+def test_clear_properties() -> None:
+    """If clearProperties is called, the properties can be read from and written to; header fields and body stay."""
+    message = Message({"a": 1}, headers={"JMSType": "car", "JMSXUserID": "me"}, body="text").received()
+    message.clear_properties()
+    assert (message.properties, message["JMSType"], message.body) == ({}, "car", "text")
+    message.set("a", 2)
+
+    assert message.properties == {"a": 2}
+
+
+def test_selected_from_without_a_copy() -> None:
+    """A selector reads a message as a mapping, and a queue the very dict in it."""
+    message = Message({"color": "blue", "weight": Int32(3000)}, headers={"JMSType": "car"})
+
+    assert mqsel.compile("JMSType = 'car' AND color = 'blue' AND weight > 2500").matches(message)
+    assert mqsel.compile("JMSDeliveryMode = 'PERSISTENT' AND JMSPriority = 4", dialect=mqsel.JMS).matches(message)
+    assert dict(message) == {**message.values_read}
+    queue = Queue()
+    queue.put(message)
+    held = queue.get()
+    assert held == message and held is not message
+
+
+def test_equality() -> None:
+    """Two messages are equal by header fields, properties with their types, and body."""
+    message = Message({"a": 1}, body="x")
+
+    assert message == Message({"a": 1}, body="x") == message.received()
+    for other in (Message({"a": Int32(1)}, body="x"), Message({"a": 1}), Message(body="x"), {"a": 1}):
+        assert message != other
+    assert repr(Message({"a": 1})) == "<mqsel.selection.Message JMSDeliveryMode='PERSISTENT', JMSPriority=4, a=1>"
+    with pytest.raises(ArgumentError, match="body is a Python int"):
+        Message(body=5)  # type: ignore[arg-type]
+
+
+def test_to_mq_and_back() -> None:
+    """Header fields and properties survive an IBM MQ message, with their types."""
+    identifier = f"ID:{'0a' * 24}"
+    headers = {
+        "JMSDestination": "topic://cars",
+        "JMSDeliveryMode": "NON_PERSISTENT",
+        "JMSMessageID": identifier,
+        "JMSTimestamp": 1_700_000_000_000,
+        "JMSCorrelationID": "c1",
+        "JMSReplyTo": "queue://QM/R",
+        "JMSRedelivered": True,
+        "JMSType": "car",
+        "JMSExpiration": 5,
+        "JMSPriority": 7,
+        "JMSXDeliveryCount": 3,
+        "JMSXGroupID": "g",
+        "JMSXGroupSeq": 2,
+        "JMS_IBM_Report_Pass_Msg_ID": Int32(128),
+        "JMS_IBM_Last_Msg_In_Group": True,
+        "JMS_IBM_Feedback": Int32(5),
+        "JMS_IBM_Character_Set": "ISO8859_1",
+        "JMS_IBM_Format": "MYFORMAT",
+    }
+    properties = {**{f"p_{kind}": value for kind, value in SET.items()}, "p_null": None}
+    message = Message(properties, headers=headers, body=b"\xe9")
+    read = Message.from_mq(message.to_mq())
+
+    assert {name: read.get(name) for name in message} == dict(message)
+    assert {name: type(read[name]) for name in properties} == {name: type(value) for name, value in properties.items()}
+    assert read.body == b"\xe9"
+    with pytest.raises(MessageNotWriteable):
+        read.set("a", 1)
+
+
+def test_texts_in_mq() -> None:
+    """A text is MQSTR in UTF-8; bytes of Format MQSTR are read in their own character set, if Python has it."""
+    assert Message.from_mq(Message(body="\u00e9\U0001f600").to_mq()).body == "\u00e9\U0001f600"
+    for ccsid, body in ((37, "\u00e9"), (1252, "\u20ac"), (819, "\u00e9")):
+        codec = {37: "cp037", 1252: "cp1252", 819: "latin-1"}[ccsid]
+        raw = mq.encode({"Format": "MQSTR   ", "CodedCharSetId": ccsid}, {}, body.encode(codec))
+        assert Message.from_mq(raw).body == body
+    assert Message.from_mq(mq.encode({"Format": "MQSTR   ", "CodedCharSetId": 1047}, {}, b"\xc1")).body == b"\xc1"
+    assert Message.from_mq(mq.encode({}, {})).body is None
+
+
+def test_what_mq_has_no_place_for() -> None:
+    """An identifier of another provider and half a surrogate pair are errors of ours; bytes are no property of JMS."""
+    for message in (Message(headers={"JMSMessageID": "ID:1"}), Message({"a": "\ud800"}), Message({"a$": 1})):
+        try:
+            message.to_mq()
+        except ArgumentError:
+            continue
+        assert message.get("a$") == 1
+    raw = mq.encode({"CorrelId": b"\1" * 24}, {"a": b"bytes", "b": 1, "shop.x": 5})
+    read = Message.from_mq(raw)
+    assert (read["b"], read["JMSCorrelationID"]) == (1, f"ID:{'01' * 24}")
+    assert not {"a", "shop.x", "Root.MQMD.Report", "JMS_IBM_MQMD_Report"} & {*read}
+    with pytest.raises(DecodeError):
+        Message.from_mq(b"no message")
+
+
+def test_read_from_mq_it_is_selected_like_the_bytes() -> None:
+    """A message read from IBM MQ is selected as its bytes are, by what JMS has names for."""
+    pytest.importorskip("hypothesis")
+    from hypothesis import given
+    from strategies import cases
+
+    @given(cases("IBM_JMS"))
+    def holds(case: Any) -> None:
+        text, typed = case
+        values = {
+            name: value
+            for name, value in message_of(typed).items()
+            if not name.startswith("JMS") and not isinstance(value, bytes)
+            if not (isinstance(value, str) and any("\ud800" <= point <= "\udfff" or point < " " for point in value))
+        }
+        message = Message(values, headers={"JMSPriority": 7, "JMSType": "a"})
+        raw = message.to_mq()
+        matcher = mqsel.compile(text, dialect=mqsel.IBM_JMS)
+        want = matcher.matches(dict(message))
+
+        assert matcher.matches(message) == want
+        assert matcher.matches(Message.from_mq(raw)) == want
+        assert bool(list(matcher.filter([raw], format="mq"))) == want
+
+    holds()
