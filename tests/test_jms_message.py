@@ -11,7 +11,7 @@ import pytest
 from conftest import message_of
 
 import mqsel
-from mqsel.errors import ArgumentError, DecodeError, MessageNotWriteable, PropertyTypeError
+from mqsel.errors import ArgumentError, DecodeError, MessageNotWriteable, PropertyTypeError, SelectorError
 from mqsel.formats import mq
 from mqsel.selection import Message, Queue
 from mqsel.values import CLASS_NAMES, Float32, Int8, Int16, Int32
@@ -249,6 +249,94 @@ def test_equality() -> None:
     assert repr(Message({"a": 1})) == "<mqsel.selection.Message JMSDeliveryMode='PERSISTENT', JMSPriority=4, a=1>"
     with pytest.raises(ArgumentError, match="body is a Python int"):
         Message(body=5)  # type: ignore[arg-type]
+
+
+# What the page says, with its own examples: selector, message, and the truth value or the kind of error.
+PAGE = {
+    "only-true": ("a = 1", {}, "UNKNOWN"),
+    "left-to-right": ("b OR missing + 1 > 0", {"b": True}, "TRUE"),
+    "left-to-right.the-other-way": ("missing + 1 > 0 OR b", {"b": True}, "FALSE"),
+    "parentheses": ("a * (b + c) = 10 AND a * b + c = 8", {"a": 2, "b": 3, "c": 2}, "TRUE"),
+    "keyword-case": ("a is not Null aNd nOt b", {"a": 1, "b": False}, "TRUE"),
+    "string": ("a = 'literal' AND b = 'literal''s'", {"a": "literal", "b": "literal's"}, "TRUE"),
+    "string.unicode": ("a = '\u00e9\u4e2d'", {"a": "\u00e9\u4e2d"}, "TRUE"),
+    "exact": ("a = 57 AND b = -957 AND c = +62", {"a": 57, "b": -957, "c": 62}, "TRUE"),
+    "exact.long": ("a = 9223372036854775807 AND b = -9223372036854775808", {"a": 2**63 - 1, "b": -(2**63)}, "TRUE"),
+    "exact.beyond": ("a = 9223372036854775808", {}, "SelectorSyntaxError"),
+    "approximate": ("a = 7E3 AND b = -57.9E2 AND c = 7.", {"a": 7000.0, "b": -5790.0, "c": 7}, "TRUE"),
+    "approximate.decimal": ("a = -95.7 AND b = +6.2", {"a": -95.7, "b": 6.2}, "TRUE"),
+    "boolean": ("a = TRUE AND b = FALSE", {"a": True, "b": False}, "TRUE"),
+    "identifier": ("_a$1 = 1 AND \u00e9\u4e2d = 2", {"_a$1": 1, "\u00e9\u4e2d": 2}, "TRUE"),
+    "identifier.case": ("Color = 1", {"color": 1}, "UNKNOWN"),
+    "identifier.null": ("NULL = 1", {}, "SelectorSyntaxError"),
+    "identifier.keyword": ("between = 1", {}, "SelectorSyntaxError"),
+    "identifier.digit": ("1a = 1", {}, "SelectorSyntaxError"),
+    "header": (
+        "JMSPriority > 4 AND JMSType = 'car' AND JMSTimestamp > 0",
+        {"JMSPriority": 5, "JMSType": "car"},
+        "UNKNOWN",
+    ),
+    "header.others": ("JMSReplyTo IS NULL", {}, "SelectorSyntaxError"),
+    "header.null": ("JMSMessageID IS NULL AND JMSTimestamp IS NULL AND JMSCorrelationID IS NULL", {}, "TRUE"),
+    "header.jmsx": ("JMSXGroupID = 'g' AND JMS_IBM_Format = 'f'", {"JMSXGroupID": "g", "JMS_IBM_Format": "f"}, "TRUE"),
+    "missing": ("a IS NULL AND b = 1", {"b": 1}, "TRUE"),
+    "white-space": ("a \t=\f1\r\nAND\nb = 2", {"a": 1, "b": 2}, "TRUE"),
+    "white-space.other": ("a\u00a0= 1", {}, "SelectorSyntaxError"),
+    "precedence.logic": ("NOT a OR b AND c", {"a": True, "b": True, "c": True}, "TRUE"),
+    "comparison": ("a >= 1 AND a > 0 AND a < 2 AND a <= 1 AND a <> 3", {"a": 1}, "TRUE"),
+    "comparison.numbers": ("a = 1.0 AND b = 1", {"a": 1, "b": 1.0}, "TRUE"),
+    "comparison.types": ("a = 5 OR b = 1", {"a": "5", "b": 1}, "FALSE"),
+    "comparison.types.negated": ("NOT (a = 5)", {"a": "5"}, "FALSE"),
+    "comparison.strings": ("a > 'x'", {}, "SelectorTypeError"),
+    "comparison.booleans": ("a < TRUE", {}, "SelectorTypeError"),
+    "comparison.characters": ("a = 'abc' OR a = 'ABC'", {"a": "Abc"}, "FALSE"),
+    "arithmetic": ("-a + b * c / d - 1 = 4 AND +a = 1", {"a": 1, "b": 4, "c": 3, "d": 2}, "TRUE"),
+    "arithmetic.null": ("NOT (missing + 1 > 0)", {}, "FALSE"),
+    "arithmetic.promotion": ("a / 2 = 3 AND a / 2.0 = 3.5 AND b + b = 254", {"a": 7, "b": Int8(127)}, "TRUE"),
+    "between": ("Age BETWEEN 15 and 19 AND NOT Age NOT BETWEEN 15 and 19", {"Age": 19}, "TRUE"),
+    "between.outside": ("Age NOT BETWEEN 15 and 19 AND NOT Age BETWEEN 15 and 19", {"Age": 20}, "TRUE"),
+    "between.null": ("a BETWEEN 1 AND missing", {"a": 1}, "FALSE"),
+    "between.not.null": ("a NOT BETWEEN 1 AND missing", {"a": 1}, "TRUE"),
+    "in": ("Country IN ('UK', 'US', 'France')", {"Country": "UK"}, "TRUE"),
+    "in.others": ("Country IN ('UK', 'US', 'France')", {"Country": "Peru"}, "FALSE"),
+    "in.not": ("Country NOT IN ('UK', 'US', 'France')", {"Country": "UK"}, "FALSE"),
+    "in.not.others": ("Country NOT IN ('UK', 'US', 'France')", {"Country": "Peru"}, "TRUE"),
+    "in.null": ("Country IN ('UK') OR Country NOT IN ('UK')", {}, "UNKNOWN"),
+    "like": ("a LIKE '12%3' AND b LIKE '12%3' AND NOT c LIKE '12%3'", {"a": "123", "b": "12993", "c": "1234"}, "TRUE"),
+    "like.one": ("a LIKE 'l_se' AND NOT b LIKE 'l_se'", {"a": "lose", "b": "loose"}, "TRUE"),
+    "like.escape": (r"a LIKE '\_%' ESCAPE '\' AND NOT b LIKE '\_%' ESCAPE '\'", {"a": "_foo", "b": "bar"}, "TRUE"),
+    "like.not": ("NOT a NOT LIKE '12%3' AND c NOT LIKE '12%3'", {"a": "12993", "c": "1234"}, "TRUE"),
+    "like.null": ("a LIKE 'x' OR a NOT LIKE 'x'", {}, "UNKNOWN"),
+    "is-null": ("a IS NULL AND JMSType IS NULL AND NOT b IS NULL", {"b": 1}, "TRUE"),
+    "is-not-null": ("b IS NOT NULL AND JMSType IS NOT NULL AND NOT a IS NOT NULL", {"b": 1, "JMSType": "t"}, "TRUE"),
+    "example": (
+        "JMSType = 'car' AND color = 'blue' AND weight > 2500",
+        {"JMSType": "car", "color": "blue", "weight": 3000},
+        "TRUE",
+    ),
+    "unknown": ("NOT (missing = 1)", {}, "UNKNOWN"),
+    "no-decimals": ("a = 0.1", {"a": Float32(0.1)}, "FALSE"),
+    "no-comments": ("a = 1 /* one */", {}, "SelectorSyntaxError"),
+    "no-body": ("body IS NOT NULL", {}, "FALSE"),
+}
+
+
+@pytest.mark.parametrize("row", PAGE)
+def test_message_selectors_in_jms(row: str) -> None:
+    """*IBM MQ 9.4, Message selectors in JMS*: each sentence about the language, under IBM_JMS."""
+    text, values, want = PAGE[row]
+    if want.startswith("Selector"):
+        with pytest.raises(SelectorError) as caught:
+            mqsel.compile(text, dialect=mqsel.IBM_JMS)
+        assert type(caught.value).__name__ == want
+        return
+    message = Message(
+        {name: value for name, value in values.items() if not name.startswith("JMS")},
+        headers={name: value for name, value in values.items() if name.startswith("JMS")},
+        body="a body",
+    )
+
+    assert str(mqsel.compile(text, dialect=mqsel.IBM_JMS).evaluate(message)) == want
 
 
 def test_to_mq_and_back() -> None:

@@ -9,6 +9,7 @@ import random
 import re
 import threading
 import warnings
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -31,6 +32,7 @@ from mqsel.selection import (
 )
 from mqsel.selection.selectors import combine
 
+FILES = ("test_selection.py", "test_jms_message.py")
 NONE, STANDARD, EXTENDED = SelectionType
 JSON = b'{"order": [{"quantity": 7, "name": "bolt"}]}'
 
@@ -626,3 +628,21 @@ def test_threads() -> None:
         range(1200)
     )
     assert len(topic.subscriptions()[0].queue) == 1200
+
+
+# ---- the table of sentences --------------------------------------------------------------------------------------
+
+
+def test_every_sentence_has_its_test() -> None:
+    """The tests that the README names for each sentence exist, and it names every row about the language."""
+    readme = (Path(mqsel.__file__).parent / "selection" / "README.md").read_text(encoding="utf-8")
+    _, _, table = readme.partition("## \u00a78")
+    rows = [line for line in table.splitlines() if line.startswith("| ") and not line.endswith("| test |")]
+    sources = [Path(__file__).with_name(name).read_text(encoding="utf-8") for name in FILES]
+    tests = {found for source in sources for found in re.findall(r"^def (test_\w+)", source, re.MULTILINE)}
+    page = set(re.findall(r'^    "([a-z.-]+)": \(', sources[1], re.MULTILINE))
+    named = [re.findall(r"`\[([\w.-]+)\]`|`(test_\w+)`", row.rpartition(" | ")[2]) for row in rows]
+
+    assert named and all(named)
+    assert {name for names in named for _, name in names if name} <= tests
+    assert {row for names in named for row, _ in names if row} == page

@@ -11,7 +11,7 @@ import threading
 from array import array
 from bisect import bisect_left
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from operator import index
 from typing import Any, NamedTuple
 
@@ -191,8 +191,10 @@ class _Level:
                 if self.items[place] is not None:
                     yield place
         else:
-            ahead = iter(self.reads)
-            ahead.__setstate__(self.first)  # type: ignore[attr-defined] # goes on from there
+            ahead: Iterable[Any] = self.reads
+            if self.first:  # a list is read quicker, but from its beginning only
+                ahead = iter(self.reads)
+                ahead.__setstate__(self.first)  # type: ignore[attr-defined]
             selection = matcher.filter(ahead)
             for read in selection:
                 if read is not _HOLE and read is not _UNSELECTABLE:
