@@ -91,6 +91,8 @@ def encode(
         raise ArgumentError(f"the MQMD has no field {min(map(str, unknown))!r} to set")
     mqmd, properties = _parted(mqmd, properties)
     fields |= {"Encoding": encoding, "CodedCharSetId": ccsid, **mqmd, "Version": version}
+    for field in layout.MQMD:  # a header takes over those that describe the body, as they are
+        _field("MQMD", field, fields[field.name], order, ccsid)
     chain: list[bytes] = []
     following = (fields["Encoding"], fields["CodedCharSetId"], fields["Format"])
     if properties:
