@@ -392,10 +392,21 @@ def test_what_mq_has_no_place_for() -> None:
         except ArgumentError:
             continue
         assert message.get("a$") == 1
+    for headers in (
+        {"JMSXDeliveryCount": "x"},
+        {"JMS_IBM_Report_COA": "x"},
+        {"JMS_IBM_Character_Set": "x"},
+        {"JMS_IBM_Format": "x" * 9},
+    ):
+        with pytest.raises(ArgumentError):
+            Message({"a": 1}, headers=headers).to_mq()
+    with pytest.raises(ArgumentError, match="the body has half a surrogate pair"):
+        Message(body="\ud800").to_mq()
     raw = mq.encode({"CorrelId": b"\1" * 24}, {"a": b"bytes", "b": 1, "shop.x": 5})
     read = Message.from_mq(raw)
     assert (read["b"], read["JMSCorrelationID"]) == (1, f"ID:{'01' * 24}")
     assert not {"a", "shop.x", "Root.MQMD.Report", "JMS_IBM_MQMD_Report"} & {*read}
+    assert Message.from_mq(raw[364:])["b"] == 1
     with pytest.raises(DecodeError):
         Message.from_mq(b"no message")
 

@@ -581,6 +581,42 @@ def test_no_selector(selector: Any) -> None:
             call(selector)
 
 
+def test_bad_arguments() -> None:
+    """Whatever else is wrong is one error of ours, where it is first used."""
+    for call in (
+        lambda: Queue(complexity=5).count("a = 1"),  # type: ignore[arg-type]
+        lambda: Queue("JMS").count("a = 1"),  # type: ignore[arg-type]
+        lambda: Topic(providers=[5]).subscribe("s", "a =="),  # type: ignore[list-item]
+        lambda: Topic().subscribe(["s"]),  # type: ignore[arg-type]
+        lambda: Topic().resume(["s"]),  # type: ignore[arg-type]
+    ):
+        with pytest.raises((errors.ArgumentError, errors.SubscriptionError)):
+            call()
+
+
+@pytest.mark.parametrize(
+    "text", ["$" + ".a" * 100_000, "$" + ".a" * 5000, "$" + "[?(@" * 2000, "$[?" + "!" * 5000 + "@]"]
+)
+def test_a_path_that_takes_the_stack(text: str) -> None:
+    """A path as long as a selection string may be, and one longer, end in an error, not the process."""
+    pytest.importorskip("jsonpath")
+    topic = Topic(providers=[JSONPath()])
+    try:
+        topic.subscribe("s", text)
+    except errors.SelectorError:
+        return
+    assert reason_of(topic.publish, Message(body=JSON.decode())) == MQRC.MQRC_CONTENT_ERROR
+
+
+def test_a_view_is_copied() -> None:
+    """Bytes that may change are kept as they were put."""
+    raw = bytearray(mq.encode({}, {"a": 1}))
+    queue = full(memoryview(raw))
+    raw[:] = bytes(len(raw))
+
+    assert pickle.loads(pickle.dumps(queue)).get("a = 1")[:4] == b"MD  "
+
+
 def test_pickled() -> None:
     """A queue and a topic survive pickling with all that is in them."""
     raw = mq.encode({"Priority": 2}, {"a": 1})

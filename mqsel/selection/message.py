@@ -245,6 +245,8 @@ class Message(Mapping[str, Any]):
                 place, _, field = path.partition("/")
                 if place not in ("MQMD", "body") or value is None:
                     continue
+                if conversion in _NUMERIC and not isinstance(value, int):
+                    raise ArgumentError(f"{name} is {shortened(value)}: expected an integer or a boolean")
                 if conversion == "identifier" and (shown := _IDENTIFIER.fullmatch(value)):
                     fields[field] = bytes.fromhex(shown[1])
                 elif conversion == "persistence":
@@ -261,7 +263,10 @@ class Message(Mapping[str, Any]):
                     fields[field] = value
                 elif len(sources) == 1:
                     raise ArgumentError(f"{name} is {shortened(value)}: expected ID: and 48 hexadecimal digits")
-        body = self._body.encode() if isinstance(self._body, str) else self._body or b""
+        try:
+            body = self._body.encode() if isinstance(self._body, str) else self._body or b""
+        except UnicodeEncodeError as error:
+            raise ArgumentError("the body has half a surrogate pair: UTF-8 cannot hold it") from error
         return mq.encode(fields, carried, body)
 
     @staticmethod
@@ -279,7 +284,7 @@ class Message(Mapping[str, Any]):
             if not isinstance(value, bytes) and "." not in name and not name.startswith(DESCRIPTOR)
             if value is not None or name not in HEADERS
         }
-        if isinstance(body, bytes) and found["JMS_IBM_Format"] == "MQSTR   ":
+        if isinstance(body, bytes) and found.get("JMS_IBM_Format") == "MQSTR   ":
             with contextlib.suppress(LookupError):  # no codec: the body stays as it is
                 body = body.decode(found.get("JMS_IBM_Character_Set") or "", "replace")
         return _received(values, body)
@@ -292,6 +297,7 @@ def _received(values: dict[str, Any], body: str | bytes | None) -> Message:
 
 
 _IDENTIFIER = re.compile(r"ID:([0-9A-Fa-f]{48})")
+_NUMERIC = ("plus one", "is positive", "bits", "has bits")
 _CCSIDS = {name: number for number, name in CHARACTER_SETS.items()}
 
 

@@ -11,7 +11,9 @@ from collections.abc import Callable
 from typing import Any
 
 from mqsel import formats
-from mqsel.errors import MQRC, DecodeError, MqselError, SelectorSyntaxError, shortened_line
+from mqsel.errors import MQRC, DecodeError, MqselError, SelectorLimitError, SelectorSyntaxError, shortened_line
+
+MAX_LENGTH = 10_240  # MQ_SELECTOR_LENGTH
 
 
 class JSONPath:
@@ -24,8 +26,8 @@ class JSONPath:
         except ImportError as error:
             raise _not_installed("JSONPath", "python-jsonpath") from error
         try:
-            path = JSONPathEnvironment(strict=True).compile(text)
-        except JSONPathError as error:
+            path = JSONPathEnvironment(strict=True).compile(_short(text))
+        except (JSONPathError, RecursionError) as error:
             raise _no_path(text, "JSONPath", error) from error
 
         def test(message: Any) -> bool:
@@ -56,7 +58,7 @@ class XPath:
         # No entities, no network, no documents of enormous depth or size.
         parser_options = {"resolve_entities": False, "no_network": True, "huge_tree": False}
         try:
-            expression = etree.XPath(text)
+            expression = etree.XPath(_short(text))
             expression(etree.Element("any"))  # names unknown functions and variables, which compiling does not
         except (etree.XPathError, ValueError) as error:
             raise _no_path(text, "XPath", error) from error
@@ -65,7 +67,7 @@ class XPath:
             body = body_of(message)
             if not body or not _is_xml(body):
                 return False
-            data = body.encode() if isinstance(body, str) else body
+            data = body.encode("utf-8", "surrogatepass") if isinstance(body, str) else body
             # The encoding that a text declares was true of its bytes, before somebody decoded it.
             encoding = "utf-8" if isinstance(body, str) else None
             try:
@@ -80,6 +82,14 @@ class XPath:
             return found == found and bool(found)  # noqa: PLR0124 (NaN is not)
 
         return test
+
+
+def _short(text: str) -> str:
+    """Refuse what is longer than a selection string: a path of 100,000 steps takes the stack, and the process."""
+    if len(text) > MAX_LENGTH:
+        message = f"the text has {len(text)} characters: a provider takes {MAX_LENGTH}"
+        raise SelectorLimitError(message, selector=text, reason=MQRC.MQRC_SELECTION_STRING_ERROR)
+    return text
 
 
 def body_of(message: Any) -> str | bytes | None:

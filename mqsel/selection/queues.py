@@ -81,6 +81,7 @@ def arrived(message: Any, dialect: Dialect) -> Arrived:
                 Record((name,), (value,))  # its errors are those of a selector that reads the property
     else:
         read = properties(message)
+        message = bytes(message)  # of its own: a view may change, and cannot be pickled
         selectable = decoder("mq", compile("", dialect=dialect))(message) is not False
     given = read.get("JMSPriority")
     try:

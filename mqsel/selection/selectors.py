@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from enum import IntEnum
 from typing import Any, NamedTuple, Protocol
 
-from mqsel.errors import MQRC, SelectorError, SelectorLimitError
+from mqsel.errors import MQRC, ArgumentError, SelectorError, SelectorLimitError, type_name
 from mqsel.language.checker import MAX_TESTS, check, remark
 from mqsel.language.dialect import IBM_MQ, Dialect
 from mqsel.language.nodes import And, Not, Or, children
@@ -94,12 +94,16 @@ def present(
     Raises: SelectorError: neither; the error of the selector language, which tells more than "no provider".
         SelectorLimitError: *complexity* refuses it.
     """
+    if complexity is not None and not isinstance(complexity, Complexity):
+        raise ArgumentError(f"complexity is a Complexity or None, found a Python {type_name(complexity)}")
     try:
         matcher = compile(text, dialect=dialect, for_subscription=for_subscription)
     except SelectorError as error:
         if error.reason not in (MQRC.MQRC_SELECTOR_SYNTAX_ERROR, MQRC.MQRC_SELECTION_NOT_AVAILABLE):
             raise
         for provider in providers:
+            if not callable(getattr(provider, "compile", None)):
+                raise ArgumentError(f"a provider has a method compile: found a Python {type_name(provider)}") from None
             try:
                 return Presented(SelectionType.EXTENDED, None, provider.compile(text))
             except SelectorError:

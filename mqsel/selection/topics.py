@@ -9,7 +9,7 @@ import threading
 from collections.abc import Iterable
 from typing import Any
 
-from mqsel.errors import MQRC, SelectorNotAlterable, SubscriptionError, shortened
+from mqsel.errors import MQRC, ArgumentError, SelectorNotAlterable, SubscriptionError, shortened, type_name
 from mqsel.language.dialect import IBM_MQ, Dialect
 from mqsel.selection.queues import Arrived, Queue, arrived
 from mqsel.selection.selectors import PROTECTION, Complexity, Presented, Provider, SelectionType, present, same_selector
@@ -64,6 +64,8 @@ class Topic:
         Raises: SelectorError: the selector is none, and no provider takes it (2551), can never select (2504), or is too
             complex. SubscriptionError: there is one of that name (2432).
         """
+        if not isinstance(name, str):
+            raise ArgumentError(f"the name of a subscription is a str, found a Python {type_name(name)}")
         presented = self._present(selector)
         with self._lock:
             if name in self._subscriptions:
@@ -159,7 +161,7 @@ class Topic:
         )
 
     def _known(self, name: str) -> Subscription:
-        if name not in self._subscriptions:
+        if not isinstance(name, str) or name not in self._subscriptions:
             raise SubscriptionError(f"there is no subscription {shortened(name)}", reason=MQRC.MQRC_NO_SUBSCRIPTION)
         return self._subscriptions[name]
 
