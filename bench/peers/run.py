@@ -16,6 +16,7 @@ import gzip
 import importlib.metadata
 import json
 import logging
+import os
 import shutil
 import statistics
 import subprocess
@@ -33,7 +34,7 @@ from mqsel.language.parser import parse
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 BUILD = ROOT / "build" / "peers"
-CLASS_PATH = f"{BUILD}/classes:{BUILD}/lib/*"
+CLASS_PATH = f"{BUILD / 'classes'}{os.pathsep}{BUILD / 'lib'}/*"
 WORKLOADS = ROOT.parent / "shared" / "workloads"
 CYCLED = 2_000  # messages that stay in cache
 
@@ -190,14 +191,15 @@ def build(source: Path = HERE / "SelectorBench.java") -> str | None:
     pom, jars = HERE / "pom.xml", BUILD / "lib"
     classes, fetched = BUILD / "classes" / f"{source.stem}.class", BUILD / "lib" / "fetched"
     fresh = fetched.exists() and fetched.stat().st_mtime > pom.stat().st_mtime
-    if not fresh and shutil.which("mvn") is None:
+    maven = shutil.which("mvn")
+    if not fresh and maven is None:
         missing.append("mvn")
     if missing:
         return f"{', '.join(missing)} not installed"
     if not fresh:
         shutil.rmtree(jars, ignore_errors=True)
         goal = ["dependency:copy-dependencies", f"-DoutputDirectory={jars}"]
-        if subprocess.run(["mvn", "-q", "-B", "-f", str(pom), *goal], capture_output=True, check=False).returncode:
+        if subprocess.run([str(maven), "-q", "-B", "-f", str(pom), *goal], capture_output=True, check=False).returncode:
             return "Maven cannot get the jars"
         fetched.touch()
     if not classes.exists() or classes.stat().st_mtime < max(source.stat().st_mtime, fetched.stat().st_mtime):
