@@ -37,10 +37,14 @@ ARTEMIS = {"lazy": "AND that stands under no NOT stops at UNKNOWN, and what fail
 BROKERS = {"activemq": frozenset({**BOTH, **CLASSIC}), "artemis": frozenset({**BOTH, **ARTEMIS})}
 
 # What a selector has that the brokers refuse, and JMS allows. Beside these: NOT, which binds to what stands left in an
-# order, BETWEEN, IN or arithmetic ("not"); an escape above U+FFFF, which is two characters in Java ("astral").
+# order, BETWEEN or IN, or to what is no condition ("not"); an escape above U+FFFF, two characters to Java ("astral").
 REFUSED = {
     "suffix": (r"[0-9.][fFdD]\b", "F and D behind a number"),
     "long": (r"(?<![\w.])0(?:[xX][0-9a-fA-F]+|[0-7]*)[lL]", "L behind a hexadecimal or octal number, 0 too"),
+    "least": (
+        r"-\s*0(?:[xX]0*8000000000000000|0*1000000000000000000000)(?![\da-fA-F])",
+        "the least long, not in decimal",
+    ),
     "letters": (r"[^\x00-\x7f]", "letters beyond ASCII in names"),
 }
 _NARROW = ("int8", "int16")
@@ -87,7 +91,7 @@ def refusal(text: str) -> list[str]:
     for node in nodes.walk(tree):
         ordering = isinstance(node, nodes.Comparison) and node.operator not in ("=", "<>")
         below = nodes.children(node)[:1]
-        if isinstance(node, (nodes.Between, nodes.In, nodes.Arithmetic)) or ordering:
+        if isinstance(node, (nodes.Between, nodes.In)) or ordering:
             found += ["not" for operand in below if isinstance(operand, nodes.Not)]
         if isinstance(node, nodes.Not) and not _is_boolean(below[0]):
             found += ["not" for operand in below if isinstance(operand, (nodes.Literal, nodes.Sign, nodes.Arithmetic))]
