@@ -154,11 +154,11 @@ class _Level:
         for known, identifier in zip(self.known, item.identifiers, strict=True):
             if identifier is None:
                 continue
-            others = known[identifier]
+            others = known.pop(identifier)
             if isinstance(others, OrderedDict):
                 del others[number]
-            if not isinstance(others, OrderedDict) or not others:
-                del known[identifier]
+                if others:
+                    known[identifier] = others
         self.items[place], self.reads[place] = None, _HOLE
         self.holes += 1
         while self.first < len(self.items) and self.items[self.first] is None:
@@ -184,8 +184,7 @@ class _Level:
             numbers = self.known[wanted[0]].get(wanted[1], ())
             for number in (numbers,) if isinstance(numbers, int) else numbers:
                 place = self.place_of(number)
-                read = self.reads[place]
-                if matcher is None or (read is not _UNSELECTABLE and matcher.matches(read)):
+                if matcher is None or (self.reads[place] is not _UNSELECTABLE and matcher.matches(self.reads[place])):
                     yield place
         elif matcher is None:
             for place in range(self.first, len(self.items)):
