@@ -140,8 +140,16 @@ def test_types_given() -> None:
     for arguments in wrong:
         with pytest.raises(ArgumentError):
             message.set(*arguments)
-    with pytest.raises(ArgumentError, match="type is"):
-        message.read("a", "bytes")
+    for kind in ("bytes", []):
+        with pytest.raises(ArgumentError, match="type is"):
+            message.read("a", kind)  # type: ignore[arg-type]
+    for arguments in ({"properties": [1]}, {"headers": 5}, {"body": 5}, {"properties": {(): 1}}, {"headers": {(): 1}}):
+        with pytest.raises(ArgumentError):
+            Message(**arguments)
+    with pytest.raises(ArgumentError):
+        message.set_header([], 1)  # type: ignore[arg-type]
+    with pytest.raises(PropertyTypeError):
+        message.read([], "int8")  # type: ignore[arg-type]
 
 
 def test_null() -> None:

@@ -92,6 +92,9 @@ class Message(Mapping[str, Any]):
     ) -> None:
         if not isinstance(body, (str, bytes, type(None))):
             raise ArgumentError(f"body is a Python {type(body).__name__}: expected str, bytes or None")
+        for what, given in (("properties", properties), ("headers", headers)):
+            if not isinstance(given, (Mapping, type(None))):
+                raise ArgumentError(f"{what} is a Python {type(given).__name__}: expected a mapping")
         self._values: dict[str, Any] = dict(_DEFAULTS)
         self._writable = True
         self._body = body
@@ -101,7 +104,7 @@ class Message(Mapping[str, Any]):
             elif isinstance(name, str) and name.startswith(("JMSX", "JMS_")) and _is_name(name):
                 self._values[name] = _typed(name, value, _CLIENT_JMSX.get(name))
             else:
-                raise ArgumentError(f"{shortened(name)} is no header field", hint=f"these are: {', '.join(HEADERS)}")
+                raise _no_header(name)
         for name, value in (properties or {}).items():
             self.set(name, value)
 
@@ -173,14 +176,14 @@ class Message(Mapping[str, Any]):
 
     def set_header(self, name: str, value: Any) -> None:
         """Set a header field; None takes it away. Header fields stay writable when a message was received."""
-        if name not in HEADERS:
-            raise ArgumentError(f"{shortened(name)} is no header field", hint=f"these are: {', '.join(HEADERS)}")
+        if not isinstance(name, str) or name not in HEADERS:
+            raise _no_header(name)
         value = _typed(name, value, HEADERS[name])
         if value is None:
             self._values.pop(name, None)
             return
         if name == "JMSPriority" and not 0 <= value <= 9:
-            raise ArgumentError(f"JMSPriority is {value}: expected 0 to 9")
+            raise no_priority(value)
         if name == "JMSDeliveryMode" and value not in _MODES:
             raise ArgumentError(f"JMSDeliveryMode is {value!r}: expected 'PERSISTENT' or 'NON_PERSISTENT'")
         if name == "JMSMessageID" and not value.startswith("ID:"):
@@ -195,9 +198,8 @@ class Message(Mapping[str, Any]):
 
         Raises: PropertyTypeError: the table has no such conversion, or the text is no such value.
         """
-        if type not in _CLASSES:
-            raise ArgumentError(f"type is {shortened(type)}: expected one of {', '.join(_CLASSES)}")
-        value: Any = self._values.get(name)
+        type = _known(type)  # noqa: A001 (as elsewhere)
+        value: Any = self._values.get(name) if isinstance(name, str) else None
         found = CLASS_NAMES[value.__class__]
         if value is None and type in ("string", "boolean"):
             return None if type == "string" else False
@@ -312,24 +314,34 @@ def _is_name(name: str) -> bool:
 
 def _typed(name: str, value: Any, kind: str | None) -> Any:
     """Give *value* the class of its type: the one it is, or *kind*."""
-    found = CLASS_NAMES.get(type(value))
-    if found == "null":
+    if value is None:
         return None
-    if kind is None:
-        kind = found
-    elif kind not in _CLASSES:
-        raise ArgumentError(f"type is {shortened(kind)}: expected one of {', '.join(_CLASSES)}")
-    fits: Any = {"boolean": bool, "string": str, "float32": (int, float), "float64": (int, float)}.get(kind or "", int)
-    if kind not in _CLASSES or not isinstance(value, fits) or (isinstance(value, bool) and kind != "boolean"):
-        wanted = "bool, int, float, str or None" if kind is None or kind not in _CLASSES else kind
+    found = CLASS_NAMES.get(type(value), "") if kind is None else _known(kind)
+    fits: Any = {"boolean": bool, "string": str, "float32": (int, float), "float64": (int, float)}.get(found, int)
+    given = None
+    if found in _CLASSES and isinstance(value, fits) and (found == "boolean" or not isinstance(value, bool)):
+        with contextlib.suppress(ArgumentError, OverflowError):
+            given = _CLASSES[found](value)
+    if given is None or (found == "int64" and not -(1 << 63) <= given < 1 << 63):
+        wanted = kind or "bool, int of 64 bits, float, str or None"
         raise ArgumentError(f"property {quoted(name)} is {shortened(value)}: expected {wanted}")
-    try:
-        given = _CLASSES[kind](value)
-    except OverflowError as error:
-        raise ArgumentError(f"property {quoted(name)} is {shortened(value)}: expected {kind}") from error
-    if kind == "int64" and not -(1 << 63) <= given < 1 << 63:
-        raise ArgumentError(f"property {quoted(name)} is {shortened(value)}: expected {kind}")
     return given
+
+
+def _known(kind: Any) -> str:
+    if not isinstance(kind, str) or kind not in _CLASSES:
+        raise ArgumentError(f"type is {shortened(kind)}: expected one of {', '.join(_CLASSES)}")
+    return kind
+
+
+def _no_header(name: Any) -> ArgumentError:
+    """Word the error of a name that no header field has."""
+    return ArgumentError(f"{shortened(name)} is no header field", hint=f"these are: {', '.join(HEADERS)}")
+
+
+def no_priority(found: Any) -> ArgumentError:
+    """Word the error of a priority that is none."""
+    return ArgumentError(f"JMSPriority is {shortened(found)}: expected 0 to 9")
 
 
 def _text(value: Any, kind: str) -> str:

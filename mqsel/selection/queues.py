@@ -20,7 +20,7 @@ from mqsel.formats import decoder, properties
 from mqsel.language.dialect import IBM_MQ, Dialect
 from mqsel.machine._vm import Record
 from mqsel.matcher import Matcher, compile  # noqa: A004 (as it is called outside)
-from mqsel.selection.message import Message
+from mqsel.selection.message import Message, no_priority
 from mqsel.selection.selectors import PROTECTION, Complexity, SelectionType, present
 from mqsel.values import CLASS_NAMES
 
@@ -89,7 +89,7 @@ def arrived(message: Any, dialect: Dialect) -> Arrived:
     except TypeError:
         priority = -1
     if not 0 <= priority <= 9 or isinstance(given, bool):
-        raise ArgumentError(f"JMSPriority is {given!r}: expected 0 to 9")
+        raise no_priority(given)
     return Arrived(message, read, selectable, priority, tuple([_identifier(read, option) for option in _IDENTIFIERS]))
 
 
