@@ -1,6 +1,6 @@
 """The straight line from text to matcher, and the matcher people hold.
 
-The only room that knows the whole pipeline. A matcher travels as its verified program: nothing is parsed again on the
+The only module that knows the whole pipeline. A matcher travels as its verified program: nothing is parsed again on the
 other side.
 """
 

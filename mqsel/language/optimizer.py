@@ -3,7 +3,7 @@
 Each rule states the law it uses in the logic of language §1, where ``x OR NOT x`` is not TRUE and an ERR that is
 evaluated ends everything. A rule may drop what is never evaluated, never what is. Every part of the tree is looked at
 once, however deep it stands: NOTs are counted on the way down and the chains are built on the way up. Removable:
-``compile(..., optimize=False)`` skips this room.
+``compile(..., optimize=False)`` skips this module.
 """
 
 from __future__ import annotations

@@ -17,12 +17,12 @@ from typing import Any
 from mqsel import formats
 from mqsel.errors import ArgumentError, MessageNotWriteable, PropertyTypeError, SelectorError, quoted, shortened
 from mqsel.formats import mq
-from mqsel.formats.jms import DESCRIPTOR
 from mqsel.formats.jms import JMS as SOURCES
 from mqsel.formats.mqmd import CHARACTER_SETS
 from mqsel.language.dialect import JMS
 from mqsel.language.nodes import Identifier, IsNull
 from mqsel.language.parser import parse
+from mqsel.names import JMS_DESCRIPTOR
 from mqsel.selection.providers import body_of
 from mqsel.values import CLASS_NAMES, Float32, Int8, Int16, Int32
 
@@ -283,7 +283,7 @@ class Message(Mapping[str, Any]):
         values = {
             name: value
             for name, value in found.items()
-            if not isinstance(value, bytes) and "." not in name and not name.startswith(DESCRIPTOR)
+            if not isinstance(value, bytes) and "." not in name and not name.startswith(JMS_DESCRIPTOR)
             if value is not None or name not in HEADERS
         }
         if isinstance(body, bytes) and found.get("JMS_IBM_Format") == "MQSTR   ":

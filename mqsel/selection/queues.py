@@ -16,9 +16,9 @@ from operator import index
 from typing import Any, NamedTuple
 
 from mqsel.errors import MQRC, ArgumentError, NoMessageAvailable, shortened
-from mqsel.formats import decoder, properties
-from mqsel.language.dialect import IBM_MQ, Dialect
-from mqsel.machine._vm import Record
+from mqsel.formats import properties
+from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
+from mqsel.machine._values import Record
 from mqsel.matcher import Matcher, compile  # noqa: A004 (as it is called outside)
 from mqsel.selection.message import Message, no_priority
 from mqsel.selection.selectors import PROTECTION, Complexity, SelectionType, present
@@ -82,7 +82,7 @@ def arrived(message: Any, dialect: Dialect) -> Arrived:
     else:
         read = properties(message)
         message = bytes(message)  # of its own: a view may change, and cannot be pickled
-        selectable = decoder("mq", compile("", dialect=dialect))(message) is not False
+        selectable = compile("", dialect=dialect).decoder("mq")(message) is not False
     given = read.get("JMSPriority")
     try:
         priority = DEFAULT_PRIORITY if given is None else index(given)
@@ -208,12 +208,12 @@ class Queue:
     leave it unchanged while it is on the queue. May be shared by threads, and pickled with its messages.
 
     Args:
-        dialect: of the selectors.
+        dialect: of the selectors, or the name of a preset.
         complexity: what to do about complex ones; None for nothing.
     """
 
-    def __init__(self, dialect: Dialect = IBM_MQ, *, complexity: Complexity | None = PROTECTION) -> None:
-        self._dialect, self._complexity = dialect, complexity
+    def __init__(self, dialect: Dialect | str = IBM_MQ, *, complexity: Complexity | None = PROTECTION) -> None:
+        self._dialect, self._complexity = as_dialect(dialect), complexity
         self._lock = threading.RLock()
         self._levels: dict[int, _Level] = {}  # by priority, the highest first
         self._arrivals = 0

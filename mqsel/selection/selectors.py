@@ -1,6 +1,6 @@
 """What happens where a selector is presented: which type it has, who takes it, and whether it is too complex.
 
-The one room of the folder that looks into a selector; queues and topics hold what it gives. Follows selection §2, §5.
+The one module of the folder that looks into a selector; queues and topics hold what it gives. Follows selection §2, §5.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from enum import IntEnum
 from typing import Any, NamedTuple, Protocol
 
 from mqsel.errors import MQRC, ArgumentError, SelectorError, SelectorLimitError, type_name
-from mqsel.language.checker import MAX_TESTS, check, remark
-from mqsel.language.dialect import IBM_MQ, Dialect
+from mqsel.language.checker import MAX_TESTS
+from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
 from mqsel.language.nodes import And, Not, Or, children
-from mqsel.language.parser import parse
+from mqsel.language.selector import read_selector
 from mqsel.matcher import Matcher, compile  # noqa: A004 (as it is called outside)
 
 
@@ -73,12 +73,12 @@ class Presented(NamedTuple):
     test: Callable[[Any], bool]
 
 
-def selection_type(text: str, dialect: Dialect = IBM_MQ, providers: Iterable[Provider] = ()) -> SelectionType:
+def selection_type(text: str, dialect: Dialect | str = IBM_MQ, providers: Iterable[Provider] = ()) -> SelectionType:
     """Tell whether *text* selects nothing out, is a selector, or is for one of *providers*.
 
     Raises: SelectorError: neither; the reason code is 2459 (2551 where a subscription is made with it).
     """
-    return present(text, dialect, providers=providers).type
+    return present(text, as_dialect(dialect), providers=providers).type
 
 
 def present(
@@ -122,7 +122,7 @@ def present(
 def same_selector(text: str, other: str, dialect: Dialect) -> bool:
     """Tell whether two selectors are one by their parsed form: blanks, case of keywords and spare parentheses aside."""
     try:
-        return text == other or parse(text, dialect) == parse(other, dialect)
+        return text == other or read_selector(text, dialect).node == read_selector(other, dialect).node
     except SelectorError:
         return False
 
@@ -133,13 +133,13 @@ def same_selector(text: str, other: str, dialect: Dialect) -> bool:
 @functools.lru_cache(1024)
 def _too_complex(text: str, dialect: Dialect, complexity: Complexity) -> tuple[str, str | None] | None:
     """Say what there is too much of in a selector, and what would help."""
-    checked = check(parse(text, dialect), text, dialect)
-    tests = remark(checked).tests
+    selector = read_selector(text, dialect)
+    tests = selector.remarks().tests
     depths: dict[int, int] = {}
-    for node in checked.order:
+    for node in selector.order:
         below = max((depths[id(child)] for child in children(node)), default=0)
         depths[id(node)] = below + isinstance(node, (And, Or, Not))
-    nesting = depths[id(checked.node)]
+    nesting = depths[id(selector.node)]
     if tests > complexity.tests:
         combined = combine(text, dialect)
         hint = None if combined == text else f"combine them with parentheses: {combined}"
@@ -156,7 +156,7 @@ def combine(text: str, dialect: Dialect) -> str:
     Returns: a text that compiles to the same program; *text* itself if there is no chain of three or more.
     Source: *IBM MQ 9.4, Selection behavior*, Use complex selectors.
     """
-    root = parse(text, dialect)
+    root = read_selector(text, dialect).node
     if not isinstance(root, (And, Or)) or len(root.operands) < 3:
         return text
     # Each operand with the parentheses that stand around it: cut at the words between the operands.

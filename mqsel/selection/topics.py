@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from mqsel.errors import MQRC, ArgumentError, SelectorNotAlterable, SubscriptionError, shortened, type_name
-from mqsel.language.dialect import IBM_MQ, Dialect
+from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
 from mqsel.selection.queues import Arrived, Queue, arrived
 from mqsel.selection.selectors import PROTECTION, Complexity, Presented, Provider, SelectionType, present, same_selector
 
@@ -42,19 +42,19 @@ class Topic:
     """Subscriptions, and what they select of what is published. May be shared by threads, and pickled.
 
     Args:
-        dialect: of the selectors.
+        dialect: of the selectors, or the name of a preset.
         providers: extended message selection providers, asked in this order about what is no selector.
         complexity: what to do about complex selectors; None for nothing.
     """
 
     def __init__(
         self,
-        dialect: Dialect = IBM_MQ,
+        dialect: Dialect | str = IBM_MQ,
         *,
         providers: Iterable[Provider] = (),
         complexity: Complexity | None = PROTECTION,
     ) -> None:
-        self._dialect, self._providers, self._complexity = dialect, tuple(providers), complexity
+        self._dialect, self._providers, self._complexity = as_dialect(dialect), tuple(providers), complexity
         self._lock = threading.RLock()
         self._subscriptions: dict[str, Subscription] = {}
 
