@@ -61,9 +61,6 @@ cdef struct Hit:
     Py_ssize_t size         # of the text; below zero the number of a note, negated: there is none that can be told
 
 
-cdef void *zeroed(Py_ssize_t count, size_t size) except NULL
-
-
 cdef class Folders:
     cdef readonly tuple names           # of the slots
     cdef readonly Record record         # the slots

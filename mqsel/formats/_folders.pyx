@@ -14,15 +14,12 @@ from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_XDECREF
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
-from libc.stdlib cimport calloc, free, malloc, realloc
+from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memchr, memcmp, memcpy, memset
 
 from mqsel.formats._tables cimport *
-from mqsel.formats._text cimport utf8_put, value_converted, value_null, value_object
-from mqsel.machine._values cimport (
-    MQTYPE_BOOLEAN, MQTYPE_BYTE_STRING, MQTYPE_FLOAT32, MQTYPE_FLOAT64, MQTYPE_INT8, MQTYPE_INT16, MQTYPE_INT32,
-    MQTYPE_INT64, MQTYPE_STRING, Value
-)
+from mqsel.formats._text cimport element_read, utf8_put
+from mqsel.machine._values cimport Value, value_null, value_python, zeroed
 
 from mqsel.formats import mqrfh2 as _mqrfh2
 from mqsel.names import RESERVED as _RESERVED
@@ -87,31 +84,25 @@ class_build()
 
 # ---- tags --------------------------------------------------------------------------------------------------------
 
+# The words of dt, each as the number that a 1 and its bytes make, and the MQTYPEs that they name.
+cdef uint64_t[16] DT_WORDS
+cdef int[16] DT_TYPES
+cdef int DT_COUNT = len(_mqrfh2.DT)
+for _place, (_word, _type) in enumerate(_mqrfh2.DT.items()):
+    DT_WORDS[_place] = int.from_bytes(b"\1" + _word.encode(), "big")
+    DT_TYPES[_place] = _TYPES[_type]
+
+
 cdef int dt_read(const uint8_t *text, Py_ssize_t size) noexcept:
-    """Give the MQTYPE of a dt: mqrfh2.DT, a test compares."""
-    if size == 2:
-        if text[0] == c"i":
-            if text[1] == c"4":
-                return MQTYPE_INT32
-            if text[1] == c"8":
-                return MQTYPE_INT64
-            if text[1] == c"2":
-                return MQTYPE_INT16
-            if text[1] == c"1":
-                return MQTYPE_INT8
-        elif text[0] == c"r":
-            if text[1] == c"8":
-                return MQTYPE_FLOAT64
-            if text[1] == c"4":
-                return MQTYPE_FLOAT32
-    elif size == 3 and memcmp(text, b"int", 3) == 0:
-        return MQTYPE_INT64
-    elif size == 6 and memcmp(text, b"string", 6) == 0:
-        return MQTYPE_STRING
-    elif size == 7 and memcmp(text, b"boolean", 7) == 0:
-        return MQTYPE_BOOLEAN
-    elif size == 7 and memcmp(text, b"bin.hex", 7) == 0:
-        return MQTYPE_BYTE_STRING
+    """Give the MQTYPE that a dt names."""
+    cdef uint64_t word = 1
+    cdef Py_ssize_t place
+    if size < 8:
+        for place in range(size):
+            word = word << 8 | text[place]
+        for place in range(DT_COUNT):
+            if DT_WORDS[place] == word:
+                return DT_TYPES[place]
     return DT_UNKNOWN
 
 
@@ -270,13 +261,6 @@ cdef inline uint32_t name_hash(int parent, const uint8_t *name, Py_ssize_t lengt
 cdef inline uint64_t name_bit(const uint8_t *name, Py_ssize_t length) noexcept:
     """Give one of 64 bits: most names can be told from all that are wanted by their length and last byte."""
     return <uint64_t> 1 << ((name[length - 1] ^ length << 2) & 63)
-
-
-cdef void *zeroed(Py_ssize_t count, size_t size) except NULL:
-    cdef void *room = calloc(count if count else 1, size)
-    if room == NULL:
-        raise MemoryError
-    return room
 
 
 @cython.no_gc_clear  # the nodes point into what is kept, and the record is read in place
@@ -866,7 +850,7 @@ cdef inline int hit_read(Value *value, PyObject **owner, Hit *hit, int dt, int c
         return 0
     if hit.size < 0:
         return <int> -hit.size
-    return value_converted(value, owner, hit.text, hit.size, dt, conversion)
+    return element_read(value, owner, hit.text, hit.size, dt, conversion)
 
 
 cdef int slot_fill(Folders self, int slot, Hit *hit, int dt, int conversion) except -1:
@@ -909,7 +893,7 @@ cdef int element_commit(Folders self, Open *folder, Hit *hit, int dt, Py_ssize_t
             self.dropped.add(name)
             return self.note(trouble, "MQRFH2", offset, name)
         # One look into the dict: it grows if the name was not there.
-        PyDict_SetDefault(self.found, name, value_object(&value))
+        PyDict_SetDefault(self.found, name, value_python(&value))
         if len(self.found) == count:
             return self.note(NOTE_DUPLICATE, "MQRFH2", offset, name)
         if self.sources is not None:

@@ -18,12 +18,12 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free
 from libc.string cimport memcmp, memset
 
-from mqsel.formats._folders cimport Folders, zeroed
+from mqsel.formats._folders cimport Folders
 from mqsel.formats._tables cimport *
-from mqsel.formats._text cimport delivery_mode, int32_object, value_keep, value_null, value_number, value_object
+from mqsel.formats._text cimport bytes_keep, string_keep
 from mqsel.machine._values cimport (
-    BOOLEAN, BYTES, INT32, INT64, MQTYPE_BOOLEAN, MQTYPE_BYTE_STRING, MQTYPE_INT32, MQTYPE_INT64, MQTYPE_STRING,
-    NULL_VALUE, STRING, Record, Value
+    BOOLEAN, INT32, INT64, MQTYPE_BOOLEAN, MQTYPE_INT32, MQTYPE_INT64, NULL_VALUE, Record, Value, int32_python,
+    value_integer, value_null, value_python, zeroed
 )
 
 from array import array
@@ -67,6 +67,8 @@ cdef uint8_t[256] EBCDIC_500
 for _byte in range(256):
     EBCDIC_500[_byte] = ord(_mqmd.EBCDIC[500][_byte])
 cdef dict EBCDIC = _mqmd.EBCDIC
+cdef dict CHARACTER_SETS = _mqmd.CHARACTER_SETS
+cdef dict PERSISTENCE = _jms.PERSISTENCE
 
 # The fields of version 2 as they are where nobody set them; big-endian.
 cdef uint8_t[40] DEFAULT_LATER
@@ -223,7 +225,7 @@ cdef class Decoder(Folders):
                 sources = _jms.JMS[name]
             elif name.startswith(_DESCRIPTOR):
                 field = name.removeprefix(_DESCRIPTOR)
-                sources = (_jms.Source(f"MQMD/{field}", "as typed"),) if field in _FIELDS else ()
+                sources = (_jms.Place(f"MQMD/{field}", "as typed"),) if field in _FIELDS else ()
             elif name.startswith((_JMS_PREFIX, _USR_FOLDER + _JMS_PREFIX)) or size > MAX_NAME:
                 sources = ()
             else:
@@ -288,7 +290,7 @@ cdef class Decoder(Folders):
             if self.everything:
                 return self.found
             return {
-                self.names[slot]: value_object(&self.record.values[slot])
+                self.names[slot]: value_python(&self.record.values[slot])
                 for slot in range(len(self.names))
                 if self.ranks[slot] != UNFILLED
             }
@@ -678,39 +680,32 @@ cdef class Decoder(Folders):
             else:
                 number = self.parts.encoding if field.offset == BODY_ENCODING else self.parts.ccsid
             if conversion == AS_TYPED:
-                value_number(value, INT32, MQTYPE_INT32, number)
-            elif conversion == FROM_PERSISTENCE:
-                if number == 0 or number == 1:
-                    return value_keep(
-                        value, owner, STRING, MQTYPE_STRING, delivery_mode(number)
-                    )
+                value_integer(value, INT32, MQTYPE_INT32, number)
             elif conversion == IS_POSITIVE:
-                value_number(value, BOOLEAN, MQTYPE_BOOLEAN, number > 0)
+                value_integer(value, BOOLEAN, MQTYPE_BOOLEAN, number > 0)
             elif conversion == PLUS_ONE:
-                value_number(value, INT32, MQTYPE_INT32, number + 1 if number < 0x7FFFFFFF else number)
+                value_integer(value, INT32, MQTYPE_INT32, number + 1 if number < 0x7FFFFFFF else number)
             elif conversion == UNLESS_ZERO:
                 if number:
-                    value_number(value, INT32, MQTYPE_INT32, number)
+                    value_integer(value, INT32, MQTYPE_INT32, number)
             elif conversion == BITS:
                 if number & field.mask:
-                    value_number(value, INT32, MQTYPE_INT32, number & field.mask)
+                    value_integer(value, INT32, MQTYPE_INT32, number & field.mask)
             elif conversion == HAS_BITS:
-                value_number(value, BOOLEAN, MQTYPE_BOOLEAN, number & field.mask != 0)
-            elif number in _mqmd.CHARACTER_SETS:
-                return value_keep(value, owner, STRING, MQTYPE_STRING, _mqmd.CHARACTER_SETS[number])
+                value_integer(value, BOOLEAN, MQTYPE_BOOLEAN, number & field.mask != 0)
+            else:
+                word = (PERSISTENCE if conversion == FROM_PERSISTENCE else CHARACTER_SETS).get(number)
+                if word is not None:
+                    return string_keep(value, owner, word)
             return 0
         if field.kind == MQBYTE:
             if conversion == AS_TYPED:
-                return value_keep(
-                    value, owner, BYTES, MQTYPE_BYTE_STRING, PyBytes_FromStringAndSize(<const char *> at, field.length)
-                )
+                return bytes_keep(value, owner, PyBytes_FromStringAndSize(<const char *> at, field.length))
             if memcmp(at, DEFAULT_LATER, 24) != 0:
-                return value_keep(value, owner, STRING, MQTYPE_STRING, identifier_text(at))
+                return string_keep(value, owner, identifier_text(at))
             return 0
         if conversion == AS_TYPED:
-            return value_keep(
-                value, owner, STRING, MQTYPE_STRING, self.field_text(at, field.length, field.offset)
-            )
+            return string_keep(value, owner, self.field_text(at, field.length, field.offset))
         if conversion == FROM_TIMESTAMP:
             return timestamp_read(value, at, self.parts.ebcdic)
         # FROM_QUEUE: ReplyToQ, and behind it ReplyToQMgr
@@ -719,7 +714,7 @@ cdef class Decoder(Folders):
             queue = self.field_text(at, length, field.offset)
             length = stripped(at + 48, 48, self.parts.ebcdic)
             manager = self.field_text(at + 48, length, field.offset + 48)
-            return value_keep(value, owner, STRING, MQTYPE_STRING, f"queue://{manager}/{queue}")
+            return string_keep(value, owner, f"queue://{manager}/{queue}")
         return 0
 
     cdef int fill_fields(self) except -1:
@@ -750,7 +745,7 @@ cdef class Decoder(Folders):
             field = &LISTED[place]
             at = self.field_at(field.offset)
             if field.kind == MQLONG:
-                value = int32_object(
+                value = int32_python(
                     read_i32(at, self.parts.later_big if field.offset >= MD_SPLIT else self.parts.big)
                 )
             elif field.kind == MQBYTE:
@@ -787,7 +782,7 @@ cdef class Decoder(Folders):
                     source = f"Root.{source}"
                 self.sources.append(source)
                 self.offsets.append(-1)
-            self.found[name] = value_object(value)
+            self.found[name] = value_python(value)
         return 0
 
 
@@ -828,7 +823,7 @@ cdef int timestamp_read(Value *value, const uint8_t *at, bint ebcdic) noexcept:
         (153 * (month - 3 if month > 2 else month + 9) + 2) // 5 + day - 1
     ) - 719468
     seconds = ((digits[8] * 10 + digits[9]) * 60 + digits[10] * 10 + digits[11]) * 60 + digits[12] * 10 + digits[13]
-    value_number(
+    value_integer(
         value, INT64, MQTYPE_INT64, (days * 86400 + seconds) * 1000 + digits[14] * 100 + digits[15] * 10
     )
     return 0

@@ -1,12 +1,12 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, nonecheck=False
 # cython: initializedcheck=False, auto_pickle=False, autotestdict=False
-"""The text of an element as a value: numbers, booleans, bytes, characters with their escapes; and values as objects.
+"""The text of an element as a value: numbers, booleans, bytes, characters with their escapes.
 
 Each reader gives 0, or the number of the note that says why there is no value. Follows formats §3.
 """
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
-from cpython.object cimport PyObject, PyTypeObject
+from cpython.object cimport PyObject
 from libc.math cimport INFINITY, NAN
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
@@ -16,14 +16,15 @@ from mqsel.formats._tables cimport (
     AS_TYPED, NOTE_VALUE_ENCODING, NOTE_VALUE_ESCAPE, NOTE_VALUE_MALFORMED, TO_INT32, TO_INT64, TO_STRING, TO_TOPIC
 )
 from mqsel.machine._values cimport (
-    BOOLEAN, BYTES, INT32, INT64, MQTYPE_BOOLEAN, MQTYPE_BYTE_STRING, MQTYPE_FLOAT32, MQTYPE_FLOAT64, MQTYPE_INT8,
-    MQTYPE_INT16, MQTYPE_INT32, MQTYPE_INT64, MQTYPE_NULL, MQTYPE_STRING, STRING, Value
+    BOOLEAN, FLOAT32, FLOAT64, INT32, INT64, MQTYPE_BOOLEAN, MQTYPE_BYTE_STRING, MQTYPE_FLOAT32, MQTYPE_FLOAT64,
+    MQTYPE_INT8, MQTYPE_INT32, MQTYPE_INT64, MQTYPE_STRING, STRING, Value, value_float, value_integer, value_null,
+    value_own
 )
 
-from mqsel.values import Float32, Int8, Int16, Int32
+from mqsel.formats import jms as _jms
+from mqsel.formats import mqrfh2 as _mqrfh2
 
 cdef extern from "Python.h":
-    PyTypeObject PyLong_Type
     PyObject *PyUnicode_DecodeUTF8(const char *data, Py_ssize_t size, const char *errors)
     double PyOS_string_to_double(const char *text, char **end, PyObject *overflow) except? -1.0
     int PyErr_ExceptionMatches(object kind)
@@ -33,17 +34,18 @@ cdef uint8_t[103] HEX           # value of a hexadecimal digit, or 16
 for _byte in range(103):
     HEX[_byte] = int(chr(_byte), 16) if chr(_byte) in "0123456789abcdefABCDEF" else 16
 
-SMALL = [Int32(number) for number in range(-1, 1024)]
-cdef str PERSISTENT = "PERSISTENT"
-cdef str NON_PERSISTENT = "NON_PERSISTENT"
+# The escapes, each as the number that its bytes make, and what they stand for.
+cdef uint64_t[8] ESCAPES
+cdef uint32_t[8] ESCAPED
+cdef int ESCAPE_COUNT = len(_mqrfh2.ESCAPES)
+for _place, (_name, _character) in enumerate(_mqrfh2.ESCAPES.items()):
+    ESCAPES[_place] = int.from_bytes(f"&{_name};".encode(), "big")
+    ESCAPED[_place] = ord(_character)
+
+cdef dict DELIVERY_MODES = _jms.DELIVERY_MODES
 
 
-cdef str delivery_mode(bint persistent):
-    """Give the word of JMS."""
-    return PERSISTENT if persistent else NON_PERSISTENT
-
-
-cdef int value_decoded(Value *value, PyObject **owner, const uint8_t *text, Py_ssize_t size) except -1:
+cdef int utf8_read(Value *value, PyObject **owner, const uint8_t *text, Py_ssize_t size) except -1:
     """Make a string of UTF-8. Returns 0 or the number of a note."""
     cdef PyObject *item = PyUnicode_DecodeUTF8(<const char *> text, size, NULL)
     if item == NULL:
@@ -51,7 +53,8 @@ cdef int value_decoded(Value *value, PyObject **owner, const uint8_t *text, Py_s
             raise MemoryError
         PyErr_Clear()
         return NOTE_VALUE_ENCODING
-    return value_own(value, owner, STRING, MQTYPE_STRING, item)
+    value_own(value, owner, STRING, MQTYPE_STRING, item)
+    return 0
 
 
 cdef int utf8_put(uint8_t *at, uint32_t point) noexcept:
@@ -81,26 +84,21 @@ cdef int escape_read(const uint8_t *at, const uint8_t *stop, uint32_t *point) no
     References by number are XML's; no page says that the queue manager writes them.
     """
     cdef Py_ssize_t left = stop - at
+    cdef uint64_t name = 0
     cdef uint32_t number = 0
     cdef uint32_t base = 10
-    cdef Py_ssize_t place = 2
-    if left >= 4 and memcmp(at, b"&lt;", 4) == 0:
-        point[0] = c"<"
-        return 4
-    if left >= 4 and memcmp(at, b"&gt;", 4) == 0:
-        point[0] = c">"
-        return 4
-    if left >= 5 and memcmp(at, b"&amp;", 5) == 0:
-        point[0] = c"&"
-        return 5
-    if left >= 6 and memcmp(at, b"&quot;", 6) == 0:
-        point[0] = c'"'
-        return 6
-    if left >= 6 and memcmp(at, b"&apos;", 6) == 0:
-        point[0] = c"'"
-        return 6
+    cdef Py_ssize_t place, row
+    for place in range(min(left, 8)):
+        name = name << 8 | at[place]
+        if at[place] == c";":
+            for row in range(ESCAPE_COUNT):
+                if ESCAPES[row] == name:
+                    point[0] = ESCAPED[row]
+                    return <int> place + 1
+            break
     if left < 4 or at[1] != c"#":
         return 0
+    place = 2
     if at[2] == c"x":
         base = 16
         place = 3
@@ -119,7 +117,7 @@ cdef int escape_read(const uint8_t *at, const uint8_t *stop, uint32_t *point) no
     return <int> place + 1
 
 
-cdef int value_text(Value *value, PyObject **owner, const uint8_t *text, Py_ssize_t size) except -1:
+cdef int text_read(Value *value, PyObject **owner, const uint8_t *text, Py_ssize_t size) except -1:
     """Make a string of the text of an element. Returns 0 or the number of a note."""
     cdef const uint8_t *at = <const uint8_t *> memchr(text, c"&", size)
     cdef const uint8_t *stop = text + size
@@ -129,7 +127,7 @@ cdef int value_text(Value *value, PyObject **owner, const uint8_t *text, Py_ssiz
     cdef uint32_t point
     cdef int taken
     if at == NULL:
-        return value_decoded(value, owner, text, size)
+        return utf8_read(value, owner, text, size)
     plain = <uint8_t *> malloc(size)
     if plain == NULL:
         raise MemoryError
@@ -146,12 +144,12 @@ cdef int value_text(Value *value, PyObject **owner, const uint8_t *text, Py_ssiz
             memcpy(plain + length, at, (stop if next_one == NULL else next_one) - at)
             length += (stop if next_one == NULL else next_one) - at
             at = next_one
-        return value_decoded(value, owner, plain, length)
+        return utf8_read(value, owner, plain, length)
     finally:
         free(plain)
 
 
-cdef int value_integer(Value *value, const uint8_t *text, Py_ssize_t size, int mqtype) noexcept:
+cdef int integer_read(Value *value, const uint8_t *text, Py_ssize_t size, int mqtype) noexcept:
     """Read a decimal number with an optional sign. Returns 0 or the number of a note."""
     cdef uint64_t number = 0
     cdef uint64_t limit = <uint64_t> 1 << (63 if mqtype == MQTYPE_INT64 else (mqtype >> 1) - 1)
@@ -173,7 +171,7 @@ cdef int value_integer(Value *value, const uint8_t *text, Py_ssize_t size, int m
         place += 1
     if number == limit and not negative:
         return NOTE_VALUE_MALFORMED
-    value_number(
+    value_integer(
         value, INT64 if mqtype == MQTYPE_INT64 else INT32, mqtype, <int64_t> (0 - number if negative else number)
     )
     return 0
@@ -197,7 +195,7 @@ cdef float float_of(double number, str text):
     return <float> number
 
 
-cdef int value_not_finite(Value *value, const uint8_t *text, Py_ssize_t size, int mqtype) noexcept:
+cdef int not_finite_read(Value *value, const uint8_t *text, Py_ssize_t size, int mqtype) noexcept:
     """Read what Java writes for NaN and the infinities, and so the JMS client. Returns 0 or the number of a note."""
     cdef double number
     if size == 3 and memcmp(text, b"NaN", 3) == 0:
@@ -208,13 +206,13 @@ cdef int value_not_finite(Value *value, const uint8_t *text, Py_ssize_t size, in
         number = -INFINITY
     else:
         return NOTE_VALUE_MALFORMED
-    value_double(value, mqtype, number)
+    value_float(value, FLOAT32 if mqtype == MQTYPE_FLOAT32 else FLOAT64, mqtype, number)
     return 0
 
 
-cdef int value_float(Value *value, const uint8_t *text, Py_ssize_t size, int mqtype) except -1:
+cdef int float_read(Value *value, const uint8_t *text, Py_ssize_t size, int mqtype) except -1:
     """Read a decimal number with a point or an exponent. Returns 0 or the number of a note."""
-    cdef char[64] room
+    cdef char[64] short_text
     cdef char *end = NULL
     cdef const char *digits
     cdef double number
@@ -222,11 +220,11 @@ cdef int value_float(Value *value, const uint8_t *text, Py_ssize_t size, int mqt
     cdef bytes longer
     for place in range(size):
         if not (c"0" <= text[place] <= c"9" or text[place] in (c"+", c"-", c".", c"e", c"E")):
-            return value_not_finite(value, text, size, mqtype)
+            return not_finite_read(value, text, size, mqtype)
     if size < 64:
-        memcpy(room, text, size)
-        room[size] = 0
-        digits = room
+        memcpy(short_text, text, size)
+        short_text[size] = 0
+        digits = short_text
     else:
         longer = PyBytes_FromStringAndSize(<const char *> text, size)
         digits = PyBytes_AS_STRING(longer)
@@ -240,11 +238,11 @@ cdef int value_float(Value *value, const uint8_t *text, Py_ssize_t size, int mqt
         number = float_of(number, (<bytes> text[:size]).decode("ascii"))
         if number - number != 0:
             return NOTE_VALUE_MALFORMED
-    value_double(value, mqtype, number)
+    value_float(value, FLOAT32 if mqtype == MQTYPE_FLOAT32 else FLOAT64, mqtype, number)
     return 0
 
 
-cdef int value_hex(Value *value, PyObject **owner, const uint8_t *text, Py_ssize_t size) except -1:
+cdef int hex_read(Value *value, PyObject **owner, const uint8_t *text, Py_ssize_t size) except -1:
     """Read pairs of hexadecimal digits. Returns 0 or the number of a note."""
     cdef Py_ssize_t place
     cdef bytes made
@@ -257,83 +255,59 @@ cdef int value_hex(Value *value, PyObject **owner, const uint8_t *text, Py_ssize
         if text[place] >= 103 or text[place + 1] >= 103 or HEX[text[place]] > 15 or HEX[text[place + 1]] > 15:
             return NOTE_VALUE_MALFORMED
         data[place >> 1] = HEX[text[place]] << 4 | HEX[text[place + 1]]
-    return value_keep(value, owner, BYTES, MQTYPE_BYTE_STRING, made)
+    return bytes_keep(value, owner, made)
 
 
-cdef int value_boolean(Value *value, const uint8_t *text, Py_ssize_t size) noexcept:
+cdef int boolean_read(Value *value, const uint8_t *text, Py_ssize_t size) noexcept:
     """Read 1 or 0; true and false are not confirmed, and not confused with anything. Returns 0 or a note."""
     if size == 1 and (text[0] == c"1" or text[0] == c"0"):
-        value_number(value, BOOLEAN, MQTYPE_BOOLEAN, text[0] == c"1")
+        value_integer(value, BOOLEAN, MQTYPE_BOOLEAN, text[0] == c"1")
     elif size == 4 and memcmp(text, b"true", 4) == 0:
-        value_number(value, BOOLEAN, MQTYPE_BOOLEAN, 1)
+        value_integer(value, BOOLEAN, MQTYPE_BOOLEAN, 1)
     elif size == 5 and memcmp(text, b"false", 5) == 0:
-        value_number(value, BOOLEAN, MQTYPE_BOOLEAN, 0)
+        value_integer(value, BOOLEAN, MQTYPE_BOOLEAN, 0)
     else:
         return NOTE_VALUE_MALFORMED
     return 0
 
 
-cdef int value_read(Value *value, PyObject **owner, const uint8_t *text, Py_ssize_t size, int dt) except -1:
+cdef int typed_read(Value *value, PyObject **owner, const uint8_t *text, Py_ssize_t size, int dt) except -1:
     """Read the text of an element as a type. Returns 0 or the number of a note."""
     if dt == 0 or dt == MQTYPE_STRING:
-        return value_text(value, owner, text, size)
+        return text_read(value, owner, text, size)
     if MQTYPE_INT8 <= dt <= MQTYPE_INT64:
-        return value_integer(value, text, size, dt)
+        return integer_read(value, text, size, dt)
     if dt == MQTYPE_FLOAT32 or dt == MQTYPE_FLOAT64:
-        return value_float(value, text, size, dt)
+        return float_read(value, text, size, dt)
     if dt == MQTYPE_BOOLEAN:
-        return value_boolean(value, text, size)
+        return boolean_read(value, text, size)
     if dt == MQTYPE_BYTE_STRING:
-        return value_hex(value, owner, text, size)
-    return value_keep(value, owner, BYTES, MQTYPE_BYTE_STRING, PyBytes_FromStringAndSize(<const char *> text, size))
+        return hex_read(value, owner, text, size)
+    return bytes_keep(value, owner, PyBytes_FromStringAndSize(<const char *> text, size))
 
 
-cdef int value_converted(
+cdef int element_read(
     Value *value, PyObject **owner, const uint8_t *text, Py_ssize_t size, int dt, int conversion
 ) except -1:
     """Read an element as a JMS name wants it. Returns 0 or the number of a note."""
     cdef int trouble
     if conversion == AS_TYPED:
-        return value_read(value, owner, text, size, dt)
+        return typed_read(value, owner, text, size, dt)
     if conversion == TO_STRING:
-        return value_text(value, owner, text, size)
+        return text_read(value, owner, text, size)
     if conversion == TO_INT32:
-        return value_integer(value, text, size, MQTYPE_INT32)
+        return integer_read(value, text, size, MQTYPE_INT32)
     if conversion == TO_INT64:
-        return value_integer(value, text, size, MQTYPE_INT64)
+        return integer_read(value, text, size, MQTYPE_INT64)
     if conversion == TO_TOPIC:
-        trouble = value_text(value, owner, text, size)
+        trouble = text_read(value, owner, text, size)
         if trouble:
             return trouble
-        return value_keep(value, owner, STRING, MQTYPE_STRING, "topic://" + <str> <object> value.it.o)
+        return string_keep(value, owner, "topic://" + <str> <object> value.it.o)
     # TO_DELIVERY_MODE
-    trouble = value_integer(value, text, size, MQTYPE_INT32)
-    if trouble or not 1 <= value.it.i <= 2:
-        value_null(value)
-        return NOTE_VALUE_MALFORMED
-    return value_keep(value, owner, STRING, MQTYPE_STRING, delivery_mode(value.it.i == 2))
-
-
-cdef object int32_made(int64_t number):
-    return (<object (*)(PyObject *, object, PyObject *)> PyLong_Type.tp_new)(<PyObject *> Int32, (number,), NULL)
-
-
-cdef object value_object(Value *value):
-    """Give a value as the Python object that the machine reads as it."""
-    if value.mqtype == MQTYPE_INT32:
-        return int32_object(value.it.i)
-    if value.mqtype == MQTYPE_STRING or value.mqtype == MQTYPE_BYTE_STRING:
-        return <object> value.it.o
-    if value.mqtype == MQTYPE_NULL:
-        return None
-    if value.mqtype == MQTYPE_INT64:
-        return value.it.i
-    if value.mqtype == MQTYPE_FLOAT64:
-        return value.it.d
-    if value.mqtype == MQTYPE_BOOLEAN:
-        return value.it.i != 0
-    if value.mqtype == MQTYPE_INT16:
-        return Int16(value.it.i)
-    if value.mqtype == MQTYPE_INT8:
-        return Int8(value.it.i)
-    return Float32(value.it.d)
+    if integer_read(value, text, size, MQTYPE_INT32) == 0:
+        word = DELIVERY_MODES.get(value.it.i)
+        if word is not None:
+            return string_keep(value, owner, word)
+    value_null(value)
+    return NOTE_VALUE_MALFORMED

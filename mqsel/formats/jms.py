@@ -11,7 +11,7 @@ from mqsel.formats import mqmd
 from mqsel.names import JMS_DESCRIPTOR, MQMD_TYPES
 
 
-class Source(NamedTuple):
+class Place(NamedTuple):
     """One place of a value.
 
     Attributes:
@@ -32,9 +32,9 @@ CONVERSIONS = (
     "string",  # an element whatever its dt: a string
     "int32",  # an element whatever its dt: INT32
     "int64",  # an element whatever its dt: INT64
-    "delivery mode",  # 1 NON_PERSISTENT, 2 PERSISTENT
+    "delivery mode",  # by DELIVERY_MODES
     "topic",  # topic:// and the text
-    "persistence",  # MQPER_NOT_PERSISTENT 0, MQPER_PERSISTENT 1
+    "persistence",  # by PERSISTENCE
     "identifier",  # ID: and 48 hexadecimal digits, lower case; NULL if all are zero
     "timestamp",  # PutDate and PutTime: milliseconds since 1970, GMT; NULL if blank
     "queue",  # ReplyToQ and ReplyToQMgr: queue://manager/queue; NULL if blank
@@ -46,44 +46,48 @@ CONVERSIONS = (
     "character set",  # the Java name of a CCSID; NULL if it is not known
 )
 
+# What JMS calls the numbers of jms.Dlv, and those of Persistence in the MQMD (MQPER_*).
+DELIVERY_MODES = {1: "NON_PERSISTENT", 2: "PERSISTENT"}
+PERSISTENCE = {0: "NON_PERSISTENT", 1: "PERSISTENT"}
+
 # IBM MQ 9.4, Mapping IBM MQ fields onto JMS fields (incoming messages). It lists for JMSPriority the MQMD alone, for
 # JMSExpiration jms.Exp alone.
-JMS: dict[str, tuple[Source, ...]] = {
-    "JMSDestination": (Source("jms/Dst", "string"), Source("mqps/Top", "topic")),
-    "JMSDeliveryMode": (Source("jms/Dlv", "delivery mode"), Source("MQMD/Persistence", "persistence")),
-    "JMSExpiration": (Source("jms/Exp", "int64"),),
-    "JMSPriority": (Source("MQMD/Priority", "as typed"),),
-    "JMSMessageID": (Source("MQMD/MsgId", "identifier"),),
-    "JMSTimestamp": (Source("jms/Tms", "int64"), Source("MQMD/PutDate", "timestamp")),
-    "JMSCorrelationID": (Source("jms/Cid", "string"), Source("MQMD/CorrelId", "identifier")),
-    "JMSReplyTo": (Source("jms/Rto", "string"), Source("MQMD/ReplyToQ", "queue")),
-    "JMSType": (Source("mcd/Type", "string"), Source("mcd/Set", "string"), Source("mcd/Fmt", "string")),
-    "JMSRedelivered": (Source("MQMD/BackoutCount", "is positive"),),
-    "JMSXUserID": (Source("MQMD/UserIdentifier", "as typed"),),
-    "JMSXAppID": (Source("MQMD/PutApplName", "as typed"),),
-    "JMSXDeliveryCount": (Source("MQMD/BackoutCount", "plus one"),),
-    "JMSXGroupID": (Source("jms/Gid", "string"), Source("MQMD/GroupId", "identifier")),
-    "JMSXGroupSeq": (Source("jms/Seq", "int32"), Source("MQMD/MsgSeqNumber", "as typed")),
-    "JMS_IBM_Report_Exception": (Source("MQMD/Report", "bits", mqmd.MQRO_EXCEPTION_WITH_FULL_DATA),),
-    "JMS_IBM_Report_Expiration": (Source("MQMD/Report", "bits", mqmd.MQRO_EXPIRATION_WITH_FULL_DATA),),
-    "JMS_IBM_Report_COA": (Source("MQMD/Report", "bits", mqmd.MQRO_COA_WITH_FULL_DATA),),
-    "JMS_IBM_Report_COD": (Source("MQMD/Report", "bits", mqmd.MQRO_COD_WITH_FULL_DATA),),
-    "JMS_IBM_Report_PAN": (Source("MQMD/Report", "bits", mqmd.MQRO_PAN),),
-    "JMS_IBM_Report_NAN": (Source("MQMD/Report", "bits", mqmd.MQRO_NAN),),
-    "JMS_IBM_Report_Pass_Msg_ID": (Source("MQMD/Report", "bits", mqmd.MQRO_PASS_MSG_ID),),
-    "JMS_IBM_Report_Pass_Correl_ID": (Source("MQMD/Report", "bits", mqmd.MQRO_PASS_CORREL_ID),),
-    "JMS_IBM_Report_Discard_Msg": (Source("MQMD/Report", "bits", mqmd.MQRO_DISCARD_MSG),),
-    "JMS_IBM_Report_Pass_Discard_And_Expiry": (Source("MQMD/Report", "bits", mqmd.MQRO_PASS_DISCARD_AND_EXPIRY),),
-    "JMS_IBM_MsgType": (Source("MQMD/MsgType", "as typed"),),
-    "JMS_IBM_Feedback": (Source("MQMD/Feedback", "unless zero"),),
+JMS: dict[str, tuple[Place, ...]] = {
+    "JMSDestination": (Place("jms/Dst", "string"), Place("mqps/Top", "topic")),
+    "JMSDeliveryMode": (Place("jms/Dlv", "delivery mode"), Place("MQMD/Persistence", "persistence")),
+    "JMSExpiration": (Place("jms/Exp", "int64"),),
+    "JMSPriority": (Place("MQMD/Priority", "as typed"),),
+    "JMSMessageID": (Place("MQMD/MsgId", "identifier"),),
+    "JMSTimestamp": (Place("jms/Tms", "int64"), Place("MQMD/PutDate", "timestamp")),
+    "JMSCorrelationID": (Place("jms/Cid", "string"), Place("MQMD/CorrelId", "identifier")),
+    "JMSReplyTo": (Place("jms/Rto", "string"), Place("MQMD/ReplyToQ", "queue")),
+    "JMSType": (Place("mcd/Type", "string"), Place("mcd/Set", "string"), Place("mcd/Fmt", "string")),
+    "JMSRedelivered": (Place("MQMD/BackoutCount", "is positive"),),
+    "JMSXUserID": (Place("MQMD/UserIdentifier", "as typed"),),
+    "JMSXAppID": (Place("MQMD/PutApplName", "as typed"),),
+    "JMSXDeliveryCount": (Place("MQMD/BackoutCount", "plus one"),),
+    "JMSXGroupID": (Place("jms/Gid", "string"), Place("MQMD/GroupId", "identifier")),
+    "JMSXGroupSeq": (Place("jms/Seq", "int32"), Place("MQMD/MsgSeqNumber", "as typed")),
+    "JMS_IBM_Report_Exception": (Place("MQMD/Report", "bits", mqmd.MQRO_EXCEPTION_WITH_FULL_DATA),),
+    "JMS_IBM_Report_Expiration": (Place("MQMD/Report", "bits", mqmd.MQRO_EXPIRATION_WITH_FULL_DATA),),
+    "JMS_IBM_Report_COA": (Place("MQMD/Report", "bits", mqmd.MQRO_COA_WITH_FULL_DATA),),
+    "JMS_IBM_Report_COD": (Place("MQMD/Report", "bits", mqmd.MQRO_COD_WITH_FULL_DATA),),
+    "JMS_IBM_Report_PAN": (Place("MQMD/Report", "bits", mqmd.MQRO_PAN),),
+    "JMS_IBM_Report_NAN": (Place("MQMD/Report", "bits", mqmd.MQRO_NAN),),
+    "JMS_IBM_Report_Pass_Msg_ID": (Place("MQMD/Report", "bits", mqmd.MQRO_PASS_MSG_ID),),
+    "JMS_IBM_Report_Pass_Correl_ID": (Place("MQMD/Report", "bits", mqmd.MQRO_PASS_CORREL_ID),),
+    "JMS_IBM_Report_Discard_Msg": (Place("MQMD/Report", "bits", mqmd.MQRO_DISCARD_MSG),),
+    "JMS_IBM_Report_Pass_Discard_And_Expiry": (Place("MQMD/Report", "bits", mqmd.MQRO_PASS_DISCARD_AND_EXPIRY),),
+    "JMS_IBM_MsgType": (Place("MQMD/MsgType", "as typed"),),
+    "JMS_IBM_Feedback": (Place("MQMD/Feedback", "unless zero"),),
     # "the format of the message body": *JMS fields and properties with corresponding MQMD fields*.
-    "JMS_IBM_Format": (Source("body/Format", "as typed"),),
-    "JMS_IBM_PutApplType": (Source("MQMD/PutApplType", "as typed"),),
-    "JMS_IBM_Encoding": (Source("body/Encoding", "as typed"),),
-    "JMS_IBM_Character_Set": (Source("body/CodedCharSetId", "character set"),),
-    "JMS_IBM_PutDate": (Source("MQMD/PutDate", "as typed"),),
-    "JMS_IBM_PutTime": (Source("MQMD/PutTime", "as typed"),),
-    "JMS_IBM_Last_Msg_In_Group": (Source("MQMD/MsgFlags", "has bits", mqmd.MQMF_LAST_MSG_IN_GROUP),),
+    "JMS_IBM_Format": (Place("body/Format", "as typed"),),
+    "JMS_IBM_PutApplType": (Place("MQMD/PutApplType", "as typed"),),
+    "JMS_IBM_Encoding": (Place("body/Encoding", "as typed"),),
+    "JMS_IBM_Character_Set": (Place("body/CodedCharSetId", "character set"),),
+    "JMS_IBM_PutDate": (Place("MQMD/PutDate", "as typed"),),
+    "JMS_IBM_PutTime": (Place("MQMD/PutTime", "as typed"),),
+    "JMS_IBM_Last_Msg_In_Group": (Place("MQMD/MsgFlags", "has bits", mqmd.MQMF_LAST_MSG_IN_GROUP),),
     # IBM MQ 9.4, JMS message object properties: all fields of the MQMD but StrucId and Version; no MQRFH2 is asked.
-    **{f"{JMS_DESCRIPTOR}{name}": (Source(f"MQMD/{name}", "as typed"),) for name in MQMD_TYPES},
+    **{f"{JMS_DESCRIPTOR}{name}": (Place(f"MQMD/{name}", "as typed"),) for name in MQMD_TYPES},
 }

@@ -12,7 +12,7 @@ from typing import Any
 
 from mqsel.errors import ArgumentError, type_name
 from mqsel.formats import mqmd as layout
-from mqsel.formats.jms import JMS
+from mqsel.formats.jms import DELIVERY_MODES, JMS
 from mqsel.formats.mqmd import Field
 from mqsel.formats.mqrfh2 import (
     ELEMENT_TYPES,
@@ -38,7 +38,7 @@ _NAME = re.compile(r"[^\s/><='\"&:.\d-][^\s/><='\"&:.]*")
 _ESCAPED = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 _NOT_FINITE = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}  # as Java writes them
 _ORDERS = {layout.MQENC_INTEGER_NORMAL: ">", layout.MQENC_INTEGER_REVERSED: "<"}  # of bytes, as struct names them
-_DELIVERY_MODES = {"NON_PERSISTENT": 1, "PERSISTENT": 2}
+_DELIVERY_MODES = {word: number for number, word in DELIVERY_MODES.items()}
 
 
 def encode(

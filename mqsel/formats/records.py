@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 from mqsel.errors import shortened
 from mqsel.formats.inspection import Inspection, Row
+from mqsel.formats.jms import DELIVERY_MODES, PERSISTENCE
 from mqsel.formats.jsonl import object_from_json
 from mqsel.formats.mqrfh2 import Note
 from mqsel.formats.wordings import bad_member, no_pair, no_record, unknown_kind, unknown_schema, unknown_type
@@ -86,9 +87,6 @@ class RecordSchema(NamedTuple):
     bytes_as: str = "hex"
 
 
-JMS_DELIVERY_MODE = {1: "NON_PERSISTENT", 2: "PERSISTENT"}
-MQMD_PERSISTENCE = {0: "NON_PERSISTENT", 1: "PERSISTENT"}
-
 CONNECT = RecordSchema(
     name="connect",
     title="io.confluent.connect.jms.Value",
@@ -99,7 +97,7 @@ CONNECT = RecordSchema(
     headers=(
         Header("JMSMessageID", ("messageID",), "string"),
         Header("JMSTimestamp", ("timestamp",), "int64"),
-        Header("JMSDeliveryMode", ("deliveryMode",), "int32", JMS_DELIVERY_MODE),
+        Header("JMSDeliveryMode", ("deliveryMode",), "int32", DELIVERY_MODES),
         Header("JMSCorrelationID", ("correlationID",), "string"),
         Header("JMSReplyTo", ("replyTo", "name"), "string"),
         Header("JMSDestination", ("destination", "name"), "string"),
@@ -135,7 +133,7 @@ CONNECT_IBM = RecordSchema(
         Header("JMSMessageID", ("headers", f"{JMS_DESCRIPTOR}MsgId"), "string"),
         Header("JMSCorrelationID", ("headers", f"{JMS_DESCRIPTOR}CorrelId"), "string"),
         Header("JMSPriority", ("headers", f"{JMS_DESCRIPTOR}Priority"), "int32"),
-        Header("JMSDeliveryMode", ("headers", f"{JMS_DESCRIPTOR}Persistence"), "int32", MQMD_PERSISTENCE),
+        Header("JMSDeliveryMode", ("headers", f"{JMS_DESCRIPTOR}Persistence"), "int32", PERSISTENCE),
         *(
             Header(f"{prefix}{name}", ("headers", f"{JMS_DESCRIPTOR}{name}"), texts.get(kind, kind))
             for prefix, texts in ((DESCRIPTOR, {}), (JMS_DESCRIPTOR, {"bytes": "string"}))
@@ -158,7 +156,7 @@ LENSES = RecordSchema(
         Header("JMSReplyTo", ("reply_to",), "string"),
         Header("JMSDestination", ("destination",), "string"),
         Header("JMSMessageID", ("message_id",), "string"),
-        Header("JMSDeliveryMode", ("mode",), "int32", JMS_DELIVERY_MODE),
+        Header("JMSDeliveryMode", ("mode",), "int32", DELIVERY_MODES),
         Header("JMSType", ("type",), "string"),
         Header("JMSPriority", ("priority",), "int32"),
     ),
@@ -172,7 +170,7 @@ NIFI = RecordSchema(
     has_types=False,
     null="null",
     headers=(
-        Header("JMSDeliveryMode", ("jms_deliveryMode",), "int32", JMS_DELIVERY_MODE),
+        Header("JMSDeliveryMode", ("jms_deliveryMode",), "int32", DELIVERY_MODES),
         Header("JMSExpiration", ("jms_expiration",), "int64"),
         Header("JMSPriority", ("jms_priority",), "int32"),
         Header("JMSRedelivered", ("jms_redelivered",), "boolean"),

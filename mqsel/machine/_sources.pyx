@@ -14,8 +14,8 @@ from mqsel.machine import wordings
 
 cdef extern from *:
     """
-    /* Looks into objects of CPython in place. What a version lays out otherwise, or nobody tried, goes by the public
-       functions. The keys of a dict are laid out so from 3.11 to 3.13 at least; pycore_dict.h itself cannot be included
+    /* Reads dicts of CPython in place, where the layout of their keys is known and tested: 3.11 to 3.13. Every other
+       version is asked by its public functions. The layout is copied here because pycore_dict.h cannot be included
        beside the public headers in all of them. */
     #if PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x030E0000 && !defined(Py_GIL_DISABLED)
     typedef struct {
@@ -114,8 +114,7 @@ cdef Value *slot_fetch(Frame *frame, FetchedSource *source, uint32_t number) exc
     cdef PyObject *item
     cdef int32_t position
     slot.stamp = frame.stamp
-    slot.value.tag = NULL_VALUE
-    slot.value.mqtype = MQTYPE_NULL
+    value_null(&slot.value)
     if FetchedSource is SequenceSource:
         position = source.positions[number]
         if position < 0:

@@ -103,6 +103,12 @@ cdef bint value_fit(Value *value, int wanted) noexcept
 cdef int value_refuse(Value *value, int wanted, str name) except -1
 cdef str value_type(Value *value)
 cdef object value_python(Value *value)
+cdef list SMALL                         # of each number from -1 to 1023 the Int32
+cdef object int32_made(int64_t number)
+
+
+cdef inline object int32_python(int64_t number):
+    return SMALL[number + 1] if -1 <= number < 1023 else int32_made(number)
 
 
 cdef inline void value_integer(Value *value, int tag, int mqtype, int64_t number) noexcept:
@@ -117,15 +123,25 @@ cdef inline void value_float(Value *value, int tag, int mqtype, double number) n
     value.it.d = number
 
 
-cdef inline void value_object(Value *value, PyObject **owner, int tag, int mqtype, PyObject *item) noexcept:
-    """Point to an exact str or bytes, and own it until the owner is next overwritten."""
+cdef inline void value_own(Value *value, PyObject **owner, int tag, int mqtype, PyObject *item) noexcept:
+    """Point to an exact str or bytes, and take over a reference to it: the owner keeps it until it is overwritten."""
     cdef PyObject *old = owner[0]
-    Py_INCREF(<object> item)
     owner[0] = item
-    Py_XDECREF(old)
     value.tag = tag
     value.mqtype = mqtype
     value.it.o = item
+    Py_XDECREF(old)
+
+
+cdef inline void value_object(Value *value, PyObject **owner, int tag, int mqtype, PyObject *item) noexcept:
+    """Point to an exact str or bytes, and own it."""
+    Py_INCREF(<object> item)
+    value_own(value, owner, tag, mqtype, item)
+
+
+cdef inline void value_null(Value *value) noexcept:
+    value.tag = NULL_VALUE
+    value.mqtype = MQTYPE_NULL
 
 
 cdef inline void value_copy(Value *target, Value *value) noexcept:
@@ -135,9 +151,9 @@ cdef inline void value_copy(Value *target, Value *value) noexcept:
 
 
 cdef inline bint value_read(Value *value, PyObject *item) noexcept:
-    """Read a Python object of a type that it knows by heart as a property value (language §1), borrowing a string.
+    """Read an exact str, int, float, bytes, bool or None as a property value (language §1), borrowing a string.
 
-    Returns whether it could: it runs no code of others, and so makes no error.
+    Returns whether it is one of these: no foreign code runs, and nothing is raised.
     """
     cdef int overflow = 0
     if PyUnicode_CheckExact(item) and __Pyx_PyUnicode_READY(item) == 0:
@@ -153,8 +169,7 @@ cdef inline bint value_read(Value *value, PyObject *item) noexcept:
     elif PyFloat_CheckExact(<object> item):
         value_float(value, FLOAT64, MQTYPE_FLOAT64, PyFloat_AS_DOUBLE(<object> item))
     elif item == Py_None:
-        value.tag = NULL_VALUE
-        value.mqtype = MQTYPE_NULL
+        value_null(value)
     elif item == Py_True or item == Py_False:
         value_integer(value, BOOLEAN, MQTYPE_BOOLEAN, item == Py_True)
     elif PyBytes_CheckExact(<object> item):

@@ -12,6 +12,7 @@ from cpython.bytes cimport PyBytes_Check, PyBytes_FromStringAndSize
 from cpython.float cimport PyFloat_Check
 from cpython.long cimport PyLong_Check
 from cpython.memoryview cimport PyMemoryView_Check
+from cpython.object cimport PyTypeObject
 from cpython.unicode cimport PyUnicode_Check
 from libc.stdlib cimport calloc, free
 
@@ -24,9 +25,11 @@ from mqsel.values import TYPE_NAMES as _TYPES
 from mqsel.values import Float32, Int8, Int16, Int32
 
 cdef extern from "Python.h":
+    PyTypeObject PyLong_Type
     object PyUnicode_FromObject(object text)
 
-_INTEGERS = {MQTYPE_BOOLEAN: bool, MQTYPE_INT8: Int8, MQTYPE_INT16: Int16, MQTYPE_INT32: Int32}
+SMALL = [Int32(number) for number in range(-1, 1024)]
+_INTEGERS = {MQTYPE_BOOLEAN: bool, MQTYPE_INT8: Int8, MQTYPE_INT16: Int16}
 _NAMES_OF_TYPES = {int(number): name for name, number in _TYPES.items()}
 
 
@@ -67,27 +70,27 @@ _NUMPY = {
 
 
 cdef int value_load_other(Value *value, PyObject **owner, object name, object item) except -1:
-    """Read wrappers, subclasses, buffers, numpy scalars and too large integers. Code of others runs: own all else.
+    """Read wrappers, subclasses, buffers, numpy scalars and too large integers. Foreign code runs: own all else.
 
-    What a subclass overrides has no say: its value is that of the type it is of.
+    An instance of a subclass has the value that its base class stores, whatever it overrides.
     """
-    cdef object kind = type(item)
+    cdef object found = type(item)
     cdef object plain
     cdef int wanted = MQTYPE_INT64
     cdef int overflow = 0
     if PyLong_Check(item):
-        if kind is Int32:
+        if found is Int32:
             wanted = MQTYPE_INT32
-        elif kind is Int16:
+        elif found is Int16:
             wanted = MQTYPE_INT16
-        elif kind is Int8:
+        elif found is Int8:
             wanted = MQTYPE_INT8
         value_integer(value, INT64, MQTYPE_INT64, PyLong_AsLongLongAndOverflow(<PyObject *> item, &overflow))
         if overflow or not value_fit(value, wanted):
             value_refuse(value, wanted, name)
     elif PyFloat_Check(item):
         value_float(value, FLOAT64, MQTYPE_FLOAT64, PyFloat_AS_DOUBLE(item))
-        if kind is Float32:
+        if found is Float32:
             value_fit(value, MQTYPE_FLOAT32)
     elif PyUnicode_Check(item):
         plain = PyUnicode_FromObject(item)
@@ -106,7 +109,7 @@ cdef int value_load_other(Value *value, PyObject **owner, object name, object it
         value_object(value, owner, BYTES, MQTYPE_BYTE_STRING, <PyObject *> plain)
     else:
         try:
-            read, wanted = _NUMPY[kind.__name__ if kind.__module__ == "numpy" else ""]
+            read, wanted = _NUMPY[found.__name__ if found.__module__ == "numpy" else ""]
             plain = read(item)
         except Exception as error:  # also what a class of that name raises
             raise wordings.not_a_property(name, item) from error
@@ -116,12 +119,18 @@ cdef int value_load_other(Value *value, PyObject **owner, object name, object it
     return 0
 
 
+cdef object int32_made(int64_t number):
+    return (<object (*)(PyObject *, object, PyObject *)> PyLong_Type.tp_new)(<PyObject *> Int32, (number,), NULL)
+
+
 cdef object value_python(Value *value):
     """Give a value back as the Python object that would be read as it."""
-    if value.tag == NULL_VALUE:
-        return None
+    if value.mqtype == MQTYPE_INT32:
+        return int32_python(value.it.i)
     if value.tag == STRING or value.tag == BYTES:
         return <object> value.it.o
+    if value.tag == NULL_VALUE:
+        return None
     if value.tag == FLOAT32 or value.tag == FLOAT64:
         return Float32(value.it.d) if value.tag == FLOAT32 else value.it.d
     return value.it.i if value.mqtype == MQTYPE_INT64 else _INTEGERS[value.mqtype](value.it.i)
@@ -192,8 +201,7 @@ cdef class Record:
         self.values = <Value *> zeroed(count + 1, sizeof(Value))
         self.owners = <PyObject **> zeroed(count, sizeof(PyObject *))
         for place in range(count + 1):
-            self.values[place].tag = NULL_VALUE
-            self.values[place].mqtype = MQTYPE_NULL
+            value_null(&self.values[place])
         self.count = count
 
     def __init__(self, schema, values=None):
@@ -213,9 +221,9 @@ cdef class Record:
         cdef PyObject *owner = NULL
         cdef PyObject *old
         cdef int wanted
-        name, kind = self.schema.names[place], self.schema.types[place]
+        name, declared = self.schema.names[place], self.schema.types[place]
         value_load(&fresh, &owner, name, value)
-        wanted = 0 if kind is None else _TYPES[kind]
+        wanted = 0 if declared is None else _TYPES[declared]
         if not value_fit(&fresh, wanted):
             Py_XDECREF(owner)
             value_refuse(&fresh, wanted, name)
