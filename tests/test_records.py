@@ -93,7 +93,7 @@ def test_tables_name_types():
         assert {header.type for header in schema.headers} <= set(TYPE_NAMES)
         assert all(header.type == "int32" for header in schema.headers if header.words)
         assert all(all(header.path) and header.path for header in schema.headers)
-        assert {kind for kind, _ in schema.members.kinds.values()} <= set(TYPE_NAMES)
+        assert {kind for kind, _ in schema.members.tags.values()} <= set(TYPE_NAMES)
 
 
 def test_every_record_is_a_message_or_an_error():

@@ -16,7 +16,7 @@ from mqsel.formats.records import CONNECT
 
 COUNT = 6
 HEAD = b"* QLOAD Version:1.9 Created:Mon Mar  2 07:00:00 2026\n* Qmgr  = FLEET1\n* Queue = VEHICLES\n\n"
-MEMBERS = {kind: member for kind, member in CONNECT.members.kinds.values() if member is not None}
+MEMBERS = {kind: member for kind, member in CONNECT.members.tags.values() if member is not None}
 PYTHON = {bool: "boolean", int: "int64", float: "float64", str: "string"}
 
 

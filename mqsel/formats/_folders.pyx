@@ -10,7 +10,7 @@ Longer than 500 lines because what reads tags, elements and folders is compiled 
 """
 
 cimport cython
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
+from cpython.bytes cimport PyBytes_AS_STRING
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_XDECREF
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
@@ -221,14 +221,15 @@ cdef bint is_reserved(const uint8_t *name, Py_ssize_t length):
     return name[:length].upper().decode("latin-1") in _RESERVED
 
 
-cdef bint folder_is(const uint8_t *name, Py_ssize_t length, bytes wanted) noexcept:
-    return length == PyBytes_GET_SIZE(wanted) and memcmp(name, PyBytes_AS_STRING(wanted), length) == 0
-
-
-cdef tuple GROUPED = tuple(name.encode() for name in _mqrfh2.GROUPED_FOLDERS)
-cdef tuple PLAIN = tuple(name.encode() for name in _mqrfh2.PLAIN_FOLDERS)
+# For each property folder whether its elements may stand in groups.
+cdef dict PROPERTY_FOLDERS = {
+    name.encode(): name in _mqrfh2.GROUPED_FOLDERS for name in (*_mqrfh2.GROUPED_FOLDERS, *_mqrfh2.PLAIN_FOLDERS)
+}
+cdef Py_ssize_t LONGEST = max(map(len, PROPERTY_FOLDERS))
 # Folders of which only the first counts, numbered; those of the first header alone come first.
-cdef tuple ONCE = tuple(name.encode() for name in (*_mqrfh2.FIRST_HEADER_FOLDERS, *_mqrfh2.FIRST_FOLDERS))
+cdef dict ONCE = {
+    name.encode(): number for number, name in enumerate((*_mqrfh2.FIRST_HEADER_FOLDERS, *_mqrfh2.FIRST_FOLDERS))
+}
 cdef int ONCE_IN_FIRST = len(_mqrfh2.FIRST_HEADER_FOLDERS)
 cdef dict ELEMENT_TYPES = {
     name.partition("/")[2].encode(): int(_TYPES[kind]) for name, kind in _mqrfh2.ELEMENT_TYPES.items()
@@ -285,28 +286,28 @@ cdef class Folders:
         """
         cdef int place
         cdef uint32_t size = 8
-        cdef uint8_t *room
+        cdef uint8_t *end
         self.any_folder = bool(nodes)
         self.node_count = len(nodes)
         self.nodes = <Node *> zeroed(len(nodes), sizeof(Node))
-        room = self.node_names = <uint8_t *> zeroed(sum([len(part) for _, part, _ in nodes]), 1)
+        end = self.node_names = <uint8_t *> zeroed(sum([len(part) for _, part, _ in nodes]), 1)
         while size < 2 * <uint32_t> len(nodes):
             size *= 2
         self.mask = size - 1
         self.table = <int *> zeroed(size, sizeof(int))
         memset(self.table, 0xFF, size * sizeof(int))
         for place, (parent, part, longest) in enumerate(nodes):
-            memcpy(room, PyBytes_AS_STRING(part), len(part))
+            memcpy(end, PyBytes_AS_STRING(part), len(part))
             self.nodes[place].parent = parent
-            self.nodes[place].name = room
+            self.nodes[place].name = end
             self.nodes[place].length = len(part)
             self.nodes[place].longest = longest
-            self.nodes[place].hash = name_hash(parent, room, len(part))
+            self.nodes[place].hash = name_hash(parent, end, len(part))
             self.nodes[place].next = self.table[self.nodes[place].hash & self.mask]
             self.table[self.nodes[place].hash & self.mask] = place
             if parent >= 0 and part:
-                self.nodes[parent].expected |= name_bit(room, len(part))
-            room += len(part)
+                self.nodes[parent].expected |= name_bit(end, len(part))
+            end += len(part)
         self.targets = <Target *> zeroed(len(elements), sizeof(Target))
         for place, (node, slot, rank, conversion) in enumerate(sorted(elements)):
             if self.nodes[node].count == 0:
@@ -348,14 +349,14 @@ cdef class Folders:
         Its byte order is that of the header's numbers, if it does not begin with a mark that says another. Half a
         surrogate pair becomes what is no UTF-8 either: the name or value that has it is the one that is skipped.
         """
-        cdef uint8_t *room
+        cdef uint8_t *utf8
         cdef Py_ssize_t length = 0
         cdef uint32_t unit, second
         cdef int high = 0 if big else 1
         if stop - start >= 2 and start[0] + start[1] == 0xFE + 0xFF and (start[0] == 0xFE or start[0] == 0xFF):
             high = 0 if start[0] == 0xFE else 1
-        room = <uint8_t *> malloc((stop - start) // 2 * 3 + 4)
-        if room == NULL:
+        utf8 = <uint8_t *> malloc((stop - start) // 2 * 3 + 4)
+        if utf8 == NULL:
             raise MemoryError
         try:
             while start < stop:
@@ -366,11 +367,11 @@ cdef class Folders:
                     if 0xDC00 <= second < 0xE000:
                         start += 2
                         unit = 0x10000 + ((unit - 0xD800) << 10) + (second - 0xDC00)
-                length += utf8_put(room + length, unit)
+                length += utf8_put(utf8 + length, unit)
             # Where the elements stood is no longer known: the folder's place serves for all.
-            return self.read_folder(room, room + length, -origin)
+            return self.read_folder(utf8, utf8 + length, -origin)
         finally:
-            free(room)
+            free(utf8)
 
     cdef int read_folder(self, const uint8_t *start, const uint8_t *stop, Py_ssize_t origin) except -1:
         """Read one folder; a negative origin is that of a folder that was UTF-16."""
@@ -385,8 +386,7 @@ cdef class Folders:
         cdef int dt = 0
         cdef bint nil = False
         cdef bint content = False
-        cdef bint grouped = False
-        cdef bint known = False
+        cdef bint grouped, known
         cdef bint odd = False
         self.folder_start = start
         self.folder_wide = origin < 0
@@ -409,32 +409,21 @@ cdef class Folders:
         at = attributes_read(at, stop, &dt, &nil, &content, &odd)
         if at == NULL or odd:
             return self.note(NOTE_FOLDER_MALFORMED, "MQRFH2", origin, name_shown(self, name, length))
-        if folder_is(name, length, b"usr"):
-            known = True
-        else:
-            for folder_name in GROUPED:
-                if folder_is(name, length, <bytes> folder_name):
-                    known = grouped = True
-                    break
-            else:
-                for folder_name in PLAIN:
-                    if folder_is(name, length, <bytes> folder_name):
-                        known = True
-                        break
+        key = name[:min(length, LONGEST + 1)]
+        groups = PROPERTY_FOLDERS.get(key)
+        known = groups is not None
+        grouped = known and <bint> groups
         if not known:
             if not content:
                 return self.note(NOTE_FOLDER_PLAIN, "MQRFH2", origin, name_shown(self, name, length))
             if seen & DOT:
                 return self.note(NOTE_FOLDER_DOTTED, "MQRFH2", origin, name_shown(self, name, length))
             grouped = True
-        number = 0
-        for folder_name in ONCE:
-            if folder_is(name, length, <bytes> folder_name):
-                if self.first_seen >> number & 1 or (number < ONCE_IN_FIRST and not self.first_header):
-                    return self.note(NOTE_FOLDER_REPEATED, "MQRFH2", origin, name_shown(self, name, length))
-                self.first_seen |= <uint32_t> 1 << number
-                break
-            number += 1
+        number = ONCE.get(key, -1)
+        if number >= 0:
+            if self.first_seen >> number & 1 or (number < ONCE_IN_FIRST and not self.first_header):
+                return self.note(NOTE_FOLDER_REPEATED, "MQRFH2", origin, name_shown(self, name, length))
+            self.first_seen |= <uint32_t> 1 << number
         folder.name = name
         folder.length = length
         folder.node = node_find(self, -1, name, length) if self.any_folder else -1
@@ -688,17 +677,19 @@ cdef int folder_scan(Folders self, Open *stack, const uint8_t *at, const uint8_t
             at += 1
 
 
+cdef void *grown(void *items, Py_ssize_t *count, size_t size) except NULL:
+    """Make more room in an array; *count* is what it has room for."""
+    cdef void *more = realloc(items, (count[0] * 2 + 16) * size)
+    if more == NULL:
+        raise MemoryError
+    count[0] = count[0] * 2 + 16
+    return more
+
+
 cdef int group_add(Folders self, Open *group, int parent) except -1:
-    cdef void *room
     if self.group_count == self.group_room:
-        room = realloc(self.groups, (self.group_room * 2 + 16) * sizeof(Group))
-        if room == NULL:
-            raise MemoryError
-        self.groups = <Group *> room
-        self.group_room = self.group_room * 2 + 16
-    self.groups[self.group_count].name = group.name
-    self.groups[self.group_count].length = group.length
-    self.groups[self.group_count].parent = parent
+        self.groups = <Group *> grown(self.groups, &self.group_room, sizeof(Group))
+    self.groups[self.group_count] = Group(group.name, group.length, parent)
     self.group_count += 1
     return <int> self.group_count - 1
 
@@ -707,7 +698,6 @@ cdef int element_take(Folders self, Open *stack, int depth, const uint8_t *text,
     """Write an element down if somebody wants it; a size below zero says why its text cannot be told."""
     cdef Open *top = &stack[depth]
     cdef Hit *hit
-    cdef void *room
     cdef int node = top.node
     if top.flags & LOST:
         return 0
@@ -736,11 +726,7 @@ cdef int element_take(Folders self, Open *stack, int depth, const uint8_t *text,
     if node >= 0:
         self.nodes[node].stamp = self.stamp
     if self.hit_count == self.hit_room:
-        room = realloc(self.hits, (self.hit_room * 2 + 16) * sizeof(Hit))
-        if room == NULL:
-            raise MemoryError
-        self.hits = <Hit *> room
-        self.hit_room = self.hit_room * 2 + 16
+        self.hits = <Hit *> grown(self.hits, &self.hit_room, sizeof(Hit))
     hit = &self.hits[self.hit_count]
     self.hit_count += 1
     hit.node = node

@@ -407,7 +407,7 @@ cdef class Decoder(Folders):
         self.parts.big = data[4] == 0
         self.parts.version = read_i32(data + 4, self.parts.big)
         if not 1 <= self.parts.version <= 2:
-            raise wordings.wrong_version("MQMD", 0, self.parts.version, "1 or 2", None, MQRC.MQRC_MD_ERROR)
+            raise wordings.wrong_field("MQMD", 0, "Version", self.parts.version, "1 or 2", None, MQRC.MQRC_MD_ERROR)
         length = _mqmd.MQMD_LENGTH_1 if self.parts.version == 1 else _mqmd.MQMD_LENGTH_2
         if size < length:
             raise wordings.truncated_structure("MQMD", 0, length, size, MQRC.MQRC_MD_ERROR)
@@ -468,7 +468,7 @@ cdef class Decoder(Folders):
             big = is_big(encoding, data + at + 4)
             length = row.length if row.fixed else read_i32(data + at + 8, big)
             if length < row.length:
-                raise wordings.wrong_struc_length(
+                raise wordings.wrong_field(
                     name, at, "StrucLength", length, f"at least {row.length}", encoding, MQRC.MQRC_HEADER_ERROR
                 )
             if length > self.parts.size - at:
@@ -520,17 +520,17 @@ cdef class Decoder(Folders):
             if number > 2:
                 trouble = NOTE_MDE_VERSION
             elif number != 2:
-                raise wordings.wrong_version("MQMDE", at, number, "2", encoding, MQRC.MQRC_MDE_ERROR)
+                raise wordings.wrong_field("MQMDE", at, "Version", number, "2", encoding, MQRC.MQRC_MDE_ERROR)
         if trouble == 0:
             number = read_i32(data + 8, big)
             if number != 72:
-                raise wordings.wrong_struc_length(
+                raise wordings.wrong_field(
                     "MQMDE", at, "StrucLength", number, "72", encoding, MQRC.MQRC_MDE_ERROR
                 )
             number = read_i32(data + 16, big)
             if number <= 0 and number != -2:
-                raise wordings.wrong_ccsid(
-                    "MQMDE", at, "CodedCharSetId", number, "a character set or -2 (inherit)", MQRC.MQRC_MDE_ERROR
+                raise wordings.wrong_field(
+                    "MQMDE", at, "CodedCharSetId", number, "a character set or -2 (inherit)", None, MQRC.MQRC_MDE_ERROR
                 )
             if self.parts.version == 2 and not self.is_default_later():
                 trouble = NOTE_MDE_DEFAULT_ONLY
@@ -569,23 +569,23 @@ cdef class Decoder(Folders):
         big = order[0] = is_big(encoding, data + 4)
         number = read_i32(data + 4, big)
         if number != 2:
-            raise wordings.wrong_version("MQRFH2", at, number, "2", encoding, MQRC.MQRC_RFH_ERROR)
+            raise wordings.wrong_field("MQRFH2", at, "Version", number, "2", encoding, MQRC.MQRC_RFH_ERROR)
         length = read_i32(data + 8, big)
         if length < 36 or length & 3:
-            raise wordings.wrong_struc_length(
+            raise wordings.wrong_field(
                 "MQRFH2", at, "StrucLength", length, "a multiple of 4, at least 36", encoding, MQRC.MQRC_RFH_ERROR
             )
         if length > left:
             raise wordings.past_end("MQRFH2", at, "StrucLength", length, left, encoding, MQRC.MQRC_RFH_ERROR)
         number = read_i32(data + 16, big)
         if number <= 0 and number != -2:
-            raise wordings.wrong_ccsid(
-                "MQRFH2", at, "CodedCharSetId", number, "a character set or -2 (inherit)", MQRC.MQRC_RFH_ERROR
+            raise wordings.wrong_field(
+                "MQRFH2", at, "CodedCharSetId", number, "a character set or -2 (inherit)", None, MQRC.MQRC_RFH_ERROR
             )
         ccsid = read_i32(data + 32, big)
         if ccsid != 1208 and ccsid != 1200 and ccsid != 13488 and ccsid != 17584:
-            raise wordings.wrong_ccsid(
-                "MQRFH2", at, "NameValueCCSID", ccsid, "1208, 1200, 13488 or 17584", MQRC.MQRC_RFH_ERROR
+            raise wordings.wrong_field(
+                "MQRFH2", at, "NameValueCCSID", ccsid, "1208, 1200, 13488 or 17584", None, MQRC.MQRC_RFH_ERROR
             )
         if self.structures is not None:
             self.structures.append(("MQRFH2", at, length))
@@ -595,7 +595,7 @@ cdef class Decoder(Folders):
             number = read_i32(data + place, big)
             place += 4
             if number < 0 or number & 3:
-                raise wordings.wrong_struc_length(
+                raise wordings.wrong_field(
                     "MQRFH2", at, "NameValueLength", number, "a multiple of 4, at least 0", encoding,
                     MQRC.MQRC_RFH_ERROR,
                 )

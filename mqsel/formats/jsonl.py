@@ -52,22 +52,22 @@ def typed(name: str, value: dict[str, Any] | list[Any]) -> Any:
     """
     shown = json.dumps(value, ensure_ascii=False)
     shown = shown if len(shown) <= 60 else shown[:59] + "…"
-    kind, plain = next(iter(value.items())) if isinstance(value, dict) and len(value) == 1 else ("", None)
-    if kind not in _TYPES:
+    named, plain = next(iter(value.items())) if isinstance(value, dict) and len(value) == 1 else ("", None)
+    if named not in _TYPES:
         raise PropertyTypeError(
             f"property '{name}' is {shown}: expected a plain value, or one with its type",
             name=name,
             value_type=type(value).__name__,
             hint=f'write {{"int32": 5}}; types are {", ".join(_TYPES)}',
         )
-    row = _TYPES[kind]
+    row = _TYPES[named]
     classes, read, _ = _KINDS[row.kind]
     try:
         if type(plain) in classes:
             return None if plain is None else row.python(read(plain))
     except (ValueError, OverflowError):
         pass
-    raise PropertyTypeError(f"property '{name}' is {shown}: {kind} takes {_words(row)}", name=name, value_type=kind)
+    raise PropertyTypeError(f"property '{name}' is {shown}: {named} takes {_words(row)}", name=name, value_type=named)
 
 
 def object_from_json(text: str | bytes) -> dict[str, Any]:

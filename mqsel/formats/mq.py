@@ -172,10 +172,10 @@ _Tree = dict[str, Any]
 def _folders(properties: Mapping[str, Any]) -> list[str]:
     tree: _Tree = {}
     for name, given in properties.items():
-        kind, value = given if isinstance(given, tuple) else (CLASS_NAMES.get(type(given)), given)
+        named, value = given if isinstance(given, tuple) else (CLASS_NAMES.get(type(given)), given)
         if not isinstance(name, str):
             raise ArgumentError(f"the name of a property is a string, found {type(name).__name__}")
-        path, kind, value = _place(name, kind, value)
+        path, named, value = _place(name, named, value)
         for part in path:
             if not _NAME.fullmatch(part):
                 raise ArgumentError(f"property {name!r} cannot be written: {part!r} is no name of an element")
@@ -186,11 +186,11 @@ def _folders(properties: Mapping[str, Any]) -> list[str]:
                 raise ArgumentError(f"property {name!r} stands inside another: MQRC_MIXED_CONTENT_NOT_ALLOWED (2498)")
         if path[-1] in node:
             raise ArgumentError(f"property {name!r} is given twice, or has others inside it")
-        node[path[-1]] = _element(name, path, kind, value)
+        node[path[-1]] = _element(name, path, named, value)
     return [_folder(name, content) for name, content in tree.items()]
 
 
-def _place(name: str, kind: str | None, value: Any) -> tuple[list[str], str | None, Any]:
+def _place(name: str, named: str | None, value: Any) -> tuple[list[str], str | None, Any]:
     """Find the folder, groups and element of a property: formats §2; a JMS name goes to its own element."""
     if name in JMS:
         path = JMS[name][0].path
@@ -199,40 +199,40 @@ def _place(name: str, kind: str | None, value: Any) -> tuple[list[str], str | No
         if name == "JMSDeliveryMode":
             if value not in _DELIVERY_MODES:
                 raise ArgumentError(f"JMSDeliveryMode is {value!r}: expected 'PERSISTENT' or 'NON_PERSISTENT'")
-            kind, value = "int32", _DELIVERY_MODES[value]
-        return path.split("/"), kind, value
+            named, value = "int32", _DELIVERY_MODES[value]
+        return path.split("/"), named, value
     if name.startswith((JMS_PREFIX, USR_FOLDER + JMS_PREFIX, "Root.")):
         raise ArgumentError(f"no property can be named {name!r}")
     parts = spellings(name)[-1].split(".")
     if parts[0] in PLAIN_FOLDERS and len(parts) > 2:
         raise ArgumentError(f"property {name!r} needs a group: folder {parts[0]} has none")
-    return parts, kind, value
+    return parts, named, value
 
 
-def _element(name: str, path: list[str], kind: str | None, value: Any) -> tuple[str, str]:
+def _element(name: str, path: list[str], named: str | None, value: Any) -> tuple[str, str]:
     """Give an element's attributes and text."""
-    row = next((row for row in TYPES if row.name == kind), None)
+    row = next((row for row in TYPES if row.name == named), None)
     if row is None:
         raise ArgumentError(f"property {name!r} is {value!r}: no type of a property")
-    if kind == "null":
+    if named == "null":
         return " xsi:nil='true'", ""
-    if not isinstance(value, _CLASSES[row.kind]) or (isinstance(value, bool) and kind != "boolean"):
-        raise ArgumentError(f"property {name!r} is {value!r}: no {kind}")
+    if not isinstance(value, _CLASSES[row.kind]) or (isinstance(value, bool) and named != "boolean"):
+        raise ArgumentError(f"property {name!r} is {value!r}: no {named}")
     if row.kind in ("exact", "approximate"):
         value = row.python(value)
     if row.kind == "exact" and not row.range[0] <= value <= row.range[1]:
-        raise ArgumentError(f"property {name!r} is {value}: no {kind}")
+        raise ArgumentError(f"property {name!r} is {value}: no {named}")
     if row.kind == "approximate":
         text = repr(float(value))
         text = _NOT_FINITE.get(text, text)
-    elif kind == "boolean":
+    elif named == "boolean":
         text = str(int(value))
-    elif kind == "bytes":
+    elif named == "bytes":
         text = value.hex().upper()
     else:
-        text = str(value).translate(_ESCAPED) if kind == "string" else str(int(value))
+        text = str(value).translate(_ESCAPED) if named == "string" else str(int(value))
     implied = ELEMENT_TYPES.get("/".join(path), "string")
-    return ("" if kind == implied else f" dt='{row.dt[0]}'"), text
+    return ("" if named == implied else f" dt='{row.dt[0]}'"), text
 
 
 def _folder(name: str, content: _Tree) -> str:

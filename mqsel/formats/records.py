@@ -1,9 +1,8 @@
-"""Records that other people's tools made of messages: one table for each schema, one walk for all of them.
+"""Records that other tools make of messages: one table for each schema, and one reader for all of them.
 
-A `RecordSchema` says, as data, where a record keeps what JMS calls its headers and where the properties with names of
-their own are, and by which member a value names its type. What walks a dict here builds columns on Spark: whoever can
-follow a path can read the table. Knows no selectors. Follows formats §9; its §10 says what was
-decided.
+A `RecordSchema` says, as data, where a record keeps the JMS headers, where it keeps the properties that senders named,
+and which member of a value names its type. Here the table is followed through dicts, on Spark through columns. Knows no
+selectors. Follows formats §9; its §10 says what was decided.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from mqsel.formats.inspection import Inspection, Row
 from mqsel.formats.jms import DELIVERY_MODES, PERSISTENCE
 from mqsel.formats.jsonl import object_from_json
 from mqsel.formats.mqrfh2 import Note
-from mqsel.formats.wordings import bad_member, no_pair, no_record, unknown_kind, unknown_schema, unknown_type
+from mqsel.formats.wordings import bad_member, no_pair, no_record, unknown_schema, unknown_tag, unknown_type
 from mqsel.names import DESCRIPTOR, JMS_DESCRIPTOR, MQMD_TYPES, spellings
 from mqsel.values import CLASS_NAMES, JAVA_WORDS, TYPE_NAMES, TYPES
 
@@ -49,15 +48,15 @@ class Members(NamedTuple):
     Attributes:
         path: members to follow from the record; empty where the record itself is what holds them.
         is_pairs: a sequence of pairs (key, value), of which the last with a name counts, instead of a map.
-        tag: the member of a value that says of which kind it is, or None where values are plain.
-        kinds: for each kind the type, and the member of the value that has it; None where it has none.
+        tag: the member of a value that names its type, or None where values are plain.
+        tags: for each name that may stand there the type, and the member that has the value; None where it has none.
         type_suffix: what the name of a property and this make together names its type, or None.
     """
 
     path: Path
     is_pairs: bool = False
     tag: str | None = None
-    kinds: Mapping[str, tuple[str, str | None]] = {}
+    tags: Mapping[str, tuple[str, str | None]] = {}
     type_suffix: str | None = None
 
 
@@ -87,6 +86,7 @@ class RecordSchema(NamedTuple):
     bytes_as: str = "hex"
 
 
+_CONNECT_TYPES = ("boolean", "byte", "short", "integer", "long", "float", "double", "string", "bytes")
 CONNECT = RecordSchema(
     name="connect",
     title="io.confluent.connect.jms.Value",
@@ -109,16 +109,8 @@ CONNECT = RecordSchema(
     members=Members(
         ("properties",),
         tag="propertyType",
-        kinds={
-            "boolean": ("boolean", "boolean"),
-            "byte": ("int8", "byte"),
-            "short": ("int16", "short"),
-            "integer": ("int32", "integer"),
-            "long": ("int64", "long"),
-            "float": ("float32", "float"),
-            "double": ("float64", "double"),
-            "string": ("string", "string"),
-            "bytes": ("bytes", "bytes"),
+        tags={
+            **{word: (JAVA_WORDS[word], word) for word in _CONNECT_TYPES},
             "null-value": ("null", None),
         },
     ),
@@ -135,9 +127,9 @@ CONNECT_IBM = RecordSchema(
         Header("JMSPriority", ("headers", f"{JMS_DESCRIPTOR}Priority"), "int32"),
         Header("JMSDeliveryMode", ("headers", f"{JMS_DESCRIPTOR}Persistence"), "int32", PERSISTENCE),
         *(
-            Header(f"{prefix}{name}", ("headers", f"{JMS_DESCRIPTOR}{name}"), texts.get(kind, kind))
+            Header(f"{prefix}{name}", ("headers", f"{JMS_DESCRIPTOR}{name}"), texts.get(declared, declared))
             for prefix, texts in ((DESCRIPTOR, {}), (JMS_DESCRIPTOR, {"bytes": "string"}))
-            for name, kind in MQMD_TYPES.items()
+            for name, declared in MQMD_TYPES.items()
         ),
     ),
     members=Members(("headers",), is_pairs=True),
@@ -300,8 +292,8 @@ def _member(value: Any, name: str) -> Any:
 def _bare(value: Any) -> Any:
     """Take a value that may be null out of what Avro's JSON puts around it."""
     if type(value) is dict and len(value) == 1:
-        ((kind, inner),) = value.items()
-        if kind in _AVRO or (isinstance(kind, str) and "." in kind and type(inner) is dict):
+        ((branch, inner),) = value.items()
+        if branch in _AVRO or (isinstance(branch, str) and "." in branch and type(inner) is dict):
             return inner
     return value
 
@@ -369,7 +361,7 @@ class RecordReader:
         Args:
             record: a mapping, or a Spark Row; what is inside may be mappings, Rows, or sequences of pairs.
 
-        Raises: PropertyTypeError: no record of this schema, or a value that is not of the kind it says it is.
+        Raises: PropertyTypeError: no record of this schema, or a value that is not of the type it names.
         """
         record, members = self._opened(record)
         message: dict[str, Any] = {}
@@ -433,43 +425,43 @@ class RecordReader:
     def _value(self, name: str, value: Any, members: Any) -> Any:
         """Read the value of a property by what is declared, by what it says itself, or as it stands."""
         schema = self.schema.members
-        kind = self._types.get(name)
+        type_name = self._types.get(name)
         if schema.tag is not None:
             said = _member(value, schema.tag)
-            if not isinstance(said, str) or said not in schema.kinds:
-                raise unknown_kind(name, said, schema.tag, schema.kinds)
-            own, place = schema.kinds[said]
+            if not isinstance(said, str) or said not in schema.tags:
+                raise unknown_tag(name, said, schema.tag, schema.tags)
+            own, place = schema.tags[said]
             value = None if place is None else _bare(_member(value, place))
             if value is None and place is not None:
                 raise bad_member(name, own, value)
-            kind = kind or own
+            type_name = type_name or own
         else:
             value = _bare(value)
-        if schema.type_suffix is not None and kind is None:
+        if schema.type_suffix is not None and type_name is None:
             said = _member(members, name + schema.type_suffix)
-            kind = JAVA_WORDS.get(said) if isinstance(said, str) else None
-            if kind is None and said is not None and self.schema.has_types:  # else it is some other property
-                raise unknown_kind(name, said, name + schema.type_suffix, JAVA_WORDS)
-        return self._typed(name, kind, value)
+            type_name = JAVA_WORDS.get(said) if isinstance(said, str) else None
+            if type_name is None and said is not None and self.schema.has_types:  # else it is some other property
+                raise unknown_tag(name, said, name + schema.type_suffix, JAVA_WORDS)
+        return self._typed(name, type_name, value)
 
-    def _typed(self, name: str, kind: str | None, value: Any) -> Any:
-        """Read a value as the type *kind*, or as it stands where nothing says its type."""
-        if not self.schema.has_types and isinstance(value, (bytes, bytearray, memoryview)) and kind != "bytes":
+    def _typed(self, name: str, type_name: str | None, value: Any) -> Any:
+        """Read a value as the type *type_name*, or as it stands where nothing says its type."""
+        if not self.schema.has_types and isinstance(value, (bytes, bytearray, memoryview)) and type_name != "bytes":
             try:
                 value = bytes(value).decode()
             except UnicodeDecodeError:
                 return self._lose(name, value)
         if value is None or (isinstance(value, str) and value == self.schema.null):
             return None
-        if kind is None:
+        if type_name is None:
             return value
         try:
-            return self._readers[kind](value)
+            return self._readers[type_name](value)
         except UNREADABLE:
-            # What a text lost is the source's loss; anything else is not what the schema says it is.
+            # A text may be anything: its type was lost at the source. Any other value breaks the schema.
             if isinstance(value, str) or name in self._types:
                 return self._lose(name, value)
-            raise bad_member(name, kind, value) from None
+            raise bad_member(name, type_name, value) from None
 
 
 def reader(
@@ -489,10 +481,10 @@ def reader(
         if schema not in SCHEMAS:
             raise unknown_schema(schema, SCHEMAS)
         schema = SCHEMAS[schema]
-    declared = {spellings(name)[0]: kind for name, kind in (types or {}).items()}
-    for name, kind in declared.items():
-        if kind not in TYPE_NAMES:
-            raise unknown_type(name, kind, TYPE_NAMES)
+    declared = {spellings(name)[0]: type_name for name, type_name in (types or {}).items()}
+    for name, type_name in declared.items():
+        if type_name not in TYPE_NAMES:
+            raise unknown_type(name, type_name, TYPE_NAMES)
     return RecordReader(schema, names, declared)
 
 

@@ -1,7 +1,4 @@
-"""What the formats say of messages they cannot read: each wording that is used more than once.
-
-Owns no rule of a format.
-"""
+"""Errors of the formats: each wording that is used more than once. Owns no rule of a format."""
 
 from __future__ import annotations
 
@@ -30,26 +27,15 @@ def wrong_struc_id(structure: str, offset: int, found: bytes, expected: str, rea
     )
 
 
-def wrong_version(
-    structure: str, offset: int, found: int, expected: str, encoding: int | None, reason: MQRC
+def wrong_field(
+    structure: str, offset: int, field: str, found: int, expected: str, encoding: int | None, reason: MQRC
 ) -> DecodeError:
-    return DecodeError(
-        f"Version is {found}: expected {expected}",
-        structure=structure,
-        offset=offset,
-        hint=None if encoding is None else _check_encoding(encoding),
-        reason=reason,
-    )
-
-
-def wrong_struc_length(
-    structure: str, offset: int, field: str, found: int, expected: str, encoding: int, reason: MQRC
-) -> DecodeError:
+    """Say that a number cannot be right; *encoding* is what it was read with, where that may be the cause."""
     return DecodeError(
         f"{field} is {found}: expected {expected}",
         structure=structure,
         offset=offset,
-        hint=_check_encoding(encoding),
+        hint=None if encoding is None else _check_encoding(encoding),
         reason=reason,
     )
 
@@ -65,10 +51,6 @@ def past_end(
         hint=_check_encoding(encoding),
         reason=reason,
     )
-
-
-def wrong_ccsid(structure: str, offset: int, field: str, found: int, expected: str, reason: MQRC) -> DecodeError:
-    return DecodeError(f"{field} is {found}: expected {expected}", structure=structure, offset=offset, reason=reason)
 
 
 def _check_encoding(encoding: int) -> str:
@@ -99,15 +81,15 @@ def no_pair(value: object) -> PropertyTypeError:
     )
 
 
-def unknown_kind(name: str, found: object, place: str, kinds: Iterable[str]) -> PropertyTypeError:
+def unknown_tag(name: str, found: object, place: str, tags: Iterable[str]) -> PropertyTypeError:
     return PropertyTypeError(
-        f"property '{name}' names the type {shortened(found)} in '{place}': expected {', '.join(kinds)}", name=name
+        f"property '{name}' names the type {shortened(found)} in '{place}': expected {', '.join(tags)}", name=name
     )
 
 
-def bad_member(name: str, kind: str, value: object) -> PropertyTypeError:
+def bad_member(name: str, expected: str, value: object) -> PropertyTypeError:
     return PropertyTypeError(
-        f"property '{name}' is {shortened(value)}: expected a value of type {kind}",
+        f"property '{name}' is {shortened(value)}: expected a value of type {expected}",
         name=name,
         value_type=type_name(value),
     )
@@ -117,5 +99,5 @@ def unknown_schema(name: str, schemas: Iterable[str]) -> ArgumentError:
     return ArgumentError(f"there is no record schema '{name}': choose {', '.join(schemas)}")
 
 
-def unknown_type(name: str, kind: object, kinds: Iterable[str]) -> ArgumentError:
-    return ArgumentError(f"'{name}' is declared {kind!r}: there is no such type", hint=f"types are {', '.join(kinds)}")
+def unknown_type(name: str, found: object, types: Iterable[str]) -> ArgumentError:
+    return ArgumentError(f"'{name}' is declared {found!r}: there is no such type", hint=f"types are {', '.join(types)}")

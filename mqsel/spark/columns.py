@@ -568,7 +568,7 @@ def _union(kind: Any) -> Mapping[str, tuple[str, str | None]] | None:
     """Give the kinds of a struct that says of which type it is, such as Confluent's PropertyValue."""
     if type(kind).__name__ != "StructType" or CONNECT.members.tag not in [field.name for field in kind.fields]:
         return None
-    return CONNECT.members.kinds
+    return CONNECT.members.tags
 
 
 def _conversions(kind: Any) -> Mapping[str, str]:
