@@ -1,8 +1,8 @@
 """Truth values, property types and the arithmetic of constants: the semantics as tables.
 
-What stands here decides constants at compile time and says what a type is to everybody who reads or writes one;
-messages are evaluated by the machine alone.
-Knows nothing of text, trees or programs. Follows language §1 and §5; numbers of types from *IBM MQ 9.4, MQTYPE*.
+Constants are computed here when a selector is compiled; messages are evaluated by the machine alone. Whatever reads or
+writes property types takes them from the table. Knows nothing of text, trees or programs. Follows language §1 and §5;
+numbers of types from *IBM MQ 9.4, MQTYPE*.
 """
 
 from __future__ import annotations
@@ -10,10 +10,14 @@ from __future__ import annotations
 import math
 import operator
 import struct
+from collections.abc import Callable
 from enum import IntEnum
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mqsel.errors import ArgumentError, shortened
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class Truth(IntEnum):
@@ -57,17 +61,6 @@ class MQTYPE(IntEnum):
     MQTYPE_STRING = 1024
 
 
-def _ranged(cls: type[int], value: int) -> int:
-    low, high = _RANGES[cls]
-    try:
-        number = int.__new__(cls, operator.index(value))
-    except TypeError as error:
-        raise ArgumentError(f"{cls.__name__} needs an integer, found {shortened(value)}") from error
-    if not low <= number <= high:
-        raise ArgumentError(f"{cls.__name__} holds {low} to {high}, found {shortened(value)}")
-    return number
-
-
 def _short(value: int) -> int:
     """Round to 24 bits, half to even: through a double a large integer would be rounded twice."""
     excess = abs(value).bit_length() - 24
@@ -78,31 +71,38 @@ def _short(value: int) -> int:
     return (kept << excess) * (1 if value > 0 else -1)
 
 
-class Int8(int):
+class _Ranged(int):
+    """An integer of a narrow type."""
+
+    __slots__ = ()
+
+    def __new__(cls, value: int) -> Self:
+        low, high = _RANGES[cls]
+        try:
+            number = int.__new__(cls, operator.index(value))
+        except TypeError as error:
+            raise ArgumentError(f"{cls.__name__} needs an integer, found {shortened(value)}") from error
+        if not low <= number <= high:
+            raise ArgumentError(f"{cls.__name__} holds {low} to {high}, found {shortened(value)}")
+        return number
+
+
+class Int8(_Ranged):
     """A property value of type INT8 (a Java byte)."""
 
     __slots__ = ()
 
-    def __new__(cls, value: int) -> Int8:
-        return _ranged(cls, value)  # type: ignore[return-value]
 
-
-class Int16(int):
+class Int16(_Ranged):
     """A property value of type INT16 (a Java short)."""
 
     __slots__ = ()
 
-    def __new__(cls, value: int) -> Int16:
-        return _ranged(cls, value)  # type: ignore[return-value]
 
-
-class Int32(int):
+class Int32(_Ranged):
     """A property value of type INT32 (a Java int, MQLONG)."""
 
     __slots__ = ()
-
-    def __new__(cls, value: int) -> Int32:
-        return _ranged(cls, value)  # type: ignore[return-value]
 
 
 class Float32(float):
@@ -114,7 +114,7 @@ class Float32(float):
         try:
             (rounded,) = struct.unpack("f", struct.pack("f", _short(value) if isinstance(value, int) else value))
         except (OverflowError, struct.error) as error:
-            # An integer beyond every double is no float to struct, but it is a number.
+            # struct refuses an integer beyond every double; the nearest float is an infinity.
             if isinstance(error, struct.error) and not isinstance(value, int):
                 raise ArgumentError(f"Float32 needs a number, found {shortened(value)}") from error
             rounded = math.inf if value > 0 else -math.inf
@@ -131,10 +131,10 @@ class PropertyType(NamedTuple):
         name: in schemas, in JSON messages, in declarations and in test vectors.
         number: the vendor's.
         python: the class of its values.
-        kind: what the language takes it for: "exact", "approximate", "string", "boolean", "bytes"; or "null".
-        bits: how wide a number is; 0 for all else.
-        java: other words for it in records that Java programs wrote.
-        dt: what an MQRFH2 calls it; the first is written.
+        kind: its kind in the language: "exact", "approximate", "string", "boolean", "bytes"; or "null".
+        bits: how wide a number is; 0 for others.
+        java: other names for it in records that Java programs wrote.
+        dt: its names in an MQRFH2; the first is written.
         arrow: its formats in Arrow's C data interface: of integers signed, then the unsigned that are
             read as this type; of texts and bytes with short offsets, long offsets, views.
         spark: the classes of its Spark types.
@@ -183,9 +183,9 @@ EXACT = tuple(row.name for row in TYPES if row.kind == "exact")
 APPROXIMATE = tuple(row.name for row in TYPES if row.kind == "approximate")
 TYPE_NAMES = {row.name: row.number for row in TYPES}
 CLASS_NAMES = {row.python: row.name for row in TYPES}
-# What records that Java programs wrote call the types: our names and theirs.
+# The names of types in records that Java programs wrote.
 JAVA_WORDS = {row.name: row.name for row in TYPES} | {word: row.name for row in TYPES for word in row.java}
-# What a selector says of the kinds: literals have them, too.
+# The words for kinds in errors.
 KINDS = {
     "exact": "number",
     "approximate": "number",
@@ -203,32 +203,33 @@ def _wrap(value: int) -> int:
     return (value + (1 << 63)) % (1 << 64) - (1 << 63)
 
 
+_ARITHMETIC = {"+": operator.add, "-": operator.sub, "*": operator.mul}
+_RELATIONS: dict[str, Callable[[Any, Any], bool]] = {
+    "=": operator.eq,
+    "<>": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
 def arithmetic(sign: str, left: int | float, right: int | float) -> int | float | None:
     """Compute ``left sign right`` on two literals, which are INT64 (int) or FLOAT64 (float).
 
     Returns: the number, or None for an integer division by zero (ERR).
     Source: language §5, Arithmetic.
     """
-    if isinstance(left, int) and isinstance(right, int):
-        match sign:
-            case "+":
-                return _wrap(left + right)
-            case "-":
-                return _wrap(left - right)
-            case "*":
-                return _wrap(left * right)
+    exact = isinstance(left, int) and isinstance(right, int)
+    if sign in _ARITHMETIC:
+        result = _ARITHMETIC[sign](left, right)
+        return _wrap(result) if exact else float(result)
+    if exact:
         if right == 0:
             return None
         quotient = abs(left) // abs(right)
-        return _wrap(quotient if (left < 0) == (right < 0) else -quotient)
+        return _wrap(int(quotient if (left < 0) == (right < 0) else -quotient))
     a, b = float(left), float(right)
-    match sign:
-        case "+":
-            return a + b
-        case "-":
-            return a - b
-        case "*":
-            return a * b
     if b != 0.0:
         return a / b
     if a == 0.0 or math.isnan(a):
@@ -245,17 +246,4 @@ def compare(sign: str, left: object, right: object) -> Truth:
     """Compare two literals of one kind. An INT64 beside a FLOAT64 becomes a double (language §5, Comparison)."""
     if isinstance(left, float) or isinstance(right, float):
         left, right = float(left), float(right)  # type: ignore[arg-type]
-    match sign:
-        case "=":
-            answer = left == right
-        case "<>":
-            answer = left != right
-        case "<":
-            answer = left < right  # type: ignore[operator]
-        case "<=":
-            answer = left <= right  # type: ignore[operator]
-        case ">":
-            answer = left > right  # type: ignore[operator]
-        case _:
-            answer = left >= right  # type: ignore[operator]
-    return T if answer else F
+    return T if _RELATIONS[sign](left, right) else F

@@ -15,7 +15,7 @@ from oracle import ERR, FALSE, NULL, TRUE, UNKNOWN
 from mqsel.machine.opcodes import CODE, TABLE, Pattern, effect
 
 if TYPE_CHECKING:
-    from mqsel.machine.opcodes import Row
+    from mqsel.machine.opcodes import Opcode
     from mqsel.machine.program import Program
 
 _SIGNS = {
@@ -115,7 +115,7 @@ class _Run:
             self.truths.append(truth)
         return target if truth in _TAKEN[name] else address + 1
 
-    def compute(self, row: Row, numbers: list[int]) -> None:
+    def compute(self, row: Opcode, numbers: list[int]) -> None:
         """Do what an instruction does that goes on to the next."""
         for name in row.parent or (row.name,):
             plain = TABLE[CODE[name]]
@@ -148,7 +148,7 @@ class _Run:
                 return self.oracle.sign(_SIGNS[name], *values)
         return self.oracle.arithmetic(_SIGNS[name], *values)
 
-    def truth(self, name: str, row: Row, number: int, values: list[oracle.Value], truths: list[str]) -> str:
+    def truth(self, name: str, row: Opcode, number: int, values: list[oracle.Value], truths: list[str]) -> str:
         match name:
             case "PUSH_TRUTH":
                 return TRUE if number else FALSE

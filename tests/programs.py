@@ -17,7 +17,7 @@ import strategies
 import mqsel
 from mqsel.language.dialect import PRESETS
 from mqsel.machine import _arrow
-from mqsel.machine.opcodes import CODE, TABLE, Constant, Pattern, Row, effect
+from mqsel.machine.opcodes import CODE, TABLE, Constant, Opcode, Pattern, effect
 from mqsel.machine.program import Program, encode_code, encode_spans
 from mqsel.machine.schema import as_schema
 from mqsel.matcher import Matcher
@@ -108,7 +108,7 @@ class _Walk:
             behind = truths_out > truths_in or (truths_out > 0 and row.operand == "target")
             depths = self.write(row, depths, pending)
 
-    def choose(self, depths: Depths, *, closing: bool, quick: bool, behind: bool) -> Row:
+    def choose(self, depths: Depths, *, closing: bool, quick: bool, behind: bool) -> Opcode:
         """Choose an instruction that finds on its stacks what it takes."""
         if closing:
             names: Sequence[str] = ("EQUAL", "LESS", "SUBTRACT") if depths[0] > 1 else ("AS_TRUTH", "IN", "NOT_LIKE")
@@ -119,7 +119,7 @@ class _Walk:
         else:
             names = list(_ROWS)
         most = self.deepest
-        fitting: list[Row] = []
+        fitting: list[Opcode] = []
         weights: list[int] = []
         for row in map(_ROWS.__getitem__, names):
             values_in, truths_in, values_out, truths_out = effect(row)
@@ -139,7 +139,7 @@ class _Walk:
             else self.choose(depths, closing=True, quick=quick, behind=False)
         )
 
-    def write(self, row: Row, depths: Depths, pending: list[_Label]) -> Depths | None:
+    def write(self, row: Opcode, depths: Depths, pending: list[_Label]) -> Depths | None:
         """Write an instruction with random operands; give the depths behind it, None if no way leads there."""
         values_in, truths_in, values_out, truths_out = effect(row)
         after = depths[0] - values_in + values_out, depths[1] - truths_in + truths_out

@@ -20,6 +20,7 @@ import sys
 
 from mqsel.errors import ProgramError
 from mqsel.language.pattern import segments
+from mqsel.machine.opcodes import OPERANDS as _OPERANDS
 from mqsel.machine.opcodes import TABLE as _TABLE
 from mqsel.names import spellings
 from mqsel.values import Truth as _Truth
@@ -33,24 +34,16 @@ cdef struct Fact:
     bint is_branch      # ends the life of a truth value
     bint is_split       # its operand is two, the first being the lower half
     bint is_pair        # both are constants
-    int kind            # Kind of its last operand
+    int operand         # OperandType of its last operand
     int affix           # where its text stands in the string, or 0
     uint8_t mask        # of its step
     uint8_t taken       # a bit for each truth value with which it goes to its target
-
-cdef enum Kind:
-    NUMBER      # itself: a slot, a truth value, a target, or nothing
-    CONSTANT
-    STRINGS
-    PATTERN
-    TEXT
 
 cdef Fact[256] FACTS
 
 
 def _fill_facts() -> None:
     cdef int number
-    kinds = {"constant": CONSTANT, "strings": STRINGS, "pattern": PATTERN, "text": TEXT}
     affixes = {"prefix": AFFIX_START, "suffix": AFFIX_END, "contains": AFFIX_ANYWHERE}
     masks = {
         "=": MASK_EQUAL, "<>": MASK_NOT_EQUAL, "<": MASK_LESS, "<=": MASK_LESS_EQUAL, ">": MASK_GREATER,
@@ -63,7 +56,7 @@ def _fill_facts() -> None:
         FACTS[number].is_branch = bool(row.taken) and taken == ["truth"] and not given
         FACTS[number].is_split = first != ""
         FACTS[number].is_pair = first == last == "constant"
-        FACTS[number].kind = kinds.get(last, NUMBER)
+        FACTS[number].operand = _OPERANDS.index(last)
         FACTS[number].affix = affixes.get(row.affix, 0)
         # A text is the same or not: no relation is asked for.
         FACTS[number].mask = row.negated if last == "text" else masks.get(row.operator, row.negated)
@@ -265,13 +258,13 @@ cdef int load_steps(Image *image, bytes words, tuple constants) except -1:
     """Decode each word, and find for each test where each of its outcomes leads."""
     cdef const uint8_t *place = <const uint8_t *> words
     cdef Py_ssize_t size = len(words) // 4
-    cdef Py_ssize_t number, count, room = size + 4
+    cdef Py_ssize_t number, count, most = size + 4
     cdef uint32_t word, operand
     cdef int outcome
     cdef Step *step
     for number in range(size):
-        room += 3 if FACTS[place[4 * number]].is_test else 0
-    image.steps = <Step *> zeroed(room, sizeof(Step))
+        most += 3 if FACTS[place[4 * number]].is_test else 0
+    image.steps = <Step *> zeroed(most, sizeof(Step))
     for number in range(size):
         word = place[0] | <uint32_t> place[1] << 8 | <uint32_t> place[2] << 16 | <uint32_t> place[3] << 24
         place += 4
@@ -308,24 +301,24 @@ cdef int load_operand(Image *image, Step *step, uint32_t operand, tuple constant
     cdef Like **like
     cdef Fact *fact = &FACTS[step.op]
     step.mask = fact.mask
-    if fact.kind == STRINGS:
+    if fact.operand == STRINGS:
         step.it.choices = image.choices[operand]
-    elif fact.kind == PATTERN:
+    elif fact.operand == PATTERN:
         step.it.like = image.likes[operand * 4]
     elif fact.affix:
         like = like_at(image, operand * 4 + fact.affix)
         if like[0] == NULL:
             like[0] = affix_new(constants[operand], fact.affix)
         step.it.like = like[0]
-    elif fact.kind == TEXT:
+    elif fact.operand == TEXT:
         step.it.text = &image.texts[operand]
     elif fact.is_pair:
         # No slot: the first stands where an only one would, the second where a slot would.
         step.it.constant = &image.constants[step.slot]
         step.slot = operand
-    elif fact.kind == CONSTANT:
+    elif fact.operand == CONSTANT:
         step.it.constant = &image.constants[operand]
-    else:
+    else:  # a slot, a truth value, a target, or nothing
         step.it.number = operand
     return 0
 

@@ -71,3 +71,13 @@ cdef enum Op:
     NOT_CONTAINS_SLOT = 67  # ( -- truth )  slot NOT LIKE '%text%'
     IN_SLOT = 68  # ( -- truth )  slot IN constant
     NOT_IN_SLOT = 69  # ( -- truth )  slot NOT IN constant
+
+cdef enum OperandType:
+    NOTHING
+    SLOT
+    CONSTANT
+    STRINGS
+    PATTERN
+    TEXT
+    TRUTH
+    TARGET

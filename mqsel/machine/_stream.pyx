@@ -36,11 +36,10 @@ cdef int (*LOOK)(Pace *, Py_ssize_t) noexcept
 
 
 cdef inline int run_quietly(Machine machine, Frame *frame, PyObject *message) noexcept:
-    """Run the quick code on a message; the commonest kinds of message go straight to their loop."""
+    """Run the quick code on a message; dicts, tuples and Records go straight to their loop."""
     cdef DictSource mapping
     cdef SequenceSource sequence
     cdef RecordSource record
-    cdef PyObject *kind = <PyObject *> Py_TYPE(message)
     if PyDict_CheckExact(<object> message):
         mapping.message = message
         return RUN_DICT(frame, &mapping, machine.image.steps)
@@ -51,7 +50,7 @@ cdef inline int run_quietly(Machine machine, Frame *frame, PyObject *message) no
             sequence.types = machine.layout.types
             sequence.width = machine.layout.width
             return RUN_SEQUENCE(frame, &sequence, machine.image.steps)
-    if kind == <PyObject *> Record and machine.record_layout is not None:
+    if <PyObject *> Py_TYPE(message) == <PyObject *> Record and machine.record_layout is not None:
         if (<Record> message).schema is machine.record_layout.names:
             record.values = (<Record> message).values
             record.positions = machine.record_layout.positions

@@ -12,7 +12,7 @@ cimport cython
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 
-from mqsel.machine._opcodes cimport BRANCH_IF_UNKNOWN, JUMP, RESTART_IF_UNKNOWN, RETURN, RETURN_TRUTH, SWITCH_SLOT
+from mqsel.machine._opcodes cimport *
 
 from mqsel.machine import opcodes as _opcodes
 from mqsel.language.dialect import Dialect
@@ -32,38 +32,24 @@ cdef enum:
     UNREACHED = -1
     FUSED_MASK = 0xFFF
 
-cdef enum Kind:
-    NOTHING
-    SLOT
-    CONSTANT
-    STRINGS
-    PATTERN
-    TEXT        # of a constant: a str, which is a CONSTANT too
-    TRUTH
-    TARGET
-
 cdef struct Rule:
     int values_in
     int truths_in
     int values_out
     int truths_out
-    int first           # Kind of the first operand
+    int first           # OperandType of the first operand
     int second          # of the second, if the operand is split in two
 
 cdef Rule[256] RULES
 cdef uint32_t RULE_COUNT = len(_opcodes.TABLE)
-
-_KINDS = ["", "slot", "constant", "strings", "pattern", "text", "truth", "target"]
 
 
 def _fill_rules() -> None:
     cdef int number
     for number, row in enumerate(_opcodes.TABLE):
         values_in, truths_in, values_out, truths_out = _opcodes.effect(row)
-        kinds = [*row.operand.split("+"), ""]
-        RULES[number] = Rule(
-            values_in, truths_in, values_out, truths_out, _KINDS.index(kinds[0]), _KINDS.index(kinds[1])
-        )
+        first, second, *_ = map(_opcodes.OPERANDS.index, [*row.operand.split("+"), ""])
+        RULES[number] = Rule(values_in, truths_in, values_out, truths_out, first, second)
 
 
 _fill_rules()
@@ -171,41 +157,41 @@ cdef int check_spans(bytes span_table, Py_ssize_t size, Py_ssize_t length) excep
 
 
 cdef int prove(Verified program, Py_ssize_t size) except -1:
-    """Find the kinds of the constants, then walk the code once."""
+    """Find what each constant can be an operand as, then walk the code once."""
     cdef Py_ssize_t count = len(program.constants)
     cdef Py_ssize_t number
-    cdef uint8_t *kinds = <uint8_t *> malloc(count + 1)
+    cdef uint8_t *types = <uint8_t *> malloc(count + 1)
     cdef int32_t *depths = <int32_t *> malloc(2 * size * sizeof(int32_t))
     try:
-        if kinds == NULL or depths == NULL:
+        if types == NULL or depths == NULL:
             raise MemoryError
         for number in range(count):
-            kinds[number] = kind_of(program.constants[number])
-            if kinds[number] == NOTHING:
+            types[number] = operand_type_of(program.constants[number])
+            if types[number] == NOTHING:
                 found = type(program.constants[number]).__name__
                 raise ProgramError(
                     f"constant {number} is no constant of a program: found {found}",
                     hint="a constant is an int of 64 bits, float, str, bytes, bool, tuple of str, or Pattern",
                 )
-        walk(program, <const uint8_t *> program.words, size, depths, kinds)
+        walk(program, <const uint8_t *> program.words, size, depths, types)
     finally:
-        free(kinds)
+        free(types)
         free(depths)
     return 0
 
 
-cdef int kind_of(constant) except -1:
-    """Give the kind of operand that a constant can be, NOTHING if it is no constant."""
-    cdef object kind = type(constant)
-    if kind is str:
+cdef int operand_type_of(constant) except -1:
+    """Give the type of operand that a constant can be, NOTHING if it is none; a TEXT is a CONSTANT too."""
+    cdef object found = type(constant)
+    if found is str:
         return TEXT
-    if kind is int:
+    if found is int:
         return CONSTANT if -(1 << 63) <= constant < 1 << 63 else NOTHING
-    if kind is float or kind is bytes or kind is bool:
+    if found is float or found is bytes or found is bool:
         return CONSTANT
-    if kind is tuple:
+    if found is tuple:
         return STRINGS if is_all_text(<tuple> constant) else NOTHING
-    if kind is PATTERN_CLASS and is_pattern(<tuple> constant):
+    if found is PATTERN_CLASS and is_pattern(<tuple> constant):
         return PATTERN
     return NOTHING
 
@@ -230,7 +216,7 @@ cdef inline uint32_t word_at(const uint8_t *code, Py_ssize_t address) noexcept:
     return <uint32_t> place[0] | <uint32_t> place[1] << 8 | <uint32_t> place[2] << 16 | <uint32_t> place[3] << 24
 
 
-cdef int walk(Verified program, const uint8_t *code, Py_ssize_t size, int32_t *depths, uint8_t *kinds) except -1:
+cdef int walk(Verified program, const uint8_t *code, Py_ssize_t size, int32_t *depths, uint8_t *types) except -1:
     """Go through the code once, with the depths of both stacks; leave the greatest ones in the program."""
     cdef Py_ssize_t exact = program.exact
     cdef Py_ssize_t address, following, target, case
@@ -265,10 +251,10 @@ cdef int walk(Verified program, const uint8_t *code, Py_ssize_t size, int32_t *d
         if values > MAX_DEPTH or truths > MAX_DEPTH:
             raise refuse(f"the stack grows beyond {MAX_DEPTH}", address)
         if rule.second != NOTHING:
-            check_operand(program, opcode, rule.first, operand & FUSED_MASK, address, kinds)
-            check_operand(program, opcode, rule.second, operand >> 12, address, kinds)
+            check_operand(program, opcode, rule.first, operand & FUSED_MASK, address, types)
+            check_operand(program, opcode, rule.second, operand >> 12, address, types)
         elif rule.first != TARGET:
-            check_operand(program, opcode, rule.first, operand, address, kinds)
+            check_operand(program, opcode, rule.first, operand, address, types)
         else:
             target = operand
             if not address < target < size:
@@ -316,21 +302,21 @@ cdef str named(uint32_t opcode):
 
 
 cdef int check_operand(
-    Verified program, uint32_t opcode, int kind, uint32_t operand, Py_ssize_t address, uint8_t *kinds
+    Verified program, uint32_t opcode, int wanted, uint32_t operand, Py_ssize_t address, uint8_t *types
 ) except -1:
-    """Check one operand against the slots, the constants and the kind its instruction wants."""
-    if kind == NOTHING:
+    """Check one operand against the slots, the constants and the type its instruction wants."""
+    if wanted == NOTHING:
         if operand:
             raise refuse(f"{named(opcode)} has an operand: it takes none", address)
-    elif kind == SLOT:
+    elif wanted == SLOT:
         if operand >= <size_t> len(program.slots):
             raise refuse(f"{named(opcode)} reads slot {operand} of {len(program.slots)}", address)
-    elif kind == TRUTH:
+    elif wanted == TRUTH:
         if operand > 1:
             raise refuse(f"{named(opcode)} has the operand {operand}: expected 0 or 1", address)
     elif operand >= <size_t> len(program.constants):
         raise refuse(f"{named(opcode)} reads constant {operand} of {len(program.constants)}", address)
-    elif kinds[operand] != kind and not (kind == CONSTANT and kinds[operand] == TEXT):
+    elif types[operand] != wanted and not (wanted == CONSTANT and types[operand] == TEXT):
         found = type(program.constants[operand]).__name__
-        raise refuse(f"{named(opcode)} needs a {_KINDS[kind]} constant, found {found}", address)
+        raise refuse(f"{named(opcode)} needs a {_opcodes.OPERANDS[wanted]} constant, found {found}", address)
     return 0

@@ -282,7 +282,7 @@ cdef int run(Frame *frame, Source *source, Step *step) except -1:
 
 
 cdef inline int load_all(Frame *frame, Source *source) except -1:
-    """Fetch every slot, for people."""
+    """Fetch every slot, for `Machine.read`."""
     cdef Py_ssize_t number
     frame.stamp += 1
     for number in range(frame.image.slot_count):
@@ -291,7 +291,7 @@ cdef inline int load_all(Frame *frame, Source *source) except -1:
             frame.slots[number].stamp = frame.stamp
         else:
             slot_value(frame, source, <uint32_t> number)
-    # The message may change before people have looked.
+    # The message may change before the slots are read.
     frame_secure(frame)
     return 0
 
@@ -323,12 +323,12 @@ cdef class Layout:
             if place is None and image.aliases[slot] != NULL:
                 place = places.get(<object> image.aliases[slot])
             self.positions[slot] = -1 if place is None else place
-        kinds = dict(enumerate(types))
-        if any(kinds.values()):
+        declared = dict(enumerate(types))
+        if any(declared.values()):
             self.types = <int32_t *> zeroed(image.slot_count, sizeof(int32_t))
             for slot in range(image.slot_count):
-                kind = kinds.get(self.positions[slot])
-                self.types[slot] = 0 if kind is None else int(_TYPES[kind])
+                named = declared.get(self.positions[slot])
+                self.types[slot] = 0 if named is None else int(_TYPES[named])
 
     def __dealloc__(self):
         free(self.positions)
@@ -411,7 +411,7 @@ cdef class Machine:
         return self.dispatch_slow(frame, <object> message, start)
 
     cdef int run_rows(self, Frame *frame, ColumnSource *source, uint32_t start) except -1:
-        """Run on a row of a batch and those that follow it, for the room that knows its columns."""
+        """Run on a row of a batch and those that follow it; *source* loads the columns."""
         return run(frame, source, self.image.steps + start)
 
     cdef int dispatch_slow(self, Frame *frame, object message, uint32_t start) except -1:

@@ -29,6 +29,7 @@ from mqsel.language.nodes import (
     Sign,
     children,
 )
+from mqsel.language.operators import BOUNDS
 from mqsel.language.selector import Selector
 from mqsel.machine.opcodes import CHOICE, CODE, FUSED_BITS, FUSED_LIMIT, OPERAND_LIMIT, Constant, Pattern
 from mqsel.machine.program import Program, encode_code, encode_spans
@@ -182,23 +183,23 @@ class _Lowering:
         code, spans = self.code, self.spans
         while stack:
             piece = stack.pop()
-            kind = type(piece)
-            if kind is tuple:
+            work_type = type(piece)
+            if work_type is tuple:
                 op, operand, span = piece  # type: ignore[misc]
                 if type(operand) is _Label:
                     operand.append(len(code))
                     operand = 0
                 code.append(CODE[op] | operand << 8)  # type: ignore[index, operator]
                 spans.append(span)  # type: ignore[arg-type]
-            elif kind is _Branch:
+            elif work_type is _Branch:
                 stack += self.branch(piece)[::-1]  # type: ignore[arg-type]
-            elif kind is _Label:
+            elif work_type is _Label:
                 piece.address = len(code)  # type: ignore[union-attr]
                 for address in piece:
                     code[address] |= len(code) << 8  # type: ignore[index]
-            elif kind is _Value:
+            elif work_type is _Value:
                 stack += self.value(piece.node)[::-1]  # type: ignore[union-attr]
-            elif kind is _Copies:
+            elif work_type is _Copies:
                 stack += self.copies(piece)[::-1]  # type: ignore[arg-type]
             else:
                 stack += self.truth(piece)[::-1]  # type: ignore[arg-type]
@@ -257,8 +258,8 @@ class _Lowering:
     def between(self, node: Between, negated: bool, operand: Node, low: Node, high: Node) -> tuple[_Work, ...]:
         if self.selector.dialect.between_null == "expand" and not isinstance(high, Literal):
             # The upper bound is not evaluated, nor a property there read, where the lower one decides.
-            first = Comparison("<" if negated else ">=", operand, low, node.span)
-            second = Comparison(">" if negated else "<=", operand, high, node.span)
+            first = Comparison(BOUNDS[negated][0], operand, low, node.span)
+            second = Comparison(BOUNDS[negated][1], operand, high, node.span)
             return ((Or if negated else And)((first, second), node.span),)
         relation = "NOT BETWEEN" if negated else "BETWEEN"
         if self.quick and isinstance(low, Literal) and isinstance(high, Literal):
@@ -269,16 +270,16 @@ class _Lowering:
         return _Value(operand), _Value(low), _Value(high), (CHOICE[relation, "", ""], 0, node.span)
 
     def test(
-        self, relation: str, kind: str, identifier: Identifier, constant: Constant, span: Span, affix: str = ""
+        self, relation: str, operand: str, identifier: Identifier, constant: Constant, span: Span, affix: str = ""
     ) -> tuple[_Work, ...]:
-        """Test a property against a constant of a kind, in one instruction if its short operands suffice."""
+        """Test a property against a constant, an *operand* of this type: in one instruction where the numbers fit."""
         slot, number = self.slot(identifier), self.constant(constant)
         if self.quick and slot < FUSED_LIMIT and number < FUSED_LIMIT:
-            return ((CHOICE[relation, f"slot+{kind}", affix], slot | number << FUSED_BITS, span),)
+            return ((CHOICE[relation, f"slot+{operand}", affix], slot | number << FUSED_BITS, span),)
         push = ("PUSH_SLOT", slot, identifier.span)
         of_values = CHOICE.get((relation, "", ""))
         if of_values is None:
-            return push, (CHOICE[relation, kind, ""], number, span)
+            return push, (CHOICE[relation, operand, ""], number, span)
         return push, ("PUSH_CONSTANT", number, span), (of_values, 0, span)
 
     def value(self, node: Node) -> list[_Work]:

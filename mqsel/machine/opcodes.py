@@ -4,9 +4,9 @@ An instruction is one 32-bit word:
 
      31                              8 7            0
     +---------------------------------+--------------+
-    |             operand             |    opcode    |      operand kinds slot, constant, strings, pattern, text,
+    |             operand             |    opcode    |      operand types slot, constant, strings, pattern, text,
     +---------------------------------+--------------+      truth, target: one number of 24 bits
-    |     second     |     first      |    opcode    |      operand kinds with a "+": two numbers of 12 bits
+    |     second     |     first      |    opcode    |      operand types with a "+": two numbers of 12 bits
     +----------------+----------------+--------------+
 
 Two stacks, one of values and one of truth values; a word of the effect names the stack. An opcode's number is its
@@ -19,12 +19,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
+# The types of operands, in the order in which C code numbers them.
+OPERANDS = ("", "slot", "constant", "strings", "pattern", "text", "truth", "target")
 
-class Row(NamedTuple):
+
+class Opcode(NamedTuple):
     """One instruction.
 
     Args:
-        operand: the kind of its operand.
+        operand: the type of its operand, or two with a "+".
         effect: what it takes from the stacks and puts there.
         synopsis: one sentence.
         operator: of a selector, what it does with values; "" for what moves values and truth values.
@@ -52,45 +55,45 @@ class Pattern(NamedTuple):
     escape: str | None
 
 
-# What an operand of kind constant (the first five), text, strings or pattern numbers.
+# What an operand of the types constant (the first five), text, strings or pattern numbers.
 Constant = int | float | str | bytes | bool | tuple[str, ...] | Pattern
 
-_PLAIN: tuple[Row, ...] = (
+_PLAIN: tuple[Opcode, ...] = (
     # values
-    Row("PUSH_SLOT", "slot", "-- value", "push the property; one the message lacks is NULL"),
-    Row("PUSH_CONSTANT", "constant", "-- value", "push the constant"),
-    Row("AS_VALUE", "", "truth -- value", "a truth value as a boolean; UNKNOWN is NULL"),
-    Row("ADD", "", "value value -- value", "left + right, after Java's binary numeric promotion", "+"),
-    Row("SUBTRACT", "", "value value -- value", "left - right", "-"),
-    Row("MULTIPLY", "", "value value -- value", "left * right", "*"),
-    Row("DIVIDE", "", "value value -- value", "left / right; ERR for an integer divided by zero", "/"),
-    Row("PLUS", "", "value -- value", "unary plus: a number stays, anything else is poisoned", "unary +"),
-    Row("NEGATE", "", "value -- value", "unary minus", "unary -"),
+    Opcode("PUSH_SLOT", "slot", "-- value", "push the property; one the message lacks is NULL"),
+    Opcode("PUSH_CONSTANT", "constant", "-- value", "push the constant"),
+    Opcode("AS_VALUE", "", "truth -- value", "a truth value as a boolean; UNKNOWN is NULL"),
+    Opcode("ADD", "", "value value -- value", "left + right, after Java's binary numeric promotion", "+"),
+    Opcode("SUBTRACT", "", "value value -- value", "left - right", "-"),
+    Opcode("MULTIPLY", "", "value value -- value", "left * right", "*"),
+    Opcode("DIVIDE", "", "value value -- value", "left / right; ERR for an integer divided by zero", "/"),
+    Opcode("PLUS", "", "value -- value", "unary plus: a number stays, anything else is poisoned", "unary +"),
+    Opcode("NEGATE", "", "value -- value", "unary minus", "unary -"),
     # truth values
-    Row("PUSH_TRUTH", "truth", "-- truth", "push FALSE or TRUE"),
-    Row("AS_TRUTH", "", "value -- truth", "a boolean as a condition; NULL is UNKNOWN, anything else a mismatch"),
-    Row("EQUAL", "", "value value -- truth", "left = right", "="),
-    Row("NOT_EQUAL", "", "value value -- truth", "left <> right", "<>", negated=True),
-    Row("LESS", "", "value value -- truth", "left < right", "<"),
-    Row("LESS_EQUAL", "", "value value -- truth", "left <= right", "<="),
-    Row("GREATER", "", "value value -- truth", "left > right", ">"),
-    Row("GREATER_EQUAL", "", "value value -- truth", "left >= right", ">="),
-    Row("BETWEEN", "", "value value value -- truth", "operand BETWEEN low AND high", "BETWEEN"),
-    Row(
+    Opcode("PUSH_TRUTH", "truth", "-- truth", "push FALSE or TRUE"),
+    Opcode("AS_TRUTH", "", "value -- truth", "a boolean as a condition; NULL is UNKNOWN, anything else a mismatch"),
+    Opcode("EQUAL", "", "value value -- truth", "left = right", "="),
+    Opcode("NOT_EQUAL", "", "value value -- truth", "left <> right", "<>", negated=True),
+    Opcode("LESS", "", "value value -- truth", "left < right", "<"),
+    Opcode("LESS_EQUAL", "", "value value -- truth", "left <= right", "<="),
+    Opcode("GREATER", "", "value value -- truth", "left > right", ">"),
+    Opcode("GREATER_EQUAL", "", "value value -- truth", "left >= right", ">="),
+    Opcode("BETWEEN", "", "value value value -- truth", "operand BETWEEN low AND high", "BETWEEN"),
+    Opcode(
         "NOT_BETWEEN", "", "value value value -- truth", "operand NOT BETWEEN low AND high", "NOT BETWEEN", negated=True
     ),
-    Row("IN", "strings", "value -- truth", "the string is one of the constant's", "IN"),
-    Row("NOT_IN", "strings", "value -- truth", "the string is none of the constant's", "NOT IN", negated=True),
-    Row("LIKE", "pattern", "value -- truth", "the string matches the pattern", "LIKE"),
-    Row("NOT_LIKE", "pattern", "value -- truth", "the string does not match the pattern", "NOT LIKE", negated=True),
-    Row("IS_NULL", "slot", "-- truth", "the message lacks the property", "IS NULL"),
-    Row("IS_NOT_NULL", "slot", "-- truth", "the message has the property", "IS NOT NULL", negated=True),
-    Row("AND", "", "truth truth -- truth", "Kleene AND"),
-    Row("OR", "", "truth truth -- truth", "Kleene OR"),
-    Row("NOT", "", "truth -- truth", "Kleene NOT"),
+    Opcode("IN", "strings", "value -- truth", "the string is one of the constant's", "IN"),
+    Opcode("NOT_IN", "strings", "value -- truth", "the string is none of the constant's", "NOT IN", negated=True),
+    Opcode("LIKE", "pattern", "value -- truth", "the string matches the pattern", "LIKE"),
+    Opcode("NOT_LIKE", "pattern", "value -- truth", "the string does not match the pattern", "NOT LIKE", negated=True),
+    Opcode("IS_NULL", "slot", "-- truth", "the message lacks the property", "IS NULL"),
+    Opcode("IS_NOT_NULL", "slot", "-- truth", "the message has the property", "IS NOT NULL", negated=True),
+    Opcode("AND", "", "truth truth -- truth", "Kleene AND"),
+    Opcode("OR", "", "truth truth -- truth", "Kleene OR"),
+    Opcode("NOT", "", "truth -- truth", "Kleene NOT"),
     # control
     *(
-        Row(name, "target", effect, f"if {taken.replace(' ', ' or ')} go forward to the target{rest}", taken=taken)
+        Opcode(name, "target", effect, f"if {taken.replace(' ', ' or ')} go forward to the target{rest}", taken=taken)
         for name, taken, effect, rest in (
             ("JUMP_IF_FALSE", "FALSE", "truth -- truth", ", keeping the truth value"),
             ("JUMP_IF_TRUE", "TRUE", "truth -- truth", ", keeping the truth value"),
@@ -101,22 +104,22 @@ _PLAIN: tuple[Row, ...] = (
             ("BRANCH_IF_UNKNOWN", "UNKNOWN", "truth -- truth", ", without the truth value"),
         )
     ),
-    Row(
+    Opcode(
         "RESTART_IF_UNKNOWN",
         "target",
         "truth -- truth",
         "if UNKNOWN begin again in the exact code at the target",
         taken="UNKNOWN",
     ),
-    Row("RETURN_TRUTH", "truth", "--", "end with FALSE or TRUE"),
-    Row("RETURN", "", "truth --", "end with the truth value"),
-    Row(
+    Opcode("RETURN_TRUTH", "truth", "--", "end with FALSE or TRUE"),
+    Opcode("RETURN", "", "truth --", "end with the truth value"),
+    Opcode(
         "SWITCH_SLOT",
         "slot+strings",
         "--",
         "if the slot is the nth string go to the nth JUMP behind, else past them all",
     ),
-    Row("JUMP", "target", "--", "go forward to the target", taken="FALSE TRUE UNKNOWN"),
+    Opcode("JUMP", "target", "--", "go forward to the target", taken="FALSE TRUE UNKNOWN"),
 )
 
 _BY_NAME = {row.name: row for row in _PLAIN}
@@ -124,7 +127,7 @@ _RELATIONS = [row.name for row in _PLAIN if row.effect == "value value -- truth"
 _OPERATIONS = [row.name for row in _PLAIN if row.effect == "value value -- value"]
 
 
-def _fused(suffix: str, operand: str, synopsis: str, *parent: str, name: str = "", affix: str = "") -> Row:
+def _fused(suffix: str, operand: str, synopsis: str, *parent: str, name: str = "", affix: str = "") -> Opcode:
     """Write the row of an instruction that pushes, then does as the last of *parent*; {} is its operator."""
     last = _BY_NAME[parent[-1]]
     return last._replace(
@@ -137,7 +140,7 @@ def _fused(suffix: str, operand: str, synopsis: str, *parent: str, name: str = "
     )
 
 
-TABLE: tuple[Row, ...] = (
+TABLE: tuple[Opcode, ...] = (
     *_PLAIN,
     *(
         _fused("_CONSTANT", "constant", "value {} constant", "PUSH_CONSTANT", name)
@@ -175,7 +178,7 @@ TABLE: tuple[Row, ...] = (
 # The number of each opcode.
 CODE: dict[str, int] = {row.name: number for number, row in enumerate(TABLE)}
 
-# What the compiler asks for: (operator, kind of the operand, affix) -> name.
+# What the compiler asks for: (operator, type of the operand, affix) -> name.
 CHOICE: dict[tuple[str, str, str], str] = {
     (row.operator, row.operand, row.affix): row.name for row in TABLE if row.operator
 }
@@ -186,14 +189,14 @@ FUSED_BITS = 12
 FUSED_LIMIT = 1 << FUSED_BITS
 
 
-def effect(row: Row) -> tuple[int, int, int, int]:
+def effect(row: Opcode) -> tuple[int, int, int, int]:
     """Count what *row* takes from and puts on the two stacks: (values in, truths in, values out, truths out)."""
     before, after = (side.split() for side in row.effect.split("--"))
     return before.count("value"), before.count("truth"), after.count("value"), after.count("truth")
 
 
 def render_pxd() -> str:
-    """Write the C enum, one commented line an opcode."""
+    """Write the C enums: opcodes, one commented line each, and the types of operands."""
     lines = [
         "# Generated from opcodes.py by `python mqsel/machine/opcodes.py`; a test proves it fresh.",
         "",
@@ -201,6 +204,7 @@ def render_pxd() -> str:
     ]
     for number, row in enumerate(TABLE):
         lines.append(f"    {row.name} = {number}  # ( {row.effect.strip()} )  {row.synopsis}")
+    lines += ["", "cdef enum OperandType:", *(f"    {name.upper() or 'NOTHING'}" for name in OPERANDS)]
     return "\n".join(lines) + "\n"
 
 

@@ -23,7 +23,7 @@ from mqsel.errors import ArgumentError, ProgramError, Span, quoted
 from mqsel.language.dialect import CHOICES, Dialect
 from mqsel.machine import _verifier
 from mqsel.machine._verifier import Verified
-from mqsel.machine.opcodes import FUSED_BITS, FUSED_LIMIT, TABLE, Constant, Pattern, Row
+from mqsel.machine.opcodes import FUSED_BITS, FUSED_LIMIT, TABLE, Constant, Opcode, Pattern
 
 VERSION = "0.2.0"
 BUILD = f"{VERSION} (build {_verifier.BUILD})"  # one for all that was built from the same sources
@@ -174,8 +174,8 @@ def _dialect(choices: bytes, max_length: int) -> Dialect:
         raise ProgramError("the dialect record is invalid") from error
 
 
-def operands(row: Row, word: int) -> tuple[int, ...]:
-    """Take the operand of *word* apart into its numbers, one for each kind that *row* names."""
+def operands(row: Opcode, word: int) -> tuple[int, ...]:
+    """Take the operand of *word* apart into its numbers, one for each type that *row* names."""
     operand = word >> 8
     if not row.operand:
         return ()
@@ -204,8 +204,8 @@ def disassemble(program: Program) -> list[Line]:
     for address, (word, span) in enumerate(zip(program.code, program.spans, strict=True)):
         row = TABLE[word & 0xFF]
         resolved: list[str] = []
-        for kind, operand in zip(row.operand.split("+"), operands(row, word), strict=False):
-            match kind:
+        for operand_type, operand in zip(row.operand.split("+"), operands(row, word), strict=False):
+            match operand_type:
                 case "slot":
                     resolved.append(program.slots[operand])
                 case "target":

@@ -23,7 +23,7 @@ SchemaLike = Schema | Mapping[str, str | None] | Iterable[str | tuple[str, str |
 
 
 def _is_plain(schema: Schema) -> bool:
-    """Tell whether a layout is a Schema of plain tuples of plain strings: a subclass may lie about itself."""
+    """Tell whether a layout is a Schema of exact tuples of exact strings: a subclass may answer otherwise later."""
     return (
         type(schema) is Schema
         and len(schema) == 2
@@ -50,18 +50,18 @@ def as_schema(layout: SchemaLike) -> Schema:
             pairs.extend(zip(layout.names, layout.types, strict=True))
         else:
             for item in layout.items() if isinstance(layout, Mapping) else layout:
-                name, kind = (item, None) if isinstance(item, str) else item
-                pairs.append((name, kind))
+                name, declared = (item, None) if isinstance(item, str) else item
+                pairs.append((name, declared))
     except (TypeError, ValueError, IndexError) as error:
         raise ArgumentError(
             f"a schema is a sequence of names or of (name, type) pairs, found {type_name(layout)}"
         ) from error
-    for name, kind in pairs:
+    for name, declared in pairs:
         if not _is_text(name):
             raise ArgumentError(f"a name in a schema is a string, found {type_name(name)}")
-        if kind is not None and (not _is_text(kind) or str.__str__(kind) not in TYPE_NAMES):
+        if declared is not None and (not _is_text(declared) or str.__str__(declared) not in TYPE_NAMES):
             raise ArgumentError(
-                f"the schema gives '{str.__str__(name)}' the type {shortened(kind)}: there is no such type",
+                f"the schema gives '{str.__str__(name)}' the type {shortened(declared)}: there is no such type",
                 hint=f"types are {', '.join(TYPE_NAMES)}, or None for any",
             )
     names = tuple(str.__str__(name) for name, _ in pairs)
@@ -71,4 +71,4 @@ def as_schema(layout: SchemaLike) -> Schema:
     # One that is in order stays the same object: Records and machines recognise it by that.
     if isinstance(layout, Schema) and _is_plain(layout):
         return layout
-    return Schema(names, tuple(None if kind is None else str.__str__(kind) for _, kind in pairs))
+    return Schema(names, tuple(None if declared is None else str.__str__(declared) for _, declared in pairs))

@@ -1,4 +1,4 @@
-"""What the machine says of what it refuses: the wordings that are needed more than once."""
+"""Errors of the machine: each wording that is used more than once."""
 
 from __future__ import annotations
 
