@@ -1,8 +1,8 @@
-"""Why a message was selected, or not: the truth of every part of a selector, with the values it saw.
+"""Why a message was selected, or not: the truth value of every part of a selector, with the values it read.
 
 There is no second evaluator: each test of the tree is lowered to a program of its own and run by the machine, once, and
-the tables of language §1 join their truths. What a test *is* (mismatch, NULL in arithmetic, division by zero) is found
-by running it under the other choice of the dialect field. Knows the stages above the machine and no matcher.
+the tables of language §1 join their truth values. Why a test is as it is (mismatch, NULL in arithmetic, division by
+zero) is found by running it under another choice of a dialect field. Knows the language and the machine, no matcher.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ def _reason(
     message: dict[str, Any],
     properties: Mapping[str, tuple[str, Any]],
 ) -> str:
-    """Say what a single test saw."""
+    """Say which values a single test read, and what went wrong with them."""
     if isinstance(node, Literal):
         return ""
     seen: list[str] = []

@@ -1,7 +1,7 @@
-"""Tree to meaning: names that may be, types that fit, and the truth of what reads no property.
+"""Checks a tree: names that are allowed, types that fit, and the truth value of a selector that reads no property.
 
-A node's static kind follows from its class alone, so the tree stays as parsed; what is found out stands beside it in
-`mqsel.language.selector.Selector`. Owns what is an error; rearranges nothing. Follows language §4 (static types), §5
+A node's static kind follows from its class alone, so the tree stays as parsed; the findings stand beside it in
+`mqsel.language.selector.Selector`. Decides what is an error; rearranges nothing. Follows language §4 (static types), §5
 (constants), §6 (names).
 """
 
@@ -112,18 +112,18 @@ def check(
 
 
 def remark(order: Sequence[Node], names: Mapping[str, str], text: str, dialect: Dialect) -> Remarks:
-    """Look for what is right and yet worth a remark. Apart from `check`, because only people need it."""
+    """Find what is valid and yet worth a remark. Apart from `check`, because only authors of selectors need it."""
     tests, expected = _count_tests(order), _expected(order, names)
     return Remarks(tests, expected, _warnings(order, names, text, dialect, tests, expected))
 
 
 # ---- names: language §6 -----------------------------------------------------------------------------------
 
-# The kind of the headers that a message always carries in one type.
+# The kind of the headers that have the same type in every message.
 _KINDS_OF_TYPES = {row.name: KINDS.get(row.kind, "") for row in TYPES}
-_JMS_KINDS = {name: _KINDS_OF_TYPES[kind] for name, kind in JMS_HEADERS.items()}
+_JMS_KINDS = {name: _KINDS_OF_TYPES[named] for name, named in JMS_HEADERS.items()}
 _HEADER_KINDS = {
-    "mqi": {**_JMS_KINDS, **{DESCRIPTOR + field: _KINDS_OF_TYPES[kind] for field, kind in MQMD_TYPES.items()}},
+    "mqi": {**_JMS_KINDS, **{DESCRIPTOR + field: _KINDS_OF_TYPES[named] for field, named in MQMD_TYPES.items()}},
     "jms": _JMS_KINDS,
     "any": _JMS_KINDS,
 }
@@ -169,7 +169,7 @@ _OTHER_HEADERS = {*JMS_SYNONYMS, "JMSDeliveryTime"} - JMS_HEADERS.keys()
 
 
 def _jms_problem(name: str) -> tuple[str, str] | None:
-    """Find what *Message selectors in JMS* forbids: of the headers six may be read, and JMSX… and JMS_… beside them."""
+    """Find what *Message selectors in JMS* forbids in *name*: a selector reads six headers, JMSX… and JMS_… names."""
     if name.startswith(JMS_PREFIX) and name not in JMS_HEADERS and name[:4] not in ("JMSX", "JMS_"):
         near = "" if name in _OTHER_HEADERS else _near(name, JMS_HEADERS)
         advice = f"a selector reads {', '.join(JMS_HEADERS)}, JMSX… and JMS_… names{near}"
@@ -198,14 +198,6 @@ def _property(identifier: Identifier, text: str, dialect: Dialect) -> str:
 
 # ---- static types: language §4 -----------------------------------------------------------------------------------
 
-_LITERAL_WORDS = {
-    "exact": "the exact number",
-    "approximate": "the approximate number",
-    "string": "the string",
-    "boolean": "the boolean",
-    "bytes": "the byte string",
-}
-
 
 def kind_of(node: Node) -> str | None:
     """Name the static kind of *node*: "number", "string", "boolean", "byte string", or None where a message decides."""
@@ -218,7 +210,8 @@ def kind_of(node: Node) -> str | None:
 def _described(node: Node, text: str) -> str:
     piece = errors.quoted(text[node.span[0] : node.span[1]])
     if isinstance(node, Literal):
-        return f"{_LITERAL_WORDS[node.kind]} {piece if node.kind != 'string' else errors.quoted(str(node.value))}"
+        word = KINDS[node.kind] if KINDS[node.kind] != "number" else f"{node.kind} number"
+        return f"the {word} {piece if node.kind != 'string' else errors.quoted(str(node.value))}"
     kind = kind_of(node)
     return f"the {'arithmetic expression' if kind == 'number' else 'condition'} {piece}"
 
@@ -330,14 +323,14 @@ def evaluate(node: Node, dialect: Dialect) -> Value:
     return values[id(node)]
 
 
-# ---- what is worth knowing -------------------------------------------------------------------------------------------
+# ---- remarks and match options --------------------------------------------------------------------------------------
 
 _IDENTIFIER = re.compile(r"ID:([0-9A-Fa-f]{48})")
 _MATCH_OPTIONS = {"JMSMessageID": "MQMO_MATCH_MSG_ID", "JMSCorrelationID": "MQMO_MATCH_CORREL_ID"}
 
 
 def _match_option(node: Node, text: str) -> MatchOption | None:
-    """Find the identifier to match: IBM's client takes the name on the left and no parentheses, or compares strings."""
+    """Find the identifier to match: the name stands on the left, without parentheses (language §8)."""
     match node:
         case Comparison("=", Identifier(name), Literal(value=str(value))) if name in _MATCH_OPTIONS:
             found = _IDENTIFIER.fullmatch(value)

@@ -1,4 +1,4 @@
-"""The list of our ignorance made explicit: one field for each point on which documents or engines disagree.
+"""Dialects: one field for each point on which documents or engines disagree, and presets for known engines.
 
 A dialect is data. Code asks it for a field, never for its name. Follows language §2.
 """
@@ -28,7 +28,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Dialect:
-    """A set of language choices. Which preset takes which, and the sentence it rests on: language §2.
+    """A set of language choices. Language §2 says which preset makes which choice, and by which source.
 
     Attributes:
         type_mismatch: a comparison of different types is FALSE (``operation``), makes the complete selector false

@@ -1,7 +1,7 @@
 """Text to tokens. One regular expression finds every token; tables say the rest.
 
-The words come as one list from one call, and a word that was met before is looked up in a dict: that is a third of the
-price of a match object for each.
+One call lists all words, and a word that was met before is looked up in a dict: a match object for each would take
+three times as long.
 
 Owns spelling: white space, keywords, literals and their ranges. Knows no grammar. Follows language §3.
 """
@@ -48,20 +48,12 @@ _STRING = "a string stands between apostrophes: 'text'"
 _CHARACTER_HINTS = {
     **FOREIGN,
     ";": "a selector is one condition without a closing semicolon",
-    "‘": "a string stands between straight apostrophes: 'text'",
-    "’": "a string stands between straight apostrophes: 'text'",
-    "‚": "a string stands between straight apostrophes: 'text'",
-    "“": "a string stands between straight apostrophes: 'text'",
-    "”": "a string stands between straight apostrophes: 'text'",
-    "„": "a string stands between straight apostrophes: 'text'",
-    "´": "a string stands between straight apostrophes: 'text'",
-    "[": "names are written without brackets",
-    "]": "names are written without brackets",
+    **dict.fromkeys("‘’‚“”„´", "a string stands between straight apostrophes: 'text'"),
+    **dict.fromkeys("[]", "names are written without brackets"),
     "?": "there are no parameters; the wildcard for one character is _ in a LIKE pattern",
     "\\": "a backslash has a meaning only inside a string",
     "@": "there are no parameters in a selector",
-    "{": "parentheses are round",
-    "}": "parentheses are round",
+    **dict.fromkeys("{}", "parentheses are round"),
     "\x0b": "vertical tab is white space in IBM MQ only: use a blank",
     "\xa0": "a no-break space is not white space here: use a blank",
 }
@@ -90,7 +82,7 @@ def _patterns(whitespace: str, dots: str) -> tuple[re.Pattern[str], re.Pattern[s
     return re.compile("|".join(kinds.values()), re.DOTALL), re.compile(named, re.DOTALL)
 
 
-# Words that mean the same wherever they stand, in every dialect; white space is of no kind.
+# Words that mean the same everywhere in every dialect, each with its kind; that of white space is empty.
 _KNOWN = {" ": "", **{word: word for word in (*KEYWORDS, *_SIGNS)}}
 
 
@@ -205,7 +197,7 @@ def _check_name(text: str, start: int, word: str, dialect: Dialect) -> None:
                 f"{errors.quoted(character)} lies above U+FFFF: no property name holds it",
                 selector=text,
                 span=span,
-                hint=f"names end at U+FFFF in this dialect [{errors.MQRC.MQRC_PROPERTY_NAME_ERROR}]",
+                hint=f"names have no characters above U+FFFF in this dialect [{errors.MQRC.MQRC_PROPERTY_NAME_ERROR}]",
             )
     if word[0] <= "\x9f" and not word[0].isascii():
         raise unexpected_character(text, (start, start + 1), _hint_for(word[0]))

@@ -176,7 +176,7 @@ class Or(NamedTuple):
 Node = Literal | Identifier | Sign | Arithmetic | Comparison | Between | In | Like | IsNull | Not | And | Or
 
 # The sub-expressions of a node, in the order they are evaluated. IN, LIKE and IS NULL read their identifier themselves.
-_CHILDREN: dict[type, Callable[[Any], tuple[Node, ...]]] = {
+_CHILDREN: dict[type[Node], Callable[[Any], tuple[Node, ...]]] = {
     Literal: lambda _: (),
     Identifier: lambda _: (),
     Sign: lambda node: (node.operand,),
@@ -191,21 +191,9 @@ _CHILDREN: dict[type, Callable[[Any], tuple[Node, ...]]] = {
     Or: lambda node: node.operands,
 }
 
-# What a node says itself, beside its sub-expressions.
-_OWN: dict[type, tuple[str, ...]] = {
-    Literal: ("kind", "value"),
-    Identifier: ("name",),
-    Sign: ("operator",),
-    Arithmetic: ("operators",),
-    Comparison: ("operator",),
-    Between: ("negated",),
-    In: ("negated", "choices"),
-    Like: ("negated", "pattern", "escape"),
-    IsNull: ("negated",),
-    Not: (),
-    And: (),
-    Or: (),
-}
+# What a node says itself: its fields without sub-expressions, and without what does not take part in equality.
+_NOT_OWN = {"left", "right", "low", "high", "operand", "operands", "identifier", "span", "shape", "affix"}
+_OWN = {cls: tuple(name for name in cls._fields if name not in _NOT_OWN) for cls in _CHILDREN}
 
 
 def _own(node: Node) -> tuple[object, ...]:

@@ -1,6 +1,6 @@
-"""The operators of the language: one row each, and what other languages write instead. All else is computed from them.
+"""The operators of the language, one row each, and what other languages write instead. The rest is computed from them.
 
-A row does not say what an operator does: for constants that stands in `mqsel.values`, for messages in the machine.
+A row does not say what an operator does: `mqsel.values` does it for constants, the machine for messages.
 Follows language §3 and §4.
 """
 
@@ -19,7 +19,7 @@ class Operator(NamedTuple):
     """How an operator is written, how strongly it binds, and what fits it.
 
     Attributes:
-        spelling: as it stands, keywords in capitals.
+        spelling: as written, keywords in capitals.
         binding: the larger, the stronger (language §4).
         operands: the kind that it takes, "number", "string" or "boolean"; empty for any.
         result: the kind that it gives.
@@ -58,7 +58,7 @@ TABLE = (
 )
 OPERATORS = {row.spelling: row for row in TABLE}
 
-# How strongly the levels bind that have no operator of two sides, or several.
+# How strongly levels of the grammar bind.
 PREDICATE = OPERATORS["="].binding
 SUM = OPERATORS["+"].binding
 SIGN = OPERATORS["*"].binding + 1
@@ -68,7 +68,7 @@ WORDS = tuple([row.spelling for row in TABLE if row.spelling.isalpha()])
 SYMBOLS = tuple([row.spelling for row in TABLE if not row.spelling.isalpha()])
 RELATIONS = frozenset(row.spelling for row in TABLE if row.mirrored)
 PREDICATES = frozenset(row.spelling for row in TABLE if row.binding == PREDICATE) - RELATIONS
-# Those that stand between two operands and no more.
+# Those that stand between two operands.
 BINARY = {row.spelling: row.binding for row in TABLE if row.spelling not in PREDICATES | {"NOT"}}
 
 KEYWORDS = frozenset((*RESERVED, *WORDS))

@@ -1,9 +1,9 @@
 """Tree to smaller tree with the same four values on every message.
 
-Each rule states the law it uses in the logic of language §1, where ``x OR NOT x`` is not TRUE and an ERR that is
-evaluated ends everything. A rule may drop what is never evaluated, never what is. Every part of the tree is looked at
-once, however deep it stands: NOTs are counted on the way down and the chains are built on the way up. Removable:
-``compile(..., optimize=False)`` skips this module.
+Each rule states the law it uses in the logic of language §1, where ``x OR NOT x`` is not always TRUE and an ERR that is
+evaluated ends everything. A rule may drop what is never evaluated, and nothing else. Each node is visited once, however
+deep it stands: NOTs are counted on the way down, chains are built on the way up. ``compile(..., optimize=False)`` skips
+this module.
 """
 
 from __future__ import annotations

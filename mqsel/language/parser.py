@@ -1,18 +1,7 @@
-"""Tokens to tree, by operator precedence with an explicit stack: depth costs memory of ours, never the call stack.
+"""Tokens to tree, by operator precedence with an explicit stack: a deep selector never exhausts the call stack.
 
-    selector    : [condition] END
-    condition   : conjunction (OR conjunction)*                                  strength 1
-    conjunction : negation (AND negation)*                                       strength 2
-    negation    : NOT negation | predicate                                       strength 3
-    predicate   : sum [ relop sum | [NOT] BETWEEN sum AND sum                    strength 4, does not chain
-                      | [NOT] IN '(' string (',' string)* ')'
-                      | [NOT] LIKE string [ESCAPE string] | IS [NOT] NULL ]
-    sum         : product (('+'|'-') product)*                                   strength 5
-    product     : unary (('*'|'/') unary)*                                       strength 6
-    unary       : ('+'|'-') unary | primary                                      strength 7
-    primary     : literal | identifier | '(' condition ')'                       strength 8
-
-Owns the grammar and what to say when it is broken; knows no types. Follows language §4.
+Owns the grammar, which is that of language §4, and the errors where a text breaks it; knows no types. How strongly an
+operator binds stands in `mqsel.language.operators`; a predicate does not chain.
 """
 
 from __future__ import annotations
@@ -73,7 +62,7 @@ _ROOT, _PAREN, _NOT, _SIGN, _BETWEEN = "root", "(", "NOT", "sign", "BETWEEN"
 
 
 class _Open:
-    """A construct that still waits for its last operand.
+    """A construct that lacks its last operand.
 
     ``kind`` is _ROOT, _PAREN, _NOT, _SIGN, _BETWEEN or the first binary operator; ``operators`` and ``operands``
     collect a chain; ``start`` is where the construct began.
@@ -98,7 +87,7 @@ def parse(text: str, dialect: Dialect) -> Node:
     try:
         return _Parser(text, scan(text, dialect)).selector()
     except errors.SelectorSyntaxError as error:
-        # What is no selector behind two minus signs, on their line or right at the start of the next, is a remark.
+        # An error behind two minus signs, on their line or right at the start of the next: they may open a comment.
         start = error.span[0]
         line = text.rfind("\n", 0, len(text[:start].rstrip())) + 1
         if any(line <= place <= start for place in dashes(text)):
@@ -143,7 +132,7 @@ class _Parser:
             if kind == "identifier":
                 self.at = at + 1
                 name: Identifier = _node(Identifier, (self.values[at], (start, self.stops[at])))
-                # name relation literal, most of most selectors, at once: a third of the time of parsing is saved.
+                # "name relation literal" at once: most selectors consist of these, and parsing takes a third less.
                 if (
                     kinds[at + 1] in RELATIONS
                     and kinds[at + 2] in _LITERALS
@@ -251,7 +240,7 @@ class _Parser:
     def reduce(self, left: Node, strength: int, binding: int) -> tuple[Node, int]:
         """Finish every open construct that binds tighter than an operator of strength *binding*.
 
-        A chain of the same strength stays open, to take one more operand, and so does a BETWEEN in want of its AND.
+        A chain of the same strength stays open, to take one more operand, and so does a BETWEEN that lacks its AND.
         """
         while True:
             top = self.stack[-1]

@@ -1,4 +1,4 @@
-"""A LIKE pattern taken apart, once: for the optimizer, the machine and Spark. Follows language §4 and §5.
+"""Takes LIKE patterns apart, for the optimizer, the machine and Spark. Follows language §4 and §5.
 
 The escape takes the meaning from `_`, `%` and itself; before anything else, and at the end, it stands for itself.
 """

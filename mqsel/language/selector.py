@@ -1,6 +1,6 @@
-"""A selector, read: what everybody downstream takes.
+"""A selector that was read and checked: what the optimizer, the compiler, `explain` and Spark take.
 
-Made once for a text and a dialect; nobody parses or checks a second time. A part of a selector is a selector again.
+Made once for a text and a dialect; nothing downstream parses or checks again. A part of a selector is a selector again.
 Owns no rule: the parser and the checker have them. Follows language §4.
 """
 
@@ -21,7 +21,7 @@ _CACHE_SIZE = 256
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Selector:
-    """A tree and what is known of it. Immutable.
+    """A tree and what the checker found out about it. Immutable.
 
     Attributes:
         text: what the spans of the tree point into.
@@ -53,7 +53,7 @@ class Selector:
         return Selector(self.text, dialect or self.dialect, node, order, names, None, option)
 
     def remarks(self) -> Remarks:
-        """Say what is right and yet worth a remark."""
+        """List what is valid and yet worth a remark."""
         return remark(self.order, self.names, self.text, self.dialect)
 
 

@@ -1,4 +1,4 @@
-"""What the language says in several places, or by a rule of its own; what it says once stands where it is raised."""
+"""Errors of the language: each wording that is used more than once, or has a rule of its own."""
 
 from __future__ import annotations
 
