@@ -279,7 +279,7 @@ def test_reports_end_after_ten(run, tmp_path):
     first, second = written(tmp_path / "a", *[b"x\n"] * 8), written(tmp_path / "b", *[b"x\n"] * 8)
     status, _, err = run("match", "a = 1", first, second)
     lines = err.splitlines()
-    assert status == 1
+    assert status == 2
     assert [line.split(": broken")[0] for line in lines[:10]] == [
         *(f"mqsel: {first}:{number}" for number in range(1, 9)),
         *(f"mqsel: {second}:{number}" for number in range(1, 3)),
@@ -779,7 +779,7 @@ def test_inspect_records(run, tmp_path):
 
 
 def test_inspect_trouble(run, tmp_path):
-    """Broken messages are reported and give exit code 1, files that are not there 2; a file of nothing says so."""
+    """Broken messages are reported and give exit code 1, files that are not there, or of them alone, 2."""
     file = written(tmp_path / "a", b"x\n" * 12, b'{"a": 1}\n')
     status, out, err = run("inspect", file)
     assert status == 1
@@ -788,7 +788,7 @@ def test_inspect_trouble(run, tmp_path):
     assert err.endswith("mqsel: … and 2 more\n")
     assert run("inspect", tmp_path / "absent", file)[0] == 2
     assert run("inspect", written(tmp_path / "b"))[::2] == (0, "mqsel: no messages\n")
-    assert run("inspect", "--format", "mq", written(tmp_path / "c", b"MD  "))[0] == 1
+    assert run("inspect", "--format", "mq", written(tmp_path / "c", b"MD  "))[0] == 2
 
 
 # ---- usage and process -------------------------------------------------------------------------------------------
@@ -812,7 +812,9 @@ def test_version(run):
     assert re.fullmatch(rf"{mqsel.__version__} \(build [0-9a-f]{{8}}\)", program.BUILD)
 
 
-@pytest.mark.parametrize("arguments", [[], ["match"], ["match", "a = 1"], ["match", "a = 1", "-", "--errors", "x"]])
+@pytest.mark.parametrize(
+    "arguments", [[], ["match"], ["match", "a", "--x", "-"], ["match", "a = 1", "-", "--errors", "x"]]
+)
 def test_usage(run, arguments):
     """Bad usage is trouble: exit code 2, and how it is used on stderr."""
     status, out, err = run(*arguments)
@@ -839,30 +841,160 @@ def test_match_a_pipe(run, tmp_path):
     assert (status, out) == (0, BLUE)
 
 
-def test_columns_are_not_messages(run, tmp_path):
-    """Parquet is refused, in words, where only messages are read: on stdin, and by inspect."""
-    file = written(tmp_path / "a", b"PAR1")
-    done = process("match", "a = 1", "-", input=b"PAR1")
+def test_stdin_is_read_if_no_file_is_named():
+    """Messages that are piped in need no -; on a terminal a file is expected, and not waited for."""
+    for arguments in (["match", "color = 'blue'"], ["match", "color = 'blue'", "--errors", "skip"]):
+        done = process(*arguments, input=RED + BLUE)
+        assert (done.returncode, done.stdout) == (0, BLUE)
+    assert process("inspect", "--limit", "1", input=BLUE).stdout.startswith(b"stdin:1\n")
+    ours, theirs = os.openpty()
+    done = process("match", "color = 'blue'", stdin=theirs)
+    os.close(ours)
+    os.close(theirs)
     assert done.returncode == 2
-    assert done.stderr.startswith(
-        b"mqsel: -: a file of format parquet is read by columns: expected its name, not stdin"
+    assert done.stderr.startswith(b"mqsel: no file is named: expected one, or messages on stdin\n  hint: ")
+
+
+def test_files_behind_options(run, tmp_path):
+    """Files stand before, between and behind options."""
+    file = written(tmp_path / "a", BLUE)
+    assert run("match", "color = 'blue'", file, "--invert", file, "--count", file)[:2] == (1, b"0\n")
+    assert run("inspect", "--json", file)[0] == 0
+
+
+UNREADABLE = [
+    (b"color,weight\nblue,5\n", [], "json: this looks like CSV\n  hint: no format is CSV"),
+    (b"<?xml version='1.0'?>\n<a/>\n", [], "json: this looks like XML\n  hint: no format is XML"),
+    (
+        b'[\n {"color": "blue"},\n {"color": "red"}\n]\n',
+        [],
+        "json: this looks like a JSON array\n  hint: write",
+    ),
+    (
+        b'[{"color": "blue"}]',
+        [],
+        "json: this looks like a JSON array\n  hint: write",
+    ),
+    (b'{\n  "color": "blue"\n}\n', [], "json: this looks like JSON of several lines\n  hint: write each object on"),
+    (b"\x80\x01\x00\xff", [], "json: this looks like binary data\n  hint: for messages with their length in front"),
+    (b"PK\x03\x04", [], "json: this looks like a zip archive\n  hint: unpack it"),
+    (b"* QLOAD\nA VER 1\n", ["--format", "json"], "json: this looks like qload\n  hint: use --format qload"),
+    (
+        BLUE,
+        ["--format", "qload"],
+        "qload: this looks like lines of JSON\n  hint: choose",
+    ),
+    (BLUE, ["--format", "amqsbcg"], "amqsbcg: this looks like lines of JSON\n  hint: choose"),
+    (BLUE, ["--format", "parquet"], "parquet: this looks like lines of JSON\n  hint: choose"),
+]
+
+
+@pytest.mark.parametrize(("content", "options", "text"), UNREADABLE, ids=range(len(UNREADABLE)))
+def test_nothing_could_be_read(run, tmp_path, content, options, text):
+    """A file of which nothing can be read is trouble, exit code 2, and it is said what it looks like."""
+    if "parquet" in options:
+        pytest.importorskip("pyarrow")
+    file = written(tmp_path / "a", content)
+    for command in (["match", "color = 'green'"], ["inspect"]):
+        status, _, err = run(*command, *options, file)
+        assert status == 2
+        assert f"mqsel: {file}: no message could be read as {text}" in err
+
+
+def test_something_could_be_read(run, tmp_path):
+    """Read, and nothing selected, is exit code 1: an empty file, a broken line among others, a heading that is none."""
+    for content in (b"", RED + b"x\n", b"[INFO] starting\n" + RED):
+        status, _, err = run("match", "color = 'blue'", written(tmp_path / "a", content))
+        assert status == 1
+        assert "looks like" not in err
+
+
+def test_the_output_of_inspect_is_no_message(run, tmp_path):
+    """What inspect --json prints is refused by all that reads messages: it is never taken for a message of its own."""
+    out = run("inspect", "--json", written(tmp_path / "a", BLUE))[1]
+    file = written(tmp_path / "b", out)
+    text = "found the output of mqsel inspect --json: expected a message\n  hint: give the file that was inspected"
+    for arguments in (
+        ["match", "message IS NOT NULL", file],
+        ["match", "message IS NOT NULL", "--format", "nifi", file],
+        ["explain", "message IS NOT NULL", f"@{file}"],
+        ["inspect", file],
+    ):
+        status, out, err = run(*arguments)
+        assert (status, out) == (2, b"")
+        assert text in err
+
+
+def test_selector_behind_the_files(run, tmp_path, monkeypatch):
+    """Match FILE SELECTOR is recognised, although the name of a file may be a selector."""
+    monkeypatch.chdir(tmp_path)
+    written(tmp_path / "messages", BLUE)
+    status, out, err = run("match", "messages", "color = 'blue'")
+    assert (status, out) == (2, b"")
+    assert err == (
+        "mqsel: 'messages' is a file, and \"color = 'blue'\" is none: expected the selector first\n"
+        "  hint: mqsel match \"color = 'blue'\" messages\n"
     )
-    status, _, err = run("inspect", file)
-    assert (status, err) == (2, f"mqsel: {file}: a file of format parquet is read by columns: expected messages\n")
+    assert run("match", "messages", "messages")[0] == 1  # a boolean property
+
+
+def test_inspect_parquet(run, tmp_path):
+    """Inspect shows the rows of Parquet: fields of structs by their names, what no property can be as skipped."""
+    pa = pytest.importorskip("pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet")
+    file = tmp_path / "a.parquet"
+    columns = {
+        "color": pa.array(["blue", None]).dictionary_encode(),
+        "weight": pa.array([1, 2], pa.int32()),
+        "token": [b"a", b"b"],
+        "usr": [{"x": 0.5}, None],
+        "at": pa.array([0, 1], pa.timestamp("us")),
+    }
+    pq.write_table(pa.table(columns), file)
+    status, out, _ = run("inspect", "--json", file)
+    first, second = map(json.loads, out.splitlines())
+    assert status == 0
+    assert [(row["name"], row["type"], row["value"]) for row in first["properties"]] == [
+        ("color", "string", "blue"),
+        ("weight", "int32", 1),
+        ("token", "bytes", "61"),
+        ("usr.x", "float64", 0.5),
+    ]
+    assert first["skipped"] == [{"what": "at", "why": "the Arrow type timestamp[us] is none that a property has"}]
+    assert second["message"] == f"{file}:2"
+    assert [row["type"] for row in second["properties"]] == ["null", "int32", "bytes", "null"]
+    assert process("inspect", "--json", "--format", "parquet", input=file.read_bytes()).stdout.count(b"\n") == 2
+
+
+def test_match_parquet_from_stdin(tmp_path):
+    """Parquet is read from a pipe, too, with --format or without."""
+    pa = pytest.importorskip("pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet")
+    file = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"color": ["red", "blue"]}), file)
+    for options in ([], ["--format", "parquet", "-"]):
+        done = process("match", "color = 'blue'", *options, input=file.read_bytes())
+        assert (done.returncode, done.stdout) == (0, b'{"color": "blue"}\n')
+
+
+def test_parquet_without_pyarrow(run, tmp_path, monkeypatch):
+    """Without pyarrow Parquet is an error of ours that says what to install."""
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    file = written(tmp_path / "a", b"PAR1")
+    text = "mqsel: a Parquet file needs pyarrow, which is not installed\n  hint: pip install 'mqsel[arrow]'\n"
+    for command in (["match", "color = 'blue'"], ["inspect"]):
+        assert run(*command, file) == (2, b"", text)
 
 
 def test_every_format_stands_in_the_help(run):
     """The help of match and inspect lists the rows of the table, and --format takes them."""
-    for command, names in (
-        ("match", FORMATS),
-        ("inspect", [name for name, row in FORMATS.items() if row.message is not None]),
-    ):
+    for command in ("match", "inspect"):
         _, out, _ = run(command, "--help")
         lines = out.decode().splitlines()
-        for name in names:
+        for name in FORMATS:
             assert sum(line.startswith(f"{name} ") and FORMATS[name].holds in line for line in lines) == 1, name
         refusal = run(command, "--format", "xml", "x", "y")[2].partition("choose from ")[2]
-        assert re.findall(r"[\w-]+", refusal) == list(names)
+        assert re.findall(r"[\w-]+", refusal) == list(FORMATS)
 
 
 def test_explain_stdin():

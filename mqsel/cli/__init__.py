@@ -39,6 +39,17 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _parsed(argv: list[str] | None) -> argparse.Namespace:
+    """Read the arguments. argparse itself finds no files behind an option if there may be none before it."""
+    parser = _parser()
+    arguments, rest = parser.parse_known_args(argv)
+    if rest and ("files" not in arguments or any(one[:1] == "-" and one != "-" for one in rest)):
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    if rest:
+        arguments.files = [*arguments.files, *rest]
+    return arguments
+
+
 def main(argv: list[str] | None = None) -> int:
     """Run the command line.
 
@@ -50,7 +61,7 @@ def main(argv: list[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a character that the terminal lacks is no reason to fail
             stream.reconfigure(errors="backslashreplace")
-    arguments = _parser().parse_args(argv)
+    arguments = _parsed(argv)
     try:
         status: int = arguments.run(arguments)
         sys.stdout.flush()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any
@@ -62,8 +63,11 @@ def types_of(arguments: argparse.Namespace) -> tuple[tuple[str, str], ...]:
     return tuple(arguments.type)
 
 
-def files_of(names: list[str], wanted: str | None) -> list[str]:
-    """List the files; where each is a message, a directory stands for those in it."""
+def files_of(arguments: argparse.Namespace) -> list[str]:
+    """List the files; where each is a message, a directory stands for those in it. None are stdin."""
+    names, wanted = arguments.files or ["-"], arguments.format
+    if not arguments.files and sys.stdin is not None and sys.stdin.isatty():
+        raise MqselError("no file is named: expected one, or messages on stdin", hint="name the files at the end")
     return [one for name in names for one in unfolded(name)] if wanted in FRAMINGS else names
 
 
@@ -98,7 +102,9 @@ def add_selector(made: argparse.ArgumentParser) -> None:
 
 def add_files(made: argparse.ArgumentParser, formats: Iterable[str]) -> None:
     """Add the files, and what tells how they are read."""
-    made.add_argument("files", metavar="FILE", nargs="+", help="files, gzipped or not; - is stdin")
+    made.add_argument(
+        "files", metavar="FILE", nargs="*", help="files, gzipped or not; - is stdin, read if none is named"
+    )
     made.add_argument("--format", choices=tuple(formats), metavar="NAME", help="what the files hold; see below")
     made.add_argument(
         "--type",

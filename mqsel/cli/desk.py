@@ -5,13 +5,13 @@ rich is imported by the function that needs it.
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 
-from mqsel.files.framings import FORMATS
+from mqsel.files.framings import ARRAY, FORMATS, looks_like
 from mqsel.files.scan import REPORTED, Ask, Broken, Sifted, Tally
 
 _NAMED = 5  # missing properties named in the summary
@@ -27,8 +27,28 @@ def complain(text: str) -> None:
 
 def place_of(name: str, kind: str, number: int) -> str:
     """Name the place of a message: line or byte *number* of a file of format *kind*."""
-    name = "stdin" if name == "-" else name
-    return f"{name}, byte {number}" if FORMATS[kind].place == "byte" else f"{name}:{number}"
+    return f"{shown(name)}, byte {number}" if FORMATS[kind].place == "byte" else f"{shown(name)}:{number}"
+
+
+def shown(name: str) -> str:
+    """Name a file."""
+    return "stdin" if name == "-" else name
+
+
+def is_unread(first: tuple[str, str, bytes] | None, messages: int, skipped: int) -> bool:
+    """Tell whether nothing of the input could be read; if so, say what it looks like, where something tells.
+
+    A line of a JSON array may well be an object: that is no message that was read.
+
+    Args:
+        first: the name of the first file, the format it was read as, and its first bytes.
+    """
+    name, kind, start = first or ("", "json", b"")
+    found, advice = looks_like(start, kind)
+    unread = skipped == messages or (skipped > 0 and found == ARRAY)
+    if unread and found:
+        complain(f"{shown(name)}: no message could be read as {kind}: this looks like {found}\n  hint: {advice}")
+    return unread
 
 
 class Desk:
@@ -42,6 +62,7 @@ class Desk:
         self._place: tuple[int, str] = (-1, "")
         self._lines_before = 0
         self._reported = 0
+        self._first: tuple[str, str, bytes] | None = None  # the first file: name, format, first bytes
         self._note = ""  # place and words of what was skipped first of a message
         self._out = sys.stdout.buffer
         self._is_live = sys.stdout.isatty()
@@ -55,6 +76,10 @@ class Desk:
     @property
     def is_finished(self) -> bool:
         return self.ask.limit == 0 or (self.asked.raising and self.total.skipped > 0)
+
+    def begin(self, name: str, kind: str, start: bytes) -> None:
+        """Note a file that is read as *kind*, and its first bytes."""
+        self._first = self._first or ((name, kind, start) if start else None)
 
     def take(self, number: int, name: str, kind: str, record: Sifted) -> None:
         """Deal with a record that comes from file *number*, called *name*, which is of the format *kind*."""
@@ -80,7 +105,7 @@ class Desk:
     def fail(self, name: str, why: str) -> None:
         """Report a file that cannot be read."""
         self.trouble = True
-        complain(f"{name}: {why}")
+        complain(f"{shown(name)}: {why}")
 
     def close(self) -> int:
         """Print the summary; give the exit code."""
@@ -93,6 +118,8 @@ class Desk:
             stopped = " (stopped by --limit)"
         if total.skipped > self._reported:
             complain(f"… and {total.skipped - self._reported:,} more")
+        if (total.skipped or self.trouble) and is_unread(self._first, total.messages, total.skipped):
+            self.trouble = True
         if self.asked.counting and not (self.asked.raising and total.skipped):
             print(total.selected)
         sys.stdout.flush()
@@ -126,7 +153,7 @@ def progress(files: list[str], ask: Ask) -> Iterator[Advance | None]:
     if sys.stderr.isatty() and (ask.counting or not sys.stdout.isatty()):
         for name in files:
             with suppress(OSError):
-                total += Path(name).stat().st_size
+                total += os.stat(0 if name == "-" else name).st_size  # noqa: PTH116 (a descriptor has no path)
     if total < _LONG:
         yield None
         return

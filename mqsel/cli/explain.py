@@ -76,7 +76,12 @@ def _explained(matcher: Matcher, argument: str) -> tuple[str, bool]:
             raise MqselError(f"{name}: {why(error)}") from error
     if isinstance(text, bytes) and text[:4] in STRUC_IDS:
         return _explained_bytes(matcher, text)
-    message = matcher.decoder("json")(text)
+    try:
+        message = matcher.decoder("json")(text)
+    except PropertyTypeError as error:
+        if len(text.splitlines()) > 1 and "extra data" in error.message:
+            error.hint = "explain takes one message: head -n 1 FILE | mqsel explain SELECTOR -"
+        raise
     try:
         explanation = matcher.explain(message)
     except PropertyTypeError as error:

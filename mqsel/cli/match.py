@@ -6,13 +6,20 @@ Both strategies, files read here and Spark, run the same generator `sift` and ha
 from __future__ import annotations
 
 import argparse
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
 
 from mqsel.cli.arguments import Commands, add_files, add_selector, command, files_of, limit, list_formats, types_of
 from mqsel.cli.desk import Desk, progress, tasks
-from mqsel.errors import FileError
-from mqsel.files.framings import FORMATS, reading
+from mqsel.errors import FileError, MqselError, shortened
+from mqsel.files.dumps import Piece
+from mqsel.files.framings import FORMATS, Source, reading
+from mqsel.files.opening import readable_anywhere
 from mqsel.files.parts import Part
-from mqsel.files.scan import Ask, Broken, sift, sift_part, why
+from mqsel.files.scan import Ask, Sifted, sift, sift_part, why
+from mqsel.matcher import Matcher
 from mqsel.matcher import compile as compile_selector
 
 _EXAMPLES = f"""\
@@ -24,13 +31,13 @@ its type: {{"weight": {{"int32": 3000}}, "ratio": {{"float32": 0.5}}, "token": {
 Selected messages are printed as they stand in the file; of messages that have a file each, the names; rows of Parquet
 as JSON.
 
-exit code: 0 if something was selected, 1 if nothing was, 2 if something went wrong.
+exit code: 0 if something was selected, 1 if nothing was, 2 if no message could be read or something else went wrong.
 
 examples:
   mqsel match "color = 'blue'" messages.jsonl more.jsonl.gz
   mqsel match "JMSPriority > 4 AND Root.MQMD.MsgType = 8" dump.qload > again.qload
   mqsel match --format lenses --type weight=int32 "weight > 2500" records.jsonl
-  zcat messages.jsonl.gz | mqsel match --count "weight > 2500" -
+  zcat messages.jsonl.gz | mqsel match --count "weight > 2500"
   mqsel match --spark "color = 'blue'" messages.jsonl.gz
   mqsel match --master spark://host:7077 "color = 'blue'" 'hdfs:///messages/*.gz'   (every executor needs mqsel)
 """
@@ -58,6 +65,8 @@ def _match(arguments: argparse.Namespace) -> int:
     wanted = arguments.format
     raising = arguments.errors == "raise"
     ask = Ask(arguments.invert, arguments.count, raising, arguments.limit, wanted or "json", types_of(arguments))
+    _check_order(arguments.selector, arguments.files)
+    files = files_of(arguments)
     desk = Desk(ask)
     matcher = compile_selector(arguments.selector, dialect=arguments.dialect)
     if arguments.spark or arguments.master:
@@ -66,28 +75,42 @@ def _match(arguments: argparse.Namespace) -> int:
         master = arguments.master or "local[*]"
         with tasks() as advance:
             for number, name, kind, record in sifted_on_spark(
-                matcher, lambda: desk.ask, arguments.files, wanted, master, desk.fail, advance
+                matcher, lambda: desk.ask, arguments.files or files, wanted, master, desk.fail, advance
             ):
                 desk.take(number, name, kind, record)
                 if desk.is_finished:
                     break
         return desk.close()
-    files = files_of(arguments.files, wanted)
     with progress(files, ask) as advance:
         for number, name in enumerate(files):
             try:
-                kind, source = reading(name, wanted, advance=advance)
+                kind, source, start = reading(name, wanted, advance=advance)
             except FileError as error:
                 desk.fail(name, why(error))
                 continue
-            if FORMATS[kind].message is not None:
-                records = sift(matcher, desk.ask._replace(format=kind), source, name)
-            elif name != "-":
-                records = sift_part(matcher, desk.ask, Part(name, kind, 0, -1))
-            else:
-                records = iter((Broken(f"a file of format {kind} is read by columns: expected its name, not stdin"),))
-            for record in records:
+            desk.begin(name, kind, start)
+            for record in _sifted(matcher, desk.ask._replace(format=kind), source, name):
                 desk.take(number, name, kind, record)
             if desk.is_finished:
                 break
     return desk.close()
+
+
+def _check_order(selector: str, names: list[str]) -> None:
+    """Refuse a call with the selector behind the files: the name of a file may be a selector, too."""
+    if names and Path(selector).is_file() and names[-1] != "-" and not Path(names[-1]).exists():
+        files = shlex.join([selector, *names[:-1]])
+        written = shlex.quote(names[-1]) if re.search(r'["$`\\!]', names[-1]) else f'"{names[-1]}"'
+        raise MqselError(
+            f"{shortened(selector)} is a file, and {shortened(names[-1])} is none: expected the selector first",
+            hint=f"mqsel match {written} {files}",
+        )
+
+
+def _sifted(matcher: Matcher, ask: Ask, source: Source, name: str) -> Iterator[Sifted]:
+    """Sift a file; what is read by columns is not read in order."""
+    if FORMATS[ask.format].message is not None:
+        yield from sift(matcher, ask, source, name)
+        return
+    with readable_anywhere(name, (piece.raw for piece in source if isinstance(piece, Piece))) as path:
+        yield from sift_part(matcher, ask, Part(path, ask.format, 0, -1))

@@ -318,3 +318,5 @@ def pieces_of_amqsbcg(stream: IO[bytes], path: str) -> Iterator[Piece | FileErro
                 del before[:-_BETWEEN]
     if dump is not None:
         yield dump.piece()
+    elif before.strip() and not START.search(before):
+        yield bad_line(path, 1, "no message begins in this file: expected ****Message descriptor****")

@@ -115,10 +115,44 @@ FORMATS = {
 FRAMINGS = tuple(name for name, row in FORMATS.items() if row.message == "mq")
 
 
+def start_of(stream: io.BufferedReader[Any]) -> bytes:
+    """Give the first bytes of a file, by which its format is known; they are still to be read."""
+    return stream.peek(_START)[:_START]
+
+
 def format_of(stream: io.BufferedReader[Any]) -> str | None:
     """Say what a file holds by its first bytes: a name of `FORMATS`, or None for anything else."""
-    start = stream.peek(_START)[:_START]
+    start = start_of(stream)
     return next((name for name, row in FORMATS.items() if row.start is not None and row.start.search(start)), None)
+
+
+ARRAY = "a JSON array"
+# What is of no format, and what to do with it.
+_OTHERS = (
+    (rb"\APK\x03\x04", "a zip archive", "unpack it; gzipped files are read as they are"),
+    (rb"[\x00-\x08\x0b\x0e-\x1f]", "binary data", "for messages with their length in front of each use --format mq"),
+    (rb"\A\s*\[\s*(?:[\[{\"\]]|\Z)", ARRAY, "write each of its objects on one line: jq -c '.[]' FILE"),
+    (rb"\A\s*\{[^\n]*[^}\s]\s*\n|\A\s*\{\s*\n", "JSON of several lines", "write each object on one line: jq -c . FILE"),
+    (rb"\A\s*\{", "lines of JSON", f"choose by what wrote them: --format json, {', '.join(SCHEMAS)}"),
+    (rb"\A\s*<", "XML", "no format is XML: write each message as a JSON object on one line"),
+    (rb"\A[^\n]*[,;\t|]", "CSV", "no format is CSV: write each row as a JSON object on one line"),
+)
+
+
+def looks_like(start: bytes, kind: str) -> tuple[str, str]:
+    """Say what a file looks like of which nothing could be read.
+
+    Args:
+        start: its first bytes.
+        kind: the format it was read as.
+
+    Returns: what it looks like, and what to do; empty where nothing tells.
+    """
+    for name, row in FORMATS.items():
+        if name != kind and row.start is not None and row.start.search(start):
+            return name, f"use --format {name}"
+    found = next(((what, advice) for pattern, what, advice in _OTHERS if re.search(pattern, start)), ("", ""))
+    return ("", "") if FORMATS[kind].is_lines and found[0] == "lines of JSON" else found
 
 
 # ---- reading -----------------------------------------------------------------------------------------------------
@@ -155,7 +189,7 @@ def reading(
     start: int = 0,
     stop: int = -1,
     advance: Callable[[int], None] | None = None,
-) -> tuple[str, Source]:
+) -> tuple[str, Source, bytes]:
     """Open a file; find its format, if none is given.
 
     Args:
@@ -163,19 +197,21 @@ def reading(
         start, stop: see `pieces`.
         advance: is told from time to time how many more bytes of the file were read.
 
-    Returns: its format, lines of JSON if nothing tells another, and its messages. These may end in a FileError.
+    Returns: its format, lines of JSON if nothing tells another; its messages, which may end in a FileError; its first
+        bytes.
 
     Raises: FileError: it cannot be read.
     """
     source = _read(os.fspath(path), kind, start, stop, advance)
-    return next(source), source
+    found, start_bytes = next(source)
+    return found, source, start_bytes
 
 
 def _read(path: str, kind: str | None, start: int, stop: int, advance: Callable[[int], None] | None) -> Iterator[Any]:
     with opened(path) as (raw, content):
         kind = kind or format_of(content) or "json"
-        yield kind
-        if advance is None or path == "-":
+        yield kind, start_of(content)
+        if advance is None or not raw.seekable():
             yield from pieces(content, kind, path, start, stop)
             return
         told, every = 0, _LINES if FORMATS[kind].is_lines else _LINES // 64

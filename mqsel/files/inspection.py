@@ -12,11 +12,14 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from mqsel import formats
+from mqsel.files import parquet
 from mqsel.files.framings import FORMATS
 from mqsel.formats.inspection import Inspection, Row
 from mqsel.names import DESCRIPTOR, JMS_DESCRIPTOR
+from mqsel.values import TYPE_NAMES
 
 _json = partial(json.dumps, ensure_ascii=False)
+_ROWS = 1 << 10  # of a Parquet file, read at once
 _WIDTH = 60  # characters of a value that a table shows
 
 
@@ -61,6 +64,50 @@ def _in_words(found: Inspection) -> Found:
         ),
         tuple((name, f"byte {offset}, {length:,} bytes") for name, offset, length in found.structures),
     )
+
+
+_ARROW = {
+    "bool": "boolean",
+    "float": "float32",
+    "double": "float64",
+    "large_string": "string",
+    "string_view": "string",
+    "binary": "bytes",
+    "large_binary": "bytes",
+    "binary_view": "bytes",
+}
+
+
+def of_columns(path: str) -> Iterator[Found]:
+    """Inspect the rows of a Parquet file: fields of a struct have the names of the struct and of the field.
+
+    Raises: FileError: it cannot be read.
+    """
+    with parquet.opened(path) as file, parquet.trouble_of(path):
+        columns = list(file.schema_arrow)
+        for batch in file.iter_batches(_ROWS, use_threads=False):
+            for row in batch.to_pylist():
+                rows: list[Row] = []
+                notes: list[tuple[str, str]] = []
+                for column in columns:
+                    _read_column(column.name, column.type, row[column.name], rows, notes)
+                yield Found(rows.__iter__, tuple(notes), ())
+
+
+def _read_column(name: str, kind: Any, value: Any, rows: list[Row], notes: list[tuple[str, str]]) -> None:
+    """Make rows of a value of the Arrow type *kind*, or a note where no property has this type."""
+    if hasattr(kind, "index_type"):  # a dictionary
+        kind = kind.value_type
+    found = _ARROW.get(str(kind), str(kind))
+    if value is None:
+        rows.append(Row(name, "null", None, "column", -1))
+    elif isinstance(value, dict):
+        for field in kind:
+            _read_column(f"{name}.{field.name}", field.type, value[field.name], rows, notes)
+    elif found in TYPE_NAMES:
+        rows.append(Row(name, found, value, "column", -1))
+    else:
+        notes.append((name, f"the Arrow type {kind} is none that a property has"))
 
 
 def _source(row: Row) -> str:

@@ -9,13 +9,32 @@ import codecs
 import gzip
 import io
 import os
+import tempfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
 from mqsel.files.wordings import file_trouble
+
+
+@contextmanager
+def readable_anywhere(path: str, content: Iterable[bytes]) -> Iterator[str]:
+    """Give the path of a file that can be read from any place: of what can be read once only, such as stdin, a copy.
+
+    Args:
+        path: the file; "-" is stdin.
+        content: all of it, in pieces, if it has to be copied.
+    """
+    if path != "-" and not Path(path).is_fifo():
+        yield path
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / "content"
+        with copy.open("wb") as file:
+            file.writelines(content)
+        yield str(copy)
 
 
 @contextmanager

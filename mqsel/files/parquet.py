@@ -139,9 +139,9 @@ def groups(matcher: Matcher, path: str, start: int, stop: int) -> Iterator[Group
 
     Raises: FileError.
     """
-    import pyarrow as pa  # noqa: PLC0415 (optional)
-
     with opened(path) as file:
+        import pyarrow as pa  # noqa: PLC0415 (optional)
+
         own = columns_read(matcher, file.schema_arrow)
         texts = [name for name in own if pa.types.is_string(file.schema_arrow.field(name).type)]
     with opened(path, texts) as file:

@@ -89,6 +89,11 @@ def object_from_json(text: str | bytes) -> dict[str, Any]:
         raise PropertyTypeError("JSON with a number or a nesting that is too large to read") from error
     if type(found) is not dict:
         raise PropertyTypeError(f"a message is a JSON object: found {_JSON_NAMES.get(type(found), 'a number')}")
+    if "structures" in found and found.keys() == {"message", "properties", "skipped", "structures"}:
+        raise PropertyTypeError(
+            "found the output of mqsel inspect --json: expected a message",
+            hint="give the file that was inspected: the output lacks what decides about some messages",
+        )
     return found
 
 
