@@ -206,7 +206,7 @@ def test_no_unit_counts_on_the_numbers_of_opcodes() -> None:
 
 def test_types_have_one_number() -> None:
     """The numbers of types that C code is compiled with are those of the table, and each type has one."""
-    sources = [path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.p[xy]*") if path.suffix != ".py"]
+    sources = [path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.p[xy][xd]")]
     found = [pair for text in sources for pair in re.findall(r"^ +(MQTYPE_\w+) = (\d+)", text, re.MULTILINE)]
 
     assert sorted(found) == sorted((row.number.name, str(row.number.value)) for row in TYPES)
