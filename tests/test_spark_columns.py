@@ -153,6 +153,20 @@ def test_types_that_no_property_has(spark: Any) -> None:
     assert decimal.Decimal(7) == frame.first()["whole"]
 
 
+def test_unsigned_integers_of_parquet(spark: Any, tmp_path: Path) -> None:
+    """Spark widens them, UINT64 to decimal(20,0): read as in a batch of Arrow, and NULL beyond INT64."""
+    pa = pytest.importorskip("pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet")
+    kinds = ("uint8", "uint16", "uint32", "uint64")
+    table = pa.table({kind: pa.array([7, None, 200], getattr(pa, kind)()) for kind in kinds})
+    pq.write_table(table.append_column("big", pa.array([2**63 - 1, None, 2**63], pa.uint64())), tmp_path / "u.parquet")
+    frame = spark.read.parquet(str(tmp_path / "u.parquet"))
+    text = " AND ".join(f"{kind} > 100" for kind in kinds)
+
+    assert _truths(frame, text) == mqsel.compile(text).truth_batch(table).to_pylist() == [False, None, True]
+    assert _truths(frame, "big = 9223372036854775807") == [True, None, None]
+
+
 def test_char_is_padded_and_must_be_declared(spark: Any) -> None:
     """char(n) is refused, as a type and as the plain string of a table that was one; declared, it loses its padding."""
     from pyspark.sql.types import CharType, StringType, StructField, StructType

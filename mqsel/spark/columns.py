@@ -117,6 +117,7 @@ _CONVERSIONS: dict[str, dict[str, str]] = {
     },
 }
 _EXACT_DIGITS = 18  # every decimal(18,0) is an int64
+_UNSIGNED = "decimal(20,0)"  # what Spark reads UINT64 of Parquet as
 
 
 # ---- texts ---------------------------------------------------------------------------------------------------------
@@ -604,6 +605,8 @@ def _static(name: str, found: _Found, declared: str | None, null: str | None) ->
             return Source(name, kind, sql, raw)
         if class_name == "DecimalType" and spark_type.scale == 0 and spark_type.precision <= _EXACT_DIGITS:
             return Source(name, "int64", f"CAST({sql} AS BIGINT)", raw)
+    if declared is None and spark_type.simpleString() == _UNSIGNED:
+        declared = "int64"
     conversions = _FROM_TEXT if class_name == "StringType" else _conversions(spark_type)
     if declared is None or declared not in conversions:
         hint = f"declare it as {' or '.join(conversions)}: types={{'{name}': …}}" if conversions else ""
