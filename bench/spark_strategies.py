@@ -182,25 +182,10 @@ def narrow_pairs(spark: Any, path: str, rows: int) -> Iterator[Pair]:
     behind = mixed.filter(column(text, mixed, properties=where)).select(*NAMES)
     yield Pair("Arrow strategy behind a prefilter of 2.5 % : Column by hand", rows, *_jobs(behind, by_hand), 2.5)
 
-    source = _source(spark, path)
-    if source is None:
-        print('spark.read.format("mqsel") is not there: its row is left out', file=sys.stderr)
-    else:
-        yield Pair('format("mqsel") : Column by hand', rows, *_jobs(source, by_hand), 1.6)
-
 
 def _union(name: str) -> Any:
     tag = F.lit("string").alias("propertyType")
     return F.struct(tag, F.col(name).alias("string"), F.lit(None).cast("int").alias("integer"))
-
-
-def _source(spark: Any, path: str) -> Any:
-    import mqsel.spark
-
-    if not hasattr(mqsel.spark, "DataSource"):
-        return None
-    spark.dataSource.register(mqsel.spark.DataSource)
-    return spark.read.format("mqsel").option("format", "parquet").option("selector", SELECTOR).load(path)
 
 
 def tuple_pair(spark: Any, path: str, tuples: str, rows: int) -> Pair:

@@ -6,6 +6,7 @@ Most of it runs here, by the calls that Spark makes; a few tests go through Spar
 from __future__ import annotations
 
 import gzip
+import itertools
 import json
 import subprocess
 import sys
@@ -26,15 +27,14 @@ pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
 pytest.importorskip("pandas", reason="pyspark's Arrow types need pandas")
 pytest.importorskip("pyarrow")
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 from pyspark.sql.types import StructType
 
 from mqsel.spark import DataSource
-from mqsel.spark.source import FIXED, OPTIONS
+from mqsel.spark.source import OPTIONS
 
 SELECTOR = "color = 'blue' AND weight > 500"
 COLORS = ("red", "blue", None)
+FIXED = "file string, place bigint, raw binary"
 
 
 def _schema(text: str) -> StructType:
@@ -100,30 +100,62 @@ def test_messages_of_every_format(tmp_path: Path, kind: str) -> None:
         assert all(content[row["place"] :].startswith(row["raw"]) for row in got if row["file"].endswith("a"))
 
 
-def test_parquet(tmp_path: Path) -> None:
-    """Invariant: the rows are those whose properties the machine selects; the schema is the file's."""
-    columns = {name: [row.get(name) for row in ROWS] for name in ("color", "weight")}
-    table = pa.table(
-        {
-            "color": columns["color"],
-            "weight": pa.array(columns["weight"], pa.int32()),
-            "at": pa.array(range(0, 1_000_000, 1000), pa.timestamp("ns")),
-            "nested": [{"n": number, "words": ["a", None]} for number in range(1000)],
-        }
-    )
-    pq.write_table(table, tmp_path / "a.parquet", row_group_size=64)
-    source = DataSource({"path": str(tmp_path), "selector": SELECTOR})
-    schema = source.schema()
-    assert isinstance(schema, StructType)
-    assert schema.simpleString() == (
-        "struct<color:string,weight:int,at:timestamp_ntz,nested:struct<n:bigint,words:array<string>>>"
-    )
-    got = _read(tmp_path, schema)
+def test_parquet_is_left_to_spark(tmp_path: Path) -> None:
+    """Named or found by its first bytes, it is refused with the calls that read it."""
+    file = tmp_path / "a.parquet"
+    file.write_bytes(b"PAR1")
+    for options in ({"format": "parquet"}, {}):
+        with pytest.raises(ArgumentError, match=r"Parquet is not for this.*\n  hint: df = spark\.read\.parquet"):
+            _read(file, **options)
 
-    assert [row["weight"] for row in got] == WANTED
-    assert [row["nested"]["n"] for row in got] == WANTED
-    assert _read(tmp_path, "weight int") == [{"weight": number} for number in WANTED]
-    assert _read(tmp_path, "weight bigint", selector="") == [{"weight": number} for number in columns["weight"]]
+
+def test_each_file_has_its_format(tmp_path: Path) -> None:
+    """Without the option format each file is read by its own first bytes."""
+    (tmp_path / "a").write_bytes(b"".join(_units("json")))
+    (tmp_path / "b").write_bytes(b"* QLOAD\n\n" + b"".join(_units("qload")))
+    got = _read(tmp_path, "weight int, file string")
+
+    assert [row["weight"] for row in got] == WANTED * 2
+    assert {Path(row["file"]).name for row in got} == {"a", "b"}
+
+
+def test_directories_are_columns(tmp_path: Path) -> None:
+    """What directories such as day=1 name are columns, after the others; what is laid out otherwise is an error."""
+    for name, unit in (("day=1/run=a", _lines()[502]), ("day=20/run=7", _lines()[505])):
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / "x").write_bytes(unit)
+    source = DataSource({"path": str(tmp_path), "selector": "", "columns": "weight int"})
+    assert source.schema() == "file string, place bigint, raw binary, weight int, `day` int, `run` string"
+    got = _read(tmp_path, "run string, weight int, day int", selector="")
+    assert got == [{"run": "a", "weight": 502, "day": 1}, {"run": "7", "weight": 505, "day": 20}]
+    assert _read(f"{tmp_path}/day={{1,3}}", "day bigint", selector="") == [{"day": 1}]
+    (tmp_path / "day=20" / "y").write_bytes(b"")
+    with pytest.raises(FileError, match=r"its directories name day, those of .*/x day, run \[.*day=20/y"):
+        source.schema()
+
+
+def test_a_stream_reads_each_file_once(tmp_path: Path) -> None:
+    """Offsets list the files seen: what a batch reads is decided by its offsets alone, in whatever order files come."""
+    source = DataSource({"path": str(tmp_path), "selector": SELECTOR, "format": "json"})
+    assert source.schema() == "file string, place bigint, raw binary"
+    reader = source.streamReader(_schema("weight int"))
+
+    def batch(start: Any, end: Any) -> list[int]:
+        parts = reader.partitions(start, end)
+        return [row["weight"] for part in parts for batch in reader.read(part) for row in batch.to_pylist()]  # type: ignore[union-attr]
+
+    offsets = [reader.initialOffset(), reader.latestOffset()]  # type: ignore[call-arg]
+    for name, some in (("b", _lines()[:600]), ("a", _lines()[600:])):
+        (tmp_path / name).write_bytes(b"".join(some))
+        offsets.append(reader.latestOffset())  # type: ignore[call-arg]
+    got = [batch(*pair) for pair in itertools.pairwise(offsets)]
+
+    assert got == [[], [number for number in WANTED if number < 600], [number for number in WANTED if number >= 600]]
+    assert batch(offsets[1], offsets[2]) == got[1]
+    (tmp_path / "b").unlink()
+    assert batch(offsets[2], offsets[3]) == got[2]
+    with pytest.raises(FileError, match=r"the file is gone, and has not been read \[.*/b"):
+        batch(offsets[1], offsets[2])
 
 
 def test_values_that_do_not_fit(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -150,12 +182,13 @@ def test_values_that_do_not_fit(tmp_path: Path, caplog: pytest.LogCaptureFixture
     ("options", "problem"),
     [
         ({"selecter": "a = 1"}, "there is no option 'selecter': choose path, selector"),
-        ({"format": "avro"}, "the option format is 'avro': expected parquet, json"),
+        ({"format": "avro"}, "the option format is 'avro': expected json"),
         ({"dialect": "DB2"}, "there is no dialect 'DB2': choose IBM_MQ"),
         ({"errors": "ignore"}, "the option errors is 'ignore': expected raise, skip"),
         ({"types": "weight"}, "the option types is 'weight': expected NAME=TYPE"),
         ({"types": "weight=int32"}, "the option types is not for files of format json"),
-        ({"format": "parquet", "columns": "a int"}, "the option columns is not for files of format parquet"),
+        ({"columns": "a int, `b` string,a string"}, "two columns are called 'a'"),
+        ({"columns": "raw string"}, "two columns are called 'raw'"),
     ],
 )
 def test_wrong_options(tmp_path: Path, options: dict[str, str], problem: str) -> None:
@@ -181,40 +214,32 @@ def test_what_is_missing(tmp_path: Path) -> None:
 
 
 def test_columns_of_other_types(tmp_path: Path) -> None:
-    """A column that no property has the type of is refused on the driver, for messages and for Parquet."""
+    """A column that no property has the type of is refused on the driver, and two of one name."""
     file = tmp_path / "a"
     file.write_bytes(b"".join(_lines()))
     for schema in ("color date", "raw string"):
         with pytest.raises(PropertyTypeError, match="the column of property"):
             _read(file, schema)
-    packed = tmp_path / "a.parquet"
-    pq.write_table(pa.table({"weight": pa.array([1], pa.timestamp("us")), "color": ["blue"]}), packed)
-    with pytest.raises(PropertyTypeError, match="column 'weight' has the Arrow type timestamp"):
-        _read(packed)
-    pq.write_table(pa.table({"weight": pa.array([1], pa.uint64()), "color": ["blue"]}), packed)
-    with pytest.raises(FileError, match="the column 'weight' is uint64: expected a type that Spark has"):
-        _read(packed)
+    with pytest.raises(ArgumentError, match="two columns are called 'color'"):
+        _read(file, "color string, color int")
 
 
-@pytest.mark.parametrize("kind", ["json", "mq", "qload", "amqsbcg", "gzip", "parquet"])
+@pytest.mark.parametrize("kind", ["json", "mq", "qload", "amqsbcg", "gzip"])
 def test_broken_files(tmp_path: Path, caplog: pytest.LogCaptureFixture, kind: str) -> None:
     """What is no message ends in an error that names the file and the place; skipped, it is counted in the log."""
-    units = _units("json" if kind in ("gzip", "parquet") else kind)[:600]
+    units = _units("json" if kind == "gzip" else kind)[:600]
     broken = {
         "json": b"".join([*units[:504], b'{"color": \n', *units[504:]]),
         "mq": b"".join(units) + b"\0\0\0\x09MD  \0\0\0\2\0" + b"\0\0\0\x09MD",
         "qload": b"".join([*units[:504], b"A XYZ 5\n\n", *units[504:]]),
         "amqsbcg": b"".join([*units[:504], units[0].replace(b"Report   : 0", b"Report   : x"), *units[504:]]),
         "gzip": gzip.compress(b"".join(units))[:-200],
-        "parquet": b"PAR1" + b"x" * 100,
     }[kind]
     file = tmp_path / "a"
     file.write_bytes(broken)
     named = {"format": kind if kind != "gzip" else "json"}
     with pytest.raises(FileError, match=r"\[.*/a, (byte|line) \d+\]"):
         _read(file, "raw binary", **named)
-    if kind == "parquet":
-        return
     caplog.clear()
     got = [row["raw"].strip() for row in _read(file, "raw binary", errors="skip", **named)]
     wanted = [units[number].strip() for number in WANTED if number < 600]
@@ -235,24 +260,6 @@ def test_what_was_skipped_is_logged(tmp_path: Path, caplog: pytest.LogCaptureFix
         caplog.clear()
         _read(file, "raw binary")
         assert f"a: 2 of 4 messages skipped in part, the first {place}: MQRFH2 at byte 364, c-lor: no" in caplog.text
-
-
-def test_a_damaged_parquet_file_among_others(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """It is named, or skipped with a line in the log; a file without a column is named too."""
-    for name in ("a", "b"):
-        pq.write_table(pa.table({"color": ["blue"], "weight": [1000]}), tmp_path / f"{name}.parquet")
-    (tmp_path / "b.parquet").write_bytes((tmp_path / "b.parquet").read_bytes()[:-20])
-    with pytest.raises(FileError, match=r"the file cannot be read: .*b\.parquet"):
-        _read(tmp_path, "weight bigint")
-    assert _read(tmp_path, "weight bigint", errors="skip") == [{"weight": 1000}]
-    assert "b.parquet: skipped" in caplog.text
-    pq.write_table(pa.table({"color": ["blue"], "weight": ["1000x"]}), tmp_path / "b.parquet")
-    assert _read(tmp_path, "weight bigint") == [{"weight": 1000}]  # a text is no number: not selected
-    with pytest.raises(FileError, match=r"the column 'weight' is string: expected int64 \[.*b\.parquet"):
-        _read(tmp_path, "weight bigint", selector="color = 'blue'")
-    pq.write_table(pa.table({"color": ["blue"]}), tmp_path / "b.parquet")
-    with pytest.raises(FileError, match=r"the file has no column 'weight' \[.*b\.parquet"):
-        _read(tmp_path, "weight bigint", selector="color = 'blue'")
 
 
 def test_what_travels(tmp_path: Path) -> None:
@@ -278,11 +285,11 @@ def test_what_travels(tmp_path: Path) -> None:
     told = subprocess.run([sys.executable, "-c", code, *sent], capture_output=True, text=True, check=True).stdout
     assert told.count(f"mqsel {mqsel.machine.program.VERSION} cannot be imported in the Spark Python worker") == 2
     assert "venv-pack" in told
-    assert loads(dumps(made.partitions()))[0].value == [(str(file), "json", 0, -1)]
+    assert loads(dumps(made.partitions()))[0].value == [(str(file), "json", 0, -1, {})]
 
 
 def test_through_spark(spark: Any, tmp_path: Path) -> None:
-    """Spark's own way: load, partitions, projection by schema, what Spark wrote itself, and SQL on top."""
+    """Spark's own way: load, partitions, projection by schema, SQL on top, and a stream that finds a second file."""
     spark.dataSource.register(DataSource)
     (tmp_path / "a.jsonl").write_bytes(b"".join(_lines()))
     reader = spark.read.format("mqsel").option("selector", SELECTOR)
@@ -292,15 +299,26 @@ def test_through_spark(spark: Any, tmp_path: Path) -> None:
     ]  # fmt: skip
     assert [row.weight for row in frame.select("weight").collect()] == WANTED
 
-    written = str(tmp_path / "out")
-    rows = [(number, row.get("color"), number if "weight" in row else None) for number, row in enumerate(ROWS)]
-    table = spark.createDataFrame(rows, "n int, color string, weight int").selectExpr(
-        "*", "timestamp_seconds(n) AS at", "CAST(n AS decimal(10, 2)) AS price", "map('a', n) AS pairs"
+    folder = tmp_path / "in" / "day=5"
+    folder.mkdir(parents=True)
+    (folder / "a.jsonl").write_bytes(b"".join(_lines()))
+    stream = spark.readStream.format("mqsel").option("selector", SELECTOR).option("columns", "weight int")
+    query = (
+        stream.load(str(tmp_path / "in"))
+        .writeStream.format("memory")
+        .queryName("selected")
+        .option("checkpointLocation", str(tmp_path / "checkpoint"))
+        .trigger(processingTime="0 seconds")
+        .start()
     )
-    table.repartition(3, "n").write.parquet(written)
-    loaded = spark.read.format("mqsel").option("selector", SELECTOR).load(written)
-    assert loaded.schema.simpleString() == table.schema.simpleString()
-    assert sorted(loaded.collect()) == sorted(table.where(SELECTOR).collect())
+    try:
+        query.processAllAvailable()
+        (folder / "b.jsonl").write_bytes(b"".join(_lines()[:600]))
+        query.processAllAvailable()
+        got = [row.weight for row in spark.sql("SELECT weight FROM selected WHERE day = 5").collect()]
+    finally:
+        query.stop()
+    assert sorted(got) == sorted([*WANTED, *(number for number in WANTED if number < 600)])
 
 
 def test_errors_through_spark(spark: Any, tmp_path: Path) -> None:

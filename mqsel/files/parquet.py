@@ -6,11 +6,11 @@ imported where something is called. Follows formats §8: Parquet.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mqsel.errors import FileError, quoted, shortened_line
+from mqsel.errors import shortened_line
 from mqsel.files.wordings import file_trouble
 from mqsel.machine import wordings
 from mqsel.matcher import Matcher
@@ -151,29 +151,6 @@ def groups(matcher: Matcher, path: str, start: int, stop: int) -> Iterator[Group
             yield Group(file, number, file.metadata.row_group(number).num_rows, table)
 
 
-def selected(matcher: Matcher, path: str, start: int, stop: int, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
-    """Read the rows of row groups that a selector selects.
-
-    Args:
-        start: the first row group.
-        stop: the one behind the last; -1 for all.
-        names: the columns wanted.
-
-    Returns: batches of these columns, of the types of the file; texts may be dictionaries.
-
-    Raises: FileError: the file is damaged, or has no such column. PropertyTypeError: a column that is read has a type
-        that no property has.
-    """
-    import pyarrow as pa  # noqa: PLC0415 (optional)
-
-    for group in groups(matcher, path, start, stop):
-        if group.table.num_columns:
-            mask = matcher.match_batch(group.table)
-        else:  # a batch without columns has no rows
-            mask = pa.repeat(pa.scalar(matcher.matches({})), group.rows)
-        yield from taken(path, group, mask, names)
-
-
 def counted(matcher: Matcher, group: Group, *, is_inverted: bool, limit: int | None) -> tuple[Counts, pa.BooleanArray]:
     """Evaluate a row group in three values, and count.
 
@@ -209,8 +186,8 @@ def counted(matcher: Matcher, group: Group, *, is_inverted: bool, limit: int | N
     return Counts(rows, truth.null_count, missing), mask
 
 
-def taken(path: str, group: Group, mask: pa.BooleanArray, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
-    """Read the rows of a row group that a mask selects.
+def taken(path: str, group: Group, mask: pa.BooleanArray) -> Iterator[pa.RecordBatch]:
+    """Read the rows of a row group that a mask selects, in batches of the types of the file; texts may be dictionaries.
 
     Raises: FileError.
     """
@@ -218,13 +195,7 @@ def taken(path: str, group: Group, mask: pa.BooleanArray, names: Sequence[str]) 
 
     if not mask.true_count:
         return
-    for name in names:
-        if name not in group.file.schema_arrow.names:
-            raise FileError(
-                f"the file has no column {quoted(name)}",
-                path=path,
-                hint="the files that are read together have one schema",
-            )
+    names = group.file.schema_arrow.names
     others = [name for name in names if name not in group.table.column_names]
     if not others:
         yield from _batches(group.table.select(names).filter(mask))

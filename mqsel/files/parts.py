@@ -42,6 +42,11 @@ class Part(NamedTuple):
     stop: int
 
 
+def local(path: str) -> str:
+    """Give the name of a file whose address may be a ``file:`` URI."""
+    return path.removeprefix("file://").removeprefix("file:")
+
+
 def listed(path: str) -> list[str]:
     """List the files that a path stands for: a file, those of a directory, or what fits a pattern like ``d/{a,b}*.gz``.
 
@@ -50,7 +55,7 @@ def listed(path: str) -> list[str]:
 
     Raises: FileError: there is none; or the directory has directories of other names, which would be lost.
     """
-    name = path.removeprefix("file://").removeprefix("file:")
+    name = local(path)
     if "://" in name:
         raise FileError(
             "this is no file of the machine",
@@ -86,7 +91,7 @@ def listed(path: str) -> list[str]:
 
 def partition(path: str, file: str) -> dict[str, str | None]:
     """Give what the names of directories such as ``day=1`` below a path say of a file that `listed` found there."""
-    name = path.removeprefix("file://").removeprefix("file:")
+    name = local(path)
     fixed = Path(name).parts
     if not os.path.lexists(name):
         fixed = tuple(takewhile(lambda part: not _is_pattern(part), fixed))

@@ -247,7 +247,7 @@ def _sift_rows(matcher: Matcher, ask: Ask, part: Part) -> Iterator[Sifted]:
             tally.unknown += counts.unknown
             tally.missing.update(counts.missing)
             if not ask.counting:
-                for batch in parquet.taken(part.path, group, mask, group.file.schema_arrow.names):
+                for batch in parquet.taken(part.path, group, mask):
                     for row in batch.to_pylist():
                         yield json.dumps(row, ensure_ascii=False, default=_in_json).encode() + b"\n"
             if tally.selected == ask.limit:

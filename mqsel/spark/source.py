@@ -11,26 +11,27 @@ import functools
 import inspect
 import json
 import logging
+import re
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.datasource import DataSource as SparkDataSource
-from pyspark.sql.datasource import DataSourceReader, InputPartition
+from pyspark.sql.datasource import DataSourceReader, DataSourceStreamReader, InputPartition
 from pyspark.sql.types import StructType
 
 import mqsel.matcher
 from mqsel import formats
 from mqsel.errors import ArgumentError, FileError, MqselError
-from mqsel.files import parquet
 from mqsel.files.dumps import Piece
 from mqsel.files.framings import FORMATS, each
-from mqsel.files.parts import Part, kind_of, listed, messages, packed, parts
+from mqsel.files.parts import Part, kind_of, listed, local, messages, packed, partition, parts
 from mqsel.files.scan import reader
 from mqsel.formats._mq import Decoder as MQDecoder
-from mqsel.formats.records import SCHEMAS
+from mqsel.formats.records import SCHEMAS, UNREADABLE, readers
 from mqsel.names import look_up
 from mqsel.spark import wordings
-from mqsel.spark.columns import SPARK_TYPES, Sources, as_layout, is_writable
+from mqsel.spark.columns import SPARK_TYPES, identifier, is_writable
 from mqsel.spark.ship import guard
 from mqsel.values import TYPE_NAMES, TYPES
 
@@ -39,10 +40,11 @@ if TYPE_CHECKING:
 
 # The options, in the order of the documentation.
 OPTIONS = ("path", "selector", "format", "dialect", "errors", "columns", "types")
-FIXED = "file string, place bigint, raw binary"
+FIXED = {"file": "string", "place": "bigint", "raw": "binary"}
 _ALIASES = {"jsonl": "json", "dmpmqmsg": "qload"}
-_KINDS = {name.lower(): kind for kind, name in SPARK_TYPES.items()}
-_SPARK_SCHEMA = b"org.apache.spark.sql.parquet.row.metadata"
+_READ = [name for name, row in FORMATS.items() if row.message is not None]
+_TYPES = {name.lower(): kind for kind, name in SPARK_TYPES.items()}
+_NAMES = re.compile(r"(?:^|,)\s*(`(?:[^`]|``)*`|[^\s:,`]+)")  # of columns, in a schema of simple types
 _ROWS = 4096  # of a batch, at most
 _BYTES = 8 << 20  # of raw messages in a batch, about
 _FLOAT_MAX = (2 - 2.0**-23) * 2.0**127
@@ -50,19 +52,20 @@ _LOG = logging.getLogger("mqsel")
 
 
 class DataSource(SparkDataSource):
-    """Rows of files that a selector selects: ``spark.read.format("mqsel").option("selector", …).load(path)``.
+    """Messages in files that a selector selects: ``spark.read.format("mqsel").option("selector", …).load(path)``.
 
-    Of Parquet the schema is the file's. Of messages it is ``file string, place bigint, raw binary`` and what the
-    option ``columns`` adds: the file, the byte at which the message begins (in texts of QLOAD and amqsbcg the line),
-    the message as it stands there, and properties by their names. A schema given to the reader is a projection of that,
-    by names. A property that a message has not, or that does not fit its column, is NULL.
+    The schema is ``file string, place bigint, raw binary``, what the option ``columns`` adds, and what directories such
+    as ``day=1`` name: the file, the byte at which the message begins (in texts of QLOAD and amqsbcg the line), the
+    message as it stands there, and properties by their names. A schema given to the reader is a projection of that, by
+    names. A property that a message has not, or that does not fit its column, is NULL. ``spark.readStream`` gives each
+    file once.
 
     Args:
         options: ``path``: a file, a directory or a pattern, which the driver and every worker see; ``load`` takes
-            several. ``selector``. ``format``: a name of `mqsel.files.framings.FORMATS` ("jsonl" and "dmpmqmsg" are
-            "json" and "qload" too); found by the first file's first bytes if left out. ``dialect``: a name of
-            `mqsel.language.dialect.PRESETS`, by default IBM_MQ. ``errors``: "raise", or "skip" what is no message, and
-            log how many they were. ``columns``: of properties, as ``color string, weight int``.
+            several. ``selector``. ``format``: a name of `mqsel.files.framings.FORMATS` other than parquet ("jsonl" and
+            "dmpmqmsg" are "json" and "qload" too); found by the first bytes of each file if left out. ``dialect``: a
+            name of `mqsel.language.dialect.PRESETS`, by default IBM_MQ. ``errors``: "raise", or "skip" invalid
+            messages, and log how many they were. ``columns``: of properties, as ``color string, weight int``.
             ``types``: of properties whose source lost them, as ``weight=int32, price=float64``.
 
     Raises: SelectorError, ArgumentError: on the driver, when it is loaded.
@@ -80,111 +83,156 @@ class DataSource(SparkDataSource):
             raise wordings.option_missing("path", "name a file, a directory or a pattern: load(path)")
         self._paths = [given["path"]] if "path" in given else []
         self._paths += json.loads(given.get("paths", "[]"))
-        self._matcher = mqsel.matcher.compile(given["selector"], dialect=given.get("dialect", "IBM_MQ"))
+        self.matcher = mqsel.matcher.compile(given["selector"], dialect=given.get("dialect", "IBM_MQ"))
         kind = given.get("format", "").lower()
-        self._kind = _ALIASES.get(kind, kind)
-        if self._kind not in ("", *FORMATS):
-            raise wordings.bad_option("format", given["format"], FORMATS)
-        self._is_skipping = given.get("errors", "raise") == "skip"
+        self._format = _ALIASES.get(kind, kind)
+        self.is_skipping = given.get("errors", "raise") == "skip"
         if given.get("errors", "raise") not in ("raise", "skip"):
             raise wordings.bad_option("errors", given["errors"], ("raise", "skip"))
         self._columns = given.get("columns", "")
-        self._types = _declared(given.get("types", ""))
-        if self._kind:
-            self._check_kind()
+        self.types = _declared(given.get("types", ""))
+        if self._format == "parquet":
+            raise _is_parquet()
+        if self._format not in ("", *_READ):
+            raise wordings.bad_option("format", given["format"], _READ)
+        if self._format and self.types and self._format not in SCHEMAS:
+            raise _misplaced_types(self._format)
 
     @classmethod
     def name(cls) -> str:
         return "mqsel"
 
-    def schema(self) -> StructType | str:
-        files = self._files()
-        if self._kind != "parquet":
-            return f"{FIXED}, {self._columns}" if self._columns else FIXED
-        return self._checked(files[0])
+    def schema(self) -> str:
+        named: dict[str, list[str]] = {}
+        for file, values in self.files().items():
+            self._format_of(file)
+            for name, value in values.items():
+                named.setdefault(name, []).extend([value] if value is not None else [])
+        columns = [f"{name} {spark_type}" for name, spark_type in FIXED.items()]
+        columns += [self._columns] if self._columns.strip() else []
+        columns += [f"{identifier(name)} {_type_of(texts)}" for name, texts in named.items()]
+        text = ", ".join(columns)
+        _refuse_twice([name.strip("`").replace("``", "`") for name in _NAMES.findall(text)])
+        return text
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        if not schema.fields:
-            raise ArgumentError(
-                "the schema has no columns: the rows would have nothing to show", hint="name at least one"
-            )
-        files = self._files()
-        if self._kind == "parquet":
-            self._checked(files[0])
-        else:
-            _readings(schema)
-        found = [part for file in files for part in self._parts(file)]
-        return Reader(self.options, schema, self, found)
+        _check(schema)
+        return Reader(self, schema)
 
-    def _parts(self, file: str) -> list[Part]:
+    def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802 (Spark's name)
+        _check(schema)
+        return StreamReader(self, schema)
+
+    def files(self) -> dict[str, dict[str, str | None]]:
+        """List the files, each with what the directories that it is in name.
+
+        Raises: FileError: there is none, or the directories do not name the same.
+        """
+        found = {
+            file: partition(path, file)
+            for path in self._paths
+            if not (self._format and _is_empty(path))  # a stream may begin before its first file
+            for file in listed(path)
+        }
+        first = next(iter(found), "")
+        for file, values in found.items():
+            if values.keys() != found[first].keys():
+                said = [", ".join(one) or "nothing" for one in (values, found[first])]
+                raise FileError(
+                    f"its directories name {said[0]}, those of {first} {said[1]}",
+                    path=file,
+                    hint="read what is laid out alike, and join the DataFrames by unionByName",
+                )
+        return found
+
+    def parts(self, file: str) -> list[Part]:
+        """Take a file apart; one that cannot be read has no parts where such are skipped."""
         try:
-            return parts(file, self._kind)
+            return parts(file, self._format_of(file))
         except FileError as error:
-            if not self._is_skipping:
+            if not self.is_skipping:
                 raise
             _LOG.warning("%s: skipped: %s", file, error.message)
             return []
 
-    def _files(self) -> list[str]:
-        files = [file for path in self._paths for file in listed(path)]
-        if not self._kind:
-            self._kind = kind_of(files[0])
-            self._check_kind()
-        return files
-
-    def _check_kind(self) -> None:
-        if self._types and self._kind not in SCHEMAS:
-            raise wordings.misplaced_option("types", self._kind)
-        if self._columns and self._kind == "parquet":
-            raise wordings.misplaced_option("columns", self._kind)
-
-    def _checked(self, file: str) -> StructType:
-        """Give the schema of a Parquet file whose columns the selector can read."""
-        import pyarrow as pa  # noqa: PLC0415 (optional)
-        from pyspark.sql.pandas.types import from_arrow_schema  # noqa: PLC0415 (needs pandas)
-
-        with parquet.opened(file) as content:
-            arrow = content.schema_arrow
-        schema = StructType()
-        said = json.loads((arrow.metadata or {}).get(_SPARK_SCHEMA, "{}"))
-        if [field["name"] for field in said.get("fields", ())] == arrow.names:
-            schema = StructType.fromJson(said)  # what Spark wrote says more than its columns: of a time, which one
-        else:
-            for field in arrow:
-                try:
-                    schema = schema.add(from_arrow_schema(arrow.empty_table().select([field.name]).schema)[0])
-                except Exception as error:  # classes of errors differ by version
-                    raise wordings.column_misfit(file, field.name, str(field.type), "a type that Spark has") from error
-        read = [arrow.field(name) for name in parquet.columns_read(self._matcher, arrow)]
-        if read:
-            self._matcher.match_batch(pa.table({field.name: pa.nulls(1, field.type) for field in read}))
-        sources = Sources(schema, as_layout(None), self._matcher.dialect.headers)
-        for name in self._matcher.properties:
-            sources.source(name)
-        for warning in sources.warnings:
-            _LOG.warning("%s", warning)
-        return schema
+    def _format_of(self, file: str) -> str:
+        found = self._format or kind_of(file)
+        if found == "parquet":
+            raise _is_parquet()
+        if self.types and found not in SCHEMAS:
+            raise _misplaced_types(found)
+        return found
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _arrival(), (dict(self.options), None)
+        return _arrival(), (dict(self.options), None, False)
+
+
+def _is_empty(path: str) -> bool:
+    folder = Path(local(path))
+    return folder.is_dir() and next(folder.iterdir(), None) is None
+
+
+def _is_parquet() -> ArgumentError:
+    return ArgumentError(
+        "Parquet is not for this data source: Spark reads it, and skips what a selector does not need",
+        hint="df = spark.read.parquet(path), then df.filter(mqsel.spark.column(selector, df))",
+    )
+
+
+def _misplaced_types(kind: str) -> ArgumentError:
+    return ArgumentError(f"the option types is not for files of format {kind}", hint="leave it away")
+
+
+def _refuse_twice(names: list[str]) -> None:
+    for name in names:
+        if names.count(name) > 1:
+            raise ArgumentError(f"two columns are called {name!r}", hint="name each once in the option columns")
+
+
+def _check(schema: StructType) -> None:
+    if not schema.fields:
+        raise ArgumentError("the schema has no columns: the rows would have nothing to show", hint="name at least one")
+    _refuse_twice(schema.names)
+    _readings(schema)
+
+
+def _type_of(texts: list[str]) -> str:
+    """Find the type of a column that directories name."""
+    for spark_type in ("int", "bigint"):
+        if texts and all(_read_text(text, _TYPES[spark_type]) is not None for text in texts):
+            return spark_type
+    return "string"
+
+
+def _read_text(text: str | None, kind: str) -> Any:
+    """Read a value that a directory names."""
+    try:
+        return _READERS[kind](text)
+    except UNREADABLE:
+        return None
+
+
+_READERS = readers("hex")
 
 
 def _arrival() -> Callable[..., Any]:
     check = guard()
 
-    def arrive(options, schema):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    def arrive(options, schema, is_stream):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
         check()
         from mqsel.spark.source import arrived  # noqa: PLC0415 (travels by value)
 
-        return arrived(options, schema)
+        return arrived(options, schema, is_stream)
 
     return arrive
 
 
-def arrived(options: dict[str, str], schema: str | None) -> DataSource | Reader:
+def arrived(options: dict[str, str], schema: str | None, is_stream: bool) -> DataSource | _Rows:
     """Make on a worker again what was pickled: a data source, or with a schema its reader."""
     source = DataSource(options)
-    return source if schema is None else Reader(options, StructType.fromJson(json.loads(schema)), source, [])
+    if schema is None:
+        return source
+    return (StreamReader if is_stream else Reader)(source, StructType.fromJson(json.loads(schema)))
 
 
 def _declared(text: str) -> dict[str, str]:
@@ -200,49 +248,39 @@ def _declared(text: str) -> dict[str, str]:
 # ---- reading ---------------------------------------------------------------------------------------------------------
 
 
-class Reader(DataSourceReader):
-    """Reads parts of files. Made by `DataSource`."""
+class _Rows:
+    """Reads parts of files for a `Reader` or a `StreamReader`."""
 
-    def __init__(self, options: Mapping[str, str], schema: StructType, source: DataSource, found: list[Part]) -> None:
-        self._options = options
+    def __init__(self, source: DataSource, schema: StructType) -> None:
+        self._source = source
         self._schema = schema
-        self._matcher = source._matcher  # noqa: SLF001 (one thing in two objects, because Spark wants two)
-        self._types = source._types  # noqa: SLF001
-        self._is_skipping = source._is_skipping  # noqa: SLF001
-        self._parts = found
 
-    def partitions(self) -> list[InputPartition]:
+    def _planned(self, files: Mapping[str, dict[str, str | None]]) -> list[InputPartition]:
+        found = [part for file in files for part in self._source.parts(file)]
         # Plain tuples: a worker without this package has to get as far as to say so.
-        return [InputPartition([tuple(part) for part in bunch]) for bunch in packed(self._parts)]
+        return [InputPartition([(*part, files[part.path]) for part in bunch]) for bunch in packed(found)]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        for part in map(Part._make, partition.value or ()):
-            if part.format == "parquet":
-                yield from self._of_parquet(part)
-            else:
-                yield from self._of_messages(part)
+        for *part, values in partition.value or ():
+            yield from self._read(Part(*part), values)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _arrival(), (dict(self._options), self._schema.json())
+        return _arrival(), (dict(self._source.options), self._schema.json(), isinstance(self, StreamReader))
 
-    def _of_parquet(self, part: Part) -> Iterator[pa.RecordBatch]:
-        wanted = _arrow_schema(self._schema)
-        try:
-            for batch in parquet.selected(self._matcher, part.path, part.start, part.stop, wanted.names):
-                yield _cast(part.path, batch, wanted)
-        except FileError as error:
-            if not self._is_skipping:
-                raise
-            _LOG.warning("%s: row groups %d to %d skipped: %s", part.path, part.start, part.stop - 1, error.message)
-
-    def _of_messages(self, part: Part) -> Iterator[pa.RecordBatch]:
+    def _read(self, part: Part, values: Mapping[str, str | None]) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa  # noqa: PLC0415 (optional)
 
+        source = self._source
         wanted = _arrow_schema(self._schema)
         readings = _readings(self._schema)
-        names = [name for name in wanted.names if name not in _PLACES]
+        of_file = {
+            name: _read_text(text, _TYPES[self._schema[name].dataType.simpleString()])
+            for name, text in values.items()
+            if name in wanted.names
+        }
+        names = [name for name in wanted.names if name not in _PLACES and name not in of_file]
         spelled = [*names, *(f"usr.{name}" for name in names if "." not in name)]
-        decoder, read, properties = reader(part.format, self._matcher, names, self._types)
+        decoder, read, properties = reader(part.format, source.matcher, names, source.types)
         mq = decoder if isinstance(decoder, MQDecoder) else None
         rows: list[tuple[Any, ...]] = []
         held = seen = skipped = unread = 0
@@ -250,7 +288,7 @@ class Reader(DataSourceReader):
 
         def select(data: bytes) -> Mapping[str, Any] | None:
             message = read(data)
-            if not (message if isinstance(message, bool) else self._matcher.matches(message)):
+            if not (message if isinstance(message, bool) else source.matcher.matches(message)):
                 return _OTHER
             return properties(data, message, spelled) if names else {}
 
@@ -259,27 +297,30 @@ class Reader(DataSourceReader):
             arrays = [pa.array(column, field.type) for column, field in zip(columns, wanted, strict=True)]
             return pa.RecordBatch.from_arrays(arrays, schema=wanted)
 
-        for piece, values in each(messages(part), select):
-            if values is None:
+        for piece, found in each(messages(part), select):
+            if found is None:
                 continue
             seen += 1
             if mq is not None and mq.noted and not note and piece is not None and piece.message is not None:
                 note = f"{_place_of(part.format)} {piece.place}: {formats.first_note(piece.message)}"
-            if isinstance(values, MqselError):
-                where = values if isinstance(values, FileError) else _placed(part, piece, values)
-                if not self._is_skipping:
-                    raise where from values
+            if isinstance(found, MqselError):
+                where = found if isinstance(found, FileError) else _placed(part, piece, found)
+                if not source.is_skipping:
+                    raise where from found
                 skipped += 1
                 first = first or str(where)
                 continue
-            if values is _OTHER or piece is None:
+            if found is _OTHER or piece is None:
                 continue
             row = []
             for name, reading in readings.items():
                 if name in _PLACES:
                     row.append(_PLACES[name](part, piece))
                     continue
-                value = look_up(values, name, self._matcher.dialect.headers)
+                if name in of_file:
+                    row.append(of_file[name])
+                    continue
+                value = look_up(found, name, source.matcher.dialect.headers)
                 row.append(None if value is None else reading(value))
                 unread += value is not None and row[-1] is None
             rows.append(tuple(row))
@@ -295,6 +336,35 @@ class Reader(DataSourceReader):
             _LOG.warning("%s: %d of %d messages skipped in part, the first %s", part.path, mq.noted, seen, note)
         if unread:
             _LOG.warning("%s: %d properties did not fit their columns: they are NULL", part.path, unread)
+
+
+class Reader(_Rows, DataSourceReader):
+    """Reads all files. Made by `DataSource`."""
+
+    def partitions(self) -> list[InputPartition]:
+        return self._planned(self._source.files())
+
+
+class StreamReader(_Rows, DataSourceStreamReader):
+    """Reads each file once, when it is first seen. Made by `DataSource`.
+
+    An offset lists the files that were seen: the time of a file that was moved to where it is says nothing. A file has
+    to appear complete, so moved, as for Spark's own streams of files.
+    """
+
+    def initialOffset(self) -> dict[str, list[str]]:  # noqa: N802 (Spark's name)
+        return {"files": []}
+
+    def latestOffset(self) -> dict[str, list[str]]:  # type: ignore[override]  # noqa: N802 (all that is there)
+        return {"files": sorted(self._source.files())}
+
+    def partitions(self, start: dict[str, list[str]], end: dict[str, list[str]]) -> list[InputPartition]:
+        new = sorted({*end["files"]}.difference(start["files"]))
+        found = self._source.files() if new else {}
+        for file in new:
+            if file not in found:
+                raise FileError("the file is gone, and has not been read", path=file)
+        return self._planned({file: found[file] for file in new})
 
 
 # What a row says of where its message was.
@@ -352,14 +422,13 @@ def _readings(schema: StructType) -> dict[str, Callable[[Any], Any]]:
     Raises: PropertyTypeError: a column of a type that no property has.
     """
     found = {}
-    places = dict(one.split(" ") for one in FIXED.split(", "))
     for field in schema.fields:
         said = field.dataType.simpleString()
-        if said not in _KINDS:
-            raise wordings.column_type(field.name, said, f"types are {', '.join(_KINDS)}")
-        if places.get(field.name, said) != said:
-            raise wordings.column_type(field.name, said, f"it is {places[field.name]}", places[field.name])
-        found[field.name] = _READINGS[_KINDS[said]]
+        if said not in _TYPES:
+            raise wordings.column_type(field.name, said, f"types are {', '.join(_TYPES)}")
+        if FIXED.get(field.name, said) != said:
+            raise wordings.column_type(field.name, said, f"it is {FIXED[field.name]}", FIXED[field.name])
+        found[field.name] = _READINGS[_TYPES[said]]
     return found
 
 
@@ -370,15 +439,3 @@ def _arrow_schema(schema: StructType) -> Any:
     # Named so since 4.2; before it there was no other.
     zone: dict[str, Any] = {"timezone": "UTC"} if "timezone" in inspect.signature(to_arrow_schema).parameters else {}
     return to_arrow_schema(schema, **zone)
-
-
-def _cast(path: str, batch: Any, wanted: Any) -> Any:
-    import pyarrow as pa  # noqa: PLC0415 (optional)
-
-    columns = []
-    for column, field in zip(batch.columns, wanted, strict=True):
-        try:
-            columns.append(column if column.type.equals(field.type) else column.cast(field.type))
-        except pa.ArrowException as error:
-            raise wordings.column_misfit(path, field.name, str(column.type), str(field.type)) from error
-    return pa.RecordBatch.from_arrays(columns, schema=wanted)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from mqsel.errors import ArgumentError, FileError, MqselError, PropertyTypeError, quoted
+from mqsel.errors import ArgumentError, MqselError, PropertyTypeError, quoted
 
 
 def unusable_column(name: str) -> ArgumentError:
@@ -49,21 +49,9 @@ def old_spark(what: str, version: str, hint: str | None = None) -> MqselError:
     return MqselError(f"{what} needs Spark {version} or later: this is pyspark {pyspark.__version__}", hint=hint)
 
 
-def column_misfit(path: str, name: str, found: str, wanted: str) -> FileError:
-    return FileError(
-        f"the column {quoted(name)} is {found}: expected {wanted}",
-        path=path,
-        hint="the files that are read together have one schema",
-    )
-
-
 def bad_option(name: str, found: str, wanted: Iterable[str]) -> ArgumentError:
     return ArgumentError(f"the option {name} is {found!r}: expected {', '.join(wanted)}")
 
 
 def option_missing(name: str, hint: str) -> ArgumentError:
     return ArgumentError(f"the option {name} is missing", hint=hint)
-
-
-def misplaced_option(name: str, kind: str) -> ArgumentError:
-    return ArgumentError(f"the option {name} is not for files of format {kind}", hint="leave it away")
