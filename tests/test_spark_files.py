@@ -245,7 +245,30 @@ LOST = (
     "d = 0", "d >= 0", "NOT d < 0", "NOT d <> 0.0", "f = 0", "f >= 0.0", "nd = 0", "d <= -0.0", "d BETWEEN 0 AND 5",
     "d = 0 * -1.0", "d <> 5", "NOT d = 5", "NOT d <= 5", "NOT d < 6", "d <= 5", "d < 6", "d = 5", "nf <> 5",
     "d NOT BETWEEN 0 AND 5", "d <> 0", "5 >= d", "d = e AND 1.0 / d > 0", "d = e AND d = 0", "d = 0 AND 1.0 / d > 0",
+    "d > 5 OR s = 'x'", "d >= 5.0 OR f < 0 OR nd = 0", "d = 0 OR b4 = 1", "d BETWEEN 2.5 AND 5 OR s = 'x'",
+    "NOT (d <= 5 OR s = 'x')", "(d > 5 OR b4 = 1) AND (e <= 0 OR nf > 2.5)", "d <> 5 OR s = 'x'", "d <= -2.5 OR f > -1",
 )  # fmt: skip
+
+
+def test_tests_of_floats_under_or_are_pushed_down(spark: Any, tmp_path: Path) -> None:
+    """The reader is given an OR where it may be, and of the negation no comparison of floats."""
+    spark.sql("SELECT 1D AS d, 1F AS f, 'a' AS s").write.parquet(str(tmp_path / "a"))
+    frame = spark.read.parquet(str(tmp_path / "a"))
+
+    def given(condition: Any) -> str:
+        text = frame.filter(condition)._jdf.queryExecution().executedPlan().toString()
+        return str(text).partition("PushedFilters: [")[2].partition("]")[0]
+
+    for selector, pushed in (
+        ("d > 2.5 OR s = 'x'", "Or(And(GreaterThan(d,2.5),LessThanOrEqual(d,Infinity)),EqualTo(s,x))"),
+        ("f < 5 OR d BETWEEN 1 AND 2", "Or(And(LessThan(f,5.0),LessThanOrEqual(f,Infinity)),And("),
+        ("d <> 2.5 OR s = 'x'", ""),
+        ("d > 2.5 OR s LIKE 'a_c'", ""),
+    ):
+        made = plan(selector, frame, dialect=JMS).column()
+        assert given(made).startswith(pushed)
+        assert bool(given(made)) == bool(pushed)
+        assert "Than" not in given(~made)
 
 
 def test_zeros_and_nan(spark: Any, switch: Any, tmp_path: Path) -> None:

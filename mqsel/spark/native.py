@@ -96,7 +96,27 @@ def tests(selector: Selector) -> int:
 
 def final(made: Condition) -> str:
     """Give the three-valued text of a condition whose ERR is the end: FALSE."""
-    return f"{_negated(made.err)} AND {_at(made.sql, _NOT)}" if made.err else made.sql
+    return f"{_negated(made.err)} AND {_at(made.sql, _NOT)}" if made.err else _pushable(made.sql)
+
+
+# A test of a column of floats or doubles, with the suffix of the literal that it is compared with.
+_NOT_NAN = re.compile(r"(?<=\d)([FD])(\)?) AND NOT isnan\((`[^`]+`(?:[.]`[^`]+`)*)\)")
+
+
+def _pushable(sql: str) -> str:
+    """Write tests of floats under an OR so that readers of files are given them, too.
+
+    Of an OR they take all operands or none, and isnan is none of theirs: NaN is left out by a comparison with infinity.
+    What is left out of the negation must not be pushed down, where statistics know no NaN: hence a last operand that is
+    always TRUE and says nothing to a reader.
+    """
+    found = _NOT_NAN.findall(sql)
+    if _strength(sql) != _OR or not found or "NOT (" in sql or sql.count("isnan(") != len(found):
+        return sql
+    words = {"F": "CAST('Infinity' AS FLOAT)", "D": _INFINITY}
+    (suffix, _, column), *_ = found
+    tests = _NOT_NAN.sub(lambda match: f"{match[1]}{match[2]} AND {match[3]} <= {words[match[1]]}", sql)
+    return f"({tests}) AND coalesce(nanvl({column}, 0{suffix}) <= {words[suffix]}, true)"
 
 
 def joined(conjuncts: Iterable[str]) -> str:
