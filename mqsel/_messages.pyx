@@ -2,7 +2,7 @@
 # cython: initializedcheck=False, auto_pickle=False, autotestdict=False
 """A column of raw IBM MQ messages: decoded where they stand in its buffer, and run through machines one by one.
 
-Executes no opcode and decodes no byte: it only walks. Asks the column for its buffers, and trusts no offset in them.
+The machine executes, the decoder reads: this module only goes through rows. Trusts no offset in the column's buffers.
 """
 
 cimport cython
@@ -22,19 +22,17 @@ from mqsel.machine import wordings
 cdef enum:
     BROKEN = -1
 
-# What a message is beside the four truth values.
-UNREAD = 4      # its bytes are no message
-ABSENT = 5      # there is none: a NULL
-INVALID = 6     # it has a property with a name that is not allowed, and is not selected
+# What a message can be instead of one of the four truth values.
 cdef enum:
-    _UNREAD = 4
-    _ABSENT = 5
-    _INVALID = 6
+    _UNREAD = 4     # its bytes are not a valid message
+    _ABSENT = 5     # there is none: a NULL
+    _INVALID = 6    # it has a property with a name that is not allowed, and is not selected
+UNREAD, ABSENT, INVALID = _UNREAD, _ABSENT, _INVALID
 
 
 @cython.final
 @cython.no_gc_clear  # the views are read without asking whether they are there
-cdef class Messages:
+cdef class MessageColumn:
     """The messages of an Arrow array of type binary or large_binary.
 
     Args:
@@ -52,9 +50,9 @@ cdef class Messages:
     cdef const uint8_t[::1] content
 
     def __cinit__(self, column):
-        kind = str(column.type)
-        if kind not in ("binary", "large_binary"):
-            raise wordings.not_a_column("the message", kind)
+        arrow_type = str(column.type)
+        if arrow_type not in ("binary", "large_binary"):
+            raise wordings.not_a_column("the message", arrow_type)
         try:
             validity, offsets, content = column.buffers()
             rows, first = len(column), index(column.offset)
@@ -63,7 +61,7 @@ cdef class Messages:
             self.content = bytes_of(content)
         except (TypeError, ValueError, OverflowError, BufferError) as error:
             raise wordings.damaged_column("the message", f"its buffers cannot be read: {error}") from error
-        self.large = kind == "large_binary"
+        self.large = arrow_type == "large_binary"
         self.nullable = validity is not None
         if first < 0:
             raise wordings.damaged_column("the message", f"it begins at row {first} of its buffers")
@@ -73,7 +71,7 @@ cdef class Messages:
         if rows and self.nullable and (first + rows + 7) // 8 > self.validity.shape[0]:
             raise wordings.damaged_column("the message", "it does not say which are null")
         self.first = first if rows else 0
-        self.rows = rows  # the last: whoever finds it before it is complete finds no messages
+        self.rows = rows  # last: foreign code that finds it before it is complete finds no messages
 
     cdef bint is_null(self, Py_ssize_t row) noexcept:
         cdef Py_ssize_t at = self.first + row
@@ -99,7 +97,7 @@ cdef object bytes_of(object buffer):
     return memoryview(b"" if buffer is None else buffer).cast("B")
 
 
-cdef int message_read(Decoder decoder, Messages messages, Py_ssize_t row, bint raising) except -2:
+cdef int message_read(Decoder decoder, MessageColumn messages, Py_ssize_t row, bint raising) except -2:
     """Read one message. Returns a Known, or BROKEN."""
     cdef const uint8_t *data
     cdef Py_ssize_t size = messages.find(row, &data)
@@ -112,7 +110,7 @@ cdef int message_read(Decoder decoder, Messages messages, Py_ssize_t row, bint r
         return BROKEN
 
 
-def truths(machines, Decoder decoder not None, Messages messages not None, *, bint raising=False) -> bytes:
+def truths(machines, Decoder decoder not None, MessageColumn messages not None, *, bint raising=False) -> bytes:
     """Give what each message is to each machine, by the exact code.
 
     Args:
@@ -164,7 +162,7 @@ def truths(machines, Decoder decoder not None, Messages messages not None, *, bi
     return result
 
 
-def values(Decoder decoder not None, Messages messages not None, *, bint raising=False) -> list:
+def values(Decoder decoder not None, MessageColumn messages not None, *, bint raising=False) -> list:
     """Give for each name of the decoder the values of all messages.
 
     Args: those of `truths`.

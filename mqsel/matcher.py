@@ -141,7 +141,7 @@ class Matcher(Machine):
 
         A property is the column of its name, or, where there is none, a field of a struct column: ``a.x`` is x in a;
         by IBM's rules ``x`` is x in usr, too (formats §2). One without either is NULL, as is a field of a struct that
-        is null itself. The columns bring their types, so a schema that the selector was compiled with has no say.
+        is null itself. The columns have their own types, so a schema given to `compile` is not used.
 
         Args:
             batch: a pyarrow RecordBatch, Table or StructArray, or what else offers Arrow's C data or stream interface

@@ -770,7 +770,7 @@ def test_inspect_of_every_type(run, tmp_path):
 
 
 def test_inspect_records(run, tmp_path):
-    """Of records the path into them is shown, and a text that lost its type where it does not fit."""
+    """Of records the path into them is shown, and a text that does not fit its declared type."""
     file = written(tmp_path / "a", b'{"properties": {"w": "heavy", "v": "7"}, "mode": 2}\n')
     out = run("inspect", "--format", "lenses", "--type", "w=int32", "--type", "v=int8", file)[1].decode()
     assert re.search(r"\n  JMSDeliveryMode +string +'PERSISTENT' +mode\n", out)

@@ -293,10 +293,10 @@ def test_offsets_of_a_column_are_not_trusted() -> None:
     reader = matcher.decoder("mq")
     assert isinstance(reader, Decoder)
     for offsets in ([0, 40, 8], [0, 4, 4000], [-8, 4, 8]):
-        messages = _messages.Messages(_Column(offsets, 2))
+        messages = _messages.MessageColumn(_Column(offsets, 2))
         with pytest.raises(errors.PropertyTypeError, match="its offsets do not rise"):
             _messages.truths([matcher], reader, messages)
     with pytest.raises(errors.PropertyTypeError, match="its offsets are missing"):
-        _messages.Messages(_Column([0, 4], 2))
+        _messages.MessageColumn(_Column([0, 4], 2))
     with pytest.raises(errors.PropertyTypeError, match="string"):
-        _messages.Messages(pa.array(["MD  "]))
+        _messages.MessageColumn(pa.array(["MD  "]))

@@ -409,7 +409,7 @@ def test_what_looks_like_numpy(value: Any, found: str, refused: bool) -> None:
 
 
 def test_a_message_without_a_name() -> None:
-    """The error about what is no message names its type without asking the metaclass."""
+    """The error about an object that is not a message names its type without asking the metaclass."""
     with pytest.raises(PropertyTypeError, match="found a Python Nobody"):
         mqsel.compile("a = 1").matches(Nameless("Nobody", (), {})())
 
@@ -649,7 +649,7 @@ def test_a_dict_subclass_answers_by_get() -> None:
 
 
 def test_dicts_of_many_shapes_in_one_stream() -> None:
-    """Invariant: where a property stood in the messages before has no say in where it is found in this one."""
+    """Invariant: where a property stood in earlier messages does not change where it is found in this one."""
     rng = random.Random("shapes")
     names = ["a", "b", "c", "usr.a", *(f"p{number}" for number in range(6))]
     stream: list[dict[str, Any]] = []

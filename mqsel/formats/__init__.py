@@ -77,11 +77,11 @@ def inspect(message: bytes | bytearray | memoryview, *, strip: bool = False, ccs
 
 
 def first_note(message: bytes, *, strip: bool = False, ccsid: int | None = None) -> str:
-    """Say what was skipped first of a message that a decoder has counted as noted: decoders count, and name nothing."""
+    """Say what was skipped first of a message that a decoder has counted as noted: decoders only count."""
     return "".join(map(str, inspect(message, strip=strip, ccsid=ccsid).notes[:1]))
 
 
-# Decoders that nobody is using, by (names, strip, ccsid): laying the names out takes longer than a message. A decoder
+# Idle decoders, by (names, strip, ccsid): laying the names out takes longer than a message. A decoder
 # is taken out of here while it is used, so two threads never meet in one.
 _IDLE: dict[_Key, MQDecoder] = {}
 _MAX_IDLE = 64

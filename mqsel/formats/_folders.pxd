@@ -1,11 +1,11 @@
-# What reads folders: the names it is asked for as a tree, and what it has of one folder.
+# The reader of folders: the wanted names as a tree, and the state of one folder.
 
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
 from mqsel.machine._values cimport Record
 
 
-# An element that somebody asked for, or a group or folder on the way to one.
+# An element that is wanted, or a group or folder on the way to one.
 cdef struct Node:
     int parent              # -1 for a folder
     uint32_t hash           # of parent and name
@@ -36,7 +36,7 @@ cdef struct Open:
     int flags               # what is odd about its name or one above it
     int dt                  # an MQTYPE, 0 for none, or DT_UNKNOWN
     bint nil
-    int inside              # what it was seen to have
+    int inside              # what was found inside, by flags
     int longest             # node whose name, of the greatest length, that of what is in it is cut to, or -1
 
 
@@ -89,14 +89,14 @@ cdef class Folders:
     cdef Group *groups
     cdef Py_ssize_t group_count
     cdef Py_ssize_t group_room
-    cdef const uint8_t *folder_start    # of the folder at hand
+    cdef const uint8_t *folder_start    # of the current folder
     cdef Py_ssize_t folder_origin       # where it stands in the message
     cdef bint folder_wide               # it was UTF-16: where its elements stood is no longer known
     cdef bint spilt                     # it has more elements than are written down at a time
     cdef bint committing                # it has proved well-formed, and is read again
-    cdef Py_ssize_t name_bytes          # of the names of the properties of the folder at hand
-    cdef bint invalid_here              # the folder at hand has a property with an invalid name
-    cdef Py_ssize_t header              # where the MQRFH2 at hand begins
+    cdef Py_ssize_t name_bytes          # of the names of the properties of the current folder
+    cdef bint invalid_here              # the current folder has a property with an invalid name
+    cdef Py_ssize_t header              # where the current MQRFH2 begins
     cdef bint first_header              # it is the first MQRFH2
     cdef uint32_t first_seen            # folders of which only the first counts: a bit for each
 

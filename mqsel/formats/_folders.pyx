@@ -6,7 +6,7 @@ The elements of a folder are gathered first and count only once the folder has p
 noted, never raised. Every read is bounded by the folder, every loop by the bytes it consumes. Knows no other structure.
 Follows formats §2, §3 and §6.
 
-Longer than 500 lines because what reads tags, elements and folders is compiled into each other.
+Longer than 500 lines because the readers of tags, elements and folders are inlined into each other.
 """
 
 cimport cython
@@ -52,7 +52,7 @@ cdef enum:
     MQ_NAME = 2048              # the folder begins with mq and not with mq_usr
     RESTRICTED = 4096           # the mq folder
 
-# What an open element was seen to have inside, or about it.
+# What was found inside an open element, or in its tag.
 cdef enum:
     CHILDREN = 1
     MARKUP = 2                  # what is neither text nor an element
@@ -126,7 +126,7 @@ cdef const uint8_t *skip_padding(const uint8_t *at, const uint8_t *stop) noexcep
 
 
 cdef const uint8_t *skip_markup(const uint8_t *at, const uint8_t *stop, bint *text) noexcept:
-    """Skip what begins with < and is no tag: a comment, an instruction, CDATA, or a < that nobody escaped.
+    """Skip what begins with < and is no tag: a comment, an instruction, CDATA, or a < that is not escaped.
 
     Tells whether it is *text*. Returns where it ends, or NULL if that cannot be told.
     """
@@ -328,7 +328,7 @@ cdef class Folders:
         return 0
 
     cdef void release(self) noexcept:
-        """Let go of the values: nobody reads the record of a decoder that lies idle."""
+        """Let go of the values: the record of an idle decoder is not read."""
         cdef Py_ssize_t slot
         cdef PyObject *old
         for slot in range(self.record.count):
@@ -576,7 +576,7 @@ cdef int folder_scan(Folders self, Open *stack, const uint8_t *at, const uint8_t
                 if name == stop or name[0] != c">":
                     return NOTE_FOLDER_MALFORMED
             if depth and not top.inside:
-                # Most elements nobody wants, and their names are plain: none is a keyword, none begins with JMS.
+                # Most elements are not wanted, and their names are plain: none is a keyword, none begins with JMS.
                 if not quick or top.node >= 0 or top.flags & ~USR or length < 8 or top.name[0] == c"J":
                     element_take(self, stack, depth, text, at - text)
                 else:
@@ -695,7 +695,7 @@ cdef int group_add(Folders self, Open *group, int parent) except -1:
 
 
 cdef int element_take(Folders self, Open *stack, int depth, const uint8_t *text, Py_ssize_t size) except -1:
-    """Write an element down if somebody wants it; a size below zero says why its text cannot be told."""
+    """Write an element down if it is wanted; a size below zero says why its text cannot be told."""
     cdef Open *top = &stack[depth]
     cdef Hit *hit
     cdef int node = top.node
@@ -848,7 +848,7 @@ cdef int slot_fill(Folders self, int slot, Hit *hit, int dt, int conversion) exc
     try:
         trouble = hit_read(&value, &owner, hit, dt, conversion)
         if trouble == 0:
-            # Both at once: whoever holds the record may read it whenever code of others runs.
+            # Both at once: foreign code may hold the record and read it.
             old = self.record.owners[slot]
             self.record.values[slot] = value
             self.record.owners[slot] = owner

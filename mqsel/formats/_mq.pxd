@@ -1,4 +1,4 @@
-# What the reader of IBM MQ messages keeps beside what reads folders: where one message has its parts.
+# The state of the reader of IBM MQ messages, beside that of the reader of folders: where one message has its parts.
 
 from cpython.object cimport PyObject
 from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
@@ -18,7 +18,7 @@ cdef struct FieldTarget:
     int kind                # MQLONG, MQCHAR, MQBYTE
 
 
-# Where the message at hand keeps its parts.
+# Where the current message has its parts.
 cdef struct Parts:
     const uint8_t *data
     Py_ssize_t size

@@ -4,8 +4,8 @@
 
 The MQMD, the MQMDE and the chained headers are read here, by the tables of `mqmd`; folders in `_folders`, the texts in
 them in `_text`; JMS names are made by the table of `jms`. No length is trusted: every read is bounded by the message,
-every loop by the bytes it consumes. What is skipped is noted, never raised; only a structure that cannot be what it
-says it is raises DecodeError. Follows formats §2, §4, §5 and §7.
+every loop by the bytes it consumes. What is skipped is noted; only an invalid structure raises DecodeError. Follows
+formats §2, §4, §5 and §7.
 
 Longer than 500 lines because structures, fields and names share the state of one message.
 """
@@ -70,7 +70,7 @@ cdef dict EBCDIC = _mqmd.EBCDIC
 cdef dict CHARACTER_SETS = _mqmd.CHARACTER_SETS
 cdef dict PERSISTENCE = _jms.PERSISTENCE
 
-# The fields of version 2 as they are where nobody set them; big-endian.
+# The fields of version 2 with their initial values; big-endian.
 cdef uint8_t[40] DEFAULT_LATER
 for _byte, _value in enumerate(bytes(24) + b"\0\0\0\1" + bytes(8) + b"\xff\xff\xff\xff"):
     DEFAULT_LATER[_byte] = _value
@@ -185,7 +185,7 @@ cdef class Decoder(Folders):
 
     def __cinit__(self, names, *, bint strip=False, ccsid=None, bint never=False, identifier=None,
                   bint everything=False):
-        self.busy = True  # whoever finds it before it is complete
+        self.busy = True  # for foreign code that finds it before it is complete
         self.names = tuple(names)
         for name in self.names:
             if not isinstance(name, str):

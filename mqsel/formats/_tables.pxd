@@ -1,4 +1,4 @@
-# What the parts of the reader of IBM MQ messages call by numbers. The words stand in mqrfh2.NOTES and jms.CONVERSIONS.
+# Numbers that the reader of IBM MQ messages uses. Their words stand in mqrfh2.NOTES and jms.CONVERSIONS.
 
 cdef enum:
     DT_UNKNOWN = 1              # a dt that is not in mqrfh2.DT, among MQTYPEs

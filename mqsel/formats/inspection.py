@@ -1,4 +1,4 @@
-"""What a message consists of, whatever its format: its properties as rows, what was skipped of it, its structures."""
+"""What a message of any format consists of: its properties as rows, notes on what was skipped, its structures."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class Field(NamedTuple):
         offset: bytes from the start of the structure.
         length: in bytes.
         kind: the C type without its length: MQLONG, MQCHAR or MQBYTE.
-        default: what it holds when nobody set it.
+        default: its initial value.
     """
 
     name: str
@@ -99,8 +99,7 @@ class Header(NamedTuple):
         fixed: its length is never another; else StrucLength stands at byte 8.
         following: where Encoding, CodedCharSetId and Format of what follows stand, one behind the other: bytes from its
             start.
-        describes: Encoding and CodedCharSetId are of what follows; else reserved, and what holds for the header holds
-            on.
+        describes: Encoding and CodedCharSetId are of what follows; else reserved, and those of the header itself apply.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""The MQRFH2 as tables: folders, types of elements, escapes, and the words for what is skipped.
+"""The MQRFH2 as tables: folders, types of elements, escapes, and the notes on what is skipped.
 
 Facts only: the code that reads by these tables stands in `_folders.pyx`, the code that writes by them in `mq.py`.
 Follows formats §3, §5, §6 and *IBM MQ 9.4, MQRFH2*.
@@ -25,7 +25,7 @@ FIRST_FOLDERS = ("mq",)
 # dt -> type. No dt: a string, but for the elements below. A dt that is not here does not fail the parse.
 DT = {dt: row.name for row in TYPES for dt in row.dt}
 
-# JMS writes these without dt, and means these types.
+# The types of elements that JMS writes without dt.
 ELEMENT_TYPES = {
     "jms/Dlv": "int32",
     "jms/Pri": "int32",
@@ -87,16 +87,16 @@ NOTES: tuple[tuple[str, MQRC | None, str], ...] = (
     ("name-invalid", MQRC.MQRC_PROPERTY_NAME_ERROR, "no property can have this name"),
     ("name-truncated", MQRC.MQRC_PROPERTY_NAME_LENGTH_ERR, "a name has at most 4095 characters: the rest is cut off"),
     ("type-unknown", MQRC.MQRC_PROP_TYPE_NOT_SUPPORTED, "the dt is not known: read as a byte string of its text"),
-    ("value-malformed", MQRC.MQRC_PROP_NUMBER_FORMAT_ERROR, "the value is none of its type"),
+    ("value-malformed", MQRC.MQRC_PROP_NUMBER_FORMAT_ERROR, "the value does not fit its type"),
     ("value-encoding", None, "the value is no UTF-8"),
     ("value-escape", None, "the value has an escape that does not exist"),
     ("value-markup", None, "the value has markup inside: CDATA, a comment, or a < that is not escaped"),
-    ("duplicate", None, "the property stands nearer the head of the message"),
-    ("field-encoding", None, "the field is no text of its character set: replaced by U+FFFD where it is none"),
-    ("field-date", None, "PutDate and PutTime are no time"),
+    ("duplicate", None, "the property is there twice: the one nearer the head of the message counts"),
+    ("field-encoding", None, "the field is not text in its character set: U+FFFD stands for what is not"),
+    ("field-date", None, "PutDate and PutTime are not a valid time"),
     ("mde-default-only", None, "the MQMD has fields of version 2 that are not default: the MQMDE is data"),
     ("mde-foreign", None, "not in the byte order and character set of the MQMD: the MQMDE is data"),
     ("mde-version", None, "an MQMDE of a later version: it is data"),
     ("mde-not-first", None, "not immediately behind the MQMD: its fields do not count"),
-    ("format-unknown", None, "no header of this name is known: data from here"),
+    ("format-unknown", None, "no header with this Format is known: the data begin here"),
 )

@@ -12,7 +12,7 @@ def truncated_structure(structure: str, offset: int, size: int, left: int, reaso
         f"{structure} needs {size} bytes: {left} are left",
         structure=structure,
         offset=offset,
-        hint="the message was cut off, or a length or Format before it lies",
+        hint="the message was cut off, or a length or Format before it is wrong",
         reason=reason,
     )
 

@@ -107,7 +107,7 @@ class _Parser:
 
     @functools.cached_property
     def tokens(self) -> tuple[Token, ...]:
-        """The tokens as rows, for whoever says what is wrong."""
+        """The tokens as rows, for errors."""
         return tuple(map(Token, *self.columns))
 
     def selector(self) -> Node:

@@ -10,7 +10,7 @@ decoded to a str, and byte strings are copied.
 What a batch says of itself is checked as far as the interface lets one see: lengths, offsets, indices, UTF-8. It does
 not give the sizes of buffers; what comes from pyarrow is held against them by its own `validate`.
 
-Longer than 500 lines because a dozen layouts of columns are read here, and each of their lies has its check.
+Longer than 500 lines because a dozen layouts of columns are read here, each checked before it is trusted.
 """
 
 cimport cython

@@ -1,4 +1,4 @@
-# What a program is to the loop: constants and steps. And how both sides hash a string.
+# A program as the loop reads it: constants and steps. And the hash by which lists of strings are built and searched.
 
 from cpython.object cimport PyObject
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
@@ -64,7 +64,7 @@ cdef union Operand:
     Choices *choices
 
 
-# An instruction as the loop sees it: decoded once, with its operand at hand and the way on for each outcome.
+# An instruction as the loop sees it: decoded once, with its operand and the next step for each outcome.
 cdef struct Step:
     uint8_t op              # an Op
     uint8_t mask            # of a comparison: the relations that satisfy it; of the other tests: whether it is negated
@@ -75,7 +75,7 @@ cdef struct Step:
 
 # A program as the loop sees it, made when it first runs.
 cdef struct Image:
-    Step *steps             # one for each instruction, then what the ways on from tests need; NULL before the first run
+    Step *steps             # one for each instruction, then those that outcomes need; NULL before the first run
     Value *constants
     Text *texts             # for each constant that is a string
     Like **likes            # for each constant four: as a pattern, prefix, suffix, anywhere; NULL where it is no such
@@ -103,7 +103,7 @@ cdef inline uint64_t load32(const uint8_t *data) noexcept:
 
 
 cdef inline uint32_t bytes_hash(const uint8_t *data, Py_ssize_t left) noexcept:
-    """Hash all bytes of a string. Python's own hash protects against what a selector's author will not do."""
+    """Hash all bytes of a string. Python's own hash guards against collisions, which building the table refuses."""
     cdef uint64_t factor = 0x9E3779B97F4A7C15     # 2**64 divided by the golden ratio
     cdef uint64_t mixed = <uint64_t> left * factor
     while left >= 8:

@@ -2,9 +2,8 @@
 # cython: initializedcheck=False, auto_pickle=False, autotestdict=False
 """A verified program as the loop runs it: constants laid out for comparison, instructions decoded into steps.
 
-Made when a program first runs. A step has its operand at hand and knows the way on for each outcome: what stands
-behind a test (branches, an end) is taken with it. Runs nothing, knows no messages. Programs are verified before they
-come here.
+Made when a program first runs. A step points to its operand and knows the next step for each outcome: the branches or
+the end behind a test are resolved with it. Runs nothing, knows no messages. Takes verified programs only.
 """
 
 from cpython.object cimport PyObject
@@ -134,14 +133,14 @@ cdef Choices *choices_new(tuple strings) except NULL:
             place = bytes_hash(choices.items[number].data, choices.items[number].size) & choices.mask
             while choices.table[place]:
                 if text_same(&choices.items[choices.table[place] - 1], &choices.items[number]):
-                    break  # the first of equal strings counts, and many of them make no long row
+                    break  # the first of equal strings counts; the others take no place
                 place = (place + 1) & choices.mask
                 passed += 1
                 if passed > CROWD * choices.count:
                     choices_free(choices)
                     raise ProgramError(
                         "the strings of an IN list were chosen to collide: finding one would take too long",
-                        hint="do not run this program; a selector that people write holds no such list",
+                        hint="do not run this program; no selector written by a person holds such a list",
                     )
             if choices.table[place] == 0:
                 choices.table[place] = number + 1
@@ -255,7 +254,7 @@ cdef Like **like_at(Image *image, Py_ssize_t place) except NULL:
 
 
 cdef int load_steps(Image *image, bytes words, tuple constants) except -1:
-    """Decode each word, and find for each test where each of its outcomes leads."""
+    """Decode each word, and find for each test the next step of each outcome."""
     cdef const uint8_t *place = <const uint8_t *> words
     cdef Py_ssize_t size = len(words) // 4
     cdef Py_ssize_t number, count, most = size + 4
@@ -327,8 +326,8 @@ cdef Py_ssize_t way_on(Image *image, Py_ssize_t number, int truth) noexcept:
     """Give the address that comes after instruction *number*, no test, when *truth* lies on the truth stack."""
     cdef Step *step = &image.steps[number]
     cdef Py_ssize_t following = step.it.number if FACTS[step.op].taken >> truth & 1 else number + 1
-    # A JUMP there knows the end of its way: it goes forward, and the steps are finished from the last to the first.
-    # So a row of JUMPs, each to the next, costs no more than its length.
+    # A JUMP there already leads to the end of its chain: jumps go forward, and steps are finished from the last to the
+    # first. So a chain of JUMPs costs no more than its length.
     if image.steps[following].op == JUMP:
         following += image.steps[following].to[0]
     return following

@@ -1,7 +1,7 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, nonecheck=False
 # cython: initializedcheck=False, auto_pickle=False, autotestdict=False
-# Operators on values: comparison, arithmetic, LIKE and IN (language §5). What the commonest types need is inline, for
-# whoever runs a program or a column; the rest is in the .pyx.
+# Operators on values: comparison, arithmetic, LIKE and IN (language §5). The commonest types are handled inline, in the
+# loop and in the columnar kernel; the others in the .pyx.
 
 from cpython.object cimport PyObject
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t

@@ -1,6 +1,6 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, nonecheck=False
 # cython: initializedcheck=False, auto_pickle=False, autotestdict=False
-# Where properties come from: what one evaluation holds, and five kinds of messages. Who owns what: see _vm.pxd.
+# Where properties come from: the state of one evaluation, and five sources. _vm.pxd says who owns what.
 
 from cpython.dict cimport PyDict_CheckExact
 from cpython.object cimport PyObject
@@ -18,7 +18,7 @@ cdef enum:
     NO_PLACE = 0x7FFFFFFF       # beyond the entries of any dict
 
 
-# One property of the message at hand: a cache line.
+# One property of the current message: a cache line.
 cdef struct Slot:
     uint64_t stamp           # number of the message for which it was fetched last
     Value value              # valid if the stamp is that of the frame; a string in it is borrowed from the message
@@ -37,9 +37,9 @@ cdef struct Frame:
     Slot *slots              # one for each slot of the program
     Value *stack             # value stack
     unsigned char *truths    # truth stack below its top, which the loop keeps in a register
-    PyObject **items         # the message at hand in the list that is being read; NULL where there is none
+    PyObject **items         # the current message in the list that is being read; NULL where there is none
     Py_ssize_t left          # messages of the list that the loop may go on to by itself
-    PyObject *held           # strong reference to the message at hand, once code of others has run
+    PyObject *held           # strong reference to the current message, once foreign code has run
     Frame *next              # in the pool
 
 
@@ -69,7 +69,7 @@ cdef struct MappingSource:
 cdef struct ColumnSource:
     int (*load)(void *columns, uint32_t number, int64_t row, Slot *slot) except -1
     void *columns            # what load knows them by
-    int64_t row              # at hand
+    int64_t row              # the current one
     uint8_t *truths          # of the rows before, where the machine went on by itself
 
 
@@ -111,9 +111,9 @@ cdef inline Value *slot_value(Frame *frame, Source *source, uint32_t number) exc
 
 
 cdef inline bint source_advance(Frame *frame, Source *source, int truth) noexcept:
-    """Go on to the next message of the list that is being read, if it is one of the same kind and this one not wanted.
+    """Go on to the next message of the list, if this one is not selected and the next has the same source.
 
-    In a batch go on to the next row, and leave the truth value behind.
+    In a batch store the truth value, and go on to the next row.
     """
     cdef PyObject *message
     cdef bint alike = False

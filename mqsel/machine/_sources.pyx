@@ -139,7 +139,7 @@ cdef Value *slot_load(Frame *frame, Slot *slot, PyObject *item) except NULL:
     """Read a Python object as the value of a slot. A string is borrowed from the message as long as that is safe."""
     cdef object held
     if not value_read(&slot.value, item):
-        # Reading it runs code of others, which may take it, and what other slots point to, out of the message.
+        # Reading it runs foreign code, which may take it, and what other slots point to, out of the message.
         slot.value.tag = NULL_VALUE
         frame_secure(frame)
         held = <object> item
@@ -148,7 +148,7 @@ cdef Value *slot_load(Frame *frame, Slot *slot, PyObject *item) except NULL:
 
 
 cdef void frame_secure(Frame *frame) noexcept:
-    """Own what the slots point to, before code of others runs that may change the message."""
+    """Own what the slots point to, before foreign code runs that may change the message."""
     cdef Py_ssize_t number
     cdef Slot *slot
     cdef PyObject *old
@@ -164,7 +164,7 @@ cdef void frame_secure(Frame *frame) noexcept:
 
 
 cdef void frame_hold(Frame *frame) noexcept:
-    """Own the message at hand, if it is borrowed from a list."""
+    """Own the current message, if it is borrowed from a list."""
     if frame.items != NULL and frame.held == NULL:
         frame.held = frame.items[0]
         Py_INCREF(<object> frame.held)
@@ -172,13 +172,13 @@ cdef void frame_hold(Frame *frame) noexcept:
 
 
 cdef PyObject *dict_probe(Frame *frame, PyObject *message, Slot *slot) except? NULL:
-    """Look a property up by its hash, and now and then learn its place."""
+    """Look a property up by its hash, and from time to time learn its place."""
     cdef PyObject *item
     if not dict_plain(message):
         frame_secure(frame)
     item = PyDict_GetItemWithError(message, slot.name)
     if item == NULL:
-        # What is missing has no place, and says nothing against the place it has elsewhere.
+        # A missing property has no place, and does not disprove the place that it has in other dicts.
         return NULL if slot.alias == NULL else PyDict_GetItemWithError(message, slot.alias)
     if slot.trust > 0:
         slot.trust -= 1

@@ -2,7 +2,7 @@
 # cython: initializedcheck=False, auto_pickle=False, autotestdict=False
 """The stream of selected messages that `filter` gives: pulls messages, counts them, skips those that cannot be read.
 
-Knows machines; knows no opcode. Others get their turn while it goes through messages of which none is selected.
+Knows machines; knows no opcode. Other threads get their turn even while no message is selected.
 """
 
 cimport cython
@@ -26,7 +26,7 @@ cdef enum:
 
 
 cdef int propagate() except -1:
-    """Let the exception that is set go on its way."""
+    """Raise the exception that is set."""
     return -1
 
 
@@ -85,7 +85,7 @@ cdef class Selection:
     cdef readonly list failures         # the first of these errors
 
     def __cinit__(self, Machine machine not None, messages, bint skipping=False, decode=None):
-        self.running = True  # whoever finds it before it is complete
+        self.running = True  # for foreign code that finds it before it is complete
         self.machine = machine
         self.skipping = skipping
         self.failures = []
@@ -126,8 +126,8 @@ cdef class Selection:
                 left = PySequence_Fast_GET_SIZE(messages) - self.seen
                 if left <= 0:
                     break
-                # The machine goes through the list by itself until a message is selected, or the clock is to be looked
-                # at. Messages are borrowed from the list until code of others runs that may change it.
+                # The machine goes through the list by itself until a message is selected, or the clock is due. Messages
+                # are borrowed from the list until foreign code runs that may change it.
                 first = PySequence_Fast_ITEMS(messages) + self.seen
                 self.frame.items = first
                 self.frame.left = min(left, self.pace.due - self.seen) - 1

@@ -1,4 +1,4 @@
-# What the machine reads of a program: fields that only the proof sets.
+# What the machine reads of a program: fields that only the verifier sets.
 
 
 cdef class Verified:

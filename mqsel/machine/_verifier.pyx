@@ -1,11 +1,10 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 # cython: initializedcheck=False, auto_pickle=False, autotestdict=False
-"""The proof that a program ends and stays within its stacks, its constants, its slots and its code.
+"""Proves that a program ends and stays within its stacks, its constants, its slots and its code.
 
-Derived from the instruction table; runs when a program is made, whoever made it: no way leads to a `Verified` but
-through it, and the machine reads the fields of a `Verified` alone. A jump goes strictly forward, so a program of n
-instructions ends within n steps of each part. In C, because every executor runs it on arrival; its time is linear in
-the bytes of the program.
+Derived from the instruction table. Runs whenever a `Verified` is made, and the machine runs nothing else. A jump goes
+strictly forward, so a program of n instructions ends within n steps of each part. In C, because every executor runs it
+on arrival; its time is linear in the bytes of the program.
 """
 
 cimport cython
@@ -23,7 +22,7 @@ cdef extern from *:
 
 BUILD = f"{MQSEL_BUILD:08x}"    # of the sources, by setup.py: tells builds of one version apart
 
-# In C, where nobody puts another class in its place.
+# In C, where no other code can replace it.
 cdef object PATTERN_CLASS = _opcodes.Pattern
 cdef int64_t NO_NUMBER = <int64_t> 1 << 62     # beyond any text
 
@@ -109,14 +108,14 @@ cdef class Verified:
 
 
 cdef int check_type(str part, found, type expected) except -1:
-    """Refuse subclasses too: they may answer otherwise the next time they are asked."""
+    """Refuse subclasses too: they may give another answer the next time."""
     if type(found) is not expected:
         raise ProgramError(f"the {part} of a program is {expected.__name__}: found {type(found).__name__}")
     return 0
 
 
 cdef int check_dialect(dialect) except -1:
-    """Ask it again what it was asked when it was made: object.__new__ and object.__setattr__ do not ask."""
+    """Check its fields again: object.__new__ and object.__setattr__ make dialects without a check."""
     check_type("dialect", dialect, Dialect)
     try:
         dialect.__post_init__()

@@ -1,12 +1,12 @@
-# The machine's design: who owns what, and where properties stand in messages.
+# The machine's design: who owns what.
 #
-# Who owns what. Code of others runs where an object is asked that is no exact str, int, float, bytes, list, tuple,
+# Foreign code runs where an object is asked that is no exact str, int, float, bytes, list, tuple,
 # Record or dict with plain keys; where such an object is let go; where an error is made, which is Python (a profiler,
-# the collector and other threads may have their turn); and where others are given a turn. It may change every list,
+# the collector and other threads may run); and where other threads are given a turn. It may change every list,
 # dict and Record, call every machine and stream, collect what is garbage, and drop every reference that is not ours.
 # What is read again after it has run is ours:
 #
-# * The message at hand is the caller's; while a list is walked it is borrowed from the list, until frame_hold.
+# * The current message is the caller's; while a list is walked it is borrowed from the list, until frame_hold.
 # * The strings in slots, and so those on the stack, are borrowed from the message, until frame_secure, which does both.
 #   After either the walk through the list is over (left = 0): its items are found anew.
 # * A Layout in use is held by a reference; that of the machine's schema, once it is there, is never exchanged.

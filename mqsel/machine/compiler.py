@@ -1,8 +1,8 @@
 """Tree to program: the only emitter of opcodes.
 
 A selector with connectives becomes two pieces of code. The exact one keeps truth values on a stack and gives all four.
-The quick one before it only answers "is it TRUE": it is jumps alone, threaded straight to their ends, NOT being the
-other polarity of a test. UNKNOWN counts as "not TRUE" there (Kleene's connectives are monotone), except where a test
+The quick one before it only answers "is it TRUE": tests and jumps, each straight to its final target; NOT reverses the
+polarity of a test. UNKNOWN counts as "not TRUE" there (Kleene's connectives are monotone), except where a test
 that would then be passed over could be ERR: from such a place a copy of the rest is run, which looks for ERR alone.
 ERR itself ends a program at once, in both codes, because no connective that evaluates it survives it (language §1).
 """
@@ -336,7 +336,7 @@ class _Lowering:
         every = _needs_every(work)
         copied, long = last, True
         if unknown is None:
-            # Nobody asks for UNKNOWN: where all must hold it matters up to the last operand that can be ERR.
+            # UNKNOWN may pass for "no": where all must hold it matters only up to the last operand that can be ERR.
             copied = 0
             if every and self.failing:
                 copied = max([place for place in range(last + 1) if id(operands[place]) in self.failing], default=0)

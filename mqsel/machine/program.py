@@ -1,4 +1,4 @@
-"""The program: what a selector becomes, and what travels to an executor.
+"""The program: what a selector is compiled to, and what is sent to an executor.
 
 Owns the format of the bytes; `_verifier` proves on arrival that they are safe to run. Knows the instruction table and
 no tree.
@@ -144,15 +144,7 @@ def encode_spans(spans: Sequence[Span]) -> bytes:
     numbers[1::2] = [stop - start << 1 for start, stop in spans]
     if max(numbers, default=0) < 0x80:
         return bytes(numbers)
-    return b"".join(map(_Encoded().__getitem__, numbers))
-
-
-class _Encoded(dict[int, bytes]):
-    """LEB128 numbers, each written once: the lengths of spans and the ways between them repeat."""
-
-    def __missing__(self, value: int) -> bytes:
-        encoded = self[value] = _number(value)
-        return encoded
+    return b"".join(map(_number, numbers))
 
 
 def _foreign_version(data: bytes) -> ProgramError:
@@ -247,13 +239,8 @@ def listing(program: Program) -> str:
 # ---- bytes ----------------------------------------------------------------------------------------------------------
 
 
+@functools.lru_cache(1024)  # the lengths of spans and the distances between them repeat
 def _number(value: int) -> bytes:
-    if value < 0x80:
-        return bytes((value,))
-    if value < 0x4000:
-        return bytes((value & 0x7F | 0x80, value >> 7))
-    if value < 0x20_0000:
-        return bytes((value & 0x7F | 0x80, value >> 7 & 0x7F | 0x80, value >> 14))
     out = bytearray()
     while value > 0x7F:
         out.append(value & 0x7F | 0x80)
@@ -288,7 +275,7 @@ def _constant(value: Constant) -> bytes:
 
 
 class _Reader:
-    """A place in foreign bytes; every read is checked against the end."""
+    """A place in bytes that are not trusted: every read is checked against the end."""
 
     __slots__ = ("at", "data")
 

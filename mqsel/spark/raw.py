@@ -225,7 +225,7 @@ def _decoder_of(names: Sequence[str], dialect: Dialect, options: str) -> Decoder
     return made
 
 
-def _messages_of(column: pa.Array) -> _messages.Messages:
+def _messages_of(column: pa.Array) -> _messages.MessageColumn:
     import pyarrow as pa  # noqa: PLC0415 (optional)
 
     try:
@@ -233,7 +233,7 @@ def _messages_of(column: pa.Array) -> _messages.Messages:
     except pa.ArrowInvalid as error:
         raise damaged_column("the message", str(error)) from error
     fitting = column if column.type in (pa.binary(), pa.large_binary()) else column.cast(pa.binary())
-    return _messages.Messages(fitting)
+    return _messages.MessageColumn(fitting)
 
 
 def truths(program: bytes, options: str, columns: Sequence[pa.Array]) -> pa.BooleanArray:

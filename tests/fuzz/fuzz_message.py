@@ -172,7 +172,7 @@ def check(rng: random.Random, raw: bytes, decoders: list[Any]) -> bool:
         decode = formats.decoder("mq", tuple(names), invalid_names="ignore")
         record = decode(raw)
         assert repr([found.get(name) for name in names]) == repr([record[name] for name in names])
-        columns = _messages.values(decode, _messages.Messages(Column(raw)))
+        columns = _messages.values(decode, _messages.MessageColumn(Column(raw)))
         assert repr(columns) == repr([[found.get(name)] for name in names])
         again = formats.properties(bytearray(raw))
         assert repr(again) == repr(found)
