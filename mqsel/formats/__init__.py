@@ -16,7 +16,7 @@ from mqsel.formats.inspection import Inspection, Row, Rows
 from mqsel.formats.jms import JMS
 from mqsel.formats.jsonl import inspect_json, message_from_json, object_from_json
 from mqsel.formats.mqrfh2 import Note
-from mqsel.formats.records import SCHEMAS, RecordReader, RecordSchema, inspect_record, reader
+from mqsel.formats.records import SCHEMAS, inspect_record, reader
 from mqsel.names import JMS_DESCRIPTOR, spellings
 
 __all__ = [
@@ -142,12 +142,6 @@ def _mq_decoder(
     return MQDecoder(names, strip=strip, ccsid=ccsid, never=invalid_names == "never", identifier=identifier)
 
 
-def _record_decoder(
-    schema: RecordSchema, names: Sequence[str], *, types: Mapping[str, str] | None = None
-) -> RecordReader:
-    return reader(schema, names, types)
-
-
 def _json_decoder(names: Sequence[str]) -> Decoder:
     return partial(message_from_json, names={one for name in names for one in spellings(name)})
 
@@ -161,9 +155,7 @@ FORMATS = {
     ),
     "json": Format(_json_decoder, (), lambda message, _: inspect_json(message)),
     **{
-        name: Format(
-            partial(_record_decoder, schema), ("types",), partial(inspect_record, schema), load=object_from_json
-        )
+        name: Format(partial(reader, schema), ("types",), partial(inspect_record, schema), load=object_from_json)
         for name, schema in SCHEMAS.items()
     },
 }
