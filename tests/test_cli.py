@@ -405,11 +405,73 @@ def test_check_says_what_is_special(run):
 
 
 def test_check_of_a_fault(run):
-    """A selector with a fault is shown with a caret, and the exit code is 1."""
+    """A selector with a fault is shown with a caret, and the exit code is 2."""
     status, out, err = run("check", "weight BETWEEN 'light' AND 40")
-    assert (status, out) == (1, b"")
+    assert (status, out) == (2, b"")
     assert err.startswith("mqsel: BETWEEN needs a number, found the string 'light' [line 1, column 16;")
     assert "  |                ^^^^^^^\n" in err
+
+
+def test_check_of_many(run, tmp_path):
+    """Several selectors, as arguments or lines of a file, are checked in order; one that is invalid decides."""
+    assert run("check", "a = 1", "--dialect", "JMS", "-b > 1")[::2] == (0, "mqsel: 2 selectors, 0 invalid\n")
+    file = written(tmp_path / "a", b"\xef\xbb\xbfcolor = 'blue'\r\n", b"\n", b"b == 2\n")
+    status, out, err = run("check", "a = 1", "--file", file)
+    assert status == 2
+    assert out.decode().splitlines() == [
+        "selector 1: a = 1",
+        "  valid     IBM_MQ selector",
+        "  tests     1",
+        "  reads     a  number",
+        f"{file}:1: color = 'blue'",
+        "  valid     IBM_MQ selector",
+        "  tests     1",
+        "  reads     color  string",
+    ]
+    assert err.startswith(f"mqsel: {file}:3: unexpected '=' after '='")
+    assert "\n  | b == 2\n  |    ^\n" in err
+    assert err.endswith("mqsel: 3 selectors, 1 invalid\n")
+
+
+def test_check_in_json(run, tmp_path):
+    """--json prints one object for each selector, valid or not, and nothing else."""
+    file = written(tmp_path / "a", b"JMSPriority = 'x'\n", b"b == 2\n")
+    status, out, err = run("check", "--json", "--file", file)
+    valid, invalid = map(json.loads, out.splitlines())
+    assert (status, err) == (2, "")
+    warning = valid.pop("warnings")
+    assert valid == {
+        "where": f"{file}:1",
+        "selector": "JMSPriority = 'x'",
+        "valid": True,
+        "dialect": "IBM_MQ",
+        "tests": 1,
+        "reads": {"JMSPriority": ["string"]},
+        "constant": None,
+        "option": None,
+    }
+    assert len(warning) == 1
+    assert invalid == {
+        "where": f"{file}:2",
+        "selector": "b == 2",
+        "valid": False,
+        "error": "unexpected '=' after '=': expected a value",
+        "line": 1,
+        "column": 4,
+        "span": [3, 4],
+        "reason": "MQRC_SELECTOR_SYNTAX_ERROR",
+        "code": 2459,
+        "hint": "equality is written '=' in a selector",
+    }
+    assert run("check", "--json", f"JMSMessageID = 'ID:{'0a' * 24}'")[1].count(b'"MQMO_MATCH_MSG_ID"') == 1
+
+
+def test_check_trouble(run, tmp_path):
+    """Without a selector, and for a file that cannot be read, there is one clear error."""
+    assert run("check") == (2, b"", "mqsel: no selector is given: expected one, or --file FILE\n")
+    assert run("check", "--file", tmp_path / "no") == (2, b"", f"mqsel: {tmp_path / 'no'}: No such file or directory\n")
+    file = written(tmp_path / "a", b"a = '\xff'\n")
+    assert run("check", "--file", file) == (2, b"", f"mqsel: {file}:1: byte 6 is invalid in UTF-8\n")
 
 
 # ---- explain -----------------------------------------------------------------------------------------------------

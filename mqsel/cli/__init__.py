@@ -40,13 +40,13 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _parsed(argv: list[str] | None) -> argparse.Namespace:
-    """Read the arguments. argparse itself finds no files behind an option if there may be none before it."""
+    """Read the arguments. argparse itself takes no list of arguments that stands behind an option and may be empty."""
     parser = _parser()
     arguments, rest = parser.parse_known_args(argv)
-    if rest and ("files" not in arguments or any(one[:1] == "-" and one != "-" for one in rest)):
+    if rest and ("rest" not in arguments or any(one[:1] == "-" != one and " " not in one for one in rest)):
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
     if rest:
-        arguments.files = [*arguments.files, *rest]
+        setattr(arguments, arguments.rest, [*getattr(arguments, arguments.rest), *rest])
     return arguments
 
 

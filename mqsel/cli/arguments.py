@@ -91,6 +91,11 @@ def command(commands: Commands, name: str, run: Run, text: str, epilog: str) -> 
 def add_selector(made: argparse.ArgumentParser) -> None:
     """Add the selector and its dialect."""
     made.add_argument("selector", metavar="SELECTOR", help="the message selector, as one argument")
+    add_dialect(made)
+
+
+def add_dialect(made: argparse.ArgumentParser) -> None:
+    """Add the dialect of selectors."""
     made.add_argument(
         "--dialect",
         type=_dialect,
@@ -105,6 +110,7 @@ def add_files(made: argparse.ArgumentParser, formats: Iterable[str]) -> None:
     made.add_argument(
         "files", metavar="FILE", nargs="*", help="files, gzipped or not; - is stdin, read if none is named"
     )
+    made.set_defaults(rest="files")
     made.add_argument("--format", choices=tuple(formats), metavar="NAME", help="what the files hold; see below")
     made.add_argument(
         "--type",

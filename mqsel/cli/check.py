@@ -1,47 +1,132 @@
-"""``mqsel check``: say whether a selector is valid, and what it reads."""
+"""``mqsel check``: say whether selectors are valid, and what they read."""
 
 from __future__ import annotations
 
 import argparse
+import json
+from collections.abc import Iterator
+from typing import Any
 
-from mqsel.cli.arguments import Commands, add_selector, command
-from mqsel.cli.desk import complain
-from mqsel.errors import SelectorError
+from mqsel.cli.arguments import Commands, add_dialect, command
+from mqsel.cli.desk import complain, shown
+from mqsel.errors import FileError, MqselError, SelectorError
+from mqsel.files.opening import opened
+from mqsel.files.scan import why
 from mqsel.language.dialect import PRESETS, Dialect
 from mqsel.language.selector import read_selector
 from mqsel.matcher import compile as compile_selector
 
+_EXAMPLES = """\
+exit code: 0 if every selector is valid, 2 if one is not or something else went wrong.
+
+examples:
+  mqsel check "color = 'blue'"
+  mqsel check --dialect JMS --file selectors.txt
+  mqsel check --json "color = 'blue'" "weight > 2500"
+"""
+
 
 def add(commands: Commands) -> None:
     """Add the command."""
-    text = "say whether a selector is valid, and what it reads"
-    add_selector(command(commands, "check", _check, text, "exit code: 0 valid, 1 not."))
+    check = command(commands, "check", _check, "say whether selectors are valid, and what they read", _EXAMPLES)
+    check.add_argument("selectors", metavar="SELECTOR", nargs="*", help="message selectors, each as one argument")
+    check.set_defaults(rest="selectors")
+    add_dialect(check)
+    check.add_argument("--file", metavar="FILE", help="read selectors from a file, one on each line; - is stdin")
+    check.add_argument("--json", action="store_true", help="print one JSON object for each selector")
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    dialect = arguments.dialect
+    if not arguments.selectors and arguments.file is None:
+        raise MqselError("no selector is given: expected one, or --file FILE")
+    checked = invalid = 0
+    is_many = len(arguments.selectors) > 1 or arguments.file is not None
+    for where, text in _selectors(arguments):
+        checked += 1
+        try:
+            found = _read(text, arguments.dialect)
+        except SelectorError as error:
+            invalid += 1
+            if arguments.json:
+                print(json.dumps({"where": where, "selector": text, **_in_json(error)}, ensure_ascii=False))
+            else:
+                complain(f"{where}: {error}" if is_many else str(error))
+            continue
+        if arguments.json:
+            print(json.dumps({"where": where, "selector": text, **found}, ensure_ascii=False))
+            continue
+        if is_many:
+            print(f"{where}: {text}")
+        for line in _lines(found):
+            print(f"  {line}" if is_many else line)
+    if is_many and not arguments.json:
+        complain(f"{checked:,} selector{'s' * (checked != 1)}, {invalid:,} invalid")
+    return 2 if invalid else 0
+
+
+def _selectors(arguments: argparse.Namespace) -> Iterator[tuple[str, str]]:
+    """Give each selector, and where it stands. Blank lines of a file are none."""
+    for number, text in enumerate(arguments.selectors, 1):
+        yield f"selector {number}", text
+    if arguments.file is None:
+        return
     try:
-        compile_selector(arguments.selector, dialect=dialect)
-    except SelectorError as error:
-        complain(str(error))
-        return 1
-    selector = read_selector(arguments.selector, dialect)
+        with opened(arguments.file) as (_, content):
+            for number, line in enumerate(content, 1):
+                where = f"{shown(arguments.file)}:{number}"
+                try:
+                    text = line.decode("utf-8-sig" if number == 1 else "utf-8").strip("\r\n")
+                except UnicodeDecodeError as error:
+                    raise MqselError(f"{where}: byte {error.start + 1} is invalid in UTF-8") from error
+                if text.strip():
+                    yield where, text
+    except FileError as error:
+        raise MqselError(f"{shown(arguments.file)}: {why(error)}") from error
+
+
+def _read(text: str, dialect: Dialect) -> dict[str, Any]:
+    """Say of a valid selector what there is to know.
+
+    Raises: SelectorError.
+    """
+    compile_selector(text, dialect=dialect)
+    selector = read_selector(text, dialect)
     remarks = selector.remarks()
-    rows = [("valid", f"{_preset(dialect)} selector"), ("tests", f"{remarks.tests}")]
-    width = max(map(len, remarks.expected), default=0)
-    for name, kinds in remarks.expected.items():
-        rows.append(("reads", f"{name:{width}}  {' or '.join(kinds) or 'any type'}"))
-    if selector.constant is not None:
-        effect = "every message is selected" if selector.constant else "no message is selected"
-        rows.append(("constant", f"{selector.constant}: reads no property, {effect}"))
-    if selector.match_option is not None:
-        name, identifier = selector.match_option
-        rows.append(("option", f"{name} {identifier.hex().upper()}: a queue manager matches these bytes instead"))
-    rows += [("warning", warning) for warning in remarks.warnings]
-    for key, text in rows:
-        print(f"{key:8}  {text}")
-    return 0
+    option = selector.match_option
+    return {
+        "valid": True,
+        "dialect": next(name for name, preset in PRESETS.items() if preset == dialect),
+        "tests": remarks.tests,
+        "reads": {name: list(kinds) for name, kinds in remarks.expected.items()},
+        "constant": None if selector.constant is None else str(selector.constant),
+        "option": None if option is None else {"name": option.name, "identifier": option.identifier.hex().upper()},
+        "warnings": list(remarks.warnings),
+    }
 
 
-def _preset(dialect: Dialect) -> str:
-    return next(name for name, preset in PRESETS.items() if preset == dialect)
+def _in_json(error: SelectorError) -> dict[str, Any]:
+    assert error.reason is not None
+    return {
+        "valid": False,
+        "error": error.message,
+        "line": error.line,
+        "column": error.column,
+        "span": error.span,
+        "reason": error.reason.name,
+        "code": error.reason.value,
+        "hint": error.hint,
+    }
+
+
+def _lines(found: dict[str, Any]) -> Iterator[str]:
+    rows = [("valid", f"{found['dialect']} selector"), ("tests", str(found["tests"]))]
+    width = max(map(len, found["reads"]), default=0)
+    rows += [("reads", f"{name:{width}}  {' or '.join(kinds) or 'any type'}") for name, kinds in found["reads"].items()]
+    if found["constant"] is not None:
+        effect = "every message is selected" if found["constant"] == "TRUE" else "no message is selected"
+        rows.append(("constant", f"{found['constant']}: reads no property, {effect}"))
+    if found["option"] is not None:
+        option = f"{found['option']['name']} {found['option']['identifier']}"
+        rows.append(("option", f"{option}: a queue manager matches these bytes instead"))
+    rows += [("warning", warning) for warning in found["warnings"]]
+    return (f"{key:8}  {text}" for key, text in rows)

@@ -22,6 +22,7 @@ Advance = Callable[[int], None]  # takes how many more bytes were read
 
 def complain(text: str) -> None:
     """Say what is wrong."""
+    sys.stdout.flush()
     print(f"mqsel: {text}", file=sys.stderr)
 
 
