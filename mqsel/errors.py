@@ -65,15 +65,23 @@ class MqselError(Exception):
     def _place(self) -> list[str]:
         return []
 
-    def _picture(self) -> list[str]:
+    def _picture(self, width: int | None) -> list[str]:  # noqa: ARG002 (of those that have one)
         return []
 
     def __str__(self) -> str:
+        return self.text()
+
+    def text(self, width: int | None = None) -> str:
+        """Give all there is to say.
+
+        Args:
+            width: of the terminal that shows it, in cells: what stands above a caret is cut to it.
+        """
         place = self._place()
         if self.reason is not None:
             place.append(str(self.reason))
         first = self.message + (f" [{'; '.join(place)}]" if place else "")
-        lines = [first, *self._picture()]
+        lines = [first, *self._picture(width)]
         if self.hint:
             lines.append(f"  hint: {self.hint}")
         return "\n".join(lines)
@@ -116,8 +124,8 @@ class SelectorError(MqselError, ValueError):
     def _place(self) -> list[str]:
         return [f"line {self.line}, column {self.column}"]
 
-    def _picture(self) -> list[str]:
-        return caret(self.selector, self.span)
+    def _picture(self, width: int | None) -> list[str]:
+        return caret(self.selector, self.span, width)
 
 
 class SelectorSyntaxError(SelectorError):
@@ -249,23 +257,52 @@ class MessageNotWriteable(MqselError, TypeError):  # noqa: N818 (the vendor's na
 
 # ---- the caret -------------------------------------------------------------------------------------------------
 
-WINDOW = 60  # code points shown either side of the span
+WINDOW = 60  # cells shown either side of the span
+_FRAME = 6  # cells of what stands around the text
 
 
-def _cells(text: str) -> int:
-    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+def cells(text: str) -> int:
+    """Count the cells that a text takes on a terminal."""
+    if text.isascii():
+        return len(text)
+    return sum(
+        0 if unicodedata.category(c) in ("Mn", "Me") else 2 if unicodedata.east_asian_width(c) in "WF" else 1
+        for c in text
+    )
+
+
+def padded(text: str, width: int) -> str:
+    """Fill a text up with blanks to *width* cells."""
+    return text + " " * (width - cells(text))
+
+
+def cut(text: str, width: int) -> str:
+    """Shorten a text to *width* cells; an ellipsis stands for the rest."""
+    return text if cells(text) <= width else f"{text[: _reach(text, 0, len(text), width - 1)]}…"
+
+
+def _reach(text: str, start: int, stop: int, limit: int) -> int:
+    """Go from *start* as far towards *stop* as *limit* cells allow."""
+    step, place = (1 if start <= stop else -1), start
+    while place != stop:
+        limit -= cells(text[place if step > 0 else place - 1])
+        if limit < 0:
+            break
+        place += step
+    return place
 
 
 def _visible(text: str) -> str:
     return "".join(c if c.isprintable() else " " if c.isspace() else "�" for c in text)
 
 
-def caret(text: str, span: Span) -> list[str]:
+def caret(text: str, span: Span, width: int | None = None) -> list[str]:
     """Draw the line of *text* that holds *span*, and carets under the whole span.
 
     Args:
         text: the selector.
         span: half-open, code points; may lie at the end of the text.
+        width: the most cells a line may take; None for a window of 60 either side of the span.
 
     Returns: two lines, indented; none for an empty text.
     """
@@ -277,15 +314,19 @@ def caret(text: str, span: Span) -> list[str]:
     if line_stop < 0:
         line_stop = len(text)
     stop = max(start, min(stop, line_stop))
-    left = max(line_start, start - WINDOW)
-    right = min(line_stop, max(stop, start) + WINDOW)
+    window, longest = WINDOW, 2 * WINDOW
+    if width is not None:
+        room = max(width - _FRAME, 10)
+        window = min(window, (room - min(cells(text[start:stop]), room // 2)) // 2)
+        longest = min(longest, room - window)
+    left = _reach(text, start, line_start, window)
     # A span longer than the window keeps its head; the tail is cut with an ellipsis like the rest of the line.
-    right = min(right, start + 2 * WINDOW)
+    right = min(_reach(text, stop, line_stop, window), _reach(text, start, line_stop, longest))
     shown_stop = min(stop, right)
     head = ("…" if left > line_start else "") + _visible(text[left:start])
     body = _visible(text[start:shown_stop])
     tail = _visible(text[shown_stop:right]) + ("…" if right < line_stop else "")
-    return [f"  | {head}{body}{tail}".rstrip(), "  | " + " " * _cells(head) + "^" * max(1, _cells(body))]
+    return [f"  | {head}{body}{tail}".rstrip(), "  | " + " " * cells(head) + "^" * max(1, cells(body))]
 
 
 # ---- quoting -----------------------------------------------------------------------------------------------------

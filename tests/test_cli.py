@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import threading
+import unicodedata
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -43,8 +44,9 @@ BARE = b'{"weight": 1}\n'
 
 
 @pytest.fixture
-def run(capsysbinary):
+def run(capsysbinary, monkeypatch):
     """Run the command line here; give the exit code, stdout as bytes, stderr as text."""
+    monkeypatch.delenv("COLUMNS", raising=False)
 
     def call(*arguments):
         try:
@@ -1048,13 +1050,57 @@ def test_parquet_without_pyarrow(run, tmp_path, monkeypatch):
         assert run(*command, file) == (2, b"", text)
 
 
+WIDE = '{"color": "青い車", "emoji": "🚗🚙", "weight": 3000, "aRatherLongNameOfAProperty": "%s"}\n' % ("text " * 20)
+
+
+def cells(text):
+    """Count the cells of a text on a terminal, as its fonts have them."""
+    return sum(2 if unicodedata.east_asian_width(one) in "WF" else 1 for one in text)
+
+
+@pytest.mark.parametrize("columns", [60, 200, None])
+def test_terminals(run, tmp_path, monkeypatch, columns):
+    """On a terminal no line is wider than it, columns line up, and a caret stands under its word."""
+    file = written(tmp_path / "a", WIDE.encode())
+    if columns is not None:
+        monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.chdir(tmp_path)
+    out = run("inspect", file.name)[1].decode()
+    texts = [out]
+    assert len({cells(line[: line.index("JSON")]) for line in out.splitlines()[2:]}) == 1
+
+    selector = "color = '青い車' AND emoji LIKE '%🚗%' AND weight > 2500 AND color <> 'a string that is rather long'"
+    _, out, _ = run("explain", selector, f"@{file.name}")
+    texts += [out.decode().partition("optimised")[0], out.decode().partition("instructions")[2]]
+    rows = texts[-1].partition("message")[2].splitlines()[2:]
+    assert len({cells(row[: row.rindex("TRUE")]) for row in rows if "TRUE" in row}) == 1
+
+    _, _, err = run("check", selector.replace("<>", "<<"))
+    texts.append(err)
+    line, carets = (line for line in err.splitlines() if line.startswith("  | "))
+    assert cells(line[: line.index("<<") + 1]) == carets.index("^")
+
+    if columns is not None:
+        assert max(cells(line) for text in texts for line in text.splitlines()) <= columns
+
+
+def test_help_on_a_narrow_terminal(monkeypatch):
+    """Paragraphs and the table of formats end where the terminal ends; examples, which are copied, are left alone."""
+    for command in ("match", "inspect", "check", "explain"):
+        monkeypatch.setenv("COLUMNS", "60")
+        out = process(command, "--help").stdout.decode()
+        assert max(len(line) for line in out.partition("examples:")[0].splitlines()) <= 60
+
+
 def test_every_format_stands_in_the_help(run):
     """The help of match and inspect lists the rows of the table, and --format takes them."""
     for command in ("match", "inspect"):
         _, out, _ = run(command, "--help")
         lines = out.decode().splitlines()
+        words = " ".join(out.decode().split())
         for name in FORMATS:
-            assert sum(line.startswith(f"{name} ") and FORMATS[name].holds in line for line in lines) == 1, name
+            assert sum(line.startswith(f"{name} ") for line in lines) == 1, name
+            assert words.count(f" {name} {FORMATS[name].holds}") == 1, name
         refusal = run(command, "--format", "xml", "x", "y")[2].partition("choose from ")[2]
         assert re.findall(r"[\w-]+", refusal) == list(FORMATS)
 

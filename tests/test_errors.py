@@ -92,6 +92,27 @@ def test_caret_under_a_whole_span() -> None:
     assert carets == "  |                 " + "^" * 10
 
 
+@pytest.mark.parametrize("width", [30, 60, 80, 200])
+@pytest.mark.parametrize(
+    "text", ["x = 'y' AND " * 30 + "b == 2" + " OR c = 3" * 30, "名 = '値' AND " * 9 + "b == 2 OR 名 = '値'"]
+)
+def test_caret_on_a_terminal(text: str, width: int) -> None:
+    """The picture of an error fits into a terminal, and the caret stays under its word."""
+    with pytest.raises(errors.SelectorError) as caught:
+        mqsel.compile(text)
+    _, line, carets, *_ = caught.value.text(width).splitlines()
+
+    assert max(errors.cells(line), len(carets)) <= width
+    assert errors.cells(line[: line.index("==") + 1]) == carets.index("^")
+
+
+def test_cells() -> None:
+    """CJK and emoji take two cells, marks that combine none; texts are filled up and cut by cells."""
+    assert [errors.cells(text) for text in ("ab", "名前", "🚗", "e\u0301", "\u2764\ufe0f")] == [2, 4, 2, 1, 1]
+    assert errors.padded("名", 4) + "|" == "名  |"
+    assert [errors.cut("名前名前", width) for width in (8, 7, 6)] == ["名前名前", "名前名…", "名前…"]
+
+
 def test_end_of_text() -> None:
     """A fault at the end of the text has its caret behind the last character."""
     _, line, carets, *_ = rendered("a = ").splitlines()

@@ -7,11 +7,12 @@ zero) is found by running it under another choice of a dialect field. Knows the 
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from mqsel.errors import Span, quoted
+from mqsel.errors import Span, cells, cut, padded, quoted
 from mqsel.language.dialect import Dialect
 from mqsel.language.nodes import And, Literal, Node, Not, Or, children, walk
 from mqsel.language.selector import Selector
@@ -59,16 +60,28 @@ class Explanation:
         return self.truth is Truth.TRUE
 
     def __str__(self) -> str:
+        return self.text()
+
+    def text(self, width: int | None = None) -> str:
+        """Write the truth and the reason of every part.
+
+        Args:
+            width: of the terminal that shows it, in cells: a reason for which a line has no room gets lines of its own.
+        """
         verdict = "selected" if self.selected else "not selected"
         lines = [f"{self.truth}: {verdict}"]
-        width = max((len("  " * part.depth + part.text) for part in self.parts), default=0)
-        width = min(width, 72)
-        for part in self.parts:
+        shown = ["  " * part.depth + " ".join(part.text.split()) for part in self.parts]
+        most = 72 if width is None else max(min(72, width - 18), 20)
+        column = min(max(map(cells, shown), default=0), most)
+        for part, text in zip(self.parts, shown, strict=True):
             truth = "not evaluated" if part.truth is None else str(part.truth)
-            shown = "  " * part.depth + " ".join(part.text.split())
-            if len(shown) > width:
-                shown = shown[: width - 1] + "…"
-            lines.append(f"  {shown:{width}}  {truth:7}  {part.reason}".rstrip())
+            line = f"  {padded(cut(text, column), column)}  {truth:7}  "
+            if width is None or cells(line + part.reason) <= width:
+                lines.append((line + part.reason).rstrip())
+            else:
+                indent = "  " * (part.depth + 3)
+                reason = textwrap.wrap(part.reason, width, initial_indent=indent, subsequent_indent=indent)
+                lines += [line.rstrip(), *reason]
         return "\n".join(lines)
 
 

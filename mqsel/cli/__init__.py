@@ -12,6 +12,7 @@ import os
 import sys
 
 from mqsel.cli import check, explain, inspect, match
+from mqsel.cli.arguments import Help
 from mqsel.cli.desk import complain
 from mqsel.errors import MqselError
 from mqsel.machine.program import BUILD
@@ -30,7 +31,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="mqsel",
         description="Message selectors of IBM MQ, JMS and TIBCO EMS on files of messages.",
         epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=Help,
     )
     parser.add_argument("--version", action="version", version=f"mqsel {BUILD}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
@@ -66,7 +67,7 @@ def main(argv: list[str] | None = None) -> int:
         status: int = arguments.run(arguments)
         sys.stdout.flush()
     except MqselError as error:
-        complain(str(error))
+        complain(error)
         return 2
     except BrokenPipeError:
         # The reader has what it wanted. Python would complain when it flushes at exit.

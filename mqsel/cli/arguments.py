@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
+import textwrap
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any
@@ -14,6 +16,8 @@ from mqsel.files.opening import unfolded
 from mqsel.formats.records import SCHEMAS
 from mqsel.language.dialect import IBM_MQ, PRESETS, Dialect, as_dialect
 from mqsel.values import TYPE_NAMES
+
+_WIDEST = 118  # columns of a paragraph of help
 
 
 def _dialect(text: str) -> Dialect:
@@ -71,6 +75,26 @@ def files_of(arguments: argparse.Namespace) -> list[str]:
     return [one for name in names for one in unfolded(name)] if wanted in FRAMINGS else names
 
 
+class Help(argparse.RawDescriptionHelpFormatter):
+    """Breaks long lines of a description: paragraphs at the margin, rows of a table in their last column.
+
+    What begins with a blank is an example, and is left as it is.
+    """
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        lines = []
+        for line in text.splitlines():
+            column = re.match(r"\S+ {2,}", line)
+            wrapped = textwrap.wrap(
+                line,
+                min(width, _WIDEST),
+                subsequent_indent=" " * len(column[0]) if column else indent,
+                break_on_hyphens=False,
+            )
+            lines += [line] if line[:1] == " " else wrapped or [""]
+        return "\n".join(lines)
+
+
 Commands = Any  # what argparse collects commands in
 Run = Callable[[argparse.Namespace], int]
 
@@ -82,7 +106,7 @@ def command(commands: Commands, name: str, run: Run, text: str, epilog: str) -> 
         help=text,
         description=f"{text[0].upper()}{text[1:]}.",
         epilog=epilog,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=Help,
     )
     made.set_defaults(run=run)
     return made

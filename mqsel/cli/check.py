@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections.abc import Iterator
 from typing import Any
 
 from mqsel.cli.arguments import Commands, add_dialect, command
-from mqsel.cli.desk import complain, shown
+from mqsel.cli.desk import complain, folded, shown, width_of
 from mqsel.errors import FileError, MqselError, SelectorError
 from mqsel.files.opening import opened
 from mqsel.files.scan import why
@@ -39,6 +40,7 @@ def add(commands: Commands) -> None:
 def _check(arguments: argparse.Namespace) -> int:
     if not arguments.selectors and arguments.file is None:
         raise MqselError("no selector is given: expected one, or --file FILE")
+    width = width_of(sys.stdout)
     checked = invalid = 0
     is_many = len(arguments.selectors) > 1 or arguments.file is not None
     for where, text in _selectors(arguments):
@@ -50,7 +52,7 @@ def _check(arguments: argparse.Namespace) -> int:
             if arguments.json:
                 print(json.dumps({"where": where, "selector": text, **_in_json(error)}, ensure_ascii=False))
             else:
-                complain(f"{where}: {error}" if is_many else str(error))
+                complain(error, f"{where}: " if is_many else "")
             continue
         if arguments.json:
             print(json.dumps({"where": where, "selector": text, **found}, ensure_ascii=False))
@@ -58,7 +60,7 @@ def _check(arguments: argparse.Namespace) -> int:
         if is_many:
             print(f"{where}: {text}")
         for line in _lines(found):
-            print(f"  {line}" if is_many else line)
+            print(folded(f"  {line}" if is_many else line, width, " " * 12))
     if is_many and not arguments.json:
         complain(f"{checked:,} selector{'s' * (checked != 1)}, {invalid:,} invalid")
     return 2 if invalid else 0

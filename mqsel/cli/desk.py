@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import os
 import sys
+import textwrap
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from typing import TextIO
 
+from mqsel.errors import MqselError, cut
 from mqsel.files.framings import ARRAY, FORMATS, looks_like
 from mqsel.files.scan import REPORTED, Ask, Broken, Sifted, Tally
 
@@ -20,10 +23,41 @@ _LONG = 1 << 24  # bytes of input that deserve a progress bar
 Advance = Callable[[int], None]  # takes how many more bytes were read
 
 
-def complain(text: str) -> None:
-    """Say what is wrong."""
+def width_of(stream: TextIO) -> int | None:
+    """Give the columns of the terminal that shows a stream, or what COLUMNS says; None without either."""
+    with suppress(OSError, ValueError):
+        return int(os.environ.get("COLUMNS", "")) or None
+    with suppress(OSError, ValueError):
+        return os.get_terminal_size(stream.fileno()).columns or None
+    return None
+
+
+def fitted(line: str) -> str:
+    """Cut a line for stdout to the terminal."""
+    width = width_of(sys.stdout)
+    return line if width is None else cut(line, width)
+
+
+def folded(line: str, width: int | None, indent: str = "    ") -> str:
+    """Break a line between words where it is longer than the terminal is wide."""
+    if width is None:
+        return line
+    wrapped = textwrap.wrap(line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+    return "\n".join(wrapped)
+
+
+def say(what: str | MqselError, before: str = "") -> None:
+    """Print to stderr; on a terminal lines end between words, and a caret stands under its word."""
+    width = width_of(sys.stderr)
+    text = before + (what if isinstance(what, str) else what.text(width))
     sys.stdout.flush()
-    print(f"mqsel: {text}", file=sys.stderr)
+    for line in text.split("\n"):
+        print(line if line.startswith("  | ") else folded(line, width), file=sys.stderr)
+
+
+def complain(what: str | MqselError, where: str = "") -> None:
+    """Say what is wrong."""
+    say(what, f"mqsel: {where}")
 
 
 def place_of(name: str, kind: str, number: int) -> str:
@@ -123,24 +157,22 @@ class Desk:
             self.trouble = True
         if self.asked.counting and not (self.asked.raising and total.skipped):
             print(total.selected)
-        sys.stdout.flush()
         seconds = time.perf_counter() - self._began
-        print(
+        say(
             f"{total.messages:,} message{'s' * (total.messages != 1)}, "
             f"{total.selected:,} {'not ' * self.asked.invert}selected, "
             f"{total.unknown:,} unknown because of a missing property, "
-            f"{total.skipped:,} skipped, {seconds:.2f} s{stopped}",
-            file=sys.stderr,
+            f"{total.skipped:,} skipped, {seconds:.2f} s{stopped}"
         )
         for word, counts in (("missing", total.missing), ("no value of the declared type", total.unread)):
             # Equal counts by name: partitions arrive in any order of names.
             most = sorted(((name, n) for name, n in counts.items() if n), key=lambda item: (-item[1], item[0]))
             if most:
                 shown = ", ".join(f"{name} {count:,}" for name, count in most[:_NAMED])
-                print(f"{word}: {shown}{', …' * (len(most) > _NAMED)}", file=sys.stderr)
+                say(f"{word}: {shown}{', …' * (len(most) > _NAMED)}")
         if total.noted:
             messages = f"{total.noted:,} message{'s' * (total.noted != 1)}"
-            print(f"skipped in part: {messages}, the first {self._note}", file=sys.stderr)
+            say(f"skipped in part: {messages}, the first {self._note}")
         return 2 if self.trouble else int(not total.selected)
 
 

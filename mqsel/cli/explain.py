@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Iterator
 
 from mqsel import formats
 from mqsel.cli.arguments import Commands, add_selector, command
-from mqsel.errors import FileError, MqselError, PropertyTypeError
+from mqsel.cli.desk import fitted, width_of
+from mqsel.errors import FileError, MqselError, PropertyTypeError, cut
 from mqsel.files.framings import STRUC_IDS
 from mqsel.files.opening import opened
 from mqsel.files.scan import in_json_words, why
@@ -48,12 +50,14 @@ def _explain(arguments: argparse.Namespace) -> int:
     for kind, value, start, stop in tokens:
         piece = selector[start:stop]
         meaning = f"  = {value!r}" if isinstance(value, (int, float)) and str(value) != piece else ""
-        print(f"  {f'{start}:{stop}':>9}  {kind:{width}}  {piece}{meaning}")
+        print(fitted(f"  {f'{start}:{stop}':>9}  {kind:{width}}  {piece}{meaning}"))
     print("\ntree")
     for line in _tree(read.node, selector):
-        print(f"  {line}")
+        print(fitted(f"  {line}"))
     print(f"\noptimised\n  {unparse(optimize(read).node)}")
-    print(f"\ninstructions\n{listing(matcher.program)}")
+    print("\ninstructions")
+    for line in listing(matcher.program).splitlines():
+        print(fitted(line))
     if explanation is None:
         return 0
     text, is_selected = explanation
@@ -86,20 +90,26 @@ def _explained(matcher: Matcher, argument: str) -> tuple[str, bool]:
         explanation = matcher.explain(message)
     except PropertyTypeError as error:
         raise in_json_words(error, message, matcher) from error
-    return str(explanation), explanation.selected
+    return explanation.text(_width()), explanation.selected
+
+
+def _width() -> int | None:
+    """Give the cells that a line of an explanation may take, which is set in by two."""
+    width = width_of(sys.stdout)
+    return width and width - 2
 
 
 def _explained_bytes(matcher: Matcher, message: bytes) -> tuple[str, bool]:
     explanation = matcher.explain(formats.properties(message))
     answer = matcher.decoder("mq")(message)
     if not isinstance(answer, bool) or answer is explanation.selected:
-        return str(explanation), explanation.selected
+        return explanation.text(_width()), explanation.selected
     # The selector is not what decides: say what does, and what the selector would.
     why = "it carries a property whose name is not allowed: see mqsel inspect"
     if matcher.match_option is not None:
         why = f"{matcher.match_option[0]} compares the identifier in the MQMD"
     verdict = "TRUE: selected" if answer else "FALSE: not selected"
-    return f"{verdict}: {why}\nthe selector alone\n  " + str(explanation).replace("\n", "\n  "), answer
+    return f"{verdict}: {why}\nthe selector alone\n  " + explanation.text(_width()).replace("\n", "\n  "), answer
 
 
 def _tree(root: Node, selector: str) -> Iterator[str]:
@@ -109,5 +119,5 @@ def _tree(root: Node, selector: str) -> Iterator[str]:
         node, depth = stack.pop()
         label = "  " * depth + type(node).__name__ + (f" {node.kind}" if isinstance(node, Literal) else "")
         piece = " ".join(selector[node.span[0] : node.span[1]].split())
-        yield f"{label:24}  {piece if len(piece) <= 72 else piece[:71] + '…'}".rstrip()
+        yield f"{label:24}  {cut(piece, 72)}".rstrip()
         stack.extend((child, depth + 1) for child in reversed(children(node)))

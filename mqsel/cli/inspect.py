@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 
 from mqsel.cli.arguments import Commands, add_files, command, files_of, limit, list_formats, types_of
-from mqsel.cli.desk import complain, is_unread, place_of, shown
+from mqsel.cli.desk import complain, is_unread, place_of, shown, width_of
 from mqsel.errors import FileError, MqselError
 from mqsel.files.dumps import Piece
 from mqsel.files.framings import FORMATS, each, reading
@@ -17,7 +17,7 @@ from mqsel.files.opening import readable_anywhere
 from mqsel.files.scan import REPORTED, said, why
 
 _EXAMPLES = f"""\
-Every property of every message: its name as a selector spells it, type, value, and where it came from; then what was
+Every property of every message: its name as a selector spells it, type, value, and where it came from; then what was \
 skipped, and why. --json prints one object for each message.
 
 {list_formats(FORMATS)}
@@ -42,6 +42,7 @@ def _inspect(arguments: argparse.Namespace) -> int:
     wanted, types = arguments.format, dict(types_of(arguments))
     is_in_trouble = False
     seen = broken = 0
+    width = width_of(sys.stdout)
     first: list[tuple[str, str, bytes]] = []
 
     def fail(name: str, why: str) -> None:
@@ -61,7 +62,7 @@ def _inspect(arguments: argparse.Namespace) -> int:
         else:
             if seen > broken + 1:
                 print()
-            for line in table(where, one):
+            for line in table(where, one, width):
                 print(line)
     if broken > REPORTED:
         complain(f"… and {broken - REPORTED:,} more")

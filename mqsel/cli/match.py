@@ -23,12 +23,12 @@ from mqsel.matcher import Matcher
 from mqsel.matcher import compile as compile_selector
 
 _EXAMPLES = f"""\
-A message is a JSON object on one line. A plain whole number is an int64, any other number a float64; a value may name
+A message is a JSON object on one line. A plain whole number is an int64, any other number a float64; a value may name \
 its type: {{"weight": {{"int32": 3000}}, "ratio": {{"float32": 0.5}}, "token": {{"bytes": "0a1b"}}}}.
 
 {list_formats(FORMATS)}
 
-Selected messages are printed as they stand in the file; of messages that have a file each, the names; rows of Parquet
+Selected messages are printed as they stand in the file; of messages that have a file each, the names; rows of Parquet \
 as JSON.
 
 exit code: 0 if something was selected, 1 if nothing was, 2 if no message could be read or something else went wrong.
@@ -48,16 +48,16 @@ def add(commands: Commands) -> None:
     match = command(commands, "match", _match, "print the messages that a selector selects", _EXAMPLES)
     add_selector(match)
     add_files(match, FORMATS)
-    match.add_argument("--count", action="store_true", help="print how many there are, not the messages")
+    match.add_argument("--count", action="store_true", help="print the number of selected messages, not the messages")
     match.add_argument("--invert", action="store_true", help="take the messages that are not selected")
     match.add_argument("--limit", type=limit, metavar="N", help="stop after N messages")
     match.add_argument(
         "--errors",
         choices=("skip", "raise"),
         default="skip",
-        help="what to do with what is no message: report and skip it (default), or stop with exit code 2",
+        help="what to do with an invalid message: report and skip it (default), or stop with exit code 2",
     )
-    match.add_argument("--spark", action="store_true", help="run on Spark: inside this machine, or see --master")
+    match.add_argument("--spark", action="store_true", help="run on Spark, on this machine if there is no --master")
     match.add_argument("--master", metavar="URL", help="run on this Spark master; default local[*]")
 
 

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import json
 import math
+import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
 from mqsel import formats
+from mqsel.errors import cells, cut, padded
 from mqsel.files import parquet
 from mqsel.files.framings import FORMATS
 from mqsel.formats.inspection import Inspection, Row
@@ -133,12 +135,29 @@ def written(value: Any) -> str:
     return text if len(text) <= _WIDTH else f"{text[: _WIDTH - 1]}…"
 
 
-def _columns(rows: Callable[[], Iterator[tuple[str, ...]]]) -> Iterator[str]:
+def _columns(rows: Callable[[], Iterator[tuple[str, ...]]], indent: str, width: int | None) -> Iterator[str]:
+    """Write rows in columns. What is too wide is cut: first the last column but one, then the last."""
     widths: list[int] = []
     for row in rows():
-        widths = [max(width, len(cell)) for width, cell in zip(widths or [0] * len(row), row, strict=True)]
+        widths = [max(wide, cells(cell)) for wide, cell in zip(widths or [0] * len(row), row, strict=True)]
+    if width is not None:
+        for place, least in ((-2, 12), (-1, 8), (0, 8)):
+            excess = len(indent) + sum(widths) + 2 * (len(widths) - 1) - width
+            widths[place] -= max(min(excess, widths[place] - least), 0)
     for row in rows():
-        yield "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        shown = [padded(cut(cell, wide), wide) for cell, wide in zip(row, widths, strict=True)]
+        yield indent + "  ".join(shown).rstrip()
+
+
+def _pairs(pairs: tuple[tuple[str, str], ...], width: int | None) -> Iterator[str]:
+    """Write what there is to say of each name beside it, on several lines if need be."""
+    wide = max(cells(name) for name, _ in pairs)
+    for name, text in pairs:
+        line = f"    {padded(name, wide)}  {text}"
+        if width is None:
+            yield line
+        else:
+            yield from textwrap.wrap(line, width, subsequent_indent=" " * min(wide + 6, width // 2))
 
 
 def _cells(found: Found) -> Iterator[tuple[str, ...]]:
@@ -148,11 +167,15 @@ def _cells(found: Found) -> Iterator[tuple[str, ...]]:
         yield row.name, row.type, written(row.value), _source(row)
 
 
-def table(where: str, found: Found) -> Iterator[str]:
-    """Write the lines of a table."""
+def table(where: str, found: Found, width: int | None = None) -> Iterator[str]:
+    """Write the lines of a table.
+
+    Args:
+        width: the most cells a line may take.
+    """
     yield where
     empty = True
-    for line in _columns(partial(_cells, found)):
+    for line in _columns(partial(_cells, found), "  ", width):
         yield line
         empty = False
     if empty:
@@ -160,7 +183,7 @@ def table(where: str, found: Found) -> Iterator[str]:
     for title, more in (("skipped", found.skipped), ("structures", found.structures)):
         if more:
             yield f"  {title}"
-            yield from (f"  {line}" for line in _columns(more.__iter__))
+            yield from _pairs(more, width)
 
 
 def as_json(where: str, found: Found) -> Iterator[str]:

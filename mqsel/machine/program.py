@@ -19,7 +19,7 @@ import zlib
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from mqsel.errors import ArgumentError, ProgramError, Span, quoted
+from mqsel.errors import ArgumentError, ProgramError, Span, cells, padded, quoted
 from mqsel.language.dialect import CHOICES, Dialect
 from mqsel.machine import _verifier
 from mqsel.machine._verifier import Verified
@@ -226,13 +226,14 @@ def listing(program: Program) -> str:
     """Print `disassemble` as text, one line an instruction."""
     lines = disassemble(program)
     names = max(len(line.name) for line in lines)
-    resolved = max(len(line.resolved) for line in lines)
+    resolved = max(cells(line.resolved) for line in lines)
     rows: list[str] = []
     for line in lines:
         if line.address == program.exact and program.exact:
             rows.append("      exact:")
         source = program.text[line.span[0] : line.span[1]]
-        rows.append(f"{line.address:5} {line.name:{names}}  {line.resolved:{resolved}}  {quoted(source)}".rstrip())
+        operand = padded(line.resolved, resolved)
+        rows.append(f"{line.address:5} {line.name:{names}}  {operand}  {quoted(source)}".rstrip())
     return "\n".join(rows)
 
 
