@@ -479,7 +479,10 @@ def offsets_array(later: Later, offsets: list[int], content: bytes, form: str = 
 
 
 def view_array(later: Later, views: list[bytes], contents: list[bytes], form: str = "string_view") -> Any:
-    return written_array(later, getattr(pa, form)(), len(views), b"".join(views), contents)
+    try:
+        return written_array(later, getattr(pa, form)(), len(views), b"".join(views), contents)
+    except ValueError as error:  # pyarrow 18
+        pytest.skip(f"this pyarrow makes no views of buffers: {error}")
 
 
 def batch_later(later: Later, column: Any) -> Any:
