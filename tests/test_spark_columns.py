@@ -429,12 +429,18 @@ def test_a_slip_in_a_mapping(spark: Any) -> None:
     assert _truths(frame, "color = 'red' AND weight = '3'", properties=shared, types={"weight1": "int32"}) == [True]
 
 
+SCHEMA = "color string, weight int"
+
+
 def test_what_selectors_and_rows_may_be(spark: Any) -> None:
     """Compiled Matchers, names of dialects and schemas as texts are taken."""
-    frame = spark.createDataFrame([("red", 3)], "color string, weight int")
+    frame = spark.createDataFrame([("red", 3)], SCHEMA)
     matcher = mqsel.compile("color = 'red' AND weight > 2", dialect=JMS)
-    made = [column(matcher, frame), column(matcher.selector, "color string, weight int", dialect="jms")]
-    assert frame.select(*made).first() == (True, True)
+    made = [
+        column(matcher, frame),
+        *(column(matcher.selector, SCHEMA, dialect="jms", strategy=strategy) for strategy in STRATEGIES),
+    ]
+    assert frame.select(*made).first() == (True, True, True)
     assert plan(matcher, frame).dialect == plan("", frame, dialect="JMS").dialect == JMS
     assert profile(matcher, frame).selector == matcher.selector
     for made_wrong, words in (

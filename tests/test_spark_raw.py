@@ -154,7 +154,7 @@ def test_the_kinds_of_jms_names() -> None:
     for name, sources in JMS_NAMES.items():
         # A field of the descriptor, or of the header in front of the body: the same fields by the same names.
         kinds = {raw._MADE.get(one.conversion) or MQMD_TYPES[one.path.partition("/")[2]] for one in sources}
-        assert kinds == {raw.KINDS[name]}, name
+        assert kinds == {raw.TYPES_BY_NAME[name]}, name
 
 
 @pytest.mark.parametrize("selector", SELECTORS[1:5])

@@ -138,6 +138,20 @@ def test_what_register_takes(spark: Any) -> None:
         register(spark, "x", "a == 1", "a int")
 
 
+def test_an_older_spark_is_told_what_it_lacks(spark: Any, frame: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What needs a newer Spark says which, and which there is; native Columns do without."""
+    here = rf"or later: this is pyspark {spark.version.replace('.', '[.]')}"
+    monkeypatch.delattr("pyspark.sql.functions.arrow_udf")
+    monkeypatch.setitem(sys.modules, "pyspark.sql.datasource", None)
+    with pytest.raises(errors.MqselError, match=rf"'weight > 1' needs Spark 4[.]1 {here}"):
+        column("weight > 1", frame, strategy="arrow")
+    with pytest.raises(errors.MqselError, match=rf"a column of messages needs Spark 4[.]1 {here}"):
+        column("weight > 1", "m binary", properties=mq_message("m"))
+    with pytest.raises(errors.MqselError, match=rf"a data source in Python needs Spark 4[.]0 {here}"):
+        mqsel.spark.DataSource  # noqa: B018
+    assert frame.filter(column("weight > 10", frame)).count() > 0
+
+
 def test_columns_keep_three_values(frame: Any) -> None:
     """`~` of a column selects what NOT selects, on both strategies."""
     for strategy in ("native", "arrow"):

@@ -5,18 +5,22 @@
 """
 
 from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
 
 from mqsel.machine.wordings import package_missing
 
 if find_spec("pyspark") is None:
     raise package_missing("mqsel.spark", "pyspark", "spark")
 
-from mqsel.spark.columns import Layout, Source, layout
+from mqsel.spark.columns import Layout, PropertySource, layout
 from mqsel.spark.planning import Plan, column, plan, properties, register
 from mqsel.spark.profiling import Count, Profile, Seen, profile
-from mqsel.spark.raw import Messages, mq_message
+from mqsel.spark.raw import MessageColumn, mq_message
 from mqsel.spark.ship import Cluster, Failure, Worker, check_cluster
-from mqsel.spark.source import DataSource
+from mqsel.spark.wordings import old_spark
+
+if TYPE_CHECKING:
+    from mqsel.spark.source import DataSource
 
 __all__ = [
     "Cluster",
@@ -24,11 +28,11 @@ __all__ = [
     "DataSource",
     "Failure",
     "Layout",
-    "Messages",
+    "MessageColumn",
     "Plan",
     "Profile",
+    "PropertySource",
     "Seen",
-    "Source",
     "Worker",
     "check_cluster",
     "column",
@@ -39,3 +43,14 @@ __all__ = [
     "properties",
     "register",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import the data source when it is first asked for: Spark has them since 4.0."""
+    if name != "DataSource":
+        raise AttributeError(f"module 'mqsel.spark' has no attribute '{name}'")
+    if find_spec("pyspark.sql.datasource") is None:
+        raise old_spark("a data source in Python", "4.0", "read the files with mqsel.files or mqsel match")
+    from mqsel.spark.source import DataSource  # noqa: PLC0415 (see above)
+
+    return DataSource

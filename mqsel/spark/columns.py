@@ -54,38 +54,38 @@ class Case(NamedTuple):
 
     Attributes:
         tag: that value.
-        kind: a name of `mqsel.values.TYPE_NAMES`.
+        type: a name of `mqsel.values.TYPE_NAMES`.
         sql: Catalyst text of the value.
     """
 
     tag: str
-    kind: str
+    type: str
     sql: str
 
 
-class Source(NamedTuple):
+class PropertySource(NamedTuple):
     """Where the value of a property comes from.
 
     Attributes:
         name: the property.
-        kind: a name of `mqsel.values.TYPE_NAMES`, "null" where no column has it, "" where each row says it.
-        sql: Catalyst text of the value, of the Spark type that belongs to `kind`; of the tag where `kind` is "".
+        type: a name of `mqsel.values.TYPE_NAMES`, "null" where no column has it, "" where each row says it.
+        sql: Catalyst text of the value, of the Spark type that belongs to `type`; of the tag where `type` is "".
         raw: text of what was converted; where this is not NULL and the value is, the row was not readable.
-        cases: what the tag may be, where `kind` is "".
-        shared: where `kind` is "", text of all that the others read, and the source as it is read from that as `VALUE`.
+        cases: what the tag may be, where `type` is "".
+        shared: where `type` is "", text of all that the others read, and the source as it is read from that as `VALUE`.
     """
 
     name: str
-    kind: str
+    type: str
     sql: str
     raw: str
     cases: tuple[Case, ...] = ()
-    shared: tuple[str, Source] | None = None
+    shared: tuple[str, PropertySource] | None = None
 
 
 SPARK_TYPES = {row.name: row.sql for row in TYPES if row.sql}
-_KINDS = {spark_type: row.name for row in TYPES for spark_type in row.spark}
-_WORDS = {word: kind for word, kind in JAVA_WORDS.items() if kind in SPARK_TYPES}  # of a `_jsmtype` neighbour
+_TYPE_NAMES = {spark_type: row.name for row in TYPES for spark_type in row.spark}
+_WORDS = {word: name for word, name in JAVA_WORDS.items() if name in SPARK_TYPES}  # of a `_jsmtype` neighbour
 
 # (?!.) is the end of the text, which $ is not; there is no backslash, which is read differently by setting.
 _WHOLE = "rlike({0}, '(?s)^[+-]?[0-9]+(?!.)')"
@@ -95,13 +95,13 @@ _HEX = "rlike({0}, '(?s)^(ID:)?([0-9A-Fa-f]{{2}})*(?!.)')"
 _FROM_TEXT = {
     "string": "{0}",
     "boolean": "CASE lower({0}) WHEN 'true' THEN true WHEN 'false' THEN false END",
-    **{kind: f"CASE WHEN {_WHOLE} THEN try_cast({{0}} AS {SPARK_TYPES[kind]}) END" for kind in EXACT},
+    **{type_name: f"CASE WHEN {_WHOLE} THEN try_cast({{0}} AS {SPARK_TYPES[type_name]}) END" for type_name in EXACT},
     "float64": f"CASE WHEN {_NUMBER} THEN try_cast({{0}} AS DOUBLE) END",
     "float32": f"CASE WHEN {_NUMBER} THEN CAST(try_cast({{0}} AS DOUBLE) AS FLOAT) END",
     "bytes": rf"CASE WHEN {_HEX} THEN unhex(regexp_replace({{0}}, '^ID:', '')) END",
 }
-_TO_INTEGER = {kind: f"try_cast({{0}} AS {SPARK_TYPES[kind]})" for kind in EXACT}
-_TO_FLOAT = {kind: f"CAST({{0}} AS {SPARK_TYPES[kind]})" for kind in APPROXIMATE}
+_TO_INTEGER = {type_name: f"try_cast({{0}} AS {SPARK_TYPES[type_name]})" for type_name in EXACT}
+_TO_FLOAT = {type_name: f"CAST({{0}} AS {SPARK_TYPES[type_name]})" for type_name in APPROXIMATE}
 # For the type of a column, the types it may be declared to be, each with the text that converts it.
 _CONVERSIONS: dict[str, dict[str, str]] = {
     **{
@@ -113,7 +113,7 @@ _CONVERSIONS: dict[str, dict[str, str]] = {
     "TimestampType": {"int64": "unix_millis({0})"},
     # Of a variant the text is read, as of the other sources that lost their types.
     "VariantType": {
-        kind: text.replace("{0}", "try_variant_get({0}, '$', 'string')") for kind, text in _FROM_TEXT.items()
+        type_name: text.replace("{0}", "try_variant_get({0}, '$', 'string')") for type_name, text in _FROM_TEXT.items()
     },
 }
 _EXACT_DIGITS = 18  # every decimal(18,0) is an int64
@@ -183,12 +183,12 @@ def layout(
     found: dict[str, str] = {}
     kinds = known_types(types)
     for name, place in (places or {}).items():
-        path, kind = place if isinstance(place, tuple) else (place, None)
+        path, type_name = place if isinstance(place, tuple) else (place, None)
         if not isinstance(path, str):
             raise ArgumentError(f"the place of '{name}' is {place!r}: expected a path, or a path and a type")
         found[name] = path
-        if kind is not None:
-            kinds[name] = kind
+        if type_name is not None:
+            kinds[name] = type_name
     kinds = known_types(kinds)
     if record is None:
         return Layout(found, kinds, {}, None if members is None else Members(_steps(members)), _steps(within), None)
@@ -222,9 +222,9 @@ def known_types(types: Mapping[str, str] | None) -> dict[str, str]:
         raise ArgumentError(
             f"types is a Python {type(types).__qualname__}: expected types by name", hint="types={'weight': 'int32'}"
         )
-    for name, kind in (types or {}).items():
-        if kind not in SPARK_TYPES:
-            raise unknown_type(name, kind, SPARK_TYPES)
+    for name, type_name in (types or {}).items():
+        if type_name not in SPARK_TYPES:
+            raise unknown_type(name, type_name, SPARK_TYPES)
     return dict(types or {})
 
 
@@ -262,7 +262,7 @@ class _Found(NamedTuple):
     sql: str
 
 
-class Sources:
+class PropertySources:
     """Finds the sources of properties in rows of one schema.
 
     Args:
@@ -281,7 +281,7 @@ class Sources:
         if layout.record is not None:
             self._check_record(layout.record)
 
-    def source(self, name: str) -> Source:
+    def source(self, name: str) -> PropertySource:
         """Find the source of the property *name*.
 
         Raises: PropertyTypeError: its column has a type that no property has.
@@ -325,10 +325,10 @@ class Sources:
         if found is None:
             raise ArgumentError(f"the messages are in '{path}': there is no such column{self._near(path)}")
         if type(found.type).__name__ != "BinaryType":
-            kind = found.type.simpleString()
+            type_name = found.type.simpleString()
             raise PropertyTypeError(
-                f"the column of the messages, '{path}', is {kind}: expected binary",
-                value_type=kind,
+                f"the column of the messages, '{path}', is {type_name}: expected binary",
+                value_type=type_name,
                 hint="a text has lost bytes of a message: read the source as binary",
             )
         return found.sql
@@ -375,14 +375,14 @@ class Sources:
         return self._step(found, name) if "." not in name or type(found.type).__name__ == "StructType" else None
 
     def _step(self, found: _Found, name: str) -> _Found | None:
-        kind = type(found.type).__name__
-        if kind == "StructType":
+        class_name = type(found.type).__name__
+        if class_name == "StructType":
             return self._field(found, name)
-        if kind == "VariantType":
+        if class_name == "VariantType":
             return _Found(found.type, f"try_variant_get({found.sql}, {_json_path(name)}, 'variant')")
-        if kind == "MapType" and _is_plain_string(found.type.keyType, name, found):
+        if class_name == "MapType" and _is_plain_string(found.type.keyType, name, found):
             return _Found(found.type.valueType, f"{found.sql}[{text_literal(name)}]") if is_writable(name) else None
-        if kind == "ArrayType" and type(found.type.elementType).__name__ == "StructType":
+        if class_name == "ArrayType" and type(found.type.elementType).__name__ == "StructType":
             fields = {field.name: field.dataType for field in found.type.elementType.fields}
             if fields.keys() >= {"key", "value"} and _is_plain_string(fields["key"], name, found) and is_writable(name):
                 # The last one counts, as it does for Kafka's own `lastHeader`.
@@ -412,9 +412,9 @@ class Sources:
         declared = (fields[0].metadata or {}).get("__CHAR_VARCHAR_TYPE_STRING", "")
         return _Found(_padded(fields[0].dataType, declared), f"{found.sql}.{text}" if found.sql else text)
 
-    def _absent(self, name: str) -> Source:
+    def _absent(self, name: str) -> PropertySource:
         self.warnings.append(f"no column has '{name}': it is NULL in every row{self._near(name)}")
-        return Source(name, "null", "NULL", "NULL")
+        return PropertySource(name, "null", "NULL", "NULL")
 
     def _near(self, name: str) -> str:
         known = [field.name for field in self._schema.fields]
@@ -422,17 +422,17 @@ class Sources:
         near = folded or difflib.get_close_matches(name, known, 1, 0.6)
         return f"; did you mean {near[0]}?" if near else ""
 
-    def _header(self, name: str, found: _Found, declared: str | None, header: Header) -> Source:
+    def _header(self, name: str, found: _Found, declared: str | None, header: Header) -> PropertySource:
         as_text = type(found.type).__name__ in ("StringType", "VarcharType", "BinaryType")
         source = self._typed(name, found, declared or (header.type if as_text else None), self._layout.null)
-        if header.words is None or declared is not None or source.kind not in EXACT:
+        if header.words is None or declared is not None or source.type not in EXACT:
             return source
         words = " ".join(f"WHEN {number} THEN {text_literal(word)}" for number, word in header.words.items())
-        return Source(name, "string", f"CASE {source.sql} {words} END", source.raw)
+        return PropertySource(name, "string", f"CASE {source.sql} {words} END", source.raw)
 
     def _member(
         self, name: str, bare: str, holder: _Found, found: _Found, declared: str | None, members: Members
-    ) -> Source:
+    ) -> PropertySource:
         if members.type_suffix is None or declared is not None:
             return self._typed(name, found, declared, self._layout.null)
         tag = self._step(holder, bare + members.type_suffix)
@@ -440,27 +440,28 @@ class Sources:
             return self._typed(name, found, None, self._layout.null)
         said = f"coalesce({tag.sql}, 'string')"
 
-        def by_row(said: str, sql: str) -> Source:
+        def by_row(said: str, sql: str) -> PropertySource:
             inner = found._replace(sql=sql)
             cases = [
-                Case(word, kind, self._typed(name, inner, kind, self._layout.null).sql) for word, kind in _WORDS.items()
+                Case(word, type_name, self._typed(name, inner, type_name, self._layout.null).sql)
+                for word, type_name in _WORDS.items()
             ]
-            return Source(name, "", said, sql, tuple(cases))
+            return PropertySource(name, "", said, sql, tuple(cases))
 
         shared = f"named_struct('type', {said}, 'value', {found.sql})"
         return by_row(said, found.sql)._replace(shared=(shared, by_row(f"{VALUE}.type", f"{VALUE}.value")))
 
-    def _typed(self, name: str, found: _Found, declared: str | None, null: str | None) -> Source:
+    def _typed(self, name: str, found: _Found, declared: str | None, null: str | None) -> PropertySource:
         union = _union(found.type)
         if union is None:
             return _static(name, found, declared, null)
         cases: list[Case] = []
         fields = {field.name: field.dataType for field in found.type.fields}
-        for said, (kind, member) in union.items():
+        for said, (type_name, member) in union.items():
             if member is not None and member in fields:
                 inner = _Found(fields[member], f"{found.sql}.{identifier(member)}")
-                want = declared or kind
-                if declared is None or declared in _conversions(inner.type) or declared == kind:
+                want = declared or type_name
+                if declared is None or declared in _conversions(inner.type) or declared == type_name:
                     cases.append(Case(said, want, _static(name, inner, want, null).sql))
         tag = f"{found.sql}.{identifier(str(CONNECT.members.tag))}"
         if declared is None:
@@ -468,10 +469,10 @@ class Sources:
             # A property that says it is null is missing, not unreadable.
             nothing = [said for said, (_, member) in union.items() if member is None]
             raw = f"CASE WHEN {tag} NOT IN ({', '.join(map(text_literal, nothing))}) THEN {tag} END"
-            return Source(name, "", tag, raw, tuple(cases), None if shared is None else (found.sql, shared))
+            return PropertySource(name, "", tag, raw, tuple(cases), None if shared is None else (found.sql, shared))
         chosen = " ".join(f"WHEN {text_literal(case.tag)} THEN {case.sql}" for case in cases)
         sql = f"CASE {tag} {chosen} END" if cases else f"CAST(NULL AS {SPARK_TYPES[declared]})"
-        return Source(name, declared, sql, tag)
+        return PropertySource(name, declared, sql, tag)
 
 
 def schema_of(rows: Any) -> tuple[Any, bool]:
@@ -482,17 +483,13 @@ def schema_of(rows: Any) -> tuple[Any, bool]:
 
     Raises: ArgumentError: it is none of these.
     """
-    frame = rows if hasattr(rows, "sparkSession") else None
-    if isinstance(rows, str):
-        schema = _from_ddl(rows)
-    elif frame is not None or type(rows).__name__ == "StructType":
-        schema = rows if frame is None else rows.schema
-    else:
+    schema = _from_ddl(rows) if isinstance(rows, str) else getattr(rows, "schema", rows)
+    if type(schema).__name__ != "StructType":
         raise ArgumentError(
             f"the rows are a Python {type(rows).__qualname__}: expected a DataFrame or a schema",
             hint="pass the DataFrame that the column will be used with",
         )
-    return schema, setting(frame, "spark.sql.caseSensitive") == "true"
+    return schema, setting(rows, "spark.sql.caseSensitive") == "true"
 
 
 def _from_ddl(text: str) -> Any:
@@ -500,6 +497,8 @@ def _from_ddl(text: str) -> Any:
     from pyspark.errors import PySparkException  # noqa: PLC0415 (optional)
     from pyspark.sql.types import StructType  # noqa: PLC0415
 
+    if not hasattr(StructType, "fromDDL"):
+        raise wordings.old_spark("a schema as a text", "4.0", "pass the DataFrame, or a StructType")
     try:
         return StructType.fromDDL(text)
     except PySparkException as error:
@@ -511,45 +510,45 @@ def setting(rows: Any, name: str) -> str | None:
     """Read a setting of the session that the rows belong to, or of the active one."""
     from pyspark.sql import SparkSession  # noqa: PLC0415 (optional)
 
-    session = rows.sparkSession if rows is not None else SparkSession.getActiveSession()
+    session = rows.sparkSession if hasattr(rows, "sparkSession") else SparkSession.getActiveSession()
     return None if session is None else str(session.conf.get(name)).lower()
 
 
-def _padded(kind: Any, declared: str) -> Any:
+def _padded(spark_type: Any, declared: str) -> Any:
     """Put char(n) back into a type that Spark reads as plain strings, from the text that keeps how it was declared."""
     if "char(" not in declared:
-        return kind
+        return spark_type
     from pyspark.sql import types as T  # noqa: N812, PLC0415 (optional; its usual name)
 
     # Names of fields stand before a colon. Types follow each other in the order of the fields in both.
     declared = re.sub("`(?:[^`]|``)*`:", "", declared)
     texts = iter(re.findall(r"(?<![\w$])(string|(?:var)?char\(\d+\))(?!\w*:)", declared))
 
-    def restored(kind: Any) -> Any:
-        match type(kind).__name__:
+    def restored(spark_type: Any) -> Any:
+        match type(spark_type).__name__:
             case "StringType":
                 text = next(texts, "")
-                return T.CharType(int(text[5:-1])) if text.startswith("char") else kind
+                return T.CharType(int(text[5:-1])) if text.startswith("char") else spark_type
             case "StructType":
-                fields = [T.StructField(one.name, restored(one.dataType)) for one in kind.fields]
+                fields = [T.StructField(one.name, restored(one.dataType)) for one in spark_type.fields]
                 return T.StructType(fields)
             case "MapType":
-                return T.MapType(restored(kind.keyType), restored(kind.valueType))
+                return T.MapType(restored(spark_type.keyType), restored(spark_type.valueType))
             case "ArrayType":
-                return T.ArrayType(restored(kind.elementType))
-        return kind
+                return T.ArrayType(restored(spark_type.elementType))
+        return spark_type
 
-    return restored(kind)
+    return restored(spark_type)
 
 
-def _is_plain_string(kind: Any, name: str, holder: _Found) -> bool:
+def _is_plain_string(spark_type: Any, name: str, holder: _Found) -> bool:
     """Tell whether the names of properties can be looked up among keys of a type.
 
     Raises: PropertyTypeError: they are padded, so that no name would be found.
     """
-    if type(kind).__name__ == "CharType":
+    if type(spark_type).__name__ == "CharType":
         raise wordings.column_type(name, holder.type.simpleString(), "its keys are padded: cast them to string")
-    return type(kind).__name__ in ("StringType", "VarcharType") and not _collation(kind)
+    return type(spark_type).__name__ in ("StringType", "VarcharType") and not _collation(spark_type)
 
 
 def _json_path(name: str) -> str:
@@ -560,27 +559,26 @@ def _json_path(name: str) -> str:
     return text_literal(f"$[{quote}{name}{quote}]")
 
 
-def _collation(kind: Any) -> str:
-    collation = str(getattr(kind, "collation", "UTF8_BINARY"))
+def _collation(spark_type: Any) -> str:
+    collation = str(getattr(spark_type, "collation", "UTF8_BINARY"))
     return "" if collation == "UTF8_BINARY" else collation
 
 
-def _union(kind: Any) -> Mapping[str, tuple[str, str | None]] | None:
-    """Give the kinds of a struct that says of which type it is, such as Confluent's PropertyValue."""
-    if type(kind).__name__ != "StructType" or CONNECT.members.tag not in [field.name for field in kind.fields]:
-        return None
-    return CONNECT.members.tags
+def _union(spark_type: Any) -> Mapping[str, tuple[str, str | None]] | None:
+    """Give the types of a struct that says of which type it is, such as Confluent's PropertyValue."""
+    is_union = type(spark_type).__name__ == "StructType" and CONNECT.members.tag in spark_type.names
+    return CONNECT.members.tags if is_union else None
 
 
-def _conversions(kind: Any) -> Mapping[str, str]:
-    if type(kind).__name__ == "DecimalType":
-        return {**(_TO_INTEGER if kind.scale == 0 else {}), **_TO_FLOAT}
-    if type(kind).__name__ == "BinaryType":
+def _conversions(spark_type: Any) -> Mapping[str, str]:
+    if type(spark_type).__name__ == "DecimalType":
+        return {**(_TO_INTEGER if spark_type.scale == 0 else {}), **_TO_FLOAT}
+    if type(spark_type).__name__ == "BinaryType":
         return _FROM_TEXT
-    return _CONVERSIONS.get(type(kind).__name__, {})
+    return _CONVERSIONS.get(type(spark_type).__name__, {})
 
 
-def _static(name: str, found: _Found, declared: str | None, null: str | None) -> Source:
+def _static(name: str, found: _Found, declared: str | None, null: str | None) -> PropertySource:
     """Give the source of a plain column."""
     spark_type, sql = found.type, found.sql
     class_name = type(spark_type).__name__
@@ -593,18 +591,18 @@ def _static(name: str, found: _Found, declared: str | None, null: str | None) ->
     if class_name in ("StringType", "VarcharType") and _collation(spark_type):
         sql = f"collate({sql}, 'UTF8_BINARY')"
     raw = sql
-    kind = _KINDS.get(class_name)
-    if kind == "bytes" and declared not in (None, "bytes"):
-        sql, kind, class_name = f"try_validate_utf8(CAST({sql} AS STRING))", "string", "StringType"
-    if kind == "string" and null is not None:
+    type_name = _TYPE_NAMES.get(class_name)
+    if type_name == "bytes" and declared not in (None, "bytes"):
+        sql, type_name, class_name = f"try_validate_utf8(CAST({sql} AS STRING))", "string", "StringType"
+    if type_name == "string" and null is not None:
         sql = raw = f"CASE WHEN {sql} <> {text_literal(null)} THEN {sql} END"
-    if kind == "null":
-        return Source(name, "null", "NULL", "NULL")
-    if declared is None or declared == kind:
-        if kind is not None:
-            return Source(name, kind, sql, raw)
+    if type_name == "null":
+        return PropertySource(name, "null", "NULL", "NULL")
+    if declared is None or declared == type_name:
+        if type_name is not None:
+            return PropertySource(name, type_name, sql, raw)
         if class_name == "DecimalType" and spark_type.scale == 0 and spark_type.precision <= _EXACT_DIGITS:
-            return Source(name, "int64", f"CAST({sql} AS BIGINT)", raw)
+            return PropertySource(name, "int64", f"CAST({sql} AS BIGINT)", raw)
     if declared is None and spark_type.simpleString() == _UNSIGNED:
         declared = "int64"
     conversions = _FROM_TEXT if class_name == "StringType" else _conversions(spark_type)
@@ -613,5 +611,5 @@ def _static(name: str, found: _Found, declared: str | None, null: str | None) ->
         raise wordings.column_type(name, spark_type.simpleString(), hint, declared)
     text = conversions[declared]
     if text.count("{0}") > 1 and ("(" in sql or "[" in sql):
-        return Source(name, declared, looked_up(sql, text.format(VALUE)), raw)
-    return Source(name, declared, text.format(sql), raw)
+        return PropertySource(name, declared, looked_up(sql, text.format(VALUE)), raw)
+    return PropertySource(name, declared, text.format(sql), raw)

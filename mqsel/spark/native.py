@@ -36,7 +36,7 @@ from mqsel.language.nodes import (
 from mqsel.language.operators import BOUNDS, OPERATORS
 from mqsel.language.pattern import Segment, segments, shape
 from mqsel.language.selector import Selector
-from mqsel.spark.columns import Case, Source, is_writable, looked_up, text_literal
+from mqsel.spark.columns import Case, PropertySource, is_writable, looked_up, text_literal
 from mqsel.values import APPROXIMATE, EXACT, Float32, Truth, arithmetic, negate
 
 # Spark 4.3 parses 100 levels of parentheses in its default stack and not 200. A chain of tests it rebuilds as deep as
@@ -63,7 +63,7 @@ class NoTranslation(Exception):  # noqa: N818 (an answer, not an error)
     """Says why a condition has no exact Catalyst text."""
 
 
-def condition(selector: Selector, sources: Mapping[str, Source]) -> Condition:
+def condition(selector: Selector, sources: Mapping[str, PropertySource]) -> Condition:
     """Translate *selector*, a part of one perhaps, by the choices of its dialect.
 
     Args:
@@ -183,7 +183,7 @@ def _both(*texts: str) -> str:
 
 # ---- values ----------------------------------------------------------------------------------------------------------
 
-_NARROW = tuple(kind for kind in EXACT if kind != "int64")
+_NARROW = tuple(name for name in EXACT if name != "int64")
 _NUMBERS = (*EXACT, *APPROXIMATE)
 _LITERALS = {"exact": "int64", "approximate": "float64", "string": "string", "boolean": "boolean", "bytes": "bytes"}
 
@@ -396,7 +396,7 @@ _CONSTANTS = {
 class _Translator:
     """Translates the nodes of one tree."""
 
-    def __init__(self, selector: Selector, sources: Mapping[str, Source]) -> None:
+    def __init__(self, selector: Selector, sources: Mapping[str, PropertySource]) -> None:
         self.names = selector.names
         self.sources = dict(sources)
         self.dialect = selector.dialect
@@ -413,7 +413,7 @@ class _Translator:
         names = dict.fromkeys(self.names[part.name] for part in walk(node) if isinstance(part, Identifier))
         if not names:
             return _CONSTANTS[truth_of(evaluate(node, self.dialect))]
-        varying = [self.sources[name] for name in names if not self.sources[name].kind]
+        varying = [self.sources[name] for name in names if not self.sources[name].type]
         if not varying:
             return self.predicate(node)
         if len(varying) > 1:
@@ -421,13 +421,13 @@ class _Translator:
             raise NoTranslation(f"{named} have a type of their own in each row")
         return self.varying(node, varying[0])
 
-    def varying(self, node: Node, source: Source) -> Condition:
+    def varying(self, node: Node, source: PropertySource) -> Condition:
         """Translate a predicate once for each type that a property may have; the property is looked up once."""
         assert source.shared is not None
         held, inner = source.shared
 
         def of(case: Case) -> Condition:
-            self.sources[source.name] = Source(source.name, case.kind, case.sql, inner.raw)
+            self.sources[source.name] = PropertySource(source.name, case.type, case.sql, inner.raw)
             return self.predicate(node)
 
         made = [(case.tag, of(case)) for case in inner.cases]
@@ -624,9 +624,9 @@ class _Translator:
                 return self.literal(node)
             case Identifier(name):
                 source = self.sources[self.names[name]]
-                if source.kind == "null":
+                if source.type == "null":
                     return _Value("null", "NULL")
-                return _Value(source.kind, source.sql, (source.sql,), is_column=True)
+                return _Value(source.type, source.sql, (source.sql,), is_column=True)
             case Sign(operator, operand):
                 return self.sign(operator, self.value(operand))
             case Arithmetic(operators, operands):

@@ -24,9 +24,9 @@ from mqsel.machine.compiler import lower
 from mqsel.matcher import Matcher
 from mqsel.names import look_up
 from mqsel.spark import wordings
-from mqsel.spark.columns import Layout, Place, Source, Sources, identifier, schema_of, setting
+from mqsel.spark.columns import Layout, Place, PropertySource, PropertySources, identifier, schema_of, setting
 from mqsel.spark.native import MAX_LENGTH, MAX_TESTS, NoTranslation, condition, final, joined, tests
-from mqsel.spark.raw import Messages, message_call, message_properties, message_sources, message_text, where
+from mqsel.spark.raw import MessageColumn, message_call, message_properties, message_sources, message_text, where
 from mqsel.spark.ship import Call, arrow_call, table
 from mqsel.values import KINDS, TYPES
 
@@ -64,9 +64,9 @@ class Plan:
     sql: str
     rest: str
     machine: Selector | None
-    sources: tuple[Source, ...]
+    sources: tuple[PropertySource, ...]
     warnings: tuple[str, ...]
-    raw: tuple[str, Messages] | None = None
+    raw: tuple[str, MessageColumn] | None = None
 
     def column(self) -> Column:
         """Make the Column: TRUE, FALSE, or NULL for UNKNOWN."""
@@ -93,7 +93,7 @@ class Plan:
         if self.rest:
             rows.append(("Arrow", self.rest))
         for source in self.sources:
-            named = source.kind or " or ".join(dict.fromkeys(case.kind for case in source.cases)) or "any type"
+            named = source.type or " or ".join(dict.fromkeys(case.type for case in source.cases)) or "any type"
             rows.append((f"'{source.name}'", "no column: NULL" if named == "null" else f"{named} from {source.sql}"))
         rows += [("warning", warning) for warning in self.warnings]
         return "\n".join(table([("", ""), *rows])[1:])
@@ -103,7 +103,7 @@ def column(
     selector: str | Matcher,
     rows: DataFrame | StructType | str,
     *,
-    properties: Layout | Messages | Mapping[str, Place] | str | None = None,
+    properties: Layout | MessageColumn | Mapping[str, Place] | str | None = None,
     types: Mapping[str, str] | None = None,
     dialect: Dialect | str | None = None,
     strategy: str | None = None,
@@ -135,7 +135,7 @@ def plan(
     selector: str | Matcher,
     rows: DataFrame | StructType | str,
     *,
-    properties: Layout | Messages | Mapping[str, Place] | str | None = None,
+    properties: Layout | MessageColumn | Mapping[str, Place] | str | None = None,
     types: Mapping[str, str] | None = None,
     dialect: Dialect | str | None = None,
     strategy: str | None = None,
@@ -150,12 +150,12 @@ def plan(
         raise ArgumentError(f"strategy is {strategy!r}: expected {' or '.join(map(repr, STRATEGIES))}, or None")
     whole = as_selector(selector, dialect)
     held = where(properties, types)
-    if isinstance(held, Messages):
+    if isinstance(held, MessageColumn):
         return _message_plan(whole, rows, held, strategy)
-    found = Sources(rows, held, whole.dialect.headers)
+    found = PropertySources(rows, held, whole.dialect.headers)
     sources = {name: found.source(name) for name in dict.fromkeys(whole.names.values())}
     surprises = _surprises(whole, sources)
-    _check_names(held, whole, {name for name in sources if sources[name].kind == "null"} | surprises.keys())
+    _check_names(held, whole, {name for name in sources if sources[name].type == "null"} | surprises.keys())
     said = (*found.warnings, *surprises.values())
     native, rest, why = _divided(whole, sources, strategy)
     if rest is not None:
@@ -193,7 +193,7 @@ def as_selector(selector: str | Matcher, dialect: Dialect | str | None) -> Selec
 
 
 def _message_plan(
-    selector: Selector, rows: DataFrame | StructType | str, messages: Messages, strategy: str | None
+    selector: Selector, rows: DataFrame | StructType | str, messages: MessageColumn, strategy: str | None
 ) -> Plan:
     """Plan for raw messages: also one that reads no property, since what cannot be read is not selected."""
     sql = message_text(rows, messages)
@@ -217,7 +217,7 @@ def _message_plan(
 
 
 def _divided(
-    selector: Selector, sources: Mapping[str, Source], strategy: str | None
+    selector: Selector, sources: Mapping[str, PropertySource], strategy: str | None
 ) -> tuple[list[str], Selector | None, list[tuple[str, str]]]:
     """Divide the conjuncts of a selector: texts of the native ones, the others, and why those are others."""
     native: list[str] = []
@@ -250,11 +250,13 @@ def _divided(
     return native, rest[0] if rest else None, why
 
 
-def _surprises(selector: Selector, sources: Mapping[str, Source], *, can_declare: bool = True) -> dict[str, str]:
+def _surprises(
+    selector: Selector, sources: Mapping[str, PropertySource], *, can_declare: bool = True
+) -> dict[str, str]:
     """Find the properties whose column has a type that no test of theirs takes, and say so of each."""
     found: dict[str, str] = {}
     for name, kinds in selector.remarks().expected.items():
-        family = _FAMILIES.get(sources[name].kind)
+        family = _FAMILIES.get(sources[name].type)
         if family is not None and kinds and family not in kinds:
             said = f"'{name}' is a {family} in every row: compared with a {' or a '.join(kinds)} it never matches"
             if can_declare and family in ("string", "byte string") and kinds[0] in _DECLARED:
@@ -280,7 +282,7 @@ def _check_names(layout: Layout, selector: Selector, pointless: Iterable[str]) -
 def check_batches(rows: Any) -> None:
     """Refuse the setting under which Arrow functions over Parquet never end (spark §10)."""
     name = "spark.sql.execution.arrow.maxRecordsPerBatch"
-    found = setting(None if type(rows).__name__ == "StructType" else rows, name)
+    found = setting(rows, name)
     if found and int(found) <= 0:
         raise ArgumentError(
             f"{name} is {found}: Spark would never finish the first batch",
@@ -288,13 +290,13 @@ def check_batches(rows: Any) -> None:
         )
 
 
-def selector_call(selector: Selector, sources: Iterable[Source]) -> Call:
+def selector_call(selector: Selector, sources: Iterable[PropertySource]) -> Call:
     """Call an Arrow function over the properties that a selector reads."""
     program = lower(optimize(selector))
     columns: list[str] = []
     layout: list[tuple[str, list[str]]] = []
     for source in sources:
-        if source.name not in program.slots or source.kind == "null":
+        if source.name not in program.slots or source.type == "null":
             continue
         layout.append((source.name, [case.tag for case in source.cases]))
         columns += [source.sql, *(case.sql for case in source.cases)]
@@ -310,7 +312,7 @@ def register(
     selector: str | Matcher,
     rows: DataFrame | StructType | str,
     *,
-    properties: Layout | Messages | Mapping[str, Place] | str | None = None,
+    properties: Layout | MessageColumn | Mapping[str, Place] | str | None = None,
     types: Mapping[str, str] | None = None,
     dialect: Dialect | str | None = None,
     strategy: str | None = None,
@@ -349,7 +351,7 @@ def properties(
     rows: DataFrame | StructType | str,
     names: list[str] | tuple[str, ...],
     *,
-    properties: Layout | Messages | Mapping[str, Place] | str | None = None,
+    properties: Layout | MessageColumn | Mapping[str, Place] | str | None = None,
     types: Mapping[str, str] | None = None,
 ) -> list[Column]:
     """Make typed columns of properties: ``df.select("*", *properties(df, ["color", "weight"]))``.
@@ -364,14 +366,14 @@ def properties(
     from pyspark.sql import functions as F  # noqa: N812, PLC0415 (optional; its usual name)
 
     held = where(properties, types)
-    if isinstance(held, Messages):
+    if isinstance(held, MessageColumn):
         check_batches(rows)
         return message_properties(rows, names, held)
-    found = Sources(rows, held)
+    found = PropertySources(rows, held)
     made: list[Column] = []
     for name in names:
         source = found.source(name)
-        if not source.kind:
+        if not source.type:
             raise wordings.undeclared(name)
         made.append(F.expr(source.sql).alias(name))
     for warning in found.warnings:

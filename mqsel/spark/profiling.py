@@ -15,10 +15,10 @@ from mqsel.language.dialect import Dialect
 from mqsel.language.nodes import And, Identifier, IsNull, Node, Not, Or, children, unparse
 from mqsel.language.selector import Selector
 from mqsel.matcher import Matcher
-from mqsel.spark.columns import Layout, Place, Source, Sources
+from mqsel.spark.columns import Layout, Place, PropertySource, PropertySources
 from mqsel.spark.native import Condition, NoTranslation, condition
 from mqsel.spark.planning import as_selector, check_batches, selector_call
-from mqsel.spark.raw import Messages, message_notes, message_outcomes, message_sources, message_text, where
+from mqsel.spark.raw import MessageColumn, message_notes, message_outcomes, message_sources, message_text, where
 from mqsel.spark.ship import table
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def profile(
     selector: str | Matcher,
     rows: DataFrame,
     *,
-    properties: Layout | Messages | Mapping[str, Place] | str | None = None,
+    properties: Layout | MessageColumn | Mapping[str, Place] | str | None = None,
     types: Mapping[str, str] | None = None,
     dialect: Dialect | str | None = None,
 ) -> Profile:
@@ -146,11 +146,11 @@ def profile(
             "a profile needs all rows: found a stream, or rows of no DataFrame", hint="profile one batch"
         )
     parts = _parts(whole.node)
-    if isinstance(held, Messages):
+    if isinstance(held, MessageColumn):
         check_batches(rows)
         text = message_text(rows, held)
         present = {name: whole.part(IsNull(True, Identifier(spelled))) for spelled, name in whole.names.items()}
-        read = [*message_sources(present, text), Source(held.path, "bytes", text, text)]
+        read = [*message_sources(present, text), PropertySource(held.path, "bytes", text, text)]
         readings = [_readings(node, whole) for node, _ in parts]
         array = message_outcomes(whole, readings, present, text, held)
         notes = message_notes(whole, text, held).alias("note")
@@ -159,7 +159,7 @@ def profile(
         outcomes = [F.col("found")[number] for number in range(len(parts))]
         states = [F.col("found")[len(parts) + number] for number in range(len(read))]
     else:
-        found = Sources(rows, held, whole.dialect.headers)
+        found = PropertySources(rows, held, whole.dialect.headers)
         sources = {name: found.source(name) for name in dict.fromkeys(whole.names.values())}
         read = [*sources.values()]
         outcomes = [_outcome(node, whole, sources, rows) for node, _ in parts]
@@ -179,7 +179,7 @@ def profile(
     )
     del numbers[: 5 * len(parts)]
     seen = tuple(
-        Seen(source.name, source.kind, *numbers[3 * number : 3 * number + 3]) for number, source in enumerate(read)
+        Seen(source.name, source.type, *numbers[3 * number : 3 * number + 3]) for number, source in enumerate(read)
     )
     schema = "part string, depth int, " + ", ".join(f"{outcome.lower()} long" for outcome in OUTCOMES)
     written = [(one.text, one.depth, one.true, one.false, one.unknown, one.mismatched, one.error) for one in made]
@@ -212,7 +212,7 @@ def _readings(node: Node, whole: Selector) -> tuple[Selector, Selector]:
     return whole.part(node, lenient), whole.part(node, strict)
 
 
-def _outcome(node: Node, whole: Selector, sources: Mapping[str, Source], rows: DataFrame) -> Column:
+def _outcome(node: Node, whole: Selector, sources: Mapping[str, PropertySource], rows: DataFrame) -> Column:
     """Make the column that says which of the five a condition is."""
     from pyspark.sql import functions as F  # noqa: N812, PLC0415 (optional; its usual name)
 
@@ -244,11 +244,11 @@ def _case(made: Condition, mismatch: str) -> str:
     return f"CASE {' '.join(f'WHEN {test} THEN {outcome}' for test, outcome in branches if test)} ELSE {_UNKNOWN} END"
 
 
-def _state(source: Source) -> str:
+def _state(source: PropertySource) -> str:
     """Write what a row has of a property: 0 a value, 1 nothing, 2 something that is no value."""
-    if source.kind == "null":
+    if source.type == "null":
         return "1"
-    if source.kind:
+    if source.type:
         return f"CASE WHEN {source.sql} IS NOT NULL THEN 0 WHEN {source.raw} IS NULL THEN 1 ELSE 2 END"
     values = " ".join(f"WHEN '{case.tag}' THEN CASE WHEN {case.sql} IS NULL THEN 2 ELSE 0 END" for case in source.cases)
     return f"CASE WHEN {source.raw} IS NULL THEN 1 ELSE CASE {source.sql} {values} ELSE 2 END END"

@@ -30,7 +30,7 @@ from mqsel.machine.wordings import damaged_column
 from mqsel.matcher import Matcher, rule_of_names
 from mqsel.names import DESCRIPTOR, MQMD_TYPES, look_up
 from mqsel.spark import wordings
-from mqsel.spark.columns import SPARK_TYPES, Layout, Place, Source, Sources, as_layout, known_types
+from mqsel.spark.columns import SPARK_TYPES, Layout, Place, PropertySource, PropertySources, as_layout, known_types
 from mqsel.spark.ship import Call, arrow_call
 from mqsel.values import Float32
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 
-class Messages(NamedTuple):
+class MessageColumn(NamedTuple):
     """Which column holds raw messages, and how they are read. Made by `mq_message`.
 
     Attributes:
@@ -71,7 +71,7 @@ def mq_message(
     ccsid: int | None = None,
     invalid_names: str | None = None,
     errors: str = "null",
-) -> Messages:
+) -> MessageColumn:
     """Say that a binary column holds IBM MQ messages: MQMD (or MQRFH2 alone), headers, data.
 
     A match option, such as ``Root.MQMD.MsgId = "0x…"``, is compared as a queue manager does.
@@ -89,16 +89,16 @@ def mq_message(
         raise ArgumentError(f"the column of the messages is {path!r}: expected its name")
     if errors not in ("null", "raise"):
         raise ArgumentError(f"errors is {errors!r}: expected 'null' or 'raise'")
-    made = Messages(path, known_types(types), bool(strip), ccsid, invalid_names, errors == "raise")
+    made = MessageColumn(path, known_types(types), bool(strip), ccsid, invalid_names, errors == "raise")
     decoder("mq", (), strip=strip, ccsid=ccsid, invalid_names=invalid_names)  # or refuses
     return made
 
 
 def where(
-    properties: Layout | Messages | Mapping[str, Place] | str | None, types: Mapping[str, str] | None
-) -> Layout | Messages:
+    properties: Layout | MessageColumn | Mapping[str, Place] | str | None, types: Mapping[str, str] | None
+) -> Layout | MessageColumn:
     """Read the arguments ``properties`` and ``types`` of the functions of `mqsel.spark`."""
-    if isinstance(properties, Messages):
+    if isinstance(properties, MessageColumn):
         return properties._replace(types={**properties.types, **known_types(types)})
     return as_layout(properties, types)
 
@@ -115,9 +115,9 @@ _MADE = {
     **dict.fromkeys(("is positive", "has bits"), "boolean"),
 }
 # In an order in which the type of a JMS name is that of its last source, the field of the MQMD.
-KINDS = {
-    **{f"{DESCRIPTOR}{name}": kind for name, kind in MQMD_TYPES.items()},
-    **{path.replace("/", "."): kind for path, kind in ELEMENT_TYPES.items()},
+TYPES_BY_NAME = {
+    **{f"{DESCRIPTOR}{name}": type_name for name, type_name in MQMD_TYPES.items()},
+    **{path.replace("/", "."): type_name for path, type_name in ELEMENT_TYPES.items()},
     **{
         name: _MADE.get(sources[-1].conversion) or MQMD_TYPES[sources[-1].path.rpartition("/")[2]]
         for name, sources in JMS.items()
@@ -125,20 +125,20 @@ KINDS = {
 }
 
 
-def message_text(rows: DataFrame | StructType | str, messages: Messages) -> str:
+def message_text(rows: DataFrame | StructType | str, messages: MessageColumn) -> str:
     """Give the Catalyst text of the column of the messages.
 
     Raises: ArgumentError, PropertyTypeError: there is none, or it is not binary.
     """
-    return Sources(rows, as_layout(None)).binary(messages.path)
+    return PropertySources(rows, as_layout(None)).binary(messages.path)
 
 
-def message_sources(names: Iterable[str], text: str) -> tuple[Source, ...]:
+def message_sources(names: Iterable[str], text: str) -> tuple[PropertySource, ...]:
     """Say of properties where they come from: the column, and their types where the names tell."""
-    return tuple(Source(name, KINDS.get(name, ""), text, text) for name in names)
+    return tuple(PropertySource(name, TYPES_BY_NAME.get(name, ""), text, text) for name in names)
 
 
-def message_call(selector: Selector, place: str, messages: Messages) -> Call:
+def message_call(selector: Selector, place: str, messages: MessageColumn) -> Call:
     """Call a selector: TRUE, FALSE, or NULL for UNKNOWN and for what cannot be read."""
     return _call(_program(selector), messages.options(), "truths", "boolean", place)
 
@@ -148,7 +148,7 @@ def message_outcomes(
     parts: Sequence[tuple[Selector, Selector]],
     present: Mapping[str, Selector],
     place: str,
-    messages: Messages,
+    messages: MessageColumn,
 ) -> Column:
     """Make the array<tinyint> of what `outcomes` says.
 
@@ -162,26 +162,28 @@ def message_outcomes(
     return _call(_program(selector), more, "outcomes", "array<tinyint>", place).column()
 
 
-def message_notes(selector: Selector, place: str, messages: Messages) -> Column:
+def message_notes(selector: Selector, place: str, messages: MessageColumn) -> Column:
     """Make the column of texts of what `notes` says."""
     return _call(_program(selector), messages.options(), "notes", "string", place).column()
 
 
-def message_properties(rows: DataFrame | StructType | str, names: Sequence[str], messages: Messages) -> list[Column]:
+def message_properties(
+    rows: DataFrame | StructType | str, names: Sequence[str], messages: MessageColumn
+) -> list[Column]:
     """Make typed columns of properties: one Arrow function for all of them."""
-    kinds = {}
+    types = {}
     for name in names:
-        kind = look_up(messages.types, name) or KINDS.get(name)
-        if kind is None:
+        type_name = look_up(messages.types, name) or TYPES_BY_NAME.get(name)
+        if type_name is None:
             raise wordings.undeclared(name)
-        kinds[name] = kind
-    if not kinds:
+        types[name] = type_name
+    if not types:
         return []
     # Names of properties have dots and differ in case: the fields are numbered.
-    fields = ", ".join(f"p{number}: {SPARK_TYPES[kind]}" for number, kind in enumerate(kinds.values()))
-    call = _call(b"", messages.options(kinds=kinds), "values", f"struct<{fields}>", message_text(rows, messages))
+    fields = ", ".join(f"p{number}: {SPARK_TYPES[type_name]}" for number, type_name in enumerate(types.values()))
+    call = _call(b"", messages.options(types=types), "values", f"struct<{fields}>", message_text(rows, messages))
     made = call.column()
-    numbers = {name: number for number, name in enumerate(kinds)}
+    numbers = {name: number for number, name in enumerate(types)}
     return [made.getField(f"p{numbers[name]}").alias(name) for name in names]
 
 
@@ -315,20 +317,20 @@ def notes(program: bytes, options: str, columns: Sequence[pa.Array]) -> pa.Strin
 
 
 _READERS = readers("hex")
-_ARROW_TYPES = {kind: {"boolean": "bool_", "bytes": "binary"}.get(kind, kind) for kind in SPARK_TYPES}
+_ARROW_TYPES = {name: {"boolean": "bool_", "bytes": "binary"}.get(name, name) for name in SPARK_TYPES}
 _PLAIN = {"boolean": bool, "string": str, "bytes": bytes}
 
 
-def _typed(value: Any, kind: str) -> Any:
+def _typed(value: Any, type_name: str) -> Any:
     """Give a value as one of the type that its column has, or None: by the rules of declared types."""
-    if value is None or type(value) is _PLAIN.get(kind):
+    if value is None or type(value) is _PLAIN.get(type_name):
         return value
     if isinstance(value, int) and not isinstance(value, bool):
         value = int(value)
     elif isinstance(value, Float32):
         value = float(value)
     try:
-        made = _READERS[kind](value)
+        made = _READERS[type_name](value)
     except UNREADABLE:
         return None
     return made
@@ -342,12 +344,12 @@ def values(_program: bytes, options: str, columns: Sequence[pa.Array]) -> pa.Str
     import pyarrow as pa  # noqa: PLC0415 (optional)
 
     chosen = _read(options)
-    kinds: dict[str, str] = chosen["kinds"]
+    types: dict[str, str] = chosen["types"]
     # A name that is not allowed spoils no other property: only selectors do without the message.
-    reader = _decoder_of(tuple(kinds), mqsel.JMS, options)
+    reader = _decoder_of(tuple(types), mqsel.JMS, options)
     found = _messages.values(reader, _messages_of(columns[0]), raising=chosen["raising"])
     made = [
-        pa.array([_typed(value, kind) for value in one], getattr(pa, _ARROW_TYPES[kind])())
-        for one, kind in zip(found, kinds.values(), strict=True)
+        pa.array([_typed(value, type_name) for value in one], getattr(pa, _ARROW_TYPES[type_name])())
+        for one, type_name in zip(found, types.values(), strict=True)
     ]
     return pa.StructArray.from_arrays(made, [f"p{number}" for number in range(len(made))])

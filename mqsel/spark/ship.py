@@ -120,7 +120,7 @@ def arrow_call(
     from pyspark.sql import functions as F  # noqa: N812, PLC0415 (optional; its usual name)
 
     if not hasattr(F, "arrow_udf"):
-        raise old_spark(what, "4.1", "where all of a selector is native, older ones will do: see mqsel.spark.plan")
+        raise old_spark(what, "4.1", "select from an RDD instead: df.rdd.mapPartitions(matcher.filter)")
     return Call(F.arrow_udf(arrow_function(program, layout, task), returned), tuple(arguments))
 
 
