@@ -36,7 +36,7 @@ from mqsel.language.nodes import (
 from mqsel.language.operators import BOUNDS, OPERATORS
 from mqsel.language.pattern import Segment, segments, shape
 from mqsel.language.selector import Selector
-from mqsel.spark.columns import Case, PropertySource, is_writable, looked_up, text_literal
+from mqsel.spark.columns import VALUE, Case, PropertySource, is_writable, looked_up, text_literal
 from mqsel.values import APPROXIMATE, EXACT, Float32, Truth, arithmetic, negate
 
 # Spark 4.3 parses 100 levels of parentheses in its default stack and not 200. A chain of tests it rebuilds as deep as
@@ -111,7 +111,9 @@ def _pushable(sql: str) -> str:
     always TRUE and says nothing to a reader.
     """
     found = _NOT_NAN.findall(sql)
-    if _strength(sql) != _OR or not found or "NOT (" in sql or sql.count("isnan(") != len(found):
+    # What is looked up by a lambda function is no column: no reader is given it.
+    is_plain = VALUE not in sql and "NOT (" not in sql and sql.count("isnan(") == len(found)
+    if _strength(sql) != _OR or not found or not is_plain:
         return sql
     words = {"F": "CAST('Infinity' AS FLOAT)", "D": _INFINITY}
     (suffix, _, column), *_ = found
