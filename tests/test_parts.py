@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import pytest
 from printer import amqsbcg_text
 
 import mqsel
-from mqsel.errors import FileError
+from mqsel.errors import FileError, MqselError
 from mqsel.files import parquet
 from mqsel.files.framings import length_prefixed
 from mqsel.files.parts import Part, kind_of, listed, messages, packed, partition, parts
@@ -64,11 +65,36 @@ def test_what_a_path_stands_for(tmp_path: Path) -> None:
         listed(f"{here}/c")
     with pytest.raises(FileError, match="no files"):
         listed(f"{here}/x*")
-    with pytest.raises(FileError, match="no file of the machine"):
-        listed("hdfs://host/a")
     (tmp_path / "c").mkdir()
     with pytest.raises(FileError, match="has the directory 'c' in it"):
         listed(here)
+
+
+def test_files_at_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Other file systems are read by universal_pathlib, alike; without it, and without theirs, the error says so."""
+    with monkeypatch.context() as patch:
+        patch.setitem(sys.modules, "upath", None)
+        with pytest.raises(MqselError, match=r"memory://a needs universal_pathlib"):
+            listed("memory://a")
+    upath = pytest.importorskip("upath", reason="universal_pathlib is not installed")
+    root = upath.UPath("memory://test_files_at_addresses")
+    for name in ("day=1/a.jsonl", "day=1/_SUCCESS", "day=2/b.jsonl", "day=3/c.jsonl"):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_bytes(gzip.compress(b'{"a": 1}\n{"a": 2}\n') if "b" in name else b'{"a": 1}\n{"a": 2}\n')
+    found = listed(str(root))
+
+    assert found == [f"{root}/day={number}/{name}.jsonl" for number, name in enumerate("abc", 1)]
+    assert listed(f"{root}/day={{1,2}}/*") == found[:2]
+    assert listed(f"{root}/day={{1,2}}") == found[:2]
+    assert partition(str(root), found[1]) == partition(f"{root}/day=?", found[1]) == {"day": "2"}
+    for file in found:
+        assert kind_of(file) == "json"
+        pieces = _messages(parts(file, "json", 10))
+        assert [raw for _, raw in pieces] == [b'{"a": 1}\n', b'{"a": 2}\n']
+    assert len(packed([Part(file, "json", 0, -1) for file in found], 1)) == 3
+    for address, words in (("memory://nothing", "memory://nothing"), ("nope://a", "nope"), (f"{root}/x*", "no files")):
+        with pytest.raises(FileError, match=words):
+            listed(address)
 
 
 def test_braces_and_hidden_files_in_patterns(tmp_path: Path) -> None:

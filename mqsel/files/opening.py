@@ -17,6 +17,27 @@ from pathlib import Path
 from typing import IO, Any
 
 from mqsel.files.wordings import file_trouble
+from mqsel.machine.wordings import package_missing
+
+
+def path_of(name: str) -> Path:
+    """Give the path of a file of this machine, or at an address such as ``s3a://bucket/key``.
+
+    Raises: MqselError: the library for addresses, or for those of this kind, is not installed. FileError: the file
+        system cannot be reached, or is unknown.
+    """
+    if "://" not in name:
+        return Path(name)
+    try:
+        from upath import UPath  # type: ignore[import-not-found,unused-ignore]  # noqa: PLC0415 (optional)
+    except ImportError as error:
+        raise package_missing(f"the address {name}", "universal_pathlib", "files") from error
+    try:
+        path: Path = UPath(name)
+        path.fs  # type: ignore[attr-defined]  # noqa: B018 (now, rather than at the first call)
+    except Exception as error:
+        raise file_trouble(name, str(error).partition("\n")[0]) from error
+    return path
 
 
 @contextmanager
@@ -47,7 +68,11 @@ def opened(path: str | os.PathLike[str]) -> Iterator[tuple[IO[bytes], io.Buffere
     """
     name = os.fspath(path)
     try:
-        with io.BufferedReader(io.FileIO(0 if name == "-" else path, closefd=name != "-")) as raw:
+        # What an address opens as has all that is needed here of a raw stream.
+        source: Any = (
+            path_of(name).open("rb") if "://" in name else io.FileIO(0 if name == "-" else path, closefd=name != "-")
+        )
+        with io.BufferedReader(source) as raw:
             yield raw, content_of(raw)
     except (OSError, EOFError, zlib.error) as error:
         raise file_trouble(name, getattr(error, "strerror", None) or str(error)) from error

@@ -7,20 +7,18 @@ Knows no selectors.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from glob import glob, has_magic
 from itertools import takewhile
-from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from mqsel.errors import FileError, quoted
+from mqsel.errors import FileError, MqselError, quoted
 from mqsel.files import parquet
 from mqsel.files.dumps import Piece
 from mqsel.files.framings import FORMATS, format_of, reading
-from mqsel.files.opening import opened
+from mqsel.files.opening import opened, path_of
 from mqsel.files.wordings import file_trouble
 
 SIZE = 32 << 20  # bytes of a part
@@ -56,46 +54,59 @@ def listed(path: str) -> list[str]:
     Raises: FileError: there is none; or the directory has directories of other names, which would be lost.
     """
     name = local(path)
-    if "://" in name:
-        raise FileError(
-            "this is no file of the machine",
-            path=path,
-            hint="mount what holds it, or read it with Spark's own reader and mqsel.spark.column",
-        )
-    if not os.path.lexists(name) and _is_pattern(name):
-        fits = sorted({fit for one in _alternatives(name) for fit in glob(one)})  # noqa: PTH207 (of any root)
-        is_open = not _is_hidden(Path(name).name)
-        found = [file for fit in fits if not (is_open and _is_hidden(Path(fit).name)) for file in listed(fit)]
-    elif Path(name).is_dir():
-        found = []
-        for one in sorted(Path(name).iterdir()):
-            if _is_hidden(one.name):
-                continue
-            if one.is_dir() and "=" not in one.name:
-                raise FileError(
-                    f"the directory has the directory {quoted(one.name)} in it",
-                    path=name,
-                    hint="name what is to be read by a pattern, such as DIRECTORY/*/*.parquet",
-                )
-            found += listed(str(one)) if one.is_dir() else [str(one)]
-    else:
-        try:
-            Path(name).stat()
-        except (OSError, ValueError) as error:  # a NUL in it
-            raise file_trouble(name, getattr(error, "strerror", None) or str(error)) from error
-        return [name]
+    try:
+        found = _listed(name)
+    except MqselError:
+        raise
+    except Exception as error:
+        raise file_trouble(name, getattr(error, "strerror", None) or str(error)) from error
     if not found:
         raise file_trouble(name, "no files")
     return found
 
 
+def _listed(name: str) -> list[str]:
+    path = path_of(name)
+    if _is_pattern(name) and not path.exists():
+        fits = sorted({fit for one in _alternatives(name) for fit in _fits(one)})
+        is_open = not _is_hidden(path.name)
+        return [file for fit in fits if not (is_open and _is_hidden(path_of(fit).name)) for file in _listed(fit)]
+    if not path.is_dir():
+        path.stat()
+        return [name]
+    found = []
+    for one in sorted(path.iterdir(), key=str):
+        if _is_hidden(one.name):
+            continue
+        if one.is_dir() and "=" not in one.name:
+            raise FileError(
+                f"the directory has the directory {quoted(one.name)} in it",
+                path=name,
+                hint="name what is to be read by a pattern, such as DIRECTORY/*/*.jsonl",
+            )
+        # An address keeps its host, which the text of its path does not.
+        child = f"{name.rstrip('/')}/{one.name}" if "://" in name else str(one)
+        found += _listed(child) if one.is_dir() else [child]
+    return found
+
+
+def _fits(pattern: str) -> list[str]:
+    if "://" not in pattern:
+        return glob(pattern)  # noqa: PTH207 (of any root)
+    fixed = "/".join(takewhile(lambda part: not has_magic(part), pattern.split("/")))
+    if fixed == pattern:
+        return [pattern] if path_of(pattern).exists() else []
+    base = path_of(fixed)
+    found = base.glob(pattern[len(fixed) + 1 :])
+    return ["/".join((fixed, *one.parts[len(base.parts) :])) for one in found]
+
+
 def partition(path: str, file: str) -> dict[str, str | None]:
     """Give what the names of directories such as ``day=1`` below a path say of a file that `listed` found there."""
     name = local(path)
-    fixed = Path(name).parts
-    if not os.path.lexists(name):
-        fixed = tuple(takewhile(lambda part: not _is_pattern(part), fixed))
-    pairs = [part.partition("=") for part in Path(file).parts[len(fixed) : -1] if "=" in part]
+    path_parts = path_of(name).parts
+    fixed = path_parts if path_of(name).exists() else [*takewhile(lambda part: not _is_pattern(part), path_parts)]
+    pairs = [part.partition("=") for part in path_of(file).parts[len(fixed) : -1] if "=" in part]
     # Hive writes so what is NULL, and other characters than letters as in an address.
     return {unquote(key): None if value == "__HIVE_DEFAULT_PARTITION__" else unquote(value) for key, _, value in pairs}
 
@@ -142,7 +153,7 @@ def parts(path: str, kind: str, size: int = SIZE) -> list[Part]:
     if kind == "parquet":
         return _of_groups(path, parquet.group_sizes(path), size)
     with opened(path) as (raw, content):
-        end = Path(path).stat().st_size
+        end = path_of(path).stat().st_size
         # What is packed, or begins a message only where the one before it ends, is read from the beginning.
         if not FORMATS[kind].is_lines or content is not raw or end <= size:
             return [Part(path, kind, 0, -1)]
@@ -168,7 +179,7 @@ def packed(found: list[Part], size: int = SIZE) -> list[tuple[Part, ...]]:
     held = 0
     for part in found:
         whole = part.stop < 0 or part.format == "parquet"
-        length = Path(part.path).stat().st_size if whole else size
+        length = path_of(part.path).stat().st_size if whole else size
         if bunch and held + length > size:
             bunches.append(tuple(bunch))
             bunch, held = [], 0

@@ -13,7 +13,6 @@ import json
 import logging
 import re
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.datasource import DataSource as SparkDataSource
@@ -25,6 +24,7 @@ from mqsel import formats
 from mqsel.errors import ArgumentError, FileError, MqselError
 from mqsel.files.dumps import Piece
 from mqsel.files.framings import FORMATS, each
+from mqsel.files.opening import path_of
 from mqsel.files.parts import Part, kind_of, listed, local, messages, packed, partition, parts
 from mqsel.files.scan import reader
 from mqsel.formats._mq import Decoder as MQDecoder
@@ -43,7 +43,7 @@ OPTIONS = ("path", "selector", "format", "dialect", "errors", "columns", "types"
 FIXED = {"file": "string", "place": "bigint", "raw": "binary"}
 _ALIASES = {"jsonl": "json", "dmpmqmsg": "qload"}
 _READ = [name for name, row in FORMATS.items() if row.message is not None]
-_TYPES = {name.lower(): kind for kind, name in SPARK_TYPES.items()}
+_TYPES = {spark_type.lower(): name for name, spark_type in SPARK_TYPES.items()}
 _NAMES = re.compile(r"(?:^|,)\s*(`(?:[^`]|``)*`|[^\s:,`]+)")  # of columns, in a schema of simple types
 _ROWS = 4096  # of a batch, at most
 _BYTES = 8 << 20  # of raw messages in a batch, about
@@ -84,8 +84,8 @@ class DataSource(SparkDataSource):
         self._paths = [given["path"]] if "path" in given else []
         self._paths += json.loads(given.get("paths", "[]"))
         self.matcher = mqsel.matcher.compile(given["selector"], dialect=given.get("dialect", "IBM_MQ"))
-        kind = given.get("format", "").lower()
-        self._format = _ALIASES.get(kind, kind)
+        named = given.get("format", "").lower()
+        self._format = _ALIASES.get(named, named)
         self.is_skipping = given.get("errors", "raise") == "skip"
         if given.get("errors", "raise") not in ("raise", "skip"):
             raise wordings.bad_option("errors", given["errors"], ("raise", "skip"))
@@ -168,7 +168,7 @@ class DataSource(SparkDataSource):
 
 
 def _is_empty(path: str) -> bool:
-    folder = Path(local(path))
+    folder = path_of(local(path))
     return folder.is_dir() and next(folder.iterdir(), None) is None
 
 
@@ -179,8 +179,8 @@ def _is_parquet() -> ArgumentError:
     )
 
 
-def _misplaced_types(kind: str) -> ArgumentError:
-    return ArgumentError(f"the option types is not for files of format {kind}", hint="leave it away")
+def _misplaced_types(format_name: str) -> ArgumentError:
+    return ArgumentError(f"the option types is not for files of format {format_name}", hint="leave it away")
 
 
 def _refuse_twice(names: list[str]) -> None:
@@ -204,10 +204,10 @@ def _type_of(texts: list[str]) -> str:
     return "string"
 
 
-def _read_text(text: str | None, kind: str) -> Any:
+def _read_text(text: str | None, type_name: str) -> Any:
     """Read a value that a directory names."""
     try:
-        return _READERS[kind](text)
+        return _READERS[type_name](text)
     except UNREADABLE:
         return None
 
@@ -238,10 +238,10 @@ def arrived(options: dict[str, str], schema: str | None, is_stream: bool) -> Dat
 def _declared(text: str) -> dict[str, str]:
     found = {}
     for one in filter(None, map(str.strip, text.split(","))):
-        name, _, kind = one.rpartition("=")
-        if not name.strip() or kind.strip() not in TYPE_NAMES:
+        name, _, type_name = one.rpartition("=")
+        if not name.strip() or type_name.strip() not in TYPE_NAMES:
             raise wordings.bad_option("types", one, ["NAME=TYPE, … with types " + " ".join(TYPE_NAMES)])
-        found[name.strip()] = kind.strip()
+        found[name.strip()] = type_name.strip()
     return found
 
 
@@ -378,9 +378,9 @@ _PLACES: dict[str, Callable[[Part, Any], Any]] = {
 _OTHER: Mapping[str, Any] = {}  # of a message that is not selected
 
 
-def _place_of(kind: str) -> str:
+def _place_of(format_name: str) -> str:
     """Say what the place of a message counts: lines are counted by whoever reads a file from its beginning."""
-    return "byte" if FORMATS[kind].is_lines else FORMATS[kind].place
+    return "byte" if FORMATS[format_name].is_lines else FORMATS[format_name].place
 
 
 def _placed(part: Part, piece: Piece | None, error: MqselError) -> FileError:
