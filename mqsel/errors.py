@@ -88,7 +88,7 @@ class MqselError(Exception):
 
 
 class SelectorError(MqselError, ValueError):
-    """A selector text that is no selector.
+    """An invalid selector.
 
     Args:
         selector: the whole text.
@@ -149,7 +149,7 @@ class SelectorNotAlterable(SelectorError):  # noqa: N818 (the vendor's name)
 
 
 class ProgramError(MqselError, ValueError):
-    """Bytes that are no program this mqsel can run.
+    """Bytes that are not a program this mqsel can run.
 
     Args:
         address: index of the instruction at fault, if the fault has one.
@@ -164,7 +164,7 @@ class ProgramError(MqselError, ValueError):
 
 
 class PropertyTypeError(MqselError, TypeError):
-    """A Python object that is no message, or no value a property can have.
+    """A Python object that is not a message, or a value that no property can have.
 
     Args:
         name: the property, if the fault lies in one.
@@ -191,7 +191,7 @@ class PropertyTypeError(MqselError, TypeError):
 
 
 class DecodeError(MqselError, ValueError):
-    """Bytes that are no message, or not the structure they say they are.
+    """Bytes that are not a valid message, or not the structure they say they are.
 
     Args:
         structure: the vendor's name of the structure at fault.
@@ -220,7 +220,7 @@ class DecodeError(MqselError, ValueError):
 
 
 class FileError(DecodeError):
-    """A file of messages that is none, or one of its messages.
+    """A file of messages that cannot be read, or one of its messages.
 
     Args:
         path: the file.

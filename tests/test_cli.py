@@ -198,7 +198,7 @@ def test_bad_limit(run, limit):
     """A limit is a whole number from 1."""
     status, _, err = run("match", f"--limit={limit}", "a = 1", "-")
     assert status == 2
-    assert f"{limit!r} is no count" in err
+    assert f"{limit!r} is not a count" in err
 
 
 def test_bad_selector(run):
@@ -996,7 +996,7 @@ def test_selector_behind_the_files(run, tmp_path, monkeypatch):
     status, out, err = run("match", "messages", "color = 'blue'")
     assert (status, out) == (2, b"")
     assert err == (
-        "mqsel: 'messages' is a file, and \"color = 'blue'\" is none: expected the selector first\n"
+        "mqsel: 'messages' is a file, and \"color = 'blue'\" is not: expected the selector first\n"
         "  hint: mqsel match \"color = 'blue'\" messages\n"
     )
     assert run("match", "messages", "messages")[0] == 1  # a boolean property
@@ -1024,7 +1024,7 @@ def test_inspect_parquet(run, tmp_path):
         ("token", "bytes", "61"),
         ("usr.x", "float64", 0.5),
     ]
-    assert first["skipped"] == [{"what": "at", "why": "the Arrow type timestamp[us] is none that a property has"}]
+    assert first["skipped"] == [{"what": "at", "why": "no property has the Arrow type timestamp[us]"}]
     assert second["message"] == f"{file}:2"
     assert [row["type"] for row in second["properties"]] == ["null", "int32", "bytes", "null"]
     assert process("inspect", "--json", "--format", "parquet", input=file.read_bytes()).stdout.count(b"\n") == 2

@@ -204,7 +204,7 @@ def test_lone_surrogates_and_controls_are_shown_safely() -> None:
         ("color IN (`blue`)", "a string stands between apostrophes: 'text'"),
         ("weight > 2 500", "digits are not grouped: write them without blanks"),
         ("weight > 2.500,00", "digits are not grouped, and a point stands before the decimals: 2500.50"),
-        ("d > 20 10", "a date or time is no number: compare with milliseconds since 1970"),
+        ("d > 20 10", "a date or time is not a number: compare with milliseconds since 1970"),
         ("color-name = 'x'", "'-' is the minus sign: no name has one in it"),
         ("color-name LIKE 'x'", "'-' is the minus sign: no name has one in it"),
         ("a - b = 'x'", "property values are never converted: write the literal in the type the property has"),

@@ -32,7 +32,7 @@ def limit(text: str) -> int:
     with suppress(ValueError):
         if int(text) > 0:
             return int(text)
-    raise argparse.ArgumentTypeError(f"{text!r} is no count: write a whole number from 1")
+    raise argparse.ArgumentTypeError(f"{text!r} is not a count: write a whole number from 1")
 
 
 def _declared(text: str) -> tuple[str, str]:

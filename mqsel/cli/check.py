@@ -67,7 +67,7 @@ def _check(arguments: argparse.Namespace) -> int:
 
 
 def _selectors(arguments: argparse.Namespace) -> Iterator[tuple[str, str]]:
-    """Give each selector, and where it stands. Blank lines of a file are none."""
+    """Give each selector, and where it stands. Blank lines of a file are skipped."""
     for number, text in enumerate(arguments.selectors, 1):
         yield f"selector {number}", text
     if arguments.file is None:

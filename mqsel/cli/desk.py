@@ -73,7 +73,7 @@ def shown(name: str) -> str:
 def is_unread(first: tuple[str, str, bytes] | None, messages: int, skipped: int) -> bool:
     """Tell whether nothing of the input could be read; if so, say what it looks like, where something tells.
 
-    A line of a JSON array may well be an object: that is no message that was read.
+    A line of a JSON array may be an object by chance: it does not count as a message.
 
     Args:
         first: the name of the first file, the format it was read as, and its first bytes.

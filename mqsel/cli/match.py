@@ -57,7 +57,7 @@ def add(commands: Commands) -> None:
         default="skip",
         help="what to do with an invalid message: report and skip it (default), or stop with exit code 2",
     )
-    match.add_argument("--spark", action="store_true", help="run on Spark, on this machine if there is no --master")
+    match.add_argument("--spark", action="store_true", help="run on Spark, on this machine unless --master is given")
     match.add_argument("--master", metavar="URL", help="run on this Spark master; default local[*]")
 
 
@@ -102,7 +102,7 @@ def _check_order(selector: str, names: list[str]) -> None:
         files = shlex.join([selector, *names[:-1]])
         written = shlex.quote(names[-1]) if re.search(r'["$`\\!]', names[-1]) else f'"{names[-1]}"'
         raise MqselError(
-            f"{shortened(selector)} is a file, and {shortened(names[-1])} is none: expected the selector first",
+            f"{shortened(selector)} is a file, and {shortened(names[-1])} is not: expected the selector first",
             hint=f"mqsel match {written} {files}",
         )
 

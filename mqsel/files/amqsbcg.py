@@ -207,7 +207,7 @@ class _Dump:
             try:
                 self.properties[name] = ("string", "" if whole is None else whole[1].decode())
             except UnicodeDecodeError:
-                self.blame(f"property {name!r} is no UTF-8: turn the file into UTF-8")
+                self.blame(f"property {name!r} is not UTF-8: convert the file to UTF-8")
 
     def read_length(self, line: bytes) -> None:
         """Take the line that says how long the data is."""
@@ -278,7 +278,7 @@ class _Dump:
         mqmd = self.structure(_DESCRIPTOR, MQMD_LENGTH_1 if is_short else MQMD_LENGTH_2)
         encoding, ccsid = struct.unpack_from(">ii", mqmd, 24)
         if not mqmd.startswith((b"MD  \0\0\0\1", b"MD  \0\0\0\2")):
-            raise ArgumentError("StrucId or Version is none of an MQMD: expected 'MD  ', and 1 or 2")
+            raise ArgumentError("StrucId or Version is not that of an MQMD: expected 'MD  ', and 1 or 2")
         data = bytes(self.data)
         if _DEAD_LETTER in self.fields:
             header = self.structure(_DEAD_LETTER, len(BLANK))
@@ -299,7 +299,7 @@ class _Dump:
 
 
 def pieces_of_amqsbcg(stream: IO[bytes], path: str) -> Iterator[Piece | FileError]:
-    """Take what amqsbcg printed apart into messages and, in their places, the errors of what is none."""
+    """Take what amqsbcg printed apart into messages and, in place of those that are invalid, errors."""
     dump: _Dump | None = None
     before = bytearray()
     for number, line in enumerate(lines(stream, _READ), 1):

@@ -159,7 +159,7 @@ def looks_like(start: bytes, kind: str) -> tuple[str, str]:
 
 
 def pieces(stream: IO[bytes], kind: str, path: str = "stream", start: int = 0, stop: int = -1) -> Source:
-    """Take a stream apart into messages and, in their places, the errors of what is none.
+    """Take a stream apart into messages and, in place of those that are invalid, errors.
 
     Args:
         stream: of a file.

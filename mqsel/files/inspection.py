@@ -109,7 +109,7 @@ def _read_column(name: str, kind: Any, value: Any, rows: list[Row], notes: list[
     elif found in TYPE_NAMES:
         rows.append(Row(name, found, value, "column", -1))
     else:
-        notes.append((name, f"the Arrow type {kind} is none that a property has"))
+        notes.append((name, f"no property has the Arrow type {kind}"))
 
 
 def _source(row: Row) -> str:

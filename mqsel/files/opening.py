@@ -90,7 +90,7 @@ class _InUTF8(io.RawIOBase):
 
     def __init__(self, stream: io.BufferedReader[Any]) -> None:
         self._stream = stream
-        # What is no UTF-16 is shown, and so fails where digits or fields are expected.
+        # What is invalid in UTF-16 is shown, and so fails where digits or fields are expected.
         self._decoder = codecs.getincrementaldecoder("utf-16")("backslashreplace")
         self._left = b""
 

@@ -84,7 +84,7 @@ def _setting(line: bytes) -> tuple[int, int, bytes] | str:
     line = line.rstrip(b"\r\n")
     known = _CODES.get(line[2:5])
     if known is None or line[:2] != b"A " or line[5:6] not in (b"", b" "):
-        return "this is no field of a message descriptor: expected A, a code such as MSI, and a value"
+        return "this is not a field of a message descriptor: expected A, a code such as MSI, and a value"
     field, kind = known
     value = line[6:]
     if not value:
@@ -199,7 +199,7 @@ _TOO_LONG = f"the message is longer than {MAX_MESSAGE:,} bytes"
 
 
 def pieces_of_qload(stream: IO[bytes], path: str) -> Iterator[Piece | FileError]:
-    """Take such a text apart into messages and, in their places, the errors of what is none."""
+    """Take such a text apart into messages and, in place of those that are invalid, errors."""
     limit = 2 * MAX_MESSAGE
     source = lines(stream, limit)
     before = bytearray()  # comments, and blank lines behind them: they go with what follows

@@ -58,7 +58,7 @@ class Tally:
         messages: lines that are not blank, or messages of other kinds.
         selected: messages that were asked for: the selected ones, with ``--invert`` the others.
         unknown: messages for which the selector is UNKNOWN.
-        skipped: what is no message, and messages with a value that no property can have.
+        skipped: invalid messages, and messages with a value that no property can have.
         missing: for each property, how many of the unknown messages do not have it.
         unread: for each property, how many texts did not parse as the type that is declared.
         noted: messages of which something was skipped: a folder, a property, a name that is not allowed.

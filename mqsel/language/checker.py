@@ -154,7 +154,7 @@ def _mqi_problem(name: str) -> tuple[str, str] | None:
         field = name[len(DESCRIPTOR) :]
         if not name.startswith(DESCRIPTOR) or field not in MQMD_TYPES:
             return (
-                f"{errors.quoted(name)} is no field of the message descriptor",
+                f"{errors.quoted(name)} is not a field of the message descriptor",
                 f"fields are spelled as in MQMD, after Root.MQMD.{_near(field, MQMD_TYPES)}",
             )
     elif name[:2].lower() == "mq" and name[:6].lower() != "mq_usr" and name.count(".") > 1:

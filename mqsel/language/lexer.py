@@ -245,7 +245,7 @@ def _bad_character(text: str, start: int, character: str, dialect: Dialect) -> e
         hint = (
             "there is no literal for a date or time: compare with milliseconds since 1970 as an exact number"
             if dated
-            else "names hold no colon, and there are no prefixes such as xpath: or convert_string_expressions:; "
+            else "a name has no colon in it, and there are no prefixes such as xpath: or convert_string_expressions:; "
             "text stands between apostrophes"
         )
     return unexpected_character(text, span, hint)
@@ -322,7 +322,7 @@ def _number(text: str, span: Span, word: str, group: str, dialect: Dialect) -> i
     base = 8 if dialect.hex_octal == "yes" and len(digits) > 1 and digits[0] == "0" else 10
     if base == 8 and ("8" in digits or "9" in digits):
         hint = f"a leading zero makes a number octal: write {digits.lstrip('0')}"
-        raise bad_number(text, span, "8 and 9 are no octal digits", hint)
+        raise bad_number(text, span, "8 and 9 are not octal digits", hint)
     digits = digits.lstrip("0")
     if len(digits) > 22:  # int() refuses, or takes quadratic time on, thousands of digits
         raise number_out_of_range(text, span, "exact")

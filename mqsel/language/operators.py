@@ -100,7 +100,7 @@ FOREIGN = {
     "&": "write AND",
     "|": "write OR",
     "%": "% is a wildcard inside a LIKE pattern, which stands between apostrophes; there is no remainder operator",
-    "^": "there is no such operator; nor is there a power",
+    "^": "there is no such operator, and none for powers",
     "~": "there is no such operator; negation is written NOT",
     "−": "write the hyphen-minus -",
     "–": "write the hyphen-minus -",

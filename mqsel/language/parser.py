@@ -390,7 +390,7 @@ class _Parser:
         if before in ("LIKE", "ESCAPE"):
             return "put the text between apostrophes"
         if kind == "NULL":
-            return "NULL is no value: test a property with IS NULL or IS NOT NULL"
+            return "NULL is not a value: test a property with IS NULL or IS NOT NULL"
         if before == "NULL" and kind == "end":
             return None
         if self.stack[-1].kind == _BETWEEN and len(self.stack[-1].operands) == 1 and before in _ENDS:
@@ -460,7 +460,7 @@ class _Parser:
         if token.kind in _NUMBERS and before == "exact" and re.match(r"[0-9]{3}(?![0-9])", self.text[token.start :]):
             return "digits are not grouped: write them without blanks"
         if token.kind in _NUMBERS and before in _NUMBERS:
-            return "a date or time is no number: compare with milliseconds since 1970"
+            return "a date or time is not a number: compare with milliseconds since 1970"
         if token.kind == "identifier" and before == "identifier":
             return "a name has no blanks, and text stands between apostrophes; join conditions with AND or OR"
         if (token.kind == "identifier" and before == "string") or (token.kind == "string" and before == "string"):

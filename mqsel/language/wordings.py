@@ -19,7 +19,7 @@ def bad_byte_string(text: str, span: Span, found: str, hint: str) -> SelectorSyn
 
 def bad_number(text: str, span: Span, found: str, hint: str | None) -> SelectorSyntaxError:
     return SelectorSyntaxError(
-        f"{quoted(text[span[0] : span[1]])} is no number: {found}", selector=text, span=span, hint=hint
+        f"{quoted(text[span[0] : span[1]])} is not a number: {found}", selector=text, span=span, hint=hint
     )
 
 
