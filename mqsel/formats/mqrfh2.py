@@ -18,7 +18,7 @@ NAME_VALUE_CCSIDS = (1208, 1200, 13488, 17584)  # UTF-8, and three kinds of UTF-
 # Property folders whose elements may stand in groups, and those where they may not; others need content='properties'.
 GROUPED_FOLDERS = ("jms", "mcd", "mq_usr", "sib", "sib_context", "sib_usr")
 PLAIN_FOLDERS = ("usr", "ibm", "mq", "mqema", "mqext", "mqps", "mq_svc", "mqtt")
-# Significant in the first MQRFH2 only, and the first of its kind only.
+# Significant in the first MQRFH2 only, and there only the first folder of each name.
 FIRST_HEADER_FOLDERS = ("sib", "sib_context", "sib_usr")
 FIRST_FOLDERS = ("mq",)
 
