@@ -295,7 +295,7 @@ def test_every_test_says_what_it_proves() -> None:
     """Each test function has a docstring."""
     silent = [
         f"{path.name}: {node.name}"
-        for path in Path(__file__).parent.glob("test_*.py")
+        for path in Path(__file__).parent.rglob("test_*.py")
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.FunctionDef) and node.name.startswith("test_") and not ast.get_docstring(node)
     ]
