@@ -235,7 +235,7 @@ BROKEN = [
     (b'{"weight": 5, \n', "broken JSON: expecting property name enclosed in double quotes at column 15"),
     (b"nonsense\n", "broken JSON: expecting value at column 1"),
     (b'{"weight": 5} {}\n', "broken JSON: extra data at column 15"),
-    (b'{"weight": "\xff"}\n', "broken JSON: byte 13 is no UTF-8"),
+    (b'{"weight": "\xff"}\n', "broken JSON: byte 13 is not UTF-8"),
     (b"[" * 100_000 + b"\n", "JSON with a number or a nesting that is too large to read"),
     (b"[1, 2]\n", "a message is a JSON object: found an array"),
     (b'"weight"\n', "a message is a JSON object: found a string"),
@@ -839,7 +839,7 @@ def test_inspect_records(run, tmp_path):
     out = run("inspect", "--format", "lenses", "--type", "w=int32", "--type", "v=int8", file)[1].decode()
     assert re.search(r"\n  JMSDeliveryMode +string +'PERSISTENT' +mode\n", out)
     assert re.search(r"\n  v +int8 +7 +properties.v\n", out)
-    assert "\n  skipped\n    w  'heavy' in properties.w is no value of its type: NULL instead\n" in out
+    assert "\n  skipped\n    w  'heavy' in properties.w does not fit its type: NULL instead\n" in out
 
 
 def test_inspect_trouble(run, tmp_path):

@@ -347,7 +347,7 @@ cdef class Folders:
         """Turn a folder of UTF-16 into UTF-8, and read that.
 
         Its byte order is that of the header's numbers, if it does not begin with a mark that says another. Half a
-        surrogate pair becomes what is no UTF-8 either: the name or value that has it is the one that is skipped.
+        surrogate pair stays invalid as UTF-8: the name or value that has it is skipped.
         """
         cdef uint8_t *utf8
         cdef Py_ssize_t length = 0

@@ -78,7 +78,7 @@ def object_from_json(text: str | bytes) -> dict[str, Any]:
     try:
         found = json.loads((text.decode() if isinstance(text, bytes) else text).removeprefix("\ufeff"))
     except UnicodeDecodeError as error:
-        raise broken_json(f"byte {error.start + 1} is no UTF-8") from error
+        raise broken_json(f"byte {error.start + 1} is not UTF-8") from error
     except json.JSONDecodeError as error:
         what = f"{error.msg[:1].lower()}{error.msg[1:]}".removesuffix(" at")
         before = error.doc[: error.pos].rstrip("\r\n")  # the end of the line, not the beginning of the next

@@ -178,7 +178,7 @@ def _folders(properties: Mapping[str, Any]) -> list[str]:
         path, named, value = _place(name, named, value)
         for part in path:
             if not _NAME.fullmatch(part):
-                raise ArgumentError(f"property {name!r} cannot be written: {part!r} is no name of an element")
+                raise ArgumentError(f"property {name!r} cannot be written: {part!r} is not a valid element name")
         node = tree
         for part in path[:-1]:
             node = node.setdefault(part, {})

@@ -499,11 +499,11 @@ def inspect_record(schema: RecordSchema, text: str | bytes, types: Mapping[str, 
     for name, value in read(object_from_json(text)).items():
         source = ".".join(paths.get(name) or (*schema.members.path, name))
         if read.unread[name]:
-            found = f"{shortened(read.lost[name])} in {source} is no value of its type: NULL instead"
+            found = f"{shortened(read.lost[name])} in {source} does not fit its type: NULL instead"
         elif type(value) in CLASS_NAMES:
             rows.append(Row(name, CLASS_NAMES[type(value)], value, source, -1))
             continue
         else:
-            found = f"{shortened(value)} in {source} is no value of a property"
+            found = f"{shortened(value)} in {source} cannot be the value of a property"
         notes.append(Note("", -1, name, None, found))
     return Inspection(rows, tuple(notes), ())

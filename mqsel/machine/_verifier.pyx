@@ -169,7 +169,7 @@ cdef int prove(Verified program, Py_ssize_t size) except -1:
             if types[number] == NOTHING:
                 found = type(program.constants[number]).__name__
                 raise ProgramError(
-                    f"constant {number} is no constant of a program: found {found}",
+                    f"constant {number} cannot be a constant of a program: found {found}",
                     hint="a constant is an int of 64 bits, float, str, bytes, bool, tuple of str, or Pattern",
                 )
         walk(program, <const uint8_t *> program.words, size, depths, types)

@@ -94,7 +94,7 @@ class Program(Verified):
         except ValueError as error:  # a memoryview that was released
             raise ProgramError(f"the bytes of the program cannot be read: {error}") from error
         if data[:4] != _MAGIC:
-            raise ProgramError("these bytes are no mqsel program: they do not begin with MQSL")
+            raise ProgramError("these bytes are not an mqsel program: they do not begin with MQSL")
         if data[4:5] != bytes([FORMAT_VERSION]):
             raise _foreign_version(data)
         if len(data) < 9 or zlib.crc32(data[:-4]) != int.from_bytes(data[-4:], "little"):
@@ -313,7 +313,7 @@ class _Reader:
         try:
             return self.take(self.number()).decode("utf-8", "surrogatepass")
         except UnicodeDecodeError as error:
-            raise ProgramError(f"the text before byte {self.at} is no UTF-8") from error
+            raise ProgramError(f"the text before byte {self.at} is not UTF-8") from error
 
     def count(self) -> int:
         """Read how many items follow, each of at least one byte."""

@@ -592,7 +592,7 @@ def test_one_decoder_is_for_one_thread() -> None:
         (({}, {"a": 1}), {"encoding": 0}, "encoding is 0: expected a byte order, such as 273 (big) or 546 (little)"),
         (({}, {"a": 1}), {"ccsid": 1200}, WRONG_CCSID),
         (({}, {"a": 1}), {"name_value_ccsid": 819}, "name_value_ccsid is 819: expected 1208, 1200, 13488, 17584"),
-        (({}, {"a b": 1}), {}, "property 'a b' cannot be written: 'a b' is no name of an element"),
+        (({}, {"a b": 1}), {}, "property 'a b' cannot be written: 'a b' is not a valid element name"),
         (({}, {5: 1}), {}, "the name of a property is a string, found int"),
         (({}, {"x.y": 1, "x.y.z": 2}), {}, "property 'x.y.z' stands inside another"),
         (({}, {"x.y.z": 1, "x.y": 2}), {}, "property 'x.y' is given twice, or has others inside it"),

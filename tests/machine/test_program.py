@@ -283,7 +283,7 @@ def false_dialect() -> Dialect:
         ("slots", (Text("a"),), "slots of a program are exact str"),
         ("slots", collections.namedtuple("Names", "a")("a"), "found Names"),  # noqa: PYI024
         *(
-            ("constants", (1, wrong), "constant 1 is no constant of a program")
+            ("constants", (1, wrong), "constant 1 cannot be a constant of a program")
             for wrong in (
                 None,
                 2**63,
