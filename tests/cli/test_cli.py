@@ -19,6 +19,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from conftest import ROOT
 from printer import BANNER, TRAILER, amqsbcg_text
 
 import mqsel
@@ -33,7 +34,7 @@ from mqsel.machine import program
 from mqsel.spark import job as cluster
 from mqsel.values import TYPES, Float32, Int8, Int16, Int32
 
-DATA = Path(__file__).parents[1] / "bench" / "data"
+DATA = ROOT / "bench" / "data"
 SAMPLE = DATA / "messages.jsonl.gz"
 SELECTOR = "JMSType = 'car' AND color = 'blue' AND weight > 2500"
 SUMMARY = "4,000 messages, 20 selected, 133 unknown because of a missing property, 0 skipped"
