@@ -26,7 +26,7 @@ import mqsel
 from mqsel import cli
 from mqsel.errors import PropertyTypeError
 from mqsel.files.dumps import Piece
-from mqsel.files.framings import FORMATS, length_prefixed
+from mqsel.files.framings import FORMATS, length_prefixed, reading
 from mqsel.files.qload import qload_text
 from mqsel.files.scan import Ask, Tally, sift
 from mqsel.formats import jsonl, mq
@@ -904,6 +904,20 @@ def test_match_a_pipe(run, tmp_path):
     status, out, _ = run("match", "color = 'blue'", pipe)
     writer.join()
     assert (status, out) == (0, BLUE)
+
+
+def test_progress_of_what_has_no_place(tmp_path):
+    """How far a file was read is told, stdin among them; a pipe has no place, and is read without."""
+    told = []
+    file = written(tmp_path / "a", BLUE * 3000)
+    assert sum(1 for _ in reading(file, advance=told.append)[1]) == 3000
+    assert sum(told) > 0
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=(BLUE,))
+    writer.start()
+    assert sum(1 for _ in reading(pipe, advance=told.append)[1]) == 1
+    writer.join()
 
 
 def test_stdin_is_read_if_no_file_is_named():
