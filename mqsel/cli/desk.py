@@ -24,9 +24,7 @@ Advance = Callable[[int], None]  # takes how many more bytes were read
 
 
 def width_of(stream: TextIO) -> int | None:
-    """Give the columns of the terminal that shows a stream, or what COLUMNS says; None without either."""
-    with suppress(OSError, ValueError):
-        return int(os.environ.get("COLUMNS", "")) or None
+    """Give the columns of the terminal that shows a stream; None if none does: a log keeps its lines whole."""
     with suppress(OSError, ValueError):
         return os.get_terminal_size(stream.fileno()).columns or None
     return None

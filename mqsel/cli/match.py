@@ -9,6 +9,7 @@ import argparse
 import re
 import shlex
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from mqsel.cli.arguments import Commands, add_files, add_selector, command, files_of, limit, list_formats, types_of
@@ -73,6 +74,10 @@ def _match(arguments: argparse.Namespace) -> int:
         from mqsel.spark.job import sifted_on_spark  # noqa: PLC0415 (pyspark is optional, and slow to import)
 
         master = arguments.master or "local[*]"
+        if files and Path(files[0]).is_file():
+            with suppress(FileError):  # Spark reports it
+                kind, _, start = reading(files[0], wanted)
+                desk.begin(files[0], kind, start)
         with tasks() as advance:
             for number, name, kind, record in sifted_on_spark(
                 matcher, lambda: desk.ask, arguments.files or files, wanted, master, desk.fail, advance

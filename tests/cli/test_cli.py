@@ -45,9 +45,8 @@ BARE = b'{"weight": 1}\n'
 
 
 @pytest.fixture
-def run(capsysbinary, monkeypatch):
+def run(capsysbinary):
     """Run the command line here; give the exit code, stdout as bytes, stderr as text."""
-    monkeypatch.delenv("COLUMNS", raising=False)
 
     def call(*arguments):
         try:
@@ -1077,8 +1076,8 @@ def cells(text):
 def test_terminals(run, tmp_path, monkeypatch, columns):
     """On a terminal no line is wider than it, columns line up, and a caret stands under its word."""
     file = written(tmp_path / "a", WIDE.encode())
-    if columns is not None:
-        monkeypatch.setenv("COLUMNS", str(columns))
+    for module in (cli.desk, cli.check, cli.explain, cli.inspect):
+        monkeypatch.setattr(module, "width_of", lambda _: columns)
     monkeypatch.chdir(tmp_path)
     out = run("inspect", file.name)[1].decode()
     texts = [out]
@@ -1214,6 +1213,15 @@ def test_spark_reports_and_order(spark, tmp_path):
     assert f"mqsel: {plain}:1701: broken JSON" in done.stderr.decode()
     assert f"mqsel: {packed}:12: property 'n' is" in done.stderr.decode()
     assert b"6,000 messages, 5,992 selected, 2 unknown because of a missing property, 4 skipped" in done.stderr
+
+
+def test_spark_reads_nothing(spark, tmp_path):
+    """Spark, too: a file of which nothing can be read is exit code 2, and it is said what it looks like."""
+    file = written(tmp_path / "a.csv", b"color,weight\n", b"blue,5\n")
+    arguments = ["color = 'blue'", file]
+    same(process("match", *arguments), found := spark(*arguments))
+    assert found.returncode == 2
+    assert b"this looks like CSV" in found.stderr
 
 
 @pytest.mark.long
