@@ -182,7 +182,7 @@ def test_an_executor_with_another_mqsel(spark: Any, way: str) -> None:
     stream = spark.sparkContext.parallelize([{"color": "red"}] * 10, 2).mapPartitions(select)
     text = _failure(stream.collect)
     here = f"this is mqsel '{VERSION}' (program format {FORMAT_VERSION})"
-    told = [line for line in text.splitlines() if line.startswith("mqsel.errors.ProgramError: ")]
+    told = [line for line in {*text.splitlines()} if line.startswith("mqsel.errors.ProgramError: ")]  # 4.1: twice
 
     assert len(told) == 1
     assert f"written by mqsel '9.8.7' (program format {FORMAT_VERSION + 1})" in told[0]
