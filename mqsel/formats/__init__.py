@@ -19,19 +19,7 @@ from mqsel.formats.mqrfh2 import Note
 from mqsel.formats.records import SCHEMAS, inspect_record, reader
 from mqsel.names import JMS_DESCRIPTOR, spellings
 
-__all__ = [
-    "FORMATS",
-    "Format",
-    "FormatName",
-    "Inspection",
-    "Note",
-    "Row",
-    "Rows",
-    "decoder",
-    "first_note",
-    "inspect",
-    "properties",
-]
+__all__ = ["FORMATS", "Format", "Inspection", "Note", "Row", "Rows", "decoder", "first_note", "inspect", "properties"]
 
 
 # What a decoder gives: something the machine reads, or the answer itself where no selector need run.

@@ -195,8 +195,6 @@ cdef int column_load(Column *column, int64_t place, int64_t row, Slot *slot) exc
     """Read the value that a column has at a place; *row* is where the batch has it."""
     cdef int64_t at = column.offset + place
     cdef int kind = column.kind
-    cdef int8_t i8
-    cdef int16_t i16
     cdef int32_t i32
     cdef int64_t i64
     cdef float f32
@@ -219,12 +217,6 @@ cdef int column_load(Column *column, int64_t place, int64_t row, Slot *slot) exc
     elif kind == FLOAT32S:
         fetch(&f32, column.values, at)
         give_float(slot, FLOAT32, f32)
-    elif kind == INT16S:
-        fetch(&i16, column.values, at)
-        give_integer(slot, INT32, i16)
-    elif kind == INT8S:
-        fetch(&i8, column.values, at)
-        give_integer(slot, INT32, i8)
     elif kind == INDICES:
         i64 = integer_at(column.index, column.values, at)
         if not 0 <= i64 < column.inner.rows:
@@ -234,17 +226,17 @@ cdef int column_load(Column *column, int64_t place, int64_t row, Slot *slot) exc
         return column_load(column.inner, place, row, slot)
     elif kind == TEXT_VIEWS or kind == BINARY_VIEWS:
         return view_load(column, at, row, slot)
-    elif UINT8S <= kind <= UINT64S:
-        return unsigned_load(column, at, row, slot)
+    elif INT8S <= kind <= UINT64S:
+        return integer_load(column, at, row, slot)
     else:  # kind == NULLS
         slot.value.tag = NULL_VALUE
     return 0
 
 
-cdef int unsigned_load(Column *column, int64_t at, int64_t row, Slot *slot) except -1:
-    """Read an unsigned integer as the next wider type, as one of numpy is read."""
+cdef int integer_load(Column *column, int64_t at, int64_t row, Slot *slot) except -1:
+    """Read an integer of a rarer kind; an unsigned one as the next wider type, as one of numpy is read."""
     cdef int64_t number = integer_at(column.kind, column.values, at)
-    if number < 0:
+    if number < 0 and column.kind == UINT64S:
         raise wordings.integer_outside(<object> column.name, "int64", row)
     give_integer(slot, INT32 if column.kind < UINT32S else INT64, number)
     return 0
