@@ -8,6 +8,7 @@ records of connectors are read by the tables of `mqsel.formats.records`.
 from __future__ import annotations
 
 import difflib
+import logging
 import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -363,10 +364,14 @@ class PropertySources:
         if self._frame is None or not all(map(is_writable, steps)):
             return None
         sql = ".".join(map(identifier, steps))
+        logger = logging.getLogger("SQLQueryContextLogger")  # it would tell of the attempt at length
+        was_disabled, logger.disabled = logger.disabled, True
         try:
             schema = self._frame.select(F.expr(sql)).schema
         except AnalysisException:
             return None
+        finally:
+            logger.disabled = was_disabled
         found = self._field(_Found(schema, ""), steps[1])
         return None if found is None else found._replace(sql=sql)
 

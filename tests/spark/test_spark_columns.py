@@ -452,8 +452,8 @@ def test_what_selectors_and_rows_may_be(spark: Any) -> None:
             made_wrong()
 
 
-def test_aliases_of_a_join(spark: Any) -> None:
-    """Of two columns of one name the alias tells which; without it the error says so."""
+def test_aliases_of_a_join(spark: Any, capfd: pytest.CaptureFixture[str]) -> None:
+    """Of two columns of one name the alias tells which; without it the error says so, and nobody else says anything."""
     left = spark.createDataFrame([(1, "red", {"a": "x"})], "n int, color string, m map<string,string>").alias("l")
     right = spark.createDataFrame([(1, "blue", {"a": "y"})], "n int, color string, m map<string,string>").alias("r")
     both = left.join(right, left.n == right.n)
@@ -466,6 +466,7 @@ def test_aliases_of_a_join(spark: Any) -> None:
         column("color = 'red'", both)
     with pytest.raises(errors.ArgumentError, match=r"'c' is mapped to 'x.color': there is no such column"):
         column("c = 'red'", both, properties={"c": "x.color"})
+    assert capfd.readouterr().err == ""
 
 
 def test_doubled_backticks_are_one(spark: Any) -> None:

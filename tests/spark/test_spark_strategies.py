@@ -505,11 +505,17 @@ import os, sys
 os.environ.update(PYSPARK_PYTHON=sys.executable, PYSPARK_DRIVER_PYTHON=sys.executable, SPARK_LOCAL_IP="127.0.0.1")
 from pyspark.sql import SparkSession
 spark = SparkSession.builder.remote("local[2]").getOrCreate()
-from mqsel.spark import check_cluster, column, plan, profile
+from mqsel.spark import check_cluster, column, plan, profile, register
 rows = [(n, ("red", "blue", None)[n % 3], n % 50) for n in range(300)]
 frame = spark.createDataFrame(rows, "n long, color string, weight int")
 text = "color = 'red' AND weight * 2 > 40"
 print([frame.filter(column(text, frame, strategy=strategy)).count() for strategy in ("native", "arrow")])
+frame.createOrReplaceTempView("messages")
+for strategy in ("native", "arrow"):
+    register(spark, "selected", text, "color string, weight int", strategy=strategy)
+    print(spark.sql("SELECT * FROM messages WHERE selected(color, weight)").count())
+both = frame.alias("a").join(frame.alias("b"), "n")
+print(both.filter(column("c = 'red'", both, properties={"c": "b.color"})).count())
 print(type(frame).__module__, plan(text, frame).strategy, [part.true for part in profile(text, frame).parts])
 print(check_cluster(spark, tasks=2).is_ready)
 spark.stop()
@@ -518,7 +524,7 @@ spark.stop()
 
 @pytest.mark.cluster
 def test_spark_connect(tmp_path: Any) -> None:
-    """Column by both strategies, profile and check_cluster give the same through Spark Connect, in its own process."""
+    """Column by both strategies, register, profile and check_cluster do the same through Spark Connect."""
     pytest.importorskip("grpc", reason="Spark Connect needs grpcio")
     pytest.importorskip("grpc_status", reason="Spark Connect needs grpcio-status")
     done = subprocess.run(
@@ -527,8 +533,11 @@ def test_spark_connect(tmp_path: Any) -> None:
     rows = [(("red", "blue", None)[n % 3], n % 50) for n in range(300)]
     wanted = sum(color == "red" and weight * 2 > 40 for color, weight in rows)
 
-    assert done.stdout.splitlines()[-3:] == [
+    assert done.stdout.splitlines()[-6:] == [
         f"[{wanted}, {wanted}]",
+        f"{wanted}",
+        f"{wanted}",
+        "100",
         f"pyspark.sql.connect.dataframe native [{wanted}, 100, {sum(weight * 2 > 40 for _, weight in rows)}]",
         "True",
     ], done.stderr[-2000:]
