@@ -112,7 +112,7 @@ class DataSource(SparkDataSource):
         columns += [self._columns] if self._columns.strip() else []
         columns += [f"{identifier(name)} {_type_of(texts)}" for name, texts in named.items()]
         text = ", ".join(columns)
-        _refuse_twice([name.strip("`").replace("``", "`") for name in _NAMES.findall(text)])
+        _refuse_twice([name.strip("`").replace("``", "`") for name in _NAMES.findall(re.sub(r"\([^()]*\)", "", text))])
         return text
 
     def reader(self, schema: StructType) -> DataSourceReader:

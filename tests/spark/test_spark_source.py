@@ -222,6 +222,8 @@ def test_columns_of_other_types(tmp_path: Path) -> None:
             _read(file, schema)
     with pytest.raises(ArgumentError, match="two columns are called 'color'"):
         _read(file, "color string, color int")
+    columns = "a decimal(10, 2), b decimal(5, 2)"
+    assert columns in DataSource({"path": str(file), "selector": "", "columns": columns}).schema()
 
 
 @pytest.mark.parametrize("kind", ["json", "mq", "qload", "amqsbcg", "gzip"])
