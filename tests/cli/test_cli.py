@@ -31,7 +31,6 @@ from mqsel.files.qload import qload_text
 from mqsel.files.scan import Ask, Tally, sift
 from mqsel.formats import jsonl, mq
 from mqsel.machine import program
-from mqsel.spark import job as cluster
 from mqsel.values import TYPES, Float32, Int8, Int16, Int32
 
 DATA = ROOT / "bench" / "data"
@@ -372,9 +371,12 @@ def test_sifting_travels():
 
 def test_a_blank_line_is_counted():
     """Lines that Hadoop read are counted from the first, blank or not."""
-    complaint, tally = cluster._sifted(mqsel.compile("a = 1"), Ask(False, False, False, None), iter([b"", b"x"]))
+    pytest.importorskip("pyspark")
+    from mqsel.spark import job
+
+    complaint, tally = job._sifted(mqsel.compile("a = 1"), Ask(False, False, False, None), iter([b"", b"x"]))
     assert (complaint.line, tally.lines, tally.messages) == (2, 2, 1)
-    assert next(cluster._sifted(mqsel.compile("a = 1"), Ask(False, False, False, None), iter([]))) == Tally()
+    assert next(job._sifted(mqsel.compile("a = 1"), Ask(False, False, False, None), iter([]))) == Tally()
 
 
 # ---- check -------------------------------------------------------------------------------------------------------
@@ -1290,20 +1292,23 @@ def test_spark_reads_every_format(spark, tmp_path):
 @pytest.mark.parametrize("size", [1, 100, 5000])
 def test_parts_are_reported_like_their_file(run, tmp_path, monkeypatch, size):
     """Invariant: whatever the size of the parts, lines, complaints with their places, and counts are the file's."""
+    pytest.importorskip("pyspark")
+    from mqsel.spark import job
+
     lines = [json.dumps({"n": number, "color": "blue"}).encode() + b"\n" for number in range(300)]
     lines[10] = b'{"n": {"int8": 300}}\n'
     lines[170] = b"x\n"
     lines[299] = b'\n{"color": "red"}'
     files = [str(written(tmp_path / name, *lines)) for name in ("a", "b")]
-    monkeypatch.setattr(cluster, "parts", partial(cluster.parts, size=size))
+    monkeypatch.setattr(job, "parts", partial(job.parts, size=size))
 
     def in_parts(matcher, ask, files, wanted, master, fail, advance):  # noqa: ARG001 (as its model has them)
-        for number, name, kind, found in cluster._planned(files, wanted, fail):
+        for number, name, kind, found in job._planned(files, wanted, fail):
             for part in found:
-                yield from ((number, name, kind, record) for record in cluster._sifted(matcher, ask(), iter([part])))
+                yield from ((number, name, kind, record) for record in job._sifted(matcher, ask(), iter([part])))
 
     status, out, err = run("match", "n <> 5", *files)
-    monkeypatch.setattr(cluster, "sifted_on_spark", in_parts)
+    monkeypatch.setattr(job, "sifted_on_spark", in_parts)
     again = run("match", "--spark", "n <> 5", *files)
 
     assert (status, out) == again[:2]
