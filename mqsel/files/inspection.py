@@ -68,8 +68,13 @@ def _in_words(found: Inspection) -> Found:
     )
 
 
+# What pyarrow calls types, beside our own names; the types are those that a batch is read as (`mqsel.values.TYPES`).
 _ARROW = {
     "bool": "boolean",
+    "uint8": "int16",
+    "uint16": "int32",
+    "uint32": "int64",
+    "uint64": "int64",
     "float": "float32",
     "double": "float64",
     "large_string": "string",
@@ -106,6 +111,8 @@ def _read_column(name: str, kind: Any, value: Any, rows: list[Row], notes: list[
     elif isinstance(value, dict):
         for field in kind:
             _read_column(f"{name}.{field.name}", field.type, value[field.name], rows, notes)
+    elif found == "int64" and not -(1 << 63) <= value < 1 << 63:
+        notes.append((name, f"{value} is outside int64: no property can hold it"))
     elif found in TYPE_NAMES:
         rows.append(Row(name, found, value, "column", -1))
     else:

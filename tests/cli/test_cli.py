@@ -1028,6 +1028,8 @@ def test_inspect_parquet(run, tmp_path):
         "weight": pa.array([1, 2], pa.int32()),
         "token": [b"a", b"b"],
         "usr": [{"x": 0.5}, None],
+        "count": pa.array([3, 4], pa.uint16()),
+        "size": pa.array([1 << 63, 4], pa.uint64()),
         "at": pa.array([0, 1], pa.timestamp("us")),
     }
     pq.write_table(pa.table(columns), file)
@@ -1039,10 +1041,21 @@ def test_inspect_parquet(run, tmp_path):
         ("weight", "int32", 1),
         ("token", "bytes", "61"),
         ("usr.x", "float64", 0.5),
+        ("count", "int32", 3),
     ]
-    assert first["skipped"] == [{"what": "at", "why": "no property has the Arrow type timestamp[us]"}]
+    assert first["skipped"] == [
+        {"what": "size", "why": f"{1 << 63} is outside int64: no property can hold it"},
+        {"what": "at", "why": "no property has the Arrow type timestamp[us]"},
+    ]
     assert second["message"] == f"{file}:2"
-    assert [row["type"] for row in second["properties"]] == ["null", "int32", "bytes", "null"]
+    assert [row["type"] for row in second["properties"]] == [
+        "null",
+        "int32",
+        "bytes",
+        "null",
+        "int32",
+        "int64",
+    ]
     assert process("inspect", "--json", "--format", "parquet", input=file.read_bytes()).stdout.count(b"\n") == 2
 
 

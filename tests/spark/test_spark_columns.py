@@ -445,7 +445,7 @@ def test_what_selectors_and_rows_may_be(spark: Any) -> None:
     assert profile(matcher, frame).selector == matcher.selector
     for made_wrong, words in (
         (lambda: column(matcher, frame, dialect="TIBCO_EMS"), "the Matcher was compiled as mqsel.JMS"),
-        (lambda: column("a = 1", frame, dialect="db2"), "dialect is 'db2': expected IBM_MQ, "),
+        (lambda: column("a = 1", frame, dialect="db2"), "there is no dialect 'db2': choose IBM_MQ, "),
         (lambda: column("a = 1", "a integre"), "the schema 'a integre' cannot be read: "),
     ):
         with pytest.raises(errors.ArgumentError, match=words):
