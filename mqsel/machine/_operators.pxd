@@ -83,26 +83,21 @@ cdef inline int64_t wrap32(int64_t number) noexcept:
     return <int64_t> <int32_t> <uint32_t> <uint64_t> number
 
 
-cdef inline int64_t integer_operate(int64_t a, int64_t b, uint32_t op) noexcept:
-    """Add, subtract or multiply, wrapping."""
-    if op == ADD:
-        return <int64_t> (<uint64_t> a + <uint64_t> b)
-    if op == SUBTRACT:
-        return <int64_t> (<uint64_t> a - <uint64_t> b)
-    return <int64_t> (<uint64_t> a * <uint64_t> b)
-
-
-cdef inline double float_operate(double a, double b, uint32_t op) noexcept:
-    return a + b if op == ADD else a - b if op == SUBTRACT else a * b if op == MULTIPLY else a / b
-
-
 cdef inline int value_operate(Value *left, Value *right, uint32_t op, bint null_is_error) noexcept:
     """Compute ``left op right`` into left, the commonest pairs of types in line. Returns 0, or ERR."""
+    cdef double a, b
     if left.tag == INT64 and right.tag == INT64 and op != DIVIDE:
-        left.it.i = integer_operate(left.it.i, right.it.i, op)
+        if op == ADD:
+            left.it.i = <int64_t> (<uint64_t> left.it.i + <uint64_t> right.it.i)
+        elif op == SUBTRACT:
+            left.it.i = <int64_t> (<uint64_t> left.it.i - <uint64_t> right.it.i)
+        else:
+            left.it.i = <int64_t> (<uint64_t> left.it.i * <uint64_t> right.it.i)
         return 0
     if left.tag == FLOAT64 and (right.tag == INT64 or right.tag == FLOAT64):
-        left.it.d = float_operate(left.it.d, as_double(right), op)
+        a = left.it.d
+        b = as_double(right)
+        left.it.d = a + b if op == ADD else a - b if op == SUBTRACT else a * b if op == MULTIPLY else a / b
         return 0
     return value_arithmetic(left, right, op, null_is_error)
 
@@ -116,7 +111,7 @@ cdef inline int value_sign(Value *value, bint minus, bint null_is_error) noexcep
     elif minus and value.tag >= FLOAT32:
         value.it.d = -value.it.d
     elif minus:
-        value.it.i = integer_operate(0, value.it.i, SUBTRACT)
+        value.it.i = <int64_t> (0 - <uint64_t> value.it.i)
         if value.tag == INT32:
             value.it.i = wrap32(value.it.i)
     return 0

@@ -45,29 +45,48 @@ cdef int value_between_other(Value *operand, Value *low, Value *high, bint negat
 
 cdef int value_arithmetic(Value *left, Value *right, uint32_t op, bint null_is_error) noexcept:
     """Compute ``left op right`` into left, for all types. Returns 0, or ERR."""
-    cdef int tag = left.tag if left.tag > right.tag else right.tag
+    cdef int tag
     cdef int64_t i, j
-    if left.tag == NULL_VALUE or right.tag == NULL_VALUE:
+    cdef double a, b
+    cdef float f, g
+    if left.tag == INT64 and right.tag == INT64:
+        tag = INT64
+    elif left.tag == FLOAT64 and INT64 <= right.tag <= FLOAT64:
+        tag = FLOAT64
+    elif left.tag == NULL_VALUE or right.tag == NULL_VALUE:
+        if null_is_error:
+            return ERR
         left.tag = NULL_VALUE
-        return ERR if null_is_error else 0
-    if not is_number(left) or not is_number(right):
+        return 0
+    elif not is_number(left) or not is_number(right):
         left.tag = POISON
         return 0
-    if tag == FLOAT64:
-        left.it.d = float_operate(as_double(left), as_double(right), op)
-    elif tag == FLOAT32:
-        # A double has more than twice the digits of a float: rounding its result once more gives the float's.
-        left.it.d = <float> float_operate(as_float(left), as_float(right), op)
     else:
+        tag = left.tag if left.tag > right.tag else right.tag
+    if tag <= INT64:
         i = left.it.i
         j = right.it.i
-        if op != DIVIDE:
-            i = integer_operate(i, j, op)
+        if op == ADD:
+            i = <int64_t> (<uint64_t> i + <uint64_t> j)
+        elif op == SUBTRACT:
+            i = <int64_t> (<uint64_t> i - <uint64_t> j)
+        elif op == MULTIPLY:
+            i = <int64_t> (<uint64_t> i * <uint64_t> j)
         elif j == 0:
             return ERR
+        elif j == -1:
+            i = <int64_t> (0 - <uint64_t> i)
         else:
-            i = integer_operate(0, i, SUBTRACT) if j == -1 else i // j
+            i = i // j
         left.it.i = wrap32(i) if tag == INT32 else i
+    elif tag == FLOAT64:
+        a = as_double(left)
+        b = as_double(right)
+        left.it.d = a + b if op == ADD else a - b if op == SUBTRACT else a * b if op == MULTIPLY else a / b
+    else:
+        f = as_float(left)
+        g = as_float(right)
+        left.it.d = f + g if op == ADD else f - g if op == SUBTRACT else f * g if op == MULTIPLY else f / g
     left.tag = tag
     return 0
 
