@@ -33,11 +33,11 @@ def path_of(name: str) -> Path:
     except ImportError as error:
         raise package_missing(f"the address {name}", "universal_pathlib", "files") from error
     try:
-        path: Path = UPath(name)
-        path.fs  # type: ignore[attr-defined]  # noqa: B018 (now, rather than at the first call)
+        path: Any = UPath(name)  # reads like a Path, and is one or not by the version of the library
+        path.fs  # noqa: B018 (now, rather than at the first call)
     except Exception as error:
         raise file_trouble(name, str(error).partition("\n")[0]) from error
-    return path
+    return path  # type: ignore[no-any-return]
 
 
 @contextmanager
