@@ -795,17 +795,17 @@ RAW_LIES = [
 def test_columns_of_messages_that_lie(lies: dict[str, Any], found: str) -> None:
     """What a column of raw messages says of itself is checked before a byte is read."""
     with pytest.raises(PropertyTypeError, match=f"^column 'the message' is damaged, {found}"):
-        _messages.Messages(RawColumn(**lies))
+        _messages.MessageColumn(RawColumn(**lies))
 
 
 @pytest.mark.parametrize("offsets", [(0, 5, 4), (-1, 2, 4), (3, 2, 4), (0, 1 << 30, 4)])
 def test_offsets_of_messages_that_lie(offsets: tuple[int, ...]) -> None:
     """Offsets that lead out of the content are found where they are used."""
     decoder = mqsel.compile("a = 1").decoder("mq")
-    messages = _messages.Messages(RawColumn(offsets=struct.pack("3i", *offsets)))
+    messages = _messages.MessageColumn(RawColumn(offsets=struct.pack("3i", *offsets)))
     with pytest.raises(PropertyTypeError, match="its offsets do not rise"):
         _messages.values(decoder, messages)
-    empty = _messages.Messages(RawColumn(rows=0, offset=9, offsets=None, validity=b"", content=None))
+    empty = _messages.MessageColumn(RawColumn(rows=0, offset=9, offsets=None, validity=b"", content=None))
     assert (empty.rows, _messages.values(decoder, empty)) == (0, [[]])
 
 
@@ -813,7 +813,7 @@ def test_other_threads_get_their_turn() -> None:
     """A long batch gives the interpreter up to a thread that waits, columns and raw messages alike."""
     batch = pa.record_batch({"n": pa.array([7] * 1_000_000), "m": pa.array([None, 7] * 500_000)})
     matcher = mqsel.compile(" OR ".join(f"n * n * m = {number}" for number in range(1, 60)))
-    raw = _messages.Messages(pa.array([mq.encode({}, {"n": 1})] * 400_000))
+    raw = _messages.MessageColumn(pa.array([mq.encode({}, {"n": 1})] * 400_000))
     decoder = mqsel.compile("n = 5 AND m = 5").decoder("mq")
     works: list[Callable[[], Any]] = [
         lambda: _arrow.truths(matcher, batch),
