@@ -45,7 +45,7 @@ INSIDE = {
     "selection": "selectors providers message queues topics __init__",
     "files": "wordings opening dumps amqsbcg qload framings parquet parts scan inspection __init__",
     "spark": "wordings columns native job ship raw planning profiling source __init__",
-    "cli": "arguments desk match check explain inspect __init__",
+    "cli": "arguments report match check explain inspect __init__",
 }
 TOP = {
     name: level

@@ -13,7 +13,7 @@ import sys
 
 from mqsel.cli import check, explain, inspect, match
 from mqsel.cli.arguments import Help
-from mqsel.cli.desk import complain
+from mqsel.cli.report import complain
 from mqsel.errors import MqselError
 from mqsel.machine.program import BUILD
 

@@ -142,5 +142,5 @@ def add_files(made: argparse.ArgumentParser, formats: Iterable[str]) -> None:
         default=[],
         type=_declared,
         metavar="NAME=TYPE",
-        help="the type of a property, for records that lost it; a text that does not fit is NULL, and counted",
+        help="the type of a property, for records without types; a text that does not fit is NULL, and counted",
     )

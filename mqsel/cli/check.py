@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from mqsel.cli.arguments import Commands, add_dialect, command
-from mqsel.cli.desk import complain, folded, shown, width_of
+from mqsel.cli.report import complain, folded, shown, width_of
 from mqsel.errors import FileError, MqselError, SelectorError
 from mqsel.files.opening import opened
 from mqsel.files.scan import why

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from mqsel import formats
 from mqsel.cli.arguments import Commands, add_selector, command
-from mqsel.cli.desk import fitted, width_of
+from mqsel.cli.report import fitted, width_of
 from mqsel.errors import FileError, MqselError, PropertyTypeError, cut
 from mqsel.files.framings import STRUC_IDS
 from mqsel.files.opening import opened

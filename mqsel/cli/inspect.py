@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 
 from mqsel.cli.arguments import Commands, add_files, command, files_of, limit, list_formats, types_of
-from mqsel.cli.desk import complain, is_unread, place_of, shown, width_of
+from mqsel.cli.report import complain, is_unread, place_of, shown, width_of
 from mqsel.errors import FileError, MqselError
 from mqsel.files.dumps import Piece
 from mqsel.files.framings import FORMATS, each, reading

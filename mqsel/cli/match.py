@@ -1,6 +1,6 @@
 """``mqsel match``: print the messages of files that a selector selects.
 
-Both strategies, files read here and Spark, run the same generator `sift` and hand its records to the same desk.
+Both strategies, files read here and Spark, run the same generator `sift` and hand its records to the same report.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from mqsel.cli.arguments import Commands, add_files, add_selector, command, files_of, limit, list_formats, types_of
-from mqsel.cli.desk import Desk, progress, tasks
+from mqsel.cli.report import Report, progress, tasks
 from mqsel.errors import FileError, MqselError, shortened
 from mqsel.files.dumps import Piece
 from mqsel.files.framings import FORMATS, Source, reading
@@ -68,7 +68,7 @@ def _match(arguments: argparse.Namespace) -> int:
     ask = Ask(arguments.invert, arguments.count, raising, arguments.limit, wanted or "json", types_of(arguments))
     _check_order(arguments.selector, arguments.files)
     files = files_of(arguments)
-    desk = Desk(ask)
+    report = Report(ask)
     matcher = compile_selector(arguments.selector, dialect=arguments.dialect)
     if arguments.spark or arguments.master:
         from mqsel.spark.job import sifted_on_spark  # noqa: PLC0415 (pyspark is optional, and slow to import)
@@ -77,28 +77,28 @@ def _match(arguments: argparse.Namespace) -> int:
         if files and Path(files[0]).is_file():
             with suppress(FileError):  # Spark reports it
                 kind, _, start = reading(files[0], wanted)
-                desk.begin(files[0], kind, start)
+                report.begin(files[0], kind, start)
         with tasks() as advance:
             for number, name, kind, record in sifted_on_spark(
-                matcher, lambda: desk.ask, arguments.files or files, wanted, master, desk.fail, advance
+                matcher, lambda: report.ask, arguments.files or files, wanted, master, report.fail, advance
             ):
-                desk.take(number, name, kind, record)
-                if desk.is_finished:
+                report.take(number, name, kind, record)
+                if report.is_finished:
                     break
-        return desk.close()
+        return report.close()
     with progress(files, ask) as advance:
         for number, name in enumerate(files):
             try:
                 kind, source, start = reading(name, wanted, advance=advance)
             except FileError as error:
-                desk.fail(name, why(error))
+                report.fail(name, why(error))
                 continue
-            desk.begin(name, kind, start)
-            for record in _sifted(matcher, desk.ask._replace(format=kind), source, name):
-                desk.take(number, name, kind, record)
-            if desk.is_finished:
+            report.begin(name, kind, start)
+            for record in _sifted(matcher, report.ask._replace(format=kind), source, name):
+                report.take(number, name, kind, record)
+            if report.is_finished:
                 break
-    return desk.close()
+    return report.close()
 
 
 def _check_order(selector: str, names: list[str]) -> None:

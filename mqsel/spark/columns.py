@@ -1,6 +1,6 @@
 """From the name of a property to the Catalyst text that reads it, and its type.
 
-Owns what a `Layout` says, what a Spark type is as a property type, and how a text that lost its type gets it back.
+Owns what a `Layout` says, what a Spark type is as a property type, and how a text whose type was lost is read.
 Every text is exact under any setting of a session and cannot raise. Knows no selectors. Follows spark §3 and §5;
 records of connectors are read by the tables of `mqsel.formats.records`.
 """

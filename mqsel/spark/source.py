@@ -180,7 +180,7 @@ def _is_parquet() -> ArgumentError:
 
 
 def _misplaced_types(format_name: str) -> ArgumentError:
-    return ArgumentError(f"the option types is not for files of format {format_name}", hint="leave it away")
+    return ArgumentError(f"the option types is not for files of format {format_name}", hint="leave it out")
 
 
 def _refuse_twice(names: list[str]) -> None:

@@ -1091,7 +1091,7 @@ def cells(text):
 def test_terminals(run, tmp_path, monkeypatch, columns):
     """On a terminal no line is wider than it, columns line up, and a caret stands under its word."""
     file = written(tmp_path / "a", WIDE.encode())
-    for module in (cli.desk, cli.check, cli.explain, cli.inspect):
+    for module in (cli.report, cli.check, cli.explain, cli.inspect):
         monkeypatch.setattr(module, "width_of", lambda _: columns)
     monkeypatch.chdir(tmp_path)
     out = run("inspect", file.name)[1].decode()

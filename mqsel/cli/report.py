@@ -84,7 +84,7 @@ def is_unread(first: tuple[str, str, bytes] | None, messages: int, skipped: int)
     return unread
 
 
-class Desk:
+class Report:
     """Where the records of a run arrive, in order: lines to stdout, complaints to stderr, counts into one tally."""
 
     def __init__(self, ask: Ask) -> None:
