@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pickle
+import re
 import shutil
 import sys
 from collections.abc import Callable, Iterator
@@ -171,6 +172,11 @@ def shared(*parts: str) -> Path:
 def json_lines(path: Path) -> list[dict[str, Any]]:
     """Read a JSON Lines file."""
     return [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line]
+
+
+def shown(value: object) -> str:
+    """Name a test by a value, without its address: the processes of one run would have different ones."""
+    return re.sub(r" at 0x[0-9a-f]+", "", repr(value))
 
 
 @pytest.fixture(scope="session")

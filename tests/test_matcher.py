@@ -24,6 +24,7 @@ from typing import Any
 
 import pytest
 import strategies
+from conftest import shown
 
 import mqsel
 from mqsel import values
@@ -80,14 +81,14 @@ DIALECTS = [
 ]
 
 
-@pytest.mark.parametrize("text", [None, 5, b"a = 1", bytearray(b"a"), ["a"], object(), parse("a", JMS)], ids=repr)
+@pytest.mark.parametrize("text", [None, 5, b"a = 1", bytearray(b"a"), ["a"], object(), parse("a", JMS)], ids=shown)
 def test_a_selector_is_a_str(text: Any) -> None:
     """Anything else is an ArgumentError that names the type, also for things that cannot be hashed."""
     with pytest.raises(ArgumentError, match=type(text).__name__):
         mqsel.compile(text)
 
 
-@pytest.mark.parametrize("dialect", [None, 0, mqsel.Dialect, {"headers": "mqi"}, [JMS]], ids=repr)
+@pytest.mark.parametrize("dialect", [None, 0, mqsel.Dialect, {"headers": "mqi"}, [JMS]], ids=shown)
 def test_a_dialect_is_a_dialect(dialect: Any) -> None:
     """Or a name, but nothing else: the hint lists the presets."""
     with pytest.raises(ArgumentError) as caught:
@@ -96,7 +97,7 @@ def test_a_dialect_is_a_dialect(dialect: Any) -> None:
     assert all(name in str(caught.value.hint) for name in PRESETS)
 
 
-@pytest.mark.parametrize("schema", [5, "a", [5], [("a", "int9")], ["a", "a"], [("a", [])], object()], ids=repr)
+@pytest.mark.parametrize("schema", [5, "a", [5], [("a", "int9")], ["a", "a"], [("a", [])], object()], ids=shown)
 def test_a_schema_is_a_layout(schema: Any) -> None:
     """A schema that is none is an ArgumentError, a TypeError and a ValueError; more of them in test_schema.py."""
     with pytest.raises(ArgumentError) as caught:
@@ -200,8 +201,8 @@ def test_a_subscription_gets_the_same_matcher() -> None:
 # ---- what it tells of itself -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("schema", SCHEMAS, ids=repr)
-@pytest.mark.parametrize("dialect", DIALECTS, ids=repr)
+@pytest.mark.parametrize("schema", SCHEMAS, ids=shown)
+@pytest.mark.parametrize("dialect", DIALECTS, ids=shown)
 def test_repr_rebuilds_the_matcher(dialect: mqsel.Dialect, schema: Any) -> None:
     """Invariant: eval(repr(matcher)) == matcher, for every dialect and schema."""
     for text in SELECTORS:
@@ -430,7 +431,7 @@ def test_pickled_matchers_are_the_same(protocol: int) -> None:
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-@pytest.mark.parametrize("schema", SCHEMAS, ids=repr)
+@pytest.mark.parametrize("schema", SCHEMAS, ids=shown)
 def test_pickles_keep_schema_and_dialect(schema: Any, protocol: int) -> None:
     """Also a varied dialect, an empty schema and declared types."""
     for dialect, text in itertools.product(DIALECTS, SELECTORS):
@@ -576,7 +577,7 @@ def test_damaged_pickles_are_refused() -> None:
         (("a", "a"), (None, None)),
         (("a",), ("int9",)),
     ],
-    ids=repr,
+    ids=shown,
 )
 def test_a_damaged_schema_is_refused(schema: tuple[Any, ...]) -> None:
     """What stands beside the program is checked too, with an error of ours."""
@@ -832,7 +833,7 @@ class _Custom(Exception):  # noqa: N818 (any exception)
 
 @pytest.mark.parametrize("errors", ["raise", "skip"])
 @pytest.mark.parametrize(
-    "error", [_Custom(), KeyError("a"), KeyboardInterrupt(), PropertyTypeError("theirs", name="b")], ids=repr
+    "error", [_Custom(), KeyError("a"), KeyboardInterrupt(), PropertyTypeError("theirs", name="b")], ids=shown
 )
 def test_an_input_that_raises(error: BaseException, errors: str) -> None:
     """Earlier answers are delivered, the input's exception passes through as it is, and then the stream is over."""
@@ -880,7 +881,7 @@ def test_errors_raise_names_the_record_and_the_property() -> None:
     assert list(stream) == [], "after an error the stream is over, as a generator's is"
 
 
-@pytest.mark.parametrize("wrong", [None, 5, "a", b"a", ("a",), object()], ids=repr)
+@pytest.mark.parametrize("wrong", [None, 5, "a", b"a", ("a",), object()], ids=shown)
 @pytest.mark.parametrize("kind", [list, iter])
 def test_what_is_no_message_has_an_index_too(wrong: Any, kind: Any) -> None:
     """A record that is no message at all is reported, or counted, like one with a wrong value."""
@@ -915,14 +916,14 @@ def test_a_stream_of_nothing_but_errors() -> None:
     assert (stream.seen, stream.skipped) == (20_000, 20_000)
 
 
-@pytest.mark.parametrize("messages", [None, 5, object(), 1.5, len, dict, mqsel.Record(["a"], [1])], ids=repr)
+@pytest.mark.parametrize("messages", [None, 5, object(), 1.5, len, dict, mqsel.Record(["a"], [1])], ids=shown)
 def test_what_is_no_stream(messages: Any) -> None:
     """Something that cannot be iterated is an ArgumentError at once, not at the first answer."""
     with pytest.raises(ArgumentError, match="iterable"):
         mqsel.compile("a = 1").filter(messages)
 
 
-@pytest.mark.parametrize("errors", ["ignore", "", None, 0, True, ["raise"], "RAISE"], ids=repr)
+@pytest.mark.parametrize("errors", ["ignore", "", None, 0, True, ["raise"], "RAISE"], ids=shown)
 def test_what_errors_may_be(errors: Any) -> None:
     """It is "raise" or "skip"."""
     with pytest.raises(ArgumentError, match="'raise' or 'skip'"):

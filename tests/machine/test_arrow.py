@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 import strategies
-from conftest import ARROW_TYPES, fits_arrow
+from conftest import ARROW_TYPES, fits_arrow, shown
 
 import mqsel
 from mqsel import _messages
@@ -791,7 +791,7 @@ RAW_LIES = [
 ]
 
 
-@pytest.mark.parametrize(("lies", "found"), RAW_LIES, ids=str)
+@pytest.mark.parametrize(("lies", "found"), RAW_LIES, ids=shown)
 def test_columns_of_messages_that_lie(lies: dict[str, Any], found: str) -> None:
     """What a column of raw messages says of itself is checked before a byte is read."""
     with pytest.raises(PropertyTypeError, match=f"^column 'the message' is damaged, {found}"):

@@ -36,6 +36,7 @@ from typing import Any, NamedTuple
 import oracle
 import pytest
 import strategies
+from conftest import shown
 
 import mqsel
 from mqsel.errors import ArgumentError, MqselError, PropertyTypeError
@@ -425,7 +426,7 @@ def test_a_message_without_a_name() -> None:
         (1 << 63, "64 bits"),
         (Count(-(1 << 63) - 1), "64 bits"),
     ],
-    ids=repr,
+    ids=shown,
 )
 def test_an_integer_beyond_its_type(value: Any, kind: str) -> None:
     """A wrapper made around its check holds what its type cannot: refused by name, in every kind of message."""
@@ -756,7 +757,7 @@ def test_a_mapping_needs_no_schema_and_minds_none() -> None:
         (5,),
         [5],
     ],
-    ids=repr,
+    ids=shown,
 )
 @pytest.mark.parametrize("selector", ["x = 5", ""])
 def test_what_is_no_message(message: Any, selector: str) -> None:
@@ -769,7 +770,7 @@ def test_what_is_no_message(message: Any, selector: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "message", [None, "xy", b"xy", {"x", "y"}, range(2), iter((1, 2)), array("b", [1, 2])], ids=repr
+    "message", [None, "xy", b"xy", {"x", "y"}, range(2), iter((1, 2)), array("b", [1, 2])], ids=shown
 )
 def test_only_tuples_and_lists_are_sequences(message: Any) -> None:
     """A schema does not make a message of a string of the right length."""
@@ -1266,7 +1267,7 @@ def test_a_record_gives_its_names_as_a_mapping_does() -> None:
     assert mqsel.compile("b = 1 AND a IS NULL").matches(dict(record))
 
 
-@pytest.mark.parametrize("values", [(1,), [1, 2, 3], (), 5, "ab", b"ab", {1, 2}, iter((1, 2)), range(2)], ids=repr)
+@pytest.mark.parametrize("values", [(1,), [1, 2, 3], (), 5, "ab", b"ab", {1, 2}, iter((1, 2)), range(2)], ids=shown)
 def test_what_does_not_fill_a_record(values: Any) -> None:
     """Only a mapping, or a tuple or list of the right length."""
     with pytest.raises(PropertyTypeError):
@@ -1288,7 +1289,7 @@ def test_a_name_the_record_does_not_have() -> None:
             record[name] = 1
 
 
-@pytest.mark.parametrize("layout", ["a", 5, [("a", "int128")], ["a", "a"], [5]], ids=repr)
+@pytest.mark.parametrize("layout", ["a", 5, [("a", "int128")], ["a", "a"], [5]], ids=shown)
 def test_a_record_needs_a_schema(layout: Any) -> None:
     """A layout that is none is an ArgumentError."""
     with pytest.raises(ArgumentError):
