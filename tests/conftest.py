@@ -175,8 +175,8 @@ def json_lines(path: Path) -> list[dict[str, Any]]:
 
 
 def shown(value: object) -> str:
-    """Name a test by a value, without its address: the processes of one run would have different ones."""
-    return re.sub(r" at 0x[0-9a-f]+", "", repr(value))
+    """Name a test by a value, alike in all processes of a run: without addresses, and with sets in order."""
+    return re.sub(r" at 0x[0-9a-f]+", "", repr(sorted(value) if isinstance(value, set) else value))
 
 
 @pytest.fixture(scope="session")
