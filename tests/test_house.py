@@ -37,7 +37,7 @@ ROWS = [
     ("cli", "the command line"),
 ]
 INSIDE = {
-    "language": "dialect wordings operators pattern lexer nodes parser checker selector optimizer",
+    "language": "dialect wordings operators pattern sets lexer nodes parser checker selector optimizer formulas normal",
     "machine": "opcodes _opcodes wordings schema _values _verifier program compiler"
     " _image _operators _sources _vm _stream _arrow",
     "formats": "wordings mqmd jms mqrfh2 inspection jsonl records _tables _text _folders _mq mq __init__",

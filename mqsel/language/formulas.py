@@ -1,0 +1,264 @@
+"""Formulas of AND and OR over leaves, without negation: how they are joined and complemented.
+
+A leaf is a property, or arithmetic, and one exact set of typed values; its complement is a leaf, and so that of a
+formula is a formula. Formulas share their parts and may be as deep as a selector is long: a walk over one has a stack
+of its own and remembers parts by identity. Knows nothing of conditions, dialects or three values.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from mqsel.language.nodes import Arithmetic, Identifier, Literal, Node, children, walk
+from mqsel.language.sets import NOTHING, PROPERTY, RESULT, Values, outside, unite
+
+
+class Leaf(NamedTuple):
+    """True where the value of *subject* is one of *values*.
+
+    Attributes:
+        subject: an Identifier, whose name is a property; or a Sign or Arithmetic over such and over Literals. The
+            leaves of one normal form have one object for what is the same.
+        values: neither nothing nor all that the subject can be. Where the dialect makes ERR of arithmetic on NULL,
+            ``null`` is as ``error``: whoever computes the subject may take it for either.
+    """
+
+    subject: Node
+    values: Values
+
+
+class Outcome(enum.IntFlag):
+    """What comparing two values gives; just one holds, the last of those below that do.
+
+    LESS, EQUAL, GREATER and UNORDERED (one is NaN) are of two numbers after Java's binary promotion; SAME and DIFFERENT
+    of two strings, two booleans or two byte strings; MISMATCH of all others; NULL of a NULL beside anything; ERROR of
+    arithmetic that is ERR.
+    """
+
+    LESS = 1
+    EQUAL = 2
+    GREATER = 4
+    UNORDERED = 8
+    SAME = 16
+    DIFFERENT = 32
+    MISMATCH = 64
+    NULL = 128
+    ERROR = 256
+
+
+ORDERED = Outcome.LESS | Outcome.EQUAL | Outcome.GREATER | Outcome.UNORDERED
+COMPARABLE = ORDERED | Outcome.SAME | Outcome.DIFFERENT
+_OF_PROPERTIES = COMPARABLE | Outcome.MISMATCH | Outcome.NULL
+_OF_ARITHMETIC = ORDERED | Outcome.MISMATCH | Outcome.NULL | Outcome.ERROR
+
+
+class Relation(NamedTuple):
+    """True where comparing two operands, neither of which is a constant, has one of some outcomes.
+
+    Attributes:
+        left: as the subject of a `Leaf`.
+        right: likewise.
+        outcomes: some and not all of those that these operands can have. Whoever computes an operand may take a NULL in
+            arithmetic for NULL or for ERROR in any dialect: what depends on it stands in a leaf beside the relation.
+    """
+
+    left: Node
+    right: Node
+    outcomes: Outcome
+
+
+class All(NamedTuple):
+    """True where all *parts* are, none of which is an All; without parts, always. Equal to itself alone."""
+
+    parts: tuple[Formula, ...]
+
+
+class Any(NamedTuple):
+    """True where one of *parts* is, none of which is an Any; without parts, never. Equal to itself alone."""
+
+    parts: tuple[Formula, ...]
+
+
+Formula = Leaf | Relation | All | Any
+
+
+def _repr(self: All | Any) -> str:
+    return f"<{type(self).__name__} of {len(self.parts)}>"
+
+
+# A tuple compares and hashes its parts, which here are shared, and deeper than the stack.
+for _class in (All, Any):
+    _class.__eq__ = object.__eq__  # type: ignore[method-assign]
+    _class.__ne__ = object.__ne__  # type: ignore[method-assign]
+    _class.__hash__ = object.__hash__  # type: ignore[method-assign]
+    _class.__repr__ = _repr  # type: ignore[assignment]
+
+ALWAYS: Formula = All(())
+NEVER: Formula = Any(())
+
+_Connective = type[All] | type[Any]
+
+
+def whole_of(subject: Node) -> Values:
+    """Give all that a subject can be."""
+    return PROPERTY if type(subject) is Identifier else RESULT
+
+
+def outcomes_of(left: Node, right: Node) -> Outcome:
+    """Give all that comparing two operands can give."""
+    return _OF_PROPERTIES if type(left) is type(right) is Identifier else _OF_ARITHMETIC
+
+
+def divides(subject: Node) -> bool:
+    """Tell whether a division in *subject* may be one of integers by zero."""
+    doubles: set[int] = set()  # nodes that are a double if they are a number
+    for node in walk(subject):
+        below = children(node)
+        if type(node) is Literal and node.kind == "approximate":
+            doubles.add(id(node))
+        elif isinstance(node, Arithmetic):
+            is_double = id(below[0]) in doubles
+            for operator, operand in zip(node.operators, below[1:], strict=True):
+                is_double = is_double or id(operand) in doubles
+                is_safe = type(operand) is Literal and operand.value != 0
+                if operator == "/" and not is_double and not is_safe:
+                    return True
+            if is_double:
+                doubles.add(id(node))
+        elif below and id(below[0]) in doubles:
+            doubles.add(id(node))
+    return False
+
+
+def leaf(subject: Node, values: Values) -> Formula:
+    """Make a leaf; ERR of arithmetic that never is counts for nothing."""
+    whole = whole_of(subject)
+    if values == NOTHING:
+        return NEVER
+    if values == whole:
+        return ALWAYS
+    if whole is RESULT and not divides(subject):
+        if values == NOTHING._replace(error=True):
+            return NEVER
+        if values == RESULT._replace(error=False):
+            return ALWAYS
+    return Leaf(subject, values)
+
+
+def any_of(parts: Iterable[Formula]) -> Formula:
+    """Join by OR."""
+    return _flat(Any, parts)
+
+
+def all_of(parts: Iterable[Formula]) -> Formula:
+    """Join by AND."""
+    return _flat(All, parts)
+
+
+def _flat(connective: _Connective, parts: Iterable[Formula]) -> Formula:
+    """Join formulas, with one leaf for each subject where its set can be written; parts stay in order."""
+    neutral, decisive = (ALWAYS, NEVER) if connective is All else (NEVER, ALWAYS)
+    # What is said of one subject, or of two, or by one object, stands where it is said first.
+    groups: dict[tuple[object, ...], list[Formula]] = {}
+    for part in parts:
+        for one in part.parts if type(part) is connective else (part,):
+            if type(one) is Leaf:
+                groups.setdefault((id(one.subject),), []).append(one)
+            elif type(one) is Relation:
+                groups.setdefault((id(one.left), id(one.right)), []).append(one)
+            elif one is decisive:
+                return one
+            else:
+                groups.setdefault((id(one), None), [one])
+    joined: list[Formula] = []
+    for group in groups.values():
+        for one in group if len(group) == 1 else _merged(connective, group):
+            if one is decisive:
+                return one
+            if one is not neutral:
+                joined.append(one)
+    return neutral if not joined else joined[0] if len(joined) == 1 else connective(tuple(joined))
+
+
+def _merged(connective: _Connective, group: Sequence[Formula]) -> list[Formula]:
+    """Join what is said of the same."""
+    first = group[0]
+    if isinstance(first, Relation):
+        outcomes = first.outcomes
+        for one in group[1:]:
+            assert isinstance(one, Relation)
+            outcomes = outcomes & one.outcomes if connective is All else outcomes | one.outcomes
+        if outcomes == outcomes_of(first.left, first.right):
+            return [ALWAYS]
+        return [first._replace(outcomes=outcomes) if outcomes else NEVER]
+    assert isinstance(first, Leaf)
+    sets = [one.values for one in group if isinstance(one, Leaf)]
+    if connective is Any:
+        return [leaf(first.subject, values) for values in unite(sets)]
+    whole = whole_of(first.subject)
+    return [leaf(first.subject, outside(values, whole)) for values in unite([outside(one, whole) for one in sets])]
+
+
+Memory = dict[int, tuple[Formula, Formula]]  # by identity: a formula, which it keeps alive, and its complement
+
+
+def complement(formula: Formula) -> Formula:
+    """Give the formula that is true where *formula* is not."""
+    return complement_in(formula, {})
+
+
+def complement_in(formula: Formula, memory: Memory) -> Formula:
+    """Give the complement of *formula*, remembering what is complemented on the way."""
+    stack = [formula]
+    while stack:
+        one = stack[-1]
+        if id(one) in memory:
+            stack.pop()
+            continue
+        made: Formula
+        if isinstance(one, Leaf):
+            made = Leaf(one.subject, outside(one.values, whole_of(one.subject)))
+        elif one is ALWAYS or one is NEVER:
+            made = NEVER if one is ALWAYS else ALWAYS
+        elif isinstance(one, Relation):
+            made = one._replace(outcomes=outcomes_of(one.left, one.right) ^ one.outcomes)
+        else:
+            waiting = [part for part in one.parts if id(part) not in memory]
+            if waiting:
+                stack += waiting
+                continue
+            dual = Any if isinstance(one, All) else All
+            made = dual(tuple([memory[id(part)][1] for part in one.parts]))
+        memory[id(one)] = one, made
+        memory[id(made)] = made, one
+    return memory[id(formula)][1]
+
+
+def ladder(rungs: Iterable[tuple[Formula, Formula]]) -> Formula:
+    """Join rungs ``(a, g), (b, h), (c, i)`` to ``a ∨ g ∧ (b ∨ h ∧ c)``.
+
+    What is an operand further out need not be said again: ``a ∨ g ∧ (a ∨ b)`` is ``a ∨ g ∧ b``, and so for AND.
+    """
+    levels: list[tuple[_Connective, list[Formula]]] = []
+    said: set[tuple[type, int, Values]] = set()
+    for operand, guard in rungs:
+        pairs: tuple[tuple[_Connective, Formula], ...] = ((Any, operand), (All, guard))
+        for connective, formula in pairs:
+            parts = formula.parts if type(formula) is connective else (formula,)
+            fresh = [
+                one for one in parts if type(one) is not Leaf or (connective, id(one.subject), one.values) not in said
+            ]
+            said.update([(connective, id(one.subject), one.values) for one in fresh if type(one) is Leaf])
+            if fresh:
+                if not levels or levels[-1][0] is not connective:
+                    levels.append((connective, []))
+                levels[-1][1].extend(fresh)
+    if levels and levels[-1][0] is All:
+        levels.pop()  # guards of nothing
+    made = NEVER
+    while levels:
+        connective, formulas = levels.pop()
+        made = _flat(connective, [*formulas, made])
+    return made

@@ -1,0 +1,448 @@
+"""The negation-free normal form: what a selector means in two values.
+
+The one place that says so: nothing downstream knows a dialect, three values, or what a type mismatch is. TRUE, FALSE
+and ERR of a selector are a `Formula` each, and UNKNOWN is what is none of the three. With T, F and E of the operands,
+and guards only where an operand can be ERR:
+
+==========  ====================  ====================  ====================
+..          TRUE                  FALSE                 ERR
+==========  ====================  ====================  ====================
+a AND b     T(a) ∧ T(b)           F(a) ∨ ¬E(a) ∧ F(b)   E(a) ∨ ¬F(a) ∧ E(b)
+a OR b      T(a) ∨ ¬E(a) ∧ T(b)   F(a) ∧ F(b)           E(a) ∨ ¬T(a) ∧ E(b)
+NOT a       F(a)                  T(a)                  E(a)
+==========  ====================  ====================  ====================
+
+Linear in the length of the selector, apart from sorting. Follows language §1 and §5.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from mqsel.language.checker import Value, apply, literal_value
+from mqsel.language.formulas import (
+    ALWAYS,
+    COMPARABLE,
+    NEVER,
+    ORDERED,
+    All,
+    Any,
+    Formula,
+    Leaf,
+    Memory,
+    Outcome,
+    Relation,
+    all_of,
+    any_of,
+    complement,
+    complement_in,
+    divides,
+    ladder,
+    leaf,
+    outcomes_of,
+    whole_of,
+)
+from mqsel.language.nodes import (
+    And,
+    Arithmetic,
+    Between,
+    Comparison,
+    Identifier,
+    In,
+    IsNull,
+    Like,
+    Literal,
+    Node,
+    Not,
+    Or,
+    Sign,
+    children,
+    unparse,
+    walk,
+)
+from mqsel.language.operators import BOUNDS, OPERATORS
+from mqsel.language.pattern import segments, shape
+from mqsel.language.selector import Selector
+from mqsel.language.sets import (
+    NOTHING,
+    NUMBERS,
+    PROPERTY,
+    RESULT,
+    Floats,
+    Pattern,
+    Texts,
+    Values,
+    numbers,
+    outside,
+    unite,
+)
+from mqsel.values import Truth, compare
+
+__all__ = [
+    "ALWAYS",
+    "NEVER",
+    "All",
+    "Any",
+    "Floats",
+    "Formula",
+    "Leaf",
+    "Normal",
+    "Outcome",
+    "Pattern",
+    "Relation",
+    "Texts",
+    "Values",
+    "complement",
+    "normal",
+]
+
+
+class Normal(NamedTuple):
+    """Where a selector is TRUE, FALSE and ERR; no message is in two of them."""
+
+    true: Formula
+    false: Formula
+    error: Formula
+
+    @property
+    def unknown(self) -> Formula:
+        """Where it is none of these."""
+        memory: Memory = {}
+        return all_of([complement_in(part, memory) for part in self])
+
+
+def normal(selector: Selector) -> Normal:
+    """Give the normal form of *selector*, a part of one perhaps, by the choices of its dialect.
+
+    Where the identifier to match is that of any message, it is TRUE of all.
+    """
+    if selector.match_option is not None and selector.match_option.matches_any:
+        return _CONSTANTS[Truth.TRUE]
+    return _Builder(selector).condition(selector.node)
+
+
+# ---- conditions ------------------------------------------------------------------------------------------------------
+
+_CONSTANTS = {
+    Truth.TRUE: Normal(ALWAYS, NEVER, NEVER),
+    Truth.FALSE: Normal(NEVER, ALWAYS, NEVER),
+    Truth.UNKNOWN: Normal(NEVER, NEVER, NEVER),
+    Truth.ERR: Normal(NEVER, NEVER, ALWAYS),
+}
+
+_TRUE = NOTHING._replace(booleans=(False, True))
+_FALSE = NOTHING._replace(booleans=(True, False))
+_NULL = NOTHING._replace(null=True)
+_STRINGS = NOTHING._replace(strings=PROPERTY.strings)
+# What each kind of constant compares with.
+_COMPARABLE = {
+    "exact": NUMBERS,
+    "approximate": NUMBERS,
+    "string": _STRINGS,
+    "boolean": NOTHING._replace(booleans=(True, True)),
+    "bytes": NOTHING._replace(bytes=PROPERTY.bytes),
+}
+_NO_BOOLEAN = outside(_COMPARABLE["boolean"]._replace(null=True), PROPERTY)
+_NO_NUMBER_OR_NULL = outside(NUMBERS, PROPERTY)
+
+# The outcomes that make a comparison TRUE.
+_HOLDS = {
+    "=": Outcome.EQUAL | Outcome.SAME,
+    "<>": Outcome.LESS | Outcome.GREATER | Outcome.UNORDERED | Outcome.DIFFERENT,
+    "<": Outcome.LESS,
+    "<=": Outcome.LESS | Outcome.EQUAL,
+    ">": Outcome.GREATER,
+    ">=": Outcome.GREATER | Outcome.EQUAL,
+}
+_NUMBERS_THAT = {
+    sign: {
+        "less": Outcome.LESS in holds,
+        "equal": Outcome.EQUAL in holds,
+        "greater": Outcome.GREATER in holds,
+        "unordered": Outcome.UNORDERED in holds,
+    }
+    for sign, holds in _HOLDS.items()
+}
+
+_CONDITIONS = frozenset((And, Or, Not, Comparison, Between, In, Like, IsNull))
+
+# An operand: a constant, what is read from a message, a condition, or None where computing it is ERR.
+_Operand = Node | Normal | None
+
+
+def _flipped(made: Normal) -> Normal:
+    """NOT."""
+    return Normal(made.false, made.true, made.error)
+
+
+def _operands(chain: And | Or) -> list[tuple[Node, bool]]:
+    """List the operands of a chain and of the chains in it that are of its kind, once NOT is pushed inwards.
+
+    Returns: (operand, whether it is negated), in order.
+    """
+    is_and = type(chain) is And
+    found: list[tuple[Node, bool]] = []
+    stack = [(one, False) for one in reversed(chain.operands)]
+    while stack:
+        node, negative = stack.pop()
+        if isinstance(node, Not):
+            stack.append((node.operand, not negative))
+        elif isinstance(node, (And, Or)) and ((type(node) is And) != negative) == is_and:
+            stack += [(one, negative) for one in reversed(node.operands)]
+        else:
+            found.append((node, negative))
+    return found
+
+
+def _literal(number: Value) -> Literal:
+    return Literal("exact" if isinstance(number, int) else "approximate", number)
+
+
+class _Builder:
+    """Writes the conditions of one selector as formulas.
+
+    Attributes:
+        subjects: subjects by what they read: one object for equal trees.
+        memory: complements.
+    """
+
+    def __init__(self, selector: Selector) -> None:
+        self.names = selector.names
+        self.dialect = selector.dialect
+        self.null_is_error = selector.dialect.null_arithmetic == "selector"
+        self.subjects: dict[str, Node] = {}
+        self.memory: Memory = {}
+
+    def condition(self, root: Node) -> Normal:
+        order: list[tuple[Node, list[tuple[Node, bool]]]] = []
+        stack = [root]
+        while stack:
+            node = stack.pop()
+            below: list[tuple[Node, bool]] = []
+            if isinstance(node, (And, Or)):
+                below = _operands(node)
+            elif isinstance(node, Not):
+                below = [(node.operand, True)]
+            elif isinstance(node, Comparison):
+                below = [(side, False) for side in (node.left, node.right) if type(side) in _CONDITIONS]
+            order.append((node, below))
+            stack += [one for one, _ in below]
+        made: dict[int, Normal] = {}
+        for node, below in reversed(order):
+            inner = [_flipped(made[id(one)]) if negative else made[id(one)] for one, negative in below]
+            made[id(node)] = self.predicate(node, inner)
+        return made[id(root)]
+
+    def predicate(self, node: Node, inner: list[Normal]) -> Normal:
+        """Write *node*, from what became of the conditions that it is made of."""
+        match node:
+            case And():
+                return self.conjunction(inner)
+            case Or():
+                return self.disjunction(inner)
+            case Not():
+                return inner[0]
+            case Literal():
+                return _CONSTANTS[Truth(int(bool(node.value)))]
+            case Identifier():
+                return self.constant("=", self.read(node.name), Literal("boolean", value=True))
+            case Comparison(operator, left, right):
+                sides = iter(inner)
+                left_, right_ = [
+                    next(sides) if type(side) in _CONDITIONS else self.operand(side) for side in (left, right)
+                ]
+                return self.comparison(operator, left_, right_)
+            case Between():
+                return self.between(node)
+            case In(negated, identifier, choices):
+                found = _STRINGS._replace(strings=Texts(frozenset(choices), frozenset(), negated))
+                return self.test(self.read(identifier.name), found, _STRINGS)
+            case Like(negated, identifier, pattern, escape):
+                parts = segments(pattern, escape)
+                like, text = shape(parts)
+                texts = PROPERTY.strings._replace(negated=not negated)
+                if like == "exact":
+                    texts = Texts(frozenset((text,)), frozenset(), negated)
+                elif like != "prefix" or text:
+                    texts = Texts(frozenset(), frozenset((tuple(map(tuple, parts)),)), negated)
+                return self.test(self.read(identifier.name), NOTHING._replace(strings=texts), _STRINGS)
+            case IsNull(negated, identifier):
+                null = Leaf(self.read(identifier.name), _NULL)
+                made = Normal(null, self.outside(null), NEVER)
+                return _flipped(made) if negated else made
+        raise AssertionError(node)
+
+    def outside(self, formula: Formula) -> Formula:
+        return complement_in(formula, self.memory)
+
+    def conjunction(self, operands: list[Normal]) -> Normal:
+        """AND: the first operand that is FALSE or ERR decides."""
+        last = max((place for place, one in enumerate(operands) if one.error is not NEVER), default=-1)
+        return Normal(
+            all_of(one.true for one in operands),
+            ladder((one.false, self.outside(one.error)) for one in operands),
+            ladder((one.error, self.outside(one.false)) for one in operands[: last + 1]),
+        )
+
+    def disjunction(self, operands: list[Normal]) -> Normal:
+        """OR is the AND of negations, negated."""
+        return _flipped(self.conjunction([_flipped(one) for one in operands]))
+
+    # ---- tests -------------------------------------------------------------------------------------------------------
+
+    def test(self, subject: Node, found: Values, comparable: Values) -> Normal:
+        """Write a test that is TRUE of *found*, FALSE of the other *comparable*, UNKNOWN of NULL, else a mismatch."""
+        whole = whole_of(subject)
+        rest = outside(unite([found, outside(comparable, whole)])[0], whole)
+        mismatch = outside(comparable._replace(null=True, error=whole is RESULT), whole)
+        if self.dialect.type_mismatch == "operation":
+            rest = unite([rest, mismatch])[0]
+        is_error = self.dialect.type_mismatch == "selector"
+        if whole is RESULT:
+            error = self.fault(subject, is_poison_too=is_error)
+        else:
+            error = leaf(subject, mismatch) if is_error else NEVER
+        return Normal(leaf(subject, found), leaf(subject, rest), error)
+
+    def fault(self, subject: Node, *, is_poison_too: bool = False) -> Formula:
+        """Tell where computing *subject* is ERR, by its properties alone if they suffice, which are cheaper to read."""
+        if type(subject) is Identifier:
+            return NEVER
+        may_divide = divides(subject)
+        if self.null_is_error and not may_divide:
+            lanes = _NO_NUMBER_OR_NULL if is_poison_too else _NULL
+            return any_of(Leaf(node, lanes) for node in walk(subject) if type(node) is Identifier)
+        return leaf(subject, NOTHING._replace(null=self.null_is_error, error=may_divide, poison=is_poison_too))
+
+    def null(self, subject: Node) -> Formula:
+        """Tell where *subject* is NULL, and so not ERR."""
+        if type(subject) is Identifier:
+            return Leaf(subject, _NULL)
+        if self.null_is_error:
+            return NEVER
+        if divides(subject):
+            return Leaf(subject, _NULL)
+        return any_of(Leaf(node, _NULL) for node in walk(subject) if type(node) is Identifier)
+
+    # ---- comparisons -------------------------------------------------------------------------------------------------
+
+    def comparison(self, operator: str, left: _Operand, right: _Operand) -> Normal:
+        if left is None or right is None:
+            return _CONSTANTS[Truth.ERR]
+        if isinstance(left, Literal) or (isinstance(right, Normal) and not isinstance(left, Normal)):
+            operator, left, right = OPERATORS[operator].mirrored, right, left
+        if isinstance(left, Normal):
+            return self.beside(operator, left, right)
+        assert not isinstance(right, Normal)
+        if not isinstance(right, Literal):
+            return self.relation(operator, left, right)
+        if isinstance(left, Literal):
+            return _CONSTANTS[compare(operator, literal_value(left), literal_value(right))]
+        return self.constant(operator, left, right)
+
+    def constant(self, operator: str, subject: Node, literal: Literal) -> Normal:
+        """Compare with a constant."""
+        comparable = _COMPARABLE[literal.kind]
+        match literal.value:
+            case bool(truth):
+                found = _TRUE if truth is (operator == "=") else _FALSE
+            case int(number) | float(number):
+                found = numbers(number, **_NUMBERS_THAT[operator])
+            case str(text):
+                found = _STRINGS._replace(strings=Texts(frozenset((text,)), frozenset(), operator == "<>"))
+            case bytes(text):
+                found = NOTHING._replace(bytes=Texts(frozenset((text,)), frozenset(), operator == "<>"))
+        return self.test(subject, found, comparable)
+
+    def relation(self, operator: str, left: Node, right: Node) -> Normal:
+        """Compare two operands of a message."""
+        possible = outcomes_of(left, right)
+        comparable = possible & (COMPARABLE if operator in ("=", "<>") else ORDERED)
+        holds = possible & _HOLDS[operator]
+        fails = comparable ^ holds
+        mismatch = possible & (COMPARABLE | Outcome.MISMATCH) ^ comparable
+        error = [self.fault(left), self.fault(right)]
+        if self.dialect.type_mismatch == "operation":
+            fails |= mismatch
+        elif self.dialect.type_mismatch == "selector":
+            error.append(Relation(left, right, mismatch))
+        return Normal(Relation(left, right, holds), Relation(left, right, fails), any_of(error))
+
+    def beside(self, operator: str, left: Normal, right: Node | Normal) -> Normal:
+        """Compare a condition, as the boolean that it is, with another, or with a property that may be none."""
+        mismatch = NEVER
+        if isinstance(right, Literal):
+            right = self.predicate(right, [])
+        if not isinstance(right, Normal):
+            mismatch = all_of([any_of([left.true, left.false]), Leaf(right, _NO_BOOLEAN)])
+            right = Normal(Leaf(right, _TRUE), Leaf(right, _FALSE), NEVER)
+        same = any_of([all_of([left.true, right.true]), all_of([left.false, right.false])])
+        differ = any_of([all_of([left.true, right.false]), all_of([left.false, right.true])])
+        true, false, error = same, differ, any_of([left.error, right.error])
+        if operator == "<>":
+            true, false = differ, same
+        if self.dialect.type_mismatch == "operation":
+            false = any_of([false, mismatch])
+        elif self.dialect.type_mismatch == "selector":
+            error = any_of([error, mismatch])
+        return Normal(true, false, error)
+
+    def between(self, node: Between) -> Normal:
+        operand, low, high = [self.operand(one) for one in (node.operand, node.low, node.high)]
+        signs = BOUNDS[node.negated]
+        tests = [self.comparison(sign, operand, bound) for sign, bound in zip(signs, (low, high), strict=True)]
+        made = self.disjunction(tests) if node.negated else self.conjunction(tests)
+        if self.dialect.between_null == "expand":
+            return made
+        # All three are computed, and looked at for NULL, before any two of them are compared.
+        if None in (operand, low, high):
+            return _CONSTANTS[Truth.ERR]
+        subjects = [one for one in (operand, low, high) if one is not None and type(one) is not Literal]
+        fault = any_of([self.fault(one) for one in subjects])
+        null = any_of([self.null(one) for one in subjects])
+        sound, present = self.outside(fault), self.outside(null)
+        error = any_of([fault, all_of([present, made.error])])
+        if node.negated:
+            return Normal(all_of([sound, any_of([null, made.true])]), made.false, error)
+        return Normal(made.true, all_of([sound, any_of([null, made.false])]), error)
+
+    # ---- operands ----------------------------------------------------------------------------------------------------
+
+    def read(self, name: str) -> Node:
+        """Give the subject that is a property."""
+        found = self.names[name]
+        if found not in self.subjects:
+            self.subjects[found] = Identifier(found)
+        return self.subjects[found]
+
+    def operand(self, root: Node) -> Node | None:
+        """Compute what is constant in an operand; None where it is ERR whatever a message has."""
+        if type(root) is Literal:
+            return root
+        if type(root) is Identifier:
+            return self.read(root.name)
+        made: dict[int, Node] = {}
+        constants: dict[int, Value] = {}
+        for node in walk(root):
+            below = children(node)
+            if type(node) is Identifier:
+                made[id(node)] = self.read(node.name)
+                continue
+            if type(node) is Literal:
+                constants[id(node)] = literal_value(node)
+            elif all(id(one) in constants for one in below):
+                value = apply(node, [constants[id(one)] for one in below], self.dialect)
+                if isinstance(value, Truth):
+                    return None
+                constants[id(node)] = value
+            constant = constants.get(id(node))
+            if isinstance(constant, (int, float)) and math.isfinite(constant):  # else it has no literal
+                made[id(node)] = _literal(constant)
+            elif isinstance(node, Arithmetic):
+                made[id(node)] = node._replace(operands=tuple([made[id(one)] for one in below]))
+            elif isinstance(node, Sign):
+                made[id(node)] = node._replace(operand=made[id(node.operand)])
+        if id(root) in constants:
+            return _literal(constants[id(root)])
+        return self.subjects.setdefault(unparse(made[id(root)]), made[id(root)])

@@ -1,0 +1,330 @@
+"""Exact sets of typed values: what a leaf of the normal form holds, and their unions and complements.
+
+A set has a field for each lane, so that no value is ever converted: an INT64 is compared with a double by the interval
+of INT64 whose doubles compare so. Knows no text, tree or dialect. Follows language §5, Comparison.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
+from typing import NamedTuple
+
+from mqsel.values import Float32
+
+Pattern = tuple[tuple[str | None, ...], ...]  # the segments of `mqsel.language.pattern`
+
+Intervals = tuple[tuple[float, float], ...]
+Integers = tuple[tuple[int, int], ...]
+
+
+class Floats(NamedTuple):
+    """A set of doubles, or of floats, which are doubles.
+
+    Attributes:
+        intervals: closed, rising, disjoint, not adjacent; 0.0 and -0.0 are one value, written 0.0; ends may be
+            infinite.
+        nan: whether NaN is in.
+    """
+
+    intervals: Intervals
+    nan: bool
+
+
+class Texts(NamedTuple):
+    """A set of strings or of byte strings: those listed and those that match a pattern, or all others.
+
+    Attributes:
+        points: those listed; one may match a pattern, too.
+        patterns: of LIKE, none of which is a point or matches everything; none for byte strings.
+        negated: the set is what is neither listed nor matched.
+    """
+
+    points: frozenset[str] | frozenset[bytes]
+    patterns: frozenset[Pattern]
+    negated: bool
+
+
+class Values(NamedTuple):
+    """A set of typed values.
+
+    Attributes:
+        null: NULL is in; so is a property that a message lacks.
+        booleans: FALSE is in, TRUE is in.
+        integers: INT8, INT16, INT32 and INT64 alike: closed, rising, disjoint, not adjacent, within int64.
+        floats32: FLOAT32; ends of intervals are floats, and neighbours are a step of float apart.
+        floats64: FLOAT64.
+        strings: STRING.
+        bytes: BYTES.
+        poison: of arithmetic alone: an operand had a wrong type.
+        error: of arithmetic alone: it is ERR.
+    """
+
+    null: bool
+    booleans: tuple[bool, bool]
+    integers: Integers
+    floats32: Floats
+    floats64: Floats
+    strings: Texts
+    bytes: Texts
+    poison: bool
+    error: bool
+
+
+# ---- numbers ---------------------------------------------------------------------------------------------------------
+
+
+class _Axis(NamedTuple):
+    """The numbers of one lane, in order.
+
+    Attributes:
+        first: the least.
+        last: the greatest.
+        before: gives the number before one that is not the first.
+        after: gives the number after one that is not the last.
+    """
+
+    first: float
+    last: float
+    before: Callable[[float], float]
+    after: Callable[[float], float]
+
+
+def _single_after(number: float) -> float:
+    """Give the float after a float: floats of one sign are in the order of their bits."""
+    if number == 0.0:
+        return 2.0**-149
+    (bits,) = struct.unpack("<i", struct.pack("<f", number))
+    (after,) = struct.unpack("<f", struct.pack("<i", bits + (1 if number > 0 else -1)))
+    return float(after) + 0.0  # no -0.0
+
+
+_INT64 = _Axis(-(1 << 63), (1 << 63) - 1, lambda number: number - 1, lambda number: number + 1)
+_FLOAT = _Axis(-math.inf, math.inf, lambda number: 0.0 - _single_after(-number), _single_after)
+_DOUBLE = _Axis(
+    -math.inf,
+    math.inf,
+    lambda number: math.nextafter(number, -math.inf) + 0.0,
+    lambda number: math.nextafter(number, math.inf) + 0.0,
+)
+
+
+def _united(intervals: Iterable[tuple[float, float]], axis: _Axis) -> Intervals:
+    """Join intervals that overlap or are neighbours."""
+    joined: list[tuple[float, float]] = []
+    for low, high in sorted(intervals):
+        if joined and (low <= joined[-1][1] or axis.before(low) == joined[-1][1]):
+            joined[-1] = joined[-1][0], max(high, joined[-1][1])
+        else:
+            joined.append((low, high))
+    return tuple(joined)
+
+
+def _outside(intervals: Intervals, axis: _Axis) -> Intervals:
+    """Give the numbers that are in none of *intervals*."""
+    starts = [axis.first, *[axis.after(high) for _, high in intervals if high < axis.last]]
+    stops = [*[axis.before(low) for low, _ in intervals if low > axis.first], axis.last]
+    if intervals and intervals[0][0] == axis.first:
+        del starts[0]
+    if intervals and intervals[-1][1] == axis.last:
+        del stops[-1]
+    return tuple(zip(starts, stops, strict=True))
+
+
+def _chosen(low: float, high: float, axis: _Axis, *, less: bool, equal: bool, greater: bool) -> Intervals:
+    """Give the numbers that are less than, equal to, or greater than a constant.
+
+    Args:
+        low: the least number that is not less than the constant; beyond the axis if there is none.
+        high: the greatest that is not greater.
+    """
+    parts: list[tuple[float, float]] = []
+    if less and low > axis.first:
+        parts.append((axis.first, axis.before(low)))
+    if equal and low <= high:
+        parts.append((low, high))
+    if greater and high < axis.last:
+        parts.append((axis.after(high), axis.last))
+    return _united(parts, axis)
+
+
+def _integers_beside(double: float) -> tuple[int, int]:
+    """Give the least INT64 whose double is not less than *double*, and the greatest whose double is not greater."""
+    if abs(double) <= 1 << 53:
+        return math.ceil(double), math.floor(double)
+    # From there on several integers round to one double, those less than 2**10 around it.
+    near = int(max(-(2.0**64), min(double, 2.0**64)))
+    window = range(max(near - 2048, -(1 << 63)), min(near + 2048, (1 << 63) - 1) + 1)
+    if not window:
+        return (1 << 63, (1 << 63) - 1) if double > 0 else (-(1 << 63), -(1 << 63) - 1)
+    low, high = bisect_left(window, double, key=float), bisect_right(window, double, key=float)
+    return window.start + low, window.start + high - 1
+
+
+def _floats_beside(constant: int | float) -> tuple[float, float]:
+    """Give the least float that is not less than a constant, and the greatest that is not greater.
+
+    An INT64 becomes a float beside a float; a float beside a double becomes a double.
+    """
+    near = float(Float32(constant)) + 0.0
+    if isinstance(constant, int) or near == constant:
+        return near, near
+    return (_FLOAT.after(near), near) if near < constant else (near, _FLOAT.before(near))
+
+
+def numbers(constant: int | float, *, less: bool, equal: bool, greater: bool, unordered: bool) -> Values:
+    """Give the numbers that compare so with a constant, which is an INT64 (int) or a FLOAT64 (float)."""
+    if math.isnan(constant):
+        return NUMBERS if unordered else NOTHING
+    double = float(constant) + 0.0
+    of_integers = (constant, constant) if isinstance(constant, int) else _integers_beside(constant)
+    lanes = [
+        _chosen(low, high, axis, less=less, equal=equal, greater=greater)
+        for (low, high), axis in (
+            (of_integers, _INT64),
+            (_floats_beside(constant), _FLOAT),
+            ((double, double), _DOUBLE),
+        )
+    ]
+    return NOTHING._replace(
+        integers=lanes[0],  # type: ignore[arg-type]
+        floats32=Floats(lanes[1], unordered),
+        floats64=Floats(lanes[2], unordered),
+    )
+
+
+# ---- texts -----------------------------------------------------------------------------------------------------------
+
+# Characters of listed texts, times characters of patterns, that are worth looking at to make two sets one.
+MAX_WORK = 100_000
+
+
+def _stands(segment: Sequence[str | None], text: str, at: int) -> bool:
+    return all(wanted in (None, found) for wanted, found in zip(segment, text[at : at + len(segment)], strict=True))
+
+
+def _is_like(text: str, pattern: Pattern) -> bool:
+    """Match greedily: the ends where they must stand, every other segment as far left as it can."""
+    first, *inner, last = pattern if len(pattern) > 1 else (pattern[0], ())
+    at, stop = len(first), len(text) - len(last)
+    if at > stop or not _stands(first, text, 0) or not _stands(last, text, stop):
+        return False
+    if len(pattern) == 1:
+        return at == len(text)
+    for segment in inner:
+        places = range(at, stop - len(segment) + 1)
+        at = next((place + len(segment) for place in places if _stands(segment, text, place)), stop + 1)
+        if at > stop:
+            return False
+    return True
+
+
+def _matched(points: Iterable[str | bytes], patterns: Iterable[Pattern]) -> frozenset[str | bytes]:
+    return frozenset(text for text in points if any(_is_like(text, one) for one in patterns))  # type: ignore[arg-type]
+
+
+def _is_much(many: Sequence[Texts]) -> bool:
+    """Tell whether it is too much work to match the listed texts of these sets with their patterns."""
+    lengths = sum(map(len, chain.from_iterable(one.points for one in many)))
+    if lengths <= MAX_WORK:
+        segments = chain.from_iterable(chain.from_iterable(one.patterns for one in many))
+        return lengths * sum(map(len, segments)) > MAX_WORK
+    return any(one.patterns for one in many)
+
+
+def unite_texts(many: Sequence[Texts]) -> Texts | None:
+    """Give the union of some sets; None where none of this form is known to be it."""
+    points: frozenset[str | bytes] = frozenset(chain.from_iterable(one.points for one in many if not one.negated))
+    patterns = frozenset(chain.from_iterable(one.patterns for one in many if not one.negated))
+    # What is left out of a union is what each of the negated leaves out. Those without patterns come first.
+    left_out = sorted((one for one in many if one.negated), key=lambda one: len(one.patterns))
+    if not left_out:
+        return Texts(points, patterns, negated=False)  # type: ignore[arg-type]
+    if len(many) > 1 and _is_much(many):
+        return None
+    texts: frozenset[str | bytes] = left_out[0].points
+    likes = left_out[0].patterns
+    for other in left_out[1:]:
+        if likes - other.patterns and other.patterns - likes:
+            return None
+        common = (texts & other.points) | _matched(texts - other.points, other.patterns)
+        texts, likes = common | _matched(other.points - texts, likes), likes & other.patterns
+    likes -= patterns
+    if likes and (patterns or _matched(points, likes)):
+        return None
+    return Texts(texts - points - _matched(texts, patterns), likes, negated=True)  # type: ignore[arg-type]
+
+
+# ---- all lanes -------------------------------------------------------------------------------------------------------
+
+_NO_FLOATS = Floats((), nan=False)
+_ALL_FLOATS = Floats(((-math.inf, math.inf),), nan=True)
+_NO_TEXTS = Texts(frozenset(), frozenset(), negated=False)
+_ALL_TEXTS = _NO_TEXTS._replace(negated=True)
+
+NOTHING = Values(
+    null=False,
+    booleans=(False, False),
+    integers=(),
+    floats32=_NO_FLOATS,
+    floats64=_NO_FLOATS,
+    strings=_NO_TEXTS,
+    bytes=_NO_TEXTS,
+    poison=False,
+    error=False,
+)
+NUMBERS = NOTHING._replace(integers=((-(1 << 63), (1 << 63) - 1),), floats32=_ALL_FLOATS, floats64=_ALL_FLOATS)
+# All that a property can be, and all that arithmetic can be.
+PROPERTY = NUMBERS._replace(null=True, booleans=(True, True), strings=_ALL_TEXTS, bytes=_ALL_TEXTS)
+RESULT = NUMBERS._replace(null=True, poison=True, error=True)
+
+
+def outside(values: Values, whole: Values) -> Values:
+    """Give what *values* leaves out of *whole*, which is PROPERTY or RESULT."""
+    is_property = whole is PROPERTY
+    return Values(
+        not values.null,
+        (not values.booleans[0], not values.booleans[1]) if is_property else (False, False),
+        _outside(values.integers, _INT64),  # type: ignore[arg-type]
+        Floats(_outside(values.floats32.intervals, _FLOAT), not values.floats32.nan),
+        Floats(_outside(values.floats64.intervals, _DOUBLE), not values.floats64.nan),
+        values.strings._replace(negated=not values.strings.negated) if is_property else _NO_TEXTS,
+        values.bytes._replace(negated=not values.bytes.negated) if is_property else _NO_TEXTS,
+        not is_property and not values.poison,
+        not is_property and not values.error,
+    )
+
+
+def unite(many: Sequence[Values]) -> list[Values]:
+    """Give sets that have the union of *many*: one, or as few as can be made of them with little work."""
+    strings = unite_texts([one.strings for one in many])
+    if strings is not None:
+        return [_joined(many, strings)]
+    hard = [one for one in many if one.strings.negated and one.strings.patterns]
+    easy = [one for one in many if not (one.strings.negated and one.strings.patterns)]
+    if hard and easy:
+        return [*unite(easy), *dict.fromkeys(hard)]
+    return [*dict.fromkeys(many)]
+
+
+def _joined(many: Sequence[Values], strings: Texts) -> Values:
+    texts = unite_texts([one.bytes for one in many])
+    assert texts is not None  # byte strings have no patterns
+
+    def floats(lane: list[Floats], axis: _Axis) -> Floats:
+        return Floats(_united(chain.from_iterable(one.intervals for one in lane), axis), any(one.nan for one in lane))
+
+    return Values(
+        any(one.null for one in many),
+        (any(one.booleans[0] for one in many), any(one.booleans[1] for one in many)),
+        _united(chain.from_iterable(one.integers for one in many), _INT64),  # type: ignore[arg-type]
+        floats([one.floats32 for one in many], _FLOAT),
+        floats([one.floats64 for one in many], _DOUBLE),
+        strings,
+        texts,
+        any(one.poison for one in many),
+        any(one.error for one in many),
+    )
