@@ -46,22 +46,27 @@ def _symbol(random: Random) -> str:
     return f"AB{'_' if kind < 0.85 else 'C'}{random.randrange(100):02}"
 
 
+def complete_row(random: Random) -> Row:
+    """Draw a message that lacks nothing, as values in the order of NAMES."""
+    return (
+        random.choice(VEHICLES),
+        random.randrange(10),
+        random.choice(COLORS),
+        random.randint(1000, 4999),
+        round(random.uniform(1, 100), 2),
+        random.choice(REGIONS),
+        _symbol(random),
+        random.random() < 0.5,
+    )
+
+
 @functools.cache
 def rows(count: int) -> list[Row]:
     """Make *count* messages as values in the order of NAMES; None where a message lacks the property."""
     random = Random(SEED)
     made = []
     for _ in range(count):
-        row = [
-            random.choice(VEHICLES),
-            random.randrange(10),
-            random.choice(COLORS),
-            random.randint(1000, 4999),
-            round(random.uniform(1, 100), 2),
-            random.choice(REGIONS),
-            _symbol(random),
-            random.random() < 0.5,
-        ]
+        row = list(complete_row(random))
         if random.random() < 0.1:
             for place in random.sample(range(2, 8), random.randint(1, 3)):
                 row[place] = None
