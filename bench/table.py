@@ -2,7 +2,8 @@
 
 Everyone's answers are compared before anyone's time counts; contenders take turns within a run, medians count. A ratio
 is the other's time divided by mqsel's (above 1: mqsel is faster), and for the floor mqsel's divided by the floor's,
-the faster of its two ways into a dict. `!` marks what misses its bar.
+the faster of its two ways into a dict. `!` marks what misses its bar. With `--columns` it is the table of columns:
+CPU time of one thread, and every ratio is mqsel's time divided by the other's.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import itertools
 import json
 import platform
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -30,62 +32,82 @@ Figures = dict[str, dict[str, float]]  # contender -> workload -> ns per message
 LAMBDA = (3.0,) * 7
 FLOOR = (1.25,) * 5 + (1.6,) * 2
 ACTIVEMQ = {"20k": (1.0, 1.0, 1.5, 1.5, 1.5, 3.0, 3.0), "2k": (1.0,) * 5 + (2.0,) * 2}
+# And of columns, with the four predicates at the end: at most so much.
+POLARS = (1.0,) * 3 + (0.33,) * 4 + (None,)
+FOUR = (None,) * 7 + (1.5,)
+DICTIONARY = (0.7, 0.7, None, None, 0.7, 0.7, None, None)
 STREAMS = {"20k": "20,000 messages streamed", "2k": "2,000 messages ten times, in cache"}
+
+
+Bars = tuple[float | None, ...]
 
 
 class Table:
     """Rows of a Markdown table, each with a bar, and how many of its figures meet it."""
 
-    def __init__(self) -> None:
+    def __init__(self, names: tuple[str, ...] = W) -> None:
+        self.names = names
         self.rows: list[tuple[str, list[str], str, str]] = []
         self.notes: list[str] = []
 
     def title(self, text: str) -> None:
-        self.rows.append((f"**{text}**", [""] * 7, "", ""))
+        self.rows.append((f"**{text}**", [""] * len(self.names), "", ""))
 
-    def figures(self, what: str, values: dict[str, float | None]) -> None:
-        self.rows.append((what, [_short(values.get(name)) for name in W], "", ""))
+    def figures(self, what: str, values: dict[str, float | None], bars: Bars = ()) -> None:
+        self._row(what, values, bars, "≤", _short)
 
-    def ratios(self, what: str, values: dict[str, float | None], bars: tuple[float, ...] = (), sign: str = "≥") -> None:
+    def ratios(self, what: str, values: dict[str, float | None], bars: Bars = (), sign: str = "≥") -> None:
         """Add a row of ratios; *bars* by workload."""
+        self._row(what, values, bars, sign, "{:.2f}".format)
+
+    def _row(
+        self, what: str, values: dict[str, float | None], bars: Bars, sign: str, written: Callable[[float], str]
+    ) -> None:
         cells, met, counted = [], 0, 0
-        for place, name in enumerate(W):
+        for name, bar in itertools.zip_longest(self.names, bars):
             value = values.get(name)
-            good = not bars or value is None or (value >= bars[place] if sign == "≥" else value <= bars[place])
-            met += bool(bars) and value is not None and good
-            counted += bool(bars) and value is not None
-            cells.append("–" if value is None else f"{value:.2f}{'' if good else '!'}")
-        self.rows.append((what, cells, _spoken(bars, sign), f"{met} of {counted}" if bars else ""))
+            if value is None:
+                cells.append("–")
+                continue
+            good = bar is None or (value >= bar if sign == "≥" else value <= bar)
+            met += bar is not None and good
+            counted += bar is not None
+            cells.append(f"{written(value)}{'' if good else '!'}")
+        self.rows.append((what, cells, _spoken(bars, sign, self.names), f"{met} of {counted}" if bars else ""))
 
     def single(self, what: str, value: float | None, bar: float | None = None, digits: int = 2) -> None:
         """Add one figure, under W2 if it is about W2, with the most it may be."""
         text = "–" if value is None else f"{value:,.{digits}f}"
         met = "" if bar is None or value is None else "yes" if value <= bar else "no!"
-        self.rows.append((what, ["", text, *[""] * 5], "" if bar is None else f"≤ {bar:g}", met))
+        self.rows.append((what, ["", text, *[""] * (len(self.names) - 2)], "" if bar is None else f"≤ {bar:g}", met))
 
     def __str__(self) -> str:
-        lines = [("", list(W), "bar", "met"), *self.rows]
+        lines = [("", list(self.names), "bar", "met"), *self.rows]
         cells = [[what, *values, bar, met] for what, values, bar, met in lines]
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        texts = (0, len(widths) - 2)
         padded = [
-            [cell.ljust(width) if place in (0, 8) else cell.rjust(width) for place, (cell, width) in enumerate(row)]
+            [cell.ljust(width) if place in texts else cell.rjust(width) for place, (cell, width) in enumerate(row)]
             for row in (list(zip(cells_of, widths, strict=True)) for cells_of in cells)
         ]
-        rule = ["-" * width if place in (0, 8) else "-" * (width - 1) + ":" for place, width in enumerate(widths)]
+        rule = ["-" * width if place in texts else "-" * (width - 1) + ":" for place, width in enumerate(widths)]
         return "\n".join(f"| {' | '.join(row)} |" for row in [padded[0], rule, *padded[1:]])
 
 
-def _short(value: float | None) -> str:
-    return "–" if value is None else f"{value:.0f}" if value >= 1000 else f"{value:.1f}"
+def _short(value: float) -> str:
+    return f"{value:.0f}" if value >= 1000 else f"{value:.1f}"
 
 
-def _spoken(bars: tuple[float, ...], sign: str) -> str:
+def _spoken(bars: Bars, sign: str, names: tuple[str, ...]) -> str:
     """Say "≥ 1 W1-W5, 2 W6-W7"."""
-    starts = [place for place in range(len(bars)) if place == 0 or bars[place] != bars[place - 1]]
-    if len(starts) <= 1:
-        return f"{sign} {bars[0]:g}" if bars else ""
-    stops = [*starts[1:], len(bars)]
-    return f"{sign} " + ", ".join(f"{bars[a]:g} W{a + 1}-W{b}" for a, b in zip(starts, stops, strict=True))
+    said: dict[float, list[str]] = {}
+    for bar, run in itertools.groupby(zip(names, bars, strict=False), lambda pair: pair[1]):
+        first, *_, last = [*run] * 2
+        if bar is not None:
+            said.setdefault(bar, []).append(first[0] if first == last else f"{first[0]}-{last[0]}")
+    if len(set(bars)) == 1:
+        return f"{sign} {bars[0]:g}"
+    return f"{sign} " + ", ".join(f"{bar:g} {' '.join(where)}" for bar, where in said.items()) if said else ""
 
 
 def machine() -> str:
@@ -115,7 +137,7 @@ def measured(form: str, size: str, texts: dict[str, str], floor: ModuleType | No
 
 
 def ratio(above: dict[str, float | None], below: dict[str, float | None]) -> dict[str, float | None]:
-    return {name: above[name] / below[name] if above.get(name) and below.get(name) else None for name in W}
+    return {name: above[name] / below[name] for name in above if above[name] and below.get(name)}
 
 
 # ---- the peers ---------------------------------------------------------------------------------------------------
@@ -211,39 +233,79 @@ def other_rows(table: Table, text: str, rounds: int) -> dict[str, Any]:
     return {"one_call": one, "stages": compiling, "subscriptions": many, "like": like, "tests": tests, "slope": slope}
 
 
+def column_rows(table: Table, ours: Figures, threads: dict[str, float]) -> None:
+    """Add what `columns.measured` and `columns.two_threads` found."""
+    import columns
+
+    plain, polars = ours["plain"], ours.get("polars plain", {})
+    table.title("ns per row")
+    table.figures("mqsel", plain, FOUR)
+    for layout in columns.LAYOUTS[1:]:
+        table.figures(f"mqsel, {layout}", ours[layout])
+    for who, title in columns.TITLES.items():
+        table.figures(title, ours.get(f"{who} plain", {}))
+    table.figures("Polars, Categorical", ours.get("polars dictionary", {}))
+    table.title("mqsel's time by that of Polars")
+    for layout in ("plain", "large", "view"):
+        table.ratios(layout, ratio(ours[layout], polars), POLARS, "≤")
+    table.ratios("dictionary : Categorical", ratio(ours["dictionary"], ours.get("polars dictionary", {})))
+    table.title("mqsel's time by its own")
+    table.ratios("dictionary : plain", ratio(ours["dictionary"], plain), DICTIONARY, "≤")
+    table.ratios("truth_batch : match_batch", ratio(ours["truth"], plain), (2.0,) * 8, "≤")
+    table.ratios("a row of 1,000 : of 1,000,000", ratio(ours["few"], plain), (3.0,) * 8, "≤")
+    table.ratios("two threads : one after the other, wall time", threads, (0.6,) * 8, "≤")
+    table.title("and")
+    table.figures("a batch of one row, µs", {name: value / 1000 for name, value in ours["one"].items()}, (5.0,) * 8)
+
+
 # ---- the plot ----------------------------------------------------------------------------------------------------
 
-SERIES = {"lambda": "#b5651d", "activemq": "#7a4fa3", "mqsel": "#0b5fa5", "floor": "#6b7280"}
+SERIES = {
+    "lambda": ("lambda", "#b5651d"),
+    "activemq": ("ActiveMQ", "#7a4fa3"),
+    "mqsel": ("mqsel", "#0b5fa5"),
+    "floor": ("floor", "#6b7280"),
+}
+COLUMN_SERIES = {
+    "duckdb plain": ("DuckDB", "#b5651d"),
+    "pyarrow plain": ("pyarrow", "#6b7280"),
+    "polars plain": ("Polars", "#7a4fa3"),
+    "plain": ("mqsel", "#0b5fa5"),
+}
 
 
-def plot(path: Path, everyone: dict[str, Figures], caption: str) -> str:
+def plot(path: Path, panels: dict[str, Figures], series: dict[str, tuple[str, str]], what: str, caption: str) -> str:
+    """Draw a panel of lines for each title; *series* gives the label and the colour of each contender."""
     try:
         from matplotlib import pyplot as plt
     except ImportError:
         return "no plot: matplotlib is not installed"
     plt.rcParams.update({"svg.hashsalt": "mqsel", "svg.fonttype": "none", "font.size": 10})
-    figure, panels = plt.subplots(1, 2, figsize=(11, 4.6), sharey=True, layout="constrained")
-    for panel, (size, series) in zip(panels, everyone.items(), strict=True):
+    size = (11 if len(panels) > 1 else 7.5, 4.6)
+    figure, axes = plt.subplots(1, len(panels), figsize=size, sharey=True, layout="constrained", squeeze=False)
+    for panel, (title, figures) in zip(axes[0], panels.items(), strict=True):
         ends = []
-        for name, colour in SERIES.items():
-            values = [series.get(name, {}).get(workload) for workload in W]
+        for name, (label, colour) in series.items():
+            values = [figures.get(name, {}).get(workload) for workload in W]
             if all(values):
-                wide = name == "mqsel"
+                wide = label == "mqsel"
                 panel.plot(W, values, "o-", color=colour, lw=2.4 if wide else 1.2, ms=6 if wide else 4)
-                ends.append((values[-1], f"{'ActiveMQ' if name == 'activemq' else name} {values[-1]:,.0f}", colour))
+                ends.append((values[-1], f"{label} {values[-1]:,.0f}", colour))
                 for place, value in enumerate(values[:-1] if wide else ()):
                     box = {"facecolor": "white", "edgecolor": "none", "pad": 0.6, "alpha": 0.85}
                     style = {"textcoords": "offset points", "fontsize": 8.5, "color": colour, "bbox": box}
-                    panel.annotate(f"{value:.0f}", (place, value), (4, -13), **style)
+                    panel.annotate(f"{value:.{'0f' if value >= 10 else '1f'}}", (place, value), (4, -13), **style)
         label_at = 0.0
         for value, name, colour in sorted(ends):
             label_at = max(value, label_at * 1.3)
             panel.annotate(name, (6, label_at), (9, 0), textcoords="offset points", va="center", color=colour)
-        panel.set(yscale="log", title=STREAMS[size], xlim=(-0.4, 7.6))
+        panel.set(yscale="log", title=title, xlim=(-0.4, 7.6))
+        panel.update_datalim([(6, label_at)])
+        panel.autoscale_view(scalex=False)
         panel.grid(axis="y", which="major", color="#dddddd")
         panel.spines[["top", "right"]].set_visible(False)
         panel.yaxis.set_major_formatter("{x:g}")
-    panels[0].set_ylabel("ns per message (log scale; lower is faster)")
+    axes[0][0].set_ylabel(f"ns per {what} (log scale; lower is faster)")
     figure.supxlabel(caption, fontsize=8, color="#555555")
     figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None, dpi=110)
     return f"the plot stands in {path}"
@@ -258,14 +320,25 @@ def _floor(texts: dict[str, str], table: Table) -> ModuleType | None:
         return None
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--json", type=Path, help="save every figure")
-    parser.add_argument("--plot", type=Path, help="draw the plot, SVG or PNG")
-    parser.add_argument("--quick", action="store_true", help="few rounds: to see whether it works")
-    parser.add_argument("--peers", default="", help="these only, with commas between, or none")
-    options = parser.parse_args()
-    rounds, seconds = (3, 0.5) if options.quick else (15, 3.0)
+def of_columns(rounds: int, options: argparse.Namespace) -> None:
+    import columns  # which needs pyarrow, and keeps Polars to one thread
+
+    names = tuple(columns.SELECTORS)
+    table = Table(names)
+    ours = columns.measured(rounds, table.notes)
+    threads = columns.two_threads(rounds)
+    column_rows(table, ours, threads)
+    table.notes += [f"{peer} is not installed" for peer in columns.missing()]
+    table.notes.append(
+        f"hashing in two threads takes {threads['machine']:.2f} of one after the other: so free is the machine"
+    )
+    save(table, options.json, {"ns_per_row": ours, "two_threads": threads})
+    if options.plot:
+        title = f"{columns.ROWS:,} rows, a tenth missing"
+        print(plot(options.plot, {title: ours}, COLUMN_SERIES, "row", machine()))
+
+
+def of_messages(rounds: int, seconds: float, options: argparse.Namespace) -> None:
     table, texts = Table(), workloads.selectors()
     if not workloads.SHARED.exists():
         table.notes.append("W6 and W7 are made from the seed, for want of ../shared/workloads")
@@ -288,12 +361,32 @@ def main() -> None:
     if "rows" not in forms["2k"]:
         table.notes.append("no Rows: pyspark is not installed")
     others = other_rows(table, texts["W2"], rounds)
-    print(machine(), "", table, "", *[f"* {note}" for note in table.notes], sep="\n")
-    if options.json:
-        saved = {"machine": machine(), "ns_per_message": everyone, "forms": forms, **others, "notes": table.notes}
-        options.json.write_text(json.dumps(saved, indent=1) + "\n", encoding="utf-8")
+    save(table, options.json, {"ns_per_message": everyone, "forms": forms, **others})
     if options.plot:
-        print(plot(options.plot, everyone, machine()))
+        panels = {STREAMS[size]: figures for size, figures in everyone.items()}
+        print(plot(options.plot, panels, SERIES, "message", machine()))
+
+
+def save(table: Table, path: Path | None, figures: dict[str, Any]) -> None:
+    """Print the table; write the figures if there is a *path*."""
+    print(machine(), "", table, "", *[f"* {note}" for note in table.notes], sep="\n")
+    if path is not None:
+        saved = {"machine": machine(), **figures, "notes": table.notes}
+        path.write_text(json.dumps(saved, indent=1) + "\n", encoding="utf-8")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--columns", action="store_true", help="columns instead of messages")
+    parser.add_argument("--json", type=Path, help="save every figure")
+    parser.add_argument("--plot", type=Path, help="draw the plot, SVG or PNG")
+    parser.add_argument("--quick", action="store_true", help="few rounds: to see whether it works")
+    parser.add_argument("--peers", default="", help="of messages: these only, with commas between, or none")
+    options = parser.parse_args()
+    if options.columns:
+        of_columns(3 if options.quick else 11, options)
+    else:
+        of_messages(3 if options.quick else 15, 0.5 if options.quick else 3.0, options)
 
 
 if __name__ == "__main__":
