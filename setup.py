@@ -49,9 +49,13 @@ if SANITIZE:
     compile_args = [*compile_args, *flags]
     link_args = flags[:1]
 
-sources = sorted(path.as_posix() for path in Path("mqsel").rglob("*") if path.suffix in (".py", ".pyx", ".pxd"))
+sources = sorted(path.as_posix() for path in Path("mqsel").rglob("*") if path.suffix in (".py", ".pyx", ".pxd", ".h"))
 # The extension that knows the number is compiled again whenever a source has changed.
 numbered = {"machine._verifier": {"define_macros": [("MQSEL_BUILD", digest(sources))], "depends": sources}}
+# Those that include C of our own.
+numbered |= {
+    f"machine.{name}": {"depends": ["mqsel/machine/_loops.h"]} for name in ("_sets", "_columns", "_kernel", "_answers")
+}
 
 setup(
     cmdclass={"sdist": Sources},
@@ -60,6 +64,7 @@ setup(
             Extension(
                 f"mqsel.{name}",
                 [f"mqsel/{name.replace('.', '/')}.pyx"],
+                include_dirs=["mqsel/machine"],
                 extra_compile_args=compile_args,
                 extra_link_args=link_args,
                 **numbered.get(name, {}),
@@ -73,6 +78,10 @@ setup(
                 "machine._vm",
                 "machine._stream",
                 "machine._arrow",
+                "machine._sets",
+                "machine._columns",
+                "machine._kernel",
+                "machine._answers",
                 "formats._text",
                 "formats._folders",
                 "formats._mq",

@@ -17,7 +17,7 @@ from mqsel.language.checker import MatchOption
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
 from mqsel.language.optimizer import optimize as optimized
 from mqsel.language.selector import read_selector
-from mqsel.machine import _arrow
+from mqsel.machine import _answers
 from mqsel.machine._stream import Selection
 from mqsel.machine._values import Record
 from mqsel.machine._vm import Machine
@@ -153,7 +153,7 @@ class Matcher(Machine):
         Raises: PropertyTypeError: a column that is read has another type, or is damaged. ArgumentError: no batch, or
             one with two columns of a name that is read. MqselError: pyarrow is not installed.
         """
-        return _arrow.match_batch(self, batch)
+        return _answers.match_batch(self, batch)
 
     def truth_batch(self, batch: object) -> pa.BooleanArray:
         """Evaluate the rows of a batch in three values: true, false, and null for UNKNOWN. ERR is false.
@@ -162,7 +162,7 @@ class Matcher(Machine):
 
         Returns: shape (rows,).
         """
-        return _arrow.truth_batch(self, batch)
+        return _answers.truth_batch(self, batch)
 
     def explain(self, message: Message) -> Explanation:
         """Say of every part of the selector what it was for *message*, and why."""

@@ -20,7 +20,7 @@ import mqsel
 from mqsel import values
 from mqsel.language import dialect, parser
 from mqsel.language.dialect import Dialect
-from mqsel.machine import _arrow, _vm
+from mqsel.machine import _answers, _vm
 
 if find_spec("hypothesis"):
     from hypothesis import HealthCheck, settings
@@ -120,7 +120,7 @@ def _arrow_row(text: str, properties: Properties, dialect: Dialect) -> str:
         return _vm_optimised(text, properties, dialect)
     matcher = mqsel.compile(text, dialect=dialect)
     batch = batch_of(properties, message)
-    truth = mqsel.Truth(_arrow.truths(matcher, batch)[1])
+    truth = mqsel.Truth(_answers.truths(matcher, batch)[1])
     selected = matcher.match_batch(batch).to_pylist()
     assert selected == [matcher.matches({}), bool(truth), matcher.matches({})]
     known = matcher.truth_batch(batch)[1].as_py()

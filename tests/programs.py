@@ -16,7 +16,7 @@ import strategies
 
 import mqsel
 from mqsel.language.dialect import PRESETS
-from mqsel.machine import _arrow
+from mqsel.machine import _answers
 from mqsel.machine.opcodes import CODE, TABLE, Constant, Opcode, Pattern, effect
 from mqsel.machine.program import Program, encode_code, encode_spans
 from mqsel.machine.schema import as_schema
@@ -233,8 +233,8 @@ def assert_same(program: Program, rows: Rows) -> list[str]:
             assert list(map(id, wanted)) == list(map(id, found)), form
     if find_spec("pyarrow") and program.slots == NAMES:
         batch = _batch(rows)
-        assert exact == [Truth(number).name for number in _arrow.truths(plain, batch)], "batch"
-        assert quick == _arrow.match_batch(plain, batch).to_pylist(), "batch"
+        assert exact == [Truth(number).name for number in _answers.truths(plain, batch)], "batch"
+        assert quick == _answers.match_batch(plain, batch).to_pylist(), "batch"
     return exact
 
 

@@ -19,7 +19,7 @@ from mqsel.language.dialect import PRESETS
 from mqsel.language.optimizer import optimize
 from mqsel.language.parser import parse
 from mqsel.language.selector import read_selector
-from mqsel.machine import _arrow, _vm
+from mqsel.machine import _answers, _vm
 
 # 4 dialects × 8 blocks of this many pairs; the issue that asked for them wants 200,000 once: MQSEL_PAIRS=6250.
 PAIRS = int(os.environ.get("MQSEL_PAIRS", "400"))
@@ -52,7 +52,7 @@ def test_engines_agree(name: str, choices: tuple[str, str, str]) -> None:
         }
         if importlib.util.find_spec("pyarrow") and fits_arrow(message):
             batch = batch_of(properties, message)
-            got["arrow"] = mqsel.Truth(_arrow.truths(plain if number % 4 else matcher, batch)[1]).name
+            got["arrow"] = mqsel.Truth(_answers.truths(plain if number % 4 else matcher, batch)[1]).name
         selected = {
             "vm": matcher.matches(message),
             "tuple": laid_out.matches(tuple(message.values())),

@@ -92,7 +92,7 @@ def check(
         if isinstance(part, Identifier) and part.name not in names:
             names[part.name] = _property(part, text, dialect)
     try:
-        _check_types(order, node, text)
+        check_types(order, node, text)
     except errors.SelectorTypeError as error:
         if _touches_dashes(text, error.span):
             error.hint = TWO_MINUS_SIGNS
@@ -220,7 +220,14 @@ _LEAVES = frozenset((Literal, Identifier))
 _WANTED = {"number": "a number", "boolean": "a condition"}
 
 
-def _check_types(order: list[Node], root: Node, text: str) -> None:
+def check_types(order: list[Node], root: Node, text: str) -> None:
+    """Check the static types of a tree, and that it is a condition.
+
+    Args:
+        order: its nodes.
+
+    Raises: SelectorTypeError: types that can never fit.
+    """
     for node in order:
         row = None if type(node) in _LEAVES else operator_of(node)
         if row is None:

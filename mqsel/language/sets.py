@@ -153,7 +153,7 @@ def _chosen(low: float, high: float, axis: _Axis, *, less: bool, equal: bool, gr
 
 def _integers_beside(double: float) -> tuple[int, int]:
     """Give the least INT64 whose double is not less than *double*, and the greatest whose double is not greater."""
-    if abs(double) <= 1 << 53:
+    if abs(double) < 1 << 53:
         return math.ceil(double), math.floor(double)
     # From there on several integers round to one double, those less than 2**10 around it.
     near = int(max(-(2.0**64), min(double, 2.0**64)))

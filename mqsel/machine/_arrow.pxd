@@ -1,7 +1,9 @@
 # Arrow's C Data Interface, and what a column is to the machine.
 
 from cpython.object cimport PyObject
-from libc.stdint cimport int64_t, uint8_t
+from libc.stdint cimport int64_t, uint8_t, uint32_t
+
+from mqsel.machine._sources cimport Slot
 
 
 # The two structs of the interface, field for field. *Arrow columnar format, The Arrow C data interface*.
@@ -81,3 +83,30 @@ cdef struct Column:
     const uint8_t *ascii_stop
     int64_t ahead
     PyUnicodeObject text         # the string at hand if it is ASCII: it stands in the batch, and nothing owns it
+
+
+# The columns of a batch that a machine reads: one for each slot.
+cdef class Batch:
+    cdef tuple capsules          # own what the columns point into
+    # While the batch is read the two structs say that they were released: who takes the data over in the meantime, as
+    # the interface lets everybody do, would free them. Their callbacks are kept here, and given back in the end.
+    cdef ArrowSchema *schema
+    cdef ArrowArray *array
+    cdef void (*release_schema)(ArrowSchema *) noexcept
+    cdef void (*release_array)(ArrowArray *) noexcept
+    cdef int64_t rows
+    cdef Column **columns
+    cdef Column *first           # of all columns, also the inner ones
+
+    cdef Column *new_column(self, name, int kind, int64_t offset, int64_t rows) except NULL
+    cdef Column *resolve(
+        self, name, bytes path, ArrowSchema *schema, ArrowArray *array, int64_t shift, int64_t rows
+    ) except? NULL
+    cdef Column *bind(
+        self, name, ArrowSchema *schema, ArrowArray *array, int64_t shift, int64_t rows
+    ) except NULL
+    cdef int bind_content(self, Column *column, ArrowArray *array) except -1
+    cdef int bind_views(self, Column *column, ArrowArray *array) except -1
+
+
+cdef int batch_load(void *columns, uint32_t number, int64_t row, Slot *slot) except -1

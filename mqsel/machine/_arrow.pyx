@@ -1,6 +1,6 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, nonecheck=False
 # cython: initializedcheck=False, auto_pickle=False, autotestdict=False
-"""Arrow in: the columns of a record batch as properties, row by row through the machine. Truth values out, as Arrow.
+"""Arrow in: the columns of a record batch as properties.
 
 Knows Arrow's C Data Interface, two structs, and no Arrow library: pyarrow is asked for answers and chunks alone, when
 somebody calls. Executes no opcode. A number becomes a value in place. So does a text that is ASCII: UTF-8, Latin-1 and
@@ -14,7 +14,7 @@ Longer than 500 lines because a dozen layouts of columns are read here, each che
 """
 
 cimport cython
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
+from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.object cimport PyObject
 from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_IsValid
 from cpython.ref cimport Py_INCREF, Py_XDECREF
@@ -24,13 +24,10 @@ from libc.stdlib cimport calloc, free
 from libc.string cimport memcmp, memcpy, strcmp, strlen, strncmp
 
 from mqsel.machine._vm cimport (
-    BOOLEAN, BYTES, FLOAT32, FLOAT64, INT32, INT64, NULL_VALUE, STRING, TRUE, UNKNOWN,
-    ColumnSource, Frame, Image, Machine, Pace, Slot, pace_look, pace_start,
+    BOOLEAN, BYTES, FLOAT32, FLOAT64, INT32, INT64, NULL_VALUE, STRING, Image, Machine, Slot,
 )
 
-from importlib import import_module
-
-from mqsel.errors import ArgumentError, PropertyTypeError
+from mqsel.errors import ArgumentError
 from mqsel.machine import wordings
 from mqsel.values import TYPES as _TYPES
 
@@ -380,18 +377,6 @@ cdef int check_length(name, ArrowArray *array, int64_t shift, int64_t rows) exce
 cdef class Batch:
     """The columns of a batch that a machine reads: one for each slot."""
 
-    cdef tuple capsules          # own what the columns point into
-    # While the batch is read the two structs say that they were released: who takes the data over in the meantime, as
-    # the interface lets everybody do, would free them. Their callbacks are kept here, and given back in the end.
-    cdef ArrowSchema *schema
-    cdef ArrowArray *array
-    cdef void (*release_schema)(ArrowSchema *) noexcept
-    cdef void (*release_array)(ArrowArray *) noexcept
-    cdef int64_t rows
-    cdef Column **columns
-    cdef Column *first           # of all columns, also the inner ones
-    cdef int64_t nulls           # rows that may have a NULL, at most
-
     def __cinit__(self, Machine machine not None, batch):
         cdef ArrowSchema *schema
         cdef ArrowArray *array
@@ -425,22 +410,6 @@ cdef class Batch:
             if column == NULL and image.aliases[slot] != NULL:
                 column = self.resolve(name, spelling(image.aliases[slot]), schema, array, 0, self.rows)
             self.columns[slot] = self.new_column(name, NULLS, 0, 0) if column == NULL else column
-        column = self.first
-        while column != NULL:
-            if column.kind == NULLS or (column.kind == INDICES and column.inner.nulls):
-                self.nulls += self.rows  # a dictionary with a NULL may have it in each row
-            else:
-                self.nulls += column.nulls
-            column = column.next
-
-    cdef bint row_has_null(self, int64_t row) noexcept:
-        """Tell whether a column has a NULL in a row, where it can only be in the column itself."""
-        cdef Column *column = self.first
-        while column != NULL:
-            if column.validity != NULL and not is_set(column.validity, column.offset + row):
-                return True
-            column = column.next
-        return False
 
     def __dealloc__(self):
         cdef Column *column
@@ -623,167 +592,3 @@ cdef ArrowArray *child_at(name, ArrowArray *array, int64_t place) except NULL:
 
 cdef int batch_load(void *columns, uint32_t number, int64_t row, Slot *slot) except -1:
     return column_load((<Column **> columns)[number], row, row, slot)
-
-
-# ---- truth values out --------------------------------------------------------------------------------------------
-
-cdef bytes evaluate(Machine machine, Batch batch, uint32_t start):
-    """Run the program from *start* on all rows. Gives their truth values, a byte each."""
-    cdef bytes result = PyBytes_FromStringAndSize(NULL, <Py_ssize_t> batch.rows)
-    cdef Frame *frame
-    cdef ColumnSource source
-    cdef Pace pace
-    cdef int truth
-    source.load = batch_load
-    source.columns = batch.columns
-    source.row = 0
-    source.truths = <uint8_t *> PyBytes_AS_STRING(result)
-    pace_start(&pace)
-    frame = machine.frame_take()
-    try:
-        while source.row < batch.rows:
-            if source.row >= pace.due:
-                pace_look(&pace, <Py_ssize_t> source.row)
-            # The machine goes on by itself until the program ends in a way that has no step of its own.
-            frame.left = <Py_ssize_t> (min(pace.due, batch.rows) - source.row - 1)
-            truth = machine.run_rows(frame, &source, start)
-            source.truths[source.row] = <uint8_t> truth
-            source.row += 1
-    finally:
-        frame.left = 0
-        machine.frame_give(frame)
-    return result
-
-
-def truths(Machine machine not None, batch) -> bytes:
-    """Give the truth value of each row, by the exact code: 0 FALSE, 1 TRUE, 2 UNKNOWN, 3 ERR.
-
-    Args:
-        batch: anything with ``__arrow_c_array__`` whose array is a struct.
-
-    Returns: shape (rows,), a byte each.
-
-    Raises: PropertyTypeError: a column that is read has a type no property has, or is damaged.
-        ArgumentError: no batch, or one that has a column twice.
-    """
-    return evaluate(machine, Batch(machine, batch), machine.exact)
-
-
-cdef bytes selections(Machine machine, batch, bint three_valued):
-    """Give the truth values that people see of a batch, with FALSE for ERR, or for all but TRUE.
-
-    The quick code says what is TRUE. Where a mismatch is not UNKNOWN that comes from a NULL alone: in a row without one
-    nothing more is to be said.
-    """
-    cdef Batch columns = Batch(machine, batch)
-    cdef bytes result
-    if three_valued and (machine.image.mismatch == UNKNOWN or 2 * columns.nulls >= columns.rows):
-        return evaluate(machine, columns, machine.exact)
-    result = evaluate(machine, columns, 0)
-    if three_valued and columns.nulls:
-        evaluate_nulls(machine, columns, <uint8_t *> PyBytes_AS_STRING(result))
-    return result
-
-
-cdef int evaluate_nulls(Machine machine, Batch batch, uint8_t *truths) except -1:
-    """Run the exact code on the rows that have a NULL and are not selected."""
-    cdef Frame *frame = machine.frame_take()
-    cdef ColumnSource source
-    cdef Pace pace
-    cdef int64_t row
-    cdef int truth
-    source.load = batch_load
-    source.columns = batch.columns
-    pace_start(&pace)
-    try:
-        for row in range(batch.rows):
-            if row >= pace.due:
-                pace_look(&pace, <Py_ssize_t> row)
-            if truths[row] != TRUE and batch.row_has_null(row):
-                source.row = row
-                truth = machine.run_rows(frame, &source, machine.exact)
-                truths[row] = <uint8_t> truth
-    finally:
-        machine.frame_give(frame)
-    return 0
-
-
-cdef bytes bits_where(bytes truths, int truth, bint wanted):
-    """Make a bitmap of the rows that have this truth value, or of those that have not."""
-    cdef Py_ssize_t rows = len(truths)
-    cdef const uint8_t *given = <const uint8_t *> PyBytes_AS_STRING(truths)
-    cdef bytes result = PyBytes_FromStringAndSize(NULL, (rows + 7) // 8)
-    cdef uint8_t *bits = <uint8_t *> PyBytes_AS_STRING(result)
-    cdef Py_ssize_t row, last
-    cdef int byte
-    for row in range(0, rows, 8):
-        byte = 0
-        for last in range(min(rows - row, 8)):
-            byte |= ((given[row + last] == truth) == wanted) << last
-        bits[row >> 3] = <uint8_t> byte
-    return result
-
-
-def match_batch(Machine machine not None, batch):
-    """Do what `Matcher.match_batch` says."""
-    pyarrow = library("match_batch")
-    return joined(pyarrow, [
-        boolean_array(pyarrow, given, None) for given in selections_of_all(pyarrow, machine, batch, False)
-    ])
-
-
-def truth_batch(Machine machine not None, batch):
-    """Do what `Matcher.truth_batch` says."""
-    pyarrow = library("truth_batch")
-    return joined(pyarrow, [
-        boolean_array(pyarrow, given, bits_where(given, UNKNOWN, False) if UNKNOWN in given else None)
-        for given in selections_of_all(pyarrow, machine, batch, True)
-    ])
-
-
-cdef object library(str caller):
-    try:
-        return import_module("pyarrow")
-    except ImportError as error:
-        raise wordings.package_missing(caller, "pyarrow", "arrow") from error
-
-
-cdef list selections_of_all(pyarrow, Machine machine, batch, bint three_valued):
-    """Give the truth values of one chunk after the other."""
-    cdef list found = []
-    for chunk in _chunks(pyarrow, batch):
-        try:
-            found.append(selections(machine, chunk, three_valued))
-        except PropertyTypeError as error:
-            if error.index is not None:
-                error.index += sum(map(len, found))
-            raise
-    return found
-
-
-def _chunks(pyarrow, batch):
-    """Iterate over what has an ``__arrow_c_array__``. Errors of who made the batch become ours."""
-    try:
-        if isinstance(batch, (pyarrow.RecordBatch, pyarrow.Table, pyarrow.Array, pyarrow.ChunkedArray)):
-            # Microseconds: holds the last offsets against the sizes of the buffers, which the interface does not give.
-            batch.validate()
-        if hasattr(batch, "__arrow_c_array__"):
-            yield batch
-        else:
-            yield from pyarrow.RecordBatchReader.from_stream(batch)
-    except MemoryError:
-        raise
-    except Exception as error:
-        raise wordings.not_a_batch(batch, f"{type(error).__name__}: {error}") from error
-
-
-cdef object boolean_array(pyarrow, bytes given, validity):
-    values = bits_where(given, TRUE, True)
-    buffers = [None if validity is None else pyarrow.py_buffer(validity), pyarrow.py_buffer(values)]
-    return pyarrow.Array.from_buffers(pyarrow.bool_(), len(given), buffers)
-
-
-cdef object joined(pyarrow, list answers):
-    if len(answers) == 1:
-        return answers[0]
-    return pyarrow.concat_arrays([pyarrow.array([], pyarrow.bool_()), *answers])

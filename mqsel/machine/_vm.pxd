@@ -46,6 +46,7 @@ cdef class Machine:
     cdef Layout record_layout           # of the Records seen last
     cdef object mapping_type            # type of the last message that was found to be a Mapping
     cdef Frame *pool
+    cdef object kernels                 # for batches: see _answers.pyx; None before the first
 
     cdef int prepare(self) except -1
     cdef Frame *frame_take(self) except NULL
@@ -82,3 +83,4 @@ cdef struct Pace:
 
 cdef void pace_start(Pace *pace) noexcept
 cdef int pace_look(Pace *pace, Py_ssize_t seen) except -1
+cdef int64_t clock_nanoseconds() noexcept nogil

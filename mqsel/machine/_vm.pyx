@@ -47,7 +47,7 @@ cdef extern from *:
     #endif
     """
     void way_taken()
-    int64_t clock_now()
+    int64_t clock_now() nogil
 
 cdef enum:
     MILLISECOND = 1_000_000     # of the clock
@@ -543,6 +543,10 @@ DISPATCH = <run_any> <void *> dispatch_from_start
 # them has waited for the GIL as long as sys.getswitchinterval() says: their turns come at Python's pace, and only where
 # somebody waits.
 _TURN = eval("lambda: None")
+
+
+cdef int64_t clock_nanoseconds() noexcept nogil:
+    return clock_now()
 
 
 cdef void pace_start(Pace *pace) noexcept:

@@ -24,7 +24,7 @@ from mqsel import _messages
 from mqsel.errors import ArgumentError, MqselError, PropertyTypeError
 from mqsel.formats import mq
 from mqsel.language.dialect import PRESETS
-from mqsel.machine import _arrow, _vm
+from mqsel.machine import _answers, _vm
 from mqsel.values import Float32, Int8, Int16, Int32
 
 pa = pytest.importorskip("pyarrow")
@@ -82,7 +82,7 @@ def random_batch(rng: random.Random, properties: strategies.Properties, rows: in
 
 
 def truths(matcher: mqsel.Matcher, batch: Any) -> list[mqsel.Truth]:
-    return list(map(mqsel.Truth, _arrow.truths(matcher, batch)))
+    return list(map(mqsel.Truth, _answers.truths(matcher, batch)))
 
 
 def assert_same(matcher: mqsel.Matcher, batch: Any, messages: list[dict[str, Any]]) -> None:
@@ -434,7 +434,7 @@ def test_what_is_no_batch() -> None:
         with pytest.raises(ArgumentError, match=r"^found a Python .*: expected an Arrow record batch, table or struct"):
             mqsel.compile("n = 1").truth_batch(wrong)
     with pytest.raises(TypeError):
-        _arrow.truths(None, pa.record_batch({"n": [1]}))
+        _answers.truths(None, pa.record_batch({"n": [1]}))
 
 
 def test_two_columns_of_one_name() -> None:
@@ -685,7 +685,7 @@ def test_structs_that_lie(which: str, field: str, lie: Any, found: str | list[in
             assert truths(matcher, Producer("__arrow_c_array__", capsules)) == found
         else:
             with pytest.raises(MqselError, match=re.escape(found)):
-                _arrow.truths(matcher, Producer("__arrow_c_array__", capsules))
+                _answers.truths(matcher, Producer("__arrow_c_array__", capsules))
     finally:
         kind = dict(lied._fields_)[field]
         setattr(lied, field, ctypes.cast(truth, kind) if isinstance(kind, type(ctypes.POINTER(CArray))) else truth)
@@ -710,7 +710,7 @@ def test_children_that_are_missing(which: str, place: int, found: str) -> None:
     kept, pointers[place] = pointers[place], None
     try:
         with pytest.raises(PropertyTypeError, match=re.escape(found)):
-            _arrow.truths(mqsel.compile("n = 2 OR usr.x.y = 7"), Producer("__arrow_c_array__", capsules))
+            _answers.truths(mqsel.compile("n = 2 OR usr.x.y = 7"), Producer("__arrow_c_array__", capsules))
     finally:
         pointers[place] = kept
 
@@ -719,7 +719,7 @@ def test_children_that_are_missing(which: str, place: int, found: str) -> None:
 def test_what_is_no_pair_of_capsules(capsules: Any) -> None:
     """Anything but two capsules of the interface is no batch."""
     with pytest.raises(ArgumentError, match="found a Python Producer"):
-        _arrow.truths(mqsel.compile("n = 2"), Producer("__arrow_c_array__", capsules))
+        _answers.truths(mqsel.compile("n = 2"), Producer("__arrow_c_array__", capsules))
 
 
 def test_a_batch_is_not_taken_away_while_it_is_read() -> None:
@@ -740,16 +740,16 @@ def test_a_batch_is_not_taken_away_while_it_is_read() -> None:
 
     sys.setprofile(take)
     try:
-        answer = _arrow.truths(matcher, Producer("__arrow_c_array__", capsules))
+        answer = _answers.truths(matcher, Producer("__arrow_c_array__", capsules))
     finally:
         sys.setprofile(None)
 
     assert answer == bytes(50_000)
-    assert _arrow.truths(matcher, Producer("__arrow_c_array__", capsules)) == answer
+    assert _answers.truths(matcher, Producer("__arrow_c_array__", capsules)) == answer
     assert taken == ["refused"]
     assert pa.RecordBatch._import_from_c_capsule(*capsules).num_rows == 50_000
     with pytest.raises(ArgumentError, match="its data were released"):
-        _arrow.truths(matcher, Producer("__arrow_c_array__", capsules))
+        _answers.truths(matcher, Producer("__arrow_c_array__", capsules))
 
 
 class RawColumn:
@@ -812,11 +812,11 @@ def test_offsets_of_messages_that_lie(offsets: tuple[int, ...]) -> None:
 def test_other_threads_get_their_turn() -> None:
     """A long batch gives the interpreter up to a thread that waits, columns and raw messages alike."""
     batch = pa.record_batch({"n": pa.array([7] * 1_000_000), "m": pa.array([None, 7] * 500_000)})
-    matcher = mqsel.compile(" OR ".join(f"n * n * m = {number}" for number in range(1, 60)))
+    matcher = mqsel.compile(" OR ".join(f"n * n * m / {number} = {number}" for number in range(1, 60)))
     raw = _messages.MessageColumn(pa.array([mq.encode({}, {"n": 1})] * 400_000))
     decoder = mqsel.compile("n = 5 AND m = 5").decoder("mq")
     works: list[Callable[[], Any]] = [
-        lambda: _arrow.truths(matcher, batch),
+        lambda: _answers.truths(matcher, batch, by_rows=True),
         lambda: matcher.truth_batch(batch),
         lambda: _messages.truths([matcher], decoder, raw),
         lambda: _messages.values(decoder, raw),

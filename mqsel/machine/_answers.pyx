@@ -1,0 +1,292 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, nonecheck=False
+# cython: initializedcheck=False, auto_pickle=False, autotestdict=False
+"""Truth values of the rows of a batch, as Arrow: by the kernel where it takes the selector and the columns, else row by
+row through the machine.
+
+The only module that knows both ways. A block in which the kernel finds something wrong goes through the machine, too:
+it reads what it needs, so it finds the words for it or that it does not matter.
+"""
+
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
+from libc.stdint cimport int64_t, uint8_t, uint32_t
+from libc.string cimport memset
+
+from mqsel.machine._arrow cimport Batch, batch_load
+from mqsel.machine._columns cimport BLOCK
+from mqsel.machine._kernel cimport Call, Kernel, call_end, run_block
+from mqsel.machine._vm cimport (
+    ERR, FALSE, TRUE, UNKNOWN, ColumnSource, Frame, Machine, Pace, clock_nanoseconds, pace_look, pace_start,
+)
+
+from importlib import import_module
+
+from mqsel.errors import PropertyTypeError
+from mqsel.language.normal import normal
+from mqsel.machine import wordings
+from mqsel.machine._kernel import TooLargeError
+from mqsel.machine.decompiler import UnknownShapeError, read_back
+
+cdef extern from "Python.h":
+    int PyErr_CheckSignals() except -1
+
+cdef extern from "_loops.h" nogil:
+    void bits_of_mask(uint8_t *bits, const uint8_t *mask, int rows)
+    void mask_of_bits(uint8_t *mask, const uint8_t *bits, int64_t at, int rows)
+    void mask_invert(uint8_t *mask, int rows)
+
+cdef enum:
+    TURN = 10_000_000        # nanoseconds without a look at signals
+
+
+# ---- the kernels of a machine ------------------------------------------------------------------------------------
+
+cdef object kernels_of(Machine machine):
+    """Give the normal form of a machine's selector, from its program, and the kernels made so far; or why not."""
+    if machine.kernels is None:
+        try:
+            machine.kernels = (normal(read_back(machine.program)), {})
+        except UnknownShapeError as reason:
+            machine.kernels = f"its program is of a shape that the compiler does not write: {reason}"
+    return machine.kernels
+
+
+cdef object kernel_for(Machine machine, str part):
+    """Give the Kernel of "true", "unknown" or "error", or say why there is none."""
+    kernels = kernels_of(machine)
+    if isinstance(kernels, str):
+        return kernels
+    form, made = kernels
+    if part not in made:
+        try:
+            made[part] = Kernel(getattr(form, part), machine.program.slots)
+        except TooLargeError as reason:
+            made[part] = str(reason)
+    return made[part]
+
+
+def refusal(Machine machine not None, batch) -> str | None:
+    """Say why the rows of a batch go through the machine one by one, or None where the kernel takes them.
+
+    Args:
+        batch: anything with ``__arrow_c_array__`` whose array is a struct.
+    """
+    cdef Batch columns = Batch(machine, batch)
+    cdef Kernel kernel
+    for part in ("true", "unknown"):
+        found = kernel_for(machine, part)
+        if isinstance(found, str):
+            return found
+        kernel = found
+        reason = kernel.refuses(columns.columns, columns.rows)
+        if reason is not None:
+            return reason
+    return None
+
+
+# ---- row by row --------------------------------------------------------------------------------------------------
+
+cdef int evaluate(Machine machine, Batch batch, uint32_t start, int64_t first, int64_t stop, uint8_t *truths) except -1:
+    """Run the program from *start* on some rows; their truth values go to *truths*, a byte each."""
+    cdef Frame *frame
+    cdef ColumnSource source
+    cdef Pace pace
+    cdef int truth
+    source.load = batch_load
+    source.columns = batch.columns
+    source.row = first
+    source.truths = truths - first
+    pace_start(&pace)
+    frame = machine.frame_take()
+    try:
+        while source.row < stop:
+            if source.row - first >= pace.due:
+                pace_look(&pace, <Py_ssize_t> (source.row - first))
+            # The machine goes on by itself until the program ends in a way that has no step of its own.
+            frame.left = <Py_ssize_t> (min(pace.due + first, stop) - source.row - 1)
+            truth = machine.run_rows(frame, &source, start)
+            source.truths[source.row] = <uint8_t> truth
+            source.row += 1
+    finally:
+        frame.left = 0
+        machine.frame_give(frame)
+    return 0
+
+
+cdef bytes bits_by_rows(Machine machine, Batch batch, int truth):
+    """Make a bitmap of the rows that have a truth value."""
+    cdef bytes truths = PyBytes_FromStringAndSize(NULL, <Py_ssize_t> batch.rows)
+    cdef uint8_t *each = <uint8_t *> PyBytes_AS_STRING(truths)
+    cdef int64_t row
+    evaluate(machine, batch, 0 if truth == TRUE else machine.exact, 0, batch.rows, each)
+    for row in range(batch.rows):
+        each[row] = each[row] == truth
+    return bits_of(truths)
+
+
+cdef bytes bits_of(bytes mask):
+    cdef Py_ssize_t rows = len(mask)
+    cdef bytes bits = PyBytes_FromStringAndSize(NULL, (rows + 7) // 8)
+    cdef Py_ssize_t at
+    for at in range(0, rows, BLOCK):
+        bits_of_mask(
+            <uint8_t *> PyBytes_AS_STRING(bits) + at // 8, <uint8_t *> PyBytes_AS_STRING(mask) + at,
+            <int> min(rows - at, BLOCK),
+        )
+    return bits
+
+
+# ---- a block of rows at a time -----------------------------------------------------------------------------------
+
+# Which part of the normal form holds the rows that have a truth value.
+cdef dict _PARTS = {TRUE: "true", UNKNOWN: "unknown", ERR: "error"}
+
+
+cdef bytes bits_where(Machine machine, Batch batch, int truth):
+    """Make a bitmap of the rows that have a truth value; filled up with zeros."""
+    cdef Kernel kernel
+    found = kernel_for(machine, _PARTS[truth])
+    if isinstance(found, str):
+        return bits_by_rows(machine, batch, truth)
+    kernel = found
+    if kernel.refuses(batch.columns, batch.rows) is not None:
+        return bits_by_rows(machine, batch, truth)
+    return bits_by_kernel(machine, kernel, batch, truth)
+
+
+cdef bytes bits_by_kernel(Machine machine, Kernel kernel, Batch batch, int truth):
+    cdef bytes result = PyBytes_FromStringAndSize(NULL, <Py_ssize_t> ((batch.rows + 7) // 8))
+    cdef uint8_t *bits = <uint8_t *> PyBytes_AS_STRING(result)
+    cdef Call *call = kernel.start(batch.columns, batch.rows)
+    cdef uint8_t mask[BLOCK]
+    cdef uint8_t truths[BLOCK]
+    cdef int64_t start = 0
+    cdef int64_t turned = clock_nanoseconds()
+    cdef int found = 0
+    cdef int rows = 0
+    cdef int row
+    try:
+        while start < batch.rows:
+            with nogil:
+                while start < batch.rows:
+                    rows = call.rows if call.rows < batch.rows - start else <int> (batch.rows - start)
+                    found = run_block(call, start, rows, mask)
+                    if found < 0:
+                        break
+                    bits_of_mask(bits + start // 8, mask, rows)
+                    start += rows
+                    if call.blocks % 8 == 0 and clock_nanoseconds() - turned > TURN:
+                        break
+            if found < 0:
+                evaluate(machine, batch, 0 if truth == TRUE else machine.exact, start, start + rows, truths)
+                for row in range(rows):
+                    mask[row] = truths[row] == truth
+                bits_of_mask(bits + start // 8, mask, rows)
+                start += rows
+            elif start < batch.rows:
+                PyErr_CheckSignals()
+            turned = clock_nanoseconds()
+    finally:
+        call_end(call)
+    return result
+
+
+# ---- answers -----------------------------------------------------------------------------------------------------
+
+def truths(Machine machine not None, batch, *, by_rows: bool = False) -> bytes:
+    """Give the truth value of each row: 0 FALSE, 1 TRUE, 2 UNKNOWN, 3 ERR.
+
+    Args:
+        batch: anything with ``__arrow_c_array__`` whose array is a struct.
+        by_rows: by the exact code of the program, row by row, whether or not the kernel takes them.
+
+    Returns: shape (rows,), a byte each.
+
+    Raises: PropertyTypeError: a column that is read has a type no property has, or is damaged.
+        ArgumentError: no batch, or one that has a column twice.
+    """
+    cdef Batch columns = Batch(machine, batch)
+    cdef bytes result = PyBytes_FromStringAndSize(NULL, <Py_ssize_t> columns.rows)
+    cdef uint8_t *each = <uint8_t *> PyBytes_AS_STRING(result)
+    cdef int64_t row
+    cdef bytes bits
+    cdef int truth
+    if by_rows:
+        evaluate(machine, columns, machine.exact, 0, columns.rows, each)
+        return result
+    memset(each, FALSE, columns.rows)
+    for truth in (TRUE, UNKNOWN, ERR):
+        bits = bits_where(machine, columns, truth)
+        for row in range(columns.rows):
+            if (<const uint8_t *> PyBytes_AS_STRING(bits))[row >> 3] >> (row & 7) & 1:
+                each[row] = <uint8_t> truth
+    return result
+
+
+def match_batch(Machine machine not None, batch):
+    """Do what `Matcher.match_batch` says."""
+    pyarrow = library("match_batch")
+    return answers(pyarrow, machine, batch, False)
+
+
+def truth_batch(Machine machine not None, batch):
+    """Do what `Matcher.truth_batch` says."""
+    pyarrow = library("truth_batch")
+    return answers(pyarrow, machine, batch, True)
+
+
+cdef object library(str caller):
+    try:
+        return import_module("pyarrow")
+    except ImportError as error:
+        raise wordings.package_missing(caller, "pyarrow", "arrow") from error
+
+
+cdef object answers(pyarrow, Machine machine, batch, bint three_valued):
+    """Answer for one chunk after the other, and join what they gave."""
+    cdef Batch columns
+    cdef bytes known, values
+    cdef list found = []
+    for chunk in _chunks(pyarrow, batch):
+        try:
+            columns = Batch(machine, chunk)
+            values = bits_where(machine, columns, TRUE)
+            known = None
+            if three_valued:
+                known = bits_where(machine, columns, UNKNOWN)
+                known = inverted(known) if known.count(0) < len(known) else None
+        except PropertyTypeError as error:
+            if error.index is not None:
+                error.index += sum(map(len, found))
+            raise
+        buffers = [None if known is None else pyarrow.py_buffer(known), pyarrow.py_buffer(values)]
+        found.append(pyarrow.Array.from_buffers(pyarrow.bool_(), columns.rows, buffers))
+    if len(found) == 1:
+        return found[0]
+    return pyarrow.concat_arrays([pyarrow.array([], pyarrow.bool_()), *found])
+
+
+cdef bytes inverted(bytes bits):
+    cdef Py_ssize_t size = len(bits)
+    cdef bytes result = PyBytes_FromStringAndSize(NULL, size)
+    cdef uint8_t *to = <uint8_t *> PyBytes_AS_STRING(result)
+    cdef const uint8_t *given = <const uint8_t *> PyBytes_AS_STRING(bits)
+    cdef Py_ssize_t at
+    for at in range(size):
+        to[at] = <uint8_t> ~given[at]
+    return result
+
+
+def _chunks(pyarrow, batch):
+    """Iterate over what has an ``__arrow_c_array__``. Errors of who made the batch become ours."""
+    try:
+        if isinstance(batch, (pyarrow.RecordBatch, pyarrow.Table, pyarrow.Array, pyarrow.ChunkedArray)):
+            # Microseconds: holds the last offsets against the sizes of the buffers, which the interface does not give.
+            batch.validate()
+        if hasattr(batch, "__arrow_c_array__"):
+            yield batch
+        else:
+            yield from pyarrow.RecordBatchReader.from_stream(batch)
+    except MemoryError:
+        raise
+    except Exception as error:
+        raise wordings.not_a_batch(batch, f"{type(error).__name__}: {error}") from error

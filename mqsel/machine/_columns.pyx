@@ -1,0 +1,637 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, nonecheck=False
+# cython: initializedcheck=False, auto_pickle=False, autotestdict=False
+"""Columns in blocks: which rows have a value that is in a set.
+
+Checks what it reads as the row machine does. It makes no error: where something is wrong it declines the block, and the
+row machine, which reads only what it needs, finds the words or finds that it does not matter. Knows no formula.
+"""
+
+from libc.stdint cimport (
+    INT8_MAX, INT8_MIN, INT16_MAX, INT16_MIN, INT32_MAX, INT32_MIN, UINT8_MAX, UINT16_MAX, UINT32_MAX,
+    int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t,
+)
+from libc.string cimport memcmp, memcpy, memset
+
+from mqsel.machine._arrow cimport (
+    BINARIES, BINARY_VIEWS, BOOLEANS, FIELDS, FLOAT32S, FLOAT64S, INDICES, INT8S, INT16S, INT32S, INT64S,
+    LARGE_BINARIES, LARGE_TEXTS, NULLS, TEXT_VIEWS, TEXTS, UINT8S, UINT16S, UINT32S, UINT64S,
+)
+from mqsel.machine._sets cimport (
+    PREFIX, SUFFIX, Floats, Interval, Needle, Pattern, Stretch, pattern_matches, point_find,
+)
+
+cdef extern from "_loops.h" nogil:
+    uint64_t word_at(const uint8_t *data)
+    int mask_settle(uint8_t *mask, const uint8_t *valid, uint8_t missing, const uint8_t *active, int rows)
+    void mask_invert(uint8_t *mask, int rows)
+    void mask_and(uint8_t *mask, const uint8_t *other, int rows)
+    void mask_choose(uint8_t *mask, const uint8_t *where, uint8_t yes, uint8_t no, int rows)
+    void mask_of_bits(uint8_t *mask, const uint8_t *bits, int64_t at, int rows)
+    void within_int8_t(const int8_t *values, int rows, int8_t low, int8_t high, uint8_t *mask, int join)
+    void within_int16_t(const int16_t *values, int rows, int16_t low, int16_t high, uint8_t *mask, int join)
+    void within_int32_t(const int32_t *values, int rows, int32_t low, int32_t high, uint8_t *mask, int join)
+    void within_int64_t(const int64_t *values, int rows, int64_t low, int64_t high, uint8_t *mask, int join)
+    void within_uint8_t(const uint8_t *values, int rows, uint8_t low, uint8_t high, uint8_t *mask, int join)
+    void within_uint16_t(const uint16_t *values, int rows, uint16_t low, uint16_t high, uint8_t *mask, int join)
+    void within_uint32_t(const uint32_t *values, int rows, uint32_t low, uint32_t high, uint8_t *mask, int join)
+    void within_float(const float *values, int rows, float low, float high, uint8_t *mask, int join)
+    void within_double(const double *values, int rows, double low, double high, uint8_t *mask, int join)
+    void nans_float(const float *values, int rows, uint8_t *mask, int join)
+    void nans_double(const double *values, int rows, uint8_t *mask, int join)
+    void widen_int8_t(const int8_t *values, int rows, int64_t *wide)
+    void widen_int16_t(const int16_t *values, int rows, int64_t *wide)
+    void widen_int32_t(const int32_t *values, int rows, int64_t *wide)
+    void widen_int64_t(const int64_t *values, int rows, int64_t *wide)
+    void widen_uint8_t(const uint8_t *values, int rows, int64_t *wide)
+    void widen_uint16_t(const uint16_t *values, int rows, int64_t *wide)
+    void widen_uint32_t(const uint32_t *values, int rows, int64_t *wide)
+    void widen_float(const float *values, int rows, double *wide)
+    int beyond_int64(const int64_t *values, const uint8_t *valid, int rows)
+    int gather_int8_t(const int8_t *, int, const uint8_t *, uint64_t, const uint8_t *, uint8_t *)
+    int gather_int16_t(const int16_t *, int, const uint8_t *, uint64_t, const uint8_t *, uint8_t *)
+    int gather_int32_t(const int32_t *, int, const uint8_t *, uint64_t, const uint8_t *, uint8_t *)
+    int gather_int64_t(const int64_t *, int, const uint8_t *, uint64_t, const uint8_t *, uint8_t *)
+    int gather_uint8_t(const uint8_t *, int, const uint8_t *, uint64_t, const uint8_t *, uint8_t *)
+    int gather_uint16_t(const uint16_t *, int, const uint8_t *, uint64_t, const uint8_t *, uint8_t *)
+    int gather_uint32_t(const uint32_t *, int, const uint8_t *, uint64_t, const uint8_t *, uint8_t *)
+    int gather_uint64_t(const uint64_t *, int, const uint8_t *, uint64_t, const uint8_t *, uint8_t *)
+    void keys_int32_t(const int32_t *offsets, const uint8_t *data, int rows, uint64_t *keys, int32_t *sizes)
+    void keys_int64_t(const int64_t *offsets, const uint8_t *data, int rows, uint64_t *keys, int32_t *sizes)
+    int rising_int32_t(const int32_t *offsets, int rows)
+    int rising_int64_t(const int64_t *offsets, int rows)
+    void keys_equal(const uint64_t *, const int32_t *, int rows, uint64_t key, int32_t size, uint8_t *mask, int join)
+    void tails_equal(
+        const uint64_t *, const uint64_t *, const int32_t *, int rows, uint64_t, uint64_t, int32_t, uint8_t *, int join
+    )
+    void keys_begin(
+        const uint64_t *, const int32_t *, int rows, uint64_t kept, uint64_t key, int32_t least, uint8_t *, int join
+    )
+    int ascii_all(const uint8_t *data, int64_t size)
+    const uint64_t HEADS[9]
+
+cdef enum:
+    FEW = 8                  # intervals that are compared one after the other, and that by vectors
+
+
+# A view of 16 bytes: length, and the text or its first four bytes, buffer and start.
+cdef struct View:
+    int32_t size
+    int32_t head
+    int32_t buffer
+    int32_t start
+
+
+cdef dict _WIDTHS = {
+    INT8S: 1, UINT8S: 1, INT16S: 2, UINT16S: 2, INT32S: 4, UINT32S: 4, FLOAT32S: 4, INT64S: 8, UINT64S: 8, FLOAT64S: 8,
+    TEXTS: 4, BINARIES: 4, LARGE_TEXTS: 8, LARGE_BINARIES: 8, TEXT_VIEWS: 4, BINARY_VIEWS: 4,
+}
+
+
+cdef object reader_refusal(Column *column):
+    """Say why the kernel does not read a column, or give None."""
+    cdef int around = 0
+    while column.kind == FIELDS:
+        column = column.inner
+        around += 1
+    if around >= NESTED:
+        return f"it stands in {around} structs"
+    kind = column.index if column.kind == INDICES else column.kind
+    if <size_t> column.values % <size_t> _WIDTHS.get(kind, 1):
+        return "its values are not aligned"
+    if column.kind == INDICES:
+        return reader_refusal(column.inner)
+    return None
+
+
+cdef bint has_texts(int kind) noexcept nogil:
+    return TEXTS <= kind <= BINARY_VIEWS
+
+
+cdef size_t reader_room(Column *column) noexcept nogil:
+    """Tell how many bytes a reader needs for what it keeps of a block."""
+    while column.kind == FIELDS:
+        column = column.inner
+    return BLOCK * ((8 + 8 + 8 if has_texts(column.kind) else 8) + 8)
+
+
+cdef void reader_start(Reader *reader, Column *column, uint8_t *room) noexcept nogil:
+    """Begin to read a column; *room* is of the size that `reader_room` tells, aligned for numbers."""
+    memset(reader, 0, sizeof(Reader))
+    reader.valid_block = reader.text_block = reader.tail_block = reader.number_block = -1
+    while True:
+        if column.validity != NULL:
+            reader.bitmaps[reader.bitmap_count] = column.validity
+            reader.bitmap_starts[reader.bitmap_count] = column.offset
+            reader.bitmap_count += 1
+        if column.kind != FIELDS:
+            break
+        column = column.inner
+    reader.column = column
+    reader.kind = column.kind
+    reader.integers = <int64_t *> room
+    reader.doubles = <double *> room
+    reader.keys = <uint64_t *> room
+    if has_texts(column.kind):
+        reader.tails = reader.keys + BLOCK
+        reader.sizes = <int32_t *> (reader.tails + BLOCK)
+        reader.valid = <uint8_t *> (reader.sizes + BLOCK)
+    else:
+        reader.valid = <uint8_t *> (reader.keys + BLOCK)
+
+
+cdef uint8_t *valid_rows(Reader *reader, int64_t start, int rows) noexcept nogil:
+    """Give the mask of the rows with a value; NULL if all have one."""
+    cdef int number
+    cdef uint8_t other[BLOCK]
+    if reader.bitmap_count == 0:
+        return NULL
+    if reader.valid_block != start:
+        reader.valid_block = start
+        mask_of_bits(reader.valid, reader.bitmaps[0], reader.bitmap_starts[0] + start, rows)
+        for number in range(1, reader.bitmap_count):
+            mask_of_bits(other, reader.bitmaps[number], reader.bitmap_starts[number] + start, rows)
+            mask_and(reader.valid, other, rows)
+    return reader.valid
+
+
+# ---- texts -------------------------------------------------------------------------------------------------------
+
+cdef bint is_utf8(const uint8_t *at, const uint8_t *stop) noexcept nogil:
+    """Tell whether bytes are UTF-8, by *Unicode, Table 3-7*: no surrogates, no overlong forms."""
+    cdef uint8_t first, low, high
+    cdef int more, place
+    while at < stop:
+        if stop - at >= 8 and word_at(at) & <uint64_t> 0x8080808080808080 == 0:
+            at += 8
+            continue
+        first = at[0]
+        at += 1
+        if first < 0x80:
+            continue
+        low = 0x80
+        high = 0xBF
+        if 0xC2 <= first <= 0xDF:
+            more = 1
+        elif 0xE0 <= first <= 0xEF:
+            more = 2
+            if first == 0xE0:
+                low = 0xA0
+            elif first == 0xED:
+                high = 0x9F
+        elif 0xF0 <= first <= 0xF4:
+            more = 3
+            if first == 0xF0:
+                low = 0x90
+            elif first == 0xF4:
+                high = 0x8F
+        else:
+            return False
+        if stop - at < more or not low <= at[0] <= high:
+            return False
+        for place in range(1, more):
+            if at[place] & 0xC0 != 0x80:
+                return False
+        at += more
+    return True
+
+
+cdef void text_at(Reader *reader, int64_t row, const uint8_t **data, int64_t *size) noexcept nogil:
+    """Find a text or byte string of a block that `texts_load` has checked; rows without one may get any."""
+    if column_text(reader.column, reader.column.offset + row, data, size) < 0:
+        size[0] = 0
+        data[0] = <const uint8_t *> HEADS
+
+
+cdef int column_text(Column *column, int64_t at, const uint8_t **data, int64_t *size) noexcept nogil:
+    cdef const int32_t *narrow
+    cdef const int64_t *wide
+    cdef View *view
+    cdef int64_t length
+    if column.kind == TEXTS or column.kind == BINARIES:
+        narrow = <const int32_t *> column.values + at
+        data[0] = column.content + narrow[0]
+        size[0] = narrow[1] - narrow[0]
+    elif column.kind == LARGE_TEXTS or column.kind == LARGE_BINARIES:
+        wide = <const int64_t *> column.values + at
+        data[0] = column.content + wide[0]
+        size[0] = wide[1] - wide[0]
+    else:
+        view = <View *> column.values + at
+        size[0] = view.size
+        if view.size < 0:
+            return DECLINED
+        if view.size <= 12:
+            data[0] = <const uint8_t *> &view.head
+        else:
+            if not 0 <= view.buffer < column.count or view.start < 0:
+                return DECLINED
+            memcpy(&length, <const uint8_t *> column.sizes + 8 * view.buffer, 8)
+            if <int64_t> view.start + view.size > length:
+                return DECLINED
+            data[0] = <const uint8_t *> column.contents[view.buffer] + view.start
+    return 0
+
+
+cdef int texts_load(Reader *reader, int64_t start, int rows) noexcept nogil:
+    """Check the texts of a block, and take their lengths and keys.
+
+    Returns: 0, or DECLINED.
+    """
+    cdef Column *column = reader.column
+    if reader.text_block == start:
+        return 0
+    if column.kind == TEXT_VIEWS or column.kind == BINARY_VIEWS:
+        if views_load(reader, start, rows) < 0:
+            return DECLINED
+    elif offsets_load(reader, start, rows) < 0:
+        return DECLINED
+    reader.text_block = start
+    return 0
+
+
+cdef int offsets_load(Reader *reader, int64_t start, int rows) noexcept nogil:
+    cdef Column *column = reader.column
+    cdef const int32_t *narrow = <const int32_t *> column.values + column.offset + start
+    cdef const int64_t *wide = <const int64_t *> column.values + column.offset + start
+    cdef bint is_narrow = column.kind == TEXTS or column.kind == BINARIES
+    cdef bint is_text = column.kind == TEXTS or column.kind == LARGE_TEXTS
+    cdef int64_t begin = narrow[0] if is_narrow else wide[0]
+    cdef int64_t end = narrow[rows] if is_narrow else wide[rows]
+    cdef const uint8_t *content = column.content
+    cdef int64_t size, at
+    cdef int row
+    cdef int quick = rows    # rows of which eight bytes can be read from the beginning on
+    if not (rising_int32_t(narrow, rows) if is_narrow else rising_int64_t(wide, rows)):
+        return DECLINED
+    if begin < 0 or end > column.size or end - begin > INT32_MAX:
+        return DECLINED
+    if is_text and not ascii_all(content + begin, end - begin):
+        if not is_utf8(content + begin, content + end):
+            return DECLINED
+        for row in range(rows):
+            at = narrow[row] if is_narrow else wide[row]
+            if at < end and content[at] & 0xC0 == 0x80:
+                return DECLINED
+    while quick > 0 and (narrow[quick - 1] if is_narrow else wide[quick - 1]) > column.size - 8:
+        quick -= 1
+    if is_narrow:
+        keys_int32_t(narrow, content, quick, reader.keys, reader.sizes)
+    else:
+        keys_int64_t(wide, content, quick, reader.keys, reader.sizes)
+    for row in range(quick, rows):
+        at = narrow[row] if is_narrow else wide[row]
+        size = (narrow[row + 1] if is_narrow else wide[row + 1]) - at
+        reader.sizes[row] = <int32_t> size
+        reader.keys[row] = key_of(content + at, size)
+    return 0
+
+
+cdef inline uint64_t key_of(const uint8_t *data, int64_t size) noexcept nogil:
+    cdef uint8_t whole[8]
+    memset(whole, 0, 8)
+    memcpy(whole, data, size if size < 8 else 8)
+    return word_at(whole)
+
+
+cdef int views_load(Reader *reader, int64_t start, int rows) noexcept nogil:
+    cdef Column *column = reader.column
+    cdef const uint8_t *data = NULL
+    cdef const uint8_t *valid = valid_rows(reader, start, rows)
+    cdef int64_t size = 0
+    cdef int row
+    for row in range(rows):
+        if valid != NULL and not valid[row]:
+            reader.keys[row] = 0
+            reader.sizes[row] = 0
+            continue
+        if column_text(column, column.offset + start + row, &data, &size) < 0:
+            return DECLINED
+        reader.sizes[row] = <int32_t> size
+        # Eight bytes of a view stand in the view or in a buffer that has thirteen of the text.
+        reader.keys[row] = word_at(data) & HEADS[size if size < 8 else 8]
+        if column.kind == TEXT_VIEWS and not (
+            reader.keys[row] & <uint64_t> 0x8080808080808080 == 0 if size <= 8 else ascii_short(data, size)
+        ):
+            if not is_utf8(data, data + size):
+                return DECLINED
+    return 0
+
+
+cdef inline bint ascii_short(const uint8_t *data, int64_t size) noexcept nogil:
+    cdef uint64_t bits = word_at(data + size - 8)
+    while size >= 8:
+        bits |= word_at(data)
+        data += 8
+        size -= 8
+    return bits & <uint64_t> 0x8080808080808080 == 0
+
+
+cdef void tails_load(Reader *reader, int64_t start, int rows) noexcept nogil:
+    """Take the last eight bytes of each text of a block that was loaded."""
+    cdef const uint8_t *data = NULL
+    cdef int64_t size = 0
+    cdef int row
+    if reader.tail_block == start:
+        return
+    reader.tail_block = start
+    for row in range(rows):
+        if reader.sizes[row] <= 8:
+            reader.tails[row] = reader.keys[row] << 8 * (8 - reader.sizes[row]) if reader.sizes[row] else 0
+        else:
+            text_at(reader, start + row, &data, &size)
+            reader.tails[row] = word_at(data + size - 8)
+
+
+cdef int texts_mask(
+    Reader *reader, Texts *texts, int64_t start, int rows, const uint8_t *wanted, uint8_t *mask
+) noexcept nogil:
+    """Find the rows whose text is in a set. What costs more than a comparison is done for *wanted* rows alone."""
+    cdef Needle *needle
+    cdef Pattern *pattern
+    cdef const uint8_t *data = NULL
+    cdef int64_t size = 0
+    cdef int number, row
+    cdef int join = 0
+    if texts_load(reader, start, rows) < 0:
+        return DECLINED
+    if texts.table != NULL:
+        for row in range(rows):
+            mask[row] = 0
+            if wanted[row]:
+                text_at(reader, start + row, &data, &size)
+                mask[row] = point_find(texts, data, size, reader.keys[row]) >= 0
+        join = 1
+    else:
+        for number in range(texts.count):
+            needle = &texts.points[number]
+            if needle.size <= 8:
+                keys_equal(reader.keys, reader.sizes, rows, needle.key, <int32_t> needle.size, mask, join)
+            elif needle.size > INT32_MAX:
+                if not join:
+                    memset(mask, 0, rows)
+            else:
+                tails_load(reader, start, rows)
+                if needle.size <= 16:
+                    tails_equal(
+                        reader.keys, reader.tails, reader.sizes, rows, needle.key, needle.tail, <int32_t> needle.size,
+                        mask, join,
+                    )
+                else:
+                    if not join:
+                        memset(mask, 0, rows)
+                    for row in range(rows):
+                        if reader.keys[row] == needle.key and reader.sizes[row] == needle.size and wanted[row]:
+                            text_at(reader, start + row, &data, &size)
+                            mask[row] |= memcmp(data, needle.data, size) == 0
+            join = 1
+    for number in range(texts.pattern_count):
+        pattern = &texts.patterns[number]
+        needle = &pattern.needle
+        if pattern.shape == PREFIX and needle.size <= 8:
+            keys_begin(reader.keys, reader.sizes, rows, needle.kept, needle.key, <int32_t> needle.size, mask, join)
+        elif pattern.shape == SUFFIX and needle.size <= 8:
+            tails_load(reader, start, rows)
+            keys_begin(
+                reader.tails, reader.sizes, rows, needle.tail_kept, needle.tail, <int32_t> needle.size, mask, join
+            )
+        else:
+            if not join:
+                memset(mask, 0, rows)
+            for row in range(rows):
+                if wanted[row] and not mask[row]:
+                    text_at(reader, start + row, &data, &size)
+                    mask[row] = pattern_matches(pattern, data, size)
+        join = 1
+    if not join:
+        memset(mask, 0, rows)
+    if texts.negated:
+        mask_invert(mask, rows)
+    return 0
+
+
+# ---- numbers -----------------------------------------------------------------------------------------------------
+
+cdef bint in_intervals(Interval *items, int count, int64_t number) noexcept nogil:
+    cdef int low = 0
+    cdef int high = count
+    cdef int middle
+    while low < high:
+        middle = (low + high) >> 1
+        if items[middle].high < number:
+            low = middle + 1
+        else:
+            high = middle
+    return low < count and items[low].low <= number
+
+
+cdef bint in_stretches(Stretch *items, int count, double number) noexcept nogil:
+    cdef int low = 0
+    cdef int high = count
+    cdef int middle
+    while low < high:
+        middle = (low + high) >> 1
+        if items[middle].high < number:
+            low = middle + 1
+        else:
+            high = middle
+    return low < count and items[low].low <= number
+
+
+cdef inline bint clipped(Interval *item, int64_t least, int64_t most, Interval *into) noexcept nogil:
+    into.low = item.low if item.low > least else least
+    into.high = item.high if item.high < most else most
+    return into.low <= into.high
+
+
+cdef void narrow_mask(Reader *reader, Values *values, int64_t start, int rows, uint8_t *mask) noexcept nogil:
+    """Find the rows whose integer, of any width but uint64, is in a set of a few intervals."""
+    cdef int number
+    cdef int join = 0
+    cdef Interval item
+    cdef int kind = reader.kind
+    cdef int64_t at = reader.column.offset + start
+    cdef const void *from_ = reader.column.values
+    for number in range(values.integer_count):
+        item = values.integers[number]
+        if kind == INT64S:
+            within_int64_t(<const int64_t *> from_ + at, rows, item.low, item.high, mask, join)
+        elif kind == INT32S:
+            if not clipped(&item, INT32_MIN, INT32_MAX, &item):
+                continue
+            within_int32_t(<const int32_t *> from_ + at, rows, <int32_t> item.low, <int32_t> item.high, mask, join)
+        elif kind == INT16S:
+            if not clipped(&item, INT16_MIN, INT16_MAX, &item):
+                continue
+            within_int16_t(<const int16_t *> from_ + at, rows, <int16_t> item.low, <int16_t> item.high, mask, join)
+        elif kind == INT8S:
+            if not clipped(&item, INT8_MIN, INT8_MAX, &item):
+                continue
+            within_int8_t(<const int8_t *> from_ + at, rows, <int8_t> item.low, <int8_t> item.high, mask, join)
+        elif kind == UINT32S:
+            if not clipped(&item, 0, UINT32_MAX, &item):
+                continue
+            within_uint32_t(<const uint32_t *> from_ + at, rows, <uint32_t> item.low, <uint32_t> item.high, mask, join)
+        elif kind == UINT16S:
+            if not clipped(&item, 0, UINT16_MAX, &item):
+                continue
+            within_uint16_t(<const uint16_t *> from_ + at, rows, <uint16_t> item.low, <uint16_t> item.high, mask, join)
+        else:
+            if not clipped(&item, 0, UINT8_MAX, &item):
+                continue
+            within_uint8_t(<const uint8_t *> from_ + at, rows, <uint8_t> item.low, <uint8_t> item.high, mask, join)
+        join = 1
+    if not join:
+        memset(mask, 0, rows)
+
+
+cdef void integers_mask(const int64_t *numbers, Values *values, int rows, uint8_t *mask) noexcept nogil:
+    """Find the rows whose INT is in a set."""
+    cdef int number, row
+    if values.integer_count > FEW:
+        for row in range(rows):
+            mask[row] = in_intervals(values.integers, values.integer_count, numbers[row])
+        return
+    for number in range(values.integer_count):
+        within_int64_t(
+            numbers, rows, values.integers[number].low, values.integers[number].high, mask, number > 0
+        )
+    if values.integer_count == 0:
+        memset(mask, 0, rows)
+
+
+cdef void doubles_mask(const double *numbers, Values *values, bint single, int rows, uint8_t *mask) noexcept nogil:
+    """Find the rows whose FLOAT64, or FLOAT32 where *single*, is in a set."""
+    cdef Floats *floats = &values.floats32 if single else &values.floats64
+    cdef int number, row
+    if floats.count > FEW:
+        for row in range(rows):
+            mask[row] = in_stretches(floats.items, floats.count, numbers[row])
+    else:
+        for number in range(floats.count):
+            within_double(numbers, rows, floats.items[number].low, floats.items[number].high, mask, number > 0)
+        if floats.count == 0:
+            memset(mask, 0, rows)
+    if floats.nan:
+        nans_double(numbers, rows, mask, 1)
+
+
+cdef void singles_mask(const float *numbers, Floats *floats, int rows, uint8_t *mask) noexcept nogil:
+    cdef int number
+    for number in range(floats.count):
+        within_float(
+            numbers, rows, <float> floats.items[number].low, <float> floats.items[number].high, mask, number > 0
+        )
+    if floats.count == 0:
+        memset(mask, 0, rows)
+    if floats.nan:
+        nans_float(numbers, rows, mask, 1)
+
+
+cdef int numbers_load(Reader *reader, int64_t start, int rows) noexcept nogil:
+    """Take the numbers of a block as int64 or double, booleans as 0 and 1.
+
+    Returns: 0, or DECLINED.
+    """
+    cdef int64_t at = reader.column.offset + start
+    cdef const void *values = reader.column.values
+    cdef uint8_t bits[BLOCK]
+    cdef int kind = reader.kind
+    if reader.number_block == start:
+        return 0
+    if kind == INT64S:
+        widen_int64_t(<const int64_t *> values + at, rows, reader.integers)
+    elif kind == INT32S:
+        widen_int32_t(<const int32_t *> values + at, rows, reader.integers)
+    elif kind == FLOAT64S:
+        memcpy(reader.doubles, <const double *> values + at, rows * sizeof(double))
+    elif kind == FLOAT32S:
+        widen_float(<const float *> values + at, rows, reader.doubles)
+    elif kind == INT16S:
+        widen_int16_t(<const int16_t *> values + at, rows, reader.integers)
+    elif kind == INT8S:
+        widen_int8_t(<const int8_t *> values + at, rows, reader.integers)
+    elif kind == UINT8S:
+        widen_uint8_t(<const uint8_t *> values + at, rows, reader.integers)
+    elif kind == UINT16S:
+        widen_uint16_t(<const uint16_t *> values + at, rows, reader.integers)
+    elif kind == UINT32S:
+        widen_uint32_t(<const uint32_t *> values + at, rows, reader.integers)
+    elif kind == UINT64S:
+        widen_int64_t(<const int64_t *> values + at, rows, reader.integers)
+        if beyond_int64(reader.integers, valid_rows(reader, start, rows), rows):
+            return DECLINED
+    else:
+        mask_of_bits(bits, <const uint8_t *> values, at, rows)
+        widen_uint8_t(bits, rows, reader.integers)
+    reader.number_block = start
+    return 0
+
+
+# ---- one leaf ----------------------------------------------------------------------------------------------------
+
+cdef int column_mask(
+    Reader *reader, Values *values, int64_t start, int rows, const uint8_t *wanted, uint8_t *mask
+) noexcept nogil:
+    """Find the rows of a block whose value is in a set; what rows without a value get means nothing.
+
+    Args:
+        wanted: the rows whose answer matters.
+
+    Returns: 0, or DECLINED.
+    """
+    cdef int kind = reader.kind
+    cdef int64_t at = reader.column.offset + start
+    if has_texts(kind):
+        return texts_mask(
+            reader, &values.strings if TEXTS <= kind <= TEXT_VIEWS else &values.bytes, start, rows, wanted, mask
+        )
+    if kind == NULLS:
+        memset(mask, 0, rows)
+    elif kind == BOOLEANS:
+        mask_of_bits(mask, <const uint8_t *> reader.column.values, at, rows)
+        mask_choose(mask, mask, values.booleans[1], values.booleans[0], rows)
+    elif kind == FLOAT64S:
+        doubles_mask(<const double *> reader.column.values + at, values, False, rows, mask)
+    elif kind == FLOAT32S:
+        if values.floats32.count > FEW:
+            numbers_load(reader, start, rows)
+            doubles_mask(reader.doubles, values, True, rows, mask)
+        else:
+            singles_mask(<const float *> reader.column.values + at, &values.floats32, rows, mask)
+    elif kind == UINT64S or values.integer_count > FEW:
+        if numbers_load(reader, start, rows) < 0:
+            return DECLINED
+        integers_mask(reader.integers, values, rows, mask)
+    else:
+        narrow_mask(reader, values, start, rows, mask)
+    return 0
+
+
+cdef int words_mask(Reader *reader, const uint8_t *words, int64_t start, int rows, uint8_t *mask) noexcept nogil:
+    """Find the rows of a block whose word of the dictionary has a 1 in *words*.
+
+    Returns: 0, or DECLINED.
+    """
+    cdef int64_t at = reader.column.offset + start
+    cdef const void *values = reader.column.values
+    cdef uint64_t count = <uint64_t> reader.column.inner.rows
+    cdef const uint8_t *valid = valid_rows(reader, start, rows)
+    cdef int kind = reader.column.index
+    cdef int known
+    if kind == INT32S:
+        known = gather_int32_t(<const int32_t *> values + at, rows, words, count, valid, mask)
+    elif kind == INT8S:
+        known = gather_int8_t(<const int8_t *> values + at, rows, words, count, valid, mask)
+    elif kind == INT16S:
+        known = gather_int16_t(<const int16_t *> values + at, rows, words, count, valid, mask)
+    elif kind == INT64S:
+        known = gather_int64_t(<const int64_t *> values + at, rows, words, count, valid, mask)
+    elif kind == UINT8S:
+        known = gather_uint8_t(<const uint8_t *> values + at, rows, words, count, valid, mask)
+    elif kind == UINT16S:
+        known = gather_uint16_t(<const uint16_t *> values + at, rows, words, count, valid, mask)
+    elif kind == UINT32S:
+        known = gather_uint32_t(<const uint32_t *> values + at, rows, words, count, valid, mask)
+    else:
+        known = gather_uint64_t(<const uint64_t *> values + at, rows, words, count, valid, mask)
+    return 0 if known else DECLINED

@@ -1,0 +1,110 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
+# A formula of the normal form, ready to be run over the columns of a batch.
+
+from libc.stdint cimport int32_t, int64_t, uint8_t
+
+from mqsel.machine._arrow cimport Column
+from mqsel.machine._columns cimport Reader
+from mqsel.machine._sets cimport Arena, Values
+
+
+cdef enum TermKind:
+    ALL              # true where all its children are
+    ONE_OF           # true where one of its children is
+    LEAF             # true where a property, or a sum, is in a set
+    RELATION         # true where comparing two operands gives one of some outcomes
+
+
+cdef enum Action:
+    PUSH_COLUMN
+    PUSH_NUMBER
+    KEEP             # unary plus
+    NEGATE
+    COMPUTE          # with what was pushed last
+    COMPUTE_WITH     # with the number that stands in the instruction
+
+
+# One step of an arithmetic expression, on a stack of blocks of numbers.
+cdef struct Instruction:
+    int action
+    int op                   # of COMPUTE: see _loops.h
+    int slot                 # of PUSH_COLUMN
+    bint integer             # of a number: INT64, else FLOAT64
+    int64_t i
+    double d
+
+
+cdef struct Operand:
+    Instruction *code
+    int count
+    int depth                # of its stack
+
+
+cdef struct Term:
+    int kind                 # a TermKind
+    int first                # of its children, in the list of all
+    int count
+    int slot                 # of a LEAF that is a property, else -1
+    Values *values           # of a LEAF
+    Operand left             # of a LEAF that is a sum
+    Operand right            # of a RELATION
+    int outcomes             # of a RELATION
+    double cost              # what a row is expected to take, where 1 is a comparison
+
+
+# What became of a term so far.
+cdef struct Trace:
+    int64_t seen             # rows
+    int64_t passed
+    uint8_t *words           # of a leaf over a dictionary: a byte a word
+
+
+# A block of numbers.
+cdef struct Level:
+    int tag                  # a Tag of _values
+    bint has_errors
+    int64_t *integers
+    double *doubles          # in the same place
+    uint8_t *valid           # NULL if all rows have a value
+    uint8_t *valid_room
+    uint8_t *errors
+
+
+# One batch on its way through a kernel; one thread's.
+cdef struct Call:
+    Term *terms
+    int *children            # a copy: their order changes
+    Trace *traces            # one for each term
+    Reader *readers          # one for each slot
+    Column **columns
+    Level *levels
+    uint8_t *masks           # two for each level of the formula, and the whole
+    uint8_t *everything      # all rows
+    uint8_t *words           # of dictionaries, by leaf
+    int count
+    int root
+    int rows                 # of a block
+    int64_t blocks           # that were run
+    int64_t next_sort        # after how many the children are sorted
+
+
+cdef class Kernel:
+    cdef readonly tuple slots
+    cdef Arena arena
+    cdef Term *terms
+    cdef int *children
+    cdef int count
+    cdef int child_count
+    cdef int root
+    cdef int depth           # of the formula
+    cdef int levels          # of blocks of numbers
+
+    cdef int build(self, formula) except -1
+    cdef int build_leaf(self, leaf, dict numbers, Term *term) except -1
+    cdef int build_operand(self, node, dict numbers, Operand *operand) except -1
+    cdef object refuses(self, Column **columns, int64_t rows)
+    cdef Call *start(self, Column **columns, int64_t rows) except NULL
+
+
+cdef void call_end(Call *call) noexcept
+cdef int run_block(Call *call, int64_t start, int rows, uint8_t *mask) noexcept nogil

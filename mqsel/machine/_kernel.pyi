@@ -1,0 +1,10 @@
+from typing import final
+
+from mqsel.language.formulas import Formula
+
+class TooLargeError(Exception): ...
+
+@final
+class Kernel:
+    slots: tuple[str, ...]
+    def __new__(cls, formula: Formula, slots: tuple[str, ...]) -> Kernel: ...

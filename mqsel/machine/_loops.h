@@ -1,0 +1,322 @@
+/* Loops over one block of rows: plain C that compilers turn into vector instructions.
+
+   A mask has a byte a row, 1 or 0. Where a loop takes `join`, it adds rows to a mask instead of making one.
+   Knows no column, no property and no selector; trusts its callers for every length. */
+
+#ifndef MQSEL_LOOPS_H
+#define MQSEL_LOOPS_H
+
+#include <stdint.h>
+#include <string.h>
+
+/* Each loop twice, for any x86-64 and for those with AVX2; the first call decides. Measured on W2's three columns:
+   integers 0.40 -> 0.17 ns a row, doubles 0.84 -> 0.17, keys of texts 0.82 -> 0.42. Sanitizers come too late for it. */
+#if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__SANITIZE_ADDRESS__)
+#define LOOP __attribute__((target_clones("avx2", "default"), unused)) static
+#elif defined(__GNUC__)
+#define LOOP __attribute__((unused)) static
+#else
+#define LOOP static
+#endif
+
+typedef uint8_t mask_t;
+
+/* Eight bytes as a number whose lowest byte is the first. */
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#define IN_ORDER(word) __builtin_bswap64(word)
+#else
+#define IN_ORDER(word) (word)
+#endif
+
+static inline uint64_t word_at(const uint8_t *data) {
+    uint64_t word;
+    memcpy(&word, data, 8);
+    return IN_ORDER(word);
+}
+
+static inline void word_put(uint8_t *data, uint64_t word) {
+    word = IN_ORDER(word);
+    memcpy(data, &word, 8);
+}
+
+/* ---- masks ---- */
+
+#define EIGHT 0x0101010101010101ull
+
+/* rows of `mask` where there is a value, and those without one if `missing`; of them those in `active` */
+LOOP int mask_settle(mask_t *restrict mask, const mask_t *restrict valid, mask_t missing, const mask_t *restrict active,
+                     int rows) {
+    int count = 0;
+    if (valid)
+        for (int i = 0; i < rows; i++) mask[i] = ((mask[i] & valid[i]) | (missing & (valid[i] ^ 1))) & active[i];
+    else
+        for (int i = 0; i < rows; i++) mask[i] &= active[i];
+    for (int i = 0; i < rows; i++) count += mask[i];
+    return count;
+}
+
+LOOP void mask_invert(mask_t *mask, int rows) {
+    for (int i = 0; i < rows; i++) mask[i] ^= 1;
+}
+
+LOOP void mask_and(mask_t *restrict mask, const mask_t *restrict other, int rows) {
+    for (int i = 0; i < rows; i++) mask[i] &= other[i];
+}
+
+LOOP void mask_and_not(mask_t *restrict mask, const mask_t *restrict other, int rows) {
+    for (int i = 0; i < rows; i++) mask[i] &= other[i] ^ 1;
+}
+
+LOOP void mask_or(mask_t *restrict mask, const mask_t *restrict other, int rows) {
+    for (int i = 0; i < rows; i++) mask[i] |= other[i];
+}
+
+/* where `where`, the byte `value` */
+LOOP void mask_put(mask_t *restrict mask, const mask_t *restrict where, mask_t value, int rows) {
+    for (int i = 0; i < rows; i++) mask[i] = (mask_t) ((mask[i] & (where[i] ^ 1)) | (value & where[i]));
+}
+
+/* `yes` where 1, `no` where 0 */
+LOOP void mask_choose(mask_t *mask, const mask_t *where, mask_t yes, mask_t no, int rows) {
+    for (int i = 0; i < rows; i++) mask[i] = (mask_t) ((where[i] & yes) | ((where[i] ^ 1) & no));
+}
+
+/* the bits from bit `at` on, a byte each; reads no byte in which none of them stands */
+static inline void mask_of_bits(mask_t *mask, const uint8_t *bits, int64_t at, int rows) {
+    int shift = (int) (at & 7), i = 0;
+    bits += at >> 3;
+    for (; i + 8 <= rows; i += 8, bits++) {
+        uint64_t byte = shift ? (uint8_t) (bits[0] >> shift | bits[1] << (8 - shift)) : bits[0];
+        /* bit k to byte k: a copy in each byte, of which one bit is kept and moved down */
+        uint64_t word = (byte * EIGHT) & 0x8040201008040201ull;
+        word = ((word + 0x7f7f7f7f7f7f7f7full) | word) >> 7 & EIGHT;
+        word_put(mask + i, word);
+    }
+    for (int k = 0; i < rows; i++, k++) mask[i] = bits[(shift + k) >> 3] >> ((shift + k) & 7) & 1;
+}
+
+/* the other way round, from bit 0 on; the last byte is filled up with zeros */
+static inline void bits_of_mask(uint8_t *bits, const mask_t *mask, int rows) {
+    int i = 0;
+    for (; i + 8 <= rows; i += 8) bits[i >> 3] = (uint8_t) (word_at(mask + i) * 0x0102040810204080ull >> 56);
+    if (i < rows) bits[i >> 3] = 0;
+    for (; i < rows; i++) bits[i >> 3] |= (uint8_t) (mask[i] << (i & 7));
+}
+
+/* ---- numbers ---- */
+
+#define FOR_EACH_TYPE(DO) DO(int8_t) DO(int16_t) DO(int32_t) DO(int64_t) DO(uint8_t) DO(uint16_t) DO(uint32_t) \
+    DO(uint64_t) DO(float) DO(double)
+
+#define WITHIN(T)                                                                                               \
+    LOOP void within_##T(const T *restrict values, int rows, T low, T high, mask_t *restrict mask, int join) { \
+        if (join)                                                                                               \
+            for (int i = 0; i < rows; i++) mask[i] |= (values[i] >= low) & (values[i] <= high);                \
+        else                                                                                                    \
+            for (int i = 0; i < rows; i++) mask[i] = (values[i] >= low) & (values[i] <= high);                 \
+    }
+FOR_EACH_TYPE(WITHIN)
+
+#define NANS(T)                                                                                        \
+    LOOP void nans_##T(const T *restrict values, int rows, mask_t *restrict mask, int join) {         \
+        for (int i = 0; i < rows; i++) mask[i] = (mask_t) ((mask[i] & join) | (values[i] != values[i])); \
+    }
+NANS(float) NANS(double)
+
+#define WIDEN(T)                                                                                       \
+    LOOP void widen_##T(const T *restrict values, int rows, int64_t *restrict wide) {                 \
+        for (int i = 0; i < rows; i++) wide[i] = (int64_t) values[i];                                 \
+    }
+WIDEN(int8_t) WIDEN(int16_t) WIDEN(int32_t) WIDEN(int64_t) WIDEN(uint8_t) WIDEN(uint16_t) WIDEN(uint32_t)
+WIDEN(uint64_t)
+
+LOOP void widen_float(const float *restrict values, int rows, double *restrict wide) {
+    for (int i = 0; i < rows; i++) wide[i] = values[i];
+}
+
+/* integers as doubles, or as floats, which are then doubles again; in the same place */
+LOOP void doubles_of(void *place, int rows, int as_float) {
+    for (int i = 0; i < rows; i++) {
+        int64_t integer;
+        double wide;
+        memcpy(&integer, (char *) place + 8 * i, 8);
+        wide = as_float ? (double) (float) integer : (double) integer;
+        memcpy((char *) place + 8 * i, &wide, 8);
+    }
+}
+
+/* whether a number beyond int64 is among those with a value */
+LOOP int beyond_int64(const int64_t *values, const mask_t *valid, int rows) {
+    int found = 0;
+    if (valid)
+        for (int i = 0; i < rows; i++) found |= (values[i] < 0) & valid[i];
+    else
+        for (int i = 0; i < rows; i++) found |= values[i] < 0;
+    return found;
+}
+
+#define ADD 0
+#define SUBTRACT 1
+#define MULTIPLY 2
+#define DIVIDE 3
+
+/* Java's int and long: wrapping. A quotient by zero is none, and noted in `error`; the least integer by -1 wraps. */
+#define WRAPPED(a, sign, b) (narrow ? (int64_t) (int32_t) ((uint64_t) (a) sign (uint64_t) (b)) \
+                                    : (int64_t) ((uint64_t) (a) sign (uint64_t) (b)))
+
+LOOP void integers_do(int op, const int64_t *left, const int64_t *right, int64_t *result, int rows, int narrow) {
+    if (op == ADD)
+        for (int i = 0; i < rows; i++) result[i] = WRAPPED(left[i], +, right[i]);
+    else if (op == SUBTRACT)
+        for (int i = 0; i < rows; i++) result[i] = WRAPPED(left[i], -, right[i]);
+    else
+        for (int i = 0; i < rows; i++) result[i] = WRAPPED(left[i], *, right[i]);
+}
+
+LOOP void integers_with(int op, const int64_t *left, int64_t right, int64_t *result, int rows, int narrow) {
+    if (op == ADD)
+        for (int i = 0; i < rows; i++) result[i] = WRAPPED(left[i], +, right);
+    else if (op == SUBTRACT)
+        for (int i = 0; i < rows; i++) result[i] = WRAPPED(left[i], -, right);
+    else
+        for (int i = 0; i < rows; i++) result[i] = WRAPPED(left[i], *, right);
+}
+
+static inline void integers_divide(const int64_t *left, const int64_t *right, int64_t *result, int rows, int narrow,
+                                   mask_t *error) {
+    for (int i = 0; i < rows; i++) {
+        int64_t divisor = right[i];
+        error[i] = divisor == 0;
+        if (divisor == 0 || divisor == -1)
+            result[i] = WRAPPED(0, -, left[i]);
+        else
+            result[i] = left[i] / divisor;
+    }
+}
+
+/* Floats are kept as doubles: rounding a sum, difference, product or quotient of two of them once more is exact. */
+#define FLOATED(value) (single ? (double) (float) (value) : (value))
+
+LOOP void doubles_with(int op, const double *left, double right, double *result, int rows, int single) {
+    if (op == ADD)
+        for (int i = 0; i < rows; i++) result[i] = FLOATED(left[i] + right);
+    else if (op == SUBTRACT)
+        for (int i = 0; i < rows; i++) result[i] = FLOATED(left[i] - right);
+    else if (op == MULTIPLY)
+        for (int i = 0; i < rows; i++) result[i] = FLOATED(left[i] * right);
+    else
+        for (int i = 0; i < rows; i++) result[i] = FLOATED(left[i] / right);
+}
+
+LOOP void doubles_do(int op, const double *left, const double *right, double *result, int rows, int single) {
+    if (op == ADD)
+        for (int i = 0; i < rows; i++) result[i] = FLOATED(left[i] + right[i]);
+    else if (op == SUBTRACT)
+        for (int i = 0; i < rows; i++) result[i] = FLOATED(left[i] - right[i]);
+    else if (op == MULTIPLY)
+        for (int i = 0; i < rows; i++) result[i] = FLOATED(left[i] * right[i]);
+    else
+        for (int i = 0; i < rows; i++) result[i] = FLOATED(left[i] / right[i]);
+}
+
+LOOP void integers_negate(int64_t *values, int rows, int narrow) {
+    for (int i = 0; i < rows; i++) values[i] = WRAPPED(0, -, values[i]);
+}
+
+LOOP void doubles_negate(double *values, int rows) {
+    for (int i = 0; i < rows; i++) values[i] = -values[i];
+}
+
+LOOP void integers_compare(const int64_t *left, const int64_t *right, int rows, mask_t less, mask_t equal,
+                           mask_t greater, mask_t *mask) {
+    for (int i = 0; i < rows; i++)
+        mask[i] = (mask_t) ((less & -(left[i] < right[i])) | (equal & -(left[i] == right[i]))
+                            | (greater & -(left[i] > right[i])));
+}
+
+LOOP void doubles_compare(const double *left, const double *right, int rows, mask_t less, mask_t equal,
+                          mask_t greater, mask_t unordered, mask_t *mask) {
+    for (int i = 0; i < rows; i++) {
+        int below = left[i] < right[i], same = left[i] == right[i], above = left[i] > right[i];
+        mask[i] = (mask_t) ((less & -below) | (equal & -same) | (greater & -above)
+                            | (unordered & -!(below | same | above)));
+    }
+}
+
+/* ---- dictionaries ---- */
+
+/* `mask` from one byte a word of the dictionary; 0 if an index lies outside it, where there is a value */
+#define GATHER(T)                                                                                              \
+    LOOP int gather_##T(const T *restrict indices, int rows, const mask_t *restrict words, uint64_t count,     \
+                        const mask_t *restrict valid, mask_t *restrict mask) {                                 \
+        int outside = 0;                                                                                       \
+        for (int i = 0; i < rows; i++) outside |= (uint64_t) (int64_t) indices[i] >= count;                    \
+        if (!outside) {                                                                                        \
+            for (int i = 0; i < rows; i++) mask[i] = words[indices[i]];                                        \
+            return 1;                                                                                          \
+        }                                                                                                      \
+        if (!valid) return 0;                                                                                  \
+        for (int i = 0; i < rows; i++) {                                                                       \
+            int inside = (uint64_t) (int64_t) indices[i] < count;                                              \
+            if (valid[i] && !inside) return 0;                                                                 \
+            mask[i] = inside ? words[indices[i]] : 0;                                                          \
+        }                                                                                                      \
+        return 1;                                                                                              \
+    }
+GATHER(int8_t) GATHER(int16_t) GATHER(int32_t) GATHER(int64_t) GATHER(uint8_t) GATHER(uint16_t) GATHER(uint32_t)
+GATHER(uint64_t)
+
+/* ---- texts: a key is the first eight bytes, filled up with zeros; a tail the last eight, at the upper end ---- */
+
+static const uint64_t HEADS[9] = {0, 0xffull, 0xffffull, 0xffffffull, 0xffffffffull, 0xffffffffffull,
+                                  0xffffffffffffull, 0xffffffffffffffull, 0xffffffffffffffffull};
+
+/* The texts between offsets of which eight bytes may be read; gives their lengths and keys. */
+#define KEYS(T)                                                                                               \
+    LOOP void keys_##T(const T *restrict offsets, const uint8_t *restrict data, int rows,                     \
+                       uint64_t *restrict keys, int32_t *restrict sizes) {                                    \
+        for (int i = 0; i < rows; i++) keys[i] = word_at(data + offsets[i]);                                  \
+        for (int i = 0; i < rows; i++) sizes[i] = (int32_t) (offsets[i + 1] - offsets[i]);                    \
+        for (int i = 0; i < rows; i++) keys[i] &= HEADS[sizes[i] < 8 ? sizes[i] : 8];                         \
+    }                                                                                                         \
+    LOOP int rising_##T(const T *offsets, int rows) {                                                         \
+        int falls = 0;                                                                                        \
+        for (int i = 0; i < rows; i++) falls |= offsets[i + 1] < offsets[i];                                  \
+        return !falls;                                                                                        \
+    }                                                                                                         \
+    /* eight bytes may be read before the end of each text */                                                 \
+    LOOP void tails_##T(const T *restrict offsets, const uint8_t *restrict data, int rows,                    \
+                        uint64_t *restrict tails) {                                                           \
+        for (int i = 0; i < rows; i++) tails[i] = word_at(data + offsets[i + 1] - 8);                         \
+    }
+KEYS(int32_t) KEYS(int64_t)
+
+LOOP void keys_equal(const uint64_t *restrict keys, const int32_t *restrict sizes, int rows, uint64_t key,
+                     int32_t size, mask_t *restrict mask, int join) {
+    if (join)
+        for (int i = 0; i < rows; i++) mask[i] |= (keys[i] == key) & (sizes[i] == size);
+    else
+        for (int i = 0; i < rows; i++) mask[i] = (keys[i] == key) & (sizes[i] == size);
+}
+
+LOOP void tails_equal(const uint64_t *restrict keys, const uint64_t *restrict tails, const int32_t *restrict sizes,
+                      int rows, uint64_t key, uint64_t tail, int32_t size, mask_t *restrict mask, int join) {
+    for (int i = 0; i < rows; i++)
+        mask[i] = (mask[i] & join) | ((keys[i] == key) & (tails[i] == tail) & (sizes[i] == size));
+}
+
+/* the first bytes of keys, or the last ones of tails */
+LOOP void keys_begin(const uint64_t *restrict keys, const int32_t *restrict sizes, int rows, uint64_t kept,
+                     uint64_t key, int32_t least, mask_t *restrict mask, int join) {
+    for (int i = 0; i < rows; i++)
+        mask[i] = (mask[i] & join) | (((keys[i] & kept) == key) & (sizes[i] >= least));
+}
+
+/* whether all is ASCII */
+LOOP int ascii_all(const uint8_t *data, int64_t size) {
+    uint8_t bits = 0;
+    for (int64_t i = 0; i < size; i++) bits |= data[i];
+    return bits < 0x80;
+}
+
+#endif

@@ -1,0 +1,95 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
+# Sets of typed values in C: what a leaf of the normal form holds.
+
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+
+
+cdef struct Interval:
+    int64_t low
+    int64_t high
+
+
+cdef struct Stretch:
+    double low
+    double high
+
+
+cdef struct Floats:
+    Stretch *items
+    int count
+    bint nan
+
+
+# Bytes to compare with: the whole, and as the loops see texts (see _loops.h).
+cdef struct Needle:
+    const uint8_t *data
+    int64_t size
+    uint64_t key             # its first eight bytes, filled up with zeros
+    uint64_t kept            # which of the eight are its own
+    uint64_t tail            # its last eight bytes, at the upper end
+    uint64_t tail_kept
+
+
+cdef enum Shape:
+    PREFIX
+    SUFFIX
+    CONTAINS
+    PATTERN
+
+
+# A part of a LIKE pattern between two %: bytes and any code points by turns.
+cdef struct Atom:
+    const uint8_t *data
+    int64_t size             # 0 for _
+    int64_t points           # of _, how many in a row
+
+
+cdef struct Segment:
+    Atom *atoms
+    int count
+    int64_t points           # code points in all
+
+
+cdef struct Pattern:
+    int shape                # a Shape
+    Needle needle            # of a prefix, suffix or what is contained
+    Segment *segments        # of a PATTERN
+    int count
+
+
+cdef struct Texts:
+    Needle *points
+    int count
+    Pattern *patterns
+    int pattern_count
+    bint negated             # the set is what is none of all that
+    # Open addressing over the points, number + 1 or 0; NULL for a few.
+    uint32_t *table
+    uint32_t mask
+    bint long_points         # one is longer than eight bytes
+    bint huge_points         # one is longer than sixteen
+
+
+cdef struct Values:
+    bint null
+    uint8_t booleans[2]      # whether FALSE, and TRUE, is in
+    Interval *integers
+    int integer_count
+    Floats floats32
+    Floats floats64
+    Texts strings
+    Texts bytes
+    bint poison
+    bint error
+
+
+# Memory for what a kernel is made of, as long as the kernel lives.
+cdef class Arena:
+    cdef list pieces
+    cdef void *take(self, Py_ssize_t count, size_t size) except NULL
+
+
+cdef int values_read(Arena arena, object given, Values *values) except -1
+cdef bint texts_have(Texts *texts, const uint8_t *data, int64_t size) noexcept nogil
+cdef bint pattern_matches(Pattern *pattern, const uint8_t *data, int64_t size) noexcept nogil
+cdef int point_find(Texts *texts, const uint8_t *data, int64_t size, uint64_t key) noexcept nogil

@@ -1,0 +1,279 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, nonecheck=False
+# cython: initializedcheck=False, auto_pickle=False, autotestdict=False
+"""Sets of typed values in C, made from those of the normal form, and whether one text is in them.
+
+Texts are UTF-8 here, as they lie in a column: a byte string equals, begins, ends and contains as its code points do.
+Only `_` in a pattern counts code points. Knows no column and no formula.
+"""
+
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.string cimport memcmp, memcpy, memset
+
+from mqsel.language.pattern import shape as _shape_of
+
+cdef extern from "_loops.h" nogil:
+    uint64_t word_at(const uint8_t *data)
+
+cdef enum:
+    LINEAR_POINTS = 8        # so many points are compared one after the other, and that by vectors
+
+cdef dict _SHAPES = {"prefix": PREFIX, "suffix": SUFFIX, "contains": CONTAINS, "pattern": PATTERN}
+
+
+cdef class Arena:
+    def __cinit__(self):
+        self.pieces = []
+
+    cdef void *take(self, Py_ssize_t count, size_t size) except NULL:
+        """Give zeroed memory for *count* items; never NULL."""
+        cdef bytes piece = PyBytes_FromStringAndSize(NULL, max(count, 1) * <Py_ssize_t> size)
+        memset(PyBytes_AS_STRING(piece), 0, max(count, 1) * size)
+        self.pieces.append(piece)
+        return PyBytes_AS_STRING(piece)
+
+
+cdef int needle_read(Arena arena, bytes data, Needle *needle) except -1:
+    cdef uint8_t whole[8]
+    cdef int64_t size = len(data)
+    arena.pieces.append(data)
+    needle.data = <const uint8_t *> PyBytes_AS_STRING(data)
+    needle.size = size
+    memset(whole, 0, 8)
+    memcpy(whole, needle.data, min(size, 8))
+    needle.key = word_at(whole)
+    memset(whole, 0, 8)
+    memset(whole, 0xFF, min(size, 8))
+    needle.kept = word_at(whole)
+    memset(whole, 0, 8)
+    memcpy(whole + 8 - min(size, 8), needle.data + size - min(size, 8), min(size, 8))
+    needle.tail = word_at(whole)
+    memset(whole, 0, 8)
+    memset(whole + 8 - min(size, 8), 0xFF, min(size, 8))
+    needle.tail_kept = word_at(whole)
+    return 0
+
+
+cdef bytes encoded(object text):
+    # A lone surrogate stands in no UTF-8, so nothing equals it.
+    return text if isinstance(text, bytes) else (<str> text).encode("utf-8", "surrogatepass")
+
+
+cdef int pattern_read(Arena arena, tuple segments, Pattern *pattern) except -1:
+    cdef Segment *segment
+    cdef Atom *atom
+    shape, text = _shape_of(segments)
+    if shape == "exact":  # a point, as a pattern of one segment
+        shape = "pattern"
+    if shape == "prefix" and not text:
+        text = ""
+    pattern.shape = _SHAPES[shape]
+    if pattern.shape != PATTERN:
+        return needle_read(arena, encoded(text), &pattern.needle)
+    pattern.count = len(segments)
+    pattern.segments = <Segment *> arena.take(pattern.count, sizeof(Segment))
+    for number, characters in enumerate(segments):
+        segment = &pattern.segments[<int> number]
+        segment.points = len(characters)
+        segment.atoms = <Atom *> arena.take(len(characters), sizeof(Atom))
+        at, count = 0, len(characters)
+        while at < count:
+            atom = &segment.atoms[segment.count]
+            segment.count += 1
+            end = at
+            while end < count and (characters[end] is None) == (characters[at] is None):
+                end += 1
+            if characters[at] is None:
+                atom.points = end - at
+            else:
+                data = encoded("".join(characters[at:end]))
+                arena.pieces.append(data)
+                atom.data = <const uint8_t *> PyBytes_AS_STRING(data)
+                atom.size = len(data)
+            at = end
+    return 0
+
+
+cdef int texts_read(Arena arena, object given, Texts *texts) except -1:
+    cdef uint32_t slot, size
+    cdef Needle *needle
+    points = sorted(map(encoded, given.points))
+    texts.negated = given.negated
+    texts.count = len(points)
+    texts.points = <Needle *> arena.take(texts.count, sizeof(Needle))
+    for number, data in enumerate(points):
+        needle_read(arena, data, &texts.points[<int> number])
+        texts.long_points |= len(data) > 8
+        texts.huge_points |= len(data) > 16
+    texts.pattern_count = len(given.patterns)
+    texts.patterns = <Pattern *> arena.take(texts.pattern_count, sizeof(Pattern))
+    for number, segments in enumerate(given.patterns):
+        pattern_read(arena, segments, &texts.patterns[<int> number])
+    if texts.count > LINEAR_POINTS:
+        size = 1
+        while size < <uint32_t> (2 * texts.count):
+            size *= 2
+        texts.mask = size - 1
+        texts.table = <uint32_t *> arena.take(size, sizeof(uint32_t))
+        for number in range(texts.count):
+            needle = &texts.points[<int> number]
+            slot = text_hash(needle.key, needle.data, needle.size) & texts.mask
+            while texts.table[slot]:
+                slot = (slot + 1) & texts.mask
+            texts.table[slot] = <uint32_t> number + 1
+    return 0
+
+
+cdef int floats_read(Arena arena, object given, Floats *floats) except -1:
+    floats.nan = given.nan
+    floats.count = len(given.intervals)
+    floats.items = <Stretch *> arena.take(floats.count, sizeof(Stretch))
+    for number, (low, high) in enumerate(given.intervals):
+        floats.items[<int> number].low = low
+        floats.items[<int> number].high = high
+    return 0
+
+
+cdef int values_read(Arena arena, object given, Values *values) except -1:
+    """Make a set of *given*, a `mqsel.language.normal.Values`."""
+    values.null = given.null
+    values.booleans[0], values.booleans[1] = given.booleans
+    values.integer_count = len(given.integers)
+    values.integers = <Interval *> arena.take(values.integer_count, sizeof(Interval))
+    for number, (low, high) in enumerate(given.integers):
+        values.integers[<int> number].low = low
+        values.integers[<int> number].high = high
+    floats_read(arena, given.floats32, &values.floats32)
+    floats_read(arena, given.floats64, &values.floats64)
+    texts_read(arena, given.strings, &values.strings)
+    texts_read(arena, given.bytes, &values.bytes)
+    values.poison = given.poison
+    values.error = given.error
+    return 0
+
+
+# ---- one text ----------------------------------------------------------------------------------------------------
+
+cdef inline uint32_t text_hash(uint64_t key, const uint8_t *data, int64_t size) noexcept nogil:
+    """Hash the length, the first eight bytes and the last eight: texts that differ elsewhere alone are compared."""
+    cdef uint64_t factor = 0x9E3779B97F4A7C15     # 2**64 divided by the golden ratio
+    cdef uint64_t mixed = (key ^ <uint64_t> size) * factor
+    if size > 8:
+        mixed = (mixed ^ mixed >> 29 ^ word_at(data + size - 8)) * factor
+    return <uint32_t> (mixed >> 32)
+
+
+cdef int point_find(Texts *texts, const uint8_t *data, int64_t size, uint64_t key) noexcept nogil:
+    """Give the number of the point that a text is, or -1; of sets with a table."""
+    cdef uint32_t slot = text_hash(key, data, size) & texts.mask
+    cdef Needle *needle
+    while texts.table[slot]:
+        needle = &texts.points[texts.table[slot] - 1]
+        if needle.key == key and needle.size == size and (size <= 8 or memcmp(needle.data, data, size) == 0):
+            return <int> texts.table[slot] - 1
+        slot = (slot + 1) & texts.mask
+    return -1
+
+
+cdef inline const uint8_t *found(const uint8_t *at, const uint8_t *stop, Atom *atom) noexcept nogil:
+    """Find the bytes of an atom from *at* on."""
+    cdef uint8_t first = atom.data[0]
+    stop -= atom.size
+    while at <= stop:
+        if at[0] == first and memcmp(at, atom.data, atom.size) == 0:
+            return at
+        at += 1
+    return NULL
+
+
+cdef inline const uint8_t *point_passed(const uint8_t *at, const uint8_t *stop) noexcept nogil:
+    at += 1
+    while at < stop and at[0] & 0xC0 == 0x80:
+        at += 1
+    return at
+
+
+cdef const uint8_t *segment_matches(Segment *segment, const uint8_t *at, const uint8_t *stop) noexcept nogil:
+    """Match a segment from *at* on. Gives where it ends, or NULL."""
+    cdef int number
+    cdef int64_t _point
+    cdef Atom *atom
+    for number in range(segment.count):
+        atom = &segment.atoms[number]
+        if atom.size:
+            if stop - at < atom.size or memcmp(at, atom.data, atom.size) != 0:
+                return NULL
+            at += atom.size
+        else:
+            for _point in range(atom.points):
+                if at >= stop:
+                    return NULL
+                at = point_passed(at, stop)
+    return at
+
+
+cdef bint pattern_matches(Pattern *pattern, const uint8_t *data, int64_t size) noexcept nogil:
+    """Tell whether a text in UTF-8 matches. Every segment but the last is taken where it first fits.
+
+    The time is at most proportional to the product of both lengths (language §5).
+    """
+    cdef const uint8_t *at = data
+    cdef const uint8_t *stop = data + size
+    cdef const uint8_t *end
+    cdef const uint8_t *start
+    cdef Segment *segment = pattern.segments
+    cdef Segment *last
+    cdef int number
+    cdef int64_t _point
+    cdef Needle *needle = &pattern.needle
+    if pattern.shape == PREFIX:
+        return size >= needle.size and memcmp(data, needle.data, needle.size) == 0
+    if pattern.shape == SUFFIX:
+        return size >= needle.size and memcmp(stop - needle.size, needle.data, needle.size) == 0
+    if pattern.shape == CONTAINS:
+        stop -= needle.size
+        while at <= stop:
+            if at[0] == needle.data[0] and memcmp(at, needle.data, needle.size) == 0:
+                return True
+            at += 1
+        return False
+    at = segment_matches(segment, at, stop)
+    if pattern.count == 1 or at == NULL:
+        return at == stop
+    last = &pattern.segments[pattern.count - 1]
+    start = stop
+    for _point in range(last.points):
+        if start <= at:
+            return False
+        start -= 1
+        while start > at and start[0] & 0xC0 == 0x80:
+            start -= 1
+    if segment_matches(last, start, stop) != stop:
+        return False
+    for number in range(1, pattern.count - 1):
+        segment = &pattern.segments[number]
+        while True:
+            if segment.atoms[0].size:
+                at = found(at, start, &segment.atoms[0])
+                if at == NULL:
+                    return False
+            end = segment_matches(segment, at, start)
+            if end != NULL:
+                break
+            if at >= start:
+                return False
+            at = point_passed(at, start)
+        at = end
+    return True
+
+
+cdef bint texts_have(Texts *texts, const uint8_t *data, int64_t size) noexcept nogil:
+    """Tell whether a text is in the set, one text at a time."""
+    cdef int number
+    for number in range(texts.count):
+        if texts.points[number].size == size and memcmp(texts.points[number].data, data, size) == 0:
+            return not texts.negated
+    for number in range(texts.pattern_count):
+        if pattern_matches(&texts.patterns[number], data, size):
+            return not texts.negated
+    return texts.negated
