@@ -145,11 +145,11 @@ class _Reader:
     def jump(self, name: str, target: int) -> None:
         """Go on with a chain, or begin one."""
         top = self.truths[-1]
-        if not isinstance(top, _Chain):
-            self.truths[-1] = top = _Chain(name, target, [top], [])
-        if top.name != name or top.end != target or len(top.signs) != len(top.operands) - 1:
+        chain = top if isinstance(top, _Chain) else _Chain(name, target, [top], [])
+        if chain.name != name or chain.end != target or len(chain.signs) != len(chain.operands) - 1:
             raise UnknownShapeError("jumps that do not fit")
-        top.signs.append(name)
+        chain.signs.append(name)
+        self.truths[-1] = chain
 
     def join(self, name: str, address: int) -> None:
         last = self.truth()
@@ -203,10 +203,13 @@ class _Reader:
             right = self.value()
             left = self.values[-1]
             level = _LEVELS[row.operator]
-            if not isinstance(left, _Chain) or left.name != level:
-                self.values[-1] = left = _Chain(level, 0, [self.tree(left)], [])
-            left.signs.append(row.operator)
-            left.operands.append(right)
+            if isinstance(left, _Chain) and left.name == level:
+                chain = left
+            else:
+                chain = _Chain(level, 0, [self.tree(left)], [])
+            chain.signs.append(row.operator)
+            chain.operands.append(right)
+            self.values[-1] = chain
         else:  # BETWEEN
             high, low, operand = self.value(), self.value(), self.value()
             self.truths.append(Between(row.negated, operand, low, high))
