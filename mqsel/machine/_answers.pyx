@@ -13,7 +13,7 @@ from libc.string cimport memset
 
 from mqsel.machine._arrow cimport Batch, batch_load
 from mqsel.machine._columns cimport BLOCK
-from mqsel.machine._kernel cimport Call, Kernel, call_end, run_block
+from mqsel.machine._kernel cimport MAX_ROOTS, Call, Kernel, call_end, run_block
 from mqsel.machine._vm cimport (
     ERR, FALSE, TRUE, UNKNOWN, ColumnSource, Frame, Machine, Pace, clock_nanoseconds, pace_look, pace_start,
 )
@@ -31,11 +31,16 @@ cdef extern from "Python.h":
 
 cdef extern from "_loops.h" nogil:
     void bits_of_mask(uint8_t *bits, const uint8_t *mask, int rows)
-    void mask_of_bits(uint8_t *mask, const uint8_t *bits, int64_t at, int rows)
-    void mask_invert(uint8_t *mask, int rows)
+    void mask_and_not(uint8_t *mask, const uint8_t *other, int rows)
 
 cdef enum:
     TURN = 10_000_000        # nanoseconds without a look at signals
+
+# Which part of the normal form holds the rows that have a truth value; and what is asked for, in the order of asking.
+cdef dict _PARTS = {TRUE: "true", UNKNOWN: "unknown", ERR: "error"}
+cdef tuple _ONE = (TRUE,)
+cdef tuple _TWO = (TRUE, UNKNOWN)
+cdef tuple _THREE = (TRUE, UNKNOWN, ERR)
 
 
 # ---- the kernels of a machine ------------------------------------------------------------------------------------
@@ -50,18 +55,24 @@ cdef object kernels_of(Machine machine):
     return machine.kernels
 
 
-cdef object kernel_for(Machine machine, str part):
-    """Give the Kernel of "true", "unknown" or "error", or say why there is none."""
+cdef object kernel_for(Machine machine, Batch batch, tuple truths):
+    """Give a Kernel that finds the rows with each of some truth values, or say why the machine goes row by row."""
+    cdef Kernel kernel
     kernels = kernels_of(machine)
     if isinstance(kernels, str):
         return kernels
     form, made = kernels
-    if part not in made:
+    if truths not in made:
         try:
-            made[part] = Kernel(getattr(form, part), machine.program.slots)
+            made[truths] = Kernel(tuple([getattr(form, _PARTS[truth]) for truth in truths]), machine.program.slots)
         except TooLargeError as reason:
-            made[part] = str(reason)
-    return made[part]
+            made[truths] = str(reason)
+    found = made[truths]
+    if isinstance(found, str):
+        return found
+    kernel = found
+    reason = kernel.refuses(batch.columns, batch.rows)
+    return kernel if reason is None else reason
 
 
 def refusal(Machine machine not None, batch) -> str | None:
@@ -70,17 +81,8 @@ def refusal(Machine machine not None, batch) -> str | None:
     Args:
         batch: anything with ``__arrow_c_array__`` whose array is a struct.
     """
-    cdef Batch columns = Batch(machine, batch)
-    cdef Kernel kernel
-    for part in ("true", "unknown"):
-        found = kernel_for(machine, part)
-        if isinstance(found, str):
-            return found
-        kernel = found
-        reason = kernel.refuses(columns.columns, columns.rows)
-        if reason is not None:
-            return reason
-    return None
+    found = kernel_for(machine, Batch(machine, batch), _THREE)
+    return found if isinstance(found, str) else None
 
 
 # ---- row by row --------------------------------------------------------------------------------------------------
@@ -112,75 +114,83 @@ cdef int evaluate(Machine machine, Batch batch, uint32_t start, int64_t first, i
     return 0
 
 
-cdef bytes bits_by_rows(Machine machine, Batch batch, int truth):
-    """Make a bitmap of the rows that have a truth value."""
-    cdef bytes truths = PyBytes_FromStringAndSize(NULL, <Py_ssize_t> batch.rows)
-    cdef uint8_t *each = <uint8_t *> PyBytes_AS_STRING(truths)
-    cdef int64_t row
-    evaluate(machine, batch, 0 if truth == TRUE else machine.exact, 0, batch.rows, each)
-    for row in range(batch.rows):
-        each[row] = each[row] == truth
-    return bits_of(truths)
+cdef list bits_by_rows(Machine machine, Batch batch, tuple truths):
+    """Make a bitmap for each truth value: of the rows that have it."""
+    cdef bytes given = PyBytes_FromStringAndSize(NULL, <Py_ssize_t> batch.rows)
+    cdef uint8_t *each = <uint8_t *> PyBytes_AS_STRING(given)
+    evaluate(machine, batch, 0 if truths == _ONE else machine.exact, 0, batch.rows, each)
+    return [bits_of(each, batch.rows, truth) for truth in truths]
 
 
-cdef bytes bits_of(bytes mask):
-    cdef Py_ssize_t rows = len(mask)
-    cdef bytes bits = PyBytes_FromStringAndSize(NULL, (rows + 7) // 8)
-    cdef Py_ssize_t at
-    for at in range(0, rows, BLOCK):
-        bits_of_mask(
-            <uint8_t *> PyBytes_AS_STRING(bits) + at // 8, <uint8_t *> PyBytes_AS_STRING(mask) + at,
-            <int> min(rows - at, BLOCK),
-        )
-    return bits
+cdef bytes bits_of(const uint8_t *truths, int64_t count, int truth):
+    cdef bytes result = PyBytes_FromStringAndSize(NULL, <Py_ssize_t> ((count + 7) // 8))
+    cdef uint8_t mask[BLOCK]
+    cdef int64_t start
+    cdef int row, rows
+    for start in range(0, count, BLOCK):
+        rows = <int> min(count - start, BLOCK)
+        for row in range(rows):
+            mask[row] = truths[start + row] == truth
+        bits_of_mask(<uint8_t *> PyBytes_AS_STRING(result) + start // 8, mask, rows)
+    return result
 
 
 # ---- a block of rows at a time -----------------------------------------------------------------------------------
 
-# Which part of the normal form holds the rows that have a truth value.
-cdef dict _PARTS = {TRUE: "true", UNKNOWN: "unknown", ERR: "error"}
+cdef list bits_where(Machine machine, Batch batch, tuple truths):
+    """Make a bitmap for each truth value: of the rows that have it; filled up with zeros."""
+    found = kernel_for(machine, batch, truths)
+    return bits_by_rows(machine, batch, truths) if isinstance(found, str) else bits_by_kernel(
+        machine, found, batch, truths
+    )
 
 
-cdef bytes bits_where(Machine machine, Batch batch, int truth):
-    """Make a bitmap of the rows that have a truth value; filled up with zeros."""
-    cdef Kernel kernel
-    found = kernel_for(machine, _PARTS[truth])
-    if isinstance(found, str):
-        return bits_by_rows(machine, batch, truth)
-    kernel = found
-    if kernel.refuses(batch.columns, batch.rows) is not None:
-        return bits_by_rows(machine, batch, truth)
-    return bits_by_kernel(machine, kernel, batch, truth)
-
-
-cdef bytes bits_by_kernel(Machine machine, Kernel kernel, Batch batch, int truth):
-    cdef bytes result = PyBytes_FromStringAndSize(NULL, <Py_ssize_t> ((batch.rows + 7) // 8))
-    cdef uint8_t *bits = <uint8_t *> PyBytes_AS_STRING(result)
-    cdef Call *call = kernel.start(batch.columns, batch.rows)
-    cdef uint8_t mask[BLOCK]
-    cdef uint8_t truths[BLOCK]
+cdef list bits_by_kernel(Machine machine, Kernel kernel, Batch batch, tuple truths):
+    cdef list result = [PyBytes_FromStringAndSize(NULL, <Py_ssize_t> ((batch.rows + 7) // 8)) for _ in truths]
+    cdef uint8_t *bits[MAX_ROOTS]
+    cdef int wanted[MAX_ROOTS]
+    cdef int count = len(truths)
+    cdef Call *call
+    cdef uint8_t masks[MAX_ROOTS * BLOCK]
+    cdef uint8_t active[BLOCK]
+    cdef uint8_t given[BLOCK]
     cdef int64_t start = 0
     cdef int64_t turned = clock_nanoseconds()
     cdef int found = 0
     cdef int rows = 0
-    cdef int row
+    cdef int number, row, alive
+    for number in range(count):
+        bits[number] = <uint8_t *> PyBytes_AS_STRING(result[number])
+        wanted[number] = truths[number]
+    call = kernel.start(batch.columns, batch.rows)
     try:
         while start < batch.rows:
             with nogil:
                 while start < batch.rows:
                     rows = call.rows if call.rows < batch.rows - start else <int> (batch.rows - start)
-                    found = run_block(call, start, rows, mask)
+                    memset(active, 1, rows)
+                    alive = rows
+                    for number in range(count):
+                        # A row has one truth value.
+                        if number > 0:
+                            mask_and_not(active, masks + (number - 1) * BLOCK, rows)
+                        found = run_block(call, number, start, rows, active, alive, masks + number * BLOCK)
+                        if found < 0:
+                            break
+                        alive -= found
                     if found < 0:
                         break
-                    bits_of_mask(bits + start // 8, mask, rows)
+                    for number in range(count):
+                        bits_of_mask(bits[number] + start // 8, masks + number * BLOCK, rows)
                     start += rows
                     if call.blocks % 8 == 0 and clock_nanoseconds() - turned > TURN:
                         break
             if found < 0:
-                evaluate(machine, batch, 0 if truth == TRUE else machine.exact, start, start + rows, truths)
-                for row in range(rows):
-                    mask[row] = truths[row] == truth
-                bits_of_mask(bits + start // 8, mask, rows)
+                evaluate(machine, batch, 0 if truths == _ONE else machine.exact, start, start + rows, given)
+                for number in range(count):
+                    for row in range(rows):
+                        masks[row] = given[row] == wanted[number]
+                    bits_of_mask(bits[number] + start // 8, masks, rows)
                 start += rows
             elif start < batch.rows:
                 PyErr_CheckSignals()
@@ -214,8 +224,7 @@ def truths(Machine machine not None, batch, *, by_rows: bool = False) -> bytes:
         evaluate(machine, columns, machine.exact, 0, columns.rows, each)
         return result
     memset(each, FALSE, columns.rows)
-    for truth in (TRUE, UNKNOWN, ERR):
-        bits = bits_where(machine, columns, truth)
+    for truth, bits in zip(_THREE, bits_where(machine, columns, _THREE), strict=True):
         for row in range(columns.rows):
             if (<const uint8_t *> PyBytes_AS_STRING(bits))[row >> 3] >> (row & 7) & 1:
                 each[row] = <uint8_t> truth
@@ -249,10 +258,9 @@ cdef object answers(pyarrow, Machine machine, batch, bint three_valued):
     for chunk in _chunks(pyarrow, batch):
         try:
             columns = Batch(machine, chunk)
-            values = bits_where(machine, columns, TRUE)
-            known = None
+            values, *rest = bits_where(machine, columns, _TWO if three_valued else _ONE)
+            known = rest[0] if three_valued else None
             if three_valued:
-                known = bits_where(machine, columns, UNKNOWN)
                 known = inverted(known) if known.count(0) < len(known) else None
         except PropertyTypeError as error:
             if error.index is not None:

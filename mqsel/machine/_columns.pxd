@@ -37,9 +37,11 @@ cdef size_t reader_room(Column *column) noexcept nogil
 cdef void reader_start(Reader *reader, Column *column, uint8_t *room) noexcept nogil
 cdef uint8_t *valid_rows(Reader *reader, int64_t start, int rows) noexcept nogil
 cdef int column_mask(
-    Reader *reader, Values *values, int64_t start, int rows, const uint8_t *wanted, uint8_t *mask
+    Reader *reader, Values *values, bint strict, int64_t start, int rows, const uint8_t *wanted, uint8_t *mask
 ) noexcept nogil
-cdef int words_mask(Reader *reader, const uint8_t *words, int64_t start, int rows, uint8_t *mask) noexcept nogil
+cdef int words_mask(
+    Reader *reader, const uint8_t *words, int64_t only, int64_t start, int rows, uint8_t *mask
+) noexcept nogil
 cdef int numbers_load(Reader *reader, int64_t start, int rows) noexcept nogil
 cdef int texts_load(Reader *reader, int64_t start, int rows) noexcept nogil
 cdef void text_at(Reader *reader, int64_t row, const uint8_t **data, int64_t *size) noexcept nogil

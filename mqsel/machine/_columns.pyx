@@ -7,9 +7,10 @@ row machine, which reads only what it needs, finds the words or finds that it do
 """
 
 from libc.stdint cimport (
-    INT8_MAX, INT8_MIN, INT16_MAX, INT16_MIN, INT32_MAX, INT32_MIN, UINT8_MAX, UINT16_MAX, UINT32_MAX,
+    INT8_MAX, INT8_MIN, INT16_MAX, INT16_MIN, INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN, UINT8_MAX, UINT16_MAX, UINT32_MAX,
     int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t,
 )
+from libc.math cimport INFINITY
 from libc.string cimport memcmp, memcpy, memset
 
 from mqsel.machine._arrow cimport (
@@ -17,7 +18,7 @@ from mqsel.machine._arrow cimport (
     LARGE_BINARIES, LARGE_TEXTS, NULLS, TEXT_VIEWS, TEXTS, UINT8S, UINT16S, UINT32S, UINT64S,
 )
 from mqsel.machine._sets cimport (
-    PREFIX, SUFFIX, Floats, Interval, Needle, Pattern, Stretch, pattern_matches, point_find,
+    CONTAINS, PREFIX, SUFFIX, Floats, Interval, Needle, Pattern, Stretch, pattern_matches, point_find,
 )
 
 cdef extern from "_loops.h" nogil:
@@ -47,19 +48,24 @@ cdef extern from "_loops.h" nogil:
     void widen_uint32_t(const uint32_t *values, int rows, int64_t *wide)
     void widen_float(const float *values, int rows, double *wide)
     int beyond_int64(const int64_t *values, const uint8_t *valid, int rows)
-    int gather_int8_t(const int8_t *, int, const uint8_t *, uint64_t, const uint8_t *, uint8_t *)
-    int gather_int16_t(const int16_t *, int, const uint8_t *, uint64_t, const uint8_t *, uint8_t *)
-    int gather_int32_t(const int32_t *, int, const uint8_t *, uint64_t, const uint8_t *, uint8_t *)
-    int gather_int64_t(const int64_t *, int, const uint8_t *, uint64_t, const uint8_t *, uint8_t *)
-    int gather_uint8_t(const uint8_t *, int, const uint8_t *, uint64_t, const uint8_t *, uint8_t *)
-    int gather_uint16_t(const uint16_t *, int, const uint8_t *, uint64_t, const uint8_t *, uint8_t *)
-    int gather_uint32_t(const uint32_t *, int, const uint8_t *, uint64_t, const uint8_t *, uint8_t *)
-    int gather_uint64_t(const uint64_t *, int, const uint8_t *, uint64_t, const uint8_t *, uint8_t *)
-    void keys_int32_t(const int32_t *offsets, const uint8_t *data, int rows, uint64_t *keys, int32_t *sizes)
-    void keys_int64_t(const int64_t *offsets, const uint8_t *data, int rows, uint64_t *keys, int32_t *sizes)
-    int rising_int32_t(const int32_t *offsets, int rows)
-    int rising_int64_t(const int64_t *offsets, int rows)
-    void keys_equal(const uint64_t *, const int32_t *, int rows, uint64_t key, int32_t size, uint8_t *mask, int join)
+    int gather_int8_t(const int8_t *, int, const uint8_t *, uint64_t, int64_t, const uint8_t *, uint8_t *)
+    int gather_int16_t(const int16_t *, int, const uint8_t *, uint64_t, int64_t, const uint8_t *, uint8_t *)
+    int gather_int32_t(const int32_t *, int, const uint8_t *, uint64_t, int64_t, const uint8_t *, uint8_t *)
+    int gather_int64_t(const int64_t *, int, const uint8_t *, uint64_t, int64_t, const uint8_t *, uint8_t *)
+    int gather_uint8_t(const uint8_t *, int, const uint8_t *, uint64_t, int64_t, const uint8_t *, uint8_t *)
+    int gather_uint16_t(const uint16_t *, int, const uint8_t *, uint64_t, int64_t, const uint8_t *, uint8_t *)
+    int gather_uint32_t(const uint32_t *, int, const uint8_t *, uint64_t, int64_t, const uint8_t *, uint8_t *)
+    int gather_uint64_t(const uint64_t *, int, const uint8_t *, uint64_t, int64_t, const uint8_t *, uint8_t *)
+    void keys_int32_t(const int32_t *offsets, const uint8_t *data, int rows, uint64_t *keys)
+    void keys_int64_t(const int64_t *offsets, const uint8_t *data, int rows, uint64_t *keys)
+    void tails_int32_t(const int32_t *offsets, const uint8_t *data, int rows, uint64_t *tails)
+    void tails_int64_t(const int64_t *offsets, const uint8_t *data, int rows, uint64_t *tails)
+    int sizes_int32_t(const int32_t *offsets, int rows, int32_t *sizes)
+    int sizes_int64_t(const int64_t *offsets, int rows, int32_t *sizes)
+    void ends_equal(const uint8_t *data, int count, int64_t size, uint8_t first, uint8_t last, uint8_t *mask)
+    void keys_equal(
+        const uint64_t *, const int32_t *, int rows, uint64_t kept, uint64_t key, int32_t size, uint8_t *mask, int join
+    )
     void tails_equal(
         const uint64_t *, const uint64_t *, const int32_t *, int rows, uint64_t, uint64_t, int32_t, uint8_t *, int join
     )
@@ -258,12 +264,12 @@ cdef int offsets_load(Reader *reader, int64_t start, int rows) noexcept nogil:
     cdef int64_t begin = narrow[0] if is_narrow else wide[0]
     cdef int64_t end = narrow[rows] if is_narrow else wide[rows]
     cdef const uint8_t *content = column.content
-    cdef int64_t size, at
+    cdef int64_t at
     cdef int row
     cdef int quick = rows    # rows of which eight bytes can be read from the beginning on
-    if not (rising_int32_t(narrow, rows) if is_narrow else rising_int64_t(wide, rows)):
-        return DECLINED
     if begin < 0 or end > column.size or end - begin > INT32_MAX:
+        return DECLINED
+    if not (sizes_int32_t(narrow, rows, reader.sizes) if is_narrow else sizes_int64_t(wide, rows, reader.sizes)):
         return DECLINED
     if is_text and not ascii_all(content + begin, end - begin):
         if not is_utf8(content + begin, content + end):
@@ -275,14 +281,12 @@ cdef int offsets_load(Reader *reader, int64_t start, int rows) noexcept nogil:
     while quick > 0 and (narrow[quick - 1] if is_narrow else wide[quick - 1]) > column.size - 8:
         quick -= 1
     if is_narrow:
-        keys_int32_t(narrow, content, quick, reader.keys, reader.sizes)
+        keys_int32_t(narrow, content, quick, reader.keys)
     else:
-        keys_int64_t(wide, content, quick, reader.keys, reader.sizes)
+        keys_int64_t(wide, content, quick, reader.keys)
     for row in range(quick, rows):
         at = narrow[row] if is_narrow else wide[row]
-        size = (narrow[row + 1] if is_narrow else wide[row + 1]) - at
-        reader.sizes[row] = <int32_t> size
-        reader.keys[row] = key_of(content + at, size)
+        reader.keys[row] = key_of(content + at, reader.sizes[row])
     return 0
 
 
@@ -328,18 +332,84 @@ cdef inline bint ascii_short(const uint8_t *data, int64_t size) noexcept nogil:
 
 cdef void tails_load(Reader *reader, int64_t start, int rows) noexcept nogil:
     """Take the last eight bytes of each text of a block that was loaded."""
+    cdef Column *column = reader.column
+    cdef const int32_t *narrow = <const int32_t *> column.values + column.offset + start
+    cdef const int64_t *wide = <const int64_t *> column.values + column.offset + start
     cdef const uint8_t *data = NULL
     cdef int64_t size = 0
     cdef int row
+    cdef int slow = rows     # rows of which eight bytes cannot be read before the end
     if reader.tail_block == start:
         return
     reader.tail_block = start
-    for row in range(rows):
-        if reader.sizes[row] <= 8:
+    if column.kind == TEXTS or column.kind == BINARIES:
+        slow = 0
+        while slow < rows and narrow[slow + 1] < 8:
+            slow += 1
+        tails_int32_t(narrow + slow, column.content, rows - slow, reader.tails + slow)
+    elif column.kind == LARGE_TEXTS or column.kind == LARGE_BINARIES:
+        slow = 0
+        while slow < rows and wide[slow + 1] < 8:
+            slow += 1
+        tails_int64_t(wide + slow, column.content, rows - slow, reader.tails + slow)
+    for row in range(slow):
+        if reader.sizes[row] < 8:
             reader.tails[row] = reader.keys[row] << 8 * (8 - reader.sizes[row]) if reader.sizes[row] else 0
         else:
             text_at(reader, start + row, &data, &size)
             reader.tails[row] = word_at(data + size - 8)
+
+
+cdef void contained(
+    Reader *reader, Needle *needle, int64_t start, int rows, const uint8_t *wanted, uint8_t *mask
+) noexcept nogil:
+    """Add the wanted rows whose text contains a needle, by one look through what lies between their offsets.
+
+    Places where the first and the last byte of the needle stand are found by vectors. Texts lie one behind the other,
+    so the row of a place only rises; a place whose bytes reach into the next text is none.
+    """
+    cdef Column *column = reader.column
+    cdef const int32_t *narrow = <const int32_t *> column.values + column.offset + start
+    cdef const int64_t *wide = <const int64_t *> column.values + column.offset + start
+    cdef bint is_narrow = column.kind == TEXTS or column.kind == BINARIES
+    cdef int64_t at = narrow[0] if is_narrow else wide[0]
+    cdef int64_t last = (narrow[rows] if is_narrow else wide[rows]) - needle.size
+    cdef int64_t place, end
+    cdef uint8_t places[BLOCK]
+    cdef uint64_t eight
+    cdef int count, step
+    cdef int row = 0
+    while at <= last:
+        count = BLOCK if last - at >= BLOCK else <int> (last - at + 1)
+        ends_equal(column.content + at, count, needle.size, needle.data[0], needle.data[needle.size - 1], places)
+        memset(places + count, 0, BLOCK - count)
+        for step in range(0, count, 8):
+            eight = word_at(places + step)
+            place = at + step
+            while eight:
+                while eight & 0xFF == 0:
+                    eight >>= 8
+                    place += 1
+                while (narrow[row + 1] if is_narrow else wide[row + 1]) <= place:
+                    row += 1
+                end = narrow[row + 1] if is_narrow else wide[row + 1]
+                if (
+                    place + needle.size <= end and wanted[row]
+                    and memcmp(column.content + place, needle.data, needle.size) == 0
+                ):
+                    mask[row] = 1
+                eight >>= 8
+                place += 1
+        at += count
+
+
+cdef bint many(const uint8_t *mask, int rows) noexcept nogil:
+    """Tell whether a quarter of the rows are in a mask."""
+    cdef int row
+    cdef int count = 0
+    for row in range(rows):
+        count += mask[row]
+    return 4 * count >= rows
 
 
 cdef int texts_mask(
@@ -359,13 +429,15 @@ cdef int texts_mask(
             mask[row] = 0
             if wanted[row]:
                 text_at(reader, start + row, &data, &size)
-                mask[row] = point_find(texts, data, size, reader.keys[row]) >= 0
+                mask[row] = point_find(texts, data, size, reader.keys[row] & HEADS[size if size < 8 else 8]) >= 0
         join = 1
     else:
         for number in range(texts.count):
             needle = &texts.points[number]
             if needle.size <= 8:
-                keys_equal(reader.keys, reader.sizes, rows, needle.key, <int32_t> needle.size, mask, join)
+                keys_equal(
+                    reader.keys, reader.sizes, rows, needle.kept, needle.key, <int32_t> needle.size, mask, join
+                )
             elif needle.size > INT32_MAX:
                 if not join:
                     memset(mask, 0, rows)
@@ -397,10 +469,13 @@ cdef int texts_mask(
         else:
             if not join:
                 memset(mask, 0, rows)
-            for row in range(rows):
-                if wanted[row] and not mask[row]:
-                    text_at(reader, start + row, &data, &size)
-                    mask[row] = pattern_matches(pattern, data, size)
+            if pattern.shape == CONTAINS and reader.kind != TEXT_VIEWS and many(wanted, rows):
+                contained(reader, needle, start, rows, wanted, mask)
+            else:
+                for row in range(rows):
+                    if wanted[row] and not mask[row]:
+                        text_at(reader, start + row, &data, &size)
+                        mask[row] = pattern_matches(pattern, data, size)
         join = 1
     if not join:
         memset(mask, 0, rows)
@@ -569,24 +644,44 @@ cdef int numbers_load(Reader *reader, int64_t start, int rows) noexcept nogil:
 
 # ---- one leaf ----------------------------------------------------------------------------------------------------
 
+cdef int lane_constant(int kind, Values *values) noexcept nogil:
+    """Tell whether all the values that a kind of column can hold are in a set (1), none is (0), or some are (-1)."""
+    cdef Texts *texts
+    cdef Floats *floats
+    if has_texts(kind):
+        texts = &values.strings if kind <= TEXT_VIEWS else &values.bytes
+        return texts.negated if texts.count == 0 and texts.pattern_count == 0 else -1
+    if kind == BOOLEANS:
+        return values.booleans[0] if values.booleans[0] == values.booleans[1] else -1
+    if kind == FLOAT64S or kind == FLOAT32S:
+        floats = &values.floats64 if kind == FLOAT64S else &values.floats32
+        if floats.count == 0 and not floats.nan:
+            return 0
+        return 1 if floats.nan and floats.count == 1 and floats.items[0].low == -floats.items[0].high == -INFINITY else -1
+    if kind == NULLS or values.integer_count == 0:
+        return 0
+    return 1 if values.integers[0].low == INT64_MIN and values.integers[0].high == INT64_MAX else -1
+
+
 cdef int column_mask(
-    Reader *reader, Values *values, int64_t start, int rows, const uint8_t *wanted, uint8_t *mask
+    Reader *reader, Values *values, bint strict, int64_t start, int rows, const uint8_t *wanted, uint8_t *mask
 ) noexcept nogil:
     """Find the rows of a block whose value is in a set; what rows without a value get means nothing.
 
     Args:
+        strict: check texts even where it does not matter which they are.
         wanted: the rows whose answer matters.
 
     Returns: 0, or DECLINED.
     """
     cdef int kind = reader.kind
     cdef int64_t at = reader.column.offset + start
+    cdef int constant = lane_constant(kind, values)
+    if constant >= 0 and kind != UINT64S:
+        memset(mask, constant, rows)
+        return texts_load(reader, start, rows) if strict and has_texts(kind) else 0
     if has_texts(kind):
-        return texts_mask(
-            reader, &values.strings if TEXTS <= kind <= TEXT_VIEWS else &values.bytes, start, rows, wanted, mask
-        )
-    if kind == NULLS:
-        memset(mask, 0, rows)
+        return texts_mask(reader, &values.strings if kind <= TEXT_VIEWS else &values.bytes, start, rows, wanted, mask)
     elif kind == BOOLEANS:
         mask_of_bits(mask, <const uint8_t *> reader.column.values, at, rows)
         mask_choose(mask, mask, values.booleans[1], values.booleans[0], rows)
@@ -607,8 +702,10 @@ cdef int column_mask(
     return 0
 
 
-cdef int words_mask(Reader *reader, const uint8_t *words, int64_t start, int rows, uint8_t *mask) noexcept nogil:
-    """Find the rows of a block whose word of the dictionary has a 1 in *words*.
+cdef int words_mask(
+    Reader *reader, const uint8_t *words, int64_t only, int64_t start, int rows, uint8_t *mask
+) noexcept nogil:
+    """Find the rows of a block whose word of the dictionary has a 1 in *words*; *only* one, or -1, if several have.
 
     Returns: 0, or DECLINED.
     """
@@ -619,19 +716,19 @@ cdef int words_mask(Reader *reader, const uint8_t *words, int64_t start, int row
     cdef int kind = reader.column.index
     cdef int known
     if kind == INT32S:
-        known = gather_int32_t(<const int32_t *> values + at, rows, words, count, valid, mask)
+        known = gather_int32_t(<const int32_t *> values + at, rows, words, count, only, valid, mask)
     elif kind == INT8S:
-        known = gather_int8_t(<const int8_t *> values + at, rows, words, count, valid, mask)
+        known = gather_int8_t(<const int8_t *> values + at, rows, words, count, only, valid, mask)
     elif kind == INT16S:
-        known = gather_int16_t(<const int16_t *> values + at, rows, words, count, valid, mask)
+        known = gather_int16_t(<const int16_t *> values + at, rows, words, count, only, valid, mask)
     elif kind == INT64S:
-        known = gather_int64_t(<const int64_t *> values + at, rows, words, count, valid, mask)
+        known = gather_int64_t(<const int64_t *> values + at, rows, words, count, only, valid, mask)
     elif kind == UINT8S:
-        known = gather_uint8_t(<const uint8_t *> values + at, rows, words, count, valid, mask)
+        known = gather_uint8_t(<const uint8_t *> values + at, rows, words, count, only, valid, mask)
     elif kind == UINT16S:
-        known = gather_uint16_t(<const uint16_t *> values + at, rows, words, count, valid, mask)
+        known = gather_uint16_t(<const uint16_t *> values + at, rows, words, count, only, valid, mask)
     elif kind == UINT32S:
-        known = gather_uint32_t(<const uint32_t *> values + at, rows, words, count, valid, mask)
+        known = gather_uint32_t(<const uint32_t *> values + at, rows, words, count, only, valid, mask)
     else:
-        known = gather_uint64_t(<const uint64_t *> values + at, rows, words, count, valid, mask)
+        known = gather_uint64_t(<const uint64_t *> values + at, rows, words, count, only, valid, mask)
     return 0 if known else DECLINED

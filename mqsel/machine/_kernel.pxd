@@ -8,6 +8,10 @@ from mqsel.machine._columns cimport Reader
 from mqsel.machine._sets cimport Arena, Values
 
 
+cdef enum:
+    MAX_ROOTS = 3
+
+
 cdef enum TermKind:
     ALL              # true where all its children are
     ONE_OF           # true where one of its children is
@@ -57,15 +61,17 @@ cdef struct Trace:
     int64_t seen             # rows
     int64_t passed
     uint8_t *words           # of a leaf over a dictionary: a byte a word
+    int64_t only             # the one word with a 1, or -1
 
 
-# A block of numbers.
+# A block of numbers: where they are read from, which is a column itself at first, and where results go.
 cdef struct Level:
     int tag                  # a Tag of _values
     bint has_errors
-    int64_t *integers
-    double *doubles          # in the same place
-    uint8_t *valid           # NULL if all rows have a value
+    const int64_t *integers
+    const double *doubles    # in the same place
+    const uint8_t *valid     # NULL if all rows have a value
+    int64_t *room
     uint8_t *valid_room
     uint8_t *errors
 
@@ -78,12 +84,12 @@ cdef struct Call:
     Reader *readers          # one for each slot
     Column **columns
     Level *levels
-    uint8_t *masks           # two for each level of the formula, and the whole
+    uint8_t *masks           # two for each level of the formula
     uint8_t *everything      # all rows
-    uint8_t *words           # of dictionaries, by leaf
+    int *roots
     int count
-    int root
     int rows                 # of a block
+    bint strict              # texts are checked even where it does not matter which they are
     int64_t blocks           # that were run
     int64_t next_sort        # after how many the children are sorted
 
@@ -95,11 +101,12 @@ cdef class Kernel:
     cdef int *children
     cdef int count
     cdef int child_count
-    cdef int root
-    cdef int depth           # of the formula
+    cdef int roots[MAX_ROOTS]    # of the formulas, in order
+    cdef int root_count
+    cdef int depth           # of the deepest formula
     cdef int levels          # of blocks of numbers
 
-    cdef int build(self, formula) except -1
+    cdef int build(self, tuple formulas) except -1
     cdef int build_leaf(self, leaf, dict numbers, Term *term) except -1
     cdef int build_operand(self, node, dict numbers, Operand *operand) except -1
     cdef object refuses(self, Column **columns, int64_t rows)
@@ -107,4 +114,6 @@ cdef class Kernel:
 
 
 cdef void call_end(Call *call) noexcept
-cdef int run_block(Call *call, int64_t start, int rows, uint8_t *mask) noexcept nogil
+cdef int run_block(
+    Call *call, int number, int64_t start, int rows, const uint8_t *active, int alive, uint8_t *mask
+) noexcept nogil

@@ -13,8 +13,8 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcmp, memcpy, memset
 
 from mqsel.machine._arrow cimport (
-    BINARIES, BINARY_VIEWS, BOOLEANS, FIELDS, FLOAT32S, FLOAT64S, INDICES, INT8S, INT16S, INT32S, NULLS, TEXT_VIEWS,
-    TEXTS, UINT8S, UINT16S,
+    BINARIES, BINARY_VIEWS, BOOLEANS, FIELDS, FLOAT32S, FLOAT64S, INDICES, INT8S, INT16S, INT32S, INT64S, NULLS,
+    TEXT_VIEWS, TEXTS, UINT8S, UINT16S,
 )
 from mqsel.machine._columns cimport (
     BLOCK, DECLINED, column_mask, doubles_mask, integers_mask, numbers_load, reader_refusal, reader_room, reader_start,
@@ -32,14 +32,14 @@ cdef extern from "_loops.h" nogil:
     void mask_and_not(uint8_t *mask, const uint8_t *other, int rows)
     void mask_or(uint8_t *mask, const uint8_t *other, int rows)
     void mask_put(uint8_t *mask, const uint8_t *where, uint8_t value, int rows)
-    void doubles_of(void *place, int rows, int as_float)
+    void doubles_of(const int64_t *values, void *wide, int rows, int as_float)
     void integers_do(int op, const int64_t *left, const int64_t *right, int64_t *result, int rows, int narrow)
     void integers_with(int op, const int64_t *left, int64_t right, int64_t *result, int rows, int narrow)
     void integers_divide(const int64_t *, const int64_t *, int64_t *result, int rows, int narrow, uint8_t *error)
     void doubles_do(int op, const double *left, const double *right, double *result, int rows, int single)
     void doubles_with(int op, const double *left, double right, double *result, int rows, int single)
-    void integers_negate(int64_t *values, int rows, int narrow)
-    void doubles_negate(double *values, int rows)
+    void integers_negate(const int64_t *values, int64_t *result, int rows, int narrow)
+    void doubles_negate(const double *values, double *result, int rows)
     void integers_compare(
         const int64_t *, const int64_t *, int rows, uint8_t less, uint8_t equal, uint8_t greater, uint8_t *mask
     )
@@ -80,21 +80,28 @@ class TooLargeError(Exception):
 # ---- a formula in C ----------------------------------------------------------------------------------------------
 
 cdef class Kernel:
-    """A formula over the slots of a program. Immutable."""
+    """Formulas over the slots of a program. Immutable.
 
-    def __cinit__(self, formula, tuple slots):
+    Args:
+        formulas: three at most, such as those of TRUE and of UNKNOWN.
+        slots: names of the properties, in the order of the columns.
+
+    Raises: TooLargeError.
+    """
+
+    def __cinit__(self, tuple formulas, tuple slots):
         self.arena = Arena()
         self.slots = slots
-        self.build(formula)
+        self.build(formulas)
 
-    cdef int build(self, formula) except -1:
-        """Lay the formula out, children before parents."""
+    cdef int build(self, tuple formulas) except -1:
+        """Lay the formulas out, children before parents."""
         cdef Term *term
         cdef int number, place
         numbers = {name: slot for slot, name in enumerate(self.slots)}
         terms = []       # (formula, numbers of its children)
-        waiting = [(formula, None)]
-        done = []        # numbers and depths of finished formulas
+        waiting = [(formula, None) for formula in reversed(formulas)]
+        done = []        # numbers and depths of formulas that are complete
         while waiting:
             one, below = waiting.pop()
             parts = one.parts if isinstance(one, (_formulas.All, _formulas.Any)) else ()
@@ -111,11 +118,13 @@ cdef class Kernel:
             done.append((len(terms) - 1, depth))
             if len(terms) > MAX_TERMS:
                 raise TooLargeError(f"its normal form has more than {MAX_TERMS} parts")
-        self.depth = done[0][1]
+        self.depth = max([depth for _, depth in done])
+        self.root_count = len(done)
+        for place in range(self.root_count):
+            self.roots[place] = done[place][0]
         if self.depth > MAX_DEPTH:
             raise TooLargeError(f"its normal form is nested more than {MAX_DEPTH} deep")
         self.count = len(terms)
-        self.root = self.count - 1
         self.terms = <Term *> self.arena.take(self.count, sizeof(Term))
         self.child_count = sum([len(below) for _, below in terms])
         self.children = <int *> self.arena.take(self.child_count, sizeof(int))
@@ -247,7 +256,7 @@ cdef class Kernel:
         call.terms = self.terms
         call.columns = columns
         call.count = self.count
-        call.root = self.root
+        call.roots = self.roots
         call.rows = block
         call.next_sort = 1
         room += aligned(sizeof(Call))
@@ -265,8 +274,7 @@ cdef class Kernel:
             reader_start(&call.readers[slot], columns[slot], room)
             room += reader_room(columns[slot])
         for level in range(self.levels):
-            call.levels[level].integers = <int64_t *> room
-            call.levels[level].doubles = <double *> room
+            call.levels[level].room = <int64_t *> room
             call.levels[level].valid_room = room + 8 * BLOCK
             call.levels[level].errors = room + 9 * BLOCK
             room += 16 * BLOCK
@@ -318,7 +326,7 @@ cdef int words_load(Call *call, int number) noexcept nogil:
         reader_start(&reader, inner, room)
         while start < inner.rows and status == 0:
             rows = <int> min(BLOCK, inner.rows - start)
-            status = column_mask(&reader, term.values, start, rows, call.everything, words + start)
+            status = column_mask(&reader, term.values, False, start, rows, call.everything, words + start)
             mask_settle(words + start, valid_rows(&reader, start, rows), term.values.null, call.everything, rows)
             start += rows
     free(room)
@@ -326,7 +334,20 @@ cdef int words_load(Call *call, int number) noexcept nogil:
         free(words)
     else:
         call.traces[number].words = words
+        call.traces[number].only = only_one(words, inner.rows)
     return status
+
+
+cdef int64_t only_one(const uint8_t *words, int64_t count) noexcept nogil:
+    """Give the place of the one byte that is 1, or -1."""
+    cdef int64_t only = -1
+    cdef int64_t place
+    for place in range(count):
+        if words[place]:
+            if only >= 0:
+                return -1
+            only = place
+    return only
 
 
 cdef int run_leaf(Call *call, int number, int64_t start, int rows, const uint8_t *active, uint8_t *mask) noexcept nogil:
@@ -338,9 +359,9 @@ cdef int run_leaf(Call *call, int number, int64_t start, int rows, const uint8_t
         if reader.kind == INDICES:
             if call.traces[number].words == NULL and words_load(call, number) < 0:
                 return DECLINED
-            if words_mask(reader, call.traces[number].words, start, rows, mask) < 0:
+            if words_mask(reader, call.traces[number].words, call.traces[number].only, start, rows, mask) < 0:
                 return DECLINED
-        elif column_mask(reader, term.values, start, rows, active, mask) < 0:
+        elif column_mask(reader, term.values, call.strict, start, rows, active, mask) < 0:
             return DECLINED
         if reader.kind == NULLS:
             memset(mask, term.values.null, rows)
@@ -382,25 +403,28 @@ cdef int compute(Call *call, Operand *operand, int base, int64_t start, int rows
             level.valid = NULL
             level.has_errors = False
             level.tag = INT64 if step.integer else FLOAT64
+            level.integers = level.room
+            level.doubles = <double *> level.room
             for row in range(rows):
                 if step.integer:
-                    level.integers[row] = step.i
+                    level.room[row] = step.i
                 else:
-                    level.doubles[row] = step.d
+                    (<double *> level.room)[row] = step.d
         elif step.action == COMPUTE:
             top -= 1
             combine(step.op, &call.levels[top], &call.levels[top + 1], rows)
         elif step.action == COMPUTE_WITH:
-            combine_with(step, &call.levels[top], &call.levels[top], rows)
+            combine_with(step, &call.levels[top], rows)
         else:
             level = &call.levels[top]
             if not INT32 <= level.tag <= FLOAT64:
                 level.tag = POISON
             elif step.action == NEGATE:
                 if level.tag <= INT64:
-                    integers_negate(level.integers, rows, level.tag == INT32)
+                    integers_negate(level.integers, level.room, rows, level.tag == INT32)
                 else:
-                    doubles_negate(level.doubles, rows)
+                    doubles_negate(level.doubles, <double *> level.room, rows)
+                settle_numbers(level)
     return 0
 
 
@@ -421,22 +445,28 @@ cdef int column_tag(int kind) noexcept nogil:
     return INT32 if kind == INT8S or kind == INT16S or kind == INT32S or kind == UINT8S or kind == UINT16S else INT64
 
 
+cdef inline void settle_numbers(Level *level) noexcept nogil:
+    """The numbers are those in the room now."""
+    level.integers = level.room
+    level.doubles = <double *> level.room
+
+
 cdef int column_push(Call *call, int slot, Level *level, int64_t start, int rows) noexcept nogil:
     cdef Reader *reader = &call.readers[slot]
-    cdef uint8_t *valid = valid_rows(reader, start, rows)
     level.tag = column_tag(reader.kind)
     level.has_errors = False
-    level.valid = NULL
+    level.valid = valid_rows(reader, start, rows)
     if level.tag == NULL_VALUE:
         memset(level.valid_room, 0, rows)
         level.valid = level.valid_room
-    elif valid != NULL:
-        memcpy(level.valid_room, valid, rows)
-        level.valid = level.valid_room
-    if INT32 <= level.tag <= FLOAT64 or level.tag == BOOLEAN:
+    elif reader.kind == INT64S or reader.kind == FLOAT64S:
+        level.integers = <const int64_t *> reader.column.values + reader.column.offset + start
+        level.doubles = <const double *> level.integers
+    elif INT32 <= level.tag <= FLOAT64 or level.tag == BOOLEAN:
         if numbers_load(reader, start, rows) < 0:
             return DECLINED
-        memcpy(level.integers, reader.integers, rows * sizeof(int64_t))
+        level.integers = reader.integers
+        level.doubles = reader.doubles
     return 0
 
 
@@ -452,7 +482,16 @@ cdef inline int promoted(int left, int right) noexcept nogil:
 cdef void promote(Level *level, int tag, int rows) noexcept nogil:
     """Make integers doubles, or floats, where that is what they are computed as."""
     if level.tag <= INT64 and tag > INT64:
-        doubles_of(level.integers, rows, tag == FLOAT32)
+        doubles_of(level.integers, level.room, rows, tag == FLOAT32)
+        settle_numbers(level)
+
+
+cdef void add_errors(Level *level, const uint8_t *errors, int rows) noexcept nogil:
+    if level.has_errors:
+        mask_or(level.errors, errors, rows)
+    else:
+        memcpy(level.errors, errors, rows)
+    level.has_errors = True
 
 
 cdef void combine(int op, Level *left, Level *right, int rows) noexcept nogil:
@@ -460,17 +499,16 @@ cdef void combine(int op, Level *left, Level *right, int rows) noexcept nogil:
     cdef int tag
     cdef uint8_t errors[BLOCK]
     if right.has_errors:
-        if left.has_errors:
-            mask_or(left.errors, right.errors, rows)
-        else:
-            memcpy(left.errors, right.errors, rows)
-        left.has_errors = True
-    if right.valid != NULL:
-        if left.valid != NULL:
-            mask_and(left.valid, right.valid, rows)
-        else:
+        add_errors(left, right.errors, rows)
+    if left.valid == NULL:
+        if right.valid != NULL:
             memcpy(left.valid_room, right.valid, rows)
             left.valid = left.valid_room
+    elif right.valid != NULL:
+        if left.valid != left.valid_room:
+            memcpy(left.valid_room, left.valid, rows)
+            left.valid = left.valid_room
+        mask_and(left.valid_room, right.valid, rows)
     if not (INT32 <= left.tag <= FLOAT64 and INT32 <= right.tag <= FLOAT64):
         left.tag = POISON
         return
@@ -479,21 +517,18 @@ cdef void combine(int op, Level *left, Level *right, int rows) noexcept nogil:
     promote(right, tag, rows)
     left.tag = tag
     if tag > INT64:
-        doubles_do(op, left.doubles, right.doubles, left.doubles, rows, tag == FLOAT32)
+        doubles_do(op, left.doubles, right.doubles, <double *> left.room, rows, tag == FLOAT32)
     elif op == DIVIDE:
-        integers_divide(left.integers, right.integers, left.integers, rows, tag == INT32, errors)
+        integers_divide(left.integers, right.integers, left.room, rows, tag == INT32, errors)
         if left.valid != NULL:
             mask_and(errors, left.valid, rows)
-        if left.has_errors:
-            mask_or(left.errors, errors, rows)
-        else:
-            memcpy(left.errors, errors, rows)
-        left.has_errors = True
+        add_errors(left, errors, rows)
     else:
-        integers_do(op, left.integers, right.integers, left.integers, rows, tag == INT32)
+        integers_do(op, left.integers, right.integers, left.room, rows, tag == INT32)
+    settle_numbers(left)
 
 
-cdef void combine_with(Instruction *step, Level *left, Level *result, int rows) noexcept nogil:
+cdef void combine_with(Instruction *step, Level *left, int rows) noexcept nogil:
     """Compute with a number."""
     cdef int tag, row
     cdef double number
@@ -508,23 +543,20 @@ cdef void combine_with(Instruction *step, Level *left, Level *result, int rows) 
         number = <double> step.i if step.integer else step.d
         if tag == FLOAT32:
             number = <double> (<float> step.i)  # an integer: a double would have made a double
-        doubles_with(step.op, left.doubles, number, left.doubles, rows, tag == FLOAT32)
+        doubles_with(step.op, left.doubles, number, <double *> left.room, rows, tag == FLOAT32)
     elif step.op != DIVIDE:
-        integers_with(step.op, left.integers, step.i, left.integers, rows, tag == INT32)
+        integers_with(step.op, left.integers, step.i, left.room, rows, tag == INT32)
     elif step.i == 0:
         memset(errors, 1, rows)
         if left.valid != NULL:
             mask_and(errors, left.valid, rows)
-        if left.has_errors:
-            mask_or(left.errors, errors, rows)
-        else:
-            memcpy(left.errors, errors, rows)
-        left.has_errors = True
+        add_errors(left, errors, rows)
     elif step.i == -1:
-        integers_negate(left.integers, rows, tag == INT32)
+        integers_negate(left.integers, left.room, rows, tag == INT32)
     else:
         for row in range(rows):
-            left.integers[row] = left.integers[row] // step.i
+            left.room[row] = left.integers[row] // step.i
+    settle_numbers(left)
 
 
 # ---- relations ---------------------------------------------------------------------------------------------------
@@ -564,12 +596,9 @@ cdef int run_relation(
             return DECLINED
     else:
         memset(mask, outcomes & MISMATCH != 0, rows)
-    if right.valid != NULL:
-        if left.valid != NULL:
-            mask_and(left.valid, right.valid, rows)
-        else:
-            left.valid = right.valid
     mask_settle(mask, left.valid, outcomes & MISSING != 0, call.everything, rows)
+    if right.valid != NULL:
+        mask_settle(mask, right.valid, outcomes & MISSING != 0, call.everything, rows)
     if left.has_errors:
         mask_put(mask, left.errors, outcomes & ERROR != 0, rows)
     if right.has_errors:
@@ -589,8 +618,8 @@ cdef int texts_compare(
     if texts_load(left, start, rows) < 0 or texts_load(right, start, rows) < 0:
         return DECLINED
     for row in range(rows):
-        equal = left.sizes[row] == right.sizes[row] and left.keys[row] == right.keys[row]
-        if equal and left.sizes[row] > 8:
+        equal = left.sizes[row] == right.sizes[row]
+        if equal:
             text_at(left, start + row, &data, &size)
             text_at(right, start + row, &other, &other_size)
             equal = size == other_size and memcmp(data, other, size) == 0
@@ -706,13 +735,21 @@ cdef void sort_children(Call *call) noexcept nogil:
             call.children[term.first + before] = child
 
 
-cdef int run_block(Call *call, int64_t start, int rows, uint8_t *mask) noexcept nogil:
-    """Find the rows of a block for which the formula is true.
+cdef int run_block(
+    Call *call, int number, int64_t start, int rows, const uint8_t *active, int alive, uint8_t *mask
+) noexcept nogil:
+    """Find the rows of a block for which a formula is true.
+
+    Args:
+        number: of the formula. The first reads what the row machine would read, and so finds what is damaged.
+        active, alive: the rows that matter, and how many they are.
 
     Returns: how many, or DECLINED: the row machine has to look at this block.
     """
-    if call.blocks == call.next_sort:
-        sort_children(call)
-        call.next_sort *= 2
-    call.blocks += 1
-    return run_term(call, call.root, start, rows, call.everything, rows, mask, call.masks)
+    if number == 0:
+        if call.blocks == call.next_sort:
+            sort_children(call)
+            call.next_sort *= 2
+        call.blocks += 1
+    call.strict = number == 0
+    return run_term(call, call.roots[number], start, rows, active, alive, mask, call.masks)

@@ -134,14 +134,11 @@ LOOP void widen_float(const float *restrict values, int rows, double *restrict w
     for (int i = 0; i < rows; i++) wide[i] = values[i];
 }
 
-/* integers as doubles, or as floats, which are then doubles again; in the same place */
-LOOP void doubles_of(void *place, int rows, int as_float) {
+/* integers as doubles, or as floats, which are then doubles again; in the same place perhaps */
+LOOP void doubles_of(const int64_t *values, void *wide, int rows, int as_float) {
     for (int i = 0; i < rows; i++) {
-        int64_t integer;
-        double wide;
-        memcpy(&integer, (char *) place + 8 * i, 8);
-        wide = as_float ? (double) (float) integer : (double) integer;
-        memcpy((char *) place + 8 * i, &wide, 8);
+        double made = as_float ? (double) (float) values[i] : (double) values[i];
+        memcpy((char *) wide + 8 * i, &made, 8);
     }
 }
 
@@ -219,12 +216,12 @@ LOOP void doubles_do(int op, const double *left, const double *right, double *re
         for (int i = 0; i < rows; i++) result[i] = FLOATED(left[i] / right[i]);
 }
 
-LOOP void integers_negate(int64_t *values, int rows, int narrow) {
-    for (int i = 0; i < rows; i++) values[i] = WRAPPED(0, -, values[i]);
+LOOP void integers_negate(const int64_t *values, int64_t *result, int rows, int narrow) {
+    for (int i = 0; i < rows; i++) result[i] = WRAPPED(0, -, values[i]);
 }
 
-LOOP void doubles_negate(double *values, int rows) {
-    for (int i = 0; i < rows; i++) values[i] = -values[i];
+LOOP void doubles_negate(const double *values, double *result, int rows) {
+    for (int i = 0; i < rows; i++) result[i] = -values[i];
 }
 
 LOOP void integers_compare(const int64_t *left, const int64_t *right, int rows, mask_t less, mask_t equal,
@@ -245,14 +242,18 @@ LOOP void doubles_compare(const double *left, const double *right, int rows, mas
 
 /* ---- dictionaries ---- */
 
-/* `mask` from one byte a word of the dictionary; 0 if an index lies outside it, where there is a value */
+/* `mask` from one byte a word of the dictionary; 0 if an index lies outside it, where there is a value. Where one word
+   alone has a 1, it is `only`, and no word is looked up. */
 #define GATHER(T)                                                                                              \
     LOOP int gather_##T(const T *restrict indices, int rows, const mask_t *restrict words, uint64_t count,     \
-                        const mask_t *restrict valid, mask_t *restrict mask) {                                 \
+                        int64_t only, const mask_t *restrict valid, mask_t *restrict mask) {                                 \
         int outside = 0;                                                                                       \
         for (int i = 0; i < rows; i++) outside |= (uint64_t) (int64_t) indices[i] >= count;                    \
         if (!outside) {                                                                                        \
-            for (int i = 0; i < rows; i++) mask[i] = words[indices[i]];                                        \
+            if (only >= 0)                                                                                     \
+                for (int i = 0; i < rows; i++) mask[i] = indices[i] == (T) only;                               \
+            else                                                                                               \
+                for (int i = 0; i < rows; i++) mask[i] = words[indices[i]];                                    \
             return 1;                                                                                          \
         }                                                                                                      \
         if (!valid) return 0;                                                                                  \
@@ -266,50 +267,62 @@ LOOP void doubles_compare(const double *left, const double *right, int rows, mas
 GATHER(int8_t) GATHER(int16_t) GATHER(int32_t) GATHER(int64_t) GATHER(uint8_t) GATHER(uint16_t) GATHER(uint32_t)
 GATHER(uint64_t)
 
-/* ---- texts: a key is the first eight bytes, filled up with zeros; a tail the last eight, at the upper end ---- */
+/* ---- texts: a key is the eight bytes from a text's beginning on, a tail the eight before its end; where a text is
+   shorter they hold what stands behind or before it, so each is compared with as many bytes as the other side has ---- */
 
 static const uint64_t HEADS[9] = {0, 0xffull, 0xffffull, 0xffffffull, 0xffffffffull, 0xffffffffffull,
                                   0xffffffffffffull, 0xffffffffffffffull, 0xffffffffffffffffull};
 
-/* The texts between offsets of which eight bytes may be read; gives their lengths and keys. */
-#define KEYS(T)                                                                                               \
-    LOOP void keys_##T(const T *restrict offsets, const uint8_t *restrict data, int rows,                     \
-                       uint64_t *restrict keys, int32_t *restrict sizes) {                                    \
-        for (int i = 0; i < rows; i++) keys[i] = word_at(data + offsets[i]);                                  \
-        for (int i = 0; i < rows; i++) sizes[i] = (int32_t) (offsets[i + 1] - offsets[i]);                    \
-        for (int i = 0; i < rows; i++) keys[i] &= HEADS[sizes[i] < 8 ? sizes[i] : 8];                         \
-    }                                                                                                         \
-    LOOP int rising_##T(const T *offsets, int rows) {                                                         \
-        int falls = 0;                                                                                        \
-        for (int i = 0; i < rows; i++) falls |= offsets[i + 1] < offsets[i];                                  \
-        return !falls;                                                                                        \
-    }                                                                                                         \
-    /* eight bytes may be read before the end of each text */                                                 \
-    LOOP void tails_##T(const T *restrict offsets, const uint8_t *restrict data, int rows,                    \
-                        uint64_t *restrict tails) {                                                           \
-        for (int i = 0; i < rows; i++) tails[i] = word_at(data + offsets[i + 1] - 8);                         \
+#define KEYS(T)                                                                                                 \
+    /* the texts between offsets; eight bytes may be read from each of them on */                               \
+    LOOP void keys_##T(const T *restrict offsets, const uint8_t *restrict data, int rows, uint64_t *restrict keys) { \
+        for (int i = 0; i < rows; i++) keys[i] = word_at(data + offsets[i]);                                    \
+    }                                                                                                           \
+    /* and eight before the end of each */                                                                      \
+    LOOP void tails_##T(const T *restrict offsets, const uint8_t *restrict data, int rows,                      \
+                        uint64_t *restrict tails) {                                                             \
+        for (int i = 0; i < rows; i++) tails[i] = word_at(data + offsets[i + 1] - 8);                           \
+    }                                                                                                           \
+    /* their lengths; 0 if one is negative */                                                                   \
+    LOOP int sizes_##T(const T *restrict offsets, int rows, int32_t *restrict sizes) {                          \
+        int falls = 0;                                                                                          \
+        for (int i = 0; i < rows; i++) {                                                                        \
+            falls |= offsets[i + 1] < offsets[i];                                                               \
+            sizes[i] = (int32_t) (offsets[i + 1] - offsets[i]);                                                 \
+        }                                                                                                       \
+        return !falls;                                                                                          \
     }
 KEYS(int32_t) KEYS(int64_t)
 
-LOOP void keys_equal(const uint64_t *restrict keys, const int32_t *restrict sizes, int rows, uint64_t key,
-                     int32_t size, mask_t *restrict mask, int join) {
+LOOP void keys_equal(const uint64_t *restrict keys, const int32_t *restrict sizes, int rows, uint64_t kept,
+                     uint64_t key, int32_t size, mask_t *restrict mask, int join) {
     if (join)
-        for (int i = 0; i < rows; i++) mask[i] |= (keys[i] == key) & (sizes[i] == size);
+        for (int i = 0; i < rows; i++) mask[i] |= ((keys[i] & kept) == key) & (sizes[i] == size);
     else
-        for (int i = 0; i < rows; i++) mask[i] = (keys[i] == key) & (sizes[i] == size);
+        for (int i = 0; i < rows; i++) mask[i] = ((keys[i] & kept) == key) & (sizes[i] == size);
 }
 
 LOOP void tails_equal(const uint64_t *restrict keys, const uint64_t *restrict tails, const int32_t *restrict sizes,
                       int rows, uint64_t key, uint64_t tail, int32_t size, mask_t *restrict mask, int join) {
-    for (int i = 0; i < rows; i++)
-        mask[i] = (mask[i] & join) | ((keys[i] == key) & (tails[i] == tail) & (sizes[i] == size));
+    if (join)
+        for (int i = 0; i < rows; i++) mask[i] |= (keys[i] == key) & (tails[i] == tail) & (sizes[i] == size);
+    else
+        for (int i = 0; i < rows; i++) mask[i] = (keys[i] == key) & (tails[i] == tail) & (sizes[i] == size);
 }
 
 /* the first bytes of keys, or the last ones of tails */
 LOOP void keys_begin(const uint64_t *restrict keys, const int32_t *restrict sizes, int rows, uint64_t kept,
                      uint64_t key, int32_t least, mask_t *restrict mask, int join) {
-    for (int i = 0; i < rows; i++)
-        mask[i] = (mask[i] & join) | (((keys[i] & kept) == key) & (sizes[i] >= least));
+    if (join)
+        for (int i = 0; i < rows; i++) mask[i] |= ((keys[i] & kept) == key) & (sizes[i] >= least);
+    else
+        for (int i = 0; i < rows; i++) mask[i] = ((keys[i] & kept) == key) & (sizes[i] >= least);
+}
+
+/* whether the first and the last byte of a text of `size` bytes stand at each place; of `count` places */
+LOOP void ends_equal(const uint8_t *restrict data, int count, int64_t size, uint8_t first, uint8_t last,
+                     mask_t *restrict mask) {
+    for (int i = 0; i < count; i++) mask[i] = (data[i] == first) & (data[i + size - 1] == last);
 }
 
 /* whether all is ASCII */
