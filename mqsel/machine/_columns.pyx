@@ -7,7 +7,8 @@ row machine, which reads only what it needs, finds the words or finds that it do
 """
 
 from libc.stdint cimport (
-    INT8_MAX, INT8_MIN, INT16_MAX, INT16_MIN, INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN, UINT8_MAX, UINT16_MAX, UINT32_MAX,
+    INT8_MAX, INT8_MIN, INT16_MAX, INT16_MIN, INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN, UINT8_MAX, UINT16_MAX,
+    UINT32_MAX,
     int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t,
 )
 from libc.math cimport INFINITY
@@ -657,7 +658,9 @@ cdef int lane_constant(int kind, Values *values) noexcept nogil:
         floats = &values.floats64 if kind == FLOAT64S else &values.floats32
         if floats.count == 0 and not floats.nan:
             return 0
-        return 1 if floats.nan and floats.count == 1 and floats.items[0].low == -floats.items[0].high == -INFINITY else -1
+        if not floats.nan or floats.count != 1:
+            return -1
+        return 1 if floats.items[0].low == -INFINITY and floats.items[0].high == INFINITY else -1
     if kind == NULLS or values.integer_count == 0:
         return 0
     return 1 if values.integers[0].low == INT64_MIN and values.integers[0].high == INT64_MAX else -1

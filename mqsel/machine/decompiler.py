@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import cast
 
 from mqsel.errors import SelectorError
 from mqsel.language.checker import check_types
@@ -200,13 +201,10 @@ class _Reader:
             right, left = self.value(), self.value()
             self.truths.append(Comparison(row.operator, left, right))
         elif row.operator in _LEVELS:
-            right = self.value()
-            left = self.values[-1]
-            level = _LEVELS[row.operator]
-            if isinstance(left, _Chain) and left.name == level:
-                chain = left
-            else:
-                chain = _Chain(level, 0, [self.tree(left)], [])
+            right, level = self.value(), _LEVELS[row.operator]
+            before: _Stacked = self.values[-1]
+            goes_on = isinstance(before, _Chain) and before.name == level
+            chain = cast("_Chain", before) if goes_on else _Chain(level, 0, [self.tree(before)], [])
             chain.signs.append(row.operator)
             chain.operands.append(right)
             self.values[-1] = chain
