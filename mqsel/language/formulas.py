@@ -132,18 +132,16 @@ def divides(subject: Node) -> bool:
     return False
 
 
+_NO_ERROR = RESULT._replace(error=False)
+
+
 def leaf(subject: Node, values: Values) -> Formula:
     """Make a leaf; ERR of arithmetic that never is counts for nothing."""
     whole = whole_of(subject)
-    if values == NOTHING:
-        return NEVER
-    if values == whole:
-        return ALWAYS
-    if whole is RESULT and not divides(subject):
-        if values == NOTHING._replace(error=True):
-            return NEVER
-        if values == RESULT._replace(error=False):
-            return ALWAYS
+    if values in (NOTHING, whole):
+        return NEVER if values == NOTHING else ALWAYS
+    if whole is RESULT and values._replace(error=False) in (NOTHING, _NO_ERROR) and not divides(subject):
+        return ALWAYS if values.poison else NEVER
     return Leaf(subject, values)
 
 

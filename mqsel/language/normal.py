@@ -18,6 +18,7 @@ Linear in the length of the selector, apart from sorting. Follows language §1 a
 from __future__ import annotations
 
 import math
+import typing
 from typing import NamedTuple
 
 from mqsel.language.checker import Value, apply, literal_value
@@ -58,7 +59,6 @@ from mqsel.language.nodes import (
     Or,
     Sign,
     children,
-    unparse,
     walk,
 )
 from mqsel.language.operators import BOUNDS, OPERATORS
@@ -75,9 +75,8 @@ from mqsel.language.sets import (
     Values,
     numbers,
     outside,
-    unite,
 )
-from mqsel.values import Truth, compare
+from mqsel.values import KINDS, Truth, compare
 
 __all__ = [
     "ALWAYS",
@@ -134,16 +133,19 @@ _CONSTANTS = {
 _TRUE = NOTHING._replace(booleans=(False, True))
 _FALSE = NOTHING._replace(booleans=(True, False))
 _NULL = NOTHING._replace(null=True)
-_STRINGS = NOTHING._replace(strings=PROPERTY.strings)
-# What each kind of constant compares with.
-_COMPARABLE = {
-    "exact": NUMBERS,
-    "approximate": NUMBERS,
-    "string": _STRINGS,
-    "boolean": NOTHING._replace(booleans=(True, True)),
-    "bytes": NOTHING._replace(bytes=PROPERTY.bytes),
+# What each kind of constant does not compare with: the lanes of a type mismatch, and the set of them.
+_LANES = {
+    "number": ("integers", "floats32", "floats64"),
+    "string": ("strings",),
+    "boolean": ("booleans",),
+    "byte string": ("bytes",),
 }
-_NO_BOOLEAN = outside(_COMPARABLE["boolean"]._replace(null=True), PROPERTY)
+_OTHER_LANES = {
+    kind: [lane for lane in Values._fields if lane not in ("null", "error", *lanes)] for kind, lanes in _LANES.items()
+}
+_MISMATCHES = {
+    kind: NOTHING._replace(**{lane: getattr(PROPERTY, lane) for lane in lanes}) for kind, lanes in _OTHER_LANES.items()
+}
 _NO_NUMBER_OR_NULL = outside(NUMBERS, PROPERTY)
 
 # The outcomes that make a comparison TRUE.
@@ -163,6 +165,15 @@ _NUMBERS_THAT = {
         "unordered": Outcome.UNORDERED in holds,
     }
     for sign, holds in _HOLDS.items()
+}
+
+# What a test is never FALSE of, whatever it is TRUE of; and so where a mismatch is FALSE.
+_APART: dict[bool, dict[str, dict[str, typing.Any]]] = {
+    False: {
+        kind: {lane: getattr(NOTHING, lane) for lane in ("null", "error", *lanes)}
+        for kind, lanes in _OTHER_LANES.items()
+    },
+    True: {kind: {"null": False, "error": False} for kind in _LANES},
 }
 
 _CONDITIONS = frozenset((And, Or, Not, Comparison, Between, In, Like, IsNull))
@@ -203,16 +214,18 @@ class _Builder:
     """Writes the conditions of one selector as formulas.
 
     Attributes:
-        subjects: subjects by what they read: one object for equal trees.
+        subjects: one object for equal trees, by name for properties.
         memory: complements.
+        apart: a row of `_APART`.
     """
 
     def __init__(self, selector: Selector) -> None:
         self.names = selector.names
         self.dialect = selector.dialect
         self.null_is_error = selector.dialect.null_arithmetic == "selector"
-        self.subjects: dict[str, Node] = {}
+        self.subjects: dict[object, Node] = {}
         self.memory: Memory = {}
+        self.apart = _APART[selector.dialect.type_mismatch == "operation"]
 
     def condition(self, root: Node) -> Normal:
         order: list[tuple[Node, list[tuple[Node, bool]]]] = []
@@ -256,8 +269,8 @@ class _Builder:
             case Between():
                 return self.between(node)
             case In(negated, identifier, choices):
-                found = _STRINGS._replace(strings=Texts(frozenset(choices), frozenset(), negated))
-                return self.test(self.read(identifier.name), found, _STRINGS)
+                found = NOTHING._replace(strings=Texts(frozenset(choices), frozenset(), negated))
+                return self.test(self.read(identifier.name), found, "string")
             case Like(negated, identifier, pattern, escape):
                 parts = segments(pattern, escape)
                 like, text = shape(parts)
@@ -266,7 +279,7 @@ class _Builder:
                     texts = Texts(frozenset((text,)), frozenset(), negated)
                 elif like != "prefix" or text:
                     texts = Texts(frozenset(), frozenset((tuple(map(tuple, parts)),)), negated)
-                return self.test(self.read(identifier.name), NOTHING._replace(strings=texts), _STRINGS)
+                return self.test(self.read(identifier.name), NOTHING._replace(strings=texts), "string")
             case IsNull(negated, identifier):
                 null = Leaf(self.read(identifier.name), _NULL)
                 made = Normal(null, self.outside(null), NEVER)
@@ -279,8 +292,11 @@ class _Builder:
     def conjunction(self, operands: list[Normal]) -> Normal:
         """AND: the first operand that is FALSE or ERR decides."""
         last = max((place for place, one in enumerate(operands) if one.error is not NEVER), default=-1)
+        true = all_of(one.true for one in operands)
+        if last < 0:
+            return Normal(true, any_of(one.false for one in operands), NEVER)
         return Normal(
-            all_of(one.true for one in operands),
+            true,
             ladder((one.false, self.outside(one.error)) for one in operands),
             ladder((one.error, self.outside(one.false)) for one in operands[: last + 1]),
         )
@@ -291,18 +307,20 @@ class _Builder:
 
     # ---- tests -------------------------------------------------------------------------------------------------------
 
-    def test(self, subject: Node, found: Values, comparable: Values) -> Normal:
-        """Write a test that is TRUE of *found*, FALSE of the other *comparable*, UNKNOWN of NULL, else a mismatch."""
+    def test(self, subject: Node, found: Values, comparable: str) -> Normal:
+        """Write a test that is TRUE of *found* and FALSE of what is in the same lanes.
+
+        Args:
+            comparable: the kind of constant that it compares with.
+        """
         whole = whole_of(subject)
-        rest = outside(unite([found, outside(comparable, whole)])[0], whole)
-        mismatch = outside(comparable._replace(null=True, error=whole is RESULT), whole)
-        if self.dialect.type_mismatch == "operation":
-            rest = unite([rest, mismatch])[0]
-        is_error = self.dialect.type_mismatch == "selector"
+        rest = outside(found, whole)._replace(**self.apart[comparable])
         if whole is RESULT:
-            error = self.fault(subject, is_poison_too=is_error)
+            error = self.fault(subject, is_poison_too=self.dialect.type_mismatch == "selector")
+        elif self.dialect.type_mismatch == "selector":
+            error = Leaf(subject, _MISMATCHES[comparable])
         else:
-            error = leaf(subject, mismatch) if is_error else NEVER
+            error = NEVER
         return Normal(leaf(subject, found), leaf(subject, rest), error)
 
     def fault(self, subject: Node, *, is_poison_too: bool = False) -> Formula:
@@ -343,17 +361,16 @@ class _Builder:
 
     def constant(self, operator: str, subject: Node, literal: Literal) -> Normal:
         """Compare with a constant."""
-        comparable = _COMPARABLE[literal.kind]
         match literal.value:
             case bool(truth):
                 found = _TRUE if truth is (operator == "=") else _FALSE
             case int(number) | float(number):
                 found = numbers(number, **_NUMBERS_THAT[operator])
             case str(text):
-                found = _STRINGS._replace(strings=Texts(frozenset((text,)), frozenset(), operator == "<>"))
+                found = NOTHING._replace(strings=Texts(frozenset((text,)), frozenset(), operator == "<>"))
             case bytes(text):
                 found = NOTHING._replace(bytes=Texts(frozenset((text,)), frozenset(), operator == "<>"))
-        return self.test(subject, found, comparable)
+        return self.test(subject, found, KINDS[literal.kind])
 
     def relation(self, operator: str, left: Node, right: Node) -> Normal:
         """Compare two operands of a message."""
@@ -375,7 +392,7 @@ class _Builder:
         if isinstance(right, Literal):
             right = self.predicate(right, [])
         if not isinstance(right, Normal):
-            mismatch = all_of([any_of([left.true, left.false]), Leaf(right, _NO_BOOLEAN)])
+            mismatch = all_of([any_of([left.true, left.false]), Leaf(right, _MISMATCHES["boolean"])])
             right = Normal(Leaf(right, _TRUE), Leaf(right, _FALSE), NEVER)
         same = any_of([all_of([left.true, right.true]), all_of([left.false, right.false])])
         differ = any_of([all_of([left.true, right.false]), all_of([left.false, right.true])])
@@ -423,11 +440,13 @@ class _Builder:
         if type(root) is Identifier:
             return self.read(root.name)
         made: dict[int, Node] = {}
+        said: dict[int, object] = {}  # what tells a tree from all others; of trees -0.0 is 0.0
         constants: dict[int, Value] = {}
         for node in walk(root):
             below = children(node)
             if type(node) is Identifier:
                 made[id(node)] = self.read(node.name)
+                said[id(node)] = self.names[node.name]
                 continue
             if type(node) is Literal:
                 constants[id(node)] = literal_value(node)
@@ -439,10 +458,13 @@ class _Builder:
             constant = constants.get(id(node))
             if isinstance(constant, (int, float)) and math.isfinite(constant):  # else it has no literal
                 made[id(node)] = _literal(constant)
+                said[id(node)] = repr(constant)
             elif isinstance(node, Arithmetic):
-                made[id(node)] = node._replace(operands=tuple([made[id(one)] for one in below]))
+                made[id(node)] = Arithmetic(node.operators, tuple([made[id(one)] for one in below]))
+                said[id(node)] = node.operators, *[said[id(one)] for one in below]
             elif isinstance(node, Sign):
-                made[id(node)] = node._replace(operand=made[id(node.operand)])
+                made[id(node)] = Sign(node.operator, made[id(node.operand)])
+                said[id(node)] = node.operator, said[id(node.operand)]
         if id(root) in constants:
             return _literal(constants[id(root)])
-        return self.subjects.setdefault(unparse(made[id(root)]), made[id(root)])
+        return self.subjects.setdefault(said[id(root)], made[id(root)])

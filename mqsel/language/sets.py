@@ -125,11 +125,13 @@ def _united(intervals: Iterable[tuple[float, float]], axis: _Axis) -> Intervals:
 
 def _outside(intervals: Intervals, axis: _Axis) -> Intervals:
     """Give the numbers that are in none of *intervals*."""
+    if not intervals:
+        return ((axis.first, axis.last),)
     starts = [axis.first, *[axis.after(high) for _, high in intervals if high < axis.last]]
     stops = [*[axis.before(low) for low, _ in intervals if low > axis.first], axis.last]
-    if intervals and intervals[0][0] == axis.first:
+    if intervals[0][0] == axis.first:
         del starts[0]
-    if intervals and intervals[-1][1] == axis.last:
+    if intervals[-1][1] == axis.last:
         del stops[-1]
     return tuple(zip(starts, stops, strict=True))
 
