@@ -284,17 +284,29 @@ PROPERTY = NUMBERS._replace(null=True, booleans=(True, True), strings=_ALL_TEXTS
 RESULT = NUMBERS._replace(null=True, poison=True, error=True)
 
 
+def _other_floats(floats: Floats, axis: _Axis) -> Floats:
+    if floats in (_NO_FLOATS, _ALL_FLOATS):
+        return _NO_FLOATS if floats.nan else _ALL_FLOATS
+    return Floats(_outside(floats.intervals, axis), not floats.nan)
+
+
+def _other_texts(texts: Texts) -> Texts:
+    if not texts.points and not texts.patterns:
+        return _NO_TEXTS if texts.negated else _ALL_TEXTS
+    return Texts(texts.points, texts.patterns, not texts.negated)
+
+
 def outside(values: Values, whole: Values) -> Values:
     """Give what *values* leaves out of *whole*, which is PROPERTY or RESULT."""
     is_property = whole is PROPERTY
     return Values(
         not values.null,
         (not values.booleans[0], not values.booleans[1]) if is_property else (False, False),
-        _outside(values.integers, _INT64),  # type: ignore[arg-type]
-        Floats(_outside(values.floats32.intervals, _FLOAT), not values.floats32.nan),
-        Floats(_outside(values.floats64.intervals, _DOUBLE), not values.floats64.nan),
-        values.strings._replace(negated=not values.strings.negated) if is_property else _NO_TEXTS,
-        values.bytes._replace(negated=not values.bytes.negated) if is_property else _NO_TEXTS,
+        _outside(values.integers, _INT64) if values.integers else NUMBERS.integers,  # type: ignore[arg-type]
+        _other_floats(values.floats32, _FLOAT),
+        _other_floats(values.floats64, _DOUBLE),
+        _other_texts(values.strings) if is_property else _NO_TEXTS,
+        _other_texts(values.bytes) if is_property else _NO_TEXTS,
         not is_property and not values.poison,
         not is_property and not values.error,
     )
@@ -305,11 +317,18 @@ def unite(many: Sequence[Values]) -> list[Values]:
     strings = unite_texts([one.strings for one in many])
     if strings is not None:
         return [_joined(many, strings)]
-    hard = [one for one in many if one.strings.negated and one.strings.patterns]
+    # A union is hard to write with what patterns leave out.
     easy = [one for one in many if not (one.strings.negated and one.strings.patterns)]
-    if hard and easy:
-        return [*unite(easy), *dict.fromkeys(hard)]
-    return [*dict.fromkeys(many)]
+    if len(easy) in (0, len(many)):
+        return [*dict.fromkeys(many)]
+    united: dict[Values, None] = {}
+    for one in many:
+        if not (one.strings.negated and one.strings.patterns):
+            united.update(dict.fromkeys(unite(easy) if easy else ()))
+            easy = []
+        else:
+            united[one] = None
+    return [*united]
 
 
 def _joined(many: Sequence[Values], strings: Texts) -> Values:
