@@ -17,7 +17,6 @@ Linear in the length of the selector, apart from sorting. Follows language §1 a
 
 from __future__ import annotations
 
-import math
 import typing
 from typing import NamedTuple
 
@@ -204,10 +203,6 @@ def _operands(chain: And | Or) -> list[tuple[Node, bool]]:
         else:
             found.append((node, negative))
     return found
-
-
-def _literal(number: Value) -> Literal:
-    return Literal("exact" if isinstance(number, int) else "approximate", number)
 
 
 class _Builder:
@@ -440,31 +435,26 @@ class _Builder:
         if type(root) is Identifier:
             return self.read(root.name)
         made: dict[int, Node] = {}
-        said: dict[int, object] = {}  # what tells a tree from all others; of trees -0.0 is 0.0
+        said: dict[int, object] = {}  # what tells a tree from all others; of trees, -0.0 equals 0.0 and NaN nothing
         constants: dict[int, Value] = {}
         for node in walk(root):
             below = children(node)
             if type(node) is Identifier:
                 made[id(node)] = self.read(node.name)
                 said[id(node)] = self.names[node.name]
-                continue
-            if type(node) is Literal:
-                constants[id(node)] = literal_value(node)
             elif all(id(one) in constants for one in below):
-                value = apply(node, [constants[id(one)] for one in below], self.dialect)
+                operands = [constants[id(one)] for one in below]
+                value = literal_value(node) if type(node) is Literal else apply(node, operands, self.dialect)
                 if isinstance(value, Truth):
                     return None
                 constants[id(node)] = value
-            constant = constants.get(id(node))
-            if isinstance(constant, (int, float)) and math.isfinite(constant):  # else it has no literal
-                made[id(node)] = _literal(constant)
-                said[id(node)] = repr(constant)
+                made[id(node)] = Literal("exact" if isinstance(value, int) else "approximate", value)
+                said[id(node)] = (repr(value),)
             elif isinstance(node, Arithmetic):
                 made[id(node)] = Arithmetic(node.operators, tuple([made[id(one)] for one in below]))
                 said[id(node)] = node.operators, *[said[id(one)] for one in below]
             elif isinstance(node, Sign):
                 made[id(node)] = Sign(node.operator, made[id(node.operand)])
                 said[id(node)] = node.operator, said[id(node.operand)]
-        if id(root) in constants:
-            return _literal(constants[id(root)])
-        return self.subjects.setdefault(said[id(root)], made[id(root)])
+        whole = made[id(root)]
+        return whole if type(whole) is Literal else self.subjects.setdefault(said[id(root)], whole)
