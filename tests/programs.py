@@ -17,8 +17,9 @@ import strategies
 import mqsel
 from mqsel.language.dialect import PRESETS
 from mqsel.machine import _answers
+from mqsel.machine._verifier import encode_spans
 from mqsel.machine.opcodes import CODE, TABLE, Constant, Opcode, Pattern, effect
-from mqsel.machine.program import Program, encode_code, encode_spans
+from mqsel.machine.program import Program, encode_code
 from mqsel.machine.schema import as_schema
 from mqsel.matcher import Matcher
 from mqsel.values import Truth

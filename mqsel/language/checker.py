@@ -89,7 +89,7 @@ def check(
     order = walk(node)
     names: dict[str, str] = {}
     for part in order:
-        if isinstance(part, Identifier) and part.name not in names:
+        if type(part) is Identifier and part.name not in names:
             names[part.name] = _property(part, text, dialect)
     try:
         check_types(order, node, text)
@@ -134,8 +134,13 @@ def _near(name: str, known: dict[str, str]) -> str:
     return f"; did you mean {near[0]}?" if near else ""
 
 
+_FOLDERS = ("Root", "Body")  # no property has their names alone
+
+
 def _mqi_problem(name: str) -> tuple[str, str] | None:
     """Find what IBM MQ 9.4, Property name restrictions, forbids in *name*: (what was found, what to do)."""
+    if "." not in name and name[:3] != JMS_PREFIX and name not in _FOLDERS and len(name) <= MAX_LENGTH:
+        return None  # most names; one that is reserved is no identifier
     if len(name) > MAX_LENGTH:
         return f"the name has {len(name)} characters: a property name has at most {MAX_LENGTH}", "shorten the name"
     if ".." in name or name.endswith("."):
@@ -199,12 +204,17 @@ def _property(identifier: Identifier, text: str, dialect: Dialect) -> str:
 # ---- static types: language §4 -----------------------------------------------------------------------------------
 
 
+# What nodes give that are no literals.
+_RESULTS: dict[type, str | None] = {
+    Identifier: None,
+    **dict.fromkeys((Sign, Arithmetic), "number"),
+    **dict.fromkeys((Comparison, Between, In, Like, IsNull, Not, And, Or), "boolean"),
+}
+
+
 def kind_of(node: Node) -> str | None:
     """Name the static kind of *node*: "number", "string", "boolean", "byte string", or None where a message decides."""
-    if type(node) is Literal:
-        return KINDS[node.kind]
-    row = None if type(node) is Identifier else operator_of(node)
-    return None if row is None else row.result
+    return KINDS[node.kind] if type(node) is Literal else _RESULTS[type(node)]
 
 
 def _described(node: Node, text: str) -> str:
@@ -239,7 +249,7 @@ def check_types(order: list[Node], root: Node, text: str) -> None:
                     word = row.spelling if row.spelling.isalpha() else f"'{row.spelling}'"
                     what = f"{word} needs {_WANTED[wanted]}"
                     raise wrong_type(text, operand.span, what, _described(operand, text), row.hint)
-        elif isinstance(node, Comparison):
+        elif isinstance(node, Comparison) and type(node.left) is not Identifier:
             kinds = kind_of(node.left), kind_of(node.right)
             if None not in kinds and kinds[0] != kinds[1]:
                 words = f"{_described(node.left, text)} with {_described(node.right, text)}"

@@ -9,6 +9,7 @@ equality. Knows nothing of dialects, types or programs. Follows language §4.
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple, TypeVar
 
 from mqsel.errors import Span
@@ -175,25 +176,24 @@ class Or(NamedTuple):
 
 Node = Literal | Identifier | Sign | Arithmetic | Comparison | Between | In | Like | IsNull | Not | And | Or
 
-# The sub-expressions of a node, in the order they are evaluated. IN, LIKE and IS NULL read their identifier themselves.
+# The sub-expressions of a node, in the order they are evaluated: its operands, or the fields at these places. Leaves have
+# none; IN, LIKE and IS NULL read their identifier themselves.
 _CHILDREN: dict[type[Node], Callable[[Any], tuple[Node, ...]]] = {
-    Literal: lambda _: (),
-    Identifier: lambda _: (),
-    Sign: lambda node: (node.operand,),
-    Arithmetic: lambda node: node.operands,
-    Comparison: lambda node: (node.left, node.right),
-    Between: lambda node: (node.operand, node.low, node.high),
-    In: lambda node: (node.identifier,),
-    Like: lambda node: (node.identifier,),
-    IsNull: lambda node: (node.identifier,),
-    Not: lambda node: (node.operand,),
-    And: lambda node: node.operands,
-    Or: lambda node: node.operands,
+    Sign: itemgetter(slice(1, 2)),
+    Arithmetic: attrgetter("operands"),
+    Comparison: itemgetter(slice(1, 3)),
+    Between: itemgetter(slice(1, 4)),
+    In: itemgetter(slice(1, 2)),
+    Like: itemgetter(slice(1, 2)),
+    IsNull: itemgetter(slice(1, 2)),
+    Not: itemgetter(slice(0, 1)),
+    And: attrgetter("operands"),
+    Or: attrgetter("operands"),
 }
 
 # What a node says itself: its fields without sub-expressions, and without what does not take part in equality.
 _NOT_OWN = {"left", "right", "low", "high", "operand", "operands", "identifier", "span", "shape", "affix"}
-_OWN = {cls: tuple(name for name in cls._fields if name not in _NOT_OWN) for cls in _CHILDREN}
+_OWN = {cls: tuple(name for name in cls._fields if name not in _NOT_OWN) for cls in (Literal, Identifier, *_CHILDREN)}
 
 
 def _own(node: Node) -> tuple[object, ...]:
@@ -202,7 +202,8 @@ def _own(node: Node) -> tuple[object, ...]:
 
 def children(node: Node) -> tuple[Node, ...]:
     """Give the direct sub-expressions of *node*, in order of evaluation."""
-    return _CHILDREN[type(node)](node)
+    below = _CHILDREN.get(type(node))
+    return () if below is None else below(node)
 
 
 def walk(root: Node, into: tuple[type, ...] | None = None) -> list[Node]:
@@ -216,8 +217,9 @@ def walk(root: Node, into: tuple[type, ...] | None = None) -> list[Node]:
     while stack:
         node = stack.pop()
         order.append(node)
-        if into is None or isinstance(node, into):
-            stack += _CHILDREN[type(node)](node)
+        below = _CHILDREN.get(type(node))
+        if below is not None and (into is None or isinstance(node, into)):
+            stack += below(node)
     order.reverse()
     return order
 

@@ -67,6 +67,8 @@ def optimize(selector: Selector) -> Selector:
         elif isinstance(node, Not):
             if type(node.operand) not in _LOGIC:
                 done.append(_pushed(node, _finished(done.pop(), dialect), negative))
+        elif _is_plain(node):
+            done.append(Not(node, node.span) if negative else node)
         else:
             new = _rebuilt(node, done, dialect) if type(node) in _OPERATIONS else node
             for rule in _RULES.get(type(node), ()):
@@ -95,9 +97,14 @@ def _polarities(root: Node) -> list[tuple[Node, bool]]:
             stack += [(operand, negative) for operand in node.operands]
         elif isinstance(node, Not):
             stack.append((node.operand, type(node.operand) in _LOGIC and not negative))
-        elif type(node) in _OPERATIONS:
+        elif type(node) in _OPERATIONS and not _is_plain(node):
             stack += [(child, False) for child in children(node) if type(child) not in _LEAVES]
     return order
+
+
+def _is_plain(node: Node) -> bool:
+    """Tell whether *node* is ``name relation literal``, which most tests are: no rule has anything to say about it."""
+    return type(node) is Comparison and type(node.left) is Identifier and type(node.right) is Literal
 
 
 _LOGIC = frozenset((And, Or, Not))

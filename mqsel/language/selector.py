@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from mqsel.language.checker import MatchOption, Remarks, check, remark
 from mqsel.language.dialect import Dialect
@@ -19,9 +19,8 @@ from mqsel.values import Truth
 _CACHE_SIZE = 256
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Selector:
-    """A tree and what the checker found out about it. Immutable.
+class Selector(NamedTuple):
+    """A tree and what the checker found out about it. Immutable; each is equal to itself alone.
 
     Attributes:
         text: what the spans of the tree point into.
@@ -40,6 +39,15 @@ class Selector:
     names: Mapping[str, str]
     constant: Truth | None
     match_option: MatchOption | None
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __ne__(self, other: object) -> bool:
+        return self is not other
+
+    def __hash__(self) -> int:
+        return id(self)
 
     def part(self, node: Node, dialect: Dialect | None = None) -> Selector:
         """Give the selector of *node*, which is made of nodes of this tree; only a whole selector is a match option.

@@ -1,9 +1,12 @@
 from typing_extensions import Self, disjoint_base
 
+from mqsel.errors import Span
 from mqsel.language.dialect import Dialect
 from mqsel.machine.opcodes import Constant
 
 BUILD: str
+
+def encode_spans(spans: list[Span]) -> bytes: ...
 
 @disjoint_base
 class Verified:

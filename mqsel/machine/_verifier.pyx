@@ -137,6 +137,33 @@ cdef int64_t read_signed(const uint8_t *table, Py_ssize_t size, Py_ssize_t *at) 
     return NO_NUMBER
 
 
+cdef inline uint8_t *number_written(uint8_t *place, uint64_t number) noexcept:
+    """Write an unsigned LEB128 number, of ten bytes at most. Returns the place behind it."""
+    while number > 0x7F:
+        place[0] = <uint8_t> (number & 0x7F | 0x80)
+        place += 1
+        number >>= 7
+    place[0] = <uint8_t> number
+    return place + 1
+
+
+def encode_spans(list spans not None) -> bytes:
+    """Write spans as they travel in a program: what `check_spans` follows."""
+    cdef int64_t start, stop, last = 0
+    cdef uint8_t *table = <uint8_t *> malloc(20 * len(spans) + 1)
+    cdef uint8_t *place = table
+    if table == NULL:
+        raise MemoryError
+    try:
+        for start, stop in spans:
+            place = number_written(place, <uint64_t> (start - last) << 1 ^ <uint64_t> ((start - last) >> 63))
+            place = number_written(place, <uint64_t> (stop - start) << 1)
+            last = start
+        return (<const char *> table)[:place - table]
+    finally:
+        free(table)
+
+
 cdef int check_spans(bytes span_table, Py_ssize_t size, Py_ssize_t length) except -1:
     """Follow the spans of all instructions: each lies within the text, and nothing comes after them."""
     cdef const uint8_t *table = <const uint8_t *> span_table

@@ -9,7 +9,8 @@ ERR itself ends a program at once, in both codes, because no connective that eva
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 from mqsel.errors import SelectorLimitError, Span
@@ -31,8 +32,9 @@ from mqsel.language.nodes import (
 )
 from mqsel.language.operators import BOUNDS
 from mqsel.language.selector import Selector
+from mqsel.machine._verifier import encode_spans
 from mqsel.machine.opcodes import CHOICE, CODE, FUSED_BITS, FUSED_LIMIT, OPERAND_LIMIT, Constant, Pattern
-from mqsel.machine.program import Program, encode_code, encode_spans
+from mqsel.machine.program import Program, encode_code
 
 COPIED = 4  # how often the nodes of a tree may be copied, on average
 MIN_CASES = 4  # strings from which one look-up is cheaper than comparing one after the other
@@ -65,6 +67,10 @@ class _Branch(NamedTuple):
     no: _Label
     follows: _Label
     unknown: _Label | None
+
+
+# The same from its fields, in half the time its class takes.
+_branch: Callable[[tuple[Node, bool, _Label, _Label, _Label, _Label | None]], _Branch] = partial(tuple.__new__, _Branch)
 
 
 class _Copies(NamedTuple):
@@ -123,12 +129,16 @@ class _Lowering:
         selector, root = self.selector, self.selector.node
         if selector.match_option is not None and selector.match_option.matches_any:
             root = Literal("boolean", True, root.span)
+        span = root.span
+        work: list[_Work] = [self.exact, root, ("RETURN", 0, span)]
         if self.quick and isinstance(root, (And, Or, Not)):
             self.find_failing()
             yes, no = _Label(), _Label()
-            self.emit([_Branch(root, True, yes, no, yes, None), yes])
-            self.emit([("RETURN_TRUTH", 1, root.span), no, ("RETURN_TRUTH", 0, root.span)])
-        self.emit([self.exact, root, ("RETURN", 0, root.span)])
+            work[:0] = (
+                _Branch(root, True, yes, no, yes, None),
+                *(yes, ("RETURN_TRUTH", 1, span), no, ("RETURN_TRUTH", 0, span)),
+            )
+        self.emit(work)
         if len(self.code) >= OPERAND_LIMIT or len(self.pool) >= OPERAND_LIMIT:
             raise SelectorLimitError(
                 f"the selector needs more than {OPERAND_LIMIT} instructions: a program holds no more",
@@ -178,8 +188,8 @@ class _Lowering:
 
     # ---- the work list: each piece of work is replaced by simpler ones until instructions are left
 
-    def emit(self, work: Iterable[_Work]) -> None:
-        stack = list(work)[::-1]
+    def emit(self, work: list[_Work]) -> None:
+        stack = work[::-1]
         code, spans = self.code, self.spans
         while stack:
             piece = stack.pop()
@@ -214,13 +224,13 @@ class _Lowering:
         return work
 
     def comparison(self, node: Comparison) -> tuple[_Work, ...]:
-        left, right = node.left, node.right
+        operator, left, right, span = node
         if type(left) is Identifier and type(right) is Literal:
-            is_text = right.kind == "string" and (node.operator, "slot+text", "") in CHOICE
-            return self.test(node.operator, "text" if is_text else "constant", left, right.value, node.span)
+            is_text = right.kind == "string" and (operator, "slot+text", "") in CHOICE
+            return self.test(operator, "text" if is_text else "constant", left, right.value, span)
         if self.quick and isinstance(right, Literal):
-            return _Value(left), (CHOICE[node.operator, "constant", ""], self.constant(right.value), node.span)
-        return _Value(left), _Value(right), (CHOICE[node.operator, "", ""], 0, node.span)
+            return _Value(left), (CHOICE[operator, "constant", ""], self.constant(right.value), span)
+        return _Value(left), _Value(right), (CHOICE[operator, "", ""], 0, span)
 
     def condition(self, node: Node) -> tuple[_Work, ...]:
         span = node.span
@@ -304,9 +314,10 @@ class _Lowering:
     def branch(self, work: _Branch) -> list[_Work]:
         """Replace "go to yes or no": connectives into their operands, a test into itself and one branch."""
         node, positive, yes, no, follows, unknown = work
-        if isinstance(node, Not):
-            return [_Branch(node.operand, not positive, yes, no, follows, unknown)]
-        if isinstance(node, (And, Or)):
+        cls = type(node)
+        if cls is Not:
+            return [_branch((node.operand, not positive, yes, no, follows, unknown))]  # type: ignore[union-attr]
+        if cls is And or cls is Or:
             if isinstance(node, Or) and positive and unknown is None and id(node) not in self.failing:
                 switches = self.switches(node)
                 if len(switches) < len(node.operands):
@@ -355,7 +366,7 @@ class _Lowering:
             else:
                 # Copies may stand between the last operand and what follows.
                 ends = (following, no) if follows is yes else (yes, following)
-            pieces += (_Branch(operand, positive, *ends, following, otherwise), following)
+            pieces += (_branch((operand, positive, *ends, following, otherwise)), following)
         return pieces if long else [*pieces, _Copies(work, labels)]
 
     def copies(self, piece: _Copies) -> list[_Work]:

@@ -13,7 +13,6 @@ no tree.
 from __future__ import annotations
 
 import functools
-import operator
 import struct
 import zlib
 from collections.abc import Callable, Sequence
@@ -133,18 +132,6 @@ _PARTS = ("text", "dialect", "slots", "constants", "words", "span_table", "exact
 def encode_code(code: Sequence[int]) -> bytes:
     """Write instructions as they travel in a program."""
     return struct.pack(f"<{len(code)}I", *code)
-
-
-def encode_spans(spans: Sequence[Span]) -> bytes:
-    """Write spans as they travel in a program."""
-    starts = [start for start, _ in spans]
-    steps = map(operator.sub, starts, [0, *starts])
-    numbers = [0] * (2 * len(starts))
-    numbers[::2] = [step << 1 ^ step >> 63 for step in steps]
-    numbers[1::2] = [stop - start << 1 for start, stop in spans]
-    if max(numbers, default=0) < 0x80:
-        return bytes(numbers)
-    return b"".join(map(_number, numbers))
 
 
 def _foreign_version(data: bytes) -> ProgramError:

@@ -21,10 +21,10 @@ import mqsel
 from mqsel import errors
 from mqsel.language.dialect import IBM_MQ, JMS, Dialect
 from mqsel.machine import program
-from mqsel.machine._verifier import Verified
+from mqsel.machine._verifier import Verified, encode_spans
 from mqsel.machine._vm import Machine
 from mqsel.machine.opcodes import CODE, OPERAND_LIMIT, TABLE, Pattern, effect
-from mqsel.machine.program import Program, encode_code, encode_spans
+from mqsel.machine.program import Program, encode_code
 from mqsel.values import Truth
 
 W2 = "JMSType = 'car' AND color = 'blue' AND weight > 2500"
