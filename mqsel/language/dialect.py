@@ -6,6 +6,7 @@ A dialect is data. Code asks it for a field, never for its name. Follows languag
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
+from operator import attrgetter, contains
 from typing import Any
 
 from mqsel.errors import ArgumentError, shortened
@@ -24,6 +25,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "float_suffix_on_integer": ("no", "yes"),
     "headers": ("mqi", "jms", "any"),
 }
+_CHOSEN = attrgetter(*CHOICES)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -61,11 +63,12 @@ class Dialect:
     max_length: int | None = None
 
     def __post_init__(self) -> None:
-        for name, allowed in CHOICES.items():
-            if getattr(self, name) not in allowed:
-                raise ArgumentError(
-                    f"dialect field {name} is {getattr(self, name)!r}: expected {' or '.join(map(repr, allowed))}"
-                )
+        chosen = _CHOSEN(self)
+        if not all(map(contains, CHOICES.values(), chosen)):  # every program that is loaded has its dialect checked
+            for (name, allowed), choice in zip(CHOICES.items(), chosen, strict=True):
+                if choice not in allowed:
+                    expected = " or ".join(map(repr, allowed))
+                    raise ArgumentError(f"dialect field {name} is {choice!r}: expected {expected}")
         limit = self.max_length
         if limit is not None and (type(limit) is not int or not 0 < limit < 1 << 32):
             raise ArgumentError(f"dialect field max_length is {limit!r}: expected a positive integer or None")

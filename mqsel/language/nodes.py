@@ -176,8 +176,8 @@ class Or(NamedTuple):
 
 Node = Literal | Identifier | Sign | Arithmetic | Comparison | Between | In | Like | IsNull | Not | And | Or
 
-# The sub-expressions of a node, in the order they are evaluated: its operands, or the fields at these places. Leaves have
-# none; IN, LIKE and IS NULL read their identifier themselves.
+# The sub-expressions of a node, in the order they are evaluated: its operands, or the fields at these places. Leaves
+# have none; IN, LIKE and IS NULL read their identifier themselves.
 _CHILDREN: dict[type[Node], Callable[[Any], tuple[Node, ...]]] = {
     Sign: itemgetter(slice(1, 2)),
     Arithmetic: attrgetter("operands"),

@@ -192,8 +192,10 @@ class _Parser:
             kind = self.kinds[self.at]
             if kind in BINARY:
                 binding = BINARY[kind]
-                left, strength = self.reduce(left, strength, binding)
                 top = self.stack[-1]
+                if top.strength > binding:
+                    left, strength = self.reduce(left, strength, binding)
+                    top = self.stack[-1]
                 if binding < PREDICATE and top.strength == PREDICATE:  # reduce() leaves only a BETWEEN behind
                     if kind != "AND":
                         self.fail("AND")

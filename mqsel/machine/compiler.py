@@ -94,11 +94,6 @@ _Instruction = tuple[str, int | _Label, Span]
 _Work = Node | _Value | _Branch | _Copies | _Instruction | _Label
 
 
-def _needs_every(work: _Branch) -> bool:
-    """Tell whether all operands must hold (AND, or an OR that is to be FALSE), or one suffices."""
-    return isinstance(work.node, And) == work.positive
-
-
 def lower(selector: Selector, *, quick: bool = True) -> Program:
     """Write the program of *selector*.
 
@@ -226,8 +221,8 @@ class _Lowering:
     def comparison(self, node: Comparison) -> tuple[_Work, ...]:
         operator, left, right, span = node
         if type(left) is Identifier and type(right) is Literal:
-            is_text = right.kind == "string" and (operator, "slot+text", "") in CHOICE
-            return self.test(operator, "text" if is_text else "constant", left, right.value, span)
+            operand = "slot+text" if right.kind == "string" else "slot+constant"
+            return self.test(operator, operand, left, right.value, span)
         if self.quick and isinstance(right, Literal):
             return _Value(left), (CHOICE[operator, "constant", ""], self.constant(right.value), span)
         return _Value(left), _Value(right), (CHOICE[operator, "", ""], 0, span)
@@ -254,13 +249,13 @@ class _Lowering:
                 op = CHOICE["IS NOT NULL" if negated else "IS NULL", "slot", ""]
                 return ((op, self.slot(identifier), span),)
             case In(negated, identifier, choices):
-                return self.test("NOT IN" if negated else "IN", "strings", identifier, choices, span)
+                return self.test("NOT IN" if negated else "IN", "slot+strings", identifier, choices, span)
             case Like(negated, identifier):
                 relation = "NOT LIKE" if negated else "LIKE"
                 short = max(self.slot(identifier), len(self.pool)) < FUSED_LIMIT
                 if self.quick and short and node.shape != "pattern":
-                    return self.test(relation, "text", identifier, node.affix, span, affix=node.shape)
-                return self.test(relation, "pattern", identifier, Pattern(node.pattern, node.escape), span)
+                    return self.test(relation, "slot+text", identifier, node.affix, span, affix=node.shape)
+                return self.test(relation, "slot+pattern", identifier, Pattern(node.pattern, node.escape), span)
             case Between(negated, operand, low, high):
                 return self.between(node, negated, operand, low, high)
         raise AssertionError(node)
@@ -282,14 +277,14 @@ class _Lowering:
     def test(
         self, relation: str, operand: str, identifier: Identifier, constant: Constant, span: Span, affix: str = ""
     ) -> tuple[_Work, ...]:
-        """Test a property against a constant, an *operand* of this type: in one instruction where the numbers fit."""
+        """Test a property against a constant: in one instruction, with an *operand* of this type, where both fit."""
         slot, number = self.slot(identifier), self.constant(constant)
         if self.quick and slot < FUSED_LIMIT and number < FUSED_LIMIT:
-            return ((CHOICE[relation, f"slot+{operand}", affix], slot | number << FUSED_BITS, span),)
+            return ((CHOICE[relation, operand, affix], slot | number << FUSED_BITS, span),)
         push = ("PUSH_SLOT", slot, identifier.span)
         of_values = CHOICE.get((relation, "", ""))
         if of_values is None:
-            return push, (CHOICE[relation, operand, ""], number, span)
+            return push, (CHOICE[relation, operand.removeprefix("slot+"), ""], number, span)
         return push, ("PUSH_CONSTANT", number, span), (of_values, 0, span)
 
     def value(self, node: Node) -> list[_Work]:
@@ -344,7 +339,7 @@ class _Lowering:
         node, positive, yes, no, follows, unknown = work
         operands = children(node)
         last = len(operands) - 1
-        every = _needs_every(work)
+        every = isinstance(node, And) == positive  # must hold; else one suffices
         copied, long = last, True
         if unknown is None:
             # UNKNOWN may pass for "no": where all must hold it matters only up to the last operand that can be ERR.
@@ -356,7 +351,7 @@ class _Lowering:
             long = weight > self.budget
             if not long:
                 self.budget -= weight
-        labels = [self.exact if long else _Label() for _ in range(copied)]
+        labels = [self.exact] * copied if long else [_Label() for _ in range(copied)]
         pieces: list[_Work] = []
         for place, operand in enumerate(operands):
             otherwise = labels[place] if place < copied else unknown
@@ -375,7 +370,7 @@ class _Lowering:
         first = next((place for place, label in enumerate(labels) if label), None)
         if first is None:
             return []
-        every = _needs_every(piece.work)
+        every = isinstance(node, And) == positive
         decided, done = no if every else yes, no if unknown is None else unknown
         pieces: list[_Work] = [("JUMP", follows, node.span)]
         labels = [*labels[first:], _Label()]
