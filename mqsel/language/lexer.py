@@ -141,7 +141,8 @@ def scan(text: str, dialect: Dialect) -> Tokens:
             continue
         word = words[at]
         if word.isidentifier() and word.isascii():
-            kinds[at] = _kind_of_name(word)
+            capitals = word.upper()
+            kinds[at] = capitals if capitals in KEYWORDS else "identifier"
         elif word[0] == "'" and len(word) > 1:
             kinds[at], values[at] = "string", word[1:-1].replace("''", "'")
         elif word in names:
@@ -173,9 +174,8 @@ def _token(
         case "space":
             return "", word
         case "name":
-            if word.isascii():
-                return _kind_of_name(word), word
-            _check_name(text, start, word, dialect)
+            if not word.isascii():
+                _check_name(text, start, word, dialect)
             return "identifier", word
         case "operator":  # a comment's beginning: the others are known
             raise unexpected_character(text, span, NO_COMMENTS)
@@ -196,12 +196,6 @@ def dashes(text: str) -> list[int]:
 def is_hyphenated(piece: str) -> bool:
     """Tell whether a difference may be meant as one name: color-name."""
     return re.fullmatch(r"[^\W\d][\w$.]*(?:-[\w$.]+)+", piece) is not None
-
-
-def _kind_of_name(word: str) -> str:
-    """Give the kind of a name in ASCII: a keyword in capitals, or "identifier"."""
-    kind = word.upper()
-    return kind if kind in KEYWORDS else "identifier"
 
 
 def _check_name(text: str, start: int, word: str, dialect: Dialect) -> None:
