@@ -84,6 +84,7 @@ setup(
                 "machine._answers",
                 "formats._text",
                 "formats._folders",
+                "files._footer",
                 "formats._mq",
                 "_messages",
             )

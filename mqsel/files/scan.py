@@ -6,7 +6,6 @@ untouched, and ends with the counts. Everything that goes in or comes out of it 
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ from mqsel.files import parquet
 from mqsel.files.dumps import Piece
 from mqsel.files.framings import FORMATS, each
 from mqsel.files.parts import Part, messages
+from mqsel.files.rows import lines
 from mqsel.formats._mq import Decoder as MQDecoder
 from mqsel.formats.jsonl import typed
 from mqsel.formats.records import RecordReader
@@ -247,9 +247,10 @@ def _sift_rows(matcher: Matcher, ask: Ask, part: Part) -> Iterator[Sifted]:
             tally.unknown += counts.unknown
             tally.missing.update(counts.missing)
             if not ask.counting:
-                for batch in parquet.taken(part.path, group, mask):
-                    for row in batch.to_pylist():
-                        yield json.dumps(row, ensure_ascii=False, default=_in_json).encode() + b"\n"
+                for table in parquet.taken(part.path, group, mask):
+                    with parquet.trouble_of(part.path):
+                        made = lines(table)
+                    yield made
             if tally.selected == ask.limit:
                 break
     except FileError as error:
@@ -258,7 +259,3 @@ def _sift_rows(matcher: Matcher, ask: Ask, part: Part) -> Iterator[Sifted]:
         yield Broken(str(error))
     tally.lines = tally.messages
     yield tally
-
-
-def _in_json(value: Any) -> Any:
-    return {"bytes": value.hex()} if isinstance(value, bytes) else str(value)
