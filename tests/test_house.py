@@ -43,7 +43,8 @@ INSIDE = {
     "formats": "wordings mqmd jms mqrfh2 inspection jsonl records _tables _text _folders _mq mq __init__",
     "analysis": "explain",
     "selection": "selectors providers message queues topics __init__",
-    "files": "wordings opening dumps amqsbcg qload framings rows _footer parquet parts scan inspection __init__",
+    "files": "wordings opening dumps amqsbcg qload framings rows _footer extremes parquet parts scan inspection"
+    " __init__",
     "spark": "wordings columns native job ship raw planning profiling source __init__",
     "cli": "arguments report match check explain inspect __init__",
 }

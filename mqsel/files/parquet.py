@@ -1,20 +1,25 @@
 """Parquet files, read by what a selector needs: first its properties, then the rest of what it selects.
 
-A row group of which nothing is selected gives up no other column. A column of texts that the file keeps as a dictionary
+A row group of which nothing is selected gives up no other column, and none at all if its least and greatest values say
+so. A column of texts that the file keeps as a dictionary
 stays one, so that each text is read and compared once. Rows never become Python objects here. pyarrow is imported where
 something is called. Follows formats §8: Parquet.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mqsel.errors import MqselError, shortened_line
 from mqsel.files._footer import Chunk, chunks
+from mqsel.files.extremes import ABSENT, Extremes, is_known, known_value, may_hold, parts_of, read_extremes
 from mqsel.files.opening import path_of
 from mqsel.files.wordings import file_trouble
+from mqsel.language.normal import Any as AnyOf
+from mqsel.language.normal import normal
+from mqsel.language.selector import read_selector
 from mqsel.machine import wordings
 from mqsel.matcher import Matcher
 from mqsel.names import follow, spellings
@@ -27,6 +32,8 @@ MAGIC = b"PAR1"
 _ROWS = 1 << 16  # read at once of the columns that the selector does not need, if they are short
 _BYTES = 1 << 26  # and if they are long
 _TAKEN = 1 << 13  # selected rows that are worth writing at once
+
+Fixed = int | str | None
 
 
 @contextmanager
@@ -146,13 +153,15 @@ class Group(NamedTuple):
         file: a `pyarrow.parquet.ParquetFile`, open.
         number: of the group in the file.
         rows: how many it has.
-        table: the columns that the selector needs.
+        table: the columns that the selector needs; None if it is FALSE, or ERR, for all rows.
+        fixed: columns that all rows have alike, and the file has not: the value of each.
     """
 
     file: Any
     number: int
     rows: int
-    table: pa.Table
+    table: pa.Table | None
+    fixed: dict[str, pa.Scalar]
 
 
 class Counts(NamedTuple):
@@ -169,25 +178,53 @@ class Counts(NamedTuple):
     missing: dict[str, int]
 
 
-def groups(matcher: Matcher, path: str, start: int, stop: int) -> Iterator[Group]:
+def groups(
+    matcher: Matcher,
+    path: str,
+    start: int,
+    stop: int,
+    *,
+    fixed: Mapping[str, Fixed] | None = None,
+    is_inverted: bool = False,
+) -> Iterator[Group]:
     """Read of row groups what a selector needs.
 
     Args:
         start: the first row group.
         stop: the one behind the last; -1 for all.
+        fixed: properties that all rows have alike, if the file has no column of the name.
+        is_inverted: whether the rows that are not selected are asked for.
 
     Raises: FileError.
     """
     with _source(path) as source:
         with opened(path, source) as file:
-            metadata = file.metadata
-            own = columns_read(matcher, file.schema_arrow)
-            repeated = _repeated(file, chunks(_footer(path, source), range(metadata.num_columns)) or [])
+            import pyarrow as pa  # noqa: PLC0415 (optional)
+
+            metadata, schema, known = file.metadata, file.schema_arrow, set(file.schema_arrow.names)
+            alike = {
+                name: pa.scalar(value, pa.int64() if isinstance(value, int) else pa.string())
+                for name, value in (fixed or {}).items()
+                if name not in known
+            }
+            for name, value in alike.items():
+                schema = schema.append(pa.field(name, value.type))
+            own = columns_read(matcher, schema)
+            found = chunks(_footer(path, source), range(metadata.num_columns)) or []
+            repeated = _repeated(file, found)
+            is_needed = None if is_inverted else _pruner(matcher, file, schema, alike, found)
         with opened(path, source, repeated, metadata) as file:
             for number in range(start, metadata.num_row_groups if stop < 0 else stop):
-                with trouble_of(path):
-                    table = file.read_row_group(number, columns=own, use_threads=False)
-                yield Group(file, number, metadata.row_group(number).num_rows, table)
+                rows, table = metadata.row_group(number).num_rows, None
+                if is_needed is None or is_needed(number):
+                    with trouble_of(path):
+                        table = file.read_row_group(
+                            number, columns=[name for name in own if name in known], use_threads=False
+                        )
+                    for name in own:
+                        if name in alike:
+                            table = table.append_column(name, pa.repeat(alike[name], rows))
+                yield Group(file, number, rows, table, alike)
 
 
 def _repeated(file: Any, found: list[list[Chunk | None]]) -> list[str]:
@@ -195,13 +232,61 @@ def _repeated(file: Any, found: list[list[Chunk | None]]) -> list[str]:
     import pyarrow as pa  # noqa: PLC0415 (optional)
 
     kinds = {field.name: field.type for field in file.schema_arrow}
-    paths = [file.schema.column(place).path for place in range(len(file.schema))]
     return [
         path
-        for place, path in enumerate(paths)
+        for place, path in enumerate(_paths(file))
         if pa.types.is_string(kinds.get(path, pa.null()))
         and all(len(group) > place and getattr(group[place], "is_dictionary", False) for group in found)
     ]
+
+
+def _paths(file: Any) -> list[str]:
+    """List the paths of all columns that hold values."""
+    return [file.schema.column(place).path for place in range(len(file.schema))]
+
+
+def _pruner(
+    matcher: Matcher, file: Any, schema: pa.Schema, fixed: Mapping[str, pa.Scalar], found: list[list[Chunk | None]]
+) -> Callable[[int], bool] | None:
+    """Make what tells whether a selector may be TRUE, or UNKNOWN, for rows of a group: the unknown ones are counted.
+
+    Returns: None where it cannot be told: something may be wrong with a column, which reading it must find.
+    """
+    import pyarrow as pa  # noqa: PLC0415 (optional)
+
+    whole, columns = pa.struct(list(schema)), _paths(file)
+    always: dict[str, Extremes] = {}
+    read: dict[str, tuple[str, int]] = {}  # for each property the type and the place of its column
+    for name in matcher.properties:
+        places = _places(matcher, name, whole)
+        if len(places) > 1:
+            return None
+        if not places:
+            always[name] = ABSENT
+            continue
+        field = schema.field(places[0])
+        kind = str(field.type.value_type if pa.types.is_dictionary(field.type) else field.type)
+        if not is_known(kind):
+            return None
+        if field.name in fixed:
+            value = fixed[field.name].as_py()
+            always[name] = known_value(value) if value is not None else ABSENT
+        elif columns.count(field.name) == 1:
+            read[name] = kind, columns.index(field.name)
+        else:
+            return None
+    form = normal(read_selector(matcher.selector, matcher.dialect))
+    parts = parts_of(AnyOf((form.true, form.unknown)))
+
+    def is_needed(number: int) -> bool:
+        extremes = dict(always)
+        for name, (kind, place) in read.items():
+            chunk = found[number][place] if number < len(found) and place < len(found[number]) else None
+            if chunk is not None:
+                extremes[name] = read_extremes(kind, *chunk[:4])
+        return may_hold(parts, extremes)
+
+    return is_needed
 
 
 def counted(matcher: Matcher, group: Group, *, is_inverted: bool, limit: int | None) -> tuple[Counts, pa.BooleanArray]:
@@ -216,6 +301,8 @@ def counted(matcher: Matcher, group: Group, *, is_inverted: bool, limit: int | N
     import pyarrow as pa  # noqa: PLC0415 (optional)
     import pyarrow.compute as pc  # type: ignore[import-untyped]  # noqa: PLC0415
 
+    if group.table is None:
+        return Counts(group.rows, 0, {}), pa.repeat(False, group.rows)
     if group.table.num_columns:
         truth = matcher.truth_batch(group.table)
     else:
@@ -249,9 +336,14 @@ def taken(path: str, group: Group, mask: pa.BooleanArray) -> Iterator[pa.Table]:
 
     if not mask.true_count:
         return
-    names = group.file.schema_arrow.names
+    assert group.table is not None
+    kept = group.file.schema_arrow.names
+    names = [*kept, *group.fixed]
     own = group.table.filter(mask)
-    others = [name for name in names if name not in own.column_names]
+    for name in group.fixed:
+        if name not in own.column_names:
+            own = own.append_column(name, pa.repeat(group.fixed[name], own.num_rows))
+    others = [name for name in kept if name not in own.column_names]
     if not others:
         yield own.select(names)
         return

@@ -1,0 +1,177 @@
+"""Whether a formula may hold for any of some rows, of whose properties only the least and the greatest are known.
+
+A formula of the normal form is monotone: it cannot hold for a row if it does not where every leaf that some row may
+satisfy is taken for satisfied. Knows no file.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
+
+from mqsel.language.nodes import Identifier
+from mqsel.language.normal import All, Any, Formula, Leaf, Pattern, Relation, Texts, Values
+
+
+class Extremes(NamedTuple):
+    """What is known of a property of some rows.
+
+    Attributes:
+        lane: the field of `Values` that its values are in; "" where they are unknown.
+        low, high: no value is less, or greater, strings as UTF-8; None: unknown.
+        is_null: whether some may be NULL.
+        is_present: whether some may not be.
+    """
+
+    lane: str = ""
+    low: float | bytes | None = None
+    high: float | bytes | None = None
+    is_null: bool = True
+    is_present: bool = True
+
+
+ABSENT = Extremes(is_present=False)
+
+
+def parts_of(formula: Formula) -> list[Formula]:
+    """List what a formula consists of, each once and behind its own parts, the formula last."""
+    listed: list[Formula] = []
+    seen: set[int] = set()
+    waiting: list[tuple[Formula, bool]] = [(formula, False)]
+    while waiting:
+        one, is_open = waiting.pop()
+        if is_open:
+            listed.append(one)
+        elif id(one) not in seen:
+            seen.add(id(one))
+            waiting.append((one, True))
+            if isinstance(one, (All, Any)):
+                waiting += [(part, False) for part in one.parts]
+    return listed
+
+
+def may_hold(parts: Iterable[Formula], extremes: Mapping[str, Extremes]) -> bool:
+    """Tell whether a formula may hold for any of the rows.
+
+    Args:
+        parts: those of the formula, as `parts_of` lists them.
+        extremes: of the rows; a property that is not there is unknown.
+    """
+    may: dict[int, bool] = {}
+    holds = True
+    for part in parts:
+        if isinstance(part, All):
+            holds = all(may[id(one)] for one in part.parts)
+        elif isinstance(part, Any):
+            holds = any(may[id(one)] for one in part.parts)
+        else:
+            holds = _may(part, extremes)
+        may[id(part)] = holds
+    return holds
+
+
+def _may(part: Leaf | Relation, extremes: Mapping[str, Extremes]) -> bool:
+    if not isinstance(part, Leaf) or not isinstance(part.subject, Identifier):
+        return True
+    known = extremes.get(part.subject.name, Extremes())
+    if known.is_null and part.values.null:
+        return True
+    return known.is_present and (not known.lane or _LANES[known.lane](part.values, known.low, known.high))
+
+
+_Bound = float | bytes | None
+
+
+def _overlap(intervals: Iterable[tuple[float, float]], low: _Bound, high: _Bound) -> bool:
+    """Tell whether one of the intervals has a number between two."""
+    return any((high is None or start <= high) and (low is None or stop >= low) for start, stop in intervals)  # type: ignore[operator]
+
+
+def _any_text(texts: Texts, low: _Bound, high: _Bound) -> bool:
+    """Tell whether a set may have a text between two."""
+    if texts.negated:
+        return True
+    least, most = low if isinstance(low, bytes) else b"", high if isinstance(high, bytes) else None
+    starts = [(_bytes(point), True) for point in texts.points]
+    starts += [(_prefix(pattern), False) for pattern in texts.patterns]
+    return any(
+        (most is None or start <= most) and (start >= least or (not is_whole and least.startswith(start)))
+        for start, is_whole in starts
+    )
+
+
+def _bytes(text: str | bytes) -> bytes:
+    return text.encode(errors="surrogatepass") if isinstance(text, str) else text
+
+
+def _prefix(pattern: Pattern) -> bytes:
+    """Give what every text that matches a pattern begins with."""
+    segment = pattern[0]
+    end = segment.index(None) if None in segment else len(segment)
+    return _bytes("".join(one for one in segment[:end] if one is not None))
+
+
+_Test = Callable[[Values, _Bound, _Bound], bool]
+_LANES: dict[str, _Test] = {
+    "booleans": lambda values, low, high: (values.booleans[0] and not low) or (values.booleans[1] and high != 0),
+    "integers": lambda values, low, high: _overlap(values.integers, low, high),
+    # Extremes say nothing of NaN.
+    "floats32": lambda values, low, high: values.floats32.nan or _overlap(values.floats32.intervals, low, high),
+    "floats64": lambda values, low, high: values.floats64.nan or _overlap(values.floats64.intervals, low, high),
+    "strings": lambda values, low, high: _any_text(values.strings, low, high),
+    "bytes": lambda values, low, high: _any_text(values.bytes, low, high),
+}
+
+# Arrow's types that a property may have: the lane of their values, and how Parquet writes an extreme. A uint64 is not
+# here: one beyond int64 is an error that must be found.
+_KINDS: dict[str, tuple[str, str]] = {
+    "null": ("", ""),
+    "bool": ("booleans", "<?"),
+    "int8": ("integers", "<i"),
+    "int16": ("integers", "<i"),
+    "int32": ("integers", "<i"),
+    "int64": ("integers", "<q"),
+    "uint8": ("integers", "<I"),
+    "uint16": ("integers", "<I"),
+    "uint32": ("integers", "<I"),
+    "float": ("floats32", "<f"),
+    "double": ("floats64", "<d"),
+    **dict.fromkeys(("string", "large_string", "string_view"), ("strings", "")),
+    **dict.fromkeys(("binary", "large_binary", "binary_view"), ("bytes", "")),
+}
+
+
+def is_known(kind: str) -> bool:
+    """Tell whether the extremes of an Arrow type are understood."""
+    return kind in _KINDS
+
+
+def known_value(value: int | str) -> Extremes:
+    """Say of a property that all rows have one value."""
+    one: float | bytes = _bytes(value) if isinstance(value, str) else value
+    return Extremes("strings" if isinstance(value, str) else "integers", one, one, is_null=False)
+
+
+def read_extremes(kind: str, values: int, nulls: int, low: bytes | None, high: bytes | None) -> Extremes:
+    """Make something of what Parquet says of values.
+
+    Args:
+        kind: their Arrow type.
+        values: how many there are, nulls included.
+        nulls: how many of them are null; -1: unknown.
+        low, high: the extremes, each as Parquet writes it; None: unknown.
+    """
+    if kind == "null":
+        return ABSENT
+    lane, layout = _KINDS[kind]
+    first: float | bytes | None = low
+    last: float | bytes | None = high
+    if layout:
+        first, last = (
+            struct.unpack(layout, one)[0] if one is not None and len(one) == struct.calcsize(layout) else None
+            for one in (low, high)
+        )
+    if first is None or last is None or not first <= last:  # type: ignore[operator] # NaN, too
+        first = last = None
+    return Extremes(lane, first, last, nulls != 0, nulls < 0 or nulls < values)
