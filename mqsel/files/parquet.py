@@ -16,6 +16,7 @@ from mqsel.errors import MqselError, shortened_line
 from mqsel.files._footer import Chunk, chunks
 from mqsel.files.extremes import ABSENT, Extremes, is_known, known_value, may_hold, parts_of, read_extremes
 from mqsel.files.opening import path_of
+from mqsel.files.rows import constant
 from mqsel.files.wordings import file_trouble
 from mqsel.language.normal import Any as AnyOf
 from mqsel.language.normal import normal
@@ -202,11 +203,7 @@ def groups(
             import pyarrow as pa  # noqa: PLC0415 (optional)
 
             metadata, schema, known = file.metadata, file.schema_arrow, set(file.schema_arrow.names)
-            alike = {
-                name: pa.scalar(value, pa.int64() if isinstance(value, int) else pa.string())
-                for name, value in (fixed or {}).items()
-                if name not in known
-            }
+            alike = {name: constant(value) for name, value in (fixed or {}).items() if name not in known}
             for name, value in alike.items():
                 schema = schema.append(pa.field(name, value.type))
             own = columns_read(matcher, schema)
@@ -302,26 +299,26 @@ def counted(matcher: Matcher, group: Group, *, is_inverted: bool, limit: int | N
     import pyarrow.compute as pc  # type: ignore[import-untyped]  # noqa: PLC0415
 
     if group.table is None:
-        return Counts(group.rows, 0, {}), pa.repeat(False, group.rows)
+        return Counts(group.rows, 0, {}), pa.repeat(constant(False), group.rows)
     if group.table.num_columns:
         truth = matcher.truth_batch(group.table)
     else:
-        constant = matcher.evaluate({})
-        value = None if constant is Truth.UNKNOWN else bool(constant)
-        truth = pa.repeat(pa.scalar(value, pa.bool_()), group.rows)
-    mask = pc.fill_null(truth, False)
+        always = matcher.evaluate({})
+        value = None if always is Truth.UNKNOWN else bool(always)
+        truth = pa.repeat(constant(value), group.rows).cast(pa.bool_())
+    mask = pc.coalesce(truth, constant(False))
     mask = pc.invert(mask) if is_inverted else mask
     rows = group.rows
     if limit is not None and mask.true_count > limit:
         rows = pc.indices_nonzero(mask)[limit - 1].as_py() + 1
         truth = truth.slice(0, rows)
-        mask = pa.concat_arrays([mask.slice(0, rows), pa.repeat(False, group.rows - rows)])
+        mask = pa.concat_arrays([mask.slice(0, rows), pa.repeat(constant(False), group.rows - rows)])
     missing = {}
     if truth.null_count:
         table = group.table.slice(0, rows).to_struct_array()
         for name in matcher.properties:
             places = _places(matcher, name, table.type)
-            nulls = pc.struct_field(table, list(places)).is_null() if places else pa.repeat(True, rows)
+            nulls = pc.struct_field(table, list(places)).is_null() if places else pa.repeat(constant(True), rows)
             missing[name] = pc.sum(pc.and_(truth.is_null(), nulls)).as_py() or 0
     return Counts(rows, truth.null_count, missing), mask
 

@@ -1,14 +1,18 @@
 """Rows of Arrow columns as lines of JSON: what `json.dumps` writes of them, made a column at a time.
 
 What Arrow's own kernels write in the same way they write; any other value becomes a Python object, and its text the
-encoder's. pyarrow is imported where something is called.
+encoder's. pyarrow is imported where something is called, and pandas never: arrays and scalars are made of buffers here,
+because `pyarrow.array` and `pyarrow.scalar` import pandas, for 0.2 s, wherever it is installed.
 """
 
 from __future__ import annotations
 
 import datetime as dt
 import json
+import struct
+from array import array
 from functools import partial
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -45,15 +49,38 @@ def lines(batch: pa.RecordBatch | pa.Table) -> bytes:
     return _content(_joined(*pieces, "}\n"))
 
 
+def constant(value: float | str | None) -> pa.Scalar:
+    """Make a scalar: of bool, int64, double, large string or, for None, null."""
+    import pyarrow as pa  # noqa: PLC0415 (optional)
+
+    if value is None:
+        return pa.nulls(1)[0]
+    if isinstance(value, str):
+        return _strings([value])[0]
+    kind, layout = next(row for kind, *row in _SCALARS if isinstance(value, kind))
+    data = pa.py_buffer(struct.pack(layout, value))
+    return pa.Array.from_buffers(pa.type_for_alias(kind), 1, [None, data])[0]
+
+
+_SCALARS = ((bool, "bool", "<?"), (int, "int64", "<q"), (float, "double", "<d"))
+
+
+def _strings(texts: list[str]) -> pa.Array:
+    """Make an array of large strings, of which all rows have 2 GB only if they are strings."""
+    import pyarrow as pa  # noqa: PLC0415 (optional)
+
+    data = [text.encode() for text in texts]
+    ends = array("q", accumulate(map(len, data), initial=0))
+    return pa.Array.from_buffers(
+        pa.large_string(), len(data), [None, pa.py_buffer(ends.tobytes()), pa.py_buffer(b"".join(data))]
+    )
+
+
 def _joined(*pieces: Any) -> pa.Array:
     """Join strings, or arrays of them, row by row; null where one is."""
-    import pyarrow as pa  # noqa: PLC0415 (optional)
     import pyarrow.compute as pc  # type: ignore[import-untyped]  # noqa: PLC0415
 
-    wide = pa.large_string()  # a string has 2 GB for all rows
-    return pc.binary_join_element_wise(
-        *(pa.scalar(one, wide) if isinstance(one, str) else one for one in pieces), pa.scalar("", wide)
-    )
+    return pc.binary_join_element_wise(*(constant(one) if isinstance(one, str) else one for one in (*pieces, "")))
 
 
 def _content(texts: pa.Array) -> bytes:
@@ -89,8 +116,8 @@ def _texts(column: pa.Array) -> pa.Array:
     elif types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind):
         made = _joined('{"bytes": "', _hexadecimal(column), '"}')
     if made is None:
-        made = pa.array([_dumps(value) for value in column.to_pylist()], wide)
-    return pc.fill_null(made, "null")
+        made = _strings([_dumps(value) for value in column.to_pylist()])
+    return pc.coalesce(made, constant("null"))
 
 
 def _floats(column: pa.Array) -> pa.Array:
@@ -99,10 +126,10 @@ def _floats(column: pa.Array) -> pa.Array:
 
     made, size = pc.cast(column, pa.large_string()), pc.abs(column)
     made = pc.if_else(pc.equal(column, pc.trunc(column)), _joined(made, ".0"), made)
-    is_alike = pc.or_(pc.equal(size, 0), pc.and_(pc.greater_equal(size, _LEAST), pc.less(size, _MOST)))
-    others = pc.invert(pc.fill_null(is_alike, True))
+    is_short = pc.and_(pc.greater_equal(size, constant(_LEAST)), pc.less(size, constant(_MOST)))
+    others = pc.invert(pc.or_(pc.equal(size, constant(0.0)), is_short))
     texts = [_dumps(value) for value in column.filter(others).to_pylist()]
-    return pc.replace_with_mask(made, others, pa.array(texts, made.type)) if texts else made
+    return pc.replace_with_mask(made, others, _strings(texts)) if texts else made
 
 
 def _times(column: pa.Array) -> pa.Array | None:
@@ -126,10 +153,10 @@ def _hexadecimal(column: pa.Array) -> pa.Array:
 
     column = pc.cast(column, pa.large_binary())
     ends = pa.Array.from_buffers(pa.int64(), len(column) + 1, [None, column.buffers()[1]], offset=column.offset)
-    ends = pc.multiply(pc.subtract(ends, ends[0]), 2)
+    ends = pc.subtract(ends, ends[0])
     digits = pa.py_buffer(_content(column).hex().encode())
-    made = pa.Array.from_buffers(pa.large_string(), len(column), [None, ends.buffers()[1], digits])
-    return pc.if_else(column.is_valid(), made, None) if column.null_count else made
+    made = pa.Array.from_buffers(pa.large_string(), len(column), [None, pc.add(ends, ends).buffers()[1], digits])
+    return pc.if_else(column.is_valid(), made, pa.nulls(1, made.type)[0]) if column.null_count else made
 
 
 def _in_json(value: Any) -> Any:
