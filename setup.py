@@ -86,6 +86,7 @@ setup(
                 "formats._folders",
                 "files._footer",
                 "formats._mq",
+                "formats._json",
                 "_messages",
             )
         ],

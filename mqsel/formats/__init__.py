@@ -11,13 +11,14 @@ from functools import partial
 from typing import Any, Literal, NamedTuple
 
 from mqsel.errors import ArgumentError
+from mqsel.formats._json import Decoder as JSONDecoder
 from mqsel.formats._mq import Decoder as MQDecoder
 from mqsel.formats.inspection import Inspection, Row, Rows
 from mqsel.formats.jms import JMS
-from mqsel.formats.jsonl import inspect_json, message_from_json, object_from_json
+from mqsel.formats.jsonl import inspect_json, object_from_json
 from mqsel.formats.mqrfh2 import Note
 from mqsel.formats.records import SCHEMAS, inspect_record, reader
-from mqsel.names import JMS_DESCRIPTOR, spellings
+from mqsel.names import JMS_DESCRIPTOR
 
 __all__ = ["FORMATS", "Format", "Inspection", "Note", "Row", "Rows", "decoder", "first_note", "inspect", "properties"]
 
@@ -130,10 +131,6 @@ def _mq_decoder(
     return MQDecoder(names, strip=strip, ccsid=ccsid, never=invalid_names == "never", identifier=identifier)
 
 
-def _json_decoder(names: Sequence[str]) -> Decoder:
-    return partial(message_from_json, names={one for name in names for one in spellings(name)})
-
-
 FORMATS = {
     "mq": Format(
         _mq_decoder,
@@ -141,7 +138,7 @@ FORMATS = {
         lambda message, _: inspect(message),
         has_mqmd=True,
     ),
-    "json": Format(_json_decoder, (), lambda message, _: inspect_json(message)),
+    "json": Format(JSONDecoder, (), lambda message, _: inspect_json(message)),
     **{
         name: Format(partial(reader, schema), ("types",), partial(inspect_record, schema), load=object_from_json)
         for name, schema in SCHEMAS.items()

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any
 
-from mqsel.errors import PropertyTypeError
+from mqsel.errors import PropertyTypeError, type_name
 from mqsel.formats.inspection import Inspection, Row
 from mqsel.formats.mqrfh2 import Note
 from mqsel.formats.wordings import broken_json
@@ -41,6 +41,7 @@ def _words(row: PropertyType) -> str:
     return f"{_KINDS[row.kind][2]} from {row.range[0]} to {row.range[1]}" if narrow else _KINDS[row.kind][2]
 
 
+INSPECTED = "structures"  # what `mqsel inspect --json` writes has this member
 _TYPES = {row.name: row for row in TYPES}
 _JSON_NAMES = {dict: "an object", list: "an array", str: "a string", bool: "a boolean", type(None): "null"}
 
@@ -70,13 +71,18 @@ def typed(name: str, value: dict[str, Any] | list[Any]) -> Any:
     raise PropertyTypeError(f"property '{name}' is {shown}: {named} takes {_words(row)}", name=name, value_type=named)
 
 
-def object_from_json(text: str | bytes) -> dict[str, Any]:
+def object_from_json(text: str | bytes | bytearray | memoryview) -> dict[str, Any]:
     """Read one JSON object; bytes are UTF-8, with a byte order mark or without.
 
     Raises: PropertyTypeError: no JSON, or JSON that is no object.
     """
+    if not isinstance(text, (str, bytes, bytearray, memoryview)):
+        raise PropertyTypeError(
+            f"found a Python {type_name(text)}: expected a JSON object, as a text or bytes",
+            value_type=type_name(text),
+        )
     try:
-        found = json.loads((text.decode() if isinstance(text, bytes) else text).removeprefix("\ufeff"))
+        found = json.loads((text if isinstance(text, str) else bytes(text).decode()).removeprefix("\ufeff"))
     except UnicodeDecodeError as error:
         raise broken_json(f"byte {error.start + 1} is not UTF-8") from error
     except json.JSONDecodeError as error:
@@ -89,7 +95,7 @@ def object_from_json(text: str | bytes) -> dict[str, Any]:
         raise PropertyTypeError("JSON with a number or a nesting that is too large to read") from error
     if type(found) is not dict:
         raise PropertyTypeError(f"a message is a JSON object: found {_JSON_NAMES.get(type(found), 'a number')}")
-    if "structures" in found and found.keys() == {"message", "properties", "skipped", "structures"}:
+    if INSPECTED in found and found.keys() == {"message", "properties", "skipped", INSPECTED}:
         raise PropertyTypeError(
             "found the output of mqsel inspect --json: expected a message",
             hint="give the file that was inspected: the output lacks what decides about some messages",
