@@ -87,6 +87,7 @@ setup(
                 "files._footer",
                 "formats._mq",
                 "formats._json",
+                "files._lines",
                 "_messages",
             )
         ],

@@ -89,7 +89,7 @@ def _match(arguments: argparse.Namespace) -> int:
     with progress(files, ask) as advance:
         for number, name in enumerate(files):
             try:
-                kind, source, start = reading(name, wanted, advance=advance)
+                kind, source, start = reading(name, wanted, advance=advance, in_blocks=True)
             except FileError as error:
                 report.fail(name, why(error))
                 continue

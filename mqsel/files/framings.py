@@ -2,7 +2,7 @@
 
 A row of `FORMATS` says how a format is known, how a file of it is split into messages, how one of these is read, and
 what the place of one is. Everything that reads files of messages does so through `reading` and `each`: a format is
-added by a row. Reads no more of a file than one message. Knows no selectors. Follows formats §8.
+added by a row. Reads no more of a file than one message, or a block of lines. Knows no selectors. Follows formats §8.
 
 In a length-prefixed file four bytes, a big-endian number, say how long the message is that follows them. A file that
 begins with a structure (MQMD, MQRFH2) is one message: no message is as long as ``MD  `` would be as a length.
@@ -25,7 +25,9 @@ from mqsel.formats.records import SCHEMAS
 
 _LISTED = 100  # errors kept by a reader that skips
 _START = 8192  # bytes by which a format is known
-_LINES = 1024  # between two words of progress; of longer pieces a 64th
+_BLOCK = 1 << 20  # bytes of lines that are read at once, if there are as many
+_PIECES = 16  # between two words of progress
+_LINES = 1024
 STRUC_IDS = (b"MD  ", "MD  ".encode("cp037"), b"RFH ", "RFH ".encode("cp037"))
 
 Made = TypeVar("Made")
@@ -158,7 +160,7 @@ def looks_like(start: bytes, kind: str) -> tuple[str, str]:
 # ---- reading -----------------------------------------------------------------------------------------------------
 
 
-def pieces(stream: IO[bytes], kind: str, path: str = "stream", start: int = 0, stop: int = -1) -> Source:
+def pieces(stream: io.BufferedReader[Any], kind: str, path: str = "stream", start: int = 0, stop: int = -1) -> Source:
     """Take a stream apart into messages and, in place of those that are invalid, errors.
 
     Args:
@@ -172,15 +174,50 @@ def pieces(stream: IO[bytes], kind: str, path: str = "stream", start: int = 0, s
     if split is not None:
         yield from split(stream, path)
         return
-    if start:  # a line belongs to the part in which it begins
-        stream.seek(start - 1)
-        start += len(stream.readline()) - 1
+    start = first_line(stream, start)
     make = tuple.__new__  # Piece(…) takes three times as long
-    for line in stream:
-        if 0 <= stop <= start:
+    for block in blocks(stream, start, stop):
+        for line in io.BytesIO(block):
+            yield make(Piece, (start, line, None if line.isspace() else line))
+            start += len(line)
+
+
+def first_line(stream: IO[bytes], start: int) -> int:
+    """Go to the first line that begins at byte *start* or later; give where it does."""
+    if start == 0:
+        return 0
+    stream.seek(start - 1)
+    return start - 1 + len(stream.readline())
+
+
+def blocks(stream: io.BufferedReader[Any], start: int = 0, stop: int = -1) -> Iterator[memoryview]:
+    """Read a file of lines in blocks, each of which ends where a line does; it is there until the next is asked for.
+
+    What has arrived is given at once. The block grows to hold a line.
+
+    Args:
+        stream: of the file, at the beginning of a line.
+        start: the byte at which that line begins.
+        stop: lines that begin there, or later, are not given; -1 for none.
+    """
+    buffer = bytearray(_BLOCK)
+    held = 0  # bytes of a line whose end was not read yet; the first one begins at *start*
+    while not 0 <= stop <= start:
+        if held == len(buffer):
+            buffer = buffer + bytes(held)
+        view = memoryview(buffer)
+        size = stream.readinto1(view[held:]) or 0
+        filled = held + size
+        end = buffer.rfind(b"\n", held, filled) + 1 if size else held
+        if 0 <= stop <= start + end:
+            end = buffer.find(b"\n", stop - start - 1, end) + 1 or end
+        if end:
+            yield view[:end]
+        if not size:
             return
-        yield make(Piece, (start, line, None if line.isspace() else line))
-        start += len(line)
+        start += end
+        held = filled - end
+        view[:held] = view[end:filled]
 
 
 def reading(
@@ -189,33 +226,43 @@ def reading(
     start: int = 0,
     stop: int = -1,
     advance: Callable[[int], None] | None = None,
-) -> tuple[str, Source, bytes]:
+    *,
+    in_blocks: bool = False,
+) -> tuple[str, Iterator[Any], bytes]:
     """Open a file; find its format, if none is given.
 
     Args:
         path: the file; "-" is stdin.
         start, stop: see `pieces`.
         advance: is told from time to time how many more bytes of the file were read.
+        in_blocks: where each line is a message, give `blocks`.
 
     Returns: its format, lines of JSON if nothing tells another; its messages, which may end in a FileError; its first
         bytes.
 
     Raises: FileError: it cannot be read.
     """
-    source = _read(os.fspath(path), kind, start, stop, advance)
+    source = _read(os.fspath(path), kind, start, stop, advance, in_blocks=in_blocks)
     found, start_bytes = next(source)
     return found, source, start_bytes
 
 
-def _read(path: str, kind: str | None, start: int, stop: int, advance: Callable[[int], None] | None) -> Iterator[Any]:
+def _read(
+    path: str, kind: str | None, start: int, stop: int, advance: Callable[[int], None] | None, *, in_blocks: bool
+) -> Iterator[Any]:
     with opened(path) as (raw, content):
         kind = kind or format_of(content) or "json"
         yield kind, start_of(content)
+        found: Iterator[Any]
+        if in_blocks and FORMATS[kind].is_lines:
+            every, found = 1, blocks(content, first_line(content, start), stop)
+        else:
+            every, found = _LINES if FORMATS[kind].is_lines else _PIECES, pieces(content, kind, path, start, stop)
         if advance is None or not raw.seekable():
-            yield from pieces(content, kind, path, start, stop)
+            yield from found
             return
-        told, every = 0, _LINES if FORMATS[kind].is_lines else _LINES // 64
-        for number, piece in enumerate(pieces(content, kind, path, start, stop)):
+        told = 0
+        for number, piece in enumerate(found):
             if number % every == 0:
                 advance(raw.tell() - told)
                 told = raw.tell()

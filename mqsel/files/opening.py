@@ -80,9 +80,26 @@ def opened(path: str | os.PathLike[str]) -> Iterator[tuple[IO[bytes], io.Buffere
 
 def content_of(raw: io.BufferedReader[Any]) -> io.BufferedReader[Any]:
     """Unpack a stream that is gzipped, and give a text in UTF-16, such as PowerShell's ``>`` writes, in UTF-8."""
-    stream = io.BufferedReader(gzip.GzipFile(fileobj=raw)) if raw.peek(2)[:2] == b"\x1f\x8b" else raw
+    stream = io.BufferedReader(_Unpacked(gzip.GzipFile(fileobj=raw))) if raw.peek(2)[:2] == b"\x1f\x8b" else raw
     is_wide = stream.peek(2)[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
     return io.BufferedReader(_InUTF8(stream)) if is_wide else stream
+
+
+class _Unpacked(io.RawIOBase):
+    """What a stream unpacks, given as it comes: what lies before the damage of a file is not lost with the rest."""
+
+    def __init__(self, stream: gzip.GzipFile) -> None:
+        self._stream = stream
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        # The beginning, by which the format is known, in one piece.
+        size = len(buffer)
+        data = self._stream.read(size) if size <= io.DEFAULT_BUFFER_SIZE else self._stream.read1(size)
+        buffer[: len(data)] = data
+        return len(data)
 
 
 class _InUTF8(io.RawIOBase):

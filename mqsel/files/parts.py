@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from glob import glob, has_magic
 from itertools import takewhile
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from mqsel.errors import FileError, MqselError, quoted
@@ -194,3 +194,11 @@ def messages(part: Part) -> Iterator[Piece | FileError]:
     Raises: FileError: the file cannot be read.
     """
     yield from reading(*part)[1]
+
+
+def units(part: Part) -> Iterator[Any]:
+    """Read what a part has for each message, or blocks of lines where each line is one.
+
+    Raises: FileError: the file cannot be read.
+    """
+    yield from reading(*part, in_blocks=True)[1]

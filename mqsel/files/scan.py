@@ -1,7 +1,8 @@
 """What the command line does with input, here or on an executor of Spark: sift messages, count, complain in order.
 
-One generator for every format of messages: it is given what a file has for each, gives back what is asked for
-untouched, and ends with the counts. Everything that goes in or comes out of it may be pickled. Prints nothing.
+One generator for every format of messages: it is given what a file has for each, or blocks of lines, gives back what
+is asked for untouched, and ends with the counts. Everything that goes in or comes out of it may be pickled. Prints
+nothing.
 """
 
 from __future__ import annotations
@@ -14,11 +15,12 @@ from typing import Any, NamedTuple
 from mqsel import formats
 from mqsel.errors import FileError, MqselError, PropertyTypeError
 from mqsel.files import parquet
+from mqsel.files._lines import Lines
 from mqsel.files.dumps import Piece
 from mqsel.files.framings import FORMATS, each
-from mqsel.files.parts import Part, messages
+from mqsel.files.parts import Part, units
 from mqsel.files.rows import lines
-from mqsel.formats._mq import Decoder as MQDecoder
+from mqsel.formats._json import Decoder as JSONDecoder
 from mqsel.formats.jsonl import typed
 from mqsel.formats.records import RecordReader
 from mqsel.matcher import Matcher
@@ -149,24 +151,77 @@ def reader(kind: str, matcher: Matcher, names: Iterable[str] = (), types: Mappin
     return Reader(made, made if load is None else lambda data: made(load(data)), lambda _, found, __: found)
 
 
-def sift(matcher: Matcher, ask: Ask, source: Iterable[Piece | FileError], path: str = "-") -> Iterator[Sifted]:
+def sift(matcher: Matcher, ask: Ask, source: Iterable[Any], path: str = "-") -> Iterator[Sifted]:
     """Yield what is asked for, untouched, among complaints about what is broken; at the end the counts.
 
-    Only the first complaints are yielded: the rest is in the counts. Counts travel as a record, so that a task which
-    Spark runs twice is counted once. What cannot be read is `Broken`, before the counts.
+    Lines that follow each other come together. Only the first complaints are yielded: the rest is in the counts. Counts
+    travel as a record, so that a task which Spark runs twice is counted once. What cannot be read is `Broken`, before
+    the counts.
 
     Args:
         matcher: selects.
         ask: the options.
-        source: the messages of a file of the format that is asked for.
+        source: what `reading` gives in blocks for a file of the format that is asked for.
         path: the file, which stands for a message that is all it has; "-" for one without a name.
     """
+    return (_sift_lines if FORMATS[ask.format].is_lines else _sift_pieces)(matcher, ask, source, path)
+
+
+def _missing(matcher: Matcher, found: Mapping[str, Any]) -> list[str]:
+    """List the properties that a message lacks."""
+    return [name for name in matcher.properties if look_up(found, name, matcher.dialect.headers) is None]
+
+
+def _sift_lines(matcher: Matcher, ask: Ask, source: Iterable[Any], _: str) -> Iterator[Sifted]:
+    decoder, read = reader(ask.format, matcher, types=dict(ask.types))[:2]
+    missing: Counter[str] = Counter()
+    complaints = 0
+
+    def judge(line: bytes, number: int) -> int | Complaint | None:
+        nonlocal complaints
+        message = None
+        try:
+            message = read(line)
+            truth = int(matcher.matches(message)) or matcher.truth(message)
+        except PropertyTypeError as error:
+            complaints += 1
+            if complaints > REPORTED:
+                return None
+            return Complaint(number, said(in_json_words(error, message, matcher) if ask.format == "json" else error))
+        if truth == Truth.UNKNOWN:
+            missing.update(_missing(matcher, message))
+        return truth
+
+    lines = Lines(
+        matcher,
+        decoder if isinstance(decoder, JSONDecoder) else None,
+        judge,
+        invert=ask.invert,
+        counting=ask.counting,
+        raising=ask.raising,
+        limit=-1 if ask.limit is None else ask.limit,
+    )
+    try:
+        for block in source:
+            yield from lines.sift(block)
+            if lines.is_over:
+                break
+    except FileError as error:
+        yield Broken(why(error))
+    yield Tally(
+        lines.lines,
+        lines.messages,
+        lines.selected,
+        lines.unknown,
+        lines.skipped,
+        missing + Counter(lines.missing()),
+        decoder.unread if isinstance(decoder, RecordReader) else Counter(),
+    )
+
+
+def _sift_pieces(matcher: Matcher, ask: Ask, source: Iterable[Piece | FileError], path: str) -> Iterator[Sifted]:
     tally = Tally()
-    is_lines = FORMATS[ask.format].is_lines
-    decoder, read, properties = reader(ask.format, matcher, types=dict(ask.types))
-    mq = decoder if isinstance(decoder, MQDecoder) else None
-    if isinstance(decoder, RecordReader):
-        tally.unread = decoder.unread
+    decoder, read, properties = reader(ask.format, matcher)
     matches, truth_of, true, unknown = matcher.matches, matcher.truth, int(Truth.TRUE), int(Truth.UNKNOWN)
     message: Any = None
 
@@ -178,46 +233,39 @@ def sift(matcher: Matcher, ask: Ask, source: Iterable[Piece | FileError], path: 
         return matches(message) or truth_of(message)
 
     head = b""  # what stands before the first message goes out with the first that does
-    for number, (piece, truth) in enumerate(each(source, judge), 1):
+    for piece, truth in each(source, judge):
         if piece is None:
             assert isinstance(truth, FileError)
             yield Broken(why(truth))
             continue
-        if is_lines:
-            tally.lines = number
         if truth is None:
-            head = piece.raw if not is_lines else b""
+            head = piece.raw
             continue
-        place = number if is_lines else piece.place
         tally.messages += 1
-        if mq is not None and mq.noted and tally.note is None:
+        if decoder.noted and tally.note is None:
             assert piece.message is not None
-            tally.note = (place, formats.first_note(piece.message))
+            tally.note = (piece.place, formats.first_note(piece.message))
         if isinstance(truth, MqselError):
             tally.skipped += 1
             if tally.skipped <= REPORTED:
-                clearer = in_json_words(truth, message, matcher) if ask.format == "json" else truth
-                yield Complaint(place, said(clearer))
+                yield Complaint(piece.place, said(truth))
             if ask.raising:
                 break
             continue
         if truth == unknown:
             assert piece.message is not None
             tally.unknown += 1
-            found = properties(piece.message, message, matcher.properties)
-            tally.missing.update(
-                name for name in matcher.properties if look_up(found, name, matcher.dialect.headers) is None
-            )
+            tally.missing.update(_missing(matcher, properties(piece.message, message, matcher.properties)))
         if (truth == true) is not ask.invert:
             tally.selected += 1
             if not ask.counting:
                 # One message in a file: its name says which.
-                is_whole = not is_lines and piece.raw is piece.message and path != "-"
+                is_whole = piece.raw is piece.message and path != "-"
                 yield f"{path}\n".encode() if is_whole else head + piece.raw
                 head = b""
             if tally.selected == ask.limit:
                 break
-    tally.noted = 0 if mq is None else mq.noted
+    tally.noted = decoder.noted
     yield tally
 
 
@@ -226,7 +274,7 @@ def sift_part(matcher: Matcher, ask: Ask, part: Part) -> Iterator[Sifted]:
     if part.format == "parquet":
         yield from _sift_rows(matcher, ask, part)
         return
-    yield from sift(matcher, ask._replace(format=part.format), messages(part), part.path)
+    yield from sift(matcher, ask._replace(format=part.format), units(part), part.path)
 
 
 def why(error: BaseException) -> str:

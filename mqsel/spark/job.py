@@ -15,15 +15,16 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from typing import IO, TYPE_CHECKING, Any
 
 from mqsel.errors import FileError, MqselError
-from mqsel.files.dumps import Piece
 from mqsel.files.framings import FORMATS
 from mqsel.files.parts import Part, kind_of, listed, parts
 from mqsel.files.scan import Ask, Sifted, Tally, sift, sift_part, why
 from mqsel.matcher import Matcher
+
+_LINES = 1024  # of those that Hadoop reads are sifted at once
 
 if TYPE_CHECKING:
     from pyspark import RDD, SparkContext
@@ -124,7 +125,8 @@ def _sifted(matcher: Matcher, ask: Ask, units: Iterator[Part | bytes]) -> Iterat
     if isinstance(first, Part):
         return sift_part(matcher, ask, first)
     lines: Iterator[Any] = units if first is None else chain([first], units)
-    return sift(matcher, ask, (Piece(0, line, line if line.strip() else None) for line in lines))
+    blocks = iter(lambda: b"\n".join([*islice(lines, _LINES), b""]), b"")
+    return sift(matcher, ask, blocks)
 
 
 def _records(

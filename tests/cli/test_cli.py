@@ -25,7 +25,6 @@ from printer import BANNER, TRAILER, amqsbcg_text
 import mqsel
 from mqsel import cli
 from mqsel.errors import PropertyTypeError
-from mqsel.files.dumps import Piece
 from mqsel.files.framings import FORMATS, length_prefixed, reading
 from mqsel.files.qload import qload_text
 from mqsel.files.scan import Ask, Tally, sift
@@ -362,8 +361,8 @@ def test_sifting_travels():
     """What a Spark task is given and gives back survives pickling."""
     matcher = pickle.loads(pickle.dumps(mqsel.compile("color = 'blue'")))
     ask = pickle.loads(pickle.dumps(Ask(invert=False, counting=False, raising=False, limit=None)))
-    lines = [Piece(0, line, line or None) for line in (BLUE, RED, b"x\n", b"", BARE)]
-    records = pickle.loads(pickle.dumps(list(sift(matcher, ask, lines))))
+    blocks = [BLUE + RED, b"x\n\n" + BARE]
+    records = pickle.loads(pickle.dumps(list(sift(matcher, ask, blocks))))
     assert records[0] == BLUE
     assert records[1].line == 3
     assert records[2] == Tally(5, 4, 1, 1, 1, {"color": 1})

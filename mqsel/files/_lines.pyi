@@ -1,0 +1,27 @@
+from collections.abc import Callable
+from typing import Any, final
+
+from mqsel.formats._json import Decoder
+from mqsel.machine._vm import Machine
+
+@final
+class Lines:
+    lines: int
+    messages: int
+    selected: int
+    unknown: int
+    skipped: int
+    is_over: bool
+    def __new__(
+        cls,
+        machine: Machine,
+        decoder: Decoder | None,
+        judge: Callable[[bytes, int], Any],
+        *,
+        invert: bool = False,
+        counting: bool = False,
+        raising: bool = False,
+        limit: int = -1,
+    ) -> Lines: ...
+    def sift(self, block: memoryview | bytes) -> list[Any]: ...
+    def missing(self) -> dict[str, int]: ...

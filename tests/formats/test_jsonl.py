@@ -1,0 +1,89 @@
+"""JSON lines read into a record: alike by every way, and only what is wanted."""
+
+from __future__ import annotations
+
+import pickle
+import random
+from typing import Any
+
+import pytest
+from fuzz import fuzz_json
+
+import mqsel
+from mqsel import formats
+from mqsel.errors import PropertyTypeError
+from mqsel.formats._json import Decoder
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_lines_are_read_as_python_reads_them(seed: int) -> None:
+    """Invariant: any bytes in a line are read as Python's json reads them; a short run of the fuzzer."""
+    for number in range(40):
+        fuzz_json.check(random.Random(f"{seed} {number}"))
+
+
+# Lines that are common enough that none of them may fall back to the slow reader.
+QUICK: list[tuple[str, Any]] = [
+    ('{"p": 5}', 5),
+    ('  {"p":5,"q":[1,{"r":[]}]}  ', 5),
+    ('{"q": {"s": {}, "t": ["x", null, -1.5e+3, true, false]}, "p": "x"}\r', "x"),
+    ('{"p": {"int32": 5}}', mqsel.values.Int32(5)),
+    ('{"p": { "bytes" : "0A1b" } }', b"\x0a\x1b"),
+    ('{"p": {"string": "gr\\u00fcn"}}', "grün"),
+    ('{"p": "\\ud83d\\ude00 \\"q\\"\\n"}', '\U0001f600 "q"\n'),
+    ('{"p": "日本語"}', "日本語"),
+    ('{"\\u0070": null, "p": true}', True),
+    ('{"p": 1, "p": 2}', 2),
+    ('{"p": -9223372036854775808}', -(2**63)),
+    ('{"p": 0.1}', 0.1),
+    ('{"p": 123456789.123456789e-12}', 123456789.123456789e-12),
+    ('{"p": {"float32": 0.1}}', mqsel.values.Float32(0.1)),
+    ('{"p": {"null": null}}', None),
+    ('{"p": -Infinity}', float("-inf")),
+    ("{}", None),
+]
+
+
+@pytest.mark.parametrize(("line", "value"), QUICK, ids=[line for line, _ in QUICK])
+def test_what_is_common_is_read_into_the_record(line: str, value: Any) -> None:
+    """A line without anything rare fills the record, given as a text or as bytes."""
+    decoder = Decoder(["p"])
+
+    for one in (line, line.encode()):
+        found = decoder(one)
+        assert found is decoder.record
+        assert (found["p"], type(found["p"])) == (value, type(value))
+
+
+def test_keys_that_change() -> None:
+    """Lines with other keys than those before are read rightly, and so are the ones that follow."""
+    decoder = Decoder(["a", "b"])
+    shapes = ['{"a":1,"x":0,"b":2}', '{"b": 2, "a": 1}', '{"y":{},"a":  1 , "z":3,"b":2}', '{"b":2}', '{"x":"","a":1}']
+    for _ in range(30):
+        for line in shapes * 20:
+            record = decoder(line)
+            assert (record["a"], record["b"]) == (1 if '"a"' in line else None, 2 if '"b"' in line else None)
+
+
+@pytest.mark.parametrize("dialect", ["IBM_MQ", "JMS"])
+def test_the_other_spelling_is_the_dialects(dialect: str) -> None:
+    """usr.x is x where the dialect says so; a line that has it is given as a dict, which the machine looks it up in."""
+    lines = [b'{"usr.x": 1}', b'{"x": 1}', b'{"x": null, "usr.x": 1}', b'{"usr.x": 1, "x": 2}']
+    found = [*mqsel.compile("x = 1", dialect=dialect).filter(lines, format="json")]
+
+    assert found == (lines[:2] if dialect == "IBM_MQ" else lines[1:2])
+
+
+@pytest.mark.parametrize("line", [5, None, bytearray(b"{"), [], b"{", "\ud800", b"\xff", memoryview(b"[]")])
+def test_what_is_no_line(line: Any) -> None:
+    """Anything but a line of JSON is one error."""
+    with pytest.raises(PropertyTypeError):
+        [*mqsel.compile("x = 1").filter([line], format="json")]
+
+
+def test_a_decoder_travels() -> None:
+    """A decoder of JSON is pickled as the names it reads; a name may be half of a pair of surrogates."""
+    decoder = pickle.loads(pickle.dumps(formats.decoder("json", ("a", "\ud800"))))
+
+    assert decoder(b'{"a": 1}')["a"] == 1
+    assert decoder(b'{"\\ud800": 2}')["\ud800"] == 2
