@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from mqsel import formats
-from mqsel.analysis.explain import Explanation, explain
 from mqsel.errors import MQRC, ArgumentError, ProgramError, SelectorError
 from mqsel.language.checker import MatchOption
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
@@ -28,6 +27,8 @@ from mqsel.values import Truth
 
 if TYPE_CHECKING:
     import pyarrow as pa  # type: ignore[import-untyped]
+
+    from mqsel.analysis.explain import Explanation
 
 Message = Mapping[str, Any] | Sequence[Any] | Record
 _M = TypeVar("_M")  # whatever stands for a message
@@ -166,6 +167,8 @@ class Matcher(Machine):
 
     def explain(self, message: Message) -> Explanation:
         """Say of every part of the selector what it was for *message*, and why."""
+        from mqsel.analysis.explain import explain  # noqa: PLC0415 (a tenth of the time that importing mqsel takes)
+
         return explain(read_selector(self.selector, self.dialect), self.read(message))
 
     def __eq__(self, other: object) -> bool:

@@ -9,7 +9,6 @@ import codecs
 import gzip
 import io
 import os
-import tempfile
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -51,6 +50,8 @@ def readable_anywhere(path: str, content: Iterable[bytes]) -> Iterator[str]:
     if path != "-" and not Path(path).is_fifo():
         yield path
         return
+    import tempfile  # noqa: PLC0415 (slow to import, and rarely needed)
+
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "content"
         with copy.open("wb") as file:
