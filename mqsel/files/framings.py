@@ -26,6 +26,7 @@ from mqsel.formats.records import SCHEMAS
 _LISTED = 100  # errors kept by a reader that skips
 _START = 8192  # bytes by which a format is known
 _BLOCK = 1 << 20  # bytes of lines that are read at once, if there are as many
+_GROWTH = 8 << 20  # by how many more, at most, for a line that is longer
 _PIECES = 16  # between two words of progress
 _LINES = 1024
 STRUC_IDS = (b"MD  ", "MD  ".encode("cp037"), b"RFH ", "RFH ".encode("cp037"))
@@ -193,7 +194,7 @@ def first_line(stream: IO[bytes], start: int) -> int:
 def blocks(stream: io.BufferedReader[Any], start: int = 0, stop: int = -1) -> Iterator[memoryview]:
     """Read a file of lines in blocks, each of which ends where a line does; it is there until the next is asked for.
 
-    What has arrived is given at once. The block grows to hold a line.
+    What has arrived is given at once. The block grows to hold a line; a little at a time, so that nobody waits for it.
 
     Args:
         stream: of the file, at the beginning of a line.
@@ -204,20 +205,22 @@ def blocks(stream: io.BufferedReader[Any], start: int = 0, stop: int = -1) -> It
     held = 0  # bytes of a line whose end was not read yet; the first one begins at *start*
     while not 0 <= stop <= start:
         if held == len(buffer):
-            buffer = buffer + bytes(held)
-        view = memoryview(buffer)
-        size = stream.readinto1(view[held:]) or 0
-        filled = held + size
-        end = buffer.rfind(b"\n", held, filled) + 1 if size else held
-        if 0 <= stop <= start + end:
-            end = buffer.find(b"\n", stop - start - 1, end) + 1 or end
-        if end:
-            yield view[:end]
-        if not size:
-            return
-        start += end
-        held = filled - end
-        view[:held] = view[end:filled]
+            buffer += bytes(min(held, _GROWTH))
+        with memoryview(buffer) as view:
+            with view[held:] as room:
+                size = stream.readinto1(room) or 0
+            filled = held + size
+            end = buffer.rfind(b"\n", held, filled) + 1 if size else held
+            if 0 <= stop <= start + end:
+                end = buffer.find(b"\n", stop - start - 1, end) + 1 or end
+            if end:
+                with view[:end] as block:
+                    yield block
+            if not size:
+                return
+            start += end
+            held = filled - end
+            view[:held] = view[end:filled]
 
 
 def reading(
