@@ -132,7 +132,7 @@ def add_dialect(made: argparse.ArgumentParser) -> None:
 def add_files(made: argparse.ArgumentParser, formats: Iterable[str]) -> None:
     """Add the files, and what tells how they are read."""
     made.add_argument(
-        "files", metavar="FILE", nargs="*", help="files, gzipped or not; - is stdin, read if none is named"
+        "files", metavar="FILE", nargs="*", help="files, packed or not; - is stdin, read if none is named"
     )
     made.set_defaults(rest="files")
     made.add_argument("--format", choices=tuple(formats), metavar="NAME", help="what the files hold; see below")

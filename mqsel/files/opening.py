@@ -1,19 +1,20 @@
-"""Files opened, whatever they are called: gzipped or not, texts of UTF-16 in UTF-8, directories as the files in them.
+"""Files opened, whatever they are called: packed or not, texts of UTF-16 in UTF-8, directories as the files in them.
 
-What the system, or the packing, has against a file becomes one FileError. Knows no format.
+What the system, or the packing, has against a file becomes one FileError. Knows no format of messages. Libraries are
+imported when a file is packed as they know it.
 """
 
 from __future__ import annotations
 
 import codecs
-import gzip
 import io
 import os
-import zlib
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
+from importlib import import_module
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 from mqsel.files.wordings import file_trouble
 from mqsel.machine.wordings import package_missing
@@ -61,7 +62,7 @@ def readable_anywhere(path: str, content: Iterable[bytes]) -> Iterator[str]:
 
 @contextmanager
 def opened(path: str | os.PathLike[str]) -> Iterator[tuple[IO[bytes], io.BufferedReader[Any]]]:
-    """Open a file, gzipped or not, whatever it is called; "-" is stdin.
+    """Open a file, packed or not, whatever it is called; "-" is stdin.
 
     Returns: the file as it is, whose `tell` says how much of it was read; and its content.
 
@@ -75,54 +76,140 @@ def opened(path: str | os.PathLike[str]) -> Iterator[tuple[IO[bytes], io.Buffere
         )
         with io.BufferedReader(source) as raw:
             yield raw, content_of(raw)
-    except (OSError, EOFError, zlib.error) as error:
+    except (OSError, EOFError) as error:
         raise file_trouble(name, getattr(error, "strerror", None) or str(error)) from error
 
 
+_STEP = 1 << 14  # bytes that are unpacked at once: if they are damaged, none of them is given
+_MOST = 1 << 20  # and what may come of them at once
+
+
+def _gunzipped(zlib: Any, raw: io.BufferedReader[Any]) -> Iterator[bytes]:
+    """Unpack gzip by the functions of zlib: one packed piece after the other, zeros behind them."""
+    data = raw.read1(_STEP)
+    while data:
+        unpacker = zlib.decompressobj(31)  # gzip, with its checks
+        while not unpacker.eof:
+            piece = unpacker.decompress(data, _MOST)
+            yield piece
+            data = unpacker.unconsumed_tail or raw.read1(_STEP)
+            if not data and not piece and not unpacker.eof:
+                raise EOFError("Compressed file ended before the end-of-stream marker was reached")
+        data = (unpacker.unused_data + data).lstrip(b"\0")
+        while not data:
+            more = raw.read1(_STEP)
+            if not more:
+                return
+            data = more.lstrip(b"\0")
+
+
+def _read(stream: Any) -> Iterator[bytes]:
+    return iter(partial(stream.read1, _MOST), b"")
+
+
+class _Unpacker(NamedTuple):
+    """What unpacks files of a kind.
+
+    Attributes:
+        package: what to install for it.
+        module: its module.
+        unpack: takes the module and a stream; gives what is in it, in pieces.
+    """
+
+    package: str
+    module: str
+    unpack: Callable[[Any, io.BufferedReader[Any]], Iterator[bytes]]
+
+
+# For the first bytes of a file what packed it, and what unpacks it, the quickest first. To unpack JSON lines of 55 MB
+# takes zlib 190 ms, isal 50, zlib-ng 64. The reader of zstandard says nothing of a file that was cut off.
+_PACKED = (
+    (
+        b"\x1f\x8b",
+        "gzip",
+        (
+            _Unpacker("isal", "isal.isal_zlib", _gunzipped),
+            _Unpacker("zlib-ng", "zlib_ng.zlib_ng", _gunzipped),
+            _Unpacker("zlib", "zlib", _gunzipped),
+        ),
+    ),
+    (
+        b"\x28\xb5\x2f\xfd",
+        "zstd",
+        (
+            _Unpacker("backports.zstd", "backports.zstd", lambda module, raw: _read(module.ZstdFile(raw))),
+            _Unpacker("Python 3.14", "compression.zstd", lambda module, raw: _read(module.ZstdFile(raw))),
+        ),
+    ),
+    (
+        b"\x04\x22\x4d\x18",
+        "lz4",
+        (_Unpacker("lz4", "lz4.frame", lambda module, raw: _read(module.LZ4FrameFile(raw))),),
+    ),
+)
+
+
 def content_of(raw: io.BufferedReader[Any]) -> io.BufferedReader[Any]:
-    """Unpack a stream that is gzipped, and give a text in UTF-16, such as PowerShell's ``>`` writes, in UTF-8."""
-    stream = io.BufferedReader(_Unpacked(gzip.GzipFile(fileobj=raw))) if raw.peek(2)[:2] == b"\x1f\x8b" else raw
+    """Unpack a stream that is packed, and give a text in UTF-16, such as PowerShell's ``>`` writes, in UTF-8.
+
+    Raises: MqselError: no library is installed that unpacks it.
+    """
+    start = raw.peek(4)
+    stream = raw
+    for begins, name, unpackers in _PACKED:
+        if start.startswith(begins):
+            stream = io.BufferedReader(_Pieces(_unpacked(raw, name, unpackers)))
     is_wide = stream.peek(2)[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-    return io.BufferedReader(_InUTF8(stream)) if is_wide else stream
+    return io.BufferedReader(_Pieces(_in_utf8(stream))) if is_wide else stream
 
 
-class _Unpacked(io.RawIOBase):
-    """What a stream unpacks, given as it comes: what lies before the damage of a file is not lost with the rest."""
-
-    def __init__(self, stream: gzip.GzipFile) -> None:
-        self._stream = stream
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        # The beginning, by which the format is known, in one piece.
-        size = len(buffer)
-        data = self._stream.read(size) if size <= io.DEFAULT_BUFFER_SIZE else self._stream.read1(size)
-        buffer[: len(data)] = data
-        return len(data)
+def _unpacked(raw: io.BufferedReader[Any], name: str, unpackers: tuple[_Unpacker, ...]) -> Iterator[bytes]:
+    for one in unpackers:
+        with suppress(ImportError):
+            return one.unpack(import_module(one.module), raw)
+    raise package_missing(f"a file packed by {name}", unpackers[0].package, "files")
 
 
-class _InUTF8(io.RawIOBase):
-    """A stream of UTF-16, whose byte order mark is there, in UTF-8."""
+def _in_utf8(stream: io.BufferedReader[Any]) -> Iterator[bytes]:
+    """Give a stream of UTF-16, whose byte order mark is there, in UTF-8."""
+    # What is invalid in UTF-16 is shown, and so fails where digits or fields are expected.
+    decoder = codecs.getincrementaldecoder("utf-16")("backslashreplace")
+    while data := stream.read1(_STEP):
+        yield decoder.decode(data).encode()
+    yield decoder.decode(b"", final=True).encode()
 
-    def __init__(self, stream: io.BufferedReader[Any]) -> None:
-        self._stream = stream
-        # What is invalid in UTF-16 is shown, and so fails where digits or fields are expected.
-        self._decoder = codecs.getincrementaldecoder("utf-16")("backslashreplace")
+
+class _Pieces(io.RawIOBase):
+    """Pieces as a stream, given as they come: what lies before the damage of a file is not lost with the rest.
+
+    The beginning, by which the format is known, comes in one.
+    """
+
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self._pieces = pieces
         self._left = b""
+        self._wanted = io.DEFAULT_BUFFER_SIZE
+        self._error: OSError | EOFError | None = None
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
-        wanted = len(buffer)
-        while not self._left:
-            data = self._stream.read(wanted)
-            self._left = self._decoder.decode(data, not data).encode()
-            if not data:
-                break
-        size = min(wanted, len(self._left))
+        while len(self._left) < self._wanted and self._error is None:
+            try:
+                piece = next(self._pieces, None)
+            except (OSError, EOFError) as error:
+                self._error = error
+            except Exception as error:  # noqa: BLE001 (each library has its own)
+                self._error = OSError(str(error))
+            else:
+                if piece is None:
+                    break
+                self._left += piece
+        self._wanted = 1
+        if not self._left and self._error is not None:
+            raise self._error
+        size = min(len(buffer), len(self._left))
         buffer[:size], self._left = self._left[:size], self._left[size:]
         return size
 

@@ -1,0 +1,88 @@
+"""Files that are packed: known by their first bytes, unpacked to their end, and what is cut off or damaged is said."""
+
+from __future__ import annotations
+
+import gzip
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from mqsel.errors import FileError, MqselError
+from mqsel.files import opening
+from mqsel.files.framings import reading
+
+DATA = b"".join(b'{"color": "blue", "n": %d}\n' % (number * 7919 % 10007) for number in range(30_000))
+PACKERS: dict[str, tuple[str, ...]] = {
+    "gzip": ("gzip",),
+    "zstd": ("backports.zstd", "compression.zstd"),
+    "lz4": ("lz4.frame",),
+}
+WAYS = [(name, one.module) for _, name, unpackers in opening._PACKED for one in unpackers]
+
+
+def _packer(name: str) -> Callable[[bytes], bytes]:
+    for module in PACKERS[name]:
+        try:
+            return import_module(module).compress  # type: ignore[no-any-return]
+        except ImportError:
+            continue
+    pytest.skip(f"nothing that packs by {name} is installed")
+
+
+def _read(path: Path) -> tuple[bytes, str]:
+    """Read what can be read of a file of lines, and what is said of the rest."""
+    got = b""
+    try:
+        for block in reading(path, in_blocks=True)[1]:
+            got += block
+    except FileError as error:
+        return got, error.message
+    return got, ""
+
+
+@pytest.mark.parametrize(("name", "module"), WAYS, ids=[module for _, module in WAYS])
+def test_packed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, module: str) -> None:
+    """Each library gives all of a file, packed in pieces or not, and what it can of one that is cut off or damaged."""
+    pytest.importorskip(module)
+    rows = [
+        (begins, what, tuple(one for one in rows if one.module == module)) for begins, what, rows in opening._PACKED
+    ]
+    monkeypatch.setattr(opening, "_PACKED", [row for row in rows if row[1] == name])
+    packed = _packer(name)(DATA)
+    file = tmp_path / "a.jsonl"
+
+    file.write_bytes(packed)
+    assert _read(file) == (DATA, "")
+    file.write_bytes(packed * 2)
+    assert _read(file) == (DATA * 2, "")
+    for content in (packed[: len(packed) // 4 * 3], packed[:40000] + bytes(50) + packed[40050:]):
+        file.write_bytes(content)
+        got, said = _read(file)
+        assert said.startswith("the file cannot be read: ")
+        assert len(got) > 1000
+        assert got[:1000] == DATA[:1000]
+        assert got.endswith(b"\n")
+
+
+@pytest.mark.parametrize("name", [name for _, name, _ in opening._PACKED if name != "gzip"])
+def test_what_nothing_unpacks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """Where no library is installed that unpacks a file, the error says what to install."""
+    begins, unpackers = next((row[0], row[2]) for row in opening._PACKED if row[1] == name)
+    for one in unpackers:
+        monkeypatch.setitem(sys.modules, one.module, None)
+    (tmp_path / "a").write_bytes(begins + b"....")
+
+    with pytest.raises(MqselError, match=f"a file packed by {name} needs {unpackers[0].package}") as caught:
+        reading(tmp_path / "a")
+    assert caught.value.hint == "pip install 'mqsel[files]'"
+
+
+def test_a_short_first_piece(tmp_path: Path) -> None:
+    """The format is found although the first packed piece holds a few bytes only."""
+    file = tmp_path / "a"
+    file.write_bytes(gzip.compress(b"* ") + gzip.compress(b"QLOAD\n") + gzip.compress(b"\nA VER 2\n"))
+
+    assert reading(file)[0] == "qload"
