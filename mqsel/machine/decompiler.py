@@ -37,7 +37,6 @@ from mqsel.machine.program import Program, operands
 _KINDS: dict[type, str] = {bool: "boolean", int: "exact", float: "approximate", str: "string", bytes: "bytes"}
 _AFFIXES = {"prefix": "{}%", "suffix": "%{}", "contains": "%{}%"}
 _ESCAPE = "\\"
-_CHAINS = {"AND": And, "OR": Or}
 _JUMPS = {"JUMP_IF_FALSE": "AND", "JUMP_IF_TRUE": "OR"}
 
 
@@ -124,7 +123,7 @@ class _Reader:
         """Do with trees what an instruction does with values."""
         if row.name in _JUMPS:
             self.jump(_JUMPS[row.name], numbers[0])
-        elif row.name in _CHAINS:
+        elif row.name in ("AND", "OR"):
             self.join(row.name, address)
         elif row.name == "PUSH_TRUTH":
             self.truths.append(Literal("boolean", bool(numbers[0])))
@@ -159,7 +158,8 @@ class _Reader:
             raise UnknownShapeError("an operand that is not jumped over")
         chain.operands.append(last)
         if address + 1 == chain.end:
-            self.truths[-1] = _CHAINS[name](tuple(chain.operands))
+            operands = tuple(chain.operands)
+            self.truths[-1] = And(operands) if name == "AND" else Or(operands)
 
     def operate(self, row: Opcode, numbers: tuple[int, ...]) -> None:
         """Take the operands at hand, those an instruction names first if it names a property."""
@@ -190,9 +190,9 @@ class _Reader:
             for special in (_ESCAPE, "%", "_"):
                 constant = constant.replace(special, _ESCAPE + special)
             return Like(row.negated, name, _AFFIXES[row.affix].format(constant), _ESCAPE)
-        if not isinstance(constant, tuple) or not constant:
+        if not constant:
             raise UnknownShapeError("a list without strings")
-        return In(row.negated, name, constant)
+        return In(row.negated, name, cast("tuple[str, ...]", constant))
 
     def compute(self, row: Opcode) -> None:
         if row.operator.startswith("unary "):
