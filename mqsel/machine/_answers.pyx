@@ -18,9 +18,11 @@ from mqsel.machine._vm cimport (
     ERR, FALSE, TRUE, UNKNOWN, ColumnSource, Frame, Machine, Pace, clock_nanoseconds, pace_look, pace_start,
 )
 
+import sys
 from importlib import import_module
 
 from mqsel.errors import PropertyTypeError
+from mqsel.language.formulas import all_of, complement
 from mqsel.language.normal import normal
 from mqsel.machine import wordings
 from mqsel.machine._kernel import TooLargeError
@@ -36,8 +38,7 @@ cdef extern from "_loops.h" nogil:
 cdef enum:
     TURN = 10_000_000        # nanoseconds without a look at signals
 
-# Which part of the normal form holds the rows that have a truth value; and what is asked for, in the order of asking.
-cdef dict _PARTS = {TRUE: "true", UNKNOWN: "unknown", ERR: "error"}
+# What is asked for, in the order of asking: a row that has one truth value is not asked for the next.
 cdef tuple _ONE = (TRUE,)
 cdef tuple _TWO = (TRUE, UNKNOWN)
 cdef tuple _THREE = (TRUE, UNKNOWN, ERR)
@@ -55,6 +56,13 @@ cdef object kernels_of(Machine machine):
     return machine.kernels
 
 
+cdef object formula_of(form, int truth):
+    """Give the formula of the rows that have a truth value; that of UNKNOWN is asked only of those that are not TRUE."""
+    if truth == UNKNOWN:
+        return all_of([complement(form.false), complement(form.error)])
+    return form.true if truth == TRUE else form.error
+
+
 cdef object kernel_for(Machine machine, Batch batch, tuple truths):
     """Give a Kernel that finds the rows with each of some truth values, or say why the machine goes row by row."""
     cdef Kernel kernel
@@ -64,7 +72,7 @@ cdef object kernel_for(Machine machine, Batch batch, tuple truths):
     form, made = kernels
     if truths not in made:
         try:
-            made[truths] = Kernel(tuple([getattr(form, _PARTS[truth]) for truth in truths]), machine.program.slots)
+            made[truths] = Kernel(tuple([formula_of(form, truth) for truth in truths]), machine.program.slots)
         except TooLargeError as reason:
             made[truths] = str(reason)
     found = made[truths]
@@ -245,7 +253,7 @@ def truth_batch(Machine machine not None, batch):
 
 cdef object library(str caller):
     try:
-        return import_module("pyarrow")
+        return sys.modules.get("pyarrow") or import_module("pyarrow")
     except ImportError as error:
         raise wordings.package_missing(caller, "pyarrow", "arrow") from error
 

@@ -24,6 +24,7 @@ from mqsel.machine._sets cimport (
 
 cdef extern from "_loops.h" nogil:
     uint64_t word_at(const uint8_t *data)
+    void fetch_ahead(const void *start, int64_t size)
     int mask_settle(uint8_t *mask, const uint8_t *valid, uint8_t missing, const uint8_t *active, int rows)
     void mask_invert(uint8_t *mask, int rows)
     void mask_and(uint8_t *mask, const uint8_t *other, int rows)
@@ -279,6 +280,8 @@ cdef int offsets_load(Reader *reader, int64_t start, int rows) noexcept nogil:
             at = narrow[row] if is_narrow else wide[row]
             if at < end and content[at] & 0xC0 == 0x80:
                 return DECLINED
+    fetch_ahead(content + end, end - begin)
+    fetch_ahead(narrow + rows if is_narrow else <const int32_t *> (wide + rows), rows * (4 if is_narrow else 8))
     while quick > 0 and (narrow[quick - 1] if is_narrow else wide[quick - 1]) > column.size - 8:
         quick -= 1
     if is_narrow:
@@ -530,6 +533,8 @@ cdef void narrow_mask(Reader *reader, Values *values, int64_t start, int rows, u
     for number in range(values.integer_count):
         item = values.integers[number]
         if kind == INT64S:
+            if number == 0:
+                fetch_ahead(<const int64_t *> from_ + at + rows, 8 * rows)
             within_int64_t(<const int64_t *> from_ + at, rows, item.low, item.high, mask, join)
         elif kind == INT32S:
             if not clipped(&item, INT32_MIN, INT32_MAX, &item):
@@ -689,6 +694,7 @@ cdef int column_mask(
         mask_of_bits(mask, <const uint8_t *> reader.column.values, at, rows)
         mask_choose(mask, mask, values.booleans[1], values.booleans[0], rows)
     elif kind == FLOAT64S:
+        fetch_ahead(<const double *> reader.column.values + at + rows, 8 * rows)
         doubles_mask(<const double *> reader.column.values + at, values, False, rows, mask)
     elif kind == FLOAT32S:
         if values.floats32.count > FEW:

@@ -9,10 +9,15 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Each loop twice, for any x86-64 and for those with AVX2; the first call decides. Measured on W2's three columns:
-   integers 0.40 -> 0.17 ns a row, doubles 0.84 -> 0.17, keys of texts 0.82 -> 0.42. Sanitizers come too late for it. */
+/* Each loop several times, for any x86-64 and for those with wider vectors; the first call decides. Integers take 0.40,
+   0.17 with AVX2; doubles 0.84, 0.17; texts beside a constant 0.97, 0.45, with AVX-512 0.30 ns a row. Sanitizers come
+   too late for it. */
 #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__SANITIZE_ADDRESS__)
+#if __GNUC__ >= 12
+#define LOOP __attribute__((target_clones("arch=x86-64-v4", "avx2", "default"), unused)) static
+#else
 #define LOOP __attribute__((target_clones("avx2", "default"), unused)) static
+#endif
 #elif defined(__GNUC__)
 #define LOOP __attribute__((unused)) static
 #else
@@ -37,6 +42,14 @@ static inline uint64_t word_at(const uint8_t *data) {
 static inline void word_put(uint8_t *data, uint64_t word) {
     word = IN_ORDER(word);
     memcpy(data, &word, 8);
+}
+
+/* Ask for memory that the next block will read. Columns are read by turns, a few thousand bytes of each, which is too
+   little for the processor to foresee: W2 4.0 -> 2.6 ns a row with it. */
+static inline void fetch_ahead(const void *from, int64_t size) {
+#ifdef __GNUC__
+    for (int64_t at = 0; at < size; at += 64) __builtin_prefetch((const char *) from + at);
+#endif
 }
 
 /* ---- masks ---- */
