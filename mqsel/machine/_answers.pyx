@@ -9,11 +9,11 @@ it reads what it needs, so it finds the words for it or that it does not matter.
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.stdint cimport int64_t, uint8_t, uint32_t
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 from mqsel.machine._arrow cimport Batch, batch_load
 from mqsel.machine._columns cimport BLOCK
-from mqsel.machine._kernel cimport MAX_ROOTS, Call, Kernel, call_end, run_block
+from mqsel.machine._kernel cimport MAX_ROOTS, Call, Kernel, call_end, nulls_among, run_block
 from mqsel.machine._vm cimport (
     ERR, FALSE, TRUE, UNKNOWN, ColumnSource, Frame, Machine, Pace, clock_nanoseconds, pace_look, pace_start,
 )
@@ -161,12 +161,16 @@ cdef list bits_by_kernel(Machine machine, Kernel kernel, Batch batch, tuple trut
     cdef Call *call
     cdef uint8_t masks[MAX_ROOTS * BLOCK]
     cdef uint8_t active[BLOCK]
+    cdef uint8_t with_null[BLOCK]
+    cdef uint8_t *matter
     cdef uint8_t given[BLOCK]
     cdef int64_t start = 0
     cdef int64_t turned = clock_nanoseconds()
     cdef int found = 0
     cdef int rows = 0
     cdef int number, row, alive
+    # Where a mismatch is not UNKNOWN, that comes from a NULL alone.
+    cdef bint by_null = machine.program.dialect.type_mismatch != "unknown"
     for number in range(count):
         bits[number] = <uint8_t *> PyBytes_AS_STRING(result[number])
         wanted[number] = truths[number]
@@ -182,7 +186,12 @@ cdef list bits_by_kernel(Machine machine, Kernel kernel, Batch batch, tuple trut
                         # A row has one truth value.
                         if number > 0:
                             mask_and_not(active, masks + (number - 1) * BLOCK, rows)
-                        found = run_block(call, number, start, rows, active, alive, masks + number * BLOCK)
+                        matter = active
+                        if by_null and wanted[number] == UNKNOWN:
+                            memcpy(with_null, active, rows)
+                            nulls_among(call, start, rows, with_null)
+                            matter = with_null
+                        found = run_block(call, number, start, rows, matter, alive, masks + number * BLOCK)
                         if found < 0:
                             break
                         alive -= found

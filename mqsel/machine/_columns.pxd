@@ -21,7 +21,8 @@ cdef struct Reader:
     const uint8_t *bitmaps[NESTED]
     int64_t bitmap_starts[NESTED]
     int64_t valid_block      # first row of the block that the part was made for, or -1
-    int64_t text_block
+    int64_t text_block       # also of a check of indices
+    int inside               # what the check found
     int64_t tail_block
     int64_t number_block
     uint8_t *valid           # mask of the rows with a value

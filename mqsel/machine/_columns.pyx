@@ -50,14 +50,22 @@ cdef extern from "_loops.h" nogil:
     void widen_uint32_t(const uint32_t *values, int rows, int64_t *wide)
     void widen_float(const float *values, int rows, double *wide)
     int beyond_int64(const int64_t *values, const uint8_t *valid, int rows)
-    int gather_int8_t(const int8_t *, int, const uint8_t *, uint64_t, int64_t, const uint8_t *, uint8_t *)
-    int gather_int16_t(const int16_t *, int, const uint8_t *, uint64_t, int64_t, const uint8_t *, uint8_t *)
-    int gather_int32_t(const int32_t *, int, const uint8_t *, uint64_t, int64_t, const uint8_t *, uint8_t *)
-    int gather_int64_t(const int64_t *, int, const uint8_t *, uint64_t, int64_t, const uint8_t *, uint8_t *)
-    int gather_uint8_t(const uint8_t *, int, const uint8_t *, uint64_t, int64_t, const uint8_t *, uint8_t *)
-    int gather_uint16_t(const uint16_t *, int, const uint8_t *, uint64_t, int64_t, const uint8_t *, uint8_t *)
-    int gather_uint32_t(const uint32_t *, int, const uint8_t *, uint64_t, int64_t, const uint8_t *, uint8_t *)
-    int gather_uint64_t(const uint64_t *, int, const uint8_t *, uint64_t, int64_t, const uint8_t *, uint8_t *)
+    int indices_int8_t(const int8_t *indices, int rows, uint64_t count, const uint8_t *valid)
+    int indices_int16_t(const int16_t *indices, int rows, uint64_t count, const uint8_t *valid)
+    int indices_int32_t(const int32_t *indices, int rows, uint64_t count, const uint8_t *valid)
+    int indices_int64_t(const int64_t *indices, int rows, uint64_t count, const uint8_t *valid)
+    int indices_uint8_t(const uint8_t *indices, int rows, uint64_t count, const uint8_t *valid)
+    int indices_uint16_t(const uint16_t *indices, int rows, uint64_t count, const uint8_t *valid)
+    int indices_uint32_t(const uint32_t *indices, int rows, uint64_t count, const uint8_t *valid)
+    int indices_uint64_t(const uint64_t *indices, int rows, uint64_t count, const uint8_t *valid)
+    void words_int8_t(const int8_t *, int rows, const uint8_t *words, int64_t only, const uint8_t *, uint8_t *)
+    void words_int16_t(const int16_t *, int rows, const uint8_t *words, int64_t only, const uint8_t *, uint8_t *)
+    void words_int32_t(const int32_t *, int rows, const uint8_t *words, int64_t only, const uint8_t *, uint8_t *)
+    void words_int64_t(const int64_t *, int rows, const uint8_t *words, int64_t only, const uint8_t *, uint8_t *)
+    void words_uint8_t(const uint8_t *, int rows, const uint8_t *words, int64_t only, const uint8_t *, uint8_t *)
+    void words_uint16_t(const uint16_t *, int rows, const uint8_t *words, int64_t only, const uint8_t *, uint8_t *)
+    void words_uint32_t(const uint32_t *, int rows, const uint8_t *words, int64_t only, const uint8_t *, uint8_t *)
+    void words_uint64_t(const uint64_t *, int rows, const uint8_t *words, int64_t only, const uint8_t *, uint8_t *)
     void keys_int32_t(const int32_t *offsets, const uint8_t *data, int rows, uint64_t *keys)
     void keys_int64_t(const int64_t *offsets, const uint8_t *data, int rows, uint64_t *keys)
     void tails_int32_t(const int32_t *offsets, const uint8_t *data, int rows, uint64_t *tails)
@@ -76,6 +84,10 @@ cdef extern from "_loops.h" nogil:
     )
     int ascii_all(const uint8_t *data, int64_t size)
     const uint64_t HEADS[9]
+    enum:
+        INSIDE
+        INSIDE_WITH_VALUE
+        OUTSIDE
 
 cdef enum:
     FEW = 8                  # intervals that are compared one after the other, and that by vectors
@@ -711,6 +723,71 @@ cdef int column_mask(
     return 0
 
 
+ctypedef fused Index:
+    int8_t
+    int16_t
+    int32_t
+    int64_t
+    uint8_t
+    uint16_t
+    uint32_t
+    uint64_t
+
+
+cdef inline int indices_check(const Index *indices, int rows, uint64_t count, const uint8_t *valid) noexcept nogil:
+    if Index is int8_t:
+        return indices_int8_t(indices, rows, count, valid)
+    elif Index is int16_t:
+        return indices_int16_t(indices, rows, count, valid)
+    elif Index is int32_t:
+        return indices_int32_t(indices, rows, count, valid)
+    elif Index is int64_t:
+        return indices_int64_t(indices, rows, count, valid)
+    elif Index is uint8_t:
+        return indices_uint8_t(indices, rows, count, valid)
+    elif Index is uint16_t:
+        return indices_uint16_t(indices, rows, count, valid)
+    elif Index is uint32_t:
+        return indices_uint32_t(indices, rows, count, valid)
+    else:
+        return indices_uint64_t(indices, rows, count, valid)
+
+
+cdef inline void words_find(
+    const Index *indices, int rows, const uint8_t *words, int64_t only, const uint8_t *valid, uint8_t *mask
+) noexcept nogil:
+    if Index is int8_t:
+        words_int8_t(indices, rows, words, only, valid, mask)
+    elif Index is int16_t:
+        words_int16_t(indices, rows, words, only, valid, mask)
+    elif Index is int32_t:
+        words_int32_t(indices, rows, words, only, valid, mask)
+    elif Index is int64_t:
+        words_int64_t(indices, rows, words, only, valid, mask)
+    elif Index is uint8_t:
+        words_uint8_t(indices, rows, words, only, valid, mask)
+    elif Index is uint16_t:
+        words_uint16_t(indices, rows, words, only, valid, mask)
+    elif Index is uint32_t:
+        words_uint32_t(indices, rows, words, only, valid, mask)
+    else:
+        words_uint64_t(indices, rows, words, only, valid, mask)
+
+
+cdef int words_through(
+    Reader *reader, const Index *indices, const uint8_t *words, int64_t only, int64_t start, int rows, uint8_t *mask
+) noexcept nogil:
+    cdef const uint8_t *valid = valid_rows(reader, start, rows)
+    if reader.text_block != start:
+        fetch_ahead(indices + rows, rows * sizeof(Index))
+        reader.inside = indices_check(indices, rows, <uint64_t> reader.column.inner.rows, valid)
+        reader.text_block = start
+    if reader.inside == OUTSIDE:
+        return DECLINED
+    words_find(indices, rows, words, only, NULL if reader.inside == INSIDE else valid, mask)
+    return 0
+
+
 cdef int words_mask(
     Reader *reader, const uint8_t *words, int64_t only, int64_t start, int rows, uint8_t *mask
 ) noexcept nogil:
@@ -719,25 +796,20 @@ cdef int words_mask(
     Returns: 0, or DECLINED.
     """
     cdef int64_t at = reader.column.offset + start
-    cdef const void *values = reader.column.values
-    cdef uint64_t count = <uint64_t> reader.column.inner.rows
-    cdef const uint8_t *valid = valid_rows(reader, start, rows)
+    cdef const void *indices = reader.column.values
     cdef int kind = reader.column.index
-    cdef int known
     if kind == INT32S:
-        known = gather_int32_t(<const int32_t *> values + at, rows, words, count, only, valid, mask)
-    elif kind == INT8S:
-        known = gather_int8_t(<const int8_t *> values + at, rows, words, count, only, valid, mask)
-    elif kind == INT16S:
-        known = gather_int16_t(<const int16_t *> values + at, rows, words, count, only, valid, mask)
-    elif kind == INT64S:
-        known = gather_int64_t(<const int64_t *> values + at, rows, words, count, only, valid, mask)
-    elif kind == UINT8S:
-        known = gather_uint8_t(<const uint8_t *> values + at, rows, words, count, only, valid, mask)
-    elif kind == UINT16S:
-        known = gather_uint16_t(<const uint16_t *> values + at, rows, words, count, only, valid, mask)
-    elif kind == UINT32S:
-        known = gather_uint32_t(<const uint32_t *> values + at, rows, words, count, only, valid, mask)
-    else:
-        known = gather_uint64_t(<const uint64_t *> values + at, rows, words, count, only, valid, mask)
-    return 0 if known else DECLINED
+        return words_through(reader, <const int32_t *> indices + at, words, only, start, rows, mask)
+    if kind == INT8S:
+        return words_through(reader, <const int8_t *> indices + at, words, only, start, rows, mask)
+    if kind == INT16S:
+        return words_through(reader, <const int16_t *> indices + at, words, only, start, rows, mask)
+    if kind == INT64S:
+        return words_through(reader, <const int64_t *> indices + at, words, only, start, rows, mask)
+    if kind == UINT8S:
+        return words_through(reader, <const uint8_t *> indices + at, words, only, start, rows, mask)
+    if kind == UINT16S:
+        return words_through(reader, <const uint16_t *> indices + at, words, only, start, rows, mask)
+    if kind == UINT32S:
+        return words_through(reader, <const uint32_t *> indices + at, words, only, start, rows, mask)
+    return words_through(reader, <const uint64_t *> indices + at, words, only, start, rows, mask)

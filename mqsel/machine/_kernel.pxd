@@ -50,7 +50,8 @@ cdef struct Term:
     int count
     int slot                 # of a LEAF that is a property, else -1
     Values *values           # of a LEAF
-    Operand left             # of a LEAF that is a sum
+    int memo                 # of a LEAF that is arithmetic: where its numbers are kept for other leaves, or -1
+    Operand left             # of such a LEAF
     Operand right            # of a RELATION
     int outcomes             # of a RELATION
     double cost              # what a row is expected to take, where 1 is a comparison
@@ -68,6 +69,7 @@ cdef struct Trace:
 cdef struct Level:
     int tag                  # a Tag of _values
     bint has_errors
+    int64_t block            # first row of the block that a memo is of, or -1
     const int64_t *integers
     const double *doubles    # in the same place
     const uint8_t *valid     # NULL if all rows have a value
@@ -83,11 +85,14 @@ cdef struct Call:
     Trace *traces            # one for each term
     Reader *readers          # one for each slot
     Column **columns
-    Level *levels
+    Level *memos
+    Level *pair              # of a relation's two operands
+    Level *stack             # what stands above the first number of an operand
     uint8_t *masks           # two for each level of the formula
     uint8_t *everything      # all rows
     int *roots
     int count
+    int slots
     int rows                 # of a block
     bint strict              # texts are checked even where it does not matter which they are
     int64_t blocks           # that were run
@@ -104,10 +109,11 @@ cdef class Kernel:
     cdef int roots[MAX_ROOTS]    # of the formulas, in order
     cdef int root_count
     cdef int depth           # of the deepest formula
-    cdef int levels          # of blocks of numbers
+    cdef int memos           # blocks of numbers that are computed once
+    cdef int levels          # of the stack of blocks of numbers
 
     cdef int build(self, tuple formulas) except -1
-    cdef int build_leaf(self, leaf, dict numbers, Term *term) except -1
+    cdef int build_leaf(self, leaf, dict numbers, dict memos, Term *term) except -1
     cdef int build_operand(self, node, dict numbers, Operand *operand) except -1
     cdef object refuses(self, Column **columns, int64_t rows)
     cdef Call *start(self, Column **columns, int64_t rows) except NULL
@@ -117,3 +123,4 @@ cdef void call_end(Call *call) noexcept
 cdef int run_block(
     Call *call, int number, int64_t start, int rows, const uint8_t *active, int alive, uint8_t *mask
 ) noexcept nogil
+cdef void nulls_among(Call *call, int64_t start, int rows, uint8_t *mask) noexcept nogil

@@ -56,6 +56,7 @@ cdef enum:
     DIVIDE = 3
     MAX_DEPTH = 600          # of a formula; that of a selector is at most about its nesting
     MAX_LEVELS = 64          # of an arithmetic expression
+    MAX_MEMOS = 16           # 32 KB each
     MAX_TERMS = 100_000
     LARGEST_BLOCK = 1 << 20  # bytes of texts in a block, about
 
@@ -129,6 +130,7 @@ cdef class Kernel:
         self.child_count = sum([len(below) for _, below in terms])
         self.children = <int *> self.arena.take(self.child_count, sizeof(int))
         self.levels = 1
+        memos = {}       # id of a subject -> its number; leaves of one normal form share the object
         place = 0
         for number in range(self.count):
             one, below = terms[number]
@@ -143,19 +145,19 @@ cdef class Kernel:
             if isinstance(one, (_formulas.All, _formulas.Any)):
                 term.kind = ALL if isinstance(one, _formulas.All) else ONE_OF
             elif isinstance(one, _formulas.Leaf):
-                self.build_leaf(one, numbers, term)
+                self.build_leaf(one, numbers, memos, term)
             else:
                 term.kind = RELATION
                 term.outcomes = int(one.outcomes)
                 self.build_operand(one.left, numbers, &term.left)
                 self.build_operand(one.right, numbers, &term.right)
                 term.cost = 4 + term.left.count + term.right.count
-                self.levels = max(self.levels, term.left.depth + term.right.depth)
+                self.levels = max(self.levels, term.left.depth, term.right.depth)
         if self.levels > MAX_LEVELS:
             raise TooLargeError(f"an arithmetic expression is nested more than {MAX_LEVELS} deep")
         return 0
 
-    cdef int build_leaf(self, leaf, dict numbers, Term *term) except -1:
+    cdef int build_leaf(self, leaf, dict numbers, dict memos, Term *term) except -1:
         term.kind = LEAF
         term.values = <Values *> self.arena.take(1, sizeof(Values))
         values_read(self.arena, leaf.values, term.values)
@@ -168,6 +170,9 @@ cdef class Kernel:
             self.build_operand(leaf.subject, numbers, &term.left)
             term.cost = 1 + term.left.count
             self.levels = max(self.levels, term.left.depth)
+            number = memos.setdefault(id(leaf.subject), len(memos))
+            term.memo = number if number < MAX_MEMOS else -1
+            self.memos = min(len(memos), MAX_MEMOS)
         return 0
 
     cdef int build_operand(self, node, dict numbers, Operand *operand) except -1:
@@ -231,7 +236,8 @@ cdef class Kernel:
     cdef Call *start(self, Column **columns, int64_t rows) except NULL:
         """Begin with a batch; `call_end` ends it."""
         cdef int slots = len(self.slots)
-        cdef int slot, level
+        cdef int slot, number
+        cdef int levels = self.memos + 2 + self.levels
         cdef int64_t size
         cdef Column *column
         cdef uint8_t *room
@@ -246,8 +252,8 @@ cdef class Kernel:
                 while block > 16 and size * block > LARGEST_BLOCK:
                     block //= 2
         total += aligned(self.child_count * sizeof(int)) + aligned(self.count * sizeof(Trace))
-        total += aligned(slots * sizeof(Reader)) + aligned(self.levels * sizeof(Level))
-        total += self.levels * BLOCK * 16 + (2 * self.depth + 3) * BLOCK
+        total += aligned(slots * sizeof(Reader)) + aligned(levels * sizeof(Level))
+        total += levels * BLOCK * 16 + (2 * self.depth + 3) * BLOCK
         room = <uint8_t *> malloc(total)
         if room == NULL:
             raise MemoryError
@@ -257,6 +263,7 @@ cdef class Kernel:
         call.columns = columns
         call.count = self.count
         call.roots = self.roots
+        call.slots = slots
         call.rows = block
         call.next_sort = 1
         room += aligned(sizeof(Call))
@@ -268,15 +275,18 @@ cdef class Kernel:
         room += aligned(self.count * sizeof(Trace))
         call.readers = <Reader *> room
         room += aligned(slots * sizeof(Reader))
-        call.levels = <Level *> room
-        room += aligned(self.levels * sizeof(Level))
+        call.memos = <Level *> room
+        call.pair = call.memos + self.memos
+        call.stack = call.pair + 2
+        room += aligned(levels * sizeof(Level))
         for slot in range(slots):
             reader_start(&call.readers[slot], columns[slot], room)
             room += reader_room(columns[slot])
-        for level in range(self.levels):
-            call.levels[level].room = <int64_t *> room
-            call.levels[level].valid_room = room + 8 * BLOCK
-            call.levels[level].errors = room + 9 * BLOCK
+        for number in range(levels):
+            call.memos[number].block = -1
+            call.memos[number].room = <int64_t *> room
+            call.memos[number].valid_room = room + 8 * BLOCK
+            call.memos[number].errors = room + 9 * BLOCK
             room += 16 * BLOCK
         call.everything = room
         memset(room, 1, BLOCK)
@@ -367,9 +377,12 @@ cdef int run_leaf(Call *call, int number, int64_t start, int rows, const uint8_t
             memset(mask, term.values.null, rows)
             return mask_settle(mask, NULL, 0, active, rows)
         return mask_settle(mask, valid_rows(reader, start, rows), term.values.null, active, rows)
-    if compute(call, &term.left, 0, start, rows) < 0:
-        return DECLINED
-    level = &call.levels[0]
+    level = call.pair if term.memo < 0 else &call.memos[term.memo]
+    if term.memo < 0 or level.block != start:
+        level.block = -1
+        if compute(call, &term.left, level, start, rows) < 0:
+            return DECLINED
+        level.block = start
     if level.tag == INT32 or level.tag == INT64:
         integers_mask(level.integers, term.values, rows, mask)
     elif level.tag == POISON:
@@ -385,26 +398,29 @@ cdef int run_leaf(Call *call, int number, int64_t start, int rows, const uint8_t
 
 # ---- arithmetic --------------------------------------------------------------------------------------------------
 
-cdef int compute(Call *call, Operand *operand, int base, int64_t start, int rows) noexcept nogil:
-    """Compute an operand into the level *base*, with those above it as its stack."""
-    cdef int top = base - 1
-    cdef int place, row
+cdef inline Level *level_at(Call *call, Level *first, int place) noexcept nogil:
+    return first if place == 0 else &call.stack[place - 1]
+
+
+cdef int compute(Call *call, Operand *operand, Level *first, int64_t start, int rows) noexcept nogil:
+    """Compute an operand into the level *first*, which is the bottom of its stack."""
+    cdef int top = -1
+    cdef int number, row
     cdef Instruction *step
     cdef Level *level
-    for place in range(operand.count):
-        step = &operand.code[place]
+    for number in range(operand.count):
+        step = &operand.code[number]
         if step.action == PUSH_COLUMN:
             top += 1
-            if column_push(call, step.slot, &call.levels[top], start, rows) < 0:
+            if column_push(call, step.slot, level_at(call, first, top), start, rows) < 0:
                 return DECLINED
         elif step.action == PUSH_NUMBER:
             top += 1
-            level = &call.levels[top]
+            level = level_at(call, first, top)
             level.valid = NULL
             level.has_errors = False
             level.tag = INT64 if step.integer else FLOAT64
-            level.integers = level.room
-            level.doubles = <double *> level.room
+            settle_numbers(level)
             for row in range(rows):
                 if step.integer:
                     level.room[row] = step.i
@@ -412,11 +428,11 @@ cdef int compute(Call *call, Operand *operand, int base, int64_t start, int rows
                     (<double *> level.room)[row] = step.d
         elif step.action == COMPUTE:
             top -= 1
-            combine(step.op, &call.levels[top], &call.levels[top + 1], rows)
+            combine(step.op, level_at(call, first, top), level_at(call, first, top + 1), rows)
         elif step.action == COMPUTE_WITH:
-            combine_with(step, &call.levels[top], rows)
+            combine_with(step, level_at(call, first, top), rows)
         else:
-            level = &call.levels[top]
+            level = level_at(call, first, top)
             if not INT32 <= level.tag <= FLOAT64:
                 level.tag = POISON
             elif step.action == NEGATE:
@@ -565,11 +581,11 @@ cdef int run_relation(
     Call *call, int number, int64_t start, int rows, const uint8_t *active, uint8_t *mask
 ) noexcept nogil:
     cdef Term *term = &call.terms[number]
-    cdef Level *left = &call.levels[0]
-    cdef Level *right = &call.levels[term.left.depth]
+    cdef Level *left = call.pair
+    cdef Level *right = call.pair + 1
     cdef int outcomes = term.outcomes
     cdef int tag, row
-    if compute(call, &term.left, 0, start, rows) < 0 or compute(call, &term.right, term.left.depth, start, rows) < 0:
+    if compute(call, &term.left, left, start, rows) < 0 or compute(call, &term.right, right, start, rows) < 0:
         return DECLINED
     if INT32 <= left.tag <= FLOAT64 and INT32 <= right.tag <= FLOAT64:
         tag = promoted(left.tag, right.tag)
@@ -753,3 +769,20 @@ cdef int run_block(
         call.blocks += 1
     call.strict = number == 0
     return run_term(call, call.roots[number], start, rows, active, alive, mask, call.masks)
+
+
+cdef void nulls_among(Call *call, int64_t start, int rows, uint8_t *mask) noexcept nogil:
+    """Take the rows in which no column has a NULL out of a mask."""
+    cdef uint8_t complete[BLOCK]
+    cdef const uint8_t *valid
+    cdef Reader *reader
+    cdef int slot
+    memset(complete, 1, rows)
+    for slot in range(call.slots):
+        reader = &call.readers[slot]
+        if reader.kind == NULLS or (reader.kind == INDICES and reader.column.inner.nulls):
+            return
+        valid = valid_rows(reader, start, rows)
+        if valid != NULL:
+            mask_and(complete, valid, rows)
+    mask_and_not(mask, complete, rows)

@@ -255,30 +255,33 @@ LOOP void doubles_compare(const double *left, const double *right, int rows, mas
 
 /* ---- dictionaries ---- */
 
-/* `mask` from one byte a word of the dictionary; 0 if an index lies outside it, where there is a value. Where one word
-   alone has a 1, it is `only`, and no word is looked up. */
-#define GATHER(T)                                                                                              \
-    LOOP int gather_##T(const T *restrict indices, int rows, const mask_t *restrict words, uint64_t count,     \
-                        int64_t only, const mask_t *restrict valid, mask_t *restrict mask) {                                 \
+#define INSIDE 0
+#define INSIDE_WITH_VALUE 1
+#define OUTSIDE 2
+
+#define INDICES_OF(T)                                                                                          \
+    /* whether all indices lie in the dictionary, or those of rows with a value, or not even those */          \
+    LOOP int indices_##T(const T *restrict indices, int rows, uint64_t count, const mask_t *restrict valid) {  \
         int outside = 0;                                                                                       \
         for (int i = 0; i < rows; i++) outside |= (uint64_t) (int64_t) indices[i] >= count;                    \
-        if (!outside) {                                                                                        \
-            if (only >= 0)                                                                                     \
-                for (int i = 0; i < rows; i++) mask[i] = indices[i] == (T) only;                               \
-            else                                                                                               \
-                for (int i = 0; i < rows; i++) mask[i] = words[indices[i]];                                    \
-            return 1;                                                                                          \
-        }                                                                                                      \
-        if (!valid) return 0;                                                                                  \
-        for (int i = 0; i < rows; i++) {                                                                       \
-            int inside = (uint64_t) (int64_t) indices[i] < count;                                              \
-            if (valid[i] && !inside) return 0;                                                                 \
-            mask[i] = inside ? words[indices[i]] : 0;                                                          \
-        }                                                                                                      \
-        return 1;                                                                                              \
+        if (!outside) return INSIDE;                                                                           \
+        if (!valid) return OUTSIDE;                                                                            \
+        outside = 0;                                                                                           \
+        for (int i = 0; i < rows; i++) outside |= ((uint64_t) (int64_t) indices[i] >= count) & valid[i];       \
+        return outside ? OUTSIDE : INSIDE_WITH_VALUE;                                                          \
+    }                                                                                                          \
+    /* a mask from one byte a word; where one word alone has a 1, it is `only`, and none is looked up */       \
+    LOOP void words_##T(const T *restrict indices, int rows, const mask_t *restrict words, int64_t only,       \
+                        const mask_t *restrict valid, mask_t *restrict mask) {                                 \
+        if (only >= 0)                                                                                         \
+            for (int i = 0; i < rows; i++) mask[i] = indices[i] == (T) only;                                   \
+        else if (!valid)                                                                                       \
+            for (int i = 0; i < rows; i++) mask[i] = words[indices[i]];                                        \
+        else                                                                                                   \
+            for (int i = 0; i < rows; i++) mask[i] = valid[i] ? words[indices[i]] : 0;                         \
     }
-GATHER(int8_t) GATHER(int16_t) GATHER(int32_t) GATHER(int64_t) GATHER(uint8_t) GATHER(uint16_t) GATHER(uint32_t)
-GATHER(uint64_t)
+INDICES_OF(int8_t) INDICES_OF(int16_t) INDICES_OF(int32_t) INDICES_OF(int64_t) INDICES_OF(uint8_t)
+INDICES_OF(uint16_t) INDICES_OF(uint32_t) INDICES_OF(uint64_t)
 
 /* ---- texts: a key is the eight bytes from a text's beginning on, a tail the eight before its end; where a text is
    shorter they hold what stands behind or before it, so each is compared with as many bytes as the other side has ---- */
