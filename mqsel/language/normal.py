@@ -12,7 +12,8 @@ a OR b      T(a) ∨ ¬E(a) ∧ T(b)   F(a) ∧ F(b)           E(a) ∨ ¬T(a) �
 NOT a       F(a)                  T(a)                  E(a)
 ==========  ====================  ====================  ====================
 
-Linear in the length of the selector, apart from sorting. Follows language §1 and §5.
+Linear in the length of the selector, apart from sorting and from n parentheses in each other that may all be ERR: what
+an inner one leaves to guard is listed for each, n² parts for at most 500. Follows language §1 and §5.
 """
 
 from __future__ import annotations

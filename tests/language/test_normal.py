@@ -500,7 +500,7 @@ def test_it_is_as_long_as_the_selector(name: str, dialect: Dialect) -> None:
     joint, term = LONG[name]
     ending = " > 0" if name == "sum" else ""
     short, long = (
-        size(joint.join([term.format(number) for number in range(count)]) + ending, dialect) for count in (200, 400)
+        size(joint.join([term.format(number) for number in range(count)]) + ending, dialect) for count in (100, 200)
     )
 
     assert long <= 2.05 * short
@@ -513,7 +513,7 @@ def test_deep_selectors() -> None:
         + "a + 1 > 0"
         + "".join(f") {'AND' if number % 2 else 'OR'} b{number} + 1 = 2" for number in range(480))
     )
-    chain = " OR ".join(f"a{number} + 1 > 0 AND b{number}" for number in range(1_500))
+    chain = " OR ".join(f"a{number} + 1 > 0 AND b{number}" for number in range(800))
     dialect = IBM_MQ.replace(max_length=None)
     for text in (nested, chain):
         made = normal.normal(read_selector(text, dialect))
