@@ -21,8 +21,8 @@ class Leaf(NamedTuple):
     Attributes:
         subject: an Identifier, whose name is a property; or a Sign or Arithmetic over such and over Literals. The
             leaves of one normal form have one object for what is the same.
-        values: neither nothing nor all that the subject can be. Where the dialect makes ERR of arithmetic on NULL,
-            ``null`` is as ``error``: whoever computes the subject may take it for either.
+        values: neither nothing nor all that the subject can be. To compute arithmetic needs no dialect: on NULL it is
+            NULL. Where a dialect makes ERR of that, ``null`` is as ``error`` in every leaf, and either may be said.
     """
 
     subject: Node
@@ -60,8 +60,8 @@ class Relation(NamedTuple):
     Attributes:
         left: as the subject of a `Leaf`.
         right: likewise.
-        outcomes: some and not all of those that these operands can have. Whoever computes an operand may take a NULL in
-            arithmetic for NULL or for ERROR in any dialect: what depends on it stands in a leaf beside the relation.
+        outcomes: some and not all of those that these operands can have. Here, too, arithmetic on NULL is NULL: what a
+            dialect makes of that stands in a leaf beside the relation.
     """
 
     left: Node
