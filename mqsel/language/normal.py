@@ -19,7 +19,7 @@ an inner one leaves to guard is listed for each, n² parts for at most 500. Foll
 from __future__ import annotations
 
 import typing
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from mqsel.language.checker import Value, apply, literal_value
 from mqsel.language.formulas import (
@@ -42,7 +42,6 @@ from mqsel.language.formulas import (
     ladder,
     leaf,
     outcomes_of,
-    whole_of,
 )
 from mqsel.language.nodes import (
     And,
@@ -68,7 +67,6 @@ from mqsel.language.sets import (
     NOTHING,
     NUMBERS,
     PROPERTY,
-    RESULT,
     Floats,
     Pattern,
     Texts,
@@ -133,19 +131,22 @@ _CONSTANTS = {
 _TRUE = NOTHING._replace(booleans=(False, True))
 _FALSE = NOTHING._replace(booleans=(True, False))
 _NULL = NOTHING._replace(null=True)
-# What each kind of constant does not compare with: the lanes of a type mismatch, and the set of them.
+# What each kind of constant does not compare with: the lanes of a type mismatch, of a property and of arithmetic.
 _LANES = {
     "number": ("integers", "floats32", "floats64"),
     "string": ("strings",),
     "boolean": ("booleans",),
     "byte string": ("bytes",),
 }
-_OTHER_LANES = {
-    kind: [lane for lane in Values._fields if lane not in ("null", "error", *lanes)] for kind, lanes in _LANES.items()
+_OTHER_LANES: dict[str, dict[str, typing.Any]] = {
+    kind: {
+        lane: getattr(PROPERTY, lane)
+        for lane in ("booleans", "integers", "floats32", "floats64", "strings", "bytes")
+        if lane not in lanes
+    }
+    for kind, lanes in _LANES.items()
 }
-_MISMATCHES = {
-    kind: NOTHING._replace(**{lane: getattr(PROPERTY, lane) for lane in lanes}) for kind, lanes in _OTHER_LANES.items()
-}
+_MISMATCHES = {kind: NOTHING._replace(**lanes) for kind, lanes in _OTHER_LANES.items()}
 _NO_NUMBER_OR_NULL = outside(NUMBERS, PROPERTY)
 
 # The outcomes that make a comparison TRUE.
@@ -158,22 +159,8 @@ _HOLDS = {
     ">=": Outcome.GREATER | Outcome.EQUAL,
 }
 _NUMBERS_THAT = {
-    sign: {
-        "less": Outcome.LESS in holds,
-        "equal": Outcome.EQUAL in holds,
-        "greater": Outcome.GREATER in holds,
-        "unordered": Outcome.UNORDERED in holds,
-    }
+    sign: [one in holds for one in (Outcome.LESS, Outcome.EQUAL, Outcome.GREATER, Outcome.UNORDERED)]
     for sign, holds in _HOLDS.items()
-}
-
-# What a test is never FALSE of, whatever it is TRUE of; and so where a mismatch is FALSE.
-_APART: dict[bool, dict[str, dict[str, typing.Any]]] = {
-    False: {
-        kind: {lane: getattr(NOTHING, lane) for lane in ("null", "error", *lanes)}
-        for kind, lanes in _OTHER_LANES.items()
-    },
-    True: {kind: {"null": False, "error": False} for kind in _LANES},
 }
 
 _CONDITIONS = frozenset((And, Or, Not, Comparison, Between, In, Like, IsNull))
@@ -212,7 +199,6 @@ class _Builder:
     Attributes:
         subjects: one object for equal trees, by name for properties.
         memory: complements.
-        apart: a row of `_APART`.
     """
 
     def __init__(self, selector: Selector) -> None:
@@ -221,7 +207,6 @@ class _Builder:
         self.null_is_error = selector.dialect.null_arithmetic == "selector"
         self.subjects: dict[object, Node] = {}
         self.memory: Memory = {}
-        self.apart = _APART[selector.dialect.type_mismatch == "operation"]
 
     def condition(self, root: Node) -> Normal:
         order: list[tuple[Node, list[tuple[Node, bool]]]] = []
@@ -265,8 +250,7 @@ class _Builder:
             case Between():
                 return self.between(node)
             case In(negated, identifier, choices):
-                found = NOTHING._replace(strings=Texts(frozenset(choices), frozenset(), negated))
-                return self.test(self.read(identifier.name), found, "string")
+                return self.text(self.read(identifier.name), "string", Texts(frozenset(choices), frozenset(), negated))
             case Like(negated, identifier, pattern, escape):
                 parts = segments(pattern, escape)
                 like, text = shape(parts)
@@ -275,7 +259,7 @@ class _Builder:
                     texts = Texts(frozenset((text,)), frozenset(), negated)
                 elif like != "prefix" or text:
                     texts = Texts(frozenset(), frozenset((tuple(map(tuple, parts)),)), negated)
-                return self.test(self.read(identifier.name), NOTHING._replace(strings=texts), "string")
+                return self.text(self.read(identifier.name), "string", texts)
             case IsNull(negated, identifier):
                 null = Leaf(self.read(identifier.name), _NULL)
                 made = Normal(null, self.outside(null), NEVER)
@@ -303,21 +287,23 @@ class _Builder:
 
     # ---- tests -------------------------------------------------------------------------------------------------------
 
-    def test(self, subject: Node, found: Values, comparable: str) -> Normal:
-        """Write a test that is TRUE of *found* and FALSE of what is in the same lanes.
-
-        Args:
-            comparable: the kind of constant that it compares with.
-        """
-        whole = whole_of(subject)
-        rest = outside(found, whole)._replace(**self.apart[comparable])
-        if whole is RESULT:
-            error = self.fault(subject, is_poison_too=self.dialect.type_mismatch == "selector")
-        elif self.dialect.type_mismatch == "selector":
-            error = Leaf(subject, _MISMATCHES[comparable])
+    def test(self, subject: Node, kind: str, found: Values, rest: Values) -> Normal:
+        """Write a test that is TRUE of *found* and FALSE of *rest*, which are all that compares with a kind."""
+        policy = self.dialect.type_mismatch
+        if policy == "operation":
+            rest = rest._replace(**_OTHER_LANES[kind]) if type(subject) is Identifier else rest._replace(poison=True)
+        if type(subject) is not Identifier:
+            error = self.fault(subject, is_poison_too=policy == "selector")
         else:
-            error = NEVER
+            error = Leaf(subject, _MISMATCHES[kind]) if policy == "selector" else NEVER
         return Normal(leaf(subject, found), leaf(subject, rest), error)
+
+    def text(self, subject: Node, kind: str, texts: Texts) -> Normal:
+        """Write a test that is TRUE of *texts* and FALSE of the other strings, or byte strings."""
+        others = texts._replace(negated=not texts.negated)
+        if kind == "string":
+            return self.test(subject, kind, NOTHING._replace(strings=texts), NOTHING._replace(strings=others))
+        return self.test(subject, kind, NOTHING._replace(bytes=texts), NOTHING._replace(bytes=others))
 
     def fault(self, subject: Node, *, is_poison_too: bool = False) -> Formula:
         """Tell where computing *subject* is ERR, by its properties alone if they suffice, which are cheaper to read."""
@@ -357,16 +343,16 @@ class _Builder:
 
     def constant(self, operator: str, subject: Node, literal: Literal) -> Normal:
         """Compare with a constant."""
+        kind = KINDS[literal.kind]
         match literal.value:
             case bool(truth):
-                found = _TRUE if truth is (operator == "=") else _FALSE
+                sides = (_TRUE, _FALSE) if truth is (operator == "=") else (_FALSE, _TRUE)
             case int(number) | float(number):
-                found = numbers(number, **_NUMBERS_THAT[operator])
-            case str(text):
-                found = NOTHING._replace(strings=Texts(frozenset((text,)), frozenset(), operator == "<>"))
-            case bytes(text):
-                found = NOTHING._replace(bytes=Texts(frozenset((text,)), frozenset(), operator == "<>"))
-        return self.test(subject, found, KINDS[literal.kind])
+                sides = numbers(number, _NUMBERS_THAT[operator])
+            case str(text) | bytes(text):
+                points = cast("frozenset[str] | frozenset[bytes]", frozenset((text,)))
+                return self.text(subject, kind, Texts(points, frozenset(), operator == "<>"))
+        return self.test(subject, kind, *sides)
 
     def relation(self, operator: str, left: Node, right: Node) -> Normal:
         """Compare two operands of a message."""

@@ -136,21 +136,30 @@ def _outside(intervals: Intervals, axis: _Axis) -> Intervals:
     return tuple(zip(starts, stops, strict=True))
 
 
-def _chosen(low: float, high: float, axis: _Axis, *, less: bool, equal: bool, greater: bool) -> Intervals:
-    """Give the numbers that are less than, equal to, or greater than a constant.
+def _divided(low: float, high: float, axis: _Axis, chosen: Sequence[bool]) -> tuple[Intervals, Intervals]:
+    """Divide the numbers into those that compare so with a constant, and the others.
 
     Args:
         low: the least number that is not less than the constant; beyond the axis if there is none.
         high: the greatest that is not greater.
+        chosen: whether those that are less, equal, and greater are among the first.
     """
-    parts: list[tuple[float, float]] = []
-    if less and low > axis.first:
-        parts.append((axis.first, axis.before(low)))
-    if equal and low <= high:
-        parts.append((low, high))
-    if greater and high < axis.last:
-        parts.append((axis.after(high), axis.last))
-    return _united(parts, axis)
+    sides: tuple[list[tuple[float, float]], list[tuple[float, float]]] = [], []
+    parts = (
+        (axis.first, axis.before(low)) if low > axis.first else None,
+        (low, high) if low <= high else None,
+        (axis.after(high), axis.last) if high < axis.last else None,
+    )
+    last = None  # the side of the part before, which is its neighbour
+    for part, is_chosen in zip(parts, chosen, strict=True):
+        if part is not None:
+            side = sides[not is_chosen]
+            if side is last:
+                side[-1] = side[-1][0], part[1]
+            else:
+                side.append(part)
+            last = side
+    return tuple(sides[0]), tuple(sides[1])
 
 
 def _integers_beside(double: float) -> tuple[int, int]:
@@ -177,25 +186,26 @@ def _floats_beside(constant: int | float) -> tuple[float, float]:
     return (_FLOAT.after(near), near) if near < constant else (near, _FLOAT.before(near))
 
 
-def numbers(constant: int | float, *, less: bool, equal: bool, greater: bool, unordered: bool) -> Values:
-    """Give the numbers that compare so with a constant, which is an INT64 (int) or a FLOAT64 (float)."""
+def numbers(constant: int | float, chosen: Sequence[bool]) -> tuple[Values, Values]:
+    """Divide the numbers into those that compare so with a constant, and the others.
+
+    Args:
+        constant: an INT64 (int) or a FLOAT64 (float).
+        chosen: whether those that are less, equal, greater, and unordered (one is NaN) are among the first.
+    """
+    is_nan = chosen[3]
     if math.isnan(constant):
-        return NUMBERS if unordered else NOTHING
+        return (NUMBERS, NOTHING) if is_nan else (NOTHING, NUMBERS)
     double = float(constant) + 0.0
     of_integers = (constant, constant) if isinstance(constant, int) else _integers_beside(constant)
-    lanes = [
-        _chosen(low, high, axis, less=less, equal=equal, greater=greater)
-        for (low, high), axis in (
-            (of_integers, _INT64),
-            (_floats_beside(constant), _FLOAT),
-            ((double, double), _DOUBLE),
-        )
+    integers = _divided(*of_integers, _INT64, chosen[:3])
+    floats = _divided(*_floats_beside(constant), _FLOAT, chosen[:3])
+    doubles = _divided(double, double, _DOUBLE, chosen[:3])
+    first, second = [
+        NOTHING._replace(integers=one, floats32=Floats(single, nan), floats64=Floats(other, nan))
+        for one, single, other, nan in zip(integers, floats, doubles, (is_nan, not is_nan), strict=True)
     ]
-    return NOTHING._replace(
-        integers=lanes[0],  # type: ignore[arg-type]
-        floats32=Floats(lanes[1], unordered),
-        floats64=Floats(lanes[2], unordered),
-    )
+    return first, second
 
 
 # ---- texts -----------------------------------------------------------------------------------------------------------
