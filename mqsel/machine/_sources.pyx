@@ -14,6 +14,12 @@ from mqsel.machine import wordings
 
 cdef extern from *:
     """
+    /* Whether the characters of a string lie where they are read; old ones may still have to be put there. */
+    #if PY_VERSION_HEX >= 0x030C0000
+    #define text_ready(text) 1
+    #else
+    #define text_ready(text) PyUnicode_IS_READY(text)
+    #endif
     /* Reads dicts of CPython in place, where the layout of their keys is known and tested: 3.11 to 3.13. Every other
        version is asked by its public functions. The layout is copied here because pycore_dict.h cannot be included
        beside the public headers in all of them. */
@@ -64,6 +70,7 @@ cdef extern from *:
     }
     #endif
     """
+    bint text_ready(PyObject *text)
     PyObject *dict_entry(PyObject *mapping, Py_ssize_t place, PyObject *key)
     bint dict_plain(PyObject *mapping)
     Py_ssize_t dict_place(PyObject *mapping, PyObject *key, Py_ssize_t limit)
@@ -80,7 +87,10 @@ _MISSING = object()
 
 
 cdef Value *slot_first(Frame *frame, FetchedSource *source, uint32_t number) except NULL:
-    """Fetch a slot. The commonest values of the commonest messages are read here, all others by slot_fetch."""
+    """Fetch a slot. The commonest values of the commonest messages are read here, all others by slot_fetch.
+
+    What else is called stands last, and its exceptions pass: so there is nothing to save, and no way back.
+    """
     cdef Slot *slot = &frame.slots[number]
     cdef PyObject *item = NULL
     if FetchedSource is DictSource:
@@ -91,9 +101,14 @@ cdef Value *slot_first(Frame *frame, FetchedSource *source, uint32_t number) exc
         if source.types == NULL and 0 <= source.positions[number] < PySequence_Fast_GET_SIZE(source.sequence):
             item = PySequence_Fast_ITEMS(source.sequence)[source.positions[number]]
     if item == NULL:
-        return slot_fetch(frame, source, number)
+        if FetchedSource is DictSource:
+            return FETCH_DICT(frame, source, number)
+        elif FetchedSource is SequenceSource:
+            return FETCH_SEQUENCE(frame, source, number)
+        else:
+            return FETCH_MAPPING(frame, source, number)
     slot.stamp = frame.stamp
-    if PyUnicode_CheckExact(item) and __Pyx_PyUnicode_READY(item) == 0:
+    if PyUnicode_CheckExact(item) and text_ready(item):
         slot.value.tag = STRING
         slot.value.mqtype = MQTYPE_STRING
         slot.value.it.o = item
@@ -105,7 +120,18 @@ cdef Value *slot_first(Frame *frame, FetchedSource *source, uint32_t number) exc
     if PyFloat_CheckExact(<object> item):
         value_float(&slot.value, FLOAT64, MQTYPE_FLOAT64, PyFloat_AS_DOUBLE(<object> item))
         return &slot.value
-    return slot_load(frame, slot, item)
+    return LOAD(frame, slot, item)
+
+
+# The same functions as those below, but an exception they raise stays set and is the caller's to notice (NULL).
+cdef Value *(*FETCH_DICT)(Frame *, DictSource *, uint32_t) noexcept
+cdef Value *(*FETCH_SEQUENCE)(Frame *, SequenceSource *, uint32_t) noexcept
+cdef Value *(*FETCH_MAPPING)(Frame *, MappingSource *, uint32_t) noexcept
+cdef Value *(*LOAD)(Frame *, Slot *, PyObject *) noexcept
+FETCH_DICT = <Value *(*)(Frame *, DictSource *, uint32_t) noexcept> <void *> slot_fetch[DictSource]
+FETCH_SEQUENCE = <Value *(*)(Frame *, SequenceSource *, uint32_t) noexcept> <void *> slot_fetch[SequenceSource]
+FETCH_MAPPING = <Value *(*)(Frame *, MappingSource *, uint32_t) noexcept> <void *> slot_fetch[MappingSource]
+LOAD = <Value *(*)(Frame *, Slot *, PyObject *) noexcept> <void *> slot_load
 
 
 cdef Value *slot_fetch(Frame *frame, FetchedSource *source, uint32_t number) except NULL:
