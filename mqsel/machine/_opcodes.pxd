@@ -71,6 +71,10 @@ cdef enum Op:
     NOT_CONTAINS_SLOT = 67  # ( -- truth )  slot NOT LIKE '%text%'
     IN_SLOT = 68  # ( -- truth )  slot IN constant
     NOT_IN_SLOT = 69  # ( -- truth )  slot NOT IN constant
+    ADD_SLOT_CONSTANT = 70  # ( -- value )  slot + constant
+    SUBTRACT_SLOT_CONSTANT = 71  # ( -- value )  slot - constant
+    MULTIPLY_SLOT_CONSTANT = 72  # ( -- value )  slot * constant
+    DIVIDE_SLOT_CONSTANT = 73  # ( -- value )  slot / constant
 
 cdef enum OperandType:
     NOTHING

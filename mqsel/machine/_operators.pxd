@@ -83,23 +83,26 @@ cdef inline int64_t wrap32(int64_t number) noexcept:
     return <int64_t> <int32_t> <uint32_t> <uint64_t> number
 
 
-cdef inline int value_operate(Value *left, Value *right, uint32_t op, bint null_is_error) noexcept:
-    """Compute ``left op right`` into left, the commonest pairs of types in line. Returns 0, or ERR."""
+cdef inline int value_operate(Value *result, Value *left, Value *right, uint32_t op, Image *image) noexcept:
+    """Compute ``left op right``, the commonest pairs of types in line; result may be left. Returns 0, or ERR."""
     cdef double a, b
     if left.tag == INT64 and right.tag == INT64 and op != DIVIDE:
+        result.tag = INT64
         if op == ADD:
-            left.it.i = <int64_t> (<uint64_t> left.it.i + <uint64_t> right.it.i)
+            result.it.i = <int64_t> (<uint64_t> left.it.i + <uint64_t> right.it.i)
         elif op == SUBTRACT:
-            left.it.i = <int64_t> (<uint64_t> left.it.i - <uint64_t> right.it.i)
+            result.it.i = <int64_t> (<uint64_t> left.it.i - <uint64_t> right.it.i)
         else:
-            left.it.i = <int64_t> (<uint64_t> left.it.i * <uint64_t> right.it.i)
+            result.it.i = <int64_t> (<uint64_t> left.it.i * <uint64_t> right.it.i)
         return 0
     if left.tag == FLOAT64 and (right.tag == INT64 or right.tag == FLOAT64):
         a = left.it.d
         b = as_double(right)
-        left.it.d = a + b if op == ADD else a - b if op == SUBTRACT else a * b if op == MULTIPLY else a / b
+        result.tag = FLOAT64
+        result.it.d = a + b if op == ADD else a - b if op == SUBTRACT else a * b if op == MULTIPLY else a / b
         return 0
-    return value_arithmetic(left, right, op, null_is_error)
+    value_copy(result, left)
+    return value_arithmetic(result, right, op, image.null_is_error)
 
 
 cdef inline int value_sign(Value *value, bint minus, bint null_is_error) noexcept:

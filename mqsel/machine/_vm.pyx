@@ -178,46 +178,74 @@ cdef int run(Frame *frame, Source *source, Step *step) except -1:
             continue
         elif op == ADD:
             stack -= 1
-            if value_operate(stack - 1, stack, ADD, image.null_is_error) == ERR:
+            if value_operate(stack - 1, stack - 1, stack, ADD, image) == ERR:
                 return ERR
             step += 1
             continue
         elif op == SUBTRACT:
             stack -= 1
-            if value_operate(stack - 1, stack, SUBTRACT, image.null_is_error) == ERR:
+            if value_operate(stack - 1, stack - 1, stack, SUBTRACT, image) == ERR:
                 return ERR
             step += 1
             continue
         elif op == MULTIPLY:
             stack -= 1
-            if value_operate(stack - 1, stack, MULTIPLY, image.null_is_error) == ERR:
+            if value_operate(stack - 1, stack - 1, stack, MULTIPLY, image) == ERR:
                 return ERR
             step += 1
             continue
         elif op == DIVIDE:
             stack -= 1
-            if value_operate(stack - 1, stack, DIVIDE, image.null_is_error) == ERR:
+            if value_operate(stack - 1, stack - 1, stack, DIVIDE, image) == ERR:
                 return ERR
             step += 1
             continue
         elif op == ADD_CONSTANT:
-            if value_operate(stack - 1, step.it.constant, ADD, image.null_is_error) == ERR:
+            if value_operate(stack - 1, stack - 1, step.it.constant, ADD, image) == ERR:
                 return ERR
             step += 1
             continue
         elif op == SUBTRACT_CONSTANT:
-            if value_operate(stack - 1, step.it.constant, SUBTRACT, image.null_is_error) == ERR:
+            if value_operate(stack - 1, stack - 1, step.it.constant, SUBTRACT, image) == ERR:
                 return ERR
             step += 1
             continue
         elif op == MULTIPLY_CONSTANT:
-            if value_operate(stack - 1, step.it.constant, MULTIPLY, image.null_is_error) == ERR:
+            if value_operate(stack - 1, stack - 1, step.it.constant, MULTIPLY, image) == ERR:
                 return ERR
             step += 1
             continue
         elif op == DIVIDE_CONSTANT:
-            if value_operate(stack - 1, step.it.constant, DIVIDE, image.null_is_error) == ERR:
+            if value_operate(stack - 1, stack - 1, step.it.constant, DIVIDE, image) == ERR:
                 return ERR
+            step += 1
+            continue
+        elif op == ADD_SLOT_CONSTANT:
+            value = slot_value(frame, source, step.slot)
+            if value_operate(stack, value, step.it.constant, ADD, image) == ERR:
+                return ERR
+            stack += 1
+            step += 1
+            continue
+        elif op == SUBTRACT_SLOT_CONSTANT:
+            value = slot_value(frame, source, step.slot)
+            if value_operate(stack, value, step.it.constant, SUBTRACT, image) == ERR:
+                return ERR
+            stack += 1
+            step += 1
+            continue
+        elif op == MULTIPLY_SLOT_CONSTANT:
+            value = slot_value(frame, source, step.slot)
+            if value_operate(stack, value, step.it.constant, MULTIPLY, image) == ERR:
+                return ERR
+            stack += 1
+            step += 1
+            continue
+        elif op == DIVIDE_SLOT_CONSTANT:
+            value = slot_value(frame, source, step.slot)
+            if value_operate(stack, value, step.it.constant, DIVIDE, image) == ERR:
+                return ERR
+            stack += 1
             step += 1
             continue
         elif op == PLUS or op == NEGATE:

@@ -222,7 +222,7 @@ class _Lowering:
         operator, left, right, span = node
         if type(left) is Identifier and type(right) is Literal:
             operand = "slot+text" if right.kind == "string" else "slot+constant"
-            return self.test(operator, operand, left, right.value, span)
+            return self.fused(operator, operand, left, right.value, span)
         if self.quick and isinstance(right, Literal):
             return _Value(left), (CHOICE[operator, "constant", ""], self.constant(right.value), span)
         return _Value(left), _Value(right), (CHOICE[operator, "", ""], 0, span)
@@ -249,13 +249,13 @@ class _Lowering:
                 op = CHOICE["IS NOT NULL" if negated else "IS NULL", "slot", ""]
                 return ((op, self.slot(identifier), span),)
             case In(negated, identifier, choices):
-                return self.test("NOT IN" if negated else "IN", "slot+strings", identifier, choices, span)
+                return self.fused("NOT IN" if negated else "IN", "slot+strings", identifier, choices, span)
             case Like(negated, identifier):
                 relation = "NOT LIKE" if negated else "LIKE"
                 short = max(self.slot(identifier), len(self.pool)) < FUSED_LIMIT
                 if self.quick and short and node.shape != "pattern":
-                    return self.test(relation, "slot+text", identifier, node.affix, span, affix=node.shape)
-                return self.test(relation, "slot+pattern", identifier, Pattern(node.pattern, node.escape), span)
+                    return self.fused(relation, "slot+text", identifier, node.affix, span, affix=node.shape)
+                return self.fused(relation, "slot+pattern", identifier, Pattern(node.pattern, node.escape), span)
             case Between(negated, operand, low, high):
                 return self.between(node, negated, operand, low, high)
         raise AssertionError(node)
@@ -274,10 +274,10 @@ class _Lowering:
                 return _Value(operand), (CHOICE[relation, "constant+constant", ""], short, node.span)
         return _Value(operand), _Value(low), _Value(high), (CHOICE[relation, "", ""], 0, node.span)
 
-    def test(
+    def fused(
         self, relation: str, operand: str, identifier: Identifier, constant: Constant, span: Span, affix: str = ""
     ) -> tuple[_Work, ...]:
-        """Test a property against a constant: in one instruction, with an *operand* of this type, where both fit."""
+        """Bring a property and a constant together: in one instruction with this type of *operand*, where both fit."""
         slot, number = self.slot(identifier), self.constant(constant)
         if self.quick and slot < FUSED_LIMIT and number < FUSED_LIMIT:
             return ((CHOICE[relation, operand, affix], slot | number << FUSED_BITS, span),)
@@ -297,8 +297,13 @@ class _Lowering:
             case Sign(operator, operand):
                 return [_Value(operand), (CHOICE[f"unary {operator}", "", ""], 0, node.span)]
             case Arithmetic(operators, operands):
-                work: list[_Work] = [_Value(operands[0])]
-                for operator, operand in zip(operators, operands[1:], strict=True):
+                first, second = operands[:2]
+                work: list[_Work] = [_Value(first)]
+                pairs = zip(operators, operands[1:], strict=True)
+                if type(first) is Identifier and type(second) is Literal:
+                    next(pairs)
+                    work = [*self.fused(operators[0], "slot+constant", first, second.value, node.span)]
+                for operator, operand in pairs:
                     if self.quick and isinstance(operand, Literal):
                         work.append((CHOICE[operator, "constant", ""], self.constant(operand.value), node.span))
                     else:

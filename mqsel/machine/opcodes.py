@@ -173,6 +173,10 @@ TABLE: tuple[Opcode, ...] = (
         for sign in ("", "NOT_")
     ),
     *(_fused("_SLOT", "slot+strings", "slot {} constant", "PUSH_SLOT", name) for name in ("IN", "NOT_IN")),
+    *(
+        _fused("_SLOT_CONSTANT", "slot+constant", "slot {} constant", "PUSH_SLOT", "PUSH_CONSTANT", name)
+        for name in _OPERATIONS
+    ),
 )
 
 # The number of each opcode.
