@@ -1536,6 +1536,20 @@ def test_every_short_pattern_with_an_escape(escape: str) -> None:
             assert found == [text for text in texts if like(text, pattern, escape)], pattern
 
 
+def test_a_text_is_found_wherever_it_stands() -> None:
+    """Invariant: LIKE '%text%' is `text in string`, for short strings of every length and of any letters."""
+    rng = random.Random(8)
+    for _ in range(3000):
+        letters = rng.choice(("ab", "a\x00", "\x00\x01\x80\xff", "\x7f\xff\xfe", "a\u0101\u0100"))
+        wanted = "".join(rng.choices(letters, k=rng.randint(1, rng.choice((2, 4, 12)))))
+        strings = ["".join(rng.choices(letters, k=rng.randint(0, 40))) for _ in range(4)]
+        at = rng.randint(0, len(strings[0]))
+        strings.append(strings[0][:at] + wanted + strings[0][at:])
+        matches = mqsel.compile(f"s LIKE '%{wanted}%'", dialect=JMS).matches
+
+        assert [matches({"s": each}) for each in strings] == [wanted in each for each in strings]
+
+
 def test_like_of_any_strings() -> None:
     """Invariant: LIKE in the machine = the naive matcher, for strings of every kind; `=` and IN = equality."""
     hypothesis = pytest.importorskip("hypothesis")
