@@ -10,21 +10,6 @@ from libc.string cimport memcmp
 from mqsel.machine._image cimport *
 from mqsel.machine._opcodes cimport ADD, DIVIDE, MULTIPLY, SUBTRACT
 
-cdef extern from *:
-    """
-    /* Bytes as a number, the first as the lowest; compilers know this for a load. */
-    static inline uint64_t little32(const uint8_t *data) {
-        return data[0] | (uint64_t) data[1] << 8 | (uint64_t) data[2] << 16 | (uint64_t) data[3] << 24;
-    }
-    static inline uint64_t little64(const uint8_t *data) {
-        return little32(data) | little32(data + 4) << 32;
-    }
-    #define EACH_BYTE UINT64_C(0x0101010101010101)
-    """
-    uint64_t little32(const uint8_t *data) noexcept
-    uint64_t little64(const uint8_t *data) noexcept
-    const uint64_t EACH_BYTE
-
 cdef enum:
     LONG_SCAN = 32              # bytes from which memchr is quicker than looking at one after the other
 
@@ -135,37 +120,6 @@ cdef inline int value_sign(Value *value, bint minus, bint null_is_error) noexcep
     return 0
 
 
-cdef inline uint64_t load_upto8(const uint8_t *data, Py_ssize_t size) noexcept:
-    """Give the first eight bytes of what is not empty, the first as the lowest; what it lacks is 0."""
-    if size >= 8:
-        return little64(data)
-    if size >= 4:
-        return little32(data) | little32(data + size - 4) << 8 * (size - 4)
-    return data[0] | <uint64_t> data[size >> 1] << 8 * (size >> 1) | <uint64_t> data[size - 1] << 8 * (size - 1)
-
-
-cdef inline bint text_within(Text *text, const uint8_t *data, const uint8_t *stop, const uint8_t *end) noexcept:
-    """Search a text of single bytes in a short string, from *data* to *stop*, eight places in one go.
-
-    A loop over bytes ends at another place in every string, which no processor predicts.
-    """
-    cdef uint64_t first = text.data[0] * EACH_BYTE
-    cdef uint64_t word, found
-    cdef const uint8_t *place
-    while data <= stop:
-        word = load_upto8(data, end - data) ^ first
-        found = (word - EACH_BYTE) & ~word & (EACH_BYTE << 7)    # the lowest bit is that of the first byte that is 0
-        while found:
-            place = data + (((found & (0 - found)) >> 7) * <uint64_t> 0x0001020304050607 >> 56)
-            if place > stop:
-                return False
-            if bytes_same(place, text.data, text.size):
-                return True
-            found &= found - 1
-        data += 8
-    return False
-
-
 cdef inline bint affix_match(Text *text, const uint8_t *data, Py_ssize_t length, int shape) noexcept:
     """Compare a text with a string whose characters are as wide, byte by byte."""
     cdef const uint8_t *wanted = text.data
@@ -179,7 +133,11 @@ cdef inline bint affix_match(Text *text, const uint8_t *data, Py_ssize_t length,
         return bytes_same(stop, wanted, text.size)
     if stop - data >= LONG_SCAN:
         return text_scan(text, data, stop)
-    return text_within(text, data, stop, data + length)
+    while data <= stop:
+        if data[0] == wanted[0] and bytes_same(data, wanted, text.size):
+            return True
+        data += 1
+    return False
 
 
 cdef inline int value_affix(Value *value, Like *like, int shape, bint negated, int mismatch) noexcept:
