@@ -19,6 +19,7 @@ from mqsel.files.dumps import Piece
 from mqsel.files.framings import FORMATS, Source, reading
 from mqsel.files.opening import readable_anywhere
 from mqsel.files.parts import Part
+from mqsel.files.parts import found as files_found
 from mqsel.files.scan import Ask, Sifted, sift, sift_part, why
 from mqsel.matcher import Matcher
 from mqsel.matcher import compile as compile_selector
@@ -28,6 +29,9 @@ A message is a JSON object on one line. A plain whole number is an int64, any ot
 its type: {{"weight": {{"int32": 3000}}, "ratio": {{"float32": 0.5}}, "token": {{"bytes": "0a1b"}}}}.
 
 {list_formats(FORMATS)}
+
+A directory, or a pattern in quotes, stands for the files that it has; for rows of Parquet what a directory such as \
+day=1 says is a property, too.
 
 Selected messages are printed as they stand in the file; of messages that have a file each, the names; rows of Parquet \
 as JSON.
@@ -39,6 +43,7 @@ examples:
   mqsel match "JMSPriority > 4 AND Root.MQMD.MsgType = 8" dump.qload > again.qload
   mqsel match --format lenses --type weight=int32 "weight > 2500" records.jsonl
   zcat messages.jsonl.gz | mqsel match --count "weight > 2500"
+  mqsel match "day > 20 AND color = 'blue'" 'messages/day=*/*.parquet'
   mqsel match --spark "color = 'blue'" messages.jsonl.gz
   mqsel match --master spark://host:7077 "color = 'blue'" 'hdfs:///messages/*.gz'   (every executor needs mqsel)
 """
@@ -86,15 +91,18 @@ def _match(arguments: argparse.Namespace) -> int:
                 if report.is_finished:
                     break
         return report.close()
-    with progress(files, ask) as advance:
-        for number, name in enumerate(files):
+    found = files_found(files)
+    with progress([one.path for one in found], ask) as advance:
+        for number, (name, fixed, trouble) in enumerate(found):
             try:
+                if trouble is not None:
+                    raise trouble
                 kind, source, start = reading(name, wanted, advance=advance, in_blocks=True)
             except FileError as error:
                 report.fail(name, why(error))
                 continue
             report.begin(name, kind, start)
-            for record in _sifted(matcher, report.ask._replace(format=kind), source, name):
+            for record in _sifted(matcher, report.ask._replace(format=kind), source, Part(name, kind, 0, -1, fixed)):
                 report.take(number, name, kind, record)
             if report.is_finished:
                 break
@@ -112,10 +120,10 @@ def _check_order(selector: str, names: list[str]) -> None:
         )
 
 
-def _sifted(matcher: Matcher, ask: Ask, source: Source, name: str) -> Iterator[Sifted]:
+def _sifted(matcher: Matcher, ask: Ask, source: Source, part: Part) -> Iterator[Sifted]:
     """Sift a file; what is read by columns is not read in order."""
-    if FORMATS[ask.format].message is not None:
-        yield from sift(matcher, ask, source, name)
+    if FORMATS[part.format].message is not None:
+        yield from sift(matcher, ask, source, part.path)
         return
-    with readable_anywhere(name, (piece.raw for piece in source if isinstance(piece, Piece))) as path:
-        yield from sift_part(matcher, ask, Part(path, ask.format, 0, -1))
+    with readable_anywhere(part.path, (piece.raw for piece in source if isinstance(piece, Piece))) as path:
+        yield from sift_part(matcher, ask, part._replace(path=path))

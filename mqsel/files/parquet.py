@@ -34,7 +34,7 @@ _ROWS = 1 << 16  # read at once of the columns that the selector does not need, 
 _BYTES = 1 << 26  # and if they are long
 _TAKEN = 1 << 13  # selected rows that are worth writing at once
 
-Fixed = int | str | None
+Fixed = int | str | None  # what a directory such as day=1 says
 
 
 @contextmanager
@@ -348,16 +348,16 @@ def taken(path: str, group: Group, mask: pa.BooleanArray) -> Iterator[pa.Table]:
     rows = min(_ROWS, max(_BYTES * group.rows // max(size, 1), 1))
     last = pc.indices_nonzero(mask)[-1].as_py()
     at = done = count = 0
-    held: list[pa.Table] = []
+    held: list[pa.RecordBatch] = []
     with trouble_of(path):
         for batch in group.file.iter_batches(rows, row_groups=[group.number], columns=others, use_threads=False):
             piece = mask.slice(at, batch.num_rows)
             at += batch.num_rows
             if piece.true_count:
-                held.append(pa.table(batch).filter(piece))
+                held.append(batch.filter(piece))
                 count += held[-1].num_rows
-            if count >= _TAKEN or rows < _ROWS or at > last:
-                made = pa.concat_tables(held)
+            if count and (count >= _TAKEN or rows < _ROWS or at > last):
+                made = pa.Table.from_batches(held)
                 for name in own.column_names:
                     made = made.append_column(name, own.column(name).slice(done, count))
                 yield made.select(names)

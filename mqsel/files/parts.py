@@ -8,7 +8,7 @@ Knows no selectors.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from glob import glob, has_magic
 from itertools import takewhile
 from typing import Any, NamedTuple
@@ -32,12 +32,14 @@ class Part(NamedTuple):
         format: a name of `mqsel.files.framings.FORMATS`.
         start: the first byte; for Parquet the first row group.
         stop: the one behind the last; -1 for the end of the file.
+        fixed: properties that all rows of Parquet have, unless the file has a column of the name.
     """
 
     path: str
     format: str
     start: int
     stop: int
+    fixed: tuple[tuple[str, parquet.Fixed], ...] = ()
 
 
 def local(path: str) -> str:
@@ -109,6 +111,47 @@ def partition(path: str, file: str) -> dict[str, str | None]:
     pairs = [part.partition("=") for part in path_of(file).parts[len(fixed) : -1] if "=" in part]
     # Hive writes so what is NULL, and other characters than letters as in an address.
     return {unquote(key): None if value == "__HIVE_DEFAULT_PARTITION__" else unquote(value) for key, _, value in pairs}
+
+
+class Found(NamedTuple):
+    """A file that a name stands for.
+
+    Attributes:
+        path: the file, or the name if it is not to be looked for or there is none.
+        fixed: what the directories in the path say, such as day=1: whole numbers where all files have such.
+        trouble: why there is none.
+    """
+
+    path: str
+    fixed: tuple[tuple[str, parquet.Fixed], ...]
+    trouble: FileError | None
+
+
+def found(names: Iterable[str], is_left: Callable[[str], bool] = lambda name: name == "-") -> list[Found]:
+    """List the files that names stand for, in order.
+
+    Args:
+        is_left: tells which names are not to be looked for.
+    """
+    files: list[tuple[str, FileError | None]] = []
+    for name in names:
+        try:
+            files += [(file, None) for file in ([name] if is_left(name) else listed(name))]
+        except FileError as error:
+            files.append((name, error))
+    said = [{} if is_left(file) or trouble else partition("", file) for file, trouble in files]
+    named: dict[str, list[str]] = {}
+    for one in said:
+        for name, value in one.items():
+            named.setdefault(name, []).extend([] if value is None else [value])
+    numbers = {name for name, texts in named.items() if all(_INTEGER.fullmatch(text) for text in texts)}
+    return [
+        Found(file, tuple((name, int(text) if text and name in numbers else text) for name, text in one.items()), why)
+        for (file, why), one in zip(files, said, strict=True)
+    ]
+
+
+_INTEGER = re.compile(r"-?[0-9]{1,18}")  # of int64
 
 
 def _is_hidden(name: str) -> bool:
@@ -193,7 +236,7 @@ def messages(part: Part) -> Iterator[Piece | FileError]:
 
     Raises: FileError: the file cannot be read.
     """
-    yield from reading(*part)[1]
+    yield from reading(*part[:4])[1]
 
 
 def units(part: Part) -> Iterator[Any]:
@@ -201,4 +244,4 @@ def units(part: Part) -> Iterator[Any]:
 
     Raises: FileError: the file cannot be read.
     """
-    yield from reading(*part, in_blocks=True)[1]
+    yield from reading(*part[:4], in_blocks=True)[1]

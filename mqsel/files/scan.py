@@ -287,7 +287,9 @@ def _sift_rows(matcher: Matcher, ask: Ask, part: Part) -> Iterator[Sifted]:
     """Sift rows of Parquet by columns; what is asked for becomes a line of JSON."""
     tally = Tally()
     try:
-        for group in parquet.groups(matcher, part.path, part.start, part.stop, is_inverted=ask.invert):
+        for group in parquet.groups(
+            matcher, part.path, part.start, part.stop, fixed=dict(part.fixed), is_inverted=ask.invert
+        ):
             limit = None if ask.limit is None else ask.limit - tally.selected
             counts, mask = parquet.counted(matcher, group, is_inverted=ask.invert, limit=limit)
             tally.messages += counts.rows

@@ -20,7 +20,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from mqsel.errors import FileError, MqselError
 from mqsel.files.framings import FORMATS
-from mqsel.files.parts import Part, kind_of, listed, parts
+from mqsel.files.parts import Part, found, kind_of, parts
 from mqsel.files.scan import Ask, Sifted, Tally, sift, sift_part, why
 from mqsel.matcher import Matcher
 
@@ -100,8 +100,8 @@ def _planned(
 ) -> Iterator[tuple[int, str, str, list[Part] | None]]:
     """Take the files apart; None for those that Hadoop reads."""
     number = 0
-    for name in names:
-        if "://" in name and not name.startswith("file://"):
+    for name, fixed, trouble in found(names, _is_hadoops):
+        if _is_hadoops(name):
             if wanted is not None and not FORMATS[wanted].is_lines:
                 fail(name, f"files of format {wanted} are read where the machines have them, without a scheme")
             else:
@@ -109,14 +109,19 @@ def _planned(
             number += 1
             continue
         try:
-            for file in listed(name):
-                number += 1
-                kind = wanted or kind_of(file)
-                found = parts(file, kind)
-                if found:
-                    yield number, file, kind, found
+            if trouble is not None:
+                raise trouble
+            number += 1
+            kind = wanted or kind_of(name)
+            pieces = [part._replace(fixed=fixed) for part in parts(name, kind)]
+            if pieces:
+                yield number, name, kind, pieces
         except FileError as error:
             fail(name, why(error))
+
+
+def _is_hadoops(name: str) -> bool:
+    return "://" in name and not name.startswith("file://")
 
 
 def _sifted(matcher: Matcher, ask: Ask, units: Iterator[Part | bytes]) -> Iterator[Sifted]:

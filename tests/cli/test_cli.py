@@ -210,10 +210,11 @@ def test_bad_selector(run):
 def test_missing_file(run, tmp_path):
     """A file that cannot be read is reported, the others are read, and the exit code is 2."""
     file = written(tmp_path / "a", BLUE)
+    (tmp_path / "folder").mkdir()
     status, out, err = run("match", "color = 'blue'", "absent", file, tmp_path)
     assert (status, out) == (2, BLUE)
     assert "mqsel: absent: No such file or directory" in err
-    assert f"mqsel: {tmp_path}: " in err
+    assert f"mqsel: {tmp_path}: the directory has the directory 'folder' in it" in err
     assert "1 message, 1 selected" in err
 
 
@@ -1056,6 +1057,27 @@ def test_inspect_parquet(run, tmp_path):
         "int64",
     ]
     assert process("inspect", "--json", "--format", "parquet", input=file.read_bytes()).stdout.count(b"\n") == 2
+
+
+def test_match_parquet_in_directories(run, tmp_path):
+    """What directories say is a property of their rows, and printed with them; a column of the file comes first."""
+    pa = pytest.importorskip("pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet")
+    for year in (2024, 2025):
+        folder = tmp_path / f"year={year}" / "kind=a%20b"
+        folder.mkdir(parents=True)
+        pq.write_table(pa.table({"n": [1, 2], "kind": ["own", None]}), folder / "a.parquet")
+    first = b'{"n": 1, "kind": "own", "year": 2025}\n'
+    for name in (tmp_path, f"{tmp_path}/year=*", f"{tmp_path}/*/*/*.parquet", f"file://{tmp_path}"):
+        assert run("match", "year > 2024 AND n < 2", name)[:2] == (0, first)
+    status, out, err = run("match", "--count", "--invert", "year = 2024", tmp_path)
+    assert (status, out, err.splitlines()[-1][:38]) == (0, b"2\n", "4 messages, 2 not selected, 0 unknown ")
+    assert run("match", "kind = 'a b'", tmp_path)[0] == 1
+    assert run("match", "n = 1", f"{tmp_path}/x*")[2].startswith(
+        f"mqsel: {tmp_path}/x*: the file cannot be read: no files\n"
+    )
+    (tmp_path / "more").mkdir()
+    assert run("match", "n = 1", tmp_path)[2].startswith(f"mqsel: {tmp_path}: the directory has the directory 'more'")
 
 
 def test_match_parquet_from_stdin(tmp_path):

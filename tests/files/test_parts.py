@@ -16,7 +16,7 @@ import mqsel
 from mqsel.errors import FileError, MqselError
 from mqsel.files import parquet
 from mqsel.files.framings import length_prefixed
-from mqsel.files.parts import Part, kind_of, listed, messages, packed, partition, parts
+from mqsel.files.parts import Part, found, kind_of, listed, messages, packed, partition, parts
 from mqsel.files.qload import qload_text
 from mqsel.files.scan import Ask, Broken, Tally, sift_part
 from mqsel.formats import mq
@@ -124,6 +124,25 @@ def test_directories_that_name_values(tmp_path: Path) -> None:
     assert partition(f"{tmp_path}/day=1", found[0]) == {"kind": "a b"}
     (of_pattern,) = listed(f"file://{tmp_path}/day={{1,3}}")
     assert partition(f"file://{tmp_path}/day={{1,3}}", of_pattern) == {"day": "1", "kind": "a b"}
+
+
+def test_files_that_names_stand_for(tmp_path: Path) -> None:
+    """All directories in a path say something, whoever wrote it out: whole numbers where all are, else strings."""
+    for name in ("day=01/kind=7/x", "day=-2/kind=a/x", "day=__HIVE_DEFAULT_PARTITION__/kind=/x"):
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).touch()
+    here = str(tmp_path)
+    every = found([here])
+
+    assert [dict(one.fixed) for one in every] == [
+        {"day": -2, "kind": "a"},
+        {"day": 1, "kind": "7"},
+        {"day": None, "kind": ""},
+    ]
+    assert found([f"{here}/day=*/*/x"]) == found([one.path for one in every]) == found([f"file://{here}"]) == every
+    nowhere, stdin, first = found([f"{here}/nowhere", "-", every[0].path])
+    assert isinstance(nowhere.trouble, FileError)
+    assert (nowhere.path, stdin, first.path) == (f"{here}/nowhere", ("-", (), None), every[0].path)
 
 
 def test_small_parts_are_packed(tmp_path: Path) -> None:
@@ -277,6 +296,35 @@ def test_columns_that_are_not_read(table: tuple[str, list[dict[str, Any]]]) -> N
             found = group._replace(file=None) if not mask.true_count else group  # without a file nothing can be read
             read += [batch.num_rows for batch in parquet.taken(path, found, mask)]
         assert sum(read) == sum((row["weight"] or 0) > 905 for row in rows)
+
+
+def test_rows_that_are_long(table: tuple[str, list[dict[str, Any]]], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows that take much memory are read few at a time, and are the same rows."""
+    path, rows = table
+    for limit in (1, 1000, 3000):
+        monkeypatch.setattr(parquet, "_BYTES", limit)
+        got = list(_selected(mqsel.compile("weight > 905 OR weight < 20"), Part(path, "parquet", 0, -1)))
+        assert got == [row for row in rows if (row["weight"] or 50) > 905 or (row["weight"] or 50) < 20]
+
+
+def test_parquet_at_addresses(table: tuple[str, list[dict[str, Any]]]) -> None:
+    """Parquet is read at an address as on this machine."""
+    upath = pytest.importorskip("upath", reason="universal_pathlib is not installed")
+    path, rows = table
+    address = "memory://test_parquet_at_addresses/day=3/a.parquet"
+    upath.UPath(address).parent.mkdir(parents=True, exist_ok=True)
+    upath.UPath(address).write_bytes(Path(path).read_bytes())
+    (one,) = found(["memory://test_parquet_at_addresses"])
+    part = Part(one.path, kind_of(one.path), 0, -1, one.fixed)
+    lines, tally = sift_part(mqsel.compile("weight > 995 AND day = 3"), Ask(False, False, False, None), part)
+
+    assert isinstance(lines, bytes)
+    assert isinstance(tally, Tally)
+    wanted = [row for row in rows if (row["weight"] or 0) > 995]
+    assert [json.loads(line) for line in lines.splitlines()] == [{**row, "day": 3} for row in wanted]
+    assert sum(parquet.group_sizes(address)) == sum(parquet.group_sizes(path))
+    with pytest.raises(FileError, match="memory://nowhere"):
+        parquet.group_sizes("memory://nowhere")
 
 
 def test_damaged_parquet(table: tuple[str, list[dict[str, Any]]], tmp_path: Path) -> None:
