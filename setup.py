@@ -84,7 +84,7 @@ setup(
                 "machine._answers",
                 "formats._text",
                 "formats._folders",
-                "files._footer",
+                "files._parquet",
                 "formats._mq",
                 "formats._json",
                 "files._lines",
