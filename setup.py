@@ -87,6 +87,7 @@ setup(
                 "files._parquet",
                 "formats._mq",
                 "formats._json",
+                "formats._records",
                 "files._lines",
                 "_messages",
             )

@@ -40,7 +40,8 @@ INSIDE = {
     "language": "dialect wordings operators pattern sets lexer nodes parser checker selector optimizer formulas normal",
     "machine": "opcodes _opcodes wordings schema _values _verifier program compiler"
     " decompiler _image _operators _sources _vm _stream _arrow _sets _columns _kernel _answers",
-    "formats": "wordings mqmd jms mqrfh2 inspection jsonl records _tables _text _folders _mq _json mq __init__",
+    "formats": "wordings mqmd jms mqrfh2 inspection jsonl records _tables _text _folders _mq _json _records"
+    " mq __init__",
     "analysis": "explain",
     "selection": "selectors providers message queues topics __init__",
     "files": "wordings opening dumps amqsbcg qload framings rows _parquet extremes parquet parts _lines scan inspection"

@@ -15,7 +15,7 @@ class Lines:
     def __new__(
         cls,
         machine: Machine,
-        decoder: Decoder | None,
+        decoder: Decoder,
         judge: Callable[[bytes, int], Any],
         *,
         invert: bool = False,

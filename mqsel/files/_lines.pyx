@@ -33,7 +33,7 @@ cdef class Lines:
 
     Args:
         machine: selects.
-        decoder: reads what it can, for the slots of the machine; None where *judge* reads every line.
+        decoder: reads what it can, for the slots of the machine.
         judge: takes a line, and its number from 1. Gives its truth value; or what to yield in its place, or None.
         invert: ask for the messages that are not selected.
         counting: give no lines.
@@ -56,8 +56,8 @@ cdef class Lines:
     cdef readonly Py_ssize_t skipped
     cdef readonly bint is_over
 
-    def __cinit__(self, Machine machine not None, Decoder decoder, judge, *, bint invert=False, bint counting=False,
-                  bint raising=False, Py_ssize_t limit=-1):
+    def __cinit__(self, Machine machine not None, Decoder decoder not None, judge, *, bint invert=False,
+                  bint counting=False, bint raising=False, Py_ssize_t limit=-1):
         self.machine = machine
         self.decoder = decoder
         self.judge = judge
@@ -65,16 +65,13 @@ cdef class Lines:
         self.counting = counting
         self.raising = raising
         self.limit = limit
-        if decoder is not None:
-            self.nulls = <Py_ssize_t *> zeroed(decoder.record.count, sizeof(Py_ssize_t))
+        self.nulls = <Py_ssize_t *> zeroed(decoder.record.count, sizeof(Py_ssize_t))
 
     def __dealloc__(self):
         free(self.nulls)
 
     def missing(self) -> dict:
         """Give for each property that the decoder reads in how many of the unknown messages it was NULL."""
-        if self.decoder is None:
-            return {}
         return {name: self.nulls[slot] for slot, name in enumerate(self.decoder.names) if self.nulls[slot]}
 
     def sift(self, const uint8_t[::1] block not None) -> list:
@@ -100,7 +97,7 @@ cdef class Lines:
                 else:
                     at = stop + 1
                 self.lines += 1
-                if self.decoder is not None and self.decoder.read(line, stop, limit):
+                if self.decoder.read(line, stop, limit):
                     self.messages += 1
                     truth = self.machine.dispatch(frame, <PyObject *> self.decoder.record, self.machine.exact)
                     if truth == UNKNOWN:

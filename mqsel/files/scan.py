@@ -20,7 +20,7 @@ from mqsel.files.dumps import Piece
 from mqsel.files.framings import FORMATS, each
 from mqsel.files.parts import Part, units
 from mqsel.files.rows import lines
-from mqsel.formats._json import Decoder as JSONDecoder
+from mqsel.formats._records import RecordLines
 from mqsel.formats.jsonl import typed
 from mqsel.formats.records import RecordReader
 from mqsel.matcher import Matcher
@@ -194,7 +194,7 @@ def _sift_lines(matcher: Matcher, ask: Ask, source: Iterable[Any], _: str) -> It
 
     lines = Lines(
         matcher,
-        decoder if isinstance(decoder, JSONDecoder) else None,
+        RecordLines(matcher.properties, decoder) if isinstance(decoder, RecordReader) else decoder,
         judge,
         invert=ask.invert,
         counting=ask.counting,

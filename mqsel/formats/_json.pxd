@@ -1,6 +1,6 @@
 # A line of JSON, read for the properties of a selector.
 
-from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 
 from mqsel.machine._values cimport Record
 
@@ -24,6 +24,18 @@ cdef struct Remembered:
     int length
     int start               # among the remembered bytes
     int target
+
+
+# What is passed over, for other readers of JSON: where it ends, or NULL if it is not that.
+cdef const uint8_t *pass_blanks(const uint8_t *at, const uint8_t *stop) noexcept
+cdef const uint8_t *pass_string(
+    const uint8_t *at, const uint8_t *stop, const uint8_t *limit, bint *escaped
+) noexcept
+cdef const uint8_t *pass_colon(const uint8_t *at, const uint8_t *stop) noexcept
+cdef const uint8_t *pass_value(const uint8_t *at, const uint8_t *stop, const uint8_t *limit) noexcept
+cdef const uint8_t *pass_number(const uint8_t *at, const uint8_t *stop, bint *exact) noexcept
+cdef bint whole_read(const uint8_t *at, const uint8_t *end, int64_t *number) noexcept
+cdef double float_read(const uint8_t *at, const uint8_t *end) except? -1.0
 
 
 cdef class Decoder:

@@ -1,10 +1,14 @@
-from typing import Any, final
+from typing import Any
+
+from typing_extensions import disjoint_base
 
 from mqsel.machine._values import Record
 
-@final
+__pyx_capi__: dict[str, object]
+
+@disjoint_base
 class Decoder:
     names: tuple[str, ...]
     record: Record
-    def __new__(cls, names: tuple[str, ...] | list[str]) -> Decoder: ...
+    def __new__(cls, names: tuple[str, ...] | list[str], *_: object) -> Decoder: ...
     def __call__(self, line: str | bytes) -> Record | dict[str, Any]: ...

@@ -314,6 +314,13 @@ cdef const uint8_t *nested_end(const uint8_t *at, const uint8_t *stop, const uin
                 return NULL
 
 
+cdef inline const uint8_t *value_end(const uint8_t *at, const uint8_t *stop, const uint8_t *limit) noexcept:
+    """Pass over a value."""
+    if at[0] == c"{" or at[0] == c"[":
+        return nested_end(at, stop, limit)
+    return scalar_end(at, stop, limit)
+
+
 # ---- numbers -----------------------------------------------------------------------------------------------------
 
 cdef bint whole_read(const uint8_t *at, const uint8_t *end, int64_t *number) noexcept:
@@ -368,6 +375,30 @@ cdef double float_read(const uint8_t *at, const uint8_t *end) except? -1.0:
     return PyOS_string_to_double(<const char *> start, &behind, NULL)
 
 
+# ---- for other readers of JSON: here these are inlined --------------------------------------------------------------
+
+cdef const uint8_t *pass_blanks(const uint8_t *at, const uint8_t *stop) noexcept:
+    return blanks(at, stop)
+
+
+cdef const uint8_t *pass_string(
+    const uint8_t *at, const uint8_t *stop, const uint8_t *limit, bint *escaped
+) noexcept:
+    return string_end(at, stop, limit, escaped)
+
+
+cdef const uint8_t *pass_colon(const uint8_t *at, const uint8_t *stop) noexcept:
+    return colon_end(at, stop)
+
+
+cdef const uint8_t *pass_value(const uint8_t *at, const uint8_t *stop, const uint8_t *limit) noexcept:
+    return value_end(at, stop, limit)
+
+
+cdef const uint8_t *pass_number(const uint8_t *at, const uint8_t *stop, bint *exact) noexcept:
+    return number_end(at, stop, exact)
+
+
 # ---- the decoder -------------------------------------------------------------------------------------------------
 
 cdef inline uint32_t hashed(const uint8_t *text, Py_ssize_t length) noexcept:
@@ -382,7 +413,6 @@ cdef inline uint32_t hashed(const uint8_t *text, Py_ssize_t length) noexcept:
     return <uint32_t> (first >> 32)
 
 
-@cython.final
 @cython.no_gc_clear  # the record is filled in place, and the table points into the names
 cdef class Decoder:
     """Reads JSON lines for the properties of a selector.
@@ -394,7 +424,7 @@ cdef class Decoder:
         names: of the properties, in the order of the slots.
     """
 
-    def __cinit__(self, names):
+    def __cinit__(self, names, *_):
         cdef uint32_t size = 8
         self.names = tuple(names)
         self.record = Record(self.names)
@@ -434,7 +464,7 @@ cdef class Decoder:
                 return _jsonl.message_from_json(line, self.spelled)
         else:
             return _jsonl.message_from_json(line, self.spelled)
-        if self.read(text, text + size, text + size):
+        if Decoder.read(self, text, text + size, text + size):
             return self.record
         return _jsonl.message_from_json(line, self.spelled)
 
@@ -507,10 +537,7 @@ cdef class Decoder:
             if target >= 0:
                 at = self.load(target, at, stop, limit)
             elif target == UNWANTED:
-                if at[0] == c"{" or at[0] == c"[":
-                    at = nested_end(at, stop, limit)
-                else:
-                    at = scalar_end(at, stop, limit)
+                at = value_end(at, stop, limit)
             else:
                 return 0
             if at == NULL:

@@ -189,7 +189,7 @@ SCHEMAS = {schema.name: schema for schema in (CONNECT, CONNECT_IBM, LENSES, NIFI
 
 # Avro's JSON writes a value that may be null as {"string": "x"}. A map of properties is never taken for one: its only
 # property may be called so.
-_AVRO = {"null", "boolean", "int", "long", "float", "double", "bytes", "string"}
+AVRO = {"null", "boolean", "int", "long", "float", "double", "bytes", "string"}
 
 
 # ---- values ------------------------------------------------------------------------------------------------------
@@ -293,7 +293,7 @@ def _bare(value: Any) -> Any:
     """Take a value that may be null out of what Avro's JSON puts around it."""
     if type(value) is dict and len(value) == 1:
         ((branch, inner),) = value.items()
-        if branch in _AVRO or (isinstance(branch, str) and "." in branch and type(inner) is dict):
+        if branch in AVRO or (isinstance(branch, str) and "." in branch and type(inner) is dict):
             return inner
     return value
 
@@ -327,6 +327,7 @@ class RecordReader:
 
     Attributes:
         schema: the table it follows.
+        types: the types that are declared, by the first spelling of a property.
         unread: for each property, how many values did not fit the type they should have, and became NULL.
         lost: for each of these, the value that was the last one.
     """
@@ -336,7 +337,7 @@ class RecordReader:
         self.unread: Counter[str] = Counter()
         self.lost: dict[str, Any] = {}
         self._names = None if names is None else tuple(names)
-        self._types = dict(types)
+        self.types = dict(types)
         self._prepare()
 
     def _prepare(self) -> None:
@@ -353,7 +354,7 @@ class RecordReader:
         self._used = {header.path[depth] for header in schema.headers if header.path[:depth] == schema.members.path}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return RecordReader, (self.schema, self._names, self._types)
+        return RecordReader, (self.schema, self._names, self.types)
 
     def __call__(self, record: Any) -> dict[str, Any]:
         """Read one record.
@@ -412,7 +413,7 @@ class RecordReader:
         return record, members
 
     def _header(self, header: Header, value: Any) -> Any:
-        declared = self._types.get(header.name)
+        declared = self.types.get(header.name)
         value = self._typed(header.name, declared or header.type, value)
         if header.words is None or declared is not None or value is None:
             return value
@@ -425,7 +426,7 @@ class RecordReader:
     def _value(self, name: str, value: Any, members: Any) -> Any:
         """Read the value of a property by what is declared, by what it says itself, or as it stands."""
         schema = self.schema.members
-        type_name = self._types.get(name)
+        type_name = self.types.get(name)
         if schema.tag is not None:
             said = _member(value, schema.tag)
             if not isinstance(said, str) or said not in schema.tags:
@@ -459,7 +460,7 @@ class RecordReader:
             return self._readers[type_name](value)
         except UNREADABLE:
             # A text may be anything: its type was lost at the source. Any other value breaks the schema.
-            if isinstance(value, str) or name in self._types:
+            if isinstance(value, str) or name in self.types:
                 return self._lose(name, value)
             raise bad_member(name, type_name, value) from None
 

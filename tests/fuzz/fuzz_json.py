@@ -3,8 +3,9 @@
     python tests/fuzz/fuzz_json.py --seconds 60 [--seed 1]
 
 And: blocks of lines, cut anywhere between them, give the lines, complaints and counts that each line gives by itself.
-Lines are objects written in all ways JSON allows, with numbers at the edges of types, escapes, surrogates, characters
-of all lengths, values that name their type, names twice; most of them alike, some with bytes cut, added and replaced.
+Records of connectors are read as `RecordReader` reads them. Lines are objects written in all ways JSON allows, with
+numbers at the edges of types, escapes, surrogates, characters of all lengths, values that name their type, names twice;
+most of them alike, some with bytes cut, added and replaced.
 """
 
 from __future__ import annotations
@@ -23,8 +24,10 @@ import mqsel
 from mqsel.errors import PropertyTypeError
 from mqsel.files import framings
 from mqsel.files.scan import REPORTED, Ask, Complaint, Tally, in_json_words, sift
+from mqsel.formats import records
 from mqsel.formats._json import Decoder
-from mqsel.formats.jsonl import message_from_json
+from mqsel.formats._records import RecordLines
+from mqsel.formats.jsonl import message_from_json, object_from_json
 from mqsel.names import look_up, spellings
 from mqsel.values import TYPES
 
@@ -156,6 +159,110 @@ def check_line(decoder: Decoder, line: bytes, names: tuple[str, ...]) -> bool:
     return True
 
 
+# ---- records -----------------------------------------------------------------------------------------------------
+
+WORDS = "boolean byte short integer long float double string bytes null-value int number".split()
+OWN = ("p", "color", "q", "x")
+# For each kind of type what often fits it, in JSON.
+FITS = {
+    "boolean": ("true", "false", '"true"', '"false"', '"TRUE"', "1"),
+    "exact": ("1", "0", "7", "-5", "127", "128", '"1"', '"2"', '"-0"', '"007"', "5.0"),
+    "approximate": ("0.5", "1", "-0", '"0.1"', '"-0"', '"1e3"', "16777217", '".5"', "NaN"),
+    "string": ('"x"', '"blue"', '""', '"null"', '"gr\\u00fcn"', '"日本"', "5"),
+    "bytes": ('"0a1B"', '"ID:0a"', '"AA=="', '"x"'),
+    "null": ("null", '"x"'),
+}
+KINDS = {row.name: row.kind for row in TYPES}
+
+
+def _some_leaf(rng: random.Random, type_name: str | None = None) -> str:
+    kind = rng.randrange(40)
+    if kind == 0:
+        return some_object(rng, [(json.dumps(rng.choice(("string", "int", "a.b", "x"))), some_value(rng, 3))])
+    if kind < 3:
+        return rng.choice((some_value(rng, 2), rng.choice(NUMBERS), some_string(rng)))
+    if kind < 5:
+        return "null"
+    return rng.choice(FITS[KINDS[type_name or rng.choice([*KINDS])]][: None if kind < 9 else 3])
+
+
+def _some_tagged(rng: random.Random, members: records.Members) -> str:
+    assert members.tag is not None
+    word = rng.choice([*members.tags])
+    type_name, place = members.tags[word]
+    found = [(json.dumps(members.tag), json.dumps(word if rng.random() < 0.95 else rng.choice(WORDS)))]
+    found += [(json.dumps(one), "null") for one in members.tags if rng.random() < 0.2 and one != place]
+    found += [(json.dumps(place), _some_leaf(rng, type_name))] if place is not None and rng.random() < 0.97 else []
+    rng.shuffle(found)
+    return some_object(rng, found) if rng.random() < 0.97 else _some_leaf(rng)
+
+
+def _some_properties(rng: random.Random, members: records.Members) -> list[tuple[str, str]]:
+    found = []
+    for name in rng.sample(OWN, rng.randrange(4)):
+        found.append((json.dumps(name), _some_leaf(rng) if members.tag is None else _some_tagged(rng, members)))
+        if members.type_suffix is not None and rng.random() < 0.6:
+            word = json.dumps(rng.choice(WORDS)) if rng.random() < 0.95 else _some_leaf(rng)
+            found.append((json.dumps(name + members.type_suffix), word))
+    found += [(rng.choice(('"map"', '"p"')), _some_leaf(rng))] * (rng.random() < 0.05)
+    return found
+
+
+def some_record(rng: random.Random, schema: records.RecordSchema) -> bytes:
+    """Write a record of a schema, or what is nearly one."""
+    inside: dict[tuple[str, ...], list[tuple[str, str]]] = {(): [], schema.members.path: []}
+    for header in rng.sample(schema.headers, min(len(schema.headers), rng.randrange(6))):
+        inside.setdefault(header.path[:-1], []).append((json.dumps(header.path[-1]), _some_leaf(rng, header.type)))
+    inside[schema.members.path] += _some_properties(rng, schema.members)
+    for path, members in inside.items():
+        rng.shuffle(members)
+        if path:
+            written = some_object(rng, members + [('"other"', "1")] * rng.randrange(2))
+            if path == schema.members.path and schema.members.is_pairs and rng.random() < 0.5:
+                keys = ('"key"', '"value"') if rng.random() < 0.95 else ('"key"', '"other"')
+                written = "[" + ",".join(some_object(rng, [*zip(keys, pair, strict=True)]) for pair in members) + "]"
+            elif rng.random() < 0.05:
+                written = rng.choice(("null", "[]", "5", f'{{"a.b":{written}}}', f'{{"map":{written}}}'))
+            inside[()] += [(json.dumps(path[0]), written)] * rng.choice((0, *[1] * 30, 2))
+    rng.shuffle(inside[()])
+    record = some_object(rng, inside[()])
+    if rng.random() < 0.2:
+        outer = [('"schema"', rng.choice(("null", "{}"))), ('"payload"', record), ('"x"', "1"), ('"schema"', "1")]
+        outer = outer[: rng.choice((1, 2, 2, 2, 2, 2, 3, 4))]
+        rng.shuffle(outer)
+        record = some_object(rng, outer)
+    line = record.encode(errors="surrogatepass")
+    at = rng.randrange(len(line) + 1)
+    return line if rng.random() < 0.9 else line[:at] + rng.choice(RAW) + line[at + rng.randrange(2) :]
+
+
+def check_record(rng: random.Random) -> bool:
+    """Read a record in both ways. Returns whether it was read into the record of a matcher."""
+    schema = rng.choice([*records.SCHEMAS.values()])
+    known = [*OWN, "usr.q", "map", "p.type", "jms_type", "p_jsmtype", *[header.name for header in schema.headers]]
+    names = tuple(dict.fromkeys(rng.choice(known[: rng.choice((5, None))]) for _ in range(rng.randrange(1, 6))))
+    types = {rng.choice(known): rng.choice([*KINDS]) for _ in range(rng.choice((0, 0, 1, 2)))}
+    slow = records.reader(schema, names, types)
+    line = some_record(rng, schema)
+    made = RecordLines(names, records.reader(schema, names, types))
+    try:
+        expected: Any = slow(object_from_json(line))
+    except PropertyTypeError as error:
+        expected = error
+    try:
+        found: Any = made(line)
+    except PropertyTypeError as error:
+        assert isinstance(expected, PropertyTypeError), (schema.name, names, types, line)
+        assert str(error) == str(expected), line
+        return False
+    assert not isinstance(expected, PropertyTypeError), (schema.name, names, types, line)
+    assert found is not made.record or not slow.unread, (schema.name, names, types, line)
+    if found is made.record:
+        for name in names:
+            assert same(found[name]) == same(expected.get(name)), (schema.name, names, types, line, name, found[name])
+    return found is made.record
+
+
 def one_by_one(matcher: mqsel.Matcher, ask: Ask, data: bytes) -> list[Any]:
     """Sift lines as the sentence of the invariant says it, by Python's json."""
     names = {one for name in matcher.properties for one in spellings(name)}
@@ -226,7 +333,8 @@ def check(rng: random.Random) -> tuple[int, int]:
     decoder = Decoder(names)
     quick = sum(check_line(decoder, line, names) for line in lines)
     check_blocks(rng, lines)
-    return len(lines), quick
+    quick += sum(check_record(rng) for _ in lines)
+    return 2 * len(lines), quick
 
 
 def main() -> int:

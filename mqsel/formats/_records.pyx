@@ -1,0 +1,522 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, nonecheck=False
+# cython: initializedcheck=False, auto_pickle=False, autotestdict=False
+"""Reads records of connectors, a line of JSON each, for the properties of a selector.
+
+It follows the tables of `records` through the bytes: one pass finds where the values stand that are wanted, then these
+are read. As the reader of JSON lines it answers for what it accepts; records that are broken, values that do not fit
+and what is rare it leaves to `RecordReader`, which reads the line again. Follows formats §9.
+"""
+
+cimport cython
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_CheckExact, PyBytes_GET_SIZE
+from libc.stdint cimport int64_t, uint8_t
+from libc.stdlib cimport free
+from libc.string cimport memcmp
+
+from mqsel.formats._json cimport (
+    Decoder, float_read, pass_blanks, pass_colon, pass_number, pass_string, pass_value, whole_read
+)
+from mqsel.formats._text cimport string_keep
+from mqsel.machine._values cimport (
+    BOOLEAN, FLOAT32, FLOAT64, INT32, INT64, MQTYPE_BOOLEAN, MQTYPE_FLOAT32, MQTYPE_FLOAT64, MQTYPE_INT8, MQTYPE_INT64,
+    MQTYPE_NULL, MQTYPE_STRING, Value, value_float, value_integer, value_null, zeroed
+)
+
+from mqsel.formats import jsonl as _jsonl
+from mqsel.formats import records as _schemas
+from mqsel.names import spellings
+from mqsel.values import JAVA_WORDS as _JAVA_WORDS
+from mqsel.values import TYPES as _TYPES
+
+# What a name means where a record has it.
+cdef enum Action:
+    PASS        # nothing
+    VALUE       # the value of a slot
+    TYPE        # the type of a slot
+    DOWN        # another level
+    ENVELOPE    # a member of the envelope
+    LEAVE       # what RecordReader has to see
+
+cdef enum:
+    PLAIN = 0           # a value of no declared type; else an MQTYPE
+    WORDS = 24          # tags, or names of types
+    LEVELS = 8
+
+# A member that is looked for.
+cdef struct Member:
+    const uint8_t *text     # its name in UTF-8
+    Py_ssize_t length
+    int level               # where it is looked for
+    int action
+    int target              # a slot, or a level
+
+# Where a slot has its value.
+cdef struct Place:
+    const uint8_t *at       # its value in this line, or NULL
+    const uint8_t *type_at  # what names its type, or NULL
+    int declared            # its type, or PLAIN
+    bint is_header
+
+# A word for a type, and the member that then has the value.
+cdef struct Word:
+    const uint8_t *text
+    Py_ssize_t length
+    const uint8_t *place
+    Py_ssize_t place_length
+    int mqtype
+
+cdef int64_t[11] LOW        # the range of an exact number, by the bit of its type
+cdef int64_t[11] HIGH
+_NUMBERS = {}
+for _row in _TYPES:
+    _NUMBERS[_row.name] = int(_row.number)
+    if _row.kind == "exact":
+        LOW[int(_row.number).bit_length() - 1], HIGH[int(_row.number).bit_length() - 1] = _row.range
+
+
+@cython.final
+@cython.no_gc_clear  # the record is filled in place, and the tables point into the texts
+cdef class RecordLines(Decoder):
+    """Reads lines that are records of one schema.
+
+    Called with a line it gives its `record`, filled anew, or what its RecordReader makes of the line.
+
+    Args:
+        names: of the properties, in the order of the slots.
+        slow: a RecordReader of these names.
+    """
+
+    cdef readonly object slow       # the RecordReader of the same names
+    cdef list texts                 # what the tables point into
+    cdef Member *members
+    cdef int member_count
+    cdef Place *places
+    cdef Word[WORDS] words
+    cdef int word_count
+    cdef list headers               # for each slot the words of a header, or None
+    cdef bytes tag                  # the member of a value that names its type, or None
+    cdef bytes null                 # the text that stands for NULL, or None
+    cdef bint has_types             # what names a type has to name one that there is
+    cdef int pairs                  # the level that may be pairs, or -1
+    cdef int own                    # the level of the properties
+    cdef int envelope               # a bit for each member of the envelope
+    cdef int enveloped              # those that this line has
+    cdef int[LEVELS] seen           # how often this line has each level
+
+    def __cinit__(self, names, slow):
+        cdef int slot
+        schema = slow.schema
+        self.slow = slow
+        declared = {name: _NUMBERS[type_name] for name, type_name in slow.types.items()}
+        headers = {header.name: header for header in schema.headers}
+        levels = {(): 0}
+        found = {}
+
+        def add(level, name, action, target):
+            # What two ask for, or what has another meaning, too, is not for here.
+            found[level, name] = (action, target) if (level, name) not in found else (LEAVE, 0)
+
+        def level_of(path):
+            here = ()
+            for step in path:
+                above, here = levels[here], (*here, step)
+                if here not in levels:
+                    levels[here] = len(levels)
+                    add(above, step, DOWN, levels[here])
+            return levels[here]
+
+        members = schema.members
+        self.own = level_of(members.path)
+        self.pairs = self.own if members.is_pairs else -1
+        self.has_types = schema.has_types
+        self.tag = None if members.tag is None else members.tag.encode()
+        self.null = None if schema.null is None else schema.null.encode()
+        self.places = <Place *> zeroed(len(self.names), sizeof(Place))
+        self.headers = []
+        for slot, name in enumerate(self.names):
+            header = headers.get(name)
+            own = spellings(name)[0]
+            self.places[slot].declared = declared.get(name if header is not None else own, PLAIN)
+            self.headers.append(None if header is None or self.places[slot].declared else header.words)
+            if header is not None:
+                self.places[slot].is_header = True
+                self.places[slot].declared = self.places[slot].declared or _NUMBERS[header.type]
+                *path, last = header.path
+                add(level_of(path), last, VALUE, slot)
+            else:
+                add(self.own, own, VALUE, slot)
+                if members.type_suffix is not None and self.places[slot].declared == PLAIN:
+                    add(self.own, own + members.type_suffix, TYPE, slot)
+        if members.tag is None:
+            add(self.own, "map", LEAVE, 0)  # may be all of the properties
+        add(0, _jsonl.INSPECTED, LEAVE, 0)
+        for bit, name in enumerate(schema.envelope):
+            add(0, name, ENVELOPE, 1 << bit)
+            self.envelope |= 1 << bit
+        if len(levels) > LEVELS:
+            raise AssertionError("more levels than a line is watched for")
+        self.texts = []
+        self.members = <Member *> zeroed(len(found), sizeof(Member))
+        for (level, name), (action, target) in found.items():
+            self.enter_member(level, name.encode("utf-8", "surrogatepass"), action, target)
+        words = members.tags if members.tag is not None else {word: (kind, "") for word, kind in _JAVA_WORDS.items()}
+        if len(words) > WORDS:
+            raise AssertionError("more words for types than there is room for")
+        for word, (kind, place) in words.items():
+            self.enter_word(word.encode(), (place or "").encode(), _NUMBERS[kind])
+
+    def __dealloc__(self):
+        free(self.members)
+        free(self.places)
+
+    def __reduce__(self):
+        return RecordLines, (self.names, self.slow)
+
+    def __call__(self, line):
+        if PyBytes_CheckExact(line):
+            text = <const uint8_t *> PyBytes_AS_STRING(line)
+            if self.read(text, text + PyBytes_GET_SIZE(line), text + PyBytes_GET_SIZE(line)):
+                return self.record
+        return self.slow(_jsonl.object_from_json(line))
+
+    cdef int enter_member(self, int level, bytes name, int action, int target) except -1:
+        cdef Member *row = &self.members[self.member_count]
+        self.texts.append(name)
+        row.text = <const uint8_t *> PyBytes_AS_STRING(name)
+        row.length = PyBytes_GET_SIZE(name)
+        row.level = level
+        row.action = action
+        row.target = target
+        self.member_count += 1
+        return 0
+
+    cdef int enter_word(self, bytes word, bytes place, int mqtype) except -1:
+        cdef Word *row = &self.words[self.word_count]
+        self.texts += [word, place]
+        row.text = <const uint8_t *> PyBytes_AS_STRING(word)
+        row.length = PyBytes_GET_SIZE(word)
+        row.place = <const uint8_t *> PyBytes_AS_STRING(place)
+        row.place_length = PyBytes_GET_SIZE(place)
+        row.mqtype = mqtype
+        self.word_count += 1
+        return 0
+
+    cdef int read(self, const uint8_t *at, const uint8_t *stop, const uint8_t *limit) except -1:
+        cdef Py_ssize_t slot
+        cdef int level
+        for slot in range(self.record.count):
+            value_null(&self.record.values[slot])
+            self.places[slot].at = self.places[slot].type_at = NULL
+        for level in range(LEVELS):
+            self.seen[level] = 0
+        self.enveloped = 0
+        at = pass_blanks(at, stop)
+        if at == stop or at[0] != c"{":
+            return 0
+        at = self.walk(0, at, stop, limit)
+        if at == NULL or pass_blanks(at, stop) != stop or not self.seen[self.own]:
+            return 0
+        if self.enveloped not in (0, self.envelope):
+            return 0
+        for slot in range(self.record.count):
+            if self.places[slot].at != NULL and not self.load_place(<int> slot, stop, limit):
+                return 0
+        return 1
+
+    cdef const uint8_t *walk(
+        self, int level, const uint8_t *at, const uint8_t *stop, const uint8_t *limit
+    ) noexcept:
+        """Pass over an object, and note where the values stand that are wanted. Returns its end, or NULL."""
+        cdef Member *member
+        cdef const uint8_t *name
+        cdef const uint8_t *end
+        cdef int count = 0
+        cdef int strangers = 0
+        cdef int depth = self.enveloped
+        cdef bint escaped
+        if level and at[0] == c"n":
+            self.seen[level] += 1
+            return pass_value(at, stop, limit) if self.seen[level] == 1 else NULL
+        if at[0] == c"[" and level == self.pairs:
+            return self.walk_pairs(level, at, stop, limit)
+        self.seen[level] += 1
+        if at[0] != c"{" or self.seen[level] > 1 + (level == 0 and depth != 0):
+            return NULL
+        at = pass_blanks(at + 1, stop)
+        if at < stop and at[0] == c"}":
+            return at + 1
+        while at < stop:
+            if at[0] != c'"':
+                return NULL
+            name = at + 1
+            end = pass_string(name, stop, limit, &escaped)
+            if end == NULL or escaped:
+                return NULL
+            at = pass_colon(end + 1, stop)
+            if at == NULL:
+                return NULL
+            count += 1
+            member = self.member(level, name, end - name)
+            if member == NULL:
+                strangers += 1
+                at = pass_value(at, stop, limit)
+            elif member.action == VALUE:
+                self.places[member.target].at = at
+                at = pass_value(at, stop, limit)
+            elif member.action == TYPE:
+                self.places[member.target].type_at = at
+                at = pass_value(at, stop, limit)
+            elif member.action == DOWN:
+                at = self.walk(member.target, at, stop, limit)
+            elif member.action == ENVELOPE and not depth:
+                # The last of its members has the record.
+                if self.enveloped & member.target or count > 2:
+                    return NULL
+                self.enveloped |= member.target
+                if member.target * 2 > self.envelope:
+                    at = self.walk(0, at, stop, limit)
+                else:
+                    at = pass_value(at, stop, limit)
+            else:
+                return NULL
+            if at == NULL:
+                return NULL
+            at = pass_blanks(at, stop)
+            if at < stop and at[0] == c",":
+                at = pass_blanks(at + 1, stop)
+                continue
+            if at == stop or at[0] != c"}":
+                return NULL
+            if level and count == 1 and strangers == 1 and is_branch(name, end - name):
+                return NULL
+            if level == 0 and not depth and self.enveloped and count != 2:
+                return NULL
+            return at + 1
+        return NULL
+
+    cdef const uint8_t *walk_pairs(
+        self, int level, const uint8_t *at, const uint8_t *stop, const uint8_t *limit
+    ) noexcept:
+        """Pass over a list of objects that have a key and a value each."""
+        cdef Member *member
+        cdef const uint8_t *name
+        cdef const uint8_t *end
+        cdef const uint8_t *key
+        cdef const uint8_t *key_stop
+        cdef const uint8_t *value
+        cdef bint escaped
+        self.seen[level] += 1
+        if self.seen[level] > 1:
+            return NULL
+        at = pass_blanks(at + 1, stop)
+        if at < stop and at[0] == c"]":
+            return at + 1
+        while at < stop:
+            if at[0] != c"{":
+                return NULL
+            key = value = NULL
+            while at[0] != c"}":
+                at = pass_blanks(at + 1, stop)
+                if at == stop or at[0] != c'"':
+                    return NULL
+                name = at + 1
+                end = pass_string(name, stop, limit, &escaped)
+                if end == NULL or escaped:
+                    return NULL
+                at = pass_colon(end + 1, stop)
+                if at == NULL:
+                    return NULL
+                if end - name == 3 and memcmp(name, "key", 3) == 0:
+                    key = at + 1
+                    key_stop = NULL
+                    if at[0] == c'"':
+                        key_stop = pass_string(key, stop, limit, &escaped)
+                    if key_stop == NULL or escaped:
+                        return NULL
+                    at = key_stop + 1
+                else:
+                    if end - name == 5 and memcmp(name, "value", 5) == 0:
+                        value = at
+                    at = pass_value(at, stop, limit)
+                    if at == NULL:
+                        return NULL
+                at = pass_blanks(at, stop)
+                if at == stop or (at[0] != c"," and at[0] != c"}"):
+                    return NULL
+            if key == NULL or value == NULL:
+                return NULL
+            member = self.member(level, key, key_stop - key)
+            if member != NULL:
+                if member.action != VALUE:
+                    return NULL
+                self.places[member.target].at = value
+            at = pass_blanks(at + 1, stop)
+            if at == stop:
+                return NULL
+            if at[0] == c"]":
+                return at + 1
+            if at[0] != c",":
+                return NULL
+            at = pass_blanks(at + 1, stop)
+        return NULL
+
+    cdef Member *member(self, int level, const uint8_t *name, Py_ssize_t length) noexcept:
+        cdef int number
+        for number in range(self.member_count):
+            if self.members[number].length == length and self.members[number].level == level:
+                if memcmp(self.members[number].text, name, length) == 0:
+                    return &self.members[number]
+        return NULL
+
+    cdef Word *word(self, const uint8_t *at, const uint8_t *stop, const uint8_t *limit) noexcept:
+        """Find the word for a type that a value is."""
+        cdef const uint8_t *end
+        cdef int number
+        cdef bint escaped
+        if at == NULL or at[0] != c'"':
+            return NULL
+        at += 1
+        end = pass_string(at, stop, limit, &escaped)
+        for number in range(self.word_count):
+            if self.words[number].length == end - at and memcmp(self.words[number].text, at, end - at) == 0:
+                return &self.words[number]
+        return NULL
+
+    cdef int load_place(self, int slot, const uint8_t *stop, const uint8_t *limit) except -1:
+        """Read the value of a slot, which is there. Returns 0 where RecordReader has to."""
+        cdef Place *place = &self.places[slot]
+        cdef Value *value = &self.record.values[slot]
+        cdef Word *word
+        cdef int wanted = place.declared
+        if place.at[0] == c"n":
+            return 1
+        if not place.is_header and self.tag is not None:
+            return self.load_tagged(slot, stop, limit)
+        if place.type_at != NULL and place.type_at[0] != c"n":
+            word = self.word(place.type_at, stop, limit)
+            if word != NULL:
+                wanted = word.mqtype
+            elif self.has_types:
+                return 0
+        if not self.load_as(slot, wanted, place.at, stop, limit):
+            return 0
+        words = self.headers[slot]
+        if words is None or value.mqtype == MQTYPE_NULL:
+            return 1
+        said = words.get(value.it.i)
+        if said is None:
+            return 0
+        string_keep(value, &self.record.owners[slot], said)
+        return 1
+
+    cdef int load_tagged(self, int slot, const uint8_t *stop, const uint8_t *limit) except -1:
+        """Read a value of which a member names the type, and another, named by that, has it."""
+        cdef const uint8_t *at = self.places[slot].at
+        cdef const uint8_t *name
+        cdef const uint8_t *end
+        cdef const uint8_t *said = NULL
+        cdef const uint8_t *found[WORDS]
+        cdef Word *word
+        cdef int number
+        cdef bint escaped
+        if at[0] != c"{":
+            return 0
+        for number in range(self.word_count):
+            found[number] = NULL
+        # It is valid JSON: it was passed over.
+        while at[0] != c"}":
+            at = pass_blanks(at + 1, stop)
+            if at[0] == c"}":
+                break
+            name = at + 1
+            end = pass_string(name, stop, limit, &escaped)
+            if escaped:
+                return 0
+            at = pass_colon(end + 1, stop)
+            if end - name == PyBytes_GET_SIZE(self.tag) and memcmp(name, PyBytes_AS_STRING(self.tag), end - name) == 0:
+                said = at
+            for number in range(self.word_count):
+                if self.words[number].place_length == end - name:
+                    if memcmp(self.words[number].place, name, end - name) == 0:
+                        found[number] = at
+            at = pass_blanks(pass_value(at, stop, limit), stop)
+        word = self.word(said, stop, limit)
+        if word == NULL:
+            return 0
+        if word.mqtype == MQTYPE_NULL:
+            return 1
+        number = <int> (word - self.words)
+        if found[number] == NULL or found[number][0] == c"n":
+            return 0
+        return self.load_as(slot, self.places[slot].declared or word.mqtype, found[number], stop, limit)
+
+    cdef int load_as(
+        self, int slot, int wanted, const uint8_t *at, const uint8_t *stop, const uint8_t *limit
+    ) except -1:
+        """Read a value as one of a type, or as it stands."""
+        cdef Value *value = &self.record.values[slot]
+        cdef const uint8_t *end
+        cdef bint escaped, exact
+        if at[0] == c"{" or at[0] == c"[":
+            return 0
+        if at[0] == c'"':
+            end = pass_string(at + 1, stop, limit, &escaped)
+            if self.null is not None:
+                if escaped:
+                    return 0
+                if end - at - 1 == PyBytes_GET_SIZE(self.null):
+                    if memcmp(at + 1, PyBytes_AS_STRING(self.null), end - at - 1) == 0:
+                        return 1
+            if wanted == PLAIN or wanted == MQTYPE_STRING:
+                return self.load_string(slot, at, stop, limit) != NULL
+            if wanted == MQTYPE_BOOLEAN:
+                if end - at == 5 and memcmp(at + 1, "true", 4) == 0:
+                    value_integer(value, BOOLEAN, MQTYPE_BOOLEAN, 1)
+                    return 1
+                if end - at == 6 and memcmp(at + 1, "false", 5) == 0:
+                    value_integer(value, BOOLEAN, MQTYPE_BOOLEAN, 0)
+                    return 1
+                return 0
+            at += 1
+            if pass_number(at, stop, &exact) != end:
+                return 0
+        elif wanted == PLAIN:
+            return self.load(slot, at, stop, limit) != NULL
+        elif at[0] == c"t" or at[0] == c"f":
+            return wanted == MQTYPE_BOOLEAN and self.load(slot, at, stop, limit) != NULL
+        else:
+            end = pass_number(at, stop, &exact)
+            if end == NULL:
+                return 0
+        if not MQTYPE_INT8 <= wanted <= MQTYPE_FLOAT64:
+            return 0
+        value_integer(value, INT64 if wanted == MQTYPE_INT64 else INT32, wanted, 0)
+        if exact and not whole_read(at, end, &value.it.i):
+            return 0
+        if wanted <= MQTYPE_INT64:
+            return exact and LOW[bit_of(wanted)] <= value.it.i <= HIGH[bit_of(wanted)]
+        # A whole number in JSON has no negative zero, a text that is one has.
+        if not exact or end[0] == c'"':
+            value.it.d = float_read(at, end)
+        else:
+            value.it.d = <double> value.it.i
+        if wanted == MQTYPE_FLOAT32:
+            value_float(value, FLOAT32, MQTYPE_FLOAT32, <float> value.it.d)
+        else:
+            value_float(value, FLOAT64, MQTYPE_FLOAT64, value.it.d)
+        return 1
+
+
+cdef inline int bit_of(int mqtype) noexcept:
+    cdef int bit = 0
+    while mqtype >> bit > 1:
+        bit += 1
+    return bit
+
+
+_BRANCHES = [_name.encode() for _name in _schemas.AVRO]
+
+cdef bint is_branch(const uint8_t *name, Py_ssize_t length):
+    """Tell whether the only member of an object may be what Avro's JSON puts around a value."""
+    found = name[:length]
+    return b"." in found or found in _BRANCHES
