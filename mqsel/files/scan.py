@@ -20,6 +20,7 @@ from mqsel.files.dumps import Piece
 from mqsel.files.framings import FORMATS, each
 from mqsel.files.parts import Part, units
 from mqsel.files.rows import lines
+from mqsel.formats._json import Decoder as JSONDecoder
 from mqsel.formats._records import RecordLines
 from mqsel.formats.jsonl import typed
 from mqsel.formats.records import RecordReader
@@ -146,9 +147,10 @@ def reader(kind: str, matcher: Matcher, names: Iterable[str] = (), types: Mappin
         decoder = matcher.decoder(message)
         return Reader(decoder, decoder, lambda data, _, wanted: formats.properties(data, wanted))
     options = {"types": types} if "types" in row.options else {}
-    made = formats.decoder(message, tuple(dict.fromkeys((*matcher.properties, *names))), **options)
-    load = row.load
-    return Reader(made, made if load is None else lambda data: made(load(data)), lambda _, found, __: found)
+    wanted = tuple(dict.fromkeys((*matcher.properties, *names)))
+    made = formats.decoder(message, wanted, **options)
+    read = RecordLines(wanted, made) if isinstance(made, RecordReader) else made
+    return Reader(made, read, lambda _, found, __: found)
 
 
 def sift(matcher: Matcher, ask: Ask, source: Iterable[Any], path: str = "-") -> Iterator[Sifted]:
@@ -173,7 +175,8 @@ def _missing(matcher: Matcher, found: Mapping[str, Any]) -> list[str]:
 
 
 def _sift_lines(matcher: Matcher, ask: Ask, source: Iterable[Any], _: str) -> Iterator[Sifted]:
-    decoder, read = reader(ask.format, matcher, types=dict(ask.types))[:2]
+    decoder, read, properties = reader(ask.format, matcher, types=dict(ask.types))
+    assert isinstance(read, JSONDecoder)
     missing: Counter[str] = Counter()
     complaints = 0
 
@@ -189,12 +192,12 @@ def _sift_lines(matcher: Matcher, ask: Ask, source: Iterable[Any], _: str) -> It
                 return None
             return Complaint(number, said(in_json_words(error, message, matcher) if ask.format == "json" else error))
         if truth == Truth.UNKNOWN:
-            missing.update(_missing(matcher, message))
+            missing.update(_missing(matcher, properties(line, message, ())))
         return truth
 
     lines = Lines(
         matcher,
-        RecordLines(matcher.properties, decoder) if isinstance(decoder, RecordReader) else decoder,
+        read,
         judge,
         invert=ask.invert,
         counting=ask.counting,

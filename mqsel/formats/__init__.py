@@ -15,7 +15,7 @@ from mqsel.formats._json import Decoder as JSONDecoder
 from mqsel.formats._mq import Decoder as MQDecoder
 from mqsel.formats.inspection import Inspection, Row, Rows
 from mqsel.formats.jms import JMS
-from mqsel.formats.jsonl import inspect_json, object_from_json
+from mqsel.formats.jsonl import inspect_json
 from mqsel.formats.mqrfh2 import Note
 from mqsel.formats.records import SCHEMAS, inspect_record, reader
 from mqsel.names import JMS_DESCRIPTOR
@@ -107,14 +107,12 @@ class Format(NamedTuple):
         decoder: takes the names of properties, and options; gives what turns one message into what a machine reads.
         options: their names.
         inspect: takes one message as a file has it, and types that are declared; gives all there is to say of it.
-        load: makes of a message as a file has it what the decoder takes; None where that is the same.
         has_mqmd: it has a message descriptor, so what a queue manager does with messages applies to it.
     """
 
     decoder: Callable[..., Decoder]
     options: tuple[str, ...]
     inspect: Callable[[bytes, Mapping[str, str]], Inspection]
-    load: Callable[[bytes], Any] | None = None
     has_mqmd: bool = False
 
 
@@ -140,7 +138,7 @@ FORMATS = {
     ),
     "json": Format(JSONDecoder, (), lambda message, _: inspect_json(message)),
     **{
-        name: Format(partial(reader, schema), ("types",), partial(inspect_record, schema), load=object_from_json)
+        name: Format(partial(reader, schema), ("types",), partial(inspect_record, schema))
         for name, schema in SCHEMAS.items()
     },
 }

@@ -1,3 +1,4 @@
+from collections.abc import Iterable
 from typing import Any
 
 from typing_extensions import disjoint_base
@@ -10,5 +11,5 @@ __pyx_capi__: dict[str, object]
 class Decoder:
     names: tuple[str, ...]
     record: Record
-    def __new__(cls, names: tuple[str, ...] | list[str], *_: object) -> Decoder: ...
+    def __new__(cls, names: Iterable[str], *_: object) -> Decoder: ...
     def __call__(self, line: str | bytes) -> Record | dict[str, Any]: ...

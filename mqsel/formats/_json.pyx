@@ -428,13 +428,13 @@ cdef class Decoder:
         cdef uint32_t size = 8
         self.names = tuple(names)
         self.record = Record(self.names)
-        # Another spelling of a property: which of the two counts, the dialect says to the machine.
+        # Of a property with two spellings the one that is not asked for, or both that are: which of them counts, the
+        # dialect says to the machine, and a record has a value for every name.
         self.spelled = tuple(dict.fromkeys(one for name in self.names for one in spellings(name)))
-        targets = {
-            **dict.fromkeys(self.spelled, ODD),
-            **{name: slot for slot, name in enumerate(self.names)},
-            _jsonl.INSPECTED: ODD,
-        }
+        targets = {**dict.fromkeys(self.spelled, ODD), _jsonl.INSPECTED: ODD}
+        for slot, name in enumerate(self.names):
+            if name != _jsonl.INSPECTED and not any(one in self.names for one in spellings(name) if one != name):
+                targets[name] = slot
         # Half of a pair of surrogates in a name is found by none but jsonl.
         self.encoded = [name.encode("utf-8", "surrogatepass") for name in targets]
         while size < 2 * len(targets):

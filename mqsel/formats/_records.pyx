@@ -86,7 +86,7 @@ cdef class RecordLines(Decoder):
         slow: a RecordReader of these names.
     """
 
-    cdef readonly object slow       # the RecordReader of the same names
+    cdef readonly object slow       # the RecordReader
     cdef list texts                 # what the tables point into
     cdef Member *members
     cdef int member_count

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 import random
 from typing import Any
@@ -12,7 +13,10 @@ from fuzz import fuzz_json
 import mqsel
 from mqsel import formats
 from mqsel.errors import PropertyTypeError
+from mqsel.formats import records
 from mqsel.formats._json import Decoder
+from mqsel.formats._records import RecordLines
+from mqsel.values import Float32, Int8, Int16, Int32
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -27,7 +31,7 @@ QUICK: list[tuple[str, Any]] = [
     ('{"p": 5}', 5),
     ('  {"p":5,"q":[1,{"r":[]}]}  ', 5),
     ('{"q": {"s": {}, "t": ["x", null, -1.5e+3, true, false]}, "p": "x"}\r', "x"),
-    ('{"p": {"int32": 5}}', mqsel.values.Int32(5)),
+    ('{"p": {"int32": 5}}', Int32(5)),
     ('{"p": { "bytes" : "0A1b" } }', b"\x0a\x1b"),
     ('{"p": {"string": "gr\\u00fcn"}}', "grün"),
     ('{"p": "\\ud83d\\ude00 \\"q\\"\\n"}', '\U0001f600 "q"\n'),
@@ -37,7 +41,7 @@ QUICK: list[tuple[str, Any]] = [
     ('{"p": -9223372036854775808}', -(2**63)),
     ('{"p": 0.1}', 0.1),
     ('{"p": 123456789.123456789e-12}', 123456789.123456789e-12),
-    ('{"p": {"float32": 0.1}}', mqsel.values.Float32(0.1)),
+    ('{"p": {"float32": 0.1}}', Float32(0.1)),
     ('{"p": {"null": null}}', None),
     ('{"p": -Infinity}', float("-inf")),
     ("{}", None),
@@ -72,6 +76,8 @@ def test_the_other_spelling_is_the_dialects(dialect: str) -> None:
     found = [*mqsel.compile("x = 1", dialect=dialect).filter(lines, format="json")]
 
     assert found == (lines[:2] if dialect == "IBM_MQ" else lines[1:2])
+    both = Decoder(["x", "usr.x"])
+    assert [both(line) for line in lines[:2]] == [{"usr.x": 1}, {"x": 1}]
 
 
 @pytest.mark.parametrize("line", [5, None, bytearray(b"{"), [], b"{", "\ud800", b"\xff", memoryview(b"[]")])
@@ -87,3 +93,52 @@ def test_a_decoder_travels() -> None:
 
     assert decoder(b'{"a": 1}')["a"] == 1
     assert decoder(b'{"\\ud800": 2}')["\ud800"] == 2
+
+
+# A record of each layout of which two properties are read, and their values.
+RECORDS: list[tuple[str, dict[str, str], str, tuple[Any, Any]]] = [
+    (
+        "connect",
+        {},
+        '{"priority": 4, "destination": null, "properties": {"p": {"propertyType": "integer", "long": null, "integer": 5}}}',
+        (Int32(5), Int32(4)),
+    ),
+    ("connect", {}, '{"schema": {}, "payload": {"priority": 9, "properties": {}}}', (None, Int32(9))),
+    ("lenses", {"p": "float32"}, '{"priority": "3", "properties": {"p": "0.1"}}', (Float32(0.1), Int32(3))),
+    ("nifi", {}, '{"jms_priority": "4", "p": "5", "p.type": "short", "uuid": "x"}', (Int16(5), Int32(4))),
+    ("nifi", {}, '{"jms_priority": "null", "p": "5"}', ("5", None)),
+    ("pulsar", {}, '{"properties": {"p": "true", "p_jsmtype": "boolean"}}', (True, None)),
+    (
+        "connect-ibm",
+        {"p": "int8"},
+        '{"headers": [{"key": "p", "value": "1"}, {"key": "p", "value": "-7"}]}',
+        (Int8(-7), None),
+    ),
+    ("connect-ibm", {}, '{"headers": {"JMS_IBM_MQMD_Priority": "7", "p": "gr\\u00fcn"}}', ("grün", Int32(7))),
+]
+
+
+@pytest.mark.parametrize(
+    ("schema", "types", "line", "values"), RECORDS, ids=[f"{row[0]}-{row[2][:30]}" for row in RECORDS]
+)
+def test_records_that_are_common_are_read_into_the_record(
+    schema: str, types: dict[str, str], line: str, values: tuple[Any, Any]
+) -> None:
+    """A record without anything rare fills the record of the matcher, as RecordReader reads it."""
+    names = ("p", "JMSPriority")
+    read = RecordLines(names, records.reader(schema, names, types))
+    found = read(line.encode())
+
+    assert found is read.record
+    assert [(one, type(one)) for one in found.as_tuple()] == [(one, type(one)) for one in values]
+    slow = records.reader(schema, names, types)(json.loads(line))
+    assert [slow.get(name) for name in names] == [*values]
+
+
+def test_properties_that_one_member_has() -> None:
+    """Properties that are read from the same member are both read."""
+    line = b'{"headers": {"JMS_IBM_MQMD_MsgId": "ID:0a"}}'
+    names = ("JMSMessageID", "Root.MQMD.MsgId")
+
+    found = RecordLines(names, records.reader("connect-ibm", names))(line)
+    assert (found["JMSMessageID"], found["Root.MQMD.MsgId"]) == ("ID:0a", b"\x0a")
