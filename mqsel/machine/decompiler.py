@@ -37,6 +37,13 @@ from mqsel.machine.program import Program, operands
 _KINDS: dict[type, str] = {bool: "boolean", int: "exact", float: "approximate", str: "string", bytes: "bytes"}
 _AFFIXES = {"prefix": "{}%", "suffix": "%{}", "contains": "%{}%"}
 _ESCAPE = "\\"
+# What the optimizer computes and no literal says.
+_INFINITE = Arithmetic(("*",), (Literal("approximate", 1e300), Literal("approximate", 1e300)))
+_NOT_FINITE: dict[str, Node] = {
+    "inf": _INFINITE,
+    "-inf": Sign("-", _INFINITE),
+    "nan": Arithmetic(("-",), (_INFINITE, _INFINITE)),
+}
 _JUMPS = {"JUMP_IF_FALSE": "AND", "JUMP_IF_TRUE": "OR"}
 
 
@@ -112,10 +119,12 @@ class _Reader:
         """Close a sum or product."""
         return Arithmetic(tuple(found.signs), tuple(found.operands)) if isinstance(found, _Chain) else found
 
-    def literal(self, number: int) -> Literal:
+    def literal(self, number: int) -> Node:
         constant = self.program.constants[number]
+        if isinstance(constant, float) and not math.isfinite(constant):
+            return _NOT_FINITE[repr(constant)]
         kind = _KINDS.get(type(constant))
-        if kind is None or (isinstance(constant, float) and not math.isfinite(constant)):
+        if kind is None:
             raise UnknownShapeError("a constant that no selector has")
         return Literal(kind, constant)  # type: ignore[arg-type]
 
