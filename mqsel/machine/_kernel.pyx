@@ -334,6 +334,9 @@ cdef int words_load(Call *call, int number) noexcept nogil:
         status = DECLINED  # the row machine needs no memory
     else:
         reader_start(&reader, inner, room)
+        if inner.kind == NULLS:
+            memset(words, term.values.null, inner.rows)
+            start = inner.rows
         while start < inner.rows and status == 0:
             rows = <int> min(BLOCK, inner.rows - start)
             status = column_mask(&reader, term.values, False, start, rows, call.everything, words + start)
