@@ -235,7 +235,10 @@ def assert_same(program: Program, rows: Rows) -> list[str]:
     if find_spec("pyarrow") and program.slots == NAMES:
         batch = _batch(rows)
         assert exact == [Truth(number).name for number in _answers.truths(plain, batch)], "batch"
-        assert quick == _answers.match_batch(plain, batch).to_pylist(), "batch"
+        # The kernel knows the exact code alone; that the quick code says the same is the compiler's doing.
+        by_exact = _answers.refusal(plain, batch) is None
+        wanted = [truth == "TRUE" for truth in exact] if by_exact else quick
+        assert wanted == _answers.match_batch(plain, batch).to_pylist(), "batch"
     return exact
 
 
