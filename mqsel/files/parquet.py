@@ -34,7 +34,7 @@ MAGIC = b"PAR1"
 _ROWS = 1 << 16  # read at once of the columns that the selector does not need, if they are short
 _BYTES = 1 << 26  # and if they are long
 _RARE = 8  # rows are picked one by one if there is one of so many at most
-_TAKEN = 1 << 13  # selected rows that are worth writing at once
+_TAKEN = 1 << 13  # selected rows that are written at once
 
 Fixed = int | str | None  # what a directory such as day=1 says
 
@@ -363,7 +363,7 @@ def taken(path: str, group: Group, mask: pa.BooleanArray) -> Iterator[pa.Table]:
                 own = own.append_column(name, column)
                 others.remove(name)
     if not others:
-        yield own.select(names)
+        yield from _sliced(own.select(names))
         return
     size = group.file.metadata.row_group(group.number).total_byte_size
     rows = min(_ROWS, max(_BYTES * group.rows // max(size, 1), 1))
@@ -381,10 +381,16 @@ def taken(path: str, group: Group, mask: pa.BooleanArray) -> Iterator[pa.Table]:
                 made = pa.Table.from_batches(held)
                 for name in own.column_names:
                     made = made.append_column(name, own.column(name).slice(done, count))
-                yield made.select(names)
+                yield from _sliced(made.select(names))
                 done, count, held = done + count, 0, []
             if at > last:
                 return
+
+
+def _sliced(table: pa.Table) -> Iterator[pa.Table]:
+    """Cut a table: the text of a slice is several times its size."""
+    rows = min(_TAKEN, max(_BYTES * table.num_rows // max(table.nbytes, 1), 1))
+    yield from (table.slice(start, rows) for start in range(0, table.num_rows, rows))
 
 
 _CODECS = {0: "", 1: "snappy", 2: "gzip", 4: "brotli", 6: "zstd", 7: "lz4_raw"}
