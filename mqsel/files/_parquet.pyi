@@ -1,5 +1,5 @@
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import NamedTuple, final
 
 class Chunk(NamedTuple):
     values: int
@@ -24,6 +24,7 @@ class Page(NamedTuple):
 
 def page_at(data: memoryview, start: int) -> Page | None: ...
 
+@final
 class Picked:
     width: int
     data: bytearray

@@ -8,6 +8,7 @@ there, every loop by those it consumes. Knows Thrift's compact protocol, the num
 no file. Follows the documents *Thrift compact protocol encoding*, *parquet.thrift* and *Encodings* of the format.
 """
 
+cimport cython
 from cpython.bytearray cimport PyByteArray_AS_STRING, PyByteArray_GET_SIZE, PyByteArray_Resize
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from libc.stdint cimport int64_t, uint32_t, uint64_t
@@ -416,6 +417,7 @@ cdef inline void runs_pass(Runs *runs, uint64_t count) noexcept nogil:
     runs.at += count
 
 
+@cython.final
 cdef class Picked:
     """The values of some rows of a piece, a page at a time: those of whole columns that have no lists.
 
