@@ -6,6 +6,8 @@ pyarrow 26 ends the process where a type or statistics of a piece are damaged, a
 is taken of a hundred costs half of that here, and that half is unpacking. Every read is bounded by the bytes that are
 there, every loop by those it consumes. Knows Thrift's compact protocol, the numbers of fields and the commonest pages;
 no file. Follows the documents *Thrift compact protocol encoding*, *parquet.thrift* and *Encodings* of the format.
+
+Longer than 500 lines because footer and pages are read by one cursor.
 """
 
 cimport cython
