@@ -202,7 +202,7 @@ def numbers(constant: int | float, chosen: Sequence[bool]) -> tuple[Values, Valu
     floats = _divided(*_floats_beside(constant), _FLOAT, chosen[:3])
     doubles = _divided(double, double, _DOUBLE, chosen[:3])
     first, second = [
-        NOTHING._replace(integers=one, floats32=Floats(single, nan), floats64=Floats(other, nan))
+        NOTHING._replace(integers=cast("Integers", one), floats32=Floats(single, nan), floats64=Floats(other, nan))
         for one, single, other, nan in zip(integers, floats, doubles, (is_nan, not is_nan), strict=True)
     ]
     return first, second
