@@ -84,7 +84,7 @@ setup(
                 "machine._answers",
                 "formats._text",
                 "formats._folders",
-                "files._parquet",
+                "files._footer",
                 "formats._mq",
                 "formats._json",
                 "formats._records",

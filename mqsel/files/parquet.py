@@ -8,13 +8,12 @@ something is called. Follows formats §8: Parquet.
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mqsel.errors import MqselError, shortened_line
-from mqsel.files._parquet import Chunk, Picked, chunks, page_at
+from mqsel.files._footer import Chunk, chunks
 from mqsel.files.extremes import ABSENT, Extremes, is_known, known_value, may_hold, parts_of, read_extremes
 from mqsel.files.opening import path_of
 from mqsel.files.rows import constant
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
 MAGIC = b"PAR1"
 _ROWS = 1 << 16  # read at once of the columns that the selector does not need, if they are short
 _BYTES = 1 << 26  # and if they are long
-_RARE = 8  # rows are picked one by one if there is one of so many at most
 _TAKEN = 1 << 13  # selected rows that are written at once
 
 Fixed = int | str | None  # what a directory such as day=1 says
@@ -158,9 +156,6 @@ class Group(NamedTuple):
         rows: how many it has.
         table: the columns that the selector needs; None if it is FALSE, or ERR, for all rows.
         fixed: columns that all rows have alike, and the file has not: the value of each.
-        source: the bytes of the file, if they are of this machine.
-        chunks: what the footer says of the columns that hold values, in their order.
-        scratch: room for the bytes of one of them.
     """
 
     file: Any
@@ -168,9 +163,6 @@ class Group(NamedTuple):
     rows: int
     table: pa.Table | None
     fixed: dict[str, pa.Scalar]
-    source: Any
-    chunks: Sequence[Chunk | None]
-    scratch: bytearray
 
 
 class Counts(NamedTuple):
@@ -218,7 +210,6 @@ def groups(
             found = chunks(_footer(path, source), range(metadata.num_columns)) or []
             repeated = _repeated(file, found)
             is_needed = None if is_inverted else _pruner(matcher, file, schema, alike, found)
-        scratch = bytearray()
         with opened(path, source, repeated, metadata) as file:
             for number in range(start, metadata.num_row_groups if stop < 0 else stop):
                 rows, table = metadata.row_group(number).num_rows, None
@@ -230,8 +221,7 @@ def groups(
                     for name in own:
                         if name in alike:
                             table = table.append_column(name, pa.repeat(alike[name], rows))
-                said = found[number] if number < len(found) else ()
-                yield Group(file, number, rows, table, alike, None if "://" in path else source, said, scratch)
+                yield Group(file, number, rows, table, alike)
 
 
 def _repeated(file: Any, found: list[list[Chunk | None]]) -> list[str]:
@@ -351,23 +341,12 @@ def taken(path: str, group: Group, mask: pa.BooleanArray) -> Iterator[pa.Table]:
         if name not in own.column_names:
             own = own.append_column(name, pa.repeat(group.fixed[name], own.num_rows))
     others = [name for name in kept if name not in own.column_names]
-    wanted = pc.indices_nonzero(mask)
-    if len(wanted) * _RARE < group.rows and group.source is not None:
-        schema, paths = group.file.schema_arrow, _paths(group.file)
-        for name in list(others):
-            column = None
-            if paths.count(name) == 1:
-                with trouble_of(path):
-                    column = _picked(group, schema.field(name).type, paths.index(name), wanted)
-            if column is not None:
-                own = own.append_column(name, column)
-                others.remove(name)
     if not others:
         yield from _sliced(own.select(names))
         return
     size = group.file.metadata.row_group(group.number).total_byte_size
     rows = min(_ROWS, max(_BYTES * group.rows // max(size, 1), 1))
-    last = wanted[-1].as_py()
+    last = pc.indices_nonzero(mask)[-1].as_py()
     at = done = count = 0
     held: list[pa.RecordBatch] = []
     with trouble_of(path):
@@ -391,88 +370,3 @@ def _sliced(table: pa.Table) -> Iterator[pa.Table]:
     """Cut a table: the text of a slice is several times its size."""
     rows = min(_TAKEN, max(_BYTES * table.num_rows // max(table.nbytes, 1), 1))
     yield from (table.slice(start, rows) for start in range(0, table.num_rows, rows))
-
-
-_CODECS = {0: "", 1: "snappy", 2: "gzip", 4: "brotli", 6: "zstd", 7: "lz4_raw"}
-_WIDTHS = {"INT32": 4, "INT64": 8, "FLOAT": 4, "DOUBLE": 8, "BYTE_ARRAY": 0}
-# Arrow types, and the one that has the same bytes as the values of Parquet, beside its name there.
-_CARRIERS = {
-    **dict.fromkeys(("int8", "int16", "int32", "uint8", "uint16", "uint32"), ("INT32", "int32")),
-    **dict.fromkeys(("int64", "uint64"), ("INT64", "int64")),
-    "float": ("FLOAT", "float"),
-    "double": ("DOUBLE", "double"),
-    **dict.fromkeys(("string", "large_string"), ("BYTE_ARRAY", "large_string")),
-    **dict.fromkeys(("binary", "large_binary"), ("BYTE_ARRAY", "large_binary")),
-}
-_UNITS = {"ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
-_PAGE, _DICTIONARY = 0, 2  # kinds of pages
-
-
-def _picked(group: Group, kind: pa.DataType, place: int, wanted: pa.Array) -> pa.Array | None:
-    """Pick rows of a column out of its pages, which pyarrow would make whole.
-
-    Args:
-        kind: its type; of a dictionary that of the values is made.
-        place: among the columns that hold values.
-        wanted: the rows, rising.
-
-    Returns: None where the column, or one of its pages, is not of a kind that is read here, or damaged: for pyarrow.
-    """
-    import pyarrow as pa  # noqa: PLC0415 (optional)
-
-    if sys.byteorder != "little":
-        return None
-    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-    column = group.file.schema.column(place)
-    physical, carrier = _CARRIERS.get(str(kind), ("", ""))
-    if pa.types.is_timestamp(kind) and f"timeUnit={_UNITS.get(kind.unit)}," in str(column.logical_type):
-        physical, carrier = "INT64", "int64"
-    chunk = group.chunks[place] if place < len(group.chunks) else None
-    if (
-        chunk is None
-        or chunk.codec not in _CODECS
-        or chunk.start < len(MAGIC)
-        or not 0 < chunk.size <= group.source.size() - chunk.start
-        or column.physical_type != physical
-        or column.max_repetition_level
-        or column.max_definition_level > 1
-    ):
-        return None
-    if len(group.scratch) < chunk.size:
-        group.scratch[:] = bytes(chunk.size)
-    content = memoryview(group.scratch)[: chunk.size]
-    group.source.seek(chunk.start)
-    if group.source.readinto(content) < chunk.size:
-        return None
-    codec = pa.Codec(_CODECS[chunk.codec]) if chunk.codec else None
-    # Twice as fast with pages that come and go.
-    pool = pa.jemalloc_memory_pool() if "jemalloc" in pa.supported_memory_backends() else None
-    rows = _bytes(wanted.buffers()[1]).cast("q")[: len(wanted)]
-    picked = Picked(_WIDTHS[physical], column.max_definition_level > 0, len(wanted))
-    at = row = 0
-    while picked.rows < len(wanted):
-        page = page_at(content, at)
-        if page is None or page.kind not in (_PAGE, _DICTIONARY) or page.unpacked >= 1 << 31:
-            return None
-        at += page.size
-        if page.kind == _DICTIONARY or rows[picked.rows] < row + page.values:
-            data = content[at : at + page.packed]
-            if codec is not None:
-                data = _bytes(codec.decompress(data, decompressed_size=page.unpacked, memory_pool=pool))
-            if page.kind == _DICTIONARY:
-                is_read = picked.learn(data, page.values)
-            else:
-                is_read = picked.take(data, page, rows, row)
-            if not is_read:
-                return None
-        row += page.values if page.kind == _PAGE else 0
-        at += page.packed
-    buffers = [picked.ends, picked.data] if physical == "BYTE_ARRAY" else [picked.data]
-    made = pa.Array.from_buffers(
-        pa.type_for_alias(carrier), len(wanted), [pa.py_buffer(one) for one in (picked.valid, *buffers)]
-    )
-    return made if made.type == kind else made.cast(kind, safe=False)
-
-
-def _bytes(buffer: pa.Buffer) -> memoryview:
-    return memoryview(buffer).cast("B")

@@ -14,7 +14,7 @@ import pytest
 
 from mqsel.errors import FileError
 from mqsel.files import parquet
-from mqsel.files._parquet import chunks
+from mqsel.files._footer import chunks
 from mqsel.files.rows import lines
 
 pa = pytest.importorskip("pyarrow")
