@@ -28,6 +28,7 @@ cdef extern from "_loops.h" nogil:
     int mask_settle(uint8_t *mask, const uint8_t *valid, uint8_t missing, const uint8_t *active, int rows)
     void mask_invert(uint8_t *mask, int rows)
     void mask_and(uint8_t *mask, const uint8_t *other, int rows)
+    void mask_or(uint8_t *mask, const uint8_t *other, int rows)
     void mask_choose(uint8_t *mask, const uint8_t *where, uint8_t yes, uint8_t no, int rows)
     void mask_of_bits(uint8_t *mask, const uint8_t *bits, int64_t at, int rows)
     void within_int8_t(const int8_t *values, int rows, int8_t low, int8_t high, uint8_t *mask, int join)
@@ -72,7 +73,10 @@ cdef extern from "_loops.h" nogil:
     void tails_int64_t(const int64_t *offsets, const uint8_t *data, int rows, uint64_t *tails)
     int sizes_int32_t(const int32_t *offsets, int rows, int32_t *sizes)
     int sizes_int64_t(const int64_t *offsets, int rows, int32_t *sizes)
-    void ends_equal(const uint8_t *data, int count, int64_t size, uint8_t first, uint8_t last, uint8_t *mask)
+    void bits_of_mask(uint8_t *bits, const uint8_t *mask, int rows)
+    void places_find(const uint8_t *data, int count, const uint8_t *text, const int64_t *at, uint8_t *mask)
+    void places_within_int32_t(const int32_t *, int rows, const uint8_t *bits, int64_t, int64_t size, uint8_t *mask)
+    void places_within_int64_t(const int64_t *, int rows, const uint8_t *bits, int64_t, int64_t size, uint8_t *mask)
     void keys_equal(
         const uint64_t *, const int32_t *, int rows, uint64_t kept, uint64_t key, int32_t size, uint8_t *mask, int join
     )
@@ -91,6 +95,8 @@ cdef extern from "_loops.h" nogil:
 
 cdef enum:
     FEW = 8                  # intervals that are compared one after the other, and that by vectors
+    WINDOW = 32768           # bytes of content that are searched together
+    WINDOW_BITS = 4112       # bytes of its bits, and of what may be read beyond
 
 
 # A view of 16 bytes: length, and the text or its first four bytes, buffer and start.
@@ -376,47 +382,57 @@ cdef void tails_load(Reader *reader, int64_t start, int rows) noexcept nogil:
             reader.tails[row] = word_at(data + size - 8)
 
 
-cdef void contained(
-    Reader *reader, Needle *needle, int64_t start, int rows, const uint8_t *wanted, uint8_t *mask
-) noexcept nogil:
-    """Add the wanted rows whose text contains a needle, by one look through what lies between their offsets.
+cdef void contained(Reader *reader, Pattern *pattern, int64_t start, int rows, uint8_t *mask) noexcept nogil:
+    """Find the rows whose text contains the needle of a pattern, by looks at windows of what lies between their offsets.
 
-    Places where the first and the last byte of the needle stand are found by vectors. Texts lie one behind the other,
-    so the row of a place only rises; a place whose bytes reach into the next text is none.
+    Places where four bytes of the needle stand are found by vectors, and become a bit each; then a text asks for a bit
+    within itself. A longer needle is compared where they were found.
     """
     cdef Column *column = reader.column
     cdef const int32_t *narrow = <const int32_t *> column.values + column.offset + start
     cdef const int64_t *wide = <const int64_t *> column.values + column.offset + start
     cdef bint is_narrow = column.kind == TEXTS or column.kind == BINARIES
-    cdef int64_t at = narrow[0] if is_narrow else wide[0]
-    cdef int64_t last = (narrow[rows] if is_narrow else wide[rows]) - needle.size
-    cdef int64_t place, end
+    cdef Needle *needle = &pattern.needle
+    cdef const uint8_t *data = NULL
+    cdef int64_t at[4]
+    cdef int64_t begin, count, size, place
+    cdef uint8_t bits[WINDOW_BITS]
     cdef uint8_t places[BLOCK]
-    cdef uint64_t eight
-    cdef int count, step
-    cdef int row = 0
-    while at <= last:
-        count = BLOCK if last - at >= BLOCK else <int> (last - at + 1)
-        ends_equal(column.content + at, count, needle.size, needle.data[0], needle.data[needle.size - 1], places)
-        memset(places + count, 0, BLOCK - count)
-        for step in range(0, count, 8):
-            eight = word_at(places + step)
-            place = at + step
-            while eight:
-                while eight & 0xFF == 0:
-                    eight >>= 8
-                    place += 1
-                while (narrow[row + 1] if is_narrow else wide[row + 1]) <= place:
-                    row += 1
-                end = narrow[row + 1] if is_narrow else wide[row + 1]
-                if (
-                    place + needle.size <= end and wanted[row]
-                    and memcmp(column.content + place, needle.data, needle.size) == 0
-                ):
-                    mask[row] = 1
-                eight >>= 8
-                place += 1
-        at += count
+    cdef int first = 0
+    cdef int stop, row, now
+    at[0] = 0
+    at[1] = min(1, needle.size - 1)
+    at[2] = needle.size // 2
+    at[3] = needle.size - 1
+    while first < rows:
+        begin = narrow[first] if is_narrow else wide[first]
+        stop = rows
+        while (narrow[stop] if is_narrow else wide[stop]) - begin > WINDOW:
+            stop = first + (stop - first) // 2
+        if stop == first:  # a text beyond any window
+            text_at(reader, start + first, &data, &size)
+            mask[first] = pattern_matches(pattern, data, size)
+            first += 1
+            continue
+        count = (narrow[stop] if is_narrow else wide[stop]) - begin - needle.size + 1
+        place = 0
+        while place < count:
+            now = BLOCK if count - place > BLOCK else <int> (count - place)
+            places_find(column.content + begin + place, now, needle.data, at, places)
+            bits_of_mask(bits + place // 8, places, now)
+            place += now
+        count = count if count > 0 else 0
+        memset(bits + (count + 7) // 8, 0, 16)
+        if is_narrow:
+            places_within_int32_t(narrow + first, stop - first, bits, begin, needle.size, mask + first)
+        else:
+            places_within_int64_t(wide + first, stop - first, bits, begin, needle.size, mask + first)
+        first = stop
+    if needle.size > 4:
+        for row in range(rows):
+            if mask[row]:
+                text_at(reader, start + row, &data, &size)
+                mask[row] = pattern_matches(pattern, data, size)
 
 
 cdef bint many(const uint8_t *mask, int rows) noexcept nogil:
@@ -436,6 +452,7 @@ cdef int texts_mask(
     cdef Pattern *pattern
     cdef const uint8_t *data = NULL
     cdef int64_t size = 0
+    cdef uint8_t also[BLOCK]
     cdef int number, row
     cdef int join = 0
     if texts_load(reader, start, rows) < 0:
@@ -486,7 +503,8 @@ cdef int texts_mask(
             if not join:
                 memset(mask, 0, rows)
             if pattern.shape == CONTAINS and reader.kind != TEXT_VIEWS and many(wanted, rows):
-                contained(reader, needle, start, rows, wanted, mask)
+                contained(reader, pattern, start, rows, also)
+                mask_or(mask, also, rows)
             else:
                 for row in range(rows):
                     if wanted[row] and not mask[row]:

@@ -335,11 +335,28 @@ LOOP void keys_begin(const uint64_t *restrict keys, const int32_t *restrict size
         for (int i = 0; i < rows; i++) mask[i] = ((keys[i] & kept) == key) & (sizes[i] >= least);
 }
 
-/* whether the first and the last byte of a text of `size` bytes stand at each place; of `count` places */
-LOOP void ends_equal(const uint8_t *restrict data, int count, int64_t size, uint8_t first, uint8_t last,
-                     mask_t *restrict mask) {
-    for (int i = 0; i < count; i++) mask[i] = (data[i] == first) & (data[i + size - 1] == last);
+/* Places, of `count`, where four bytes of a text stand: those at the offsets `at` from its beginning. */
+LOOP void places_find(const uint8_t *restrict data, int count, const uint8_t *text, const int64_t *at,
+                      mask_t *restrict mask) {
+    const uint8_t *second = data + at[1], *third = data + at[2], *last = data + at[3];
+    uint8_t a = text[0], b = text[at[1]], c = text[at[2]], d = text[at[3]];
+    for (int i = 0; i < count; i++) mask[i] = (data[i] == a) & (second[i] == b) & (third[i] == c) & (last[i] == d);
 }
+
+/* The texts with a place that is in `bits`, a bit a byte from `base` on, and at least `size` bytes before the text's end;
+   eight bytes of the bits may be read from every place on. */
+#define PLACES(T)                                                                                              \
+    LOOP void places_within_##T(const T *restrict offsets, int rows, const uint8_t *restrict bits, int64_t base, \
+                                int64_t size, mask_t *restrict mask) {                                         \
+        for (int i = 0; i < rows; i++) {                                                                       \
+            int64_t left = (int64_t) offsets[i + 1] - offsets[i] - size + 1, at = (int64_t) offsets[i] - base; \
+            uint64_t found = 0;                                                                                \
+            for (; left > 56; left -= 56, at += 56) found |= word_at(bits + (at >> 3)) >> (at & 7) << 8;       \
+            if (left > 0) found |= (word_at(bits + (at >> 3)) >> (at & 7)) << (64 - left);                     \
+            mask[i] = found != 0;                                                                              \
+        }                                                                                                      \
+    }
+PLACES(int32_t) PLACES(int64_t)
 
 /* whether all is ASCII */
 LOOP int ascii_all(const uint8_t *data, int64_t size) {
