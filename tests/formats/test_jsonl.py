@@ -100,7 +100,7 @@ RECORDS: list[tuple[str, dict[str, str], str, tuple[Any, Any]]] = [
     (
         "connect",
         {},
-        '{"priority": 4, "properties": {"p": {"propertyType": "integer", "long": null, "integer": 5}}}',
+        '{"priority": 4, "destination": null, "properties": {"p": {"propertyType": "integer", "integer": 5}}}',
         (Int32(5), Int32(4)),
     ),
     ("connect", {}, '{"schema": {}, "payload": {"priority": 9, "properties": {}}}', (None, Int32(9))),
