@@ -203,12 +203,19 @@ def blocks(stream: io.BufferedReader[Any], start: int = 0, stop: int = -1) -> It
     """
     buffer = bytearray(_BLOCK)
     held = 0  # bytes of a line whose end was not read yet; the first one begins at *start*
+    is_first = True
     while not 0 <= stop <= start:
         if held == len(buffer):
             buffer += bytes(min(held, _GROWTH))
         with memoryview(buffer) as view:
             with view[held:] as room:
-                size = stream.readinto1(room) or 0
+                if is_first:  # what was looked at already, and no more: readinto1 would wait for that
+                    data = stream.read1(len(room))
+                    size = len(data)
+                    room[:size] = data
+                    is_first = False
+                else:
+                    size = stream.readinto1(room) or 0
             filled = held + size
             end = buffer.rfind(b"\n", held, filled) + 1 if size else held
             if 0 <= stop <= start + end:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import gzip
+import io
+import os
 import sys
+import threading
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -12,7 +15,7 @@ import pytest
 
 from mqsel.errors import FileError, MqselError
 from mqsel.files import opening
-from mqsel.files.framings import reading
+from mqsel.files.framings import blocks, reading
 
 DATA = b"".join(b'{"color": "blue", "n": %d}\n' % (number * 7919 % 10007) for number in range(30_000))
 PACKERS: dict[str, tuple[str, ...]] = {
@@ -78,6 +81,24 @@ def test_what_nothing_unpacks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, n
     with pytest.raises(MqselError, match=f"a file packed by {name} needs {unpackers[0].package}") as caught:
         reading(tmp_path / "a")
     assert caught.value.hint == "pip install 'mqsel[files]'"
+
+
+def test_what_has_arrived_is_given() -> None:
+    """Lines that are there are given before the next arrive, also after the first were looked at."""
+    ours, theirs = os.pipe()
+    ending = threading.Timer(10, os.close, [theirs])
+    with io.BufferedReader(io.FileIO(ours)) as stream:
+        os.write(theirs, b'{"a": 1}\n{"a"')
+        assert stream.peek(4)
+        ending.start()
+        found = blocks(stream)
+        assert bytes(next(found)) == b'{"a": 1}\n'
+        os.write(theirs, b": 2}\n")
+        assert bytes(next(found)) == b'{"a": 2}\n'
+        assert ending.is_alive()
+        ending.cancel()
+        os.close(theirs)
+        assert [*found] == []
 
 
 def test_a_short_first_piece(tmp_path: Path) -> None:
