@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 import unicodedata
 from contextlib import suppress
 from functools import partial
@@ -905,6 +906,31 @@ def test_match_a_pipe(run, tmp_path):
     status, out, _ = run("match", "color = 'blue'", pipe)
     writer.join()
     assert (status, out) == (0, BLUE)
+
+
+def test_interrupted():
+    """Ctrl-C ends a run at once, with what a shell expects, and without a word; also amid lines that are all broken."""
+    for line in (BLUE, b'{"color": [5]}\n'):
+        command = [sys.executable, "-m", "mqsel", "match", "--count", "color = 'red'"]
+        pipe = subprocess.PIPE
+        with subprocess.Popen(command, bufsize=0, stdin=pipe, stdout=pipe, stderr=pipe) as running:
+            feeder = threading.Thread(target=_feed, args=(running.stdin, line * 1000))
+            feeder.start()
+            time.sleep(2)  # before it reads Python itself would be interrupted
+            began = time.monotonic()
+            running.send_signal(signal.SIGINT)
+            assert running.wait(30) == 130
+            took = time.monotonic() - began
+            feeder.join()
+            assert b"Traceback" not in running.stderr.read()
+        assert took < 2
+
+
+def _feed(stream, data):
+    """Write the same again and again, until nobody reads."""
+    with suppress(OSError):
+        while True:
+            stream.write(data)
 
 
 def test_progress_of_what_has_no_place(tmp_path):
