@@ -783,7 +783,9 @@ cdef void nulls_among(Call *call, int64_t start, int rows, uint8_t *mask) noexce
     memset(complete, 1, rows)
     for slot in range(call.slots):
         reader = &call.readers[slot]
-        if reader.kind == NULLS or (reader.kind == INDICES and reader.column.inner.nulls):
+        if reader.kind == NULLS:
+            return
+        if reader.kind == INDICES and (reader.column.inner.nulls or reader.column.inner.kind == NULLS):
             return
         valid = valid_rows(reader, start, rows)
         if valid != NULL:
