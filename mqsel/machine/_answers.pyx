@@ -12,8 +12,8 @@ from libc.stdint cimport int64_t, uint8_t, uint32_t
 from libc.string cimport memcpy, memset
 
 from mqsel.machine._arrow cimport Batch, batch_load
-from mqsel.machine._columns cimport BLOCK
-from mqsel.machine._kernel cimport MAX_ROOTS, Call, Kernel, call_end, nulls_among, run_block
+from mqsel.machine._columns cimport BLOCK, DECLINED
+from mqsel.machine._kernel cimport MAX_ROOTS, TURN, Call, Kernel, call_end, nulls_among, run_block
 from mqsel.machine._vm cimport (
     ERR, FALSE, TRUE, UNKNOWN, ColumnSource, Frame, Machine, Pace, clock_nanoseconds, pace_look, pace_start,
 )
@@ -34,9 +34,6 @@ cdef extern from "Python.h":
 cdef extern from "_loops.h" nogil:
     void bits_of_mask(uint8_t *bits, const uint8_t *mask, int rows)
     void mask_and_not(uint8_t *mask, const uint8_t *other, int rows)
-
-cdef enum:
-    TURN = 10_000_000        # nanoseconds without a look at signals
 
 # What is asked for, in the order of asking: a row that has one truth value is not asked for the next.
 cdef tuple _ONE = (TRUE,)
@@ -165,7 +162,6 @@ cdef list bits_by_kernel(Machine machine, Kernel kernel, Batch batch, tuple trut
     cdef uint8_t *matter
     cdef uint8_t given[BLOCK]
     cdef int64_t start = 0
-    cdef int64_t turned = clock_nanoseconds()
     cdef int found = 0
     cdef int rows = 0
     cdef int number, row, alive
@@ -175,6 +171,7 @@ cdef list bits_by_kernel(Machine machine, Kernel kernel, Batch batch, tuple trut
         bits[number] = <uint8_t *> PyBytes_AS_STRING(result[number])
         wanted[number] = truths[number]
     call = kernel.start(batch.columns, batch.rows)
+    call.turned = clock_nanoseconds()
     try:
         while start < batch.rows:
             with nogil:
@@ -200,9 +197,9 @@ cdef list bits_by_kernel(Machine machine, Kernel kernel, Batch batch, tuple trut
                     for number in range(count):
                         bits_of_mask(bits[number] + start // 8, masks + number * BLOCK, rows)
                     start += rows
-                    if call.blocks % 8 == 0 and clock_nanoseconds() - turned > TURN:
+                    if call.blocks % call.look == 0 and clock_nanoseconds() - call.turned > TURN:
                         break
-            if found < 0:
+            if found == DECLINED:
                 evaluate(machine, batch, 0 if truths == _ONE else machine.exact, start, start + rows, given)
                 for number in range(count):
                     for row in range(rows):
@@ -211,7 +208,7 @@ cdef list bits_by_kernel(Machine machine, Kernel kernel, Batch batch, tuple trut
                 start += rows
             elif start < batch.rows:
                 PyErr_CheckSignals()
-            turned = clock_nanoseconds()
+            call.turned = clock_nanoseconds()
     finally:
         call_end(call)
     return result

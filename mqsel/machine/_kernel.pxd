@@ -12,6 +12,11 @@ cdef enum:
     MAX_ROOTS = 3
 
 
+cdef enum:
+    AGAIN = -2               # signals have to be looked at before the block goes on
+    TURN = 10_000_000        # nanoseconds without a look at them
+
+
 cdef enum TermKind:
     ALL              # true where all its children are
     ONE_OF           # true where one of its children is
@@ -63,6 +68,8 @@ cdef struct Trace:
     int64_t passed
     uint8_t *words           # of a leaf over a dictionary: a byte a word
     int64_t only             # the one word with a 1, or -1
+    bint is_ready            # all words were tested
+    int64_t tested           # how many words were tested so far; -1 if that is for the row machine
 
 
 # A block of numbers: where they are read from, which is a column itself at first, and where results go.
@@ -94,6 +101,8 @@ cdef struct Call:
     int count
     int slots
     int rows                 # of a block
+    int look                 # blocks between two looks at the clock
+    int64_t turned           # when signals were looked at
     bint strict              # texts are checked even where it does not matter which they are
     int64_t blocks           # that were run
     int64_t next_sort        # after how many the children are sorted

@@ -20,8 +20,9 @@ from mqsel.machine._columns cimport (
     BLOCK, DECLINED, column_mask, doubles_mask, integers_mask, numbers_load, reader_refusal, reader_room, reader_start,
     text_at, texts_load, valid_rows, words_mask,
 )
-from mqsel.machine._sets cimport values_read
+from mqsel.machine._sets cimport Values, values_read
 from mqsel.machine._values cimport BOOLEAN, BYTES, FLOAT32, FLOAT64, INT32, INT64, NULL_VALUE, POISON, STRING
+from mqsel.machine._vm cimport clock_nanoseconds
 
 from mqsel.language import formulas as _formulas
 from mqsel.language.nodes import Arithmetic, Identifier, Literal, Sign
@@ -59,6 +60,12 @@ cdef enum:
     MAX_MEMOS = 16           # 32 KB each
     MAX_TERMS = 100_000
     LARGEST_BLOCK = 1 << 20  # bytes of texts in a block, about
+    SAMPLE = 64              # views that are looked at
+    LEAST_BLOCK = 8          # rows: a byte of the answer
+    # What a block may take, so that signals are looked at in time: bytes that patterns look at (measured: up to 40 ns
+    # each), and comparisons.
+    MOST_STEPS = 1 << 18
+    MOST_COST = 1 << 24
 
 cdef dict _OPS = {"+": ADD, "-": SUBTRACT, "*": MULTIPLY, "/": DIVIDE}
 
@@ -243,7 +250,19 @@ cdef class Kernel:
         cdef uint8_t *room
         cdef size_t total = aligned(sizeof(Call))
         cdef int block = BLOCK
+        cdef double steps = 0
+        cdef double cost = 0
+        cdef Term *term
         cdef Call *call
+        for number in range(self.count):
+            term = &self.terms[number]
+            if term.kind == LEAF and term.slot >= 0:
+                steps += steps_of(term, inner_of(columns[term.slot]))
+        for number in range(self.root_count):
+            cost += self.terms[self.roots[number]].cost
+        block = block_of(steps)
+        while block > LEAST_BLOCK and cost * block > MOST_COST:
+            block //= 2
         for slot in range(slots):
             total += reader_room(columns[slot])
             column = inner_of(columns[slot])
@@ -265,6 +284,7 @@ cdef class Kernel:
         call.roots = self.roots
         call.slots = slots
         call.rows = block
+        call.look = 8 if block == BLOCK and cost < 64 else 1
         call.next_sort = 1
         room += aligned(sizeof(Call))
         call.children = <int *> room
@@ -298,6 +318,45 @@ cdef inline size_t aligned(size_t size) noexcept:
     return (size + 63) & ~<size_t> 63
 
 
+cdef double steps_of(Term *term, Column *column) noexcept nogil:
+    """Tell how many bytes the patterns of a leaf look at in a text of mean length."""
+    if not TEXTS <= column.kind <= TEXT_VIEWS or term.values.strings.pattern_count == 0:
+        return 0
+    return term.values.strings.pattern_count * (1 + mean_size(column))
+
+
+cdef double mean_size(Column *column) noexcept nogil:
+    """Give the mean length of texts; of some of them, where lengths are no differences."""
+    cdef const uint8_t *values = <const uint8_t *> column.values
+    cdef int64_t first
+    cdef int64_t row = 0
+    cdef int32_t size
+    cdef int64_t step = 1 + column.rows // SAMPLE
+    cdef double total = 0
+    if column.rows == 0:
+        return 0
+    if column.kind == TEXT_VIEWS:
+        while row < column.rows:
+            memcpy(&size, values + 16 * (column.offset + row), 4)
+            total += size if size > 0 else 0
+            row += step
+        return total * step / column.rows
+    if column.kind == TEXTS:
+        memcpy(&size, values + 4 * column.offset, 4)
+        first = size
+    else:
+        memcpy(&first, values + 8 * column.offset, 8)
+    return <double> (column.size - first) / column.rows
+
+
+cdef int block_of(double steps) noexcept nogil:
+    """Choose the rows of a block by what patterns look at in each."""
+    cdef int rows = BLOCK
+    while rows > LEAST_BLOCK and steps * rows > MOST_STEPS:
+        rows //= 2
+    return rows
+
+
 cdef Column *inner_of(Column *column) noexcept:
     while column.kind == FIELDS:
         column = column.inner
@@ -321,34 +380,52 @@ cdef void call_end(Call *call) noexcept:
 # ---- leaves ------------------------------------------------------------------------------------------------------
 
 cdef int words_load(Call *call, int number) noexcept nogil:
-    """Test each word of a dictionary once."""
+    """Test each word of a dictionary once.
+
+    Returns: 0, DECLINED, or AGAIN: some words are left.
+    """
     cdef Term *term = &call.terms[number]
+    cdef Trace *trace = &call.traces[number]
     cdef Column *inner = call.readers[term.slot].column.inner
     cdef Reader reader
-    cdef uint8_t *words = <uint8_t *> malloc(inner.rows + 1)
-    cdef uint8_t *room = <uint8_t *> malloc(reader_room(inner))
-    cdef int64_t start = 0
+    cdef uint8_t *room
+    cdef int block = block_of(steps_of(term, inner))
     cdef int rows
-    cdef int status = 0
-    if words == NULL or room == NULL:
-        status = DECLINED  # the row machine needs no memory
+    if trace.tested < 0:
+        return DECLINED
+    room = <uint8_t *> malloc(reader_room(inner))
+    if trace.words == NULL:
+        trace.words = <uint8_t *> malloc(inner.rows + 1)
+    if trace.words == NULL or room == NULL:
+        trace.tested = -1  # the row machine needs no memory
     else:
         reader_start(&reader, inner, room)
         if inner.kind == NULLS:
-            memset(words, term.values.null, inner.rows)
-            start = inner.rows
-        while start < inner.rows and status == 0:
-            rows = <int> min(BLOCK, inner.rows - start)
-            status = column_mask(&reader, term.values, False, start, rows, call.everything, words + start)
-            mask_settle(words + start, valid_rows(&reader, start, rows), term.values.null, call.everything, rows)
-            start += rows
+            memset(trace.words, term.values.null, inner.rows)
+            trace.tested = inner.rows
+        while 0 <= trace.tested < inner.rows:
+            rows = <int> min(block, inner.rows - trace.tested)
+            trace.tested = words_test(&reader, term.values, trace.tested, rows, call.everything, trace.words)
+            if clock_nanoseconds() - call.turned > TURN:
+                break
     free(room)
-    if status < 0:
-        free(words)
-    else:
-        call.traces[number].words = words
-        call.traces[number].only = only_one(words, inner.rows)
-    return status
+    if trace.tested < 0:
+        return DECLINED
+    if trace.tested < inner.rows:
+        return AGAIN
+    trace.only = only_one(trace.words, inner.rows)
+    trace.is_ready = True
+    return 0
+
+
+cdef int64_t words_test(
+    Reader *reader, Values *values, int64_t start, int rows, const uint8_t *everything, uint8_t *words
+) noexcept nogil:
+    """Test some words. Gives the place behind them, or DECLINED."""
+    if column_mask(reader, values, False, start, rows, everything, words + start) < 0:
+        return DECLINED
+    mask_settle(words + start, valid_rows(reader, start, rows), values.null, everything, rows)
+    return start + rows
 
 
 cdef int64_t only_one(const uint8_t *words, int64_t count) noexcept nogil:
@@ -367,11 +444,14 @@ cdef int run_leaf(Call *call, int number, int64_t start, int rows, const uint8_t
     cdef Term *term = &call.terms[number]
     cdef Reader *reader
     cdef Level *level
+    cdef int status
     if term.slot >= 0:
         reader = &call.readers[term.slot]
         if reader.kind == INDICES:
-            if call.traces[number].words == NULL and words_load(call, number) < 0:
-                return DECLINED
+            if not call.traces[number].is_ready:
+                status = words_load(call, number)
+                if status < 0:
+                    return status
             if words_mask(reader, call.traces[number].words, call.traces[number].only, start, rows, mask) < 0:
                 return DECLINED
         elif column_mask(reader, term.values, call.strict, start, rows, active, mask) < 0:
@@ -657,7 +737,7 @@ cdef int run_term(
         alive: how many rows are active.
         room: masks for what is below.
 
-    Returns: how many rows it found, or DECLINED.
+    Returns: how many rows it found, or DECLINED, or AGAIN.
     """
     cdef Term *term = &call.terms[number]
     cdef Trace *trace = &call.traces[number]
@@ -670,8 +750,9 @@ cdef int run_term(
         found = run_all(call, term, start, rows, active, alive, mask, room)
     else:
         found = run_one_of(call, term, start, rows, active, alive, mask, room)
-    trace.seen += alive
-    trace.passed += found
+    if found >= 0:
+        trace.seen += alive
+        trace.passed += found
     return found
 
 
@@ -711,7 +792,7 @@ cdef int run_one_of(
             mask if place == 0 else into, room + 2 * BLOCK,
         )
         if found < 0:
-            return DECLINED
+            return found
         total += found
         if place > 0:
             mask_or(mask, into, rows)
@@ -763,7 +844,7 @@ cdef int run_block(
         number: of the formula. The first reads what the row machine would read, and so finds what is damaged.
         active, alive: the rows that matter, and how many they are.
 
-    Returns: how many, or DECLINED: the row machine has to look at this block.
+    Returns: how many, or DECLINED: the row machine has to look at this block, or AGAIN.
     """
     if number == 0:
         if call.blocks == call.next_sort:
