@@ -198,7 +198,7 @@ def numbers(constant: int | float, chosen: Sequence[bool]) -> tuple[Values, Valu
         return (NUMBERS, NOTHING) if is_nan else (NOTHING, NUMBERS)
     double = float(constant) + 0.0
     of_integers = (constant, constant) if isinstance(constant, int) else _integers_beside(constant)
-    integers = cast("tuple[Integers, Integers]", _divided(*of_integers, _INT64, chosen[:3]))
+    integers = _divided(*of_integers, _INT64, chosen[:3])
     floats = _divided(*_floats_beside(constant), _FLOAT, chosen[:3])
     doubles = _divided(double, double, _DOUBLE, chosen[:3])
     first, second = [

@@ -54,7 +54,7 @@ cdef object kernels_of(Machine machine):
 
 
 cdef object formula_of(form, int truth):
-    """Give the formula of the rows that have a truth value; that of UNKNOWN is asked only of those that are not TRUE."""
+    """Give the formula of rows that have a truth value; that of UNKNOWN is only asked of those that are not TRUE."""
     if truth == UNKNOWN:
         return all_of([complement(form.false), complement(form.error)])
     return form.true if truth == TRUE else form.error

@@ -383,7 +383,7 @@ cdef void tails_load(Reader *reader, int64_t start, int rows) noexcept nogil:
 
 
 cdef void contained(Reader *reader, Pattern *pattern, int64_t start, int rows, uint8_t *mask) noexcept nogil:
-    """Find the rows whose text contains the needle of a pattern, by looks at windows of what lies between their offsets.
+    """Find the rows whose text contains a pattern's needle, by looks at windows of what lies between their offsets.
 
     Places where four bytes of the needle stand are found by vectors, and become a bit each; then a text asks for a bit
     within itself. A longer needle is compared where they were found.
