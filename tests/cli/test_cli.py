@@ -1297,7 +1297,7 @@ def test_spark_limit(spark, tmp_path):
 def test_spark_files_that_cannot_be_read(spark, tmp_path):
     """On Spark, as without it, a missing and a damaged file are reported, the others are read, the exit code is 2."""
     file = written(tmp_path / "a.jsonl", BLUE)
-    cut = written(tmp_path / "cut.gz", gzip.compress(BLUE + RED * 500 + BLUE)[:-30])
+    cut = written(tmp_path / "cut.gz", gzip.compress(RED * 500 + BLUE)[:-30])
     damaged = written(tmp_path / "cut.parquet", b"PAR1" + b"x" * 50)
     done = spark("color = 'blue'", tmp_path / "absent", file, cut, damaged, "hdfs://localhost:1/a")
     assert done.returncode == 2
