@@ -287,7 +287,7 @@ def test_what_travels(tmp_path: Path) -> None:
     told = subprocess.run([sys.executable, "-c", code, *sent], capture_output=True, text=True, check=True).stdout
     assert told.count(f"mqsel {mqsel.machine.program.VERSION} cannot be imported in the Spark Python worker") == 2
     assert "venv-pack" in told
-    assert loads(dumps(made.partitions()))[0].value == [(str(file), "json", 0, -1, {})]
+    assert loads(dumps(made.partitions()))[0].value == [(str(file), "json", 0, -1, (), {})]
 
 
 def test_through_spark(spark: Any, tmp_path: Path) -> None:
