@@ -726,7 +726,7 @@ def test_an_interrupt_is_heard_within_50_ms(large: Any, what: str) -> None:
 
     before = signal.signal(signal.SIGALRM, stop)
     try:
-        for wait in (0.03, 0.05, 0.07):
+        for wait in (0.02, 0.03, 0.04, 0.03, 0.02):
             due = time.monotonic() + wait
             signal.setitimer(signal.ITIMER_REAL, wait)
             with pytest.raises(KeyboardInterrupt):
@@ -736,8 +736,8 @@ def test_an_interrupt_is_heard_within_50_ms(large: Any, what: str) -> None:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
 
-    # The median: a busy machine may keep the process waiting once.
-    assert sorted(delays)[1] < 0.05
+    # The median: a busy machine may keep the process waiting once or twice.
+    assert sorted(delays)[2] < 0.05
     few = batch.slice(7, 100)
     assert _answers.truths(matcher, few) == _answers.truths(matcher, few, by_rows=True)
 
