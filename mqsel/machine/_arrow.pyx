@@ -504,19 +504,26 @@ cdef class Batch:
         return column
 
     cdef int bind_content(self, Column *column, ArrowArray *array) except -1:
-        """Take what the offsets point into: from the first one to the last."""
+        """Take what the offsets point into: from the first one to the last.
+
+        In a struct that was sliced the array has more rows than the batch. The last offset of the array is the one
+        that a library holds against the size of its buffer, so that of the batch is held against it.
+        """
         cdef int32_t short
-        cdef int64_t start
+        cdef int64_t start, most
         if column.kind == TEXTS or column.kind == BINARIES:
             fetch(&short, column.values, column.offset)
             start = short
             fetch(&short, column.values, column.offset + column.rows)
             column.size = short
+            fetch(&short, column.values, array.offset + array.length)
+            most = short
         else:
             fetch(&start, column.values, column.offset)
             fetch(&column.size, column.values, column.offset + column.rows)
+            fetch(&most, column.values, array.offset + array.length)
         column.content = <const uint8_t *> array.buffers[2]
-        if not 0 <= start <= column.size:
+        if not 0 <= start <= column.size <= most:
             raise wordings.damaged_column(<object> column.name, "its offsets do not rise")
         if column.content == NULL:
             if column.size > 0:
