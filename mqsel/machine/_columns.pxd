@@ -23,6 +23,7 @@ cdef struct Reader:
     int64_t valid_block      # first row of the block that the part was made for, or -1
     int64_t text_block       # also of a check of indices
     int inside               # what the check found
+    bint is_short            # all views of the block have their text in themselves
     int64_t tail_block
     int64_t number_block
     uint8_t *valid           # mask of the rows with a value

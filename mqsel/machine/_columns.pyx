@@ -69,6 +69,8 @@ cdef extern from "_loops.h" nogil:
     void words_uint64_t(const uint64_t *, int rows, const uint8_t *words, int64_t only, const uint8_t *, uint8_t *)
     void keys_int32_t(const int32_t *offsets, const uint8_t *data, int rows, uint64_t *keys)
     void keys_int64_t(const int64_t *offsets, const uint8_t *data, int rows, uint64_t *keys)
+    uint32_t views_load(const uint8_t *views, int rows, uint64_t *keys, int32_t *sizes, uint64_t *bits)
+    void views_tails(const uint8_t *views, const int32_t *sizes, int rows, uint64_t *tails)
     void tails_int32_t(const int32_t *offsets, const uint8_t *data, int rows, uint64_t *tails)
     void tails_int64_t(const int64_t *offsets, const uint8_t *data, int rows, uint64_t *tails)
     int sizes_int32_t(const int32_t *offsets, int rows, int32_t *sizes)
@@ -267,7 +269,7 @@ cdef int texts_load(Reader *reader, int64_t start, int rows) noexcept nogil:
     if reader.text_block == start:
         return 0
     if column.kind == TEXT_VIEWS or column.kind == BINARY_VIEWS:
-        if views_load(reader, start, rows) < 0:
+        if views_take(reader, start, rows) < 0:
             return DECLINED
     elif offsets_load(reader, start, rows) < 0:
         return DECLINED
@@ -319,7 +321,20 @@ cdef inline uint64_t key_of(const uint8_t *data, int64_t size) noexcept nogil:
     return word_at(whole)
 
 
-cdef int views_load(Reader *reader, int64_t start, int rows) noexcept nogil:
+cdef int views_take(Reader *reader, int64_t start, int rows) noexcept nogil:
+    cdef Column *column = reader.column
+    cdef const uint8_t *views = <const uint8_t *> column.values + 16 * (column.offset + start)
+    cdef uint64_t bits = 0
+    fetch_ahead(views + 16 * rows, 16 * rows)
+    reader.is_short = views_load(views, rows, reader.keys, reader.sizes, &bits) <= 12
+    if reader.is_short and (column.kind == BINARY_VIEWS or bits & <uint64_t> 0x8080808080808080 == 0):
+        return 0
+    reader.is_short = False
+    return views_look(reader, start, rows)
+
+
+cdef int views_look(Reader *reader, int64_t start, int rows) noexcept nogil:
+    """Do it one by one: views that point elsewhere, and texts beyond ASCII."""
     cdef Column *column = reader.column
     cdef const uint8_t *data = NULL
     cdef const uint8_t *valid = valid_rows(reader, start, rows)
@@ -374,6 +389,11 @@ cdef void tails_load(Reader *reader, int64_t start, int rows) noexcept nogil:
         while slow < rows and wide[slow + 1] < 8:
             slow += 1
         tails_int64_t(wide + slow, column.content, rows - slow, reader.tails + slow)
+    elif reader.is_short:
+        views_tails(
+            <const uint8_t *> column.values + 16 * (column.offset + start), reader.sizes, rows, reader.tails
+        )
+        return
     for row in range(slow):
         if reader.sizes[row] < 8:
             reader.tails[row] = reader.keys[row] << 8 * (8 - reader.sizes[row]) if reader.sizes[row] else 0

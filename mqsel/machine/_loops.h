@@ -310,6 +310,34 @@ static const uint64_t HEADS[9] = {0, 0xffull, 0xffffull, 0xffffffull, 0xffffffff
     }
 KEYS(int32_t) KEYS(int64_t)
 
+/* Texts that stand in views of 16 bytes: a length, then up to twelve bytes. Gives the greatest length, or more than any if
+   one is negative; `bits` those of all bytes, lengths aside. */
+LOOP uint32_t views_load(const uint8_t *restrict views, int rows, uint64_t *restrict keys, int32_t *restrict sizes,
+                         uint64_t *bits) {
+    uint32_t longest = 0;
+    uint64_t all = 0;
+    for (int i = 0; i < rows; i++) {
+        uint32_t size;
+        memcpy(&size, views + 16 * i, 4);
+        longest = longest > size ? longest : size;
+        sizes[i] = (int32_t) size;
+    }
+    for (int i = 0; i < rows; i++) keys[i] = word_at(views + 16 * i + 4);
+    for (int i = 0; i < rows; i++) all |= keys[i] | word_at(views + 16 * i + 8);
+    *bits = all;
+    return longest;
+}
+
+/* And the last eight bytes of each. */
+LOOP void views_tails(const uint8_t *restrict views, const int32_t *restrict sizes, int rows,
+                      uint64_t *restrict tails) {
+    for (int i = 0; i < rows; i++) {
+        /* what an empty text gets means nothing */
+        int size = sizes[i] < 8 ? 8 : sizes[i];
+        tails[i] = word_at(views + 16 * i + size - 4) << ((64 - 8 * (sizes[i] < 8 ? sizes[i] : 8)) & 63);
+    }
+}
+
 LOOP void keys_equal(const uint64_t *restrict keys, const int32_t *restrict sizes, int rows, uint64_t kept,
                      uint64_t key, int32_t size, mask_t *restrict mask, int join) {
     if (join)
