@@ -20,7 +20,7 @@ import strategies
 
 import mqsel
 from mqsel.errors import PropertyTypeError
-from mqsel.language.dialect import JMS, Dialect
+from mqsel.language.dialect import PRESETS, Dialect
 from mqsel.language.parser import parse
 from mqsel.machine import _answers
 from mqsel.matcher import Matcher
@@ -346,7 +346,9 @@ def run_case(rng: random.Random, dialect_name: str, dialect: Dialect, selectors:
 
 
 def damage(rng: random.Random, array: Any) -> None:
-    """Change some bytes of the numbers, offsets, views, texts or words of a column."""
+    """Change some bytes of the numbers, offsets, views, texts or words of a column, or of a field in it."""
+    while pa.types.is_struct(array.type):
+        array = array.field(0)
     parts = [array.indices, array.dictionary] if pa.types.is_dictionary(array.type) else [array]
     buffers = [one for part in parts for one in part.buffers()[1:] if one is not None and one.size]
     for _ in range(rng.choice((0, 1, 1, 2, 5))):
@@ -408,16 +410,18 @@ def run_damaged(rng: random.Random) -> int:
 
     Returns: 1 where the kernel found an error.
     """
-    letters = letters_of("JMS")
+    dialect_name = rng.choice(("JMS", "IBM_MQ"))
+    letters = letters_of(dialect_name)
     rows = rng.choice((1, 5, 40, BLOCK + rng.randrange(50)))
-    columns = {name: random_column(rng, [], rows) for name in letters.names}
-    batch = pa.RecordBatch.from_arrays([column.array for column in columns.values()], [*columns])
+    columns = {name: random_column(rng, name.split(".")[1:], rows) for name in letters.names}
+    arrays = {name.split(".")[0]: column.array for name, column in columns.items()}
+    batch = pa.RecordBatch.from_arrays([*arrays.values()], [*arrays])
     text = random_text(rng, letters, Batch(rows, columns, None))
     readings = {
         "type_mismatch": rng.choice(("operation", "selector", "unknown")),
         "null_arithmetic": rng.choice(("unknown", "selector")),
     }
-    matcher = mqsel.compile(text, dialect=JMS.replace(**readings), optimize=rng.random() < 0.7)
+    matcher = mqsel.compile(text, dialect=PRESETS[dialect_name].replace(**readings), optimize=rng.random() < 0.7)
     for column in columns.values():
         damage(rng, column.array)
     try:
