@@ -337,7 +337,10 @@ def run_case(rng: random.Random, dialect_name: str, dialect: Dialect, selectors:
         matcher = mqsel.compile(random_text(rng, letters, batch), dialect=dialect, optimize=rng.random() < 0.7)
         rows = {rng.randrange(batch.rows) for _ in range(8)} if batch.rows else set()
         rows |= {row for row in (0, BLOCK - 1, BLOCK, batch.rows - 1) if 0 <= row < batch.rows}
-        assert_same(matcher, batch, sorted(rows))
+        want = assert_same(matcher, batch, sorted(rows))
+        cut = rng.randrange(batch.rows + 1)
+        for part, truths in ((batch.array[:cut], want[:cut]), (batch.array[cut:], want[cut:])):
+            assert _answers.truths(matcher, part) == truths, (cut, matcher)
         taken += _answers.refusal(matcher, batch.array) is None
     return taken
 

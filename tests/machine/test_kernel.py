@@ -451,6 +451,36 @@ def test_fields_of_nested_structs(depth: int) -> None:
         assert list(nulls) == [form == "null" or value is None for value in values]
 
 
+def test_chunked_columns() -> None:
+    """The columns of a table may be cut into chunks, each in its own way and some empty; dictionaries differ."""
+    rng = random.Random(4)
+    rows = 4000
+    values = {"s": rng.choices(values_of("string"), k=rows), "n": rng.choices(values_of("int32"), k=rows)}
+    here = [rng.random() < 0.9 for _ in range(rows)]
+    held = columns.kept(values["s"], here)
+    for form in ("string", "string_view", "dictionary"):
+        chunked = {}
+        for name in values:
+            cuts = [0, *sorted(rng.choices(range(rows), k=5)), rows]
+            parts = [slice(*pair) for pair in itertools.pairwise(cuts)]
+            chunked[name] = pa.chunked_array(
+                [
+                    texts_of(form, values["s"][part], here[part])
+                    if name == "s"
+                    else plain("int32", values["n"][part], None, rng.choice((0, 5)))
+                    for part in parts
+                    if part.start < part.stop
+                ]
+            )
+        matcher = compiled("s LIKE '%c%' AND n > 5 OR s = 'abcdefghij'")
+        want = [
+            None if text is None else ("c" in text and number > 5) or text == "abcdefghij"
+            for text, number in zip(held, values["n"], strict=True)
+        ]
+        assert matcher.truth_batch(pa.table(chunked)).to_pylist() == want
+        assert matcher.match_batch(pa.table(chunked)).to_pylist() == [one is True for one in want]
+
+
 # ---- formulas ----------------------------------------------------------------------------------------------------
 
 
