@@ -97,6 +97,7 @@ cdef extern from "_loops.h" nogil:
 
 cdef enum:
     FEW = 8                  # intervals that are compared one after the other, and that by vectors
+    PIECE = 128              # rows
     WINDOW = 32768           # bytes of content that are searched together
     WINDOW_BITS = 4112       # bytes of its bits, and of what may be read beyond
 
@@ -288,6 +289,7 @@ cdef int offsets_load(Reader *reader, int64_t start, int rows) noexcept nogil:
     cdef const uint8_t *content = column.content
     cdef int64_t at
     cdef int row
+    cdef int now
     cdef int quick = rows    # rows of which eight bytes can be read from the beginning on
     if begin < 0 or end > column.size or end - begin > INT32_MAX:
         return DECLINED
@@ -300,14 +302,20 @@ cdef int offsets_load(Reader *reader, int64_t start, int rows) noexcept nogil:
             at = narrow[row] if is_narrow else wide[row]
             if at < end and content[at] & 0xC0 == 0x80:
                 return DECLINED
-    fetch_ahead(content + end, end - begin)
-    fetch_ahead(narrow + rows if is_narrow else <const int32_t *> (wide + rows), rows * (4 if is_narrow else 8))
     while quick > 0 and (narrow[quick - 1] if is_narrow else wide[quick - 1]) > column.size - 8:
         quick -= 1
-    if is_narrow:
-        keys_int32_t(narrow, content, quick, reader.keys)
-    else:
-        keys_int64_t(wide, content, quick, reader.keys)
+    # A piece at a time: more would be asked for than the processor can wait for.
+    row = 0
+    while row < quick:
+        now = PIECE if quick - row > PIECE else quick - row
+        fetch_ahead(content + end + (end - begin) * row // rows, (end - begin) * PIECE // rows)
+        if is_narrow:
+            fetch_ahead(narrow + rows + row, PIECE * 4)
+            keys_int32_t(narrow + row, content, now, reader.keys + row)
+        else:
+            fetch_ahead(wide + rows + row, PIECE * 8)
+            keys_int64_t(wide + row, content, now, reader.keys + row)
+        row += now
     for row in range(quick, rows):
         at = narrow[row] if is_narrow else wide[row]
         reader.keys[row] = key_of(content + at, reader.sizes[row])
