@@ -54,7 +54,8 @@ sources = sorted(path.as_posix() for path in Path("mqsel").rglob("*") if path.su
 numbered = {"machine._verifier": {"define_macros": [("MQSEL_BUILD", digest(sources))], "depends": sources}}
 # Those that include C of our own.
 numbered |= {
-    f"machine.{name}": {"depends": ["mqsel/machine/_loops.h"]} for name in ("_sets", "_columns", "_kernel", "_answers")
+    f"machine.{name}": {"depends": ["mqsel/machine/_loops.h"]}
+    for name in ("_sets", "_columns", "_texts", "_arithmetic", "_formulas", "_answers")
 }
 
 setup(
@@ -80,7 +81,10 @@ setup(
                 "machine._arrow",
                 "machine._sets",
                 "machine._columns",
+                "machine._texts",
                 "machine._kernel",
+                "machine._arithmetic",
+                "machine._formulas",
                 "machine._answers",
                 "formats._text",
                 "formats._folders",

@@ -13,7 +13,8 @@ from libc.string cimport memcpy, memset
 
 from mqsel.machine._arrow cimport Batch, batch_load
 from mqsel.machine._columns cimport BLOCK, DECLINED
-from mqsel.machine._kernel cimport MAX_ROOTS, TURN, Call, Kernel, call_end, nulls_among, run_block
+from mqsel.machine._formulas cimport nulls_among, run_block
+from mqsel.machine._kernel cimport MAX_ROOTS, TURN, Call, Kernel, call_end
 from mqsel.machine._vm cimport (
     ERR, FALSE, TRUE, UNKNOWN, ColumnSource, Frame, Machine, Pace, clock_nanoseconds, pace_look, pace_start,
 )

@@ -4,12 +4,13 @@
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
 from mqsel.machine._arrow cimport Column
-from mqsel.machine._sets cimport Texts, Values
+from mqsel.machine._sets cimport Floats, Values
 
 
 cdef enum:
     BLOCK = 2048             # rows of a block: 1,024 and 4,096 were slower (W2 2.65, 2.73; this 2.55 ns a row)
     NESTED = 8               # structs around a column
+    FEW = 8                  # intervals that are compared one after the other, and that by vectors
     DECLINED = -1            # the rows of this block are for the row machine, which finds the words for what is wrong
 
 
@@ -35,17 +36,15 @@ cdef struct Reader:
 
 
 cdef object reader_refusal(Column *column)
+cdef bint has_texts(int kind) noexcept nogil
 cdef size_t reader_room(Column *column) noexcept nogil
 cdef void reader_start(Reader *reader, Column *column, uint8_t *room) noexcept nogil
 cdef uint8_t *valid_rows(Reader *reader, int64_t start, int rows) noexcept nogil
-cdef int column_mask(
-    Reader *reader, Values *values, bint strict, int64_t start, int rows, const uint8_t *wanted, uint8_t *mask
-) noexcept nogil
+cdef int numbers_load(Reader *reader, int64_t start, int rows) noexcept nogil
+cdef void narrow_mask(Reader *reader, Values *values, int64_t start, int rows, uint8_t *mask) noexcept nogil
+cdef void integers_mask(const int64_t *numbers, Values *values, int rows, uint8_t *mask) noexcept nogil
+cdef void doubles_mask(const double *numbers, Values *values, bint single, int rows, uint8_t *mask) noexcept nogil
+cdef void singles_mask(const float *numbers, Floats *floats, int rows, uint8_t *mask) noexcept nogil
 cdef int words_mask(
     Reader *reader, const uint8_t *words, int64_t only, int64_t start, int rows, uint8_t *mask
 ) noexcept nogil
-cdef int numbers_load(Reader *reader, int64_t start, int rows) noexcept nogil
-cdef int texts_load(Reader *reader, int64_t start, int rows) noexcept nogil
-cdef void text_at(Reader *reader, int64_t row, const uint8_t **data, int64_t *size) noexcept nogil
-cdef void integers_mask(const int64_t *numbers, Values *values, int rows, uint8_t *mask) noexcept nogil
-cdef void doubles_mask(const double *numbers, Values *values, bint single, int rows, uint8_t *mask) noexcept nogil

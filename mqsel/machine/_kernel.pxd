@@ -17,6 +17,14 @@ cdef enum:
     TURN = 10_000_000        # nanoseconds without a look at them
 
 
+# As in _loops.h.
+cdef enum:
+    ADD = 0
+    SUBTRACT = 1
+    MULTIPLY = 2
+    DIVIDE = 3
+
+
 cdef enum TermKind:
     ALL              # true where all its children are
     ONE_OF           # true where one of its children is
@@ -129,7 +137,5 @@ cdef class Kernel:
 
 
 cdef void call_end(Call *call) noexcept
-cdef int run_block(
-    Call *call, int number, int64_t start, int rows, const uint8_t *active, int alive, uint8_t *mask
-) noexcept nogil
-cdef void nulls_among(Call *call, int64_t start, int rows, uint8_t *mask) noexcept nogil
+cdef double steps_of(Term *term, Column *column) noexcept nogil
+cdef int block_of(double steps) noexcept nogil
