@@ -2,6 +2,8 @@ from typing import final
 
 from mqsel.language.formulas import Formula
 
+__pyx_capi__: dict[str, object]
+
 class TooLargeError(Exception): ...
 
 @final
