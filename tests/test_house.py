@@ -39,7 +39,8 @@ ROWS = [
 INSIDE = {
     "language": "dialect wordings operators pattern sets lexer nodes parser checker selector optimizer formulas normal",
     "machine": "opcodes _opcodes wordings schema _values _verifier program compiler"
-    " decompiler _image _operators _sources _vm _stream _arrow _sets _columns _texts _kernel _arithmetic _formulas _answers",
+    " decompiler _image _operators _sources _vm _stream _arrow _sets _columns _texts _kernel _arithmetic _formulas"
+    " _answers",
     "formats": "wordings mqmd jms mqrfh2 inspection jsonl records _tables _text _folders _mq _json _records"
     " mq __init__",
     "analysis": "explain",
