@@ -6,7 +6,8 @@
     True
 
 `compile` makes a `Matcher`, which has `matches` for one message, `filter` for many, `match_batch` for columns,
-`evaluate` for the three truth values and `explain` for the reason. A message is a mapping, a sequence laid out by a
+`evaluate` for the three truth values and `explain` for the reason; a `SelectorSet` has many selectors and tells which
+of them select a message. A message is a mapping, a sequence laid out by a
 schema, or the bytes of one, which `mqsel.formats` reads; `mqsel.files` reads files of messages, `mqsel.spark` makes
 Columns of selectors. A `Dialect` says how a product reads a selector. Every error is an `MqselError`.
 """
@@ -37,6 +38,7 @@ from mqsel.language.dialect import IBM_JAVA_CLIENT, IBM_JMS, IBM_MQ, JMS, TIBCO_
 from mqsel.machine._values import Record
 from mqsel.machine.program import VERSION as __version__  # noqa: N811 (an attribute every package has)
 from mqsel.matcher import Matcher, compile  # noqa: A004 (like re.compile)
+from mqsel.selectorset import SelectorSet
 from mqsel.values import Truth
 
 __all__ = [
@@ -61,6 +63,7 @@ __all__ = [
     "SelectorError",
     "SelectorLimitError",
     "SelectorNotAlterable",
+    "SelectorSet",
     "SelectorSyntaxError",
     "SelectorTypeError",
     "SubscriptionError",

@@ -97,7 +97,10 @@ class SelectorError(MqselError, ValueError):
     Attributes:
         line: where the span begins, from 1.
         column: where in that line, in code points from 1.
+        key: of a selector in a SelectorSet; the others have none.
     """
+
+    key: object
 
     def __init__(
         self,
@@ -122,7 +125,8 @@ class SelectorError(MqselError, ValueError):
         return start - self.selector.rfind("\n", 0, start)
 
     def _place(self) -> list[str]:
-        return [f"line {self.line}, column {self.column}"]
+        key = [f"key {shortened(self.key)}"] if hasattr(self, "key") else []
+        return [*key, f"line {self.line}, column {self.column}"]
 
     def _picture(self, width: int | None) -> list[str]:
         return caret(self.selector, self.span, width)
