@@ -368,6 +368,20 @@ def test_shape(name: str) -> None:
                 assert one.parts or one is ALWAYS or one is NEVER, text
 
 
+@pytest.mark.parametrize("choices", CHOICES, ids="-".join)
+@pytest.mark.parametrize("name", PRESETS)
+def test_true_alone_is_the_same(name: str, choices: tuple[str, str, str]) -> None:
+    """Invariant: what is made for TRUE alone is TRUE of the normal form, part for part."""
+    rng = random.Random(f"true {name} {choices}")
+    dialect = PRESETS[name].replace(
+        type_mismatch=choices[0], null_arithmetic=choices[1], between_null=choices[2], constant_false="accept"
+    )
+    for _ in range(PAIRS):
+        text, _ = strategies.random_case(rng, name)
+        for one in (read_selector(text, dialect), optimize(read_selector(text, dialect))):
+            assert shown(normal.true_of(one)) == shown(normal.normal(one).true), (text, dialect)
+
+
 def test_formulas_are_equal_to_themselves() -> None:
     """A formula is compared, hashed and shown without a look at its parts, which may be deeper than the stack."""
     made = normal.normal(read_selector("a = 1 AND b = 2", JMS))
@@ -524,3 +538,4 @@ def test_deep_selectors() -> None:
         made = normal.normal(read_selector(text, dialect))
         read = reader({}, dialect)
         assert said(made, read) == ["error"]
+        assert not holds(normal.true_of(read_selector(text, dialect)), read)
