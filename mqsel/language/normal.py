@@ -250,17 +250,18 @@ class _Builder:
             node, wanted = stack.pop()
             parts[id(node)] = parts.get(id(node), 0) | wanted
             below: list[tuple[Node, bool]] = []
-            kind = type(node)
-            if kind is And or kind is Or:
-                below = _operands(cast("And | Or", node))
-                wanted = self.of_operands(wanted, is_and=kind is And)
+            if isinstance(node, Comparison):
+                if type(node.left) in _CONDITIONS or type(node.right) in _CONDITIONS:
+                    below = [(side, False) for side in (node.left, node.right) if type(side) in _CONDITIONS]
+                    wanted = _ALL if self.may_err else _T | _F
+            elif isinstance(node, (And, Or)):
+                below = _operands(node)
+                wanted = self.of_operands(wanted, is_and=type(node) is And)
             elif isinstance(node, Not):
                 below = [(node.operand, True)]
-            elif isinstance(node, Comparison):
-                below = [(side, False) for side in (node.left, node.right) if type(side) in _CONDITIONS]
-                wanted = _ALL if self.may_err else _T | _F
             order.append((node, below))
-            stack += [(one, _OF_NEGATED[wanted] if negative else wanted) for one, negative in below]
+            if below:
+                stack += [(one, _OF_NEGATED[wanted] if negative else wanted) for one, negative in below]
         made: dict[int, Normal] = {}
         for node, below in reversed(order):
             inner = [_flipped(made[id(one)]) if negative else made[id(one)] for one, negative in below]
@@ -275,6 +276,12 @@ class _Builder:
     def predicate(self, node: Node, inner: list[Normal], wanted: int) -> Normal:
         """Write some parts of *node*, from what became of the conditions that it is made of."""
         match node:
+            case Comparison():  # first, because it is the commonest
+                sides = iter(inner)
+                left, right = [
+                    next(sides) if type(side) in _CONDITIONS else self.operand(side) for side in (node.left, node.right)
+                ]
+                return self.comparison(node.operator, left, right, wanted)
             case And():
                 return self.conjunction(inner, wanted)
             case Or():
@@ -285,12 +292,6 @@ class _Builder:
                 return _CONSTANTS[Truth(int(bool(node.value)))]
             case Identifier():
                 return self.constant("=", self.read(node.name), Literal("boolean", value=True), wanted)
-            case Comparison(operator, left, right):
-                sides = iter(inner)
-                left_, right_ = [
-                    next(sides) if type(side) in _CONDITIONS else self.operand(side) for side in (left, right)
-                ]
-                return self.comparison(operator, left_, right_, wanted)
             case Between():
                 return self.between(node, wanted)
             case In(negated, identifier, choices):
@@ -383,6 +384,8 @@ class _Builder:
     def comparison(self, operator: str, left: _Operand, right: _Operand, wanted: int) -> Normal:
         if left is None or right is None:
             return _CONSTANTS[Truth.ERR]
+        if type(left) is Identifier and type(right) is Literal:
+            return self.constant(operator, left, right, wanted)
         if isinstance(left, Literal) or (isinstance(right, Normal) and not isinstance(left, Normal)):
             operator, left, right = OPERATORS[operator].mirrored, right, left
         if isinstance(left, Normal):
