@@ -8,21 +8,20 @@ from __future__ import annotations
 import argparse
 import re
 import shlex
-from collections.abc import Iterator
-from contextlib import suppress
+import sys
+from contextlib import closing, suppress
 from pathlib import Path
 
 from mqsel.cli.arguments import Commands, add_files, add_selector, command, files_of, limit, list_formats, types_of
 from mqsel.cli.report import Report, progress, tasks
 from mqsel.errors import FileError, MqselError, shortened
-from mqsel.files.dumps import Piece
-from mqsel.files.framings import FORMATS, Source, reading
-from mqsel.files.opening import readable_anywhere
-from mqsel.files.parts import Part
+from mqsel.files.framings import FORMATS, reading
+from mqsel.files.jobs import cores, sifted, size_of
 from mqsel.files.parts import found as files_found
-from mqsel.files.scan import Ask, Sifted, sift, sift_part, why
-from mqsel.matcher import Matcher
+from mqsel.files.scan import Ask
 from mqsel.matcher import compile as compile_selector
+
+_LARGE = 1 << 28  # bytes of files: from there on two processes take less time than one, of JSON lines
 
 _EXAMPLES = f"""\
 A message is a JSON object on one line. A plain whole number is an int64, any other number a float64; a value may name \
@@ -63,6 +62,13 @@ def add(commands: Commands) -> None:
         default="skip",
         help="what to do with an invalid message: report and skip it (default), or stop with exit code 2",
     )
+    match.add_argument(
+        "-j",
+        "--jobs",
+        type=limit,
+        metavar="N",
+        help="read in N processes; default: as many as there are processors, where that is quicker",
+    )
     match.add_argument("--spark", action="store_true", help="run on Spark, on this machine unless --master is given")
     match.add_argument("--master", metavar="URL", help="run on this Spark master; default local[*]")
 
@@ -83,30 +89,32 @@ def _match(arguments: argparse.Namespace) -> int:
             with suppress(FileError):  # Spark reports it
                 kind, _, start = reading(files[0], wanted)
                 report.begin(files[0], kind, start)
-        with tasks() as advance:
+        with tasks() as ended:
             for number, name, kind, record in sifted_on_spark(
-                matcher, lambda: report.ask, arguments.files or files, wanted, master, report.fail, advance
+                matcher, lambda: report.ask, arguments.files or files, wanted, master, report.fail, ended
             ):
                 report.take(number, name, kind, record)
                 if report.is_finished:
                     break
         return report.close()
     found = files_found(files)
-    with progress([one.path for one in found], ask) as advance:
-        for number, (name, fixed, trouble) in enumerate(found):
-            try:
-                if trouble is not None:
-                    raise trouble
-                kind, source, start = reading(name, wanted, advance=advance, in_blocks=True)
-            except FileError as error:
-                report.fail(name, why(error))
-                continue
-            report.begin(name, kind, start)
-            for record in _sifted(matcher, report.ask._replace(format=kind), source, Part(name, kind, 0, -1, fixed)):
-                report.take(number, name, kind, record)
+    jobs = arguments.jobs or _jobs([one.path for one in found], ask)
+    with (
+        progress([one.path for one in found], ask) as advance,
+        closing(sifted(matcher, lambda: report.ask, found, wanted, jobs, advance)) as records,
+    ):
+        for place, name, kind, one in records:
+            report.take(place, name, kind, one)
             if report.is_finished:
                 break
     return report.close()
+
+
+def _jobs(names: list[str], ask: Ask) -> int:
+    """Say how many processes sift: all that can, where that is quicker and no terminal waits for lines."""
+    if sys.stdout.isatty() and not ask.counting:
+        return 1
+    return 1 if sum(size_of(name) or 0 for name in names) < _LARGE else cores()
 
 
 def _check_order(selector: str, names: list[str]) -> None:
@@ -118,12 +126,3 @@ def _check_order(selector: str, names: list[str]) -> None:
             f"{shortened(selector)} is a file, and {shortened(names[-1])} is not: expected the selector first",
             hint=f"mqsel match {written} {files}",
         )
-
-
-def _sifted(matcher: Matcher, ask: Ask, source: Source, part: Part) -> Iterator[Sifted]:
-    """Sift a file; what is read by columns is not read in order."""
-    if FORMATS[part.format].message is not None:
-        yield from sift(matcher, ask, source, part.path)
-        return
-    with readable_anywhere(part.path, (piece.raw for piece in source if isinstance(piece, Piece))) as path:
-        yield from sift_part(matcher, ask, part._replace(path=path))

@@ -15,6 +15,7 @@ from typing import TextIO
 
 from mqsel.errors import MqselError, cut
 from mqsel.files.framings import ARRAY, FORMATS, looks_like
+from mqsel.files.jobs import Begun
 from mqsel.files.scan import REPORTED, Ask, Broken, Sifted, Tally
 
 _NAMED = 5  # missing properties named in the summary
@@ -114,7 +115,7 @@ class Report:
         """Note a file that is read as *kind*, and its first bytes."""
         self._first = self._first or ((name, kind, start) if start else None)
 
-    def take(self, number: int, name: str, kind: str, record: Sifted) -> None:
+    def take(self, number: int, name: str, kind: str, record: Begun | Sifted) -> None:
         """Deal with a record that comes from file *number*, called *name*, which is of the format *kind*."""
         if self._place != (number, name):
             self._place = (number, name)
@@ -131,6 +132,8 @@ class Report:
             self._lines_before += record.lines
         elif isinstance(record, Broken):
             self.fail(name, record.why)
+        elif isinstance(record, Begun):
+            self.begin(name, *record)
         elif self._reported < REPORTED:
             self._reported += 1
             complain(f"{place_of(name, kind, self._lines_before + record.line)}: {record.text}")

@@ -11,7 +11,7 @@ from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.object cimport PyObject
 from libc.stdint cimport uint8_t
 from libc.stdlib cimport free
-from libc.string cimport memchr
+from libc.string cimport memchr, memcpy
 
 from mqsel.formats._json cimport Decoder
 from mqsel.machine._values cimport NULL_VALUE, zeroed
@@ -77,9 +77,13 @@ cdef class Lines:
     def sift(self, const uint8_t[::1] block not None) -> list:
         """Sift a block, which ends where a line does.
 
-        Returns: what is asked for, in order: lines as they stand, several of them together, and what the judge gave.
+        Returns: what is asked for, in order: lines as they stand, all together between what the judge gave.
         """
         cdef list found = []
+        # Lines that do not follow each other are put together here: an object for each would take longer than to read
+        # it, and whoever prints them too.
+        cdef uint8_t *together = NULL
+        cdef Py_ssize_t length = 0
         cdef const uint8_t *at = &block[0]
         cdef const uint8_t *limit = at + block.shape[0]
         cdef const uint8_t *kept = at       # lines from here to `kept_stop` are asked for
@@ -111,8 +115,9 @@ cdef class Lines:
                         self.skipped += 1
                         if made is not None:
                             if kept < kept_stop:
-                                found.append(PyBytes_FromStringAndSize(<const char *> kept, kept_stop - kept))
+                                found.append(joined(together, length, kept, kept_stop))
                                 kept = kept_stop
+                                length = 0
                             found.append(made)
                         self.is_over = self.raising
                         continue
@@ -125,12 +130,16 @@ cdef class Lines:
                     if not self.counting:
                         if kept_stop != line:
                             if kept < kept_stop:
-                                found.append(PyBytes_FromStringAndSize(<const char *> kept, kept_stop - kept))
+                                if together == NULL:
+                                    together = <uint8_t *> zeroed(block.shape[0], 1)
+                                memcpy(together + length, kept, kept_stop - kept)
+                                length += kept_stop - kept
                             kept = line
                         kept_stop = at
             if kept < kept_stop:
-                found.append(PyBytes_FromStringAndSize(<const char *> kept, kept_stop - kept))
+                found.append(joined(together, length, kept, kept_stop))
         finally:
+            free(together)
             self.machine.frame_give(frame)
         return found
 
@@ -139,6 +148,14 @@ cdef class Lines:
         for slot in range(self.decoder.record.count):
             self.nulls[slot] += self.decoder.record.values[slot].tag == NULL_VALUE
         return 0
+
+
+cdef bytes joined(uint8_t *together, Py_ssize_t length, const uint8_t *kept, const uint8_t *stop):
+    """Make one object of the lines that were put together and those from *kept* to *stop*."""
+    if length == 0:
+        return PyBytes_FromStringAndSize(<const char *> kept, stop - kept)
+    memcpy(together + length, kept, stop - kept)
+    return PyBytes_FromStringAndSize(<const char *> together, length + (stop - kept))
 
 
 cdef bint is_blank(const uint8_t *at, const uint8_t *stop) noexcept:

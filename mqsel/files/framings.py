@@ -271,7 +271,7 @@ def _read(
         if advance is None or not raw.seekable():
             yield from found
             return
-        told = 0
+        told = start
         for number, piece in enumerate(found):
             if number % every == 0:
                 advance(raw.tell() - told)

@@ -239,9 +239,12 @@ def messages(part: Part) -> Iterator[Piece | FileError]:
     yield from reading(*part[:4])[1]
 
 
-def units(part: Part) -> Iterator[Any]:
+def units(part: Part, advance: Callable[[int], None] | None = None) -> Iterator[Any]:
     """Read what a part has for each message, or blocks of lines where each line is one.
+
+    Args:
+        advance: is told from time to time how many more bytes were read.
 
     Raises: FileError: the file cannot be read.
     """
-    yield from reading(*part[:4], in_blocks=True)[1]
+    yield from reading(*part[:4], advance, in_blocks=True)[1]

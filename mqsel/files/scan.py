@@ -272,12 +272,16 @@ def _sift_pieces(matcher: Matcher, ask: Ask, source: Iterable[Piece | FileError]
     yield tally
 
 
-def sift_part(matcher: Matcher, ask: Ask, part: Part) -> Iterator[Sifted]:
-    """Sift a part of a file, as `sift` does."""
+def sift_part(matcher: Matcher, ask: Ask, part: Part, advance: Callable[[int], None] | None = None) -> Iterator[Sifted]:
+    """Sift a part of a file, as `sift` does.
+
+    Args:
+        advance: is told from time to time how many more bytes were read.
+    """
     if part.format == "parquet":
         yield from _sift_rows(matcher, ask, part)
         return
-    yield from sift(matcher, ask._replace(format=part.format), units(part), part.path)
+    yield from sift(matcher, ask._replace(format=part.format), units(part, advance), part.path)
 
 
 def why(error: BaseException) -> str:
