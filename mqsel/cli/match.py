@@ -18,7 +18,7 @@ from mqsel.errors import FileError, MqselError, shortened
 from mqsel.files.framings import FORMATS, reading
 from mqsel.files.jobs import cores, sifted, size_of
 from mqsel.files.parts import found as files_found
-from mqsel.files.scan import Ask
+from mqsel.files.scan import Ask, in_files
 from mqsel.matcher import compile as compile_selector
 
 _LARGE = 1 << 28  # bytes of files: from there on two processes take less time than one, of JSON lines
@@ -82,6 +82,8 @@ def _match(arguments: argparse.Namespace) -> int:
     report = Report(ask)
     matcher = compile_selector(arguments.selector, dialect=arguments.dialect)
     if arguments.spark or arguments.master:
+        if arguments.jobs:
+            raise MqselError("-j is for processes of mqsel: Spark has workers of its own", hint="--master 'local[4]'")
         from mqsel.spark.job import sifted_on_spark  # noqa: PLC0415 (pyspark is optional, and slow to import)
 
         master = arguments.master or "local[*]"
@@ -90,21 +92,23 @@ def _match(arguments: argparse.Namespace) -> int:
                 kind, _, start = reading(files[0], wanted)
                 report.begin(files[0], kind, start)
         with tasks() as ended:
-            for number, name, kind, record in sifted_on_spark(
+            found = sifted_on_spark(
                 matcher, lambda: report.ask, arguments.files or files, wanted, master, report.fail, ended
-            ):
-                report.take(number, name, kind, record)
+            )
+            for _, name, kind, record in in_files(found):
+                report.take(name, kind, record)
                 if report.is_finished:
                     break
         return report.close()
-    found = files_found(files)
-    jobs = arguments.jobs or _jobs([one.path for one in found], ask)
+    listed = files_found(files)
+    names = [one.path for one in listed]
+    jobs = arguments.jobs or _jobs(names, ask)
     with (
-        progress([one.path for one in found], ask) as advance,
-        closing(sifted(matcher, lambda: report.ask, found, wanted, jobs, advance)) as records,
+        progress(names, ask) as advance,
+        closing(sifted(matcher, lambda: report.ask, listed, wanted, jobs, advance)) as records,
     ):
-        for place, name, kind, one in records:
-            report.take(place, name, kind, one)
+        for _, name, kind, one in in_files(records):
+            report.take(name, kind, one)
             if report.is_finished:
                 break
     return report.close()

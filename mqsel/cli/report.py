@@ -93,8 +93,6 @@ class Report:
         self.total = Tally()
         self.trouble = False
         self._began = time.perf_counter()
-        self._place: tuple[int, str] = (-1, "")
-        self._lines_before = 0
         self._reported = 0
         self._first: tuple[str, str, bytes] | None = None  # the first file: name, format, first bytes
         self._note = ""  # place and words of what was skipped first of a message
@@ -115,11 +113,8 @@ class Report:
         """Note a file that is read as *kind*, and its first bytes."""
         self._first = self._first or ((name, kind, start) if start else None)
 
-    def take(self, number: int, name: str, kind: str, record: Begun | Sifted) -> None:
-        """Deal with a record that comes from file *number*, called *name*, which is of the format *kind*."""
-        if self._place != (number, name):
-            self._place = (number, name)
-            self._lines_before = 0
+    def take(self, name: str, kind: str, record: Begun | Sifted) -> None:
+        """Deal with a record that comes from the file *name*, which is of the format *kind*."""
         if isinstance(record, bytes):
             self._out.write(record if FORMATS[kind].place == "byte" or record.endswith(b"\n") else record + b"\n")
             if self._is_live:
@@ -128,15 +123,14 @@ class Report:
             self.total.add(record)
             if record.note is not None and not self._note:
                 line, text = record.note
-                self._note = f"{place_of(name, kind, self._lines_before + line)}: {text}"
-            self._lines_before += record.lines
+                self._note = f"{place_of(name, kind, line)}: {text}"
         elif isinstance(record, Broken):
             self.fail(name, record.why)
         elif isinstance(record, Begun):
             self.begin(name, *record)
         elif self._reported < REPORTED:
             self._reported += 1
-            complain(f"{place_of(name, kind, self._lines_before + record.line)}: {record.text}")
+            complain(f"{place_of(name, kind, record.line)}: {record.text}")
 
     def fail(self, name: str, why: str) -> None:
         """Report a file that cannot be read."""

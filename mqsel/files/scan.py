@@ -272,6 +272,26 @@ def _sift_pieces(matcher: Matcher, ask: Ask, source: Iterable[Piece | FileError]
     yield tally
 
 
+def in_files(records: Iterable[tuple[int, str, str, Any]]) -> Iterator[tuple[int, str, str, Any]]:
+    """Count places in their file, which in records of `sift_part` are those in the part.
+
+    Args:
+        records: the number, name and format of a file, and a record, for each; the parts of a file in order.
+    """
+    at, before = (-1, ""), 0
+    for number, name, kind, record in records:
+        if at != (number, name):
+            at, before = (number, name), 0
+        placed = record
+        if isinstance(record, Complaint):
+            placed = record._replace(line=before + record.line)
+        elif isinstance(record, Tally):
+            if record.note is not None:
+                record.note = before + record.note[0], record.note[1]
+            before += record.lines
+        yield number, name, kind, placed
+
+
 def sift_part(matcher: Matcher, ask: Ask, part: Part, advance: Callable[[int], None] | None = None) -> Iterator[Sifted]:
     """Sift a part of a file, as `sift` does.
 

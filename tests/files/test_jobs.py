@@ -1,0 +1,376 @@
+"""Files sifted by several processes: what is given, said and counted is what one process gives, says and counts."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import pickle
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pytest
+from printer import amqsbcg_text
+
+import mqsel
+from mqsel import cli
+from mqsel.errors import ArgumentError, FileError, MqselError
+from mqsel.files import jobs
+from mqsel.files.framings import length_prefixed
+from mqsel.files.parts import Found
+from mqsel.files.qload import qload_text
+from mqsel.files.scan import Ask
+from mqsel.formats import mq
+
+needs_signals = pytest.mark.skipif(sys.platform == "win32", reason="no such signals on Windows")
+needs_proc = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no /proc to find processes in")
+
+Run = Callable[..., tuple[int, bytes, str]]
+
+
+@pytest.fixture
+def run(capsysbinary: pytest.CaptureFixture[bytes]) -> Run:
+    """Run `mqsel match` here; give the exit code, stdout, and stderr without the seconds."""
+
+    def call(*arguments: object) -> tuple[int, bytes, str]:
+        status = cli.main(["match", *map(str, arguments)])
+        out, err = capsysbinary.readouterr()
+        return status, out, re.sub(r", [\d.]+ s", "", err.decode())
+
+    return call
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Parts of 2,000 bytes."""
+    monkeypatch.setattr(jobs, "SIZE", 2000)
+
+
+def _lines(count: int) -> list[bytes]:
+    made = [json.dumps({"n": n, "color": "blue" if n % 3 else None}).encode() + b"\n" for n in range(count)]
+    made[count // 4] = b'{"n": {"int8": 300}}\n'
+    made[count // 2] = b"\nx\n\r\n"
+    return made
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[Path]:
+    """Files of every kind: cut into many parts, packed, of messages, by columns, broken, and one that is not there."""
+    mixed = [mq.encode({}, {"n": n, "color": "blue"}, b"data") for n in range(7)]
+    contents = {
+        "a.jsonl": b"".join(_lines(900)),
+        "b.jsonl.gz": gzip.compress(b"".join(_lines(300))),
+        "c.jsonl": b"".join(_lines(200))[:-1],
+        "cut.gz": gzip.compress(b"".join(_lines(3000)))[:2500],
+        "d.mq": b"".join(map(length_prefixed, mixed)) + b"\0\0",
+        "e.qload": b"* QLOAD\n\n" + b"".join(map(qload_text, mixed)),
+        "f.amqsbcg": b"$ amqsbcg Q\n" + b"".join(map(amqsbcg_text, mixed)),
+        "empty": b"",
+    }
+    for name, content in contents.items():
+        (tmp_path / name).write_bytes(content)
+    found = [tmp_path / name for name in (*contents, "nowhere")]
+    with suppress(ImportError):
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        table = pa.table({"n": range(1000), "color": ["blue", "red"] * 500})
+        pq.write_table(table, tmp_path / "g.parquet", row_group_size=100)
+        found.append(tmp_path / "g.parquet")
+    return found
+
+
+@pytest.mark.parametrize("count", [2, 5])
+@pytest.mark.parametrize("options", [[], ["--count"], ["--invert", "--errors", "raise"]], ids=" ".join)
+@pytest.mark.usefixtures("small")
+def test_as_one_process(run: Run, files: list[Path], options: list[str], count: int) -> None:
+    """Invariant: lines, complaints with their places, counts and exit code are those of one process."""
+    arguments = [*options, "color = 'blue' AND n <> 100", *files]
+
+    assert run("-j", count, *arguments) == run("-j", 1, *arguments)
+
+
+@pytest.mark.usefixtures("small")
+def test_limit_as_one_process(run: Run, files: list[Path]) -> None:
+    """Invariant: a limit ends the run behind the same message, and what lies behind it is not counted."""
+    lines = [file for file in files if "jsonl" in file.name]
+    for number in (1, 40, 41, 250, 599, 700, 10_000):
+        arguments = ["--limit", number, "color = 'blue'", *lines]
+
+        assert run("-j", 3, *arguments) == run("-j", 1, *arguments)
+
+
+def test_stdin_and_pipes_are_read_here(files: list[Path]) -> None:
+    """What can be read once only is read by the process that has it, in its place among the others."""
+    content = files[0].read_bytes()
+    outputs = []
+    for count in ("1", "3"):
+        command = [sys.executable, "-m", "mqsel", "match", "-j", count, "n >= 0", str(files[2]), "-", "/dev/null"]
+        done = subprocess.run([*command, str(files[0])], input=content, capture_output=True, check=False)
+        outputs.append((done.returncode, done.stdout, re.sub(rb", [\d.]+ s", b"", done.stderr)))
+
+    assert outputs[0] == outputs[1]
+    assert outputs[0][1].count(b"\n") == 2 * 898 + 198
+
+
+def test_jobs_are_not_for_spark(run: Run) -> None:
+    """Two ways to say how many is an error that says which one counts."""
+    assert run("-j", 2, "--spark", "a = 1", "x") == (
+        2,
+        b"",
+        "mqsel: -j is for processes of mqsel: Spark has workers of its own\n  hint: --master 'local[4]'\n",
+    )
+
+
+def test_default(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Several processes by default if the input is large and no terminal waits for its first line."""
+    from mqsel.cli import match
+
+    monkeypatch.setattr(match, "cores", lambda: 7)
+    monkeypatch.setattr(match, "_LARGE", 100)
+    file = tmp_path / "a"
+    ask = Ask(False, False, False, None)
+    for size, is_terminal, counting, expected in (
+        (100, False, False, 7), (99, False, False, 1), (100, True, False, 1), (100, True, True, 7),
+    ):  # fmt: skip
+        file.write_bytes(b"x" * size)
+        monkeypatch.setattr(sys.stdout, "isatty", lambda is_terminal=is_terminal: is_terminal)
+        assert match._jobs([str(file), "-"], ask._replace(counting=counting)) == expected
+
+
+# ---- what goes wrong ---------------------------------------------------------------------------------------------
+
+
+@needs_signals
+@pytest.mark.usefixtures("small")
+def test_a_killed_process(run: Run, files: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process that is killed ends the run with one error that names the part, behind what was found before it."""
+    give, started = subprocess.Popen, []
+
+    def stopped(*arguments: Any, **options: Any) -> Any:
+        process = give(*arguments, **options)
+        started.append(process)
+        if len(started) == 2:
+            process.kill()
+        return process
+
+    whole = run("-j", 1, "color = 'blue'", files[0])[1]
+    monkeypatch.setattr(subprocess, "Popen", stopped)
+    status, out, err = run("-j", 2, "color = 'blue'", files[0])
+    place = re.fullmatch(
+        r"mqsel: the process that read bytes ([\d,]+) to [\d,]+ was killed by SIGKILL \[.*a.jsonl, byte (\d+)\]\n"
+        r"  hint: if memory is short, .*\n",
+        err.partition("mqsel: the process")[2].join(["mqsel: the process", ""]),
+    )
+
+    assert status == 2
+    assert place is not None
+    assert place[1].replace(",", "") == place[2]
+    assert out == whole[: len(out)]
+    assert [process.poll() is None for process in started] == [False, False]
+
+
+def test_no_process(run: Run, files: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where no process can be started the error says so, and what does without."""
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    status, out, err = run("-j", 2, "color = 'blue'", files[1], files[2])
+
+    assert (status, out) == (2, b"")
+    assert re.fullmatch(
+        r"mqsel: a process of Python does not start: .*/nowhere/python.*\n  hint: leave it to one: .*\n", err
+    )
+
+
+def _workers(parent: int) -> list[int]:
+    """List the processes that serve a run."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        with suppress(OSError, IndexError):
+            if entry.name.isdigit() and b"mqsel.files.jobs" in (entry / "cmdline").read_bytes():
+                fields = (entry / "stat").read_text().rpartition(")")[2].split()
+                if fields[0] != "Z" and (not parent or int(fields[1]) == parent):
+                    found.append(int(entry.name))
+    return found
+
+
+def _running(found: list[int]) -> list[int]:
+    return [pid for pid in found if pid in _workers(0)]
+
+
+@pytest.fixture
+def running(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[bytes], list[int]]]:
+    """Give a run whose output nobody reads, and its processes."""
+    file = tmp_path / "a.jsonl"
+    file.write_bytes(b'{"n": 1}\n' * 1000)
+    command = [sys.executable, "-m", "mqsel", "match", "-j", "2", "n >= 0", *[str(file)] * 5000]
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # which a background shell would ignore
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        signal.signal(signal.SIGINT, before)
+        assert process.stdout is not None
+        process.stdout.read(10)
+        workers = _workers(process.pid)
+        assert len(workers) == 2
+        yield process, workers
+        process.kill()
+
+
+@needs_signals
+@needs_proc
+def test_interrupted(running: tuple[subprocess.Popen[bytes], list[int]]) -> None:
+    """Ctrl-C ends all processes at once, without a word, and with the exit code of one."""
+    process, workers = running
+    process.send_signal(signal.SIGINT)
+    began = time.monotonic()
+
+    assert process.wait(30) == 130
+    assert time.monotonic() - began < 2
+    assert process.stderr is not None
+    assert process.stderr.read() == b""
+    assert _running(workers) == []
+
+
+@needs_signals
+@needs_proc
+def test_closed_pipe(running: tuple[subprocess.Popen[bytes], list[int]]) -> None:
+    """A reader that has enough ends all processes without a word."""
+    process, workers = running
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()
+
+    assert process.stderr.read() == b""
+    assert process.wait(30) == 0
+    assert _running(workers) == []
+
+
+@needs_signals
+@needs_proc
+def test_killed(running: tuple[subprocess.Popen[bytes], list[int]]) -> None:
+    """Processes whose parent is killed end by themselves."""
+    process, workers = running
+    process.kill()
+    process.wait(30)
+    limit = time.monotonic() + 20
+    while _running(workers) and time.monotonic() < limit:
+        time.sleep(0.05)
+
+    assert _running(workers) == []
+
+
+def test_nobody_runs_far_ahead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Invariant: what waits for those before it is bounded, however slowly it is taken."""
+    content = b'{"a": 1, "text": "' + b"x" * 1000 + b'"}\n'
+    file = tmp_path / "a"
+    file.write_bytes(content * 20_000)
+    monkeypatch.setattr(jobs, "SIZE", 1 << 20)
+    monkeypatch.setattr(jobs, "_ROOM", 1 << 20)
+    crew = jobs._Crew(
+        mqsel.compile("a = 1"),
+        lambda: Ask(False, False, False, None),
+        jobs._cut([jobs.Task(0, Found(str(file), (), None))], None),
+        None,
+        2,
+        None,
+    )
+    held = total = 0
+    with closing(crew):
+        for *_, record in crew.records():
+            if isinstance(record, bytes):
+                total += len(record)
+                time.sleep(0.02)
+                held = max(held, crew._held)
+
+    assert total == file.stat().st_size
+    assert 1 << 20 < held < 5 << 20  # of 20; a batch more for each process than there is room for
+
+
+# ---- Python ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("count", [1, 3])
+@pytest.mark.usefixtures("small")
+def test_filter(files: list[Path], count: int) -> None:
+    """Selected messages come one at a time, untouched and in order, with counts and errors."""
+    lines = files[0]
+    found = mqsel.files.filter(lines, "color = 'blue'", errors="skip", jobs=count)
+    expected = [line for line in lines.read_bytes().splitlines(keepends=True) if b"blue" in line]
+
+    assert list(found) == expected
+    assert (found.seen, found.selected, found.unknown, found.skipped) == (900, len(expected), 299, 1)
+    assert [(problem.path, problem.line) for problem in found.problems] == [(str(lines), 452)]
+
+
+@pytest.mark.parametrize("count", [1, 2])
+@pytest.mark.usefixtures("small")
+def test_filter_of_every_format(files: list[Path], count: int) -> None:
+    """Written one after the other, what is selected of a file is the file again; troubles are listed."""
+    for file in files:
+        found = mqsel.files.filter([file], "n >= 0", errors="skip", jobs=count)
+        if file.suffix in (".qload", ".amqsbcg"):
+            assert b"".join(found).rstrip() == file.read_bytes().rstrip()
+        elif file.suffix == ".parquet":
+            assert next(found) == b'{"n": 0, "color": "blue"}\n'
+        else:
+            (*_,) = found
+        assert bool(found.problems) == (file.suffix not in (".qload", ".amqsbcg", ".parquet") and file.name != "empty")
+
+
+def test_filter_raises_the_first(files: list[Path]) -> None:
+    """The first thing that cannot be read is an error with its place; arguments are looked at before."""
+    for count in (1, 2):
+        found = mqsel.files.filter(files[0], mqsel.compile("color = 'blue'"), jobs=count)
+        with pytest.raises(FileError, match=r"broken JSON.*a\.jsonl, line 452\]"):
+            list(found)
+    with pytest.raises(FileError, match="No such file or directory"):
+        next(mqsel.files.filter("nowhere", "a = 1"))
+    with pytest.raises(FileError, match=r"expected messages with their length.*byte 0"):
+        next(mqsel.files.filter(files[0], "a = 1", format="mq"))
+    for options, text in (
+        ({"format": "xml"}, "format is 'xml': expected one of 'parquet', 'json'"),
+        ({"errors": "ignore"}, "errors is 'ignore'"),
+        ({"jobs": 0}, "jobs is 0: expected a count of processes, or None"),
+        ({"types": {"a": "int32"}}, "types declare what records lost"),
+        ({"types": {"a": "int"}, "format": "lenses"}, "type of 'a' is 'int': expected one of 'null', 'boolean'"),
+    ):
+        with pytest.raises(ArgumentError, match=text):
+            mqsel.files.filter(files[0], "a = 1", **options)  # type: ignore[arg-type]
+
+
+def test_filter_that_is_left(files: list[Path]) -> None:
+    """Closing it ends its processes; the counts are of what was read to its end."""
+    found = mqsel.files.filter([files[0]] * 50, "n >= 0", errors="skip", jobs=2)
+    next(found)
+    found.close()
+
+    assert list(found) == []
+    assert found.seen < 50 * 900
+
+
+def test_errors_travel(files: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    """An error that ends a run, such as that of a missing package, is given behind what came before it, and raised."""
+    ask, out = Ask(False, False, False, None), io.BytesIO()
+    task = jobs.Task(0, Found(str(files[0]), (), None))
+    sift = jobs._sift
+
+    def broken(*arguments: Any) -> Iterator[Any]:
+        yield from islice(sift(*arguments), 2)
+        raise MqselError("a file packed by lz4 needs lz4")
+
+    monkeypatch.setattr(jobs, "_sift", broken)
+    jobs._give(out, mqsel.compile("color = 'blue'"), ask, task, None)
+    records, is_whole = pickle.loads(out.getvalue())
+    placed = jobs._placed(task, records, print)
+
+    assert is_whole
+    assert next(placed) == (0, str(files[0]), "json", jobs.Begun("json", files[0].read_bytes()[:8192]))
+    assert next(placed)[-1].startswith(b'{"n": 1, "color": "blue"}\n')
+    with pytest.raises(MqselError, match="needs lz4"):
+        next(placed)
