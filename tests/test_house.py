@@ -46,8 +46,8 @@ INSIDE = {
     " mq __init__",
     "analysis": "explain",
     "selection": "selectors providers message queues topics __init__",
-    "files": "wordings opening dumps amqsbcg qload framings rows _footer extremes parquet parts _lines scan jobs filtering"
-    " inspection __init__",
+    "files": "wordings opening dumps amqsbcg qload framings rows _footer extremes parquet parts _lines scan jobs"
+    " filtering inspection __init__",
     "spark": "wordings columns native job ship raw planning profiling source __init__",
     "cli": "arguments report match check explain inspect __init__",
 }
