@@ -279,7 +279,7 @@ def unparse(root: Node) -> str:
         if isinstance(piece, str):
             pieces.append(piece)
         else:
-            todo += reversed(_pieces(piece))
+            todo += reversed(pieces_of(piece))
     return "".join(pieces)
 
 
@@ -287,8 +287,8 @@ def _at(node: Node, strength: int) -> list[str | Node]:
     return [node] if _strength(node) >= strength else ["(", node, ")"]
 
 
-def _pieces(node: Node) -> list[str | Node]:
-    """Write *node*, and leave what is below it to be written."""
+def pieces_of(node: Node) -> list[str | Node]:
+    """Write *node*, and leave what is below it to be written: texts, and nodes in their places."""
     match node:
         case Literal():
             return [_literal(node)]
