@@ -9,11 +9,12 @@
 `evaluate` for the three truth values and `explain` for the reason; a `SelectorSet` has many selectors and tells which
 of them select a message. A message is a mapping, a sequence laid out by a
 schema, or the bytes of one, which `mqsel.formats` reads; `mqsel.files` reads files of messages, `mqsel.spark` makes
-Columns of selectors. A `Dialect` says how a product reads a selector. Every error is an `MqselError`.
+Columns of selectors. `relation` compares two selectors, `satisfiable` gives a message for one. A `Dialect` says how a
+product reads a selector. Every error is an `MqselError`.
 """
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mqsel import _interpreter  # noqa: F401 (before all others)
 from mqsel.errors import (
@@ -40,6 +41,9 @@ from mqsel.machine.program import VERSION as __version__  # noqa: N811 (an attri
 from mqsel.matcher import Matcher, compile  # noqa: A004 (like re.compile)
 from mqsel.selectorset import SelectorSet
 from mqsel.values import Truth
+
+if TYPE_CHECKING:
+    from mqsel.analysis.relation import relation, satisfiable
 
 __all__ = [
     "IBM_JAVA_CLIENT",
@@ -70,11 +74,21 @@ __all__ = [
     "Truth",
     "__version__",
     "compile",
+    "relation",
+    "satisfiable",
 ]
+
+# What is imported when it is first asked for, and where it stands: few who select messages compare selectors.
+_LATER = {
+    "relation": "mqsel.analysis.relation",
+    "satisfiable": "mqsel.analysis.relation",
+}
 
 
 def __getattr__(name: str) -> Any:
-    """Import `mqsel.files` and `mqsel.spark` when they are first asked for: they may need other packages."""
+    """Import what takes long when it is first asked for; `mqsel.files` and `mqsel.spark` may need other packages."""
     if name in ("files", "spark"):
         return import_module(f"mqsel.{name}")
+    if name in _LATER:
+        return getattr(import_module(_LATER[name]), name)
     raise AttributeError(f"module 'mqsel' has no attribute '{name}'")

@@ -1,0 +1,263 @@
+"""Finds a text that some LIKE patterns match and others do not: what decides whether two of them can meet.
+
+A pattern is an automaton whose states are the places in it that a text may have reached; the product of some, inverted
+ones among them, is walked from the empty text on, those texts first that lack least. Every state that is left out is
+one from which no text is accepted, so a walk that ends without a text is a proof. Follows language §5, LIKE.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Iterator
+from heapq import heappop, heappush
+from itertools import count, pairwise
+from typing import NamedTuple, cast
+
+from mqsel.language.sets import Pattern, Texts
+
+MAX_STEPS = 20_000  # states of a product: a tenth of a second
+
+# Stand where a pattern takes any character: the first that nothing else asks for.
+_ANY = "abcdefghijklmnopqrstuvwxyz0123456789"
+
+
+class UndecidedError(Exception):
+    """The work that is allowed did not suffice; says for what."""
+
+
+class _Automaton(NamedTuple):
+    """A pattern: a bit of a state is the number of characters of the pattern that are behind.
+
+    Attributes:
+        characters: of the pattern, without `%`; None is any one.
+        steps: for each character of the pattern, the places where it, or any, leads on.
+        any: the places where any character leads on.
+        runs: the places where a `%` stands.
+        end: the last place.
+    """
+
+    characters: tuple[str | None, ...]
+    steps: dict[str, int]
+    any: int
+    runs: int
+    end: int
+
+    def after(self, state: int, character: str) -> int:
+        state = (state & self.steps.get(character, self.any)) << 1 | state & self.runs
+        # From the last `%` that is reached every text is accepted that is accepted from a place before it.
+        last = state & self.runs
+        if last:
+            kept = last.bit_length() - 1
+            state = state >> kept << kept
+        return state
+
+    def wanted(self, state: int) -> Iterator[str]:
+        """Give the characters that lead on from some place of *state* and not from all."""
+        while state:
+            place = (state & -state).bit_length() - 1
+            state &= state - 1
+            if place < len(self.characters):
+                character = self.characters[place]
+                if character is not None:
+                    yield character
+
+
+@functools.lru_cache(1024)
+def _automaton(pattern: Pattern) -> _Automaton:
+    characters = tuple([one for segment in pattern for one in segment])
+    any_one = sum(1 << place for place, one in enumerate(characters) if one is None)
+    steps = dict.fromkeys([one for one in characters if one is not None], any_one)
+    for place, one in enumerate(characters):
+        if one is not None:
+            steps[one] |= 1 << place
+    runs = place = 0
+    for segment in pattern[:-1]:
+        place += len(segment)
+        runs |= 1 << place
+    return _Automaton(characters, steps, any_one, runs, 1 << len(characters))
+
+
+def is_like(text: str, pattern: Pattern) -> bool:
+    """Tell whether a pattern matches."""
+    made, state = _automaton(pattern), 1
+    for character in text:
+        state = made.after(state, character)
+        if not state:
+            return False
+    return bool(state & made.end)
+
+
+def is_text_in(text: str, texts: Texts) -> bool:
+    """Tell whether a string is in a set."""
+    found = text in texts.points or any(is_like(text, one) for one in texts.patterns)
+    return found != texts.negated
+
+
+class Strings(NamedTuple):
+    """Strings that are in some sets: in all of *likes*, and not among those left out.
+
+    Attributes:
+        points: all there are, if they are listed; then nothing else is said.
+        likes: sets that are not negated and have patterns.
+        others: texts that are left out.
+        unlikes: patterns whose texts are left out.
+    """
+
+    points: frozenset[str] | None
+    likes: frozenset[Texts]
+    others: frozenset[str]
+    unlikes: frozenset[Pattern]
+
+
+NO_STRINGS = Strings(frozenset(), frozenset(), frozenset(), frozenset())
+ALL_STRINGS = NO_STRINGS._replace(points=None)
+
+
+def meet_strings(strings: Strings, texts: Texts) -> Strings:
+    """Keep the strings that are in *texts*."""
+    if strings.points is not None:
+        points = frozenset([one for one in strings.points if is_text_in(one, texts)])
+        return strings if len(points) == len(strings.points) else NO_STRINGS._replace(points=points)
+    if texts.negated:
+        return strings._replace(
+            others=strings.others | texts.points,  # type: ignore[operator]
+            unlikes=strings.unlikes | texts.patterns,
+        )
+    if texts.patterns:
+        return strings._replace(likes=strings.likes | {texts})
+    points = frozenset([one for one in cast("frozenset[str]", texts.points) if is_string_in(one, strings)])
+    return NO_STRINGS._replace(points=points)
+
+
+def meet_both(first: Strings, second: Strings) -> Strings:
+    """Keep the strings that are in both."""
+    if second.points is not None:
+        first, second = second, first
+    if first.points is not None:
+        return first._replace(points=frozenset([one for one in first.points if is_string_in(one, second)]))
+    return Strings(None, first.likes | second.likes, first.others | second.others, first.unlikes | second.unlikes)
+
+
+def is_string_in(text: str, strings: Strings) -> bool:
+    """Tell whether a string is among *strings*."""
+    if strings.points is not None:
+        return text in strings.points
+    return (
+        text not in strings.others
+        and all(is_text_in(text, one) for one in strings.likes)
+        and not any(is_like(text, one) for one in strings.unlikes)
+    )
+
+
+def some_strings(strings: Strings, most: int) -> list[str]:
+    """Give up to *most* strings, short ones first; fewer only if there are no more.
+
+    Raises: UndecidedError.
+    """
+    if strings.points is not None:
+        return sorted(strings.points, key=lambda one: (len(one), one))[:most]
+    found: list[str] = []
+    while len(found) < most:
+        text = a_string(strings)
+        if text is None:
+            break
+        found.append(text)
+        strings = strings._replace(others=strings.others | {text})
+    return found
+
+
+def a_string(strings: Strings) -> str | None:
+    """Give one of *strings*; None if there is none.
+
+    Raises: UndecidedError: that takes more than `MAX_STEPS`.
+    """
+    found = _found(strings)
+    if isinstance(found, UndecidedError):
+        raise found
+    return found
+
+
+@functools.lru_cache(4096)
+def _found(strings: Strings) -> str | UndecidedError | None:
+    if strings.points is not None:
+        return min(strings.points, key=lambda one: (len(one), one), default=None)
+    for likes in strings.likes:
+        for text in sorted(cast("frozenset[str]", likes.points), key=len):
+            if is_string_in(text, strings):
+                return text
+    # What is left are texts that match a pattern of each.
+    groups = [[_automaton(one) for one in likes.patterns] for likes in strings.likes]
+    return _walk(groups, [_automaton(one) for one in strings.unlikes], strings.others)
+
+
+_Trie = dict[str, "_Trie"]  # of texts that are left out; one ends where "" is
+
+
+def _trie(texts: Iterable[str]) -> _Trie:
+    root: _Trie = {}
+    for text in texts:
+        node = root
+        for character in text:
+            node = node.setdefault(character, {})
+        node[""] = {}
+    return root
+
+
+def _walk(
+    groups: list[list[_Automaton]], unlikes: list[_Automaton], others: Iterable[str]
+) -> str | UndecidedError | None:
+    """Find a text that one automaton of each group accepts, none of *unlikes* does, and that is not left out."""
+    outside: _Trie = {}
+    likes = [one for group in groups for one in group]
+    bounds = [0]
+    for group in groups:
+        bounds.append(bounds[-1] + len(group))
+    slices = [slice(low, high) for low, high in pairwise(bounds)]
+    number = count()
+    states = (1,) * (len(likes) + len(unlikes))
+    seen: set[tuple[object, ...]] = set()
+    heap: list[tuple[int, int, str, tuple[int, ...], _Trie]] = [(0, next(number), "", states, _trie(others))]
+    automata = [*likes, *unlikes]
+    steps = 0
+    while heap:
+        _, _, text, states, node = heappop(heap)
+        if (
+            "" not in node
+            and all(any(state & one.end for state, one in zip(states[at], likes[at], strict=True)) for at in slices)
+            and not any(state & one.end for state, one in zip(states[len(likes) :], unlikes, strict=True))
+        ):
+            return text
+        wanted = dict.fromkeys(one for a, state in zip(automata, states, strict=True) for one in a.wanted(state))
+        wanted.update(dict.fromkeys(one for one in node if one))
+        # One stands for all others: it does what any of them does.
+        other = next((one for one in _ANY if one not in wanted), None) or _beyond(wanted)
+        for character in (*wanted, other):
+            steps += 1
+            if steps > MAX_STEPS:
+                return UndecidedError(f"the LIKE patterns have more than {MAX_STEPS:,} ways to meet")
+            after = tuple([one.after(state, character) for one, state in zip(automata, states, strict=True)])
+            if any(state & one.end & one.runs for state, one in zip(after[len(likes) :], unlikes, strict=True)):
+                continue
+            missing = 0
+            for at in slices:
+                left = [
+                    one.end.bit_length() - state.bit_length()
+                    for state, one in zip(after[at], likes[at], strict=True)
+                    if state
+                ]
+                if not left:
+                    break
+                missing += min(left)
+            else:
+                below = node.get(character, outside)
+                place = (after, id(below))
+                if place not in seen:
+                    seen.add(place)
+                    heappush(heap, (len(text) + 1 + missing, next(number), text + character, after, below))
+    return None
+
+
+def _beyond(characters: Iterable[str]) -> str:
+    """Give a character that is none of *characters*."""
+    taken = set(characters)
+    return next(chr(point) for point in count(0xC0) if chr(point) not in taken and not 0xD800 <= point < 0xE000)

@@ -1,0 +1,372 @@
+"""Finds values for properties that are computed with, or compared with each other.
+
+Each property is in one lane at a time. Its texts, truth values and byte strings are tried out; its numbers are halved
+until what is computed from an interval cannot be what is wanted, or one of its ends is an answer. Computing with
+intervals follows what the machine does, rounding and wrapping included, and gives at least what can come out: where
+nothing is left, nothing was. Follows language §5.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+import struct
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from mqsel.analysis.automata import UndecidedError
+from mqsel.analysis.domains import ANY_PROPERTY, NONE, Domain, common, meet_texts, nearest, nearest_float, some_values
+from mqsel.analysis.intervals import INT32, NUMBERS, Result, Side, compute, outcomes_of
+from mqsel.language.formulas import Outcome
+from mqsel.language.nodes import Identifier, Node, walk
+from mqsel.values import Float32, Int32
+
+MAX_BOXES = 300  # of one choice of lanes
+_WORK = 20  # of looking at a box, in leaves
+
+Spend = Callable[[int], None]
+Check = Callable[[dict[str, Any]], bool]
+
+
+class Related(NamedTuple):
+    """What comparing two operands must give."""
+
+    left: Node
+    right: Node
+    outcomes: Outcome
+
+
+def solve(
+    domains: Mapping[str, Domain],
+    computed: Sequence[tuple[Node, Domain]],
+    related: Sequence[Related],
+    rest: Mapping[str, Any],
+    check: Check,
+    spend: Spend,
+) -> dict[str, Any] | None:
+    """Find values for the properties of *computed* and *related*; None if there are none.
+
+    Args:
+        domains: what each property may be; one that is not listed, anything.
+        computed: arithmetic, and what it must be.
+        rest: the values of other properties.
+        check: tells whether a message is an answer.
+        spend: counts the work.
+
+    Raises: UndecidedError.
+    """
+    operands = [*(one for one, _ in computed), *(one for pair in related for one in pair[:2])]
+    names = [*dict.fromkeys(one.name for root in operands for one in walk(root) if type(one) is Identifier)]
+    order = _by_completion(names, computed, related)
+    undecided: UndecidedError | None = None
+    stack: list[tuple[Side, ...]] = [()]
+    while stack:
+        sides = dict(zip(order, stack.pop(), strict=False))
+        spend(_WORK)
+        if not _is_possible(sides, computed, related):
+            continue
+        if len(sides) < len(order):
+            below = _sides(domains.get(order[len(sides)], ANY_PROPERTY))
+            stack += [(*sides.values(), one) for one in reversed(below)]
+            continue
+        try:
+            found = _in_lanes(sides, domains, computed, related, rest, check, spend)
+        except UndecidedError as error:
+            undecided = error
+            continue
+        if found is not None:
+            return found
+    if undecided is not None:
+        raise undecided
+    return None
+
+
+def _by_completion(
+    names: Sequence[str], computed: Sequence[tuple[Node, Domain]], related: Sequence[Related]
+) -> list[str]:
+    """Order names so that what reads few of them is known early."""
+    reads = [{one.name for one in walk(root) if type(one) is Identifier} for root, _ in computed]
+    reads += [{one.name for root in pair[:2] for one in walk(root) if type(one) is Identifier} for pair in related]
+    ordered = [name for one in sorted(reads, key=len) for name in sorted(one)]
+    return [*dict.fromkeys([*ordered, *names])]
+
+
+def _sides(domain: Domain) -> list[Side]:
+    """List the lanes of a property that has any value."""
+    found = [Side("integer", domain.integers)] if domain.integers else []
+    found += [
+        Side(lane, floats.intervals, floats.nan)
+        for lane, floats in (("float64", domain.floats64), ("float32", domain.floats32))
+        if floats.intervals or floats.nan
+    ]
+    if domain.strings.points is None or domain.strings.points:
+        found.append(Side("string"))
+    if any(domain.booleans):
+        found.append(Side("boolean"))
+    if domain.bytes.negated or domain.bytes.points:
+        found.append(Side("bytes"))
+    return [*found, Side("null")] if domain.null else found
+
+
+def _is_possible(
+    sides: Mapping[str, Side], computed: Sequence[tuple[Node, Domain]], related: Sequence[Related]
+) -> bool:
+    """Tell whether numbers of these intervals may be an answer; what reads another property is left out."""
+    known: dict[int, Result | None] = {}
+    for root, domain in computed:
+        result = compute(root, sides, known)
+        if result is not None and not _may_be(result, domain):
+            return False
+    orders: list[tuple[int, int, bool]] = []
+    for left, right, outcomes in related:
+        first, second = compute(left, sides, known), compute(right, sides, known)
+        if first is None or second is None:
+            continue
+        wanted = outcomes_of(first, second) & outcomes
+        if not wanted:
+            return False
+        is_exact = first.lane == second.lane  # a long and a double may be equal that are not
+        for outcome, pair in ((Outcome.LESS, (left, right)), (Outcome.GREATER, (right, left))):
+            if wanted == outcome or (is_exact and not wanted & ~(outcome | Outcome.EQUAL)):
+                orders.append((id(pair[0]), id(pair[1]), wanted == outcome))
+    return len(orders) < 2 or not _is_circular(orders)
+
+
+def _is_circular(orders: Sequence[tuple[int, int, bool]]) -> bool:
+    """Tell whether something is less than itself.
+
+    Args:
+        orders: of each, what is not greater, what is not less, and whether it is less. Where one is less after a
+            promotion, it is less: rounding keeps the order.
+    """
+    for less, greater, is_less in orders:
+        reached = {greater} if is_less else set()
+        waiting = [*reached]
+        while waiting:
+            at = waiting.pop()
+            after = {high for low, high, _ in orders if low == at} - reached
+            reached |= after
+            waiting += after
+        if less in reached:
+            return True
+    return False
+
+
+def _may_be(result: Result, domain: Domain) -> bool:
+    if result.error and domain.error:
+        return True
+    match result.lane:
+        case "null":
+            return domain.null
+        case "integer":
+            return bool(common(result.numbers, domain.integers))
+        case "float32" | "float64":
+            floats = domain.floats32 if result.lane == "float32" else domain.floats64
+            return bool(common(result.numbers, floats.intervals)) or (result.nan and floats.nan)
+    return domain.poison
+
+
+# ---- one choice of lanes ---------------------------------------------------------------------------------------------
+
+
+def _in_lanes(
+    sides: Mapping[str, Side],
+    domains: Mapping[str, Domain],
+    computed: Sequence[tuple[Node, Domain]],
+    related: Sequence[Related],
+    rest: Mapping[str, Any],
+    check: Check,
+    spend: Spend,
+) -> dict[str, Any] | None:
+    fixed = _without_numbers(sides, domains, related, spend)
+    if fixed is None:
+        return None
+    message = {**rest, **{name: None for name, side in sides.items() if side.lane == "null"}, **fixed}
+    stack = [{name: side for name, side in sides.items() if side.lane in NUMBERS}]
+    for _ in range(MAX_BOXES):
+        if not stack:
+            return None
+        box = stack.pop()
+        spend(_WORK)
+        if not _is_possible({**sides, **box}, computed, related):
+            continue
+        wide = _widest(box)
+        for values in _candidates(box, is_point=wide is None):
+            spend(1)
+            if check({**message, **values}):
+                return {**message, **values}
+        if wide is not None:
+            # The half that is nearer to zero is looked at first: it has the numbers that people use.
+            halves = sorted(_halves(box[wide]), key=_distance, reverse=True)
+            stack += [{**box, wide: half} for half in halves]
+    if not stack:
+        return None
+    names = ", ".join(box)
+    raise UndecidedError(f"what is computed from {names} is not decided by {MAX_BOXES:,} intervals")
+
+
+def _without_numbers(
+    sides: Mapping[str, Side], domains: Mapping[str, Domain], related: Sequence[Related], spend: Spend
+) -> dict[str, Any] | None:
+    """Choose texts, truth values and byte strings that are equal, or differ, as is wanted; None if there are none."""
+    may_be = {
+        name: _LANE[side.lane](domains.get(name, ANY_PROPERTY)) for name, side in sides.items() if side.lane in _LANE
+    }
+    first = {name: name for name in may_be}  # of those that are equal
+    differ: list[tuple[str, str]] = []
+    for left, right, outcomes in related:
+        if type(left) is Identifier and type(right) is Identifier and left.name in may_be and right.name in may_be:
+            wanted = outcomes & (Outcome.SAME | Outcome.DIFFERENT)
+            if sides[left.name].lane != sides[right.name].lane:
+                continue
+            if wanted == Outcome.DIFFERENT:
+                differ.append((left.name, right.name))
+            elif wanted == Outcome.SAME and first[left.name] != first[right.name]:
+                kept, gone = first[left.name], first[right.name]
+                may_be[kept] = meet_texts(may_be[kept], may_be[gone])
+                first = {name: kept if one == gone else one for name, one in first.items()}
+    apart = {frozenset((first[left], first[right])) for left, right in differ}
+    if any(len(pair) == 1 for pair in apart):
+        return None
+    # Each differs from fewer than all others: of as many values there is one to choose, whatever those are.
+    names = [*dict.fromkeys(first.values())]
+    choices = [[*some_values(may_be[name], len(names))] for name in names]
+    places = [0] if names else []
+    while places:
+        spend(1)
+        chosen = [values[place] for values, place in zip(choices, places, strict=False) if place < len(values)]
+        if len(chosen) < len(places):  # no choice is left for the last
+            places.pop()
+            if places:
+                places[-1] += 1
+            continue
+        fits = not any(
+            frozenset((one, names[len(chosen) - 1])) in apart and value == chosen[-1]
+            for one, value in zip(names, chosen[:-1], strict=False)
+        )
+        if not fits:
+            places[-1] += 1
+        elif len(chosen) < len(names):
+            places.append(0)
+        else:
+            found = dict(zip(names, chosen, strict=True))
+            return {name: found[one] for name, one in first.items()}
+    return None if names else {}
+
+
+_LANE: dict[str, Callable[[Domain], Domain]] = {
+    "string": lambda domain: NONE._replace(strings=domain.strings),
+    "boolean": lambda domain: NONE._replace(booleans=domain.booleans),
+    "bytes": lambda domain: NONE._replace(bytes=domain.bytes),
+}
+
+
+# ---- boxes -----------------------------------------------------------------------------------------------------------
+
+
+def _bits(number: float, lane: str) -> int:
+    """Give the place of a float or a double among all, those of zero being 0."""
+    form = "<i" if lane == "float32" else "<q"
+    (bits,) = struct.unpack(form, struct.pack("<f" if lane == "float32" else "<d", abs(number)))
+    return -int(bits) if number < 0 else int(bits)
+
+
+def _number_at(bits: int, lane: str) -> float:
+    form = "<i" if lane == "float32" else "<q"
+    (number,) = struct.unpack("<f" if lane == "float32" else "<d", struct.pack(form, abs(bits)))
+    return 0.0 - number if bits < 0 else float(number)
+
+
+def _width(side: Side) -> int:
+    if len(side.numbers) + side.nan > 1:
+        return 1 << 65
+    if side.nan:
+        return 0
+    low, high = side.numbers[0]
+    return int(high - low) if side.lane == "integer" else _bits(high, side.lane) - _bits(low, side.lane)
+
+
+def _widest(box: Mapping[str, Side]) -> str | None:
+    """Name the property with most numbers; None if each has one."""
+    name = max(box, key=lambda name: _width(box[name]), default=None)
+    return None if name is None or not _width(box[name]) else name
+
+
+def _distance(side: Side) -> float:
+    """Tell how far from zero a side is."""
+    return min((0 if low <= 0 <= high else min(abs(low), abs(high)) for low, high in side.numbers), default=math.inf)
+
+
+def _halves(side: Side) -> tuple[Side, Side]:
+    if side.numbers and side.nan:
+        return side._replace(nan=False), side._replace(numbers=())
+    if len(side.numbers) > 1:
+        middle = len(side.numbers) // 2
+        return side._replace(numbers=side.numbers[:middle]), side._replace(numbers=side.numbers[middle:])
+    low, high = side.numbers[0]
+    if side.lane == "integer":
+        near, far = sorted((abs(int(low)), abs(int(high))))
+        if low < 0 <= high:
+            before = -1
+        elif far > 4 * near + 4:  # by magnitude: 64 halves of an INT64 are 6
+            before = max(math.isqrt(near * far), math.isqrt(far), near)
+            before = before if low >= 0 else -before - 1
+        else:
+            before = (int(low) + int(high)) // 2
+        return side._replace(numbers=((low, before),)), side._replace(numbers=((before + 1, high),))
+    first, last = _bits(low, side.lane), _bits(high, side.lane)
+    middle = -1 if first < 0 <= last else (first + last) // 2
+    halves = (low, _number_at(middle, side.lane)), (_number_at(middle + 1, side.lane), high)
+    return side._replace(numbers=halves[:1]), side._replace(numbers=halves[1:])
+
+
+def _candidates(box: Mapping[str, Side], *, is_point: bool) -> Iterator[dict[str, Any]]:
+    """Give values to try; of a point, all that it stands for."""
+    if is_point:
+        for values in itertools.product(*[_alike(side) for side in box.values()]):
+            yield dict(zip(box, values, strict=True))
+        return
+    tried = set()
+    for choose in (_near, _low, _high):
+        values = tuple([_value(side.lane, choose(side)) for side in box.values()])
+        if repr(values) not in tried:
+            tried.add(repr(values))
+            yield dict(zip(box, values, strict=True))
+    lanes = {side.lane for side in box.values()}
+    if len(box) > 1 and len(lanes) == 1:
+        shared = functools.reduce(common, [side.numbers for side in box.values()])
+        if shared:
+            lane = lanes.pop()
+            value = _value(lane, _near(Side(lane, shared)))
+            yield dict.fromkeys(box, value)
+
+
+def _alike(side: Side) -> list[Any]:
+    """List the values that one number stands for: the zeros, and integers of both widths."""
+    number = _low(side)
+    values = [_value(side.lane, number)]
+    if side.lane == "integer" and INT32[0] <= number <= INT32[1]:
+        values.append(Int32(int(number)))
+    elif number == 0:
+        values.append(_value(side.lane, -0.0))
+    return values
+
+
+def _value(lane: str, number: float) -> Any:
+    return int(number) if lane == "integer" else Float32(number) if lane == "float32" else float(number)
+
+
+def _near(side: Side) -> float:
+    if not side.numbers:
+        return math.nan
+    choose = nearest_float if side.lane == "float32" else nearest
+    return choose(*min(side.numbers, key=lambda one: 0 if one[0] <= 0 <= one[1] else min(abs(one[0]), abs(one[1]))))
+
+
+def _low(side: Side) -> float:
+    return side.numbers[0][0] if side.numbers else math.nan
+
+
+def _high(side: Side) -> float:
+    return side.numbers[-1][1] if side.numbers else math.nan

@@ -1,0 +1,296 @@
+"""Finds a message of which some formulas of the normal form are true, or proves that there is none.
+
+A search over the choices of OR: what must hold narrows what each property may be, a choice that is left alone must
+hold, too, and the rest are tried one after the other. There is an answer as soon as one message passes the check, which
+runs the matchers; there is none if every way ends in nothing; and where the work that is allowed runs out before, that
+is what is said. Knows sets, no dialect and no three values. Follows language §1 and §5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from mqsel.analysis.automata import UndecidedError
+from mqsel.analysis.boxes import Check, Related, solve
+from mqsel.analysis.domains import ANY_PROPERTY, ANY_RESULT, Domain, is_empty, meet, some_values
+from mqsel.language.formulas import ALWAYS, NEVER, All, Formula, Leaf, Outcome, Relation
+from mqsel.language.formulas import Any as AnyOf
+from mqsel.language.nodes import Arithmetic, Identifier, Literal, Node, children, walk
+
+Message = dict[str, Any]
+
+MAX_WORK = 100_000  # leaves that are looked at: about a second
+
+
+class Found(NamedTuple):
+    """What a search came to.
+
+    Attributes:
+        message: one of which the formulas are true; None if there is none, or none was found.
+        reason: why it is not decided; empty if it is.
+    """
+
+    message: Message | None
+    reason: str = ""
+
+    @property
+    def is_none(self) -> bool:
+        """Whether it is proved that there is none."""
+        return self.message is None and not self.reason
+
+
+class _Work:
+    """Counts what is done."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self.left = most
+
+    def spend(self, amount: int) -> None:
+        self.left -= amount
+        if self.left < 0:
+            raise UndecidedError(f"more than {self.most:,} steps")
+
+
+# What tells a subject from all others: the name of a property, or arithmetic in words.
+_Key = str | tuple[object, ...]
+
+
+class _Branch(NamedTuple):
+    """What must hold on one way, all of it: it is never changed, but copied.
+
+    Attributes:
+        domains: what each subject may be that something is said of.
+        relations: what comparing two subjects must give, the lesser of their keys first.
+        clauses: of each, one part.
+    """
+
+    domains: dict[_Key, Domain]
+    relations: dict[tuple[_Key, _Key], Outcome]
+    clauses: list[tuple[Formula, ...]]
+
+
+def find(formulas: Iterable[Formula], check: Check, *, work: int = MAX_WORK) -> Found:
+    """Find a message.
+
+    Args:
+        formulas: all of them must be true of it.
+        check: runs the matchers.
+        work: how much is allowed: leaves of formulas that are looked at.
+
+    Returns: a message that passes the check, from which nothing can be left out.
+    """
+    search = _Search(check, work)
+    wanted = [*formulas]
+    if any(one is NEVER for one in wanted):
+        return Found(None)
+    reason = ""
+    stack: list[tuple[_Branch, Sequence[Formula]]] = [(_Branch({}, {}, []), wanted)]
+    try:
+        while stack:
+            branch, asserted = stack.pop()
+            try:
+                narrowed = search.narrow(branch, asserted)
+                if narrowed is None:
+                    continue
+                if narrowed.clauses:
+                    at = min(range(len(narrowed.clauses)), key=lambda at: len(narrowed.clauses[at]))
+                    rest = narrowed._replace(clauses=narrowed.clauses[:at] + narrowed.clauses[at + 1 :])
+                    stack += [(rest, (part,)) for part in reversed(narrowed.clauses[at])]
+                    continue
+                message = search.settle(narrowed)
+            except UndecidedError as error:
+                search.work.spend(0)
+                reason = reason or str(error)
+                continue
+            if message is not None:
+                return Found(smaller(message, check))
+    except UndecidedError as error:
+        reason = reason or str(error)
+    return Found(None, reason)
+
+
+def smaller(message: Message, check: Check) -> Message:
+    """Leave out what a message does not need to pass the check, and write small numbers where any number does."""
+    for name in [*message]:
+        less = {one: value for one, value in message.items() if one != name}
+        if check(less):
+            message = less
+    for name, value in message.items():
+        if isinstance(value, (int, float)) and not isinstance(value, bool) and len(str(value)) > _LONG:
+            for number in _SMALL:
+                less = {**message, name: type(value)(number)}
+                if abs(number) < abs(value) and check(less):
+                    message = less
+                    break
+    return message
+
+
+_SMALL = (0, 1, 2, 3, 5, 10, 100, 1000, -1, -2, -3, -5, -10, -100, -1000)
+_LONG = 6  # digits that nobody wants to read
+
+
+class _Search:
+    """What all ways of one search share.
+
+    Attributes:
+        subjects: by key, one of those that have it.
+    """
+
+    def __init__(self, check: Check, work: int) -> None:
+        self.check = check
+        self.work = _Work(work)
+        self.subjects: dict[_Key, Node] = {}
+        self.keys: dict[int, tuple[Node, _Key]] = {}
+
+    def key(self, subject: Node) -> _Key:
+        if type(subject) is Identifier:
+            self.subjects.setdefault(subject.name, subject)
+            return subject.name
+        if id(subject) not in self.keys:
+            made = _said(subject)
+            self.keys[id(subject)] = subject, made
+            self.subjects.setdefault(made, subject)
+        return self.keys[id(subject)][1]
+
+    def domain(self, branch: _Branch, leaf: Leaf) -> tuple[_Key, Domain]:
+        """Tell what the subject of a leaf may be before."""
+        key = self.key(leaf.subject)
+        return key, branch.domains.get(key) or (ANY_PROPERTY if type(key) is str else ANY_RESULT)
+
+    def pair(self, relation: Relation) -> tuple[tuple[_Key, _Key], Outcome]:
+        """Give the keys of a relation in order, and its outcomes in that order."""
+        left, right, outcomes = self.key(relation.left), self.key(relation.right), relation.outcomes
+        if left == right:
+            return (left, right), outcomes & ~_OF_TWO
+        if repr(left) > repr(right):
+            turned = outcomes & ~(Outcome.LESS | Outcome.GREATER)
+            turned |= Outcome.GREATER if outcomes & Outcome.LESS else Outcome(0)
+            turned |= Outcome.LESS if outcomes & Outcome.GREATER else Outcome(0)
+            return (right, left), turned
+        return (left, right), outcomes
+
+    def narrow(self, branch: _Branch, asserted: Iterable[Formula]) -> _Branch | None:
+        """Add what must hold, and what follows from it; None if it cannot.
+
+        Raises: UndecidedError.
+        """
+        made = _Branch(dict(branch.domains), dict(branch.relations), list(branch.clauses))
+        if not self.add(made, asserted):
+            return None
+        is_changed = True
+        while is_changed:
+            is_changed = False
+            waiting, made.clauses[:] = [*made.clauses], []
+            for clause in waiting:
+                parts: list[Formula] = []
+                for part in clause:
+                    holds = self.holds(made, part)
+                    if holds:
+                        break
+                    if holds is None:
+                        parts.append(part)
+                else:
+                    if not parts:
+                        return None
+                    if len(parts) > 1:
+                        made.clauses.append(tuple(parts))
+                    elif self.add(made, parts):
+                        is_changed = True
+                    else:
+                        return None
+        return made
+
+    def add(self, branch: _Branch, formulas: Iterable[Formula]) -> bool:
+        """Add formulas that must hold to a branch; False if they cannot."""
+        stack = [*formulas]
+        while stack:
+            one = stack.pop()
+            self.work.spend(1)
+            if isinstance(one, Leaf):
+                key, domain = self.domain(branch, one)
+                met = meet(domain, one.values)
+                if is_empty(met):
+                    return False
+                branch.domains[key] = met
+            elif isinstance(one, Relation):
+                pair, outcomes = self.pair(one)
+                outcomes &= branch.relations.get(pair, ~Outcome(0))
+                if not outcomes:
+                    return False
+                branch.relations[pair] = outcomes
+            elif isinstance(one, All) or len(one.parts) == 1:
+                stack += one.parts
+            else:
+                branch.clauses.append(one.parts)
+        return True
+
+    def holds(self, branch: _Branch, formula: Formula) -> bool | None:
+        """Tell whether a part of a clause must hold, or cannot; None if both may be."""
+        self.work.spend(1)
+        if isinstance(formula, Leaf):
+            _, domain = self.domain(branch, formula)
+            met = meet(domain, formula.values)
+            return True if met == domain else False if is_empty(met) else None
+        if isinstance(formula, Relation):
+            pair, outcomes = self.pair(formula)
+            known = branch.relations.get(pair)
+            if known is None:
+                return None if outcomes else False
+            return True if not known & ~outcomes else None if known & outcomes else False
+        if isinstance(formula, All):
+            every = True
+            for part in formula.parts:
+                holds = self.holds(branch, part) if not isinstance(part, AnyOf) else None
+                if holds is False:
+                    return False
+                every = every and holds is True
+            return True if every else None
+        return True if formula is ALWAYS else None
+
+    def settle(self, branch: _Branch) -> Message | None:
+        """Give each property a value; None if there are none.
+
+        Raises: UndecidedError.
+        """
+        domains = {key: domain for key, domain in branch.domains.items() if type(key) is str}
+        computed = [(self.subjects[key], domain) for key, domain in branch.domains.items() if type(key) is not str]
+        related = [
+            Related(self.subjects[left], self.subjects[right], outcomes)
+            for (left, right), outcomes in branch.relations.items()
+        ]
+        # NULL is said: for `x`, `usr.x` would be read, where a dialect takes them for one. `smaller` leaves it out.
+        message = {name: next(some_values(domain)) for name, domain in domains.items()}
+        if computed or related:
+            return solve(domains, computed, related, message, self.check, self.work.spend)
+        self.work.spend(1)
+        if not self.check(message):
+            raise UndecidedError("the matchers do not confirm the message that was found")
+        return message
+
+
+# What comparing two values that are one cannot give.
+_OF_TWO = Outcome.LESS | Outcome.GREATER | Outcome.DIFFERENT
+
+
+def _said(subject: Node) -> _Key:
+    """Say what arithmetic computes: of two that say the same, both compute the same.
+
+    Of trees, -0.0 equals 0.0, and NaN nothing: numbers are told apart by their spelling. The first two operands of a
+    sum or a product may change places.
+    """
+    said: dict[int, tuple[object, ...]] = {}
+    for node in walk(subject):
+        below = [said[id(one)] for one in children(node)]
+        if isinstance(node, Identifier):
+            said[id(node)] = "property", node.name
+        elif isinstance(node, Literal):
+            said[id(node)] = node.kind, repr(node.value)
+        elif isinstance(node, Arithmetic):
+            if node.operators[0] in "+*":
+                below[:2] = sorted(below[:2], key=repr)
+            said[id(node)] = "arithmetic", *node.operators, *below
+        else:
+            said[id(node)] = "sign", node[0], *below
+    return said[id(subject)]
