@@ -169,7 +169,13 @@ class Matcher(Machine):
         """Say of every part of the selector what it was for *message*, and why."""
         from mqsel.analysis.explain import explain  # noqa: PLC0415 (a tenth of the time that importing mqsel takes)
 
-        return explain(read_selector(self.selector, self.dialect), self.read(message))
+        found: Iterable[tuple[Any, Any]] = ()
+        if isinstance(message, dict):
+            found = list(dict.items(message))
+        elif isinstance(message, Record):
+            found = zip(message.keys(), message.as_tuple(), strict=True)
+        names = [name for name, value in found if type(name) is str and value is not None]
+        return explain(read_selector(self.selector, self.dialect), self.read(message), names)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Matcher):

@@ -44,7 +44,7 @@ INSIDE = {
     " _answers",
     "formats": "wordings mqmd jms mqrfh2 inspection jsonl records _tables _text _folders _mq _json _records"
     " mq __init__",
-    "analysis": "explain automata domains intervals boxes witness relation",
+    "analysis": "markup near change explain automata domains intervals boxes witness relation",
     "selection": "selectors providers message queues topics __init__",
     "files": "wordings opening dumps amqsbcg qload framings rows _footer extremes parquet parts _lines scan jobs"
     " filtering inspection __init__",

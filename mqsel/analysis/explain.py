@@ -1,4 +1,4 @@
-"""Why a message was selected, or not: the truth value of every part of a selector, with the values it read.
+"""Why a message was selected, or not: the truth value of every part, the values it read, and what would have to change.
 
 There is no second evaluator: each test of the tree is lowered to a program of its own and run by the machine, once, and
 the tables of language §1 join their truth values. Why a test is as it is (mismatch, NULL in arithmetic, division by
@@ -8,13 +8,17 @@ zero) is found by running it under another choice of a dialect field. Knows the 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
+from mqsel.analysis import markup
+from mqsel.analysis.change import listed, never_selects, smallest_change
+from mqsel.analysis.near import near_names, near_text, time_of
 from mqsel.errors import Span, cells, cut, padded, quoted
 from mqsel.language.dialect import Dialect
-from mqsel.language.nodes import And, Literal, Node, Not, Or, children, walk
+from mqsel.language.nodes import And, Comparison, Identifier, Literal, Node, Not, Or, children, quote, walk
 from mqsel.language.selector import Selector
 from mqsel.machine._vm import Machine
 from mqsel.machine.compiler import lower
@@ -40,27 +44,45 @@ class Part:
     reason: str
 
 
+NEVER = "no message can be selected: no values make this selector TRUE"
+_NAMED = 5  # names of a message that a reason lists
+
+
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """What became of a message.
+    """What became of a message. True if it is selected; prints as a tree, and shows as one in a notebook.
 
     Attributes:
         truth: the four-valued result; ERR counts as FALSE.
         selected: whether it is TRUE.
         properties: for each property read, its type and value.
         parts: the conditions, outermost first, in the order of the text.
+        change: a sentence: the least that would have to change for the message to be selected; empty if it is selected,
+            or if no change was found.
     """
 
     truth: Truth
     properties: Mapping[str, tuple[str, Any]]
     parts: tuple[Part, ...]
+    change: str = ""
 
     @property
     def selected(self) -> bool:
         return self.truth is Truth.TRUE
 
+    def __bool__(self) -> bool:
+        return self.selected
+
     def __str__(self) -> str:
         return self.text()
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (markup.code(" ".join(part.text.split()), part.depth), markup.badge(_word(part.truth)), escape(part.reason))
+            for part in self.parts
+        ]
+        verdict = f"{markup.badge(str(self.truth))} <b>{'selected' if self.selected else 'not selected'}</b>"
+        return markup.page([verdict, *[escape(self.change)] * bool(self.change)], markup.table(("",) * 3, rows))
 
     def text(self, width: int | None = None) -> str:
         """Write the truth and the reason of every part.
@@ -70,12 +92,13 @@ class Explanation:
         """
         verdict = "selected" if self.selected else "not selected"
         lines = [f"{self.truth}: {verdict}"]
+        if self.change:
+            lines += [self.change] if width is None else textwrap.wrap(self.change, width)
         shown = ["  " * part.depth + " ".join(part.text.split()) for part in self.parts]
         most = 72 if width is None else max(min(72, width - 18), 20)
         column = min(max(map(cells, shown), default=0), most)
         for part, text in zip(self.parts, shown, strict=True):
-            truth = "not evaluated" if part.truth is None else str(part.truth)
-            line = f"  {padded(cut(text, column), column)}  {truth:7}  "
+            line = f"  {padded(cut(text, column), column)}  {_word(part.truth):7}  "
             if width is None or cells(line + part.reason) <= width:
                 lines.append((line + part.reason).rstrip())
             else:
@@ -85,23 +108,40 @@ class Explanation:
         return "\n".join(lines)
 
 
-def explain(selector: Selector, properties: Mapping[str, tuple[str, Any]]) -> Explanation:
-    """Explain what *selector* makes of a message that has *properties*: name -> (type, value)."""
+def _word(truth: Truth | None) -> str:
+    return "not evaluated" if truth is None else str(truth)
+
+
+def explain(selector: Selector, properties: Mapping[str, tuple[str, Any]], names: Iterable[str] = ()) -> Explanation:
+    """Explain what *selector* makes of a message that has *properties*: name -> (type, value).
+
+    Args:
+        names: of all properties that the message has: one that is missing may go by another name.
+    """
     message = {name: value for name, (_, value) in properties.items()}
-    parts = tuple(_parts(selector, message, properties))
+    truths = truths_of(selector, message)
+    reasons = _Reasons(selector, message, properties, tuple(names))
+    parts = tuple(_parts(selector, truths, reasons))
     root = parts[0].truth
-    return Explanation(Truth.FALSE if root is None else root, properties, parts)
+    truth = Truth.FALSE if root is None else root
+    return Explanation(truth, properties, parts, "" if truth else _change(selector, message, truths))
 
 
-def _parts(selector: Selector, message: dict[str, Any], properties: Mapping[str, tuple[str, Any]]) -> Iterator[Part]:
-    truths = _truths(selector, message)
+def _change(selector: Selector, message: Mapping[str, Any], truths: Mapping[int, Truth]) -> str:
+    found = smallest_change(selector, message, truths)
+    if found is not None:
+        return f"it would be selected if {found.text}"
+    return NEVER if never_selects(selector) else ""
+
+
+def _parts(selector: Selector, truths: Mapping[int, Truth], reasons: _Reasons) -> Iterator[Part]:
     # (node, depth, whether evaluation reaches it)
     stack: list[tuple[Node, int, bool]] = [(selector.node, 0, True)]
     while stack:
         node, depth, reached = stack.pop()
         connective = isinstance(node, (And, Or, Not))
         truth = truths[id(node)] if reached else None
-        reason = "" if truth is None or connective else _reason(selector, node, truth, message, properties)
+        reason = "" if truth is None or connective else reasons.of(node, truth)
         yield Part(selector.text[node.span[0] : node.span[1]], node.span, depth, truth, reason)
         if not connective:
             continue
@@ -114,7 +154,7 @@ def _parts(selector: Selector, message: dict[str, Any], properties: Mapping[str,
         stack.extend(reversed(below))
 
 
-def _truths(selector: Selector, message: dict[str, Any]) -> dict[int, Truth]:
+def truths_of(selector: Selector, message: dict[str, Any]) -> dict[int, Truth]:
     """Give the truth of every connective and every test, those that evaluation does not reach included."""
     truths: dict[int, Truth] = {}
     for node in walk(selector.node, (And, Or, Not)):
@@ -138,32 +178,70 @@ def _truth(selector: Selector, node: Node, dialect: Dialect, message: dict[str, 
     return Truth(Machine(lower(selector.part(node, dialect), quick=False)).truth(message))
 
 
-def _reason(
-    selector: Selector,
-    node: Node,
-    truth: Truth,
-    message: dict[str, Any],
-    properties: Mapping[str, tuple[str, Any]],
-) -> str:
-    """Say which values a single test read, and what went wrong with them."""
-    if isinstance(node, Literal):
+class _Reasons:
+    """Says which values a test read, and what went wrong with them."""
+
+    def __init__(
+        self,
+        selector: Selector,
+        message: dict[str, Any],
+        properties: Mapping[str, tuple[str, Any]],
+        names: Sequence[str],
+    ) -> None:
+        self.selector = selector
+        self.message = message
+        self.properties = properties
+        self.others = [name for name in names if name not in properties]
+
+    def of(self, node: Node, truth: Truth) -> str:
+        if isinstance(node, Literal):
+            return ""
+        names = dict.fromkeys(self.selector.part(node).names.values())
+        seen = [self.value(name) for name in names]
+        dialect = self.selector.dialect
+        lenient = dialect.replace(null_arithmetic="unknown", type_mismatch="operation")
+        strict = dialect.replace(null_arithmetic="unknown", type_mismatch="selector")
+        if _truth(self.selector, node, lenient, self.message) is Truth.ERR:
+            seen.append("an integer is divided by zero: the complete selector is false")
+        elif _truth(self.selector, node, strict, self.message) is Truth.ERR:
+            effect = "the complete selector is false" if truth is Truth.ERR else f"the test is {truth}"
+            seen.append(f"types differ: {effect}")
+        elif truth is Truth.ERR:
+            seen.append("arithmetic on a missing property: the complete selector is false")
+        elif truth is Truth.FALSE:
+            seen += filter(None, [near_text(node, self.message[name]) for name in names])
+        missing = [name for name in names if self.message[name] is None]
+        if truth is Truth.UNKNOWN and missing and getattr(node, "negated", getattr(node, "operator", "") == "<>"):
+            seen.append(f"what is missing is not unequal either: … OR {missing[0]} IS NULL selects it")
+        return "; ".join([*seen, *filter(None, (self.unquoted(node), _far(node)))])
+
+    def value(self, name: str) -> str:
+        named, value = self.properties[name]
+        if named != "null":
+            time = time_of(name, value)
+            return f"{name} is {_shown(named, value)}{f' ({time})' * bool(time)}"
+        near = near_names(name, self.others)
+        if near:
+            return f"{name} is missing: the message has {near[0]}"
+        if 0 < len(self.others) <= _NAMED:
+            return f"{name} is missing: the message has {listed([*self.others], 'and')}"
+        return f"{name} is missing"
+
+    def unquoted(self, node: Node) -> str:
+        """Guess that a name was meant as a string."""
+        if isinstance(node, Comparison) and isinstance(node.left, Identifier) and isinstance(node.right, Identifier):
+            name = node.right.name
+            if self.properties[self.selector.names[name]][0] == "null":
+                return f"without quotes {name} is the name of a property: a string is {quote(name)}"
         return ""
-    seen: list[str] = []
-    for name in dict.fromkeys(selector.part(node).names.values()):
-        named, value = properties[name]
-        seen.append(f"{name} is missing" if named == "null" else f"{name} is {_shown(named, value)}")
-    dialect = selector.dialect
-    lenient = dialect.replace(null_arithmetic="unknown", type_mismatch="operation")
-    strict = dialect.replace(null_arithmetic="unknown", type_mismatch="selector")
-    if _truth(selector, node, lenient, message) is Truth.ERR:
-        seen.append("an integer is divided by zero: the complete selector is false")
-    elif _truth(selector, node, strict, message) is Truth.ERR:
-        seen.append(
-            f"types differ: {'the complete selector is false' if truth is Truth.ERR else f'the test is {truth}'}"
-        )
-    elif truth is Truth.ERR:
-        seen.append("arithmetic on a missing property: the complete selector is false")
-    return "; ".join(seen)
+
+
+def _far(node: Node) -> str:
+    """Say of a number that a time is compared with that it is none."""
+    if isinstance(node, Comparison) and isinstance(node.left, Identifier) and isinstance(node.right, Literal):
+        time = time_of(node.left.name, node.right.value)
+        return f"{node.right.value!r} is {time}" if time.startswith("after") else ""
+    return ""
 
 
 def _shown(named: str, value: Any) -> str:

@@ -238,6 +238,11 @@ def _matched(points: Iterable[str | bytes], patterns: Iterable[Pattern]) -> froz
     return frozenset(text for text in points if any(_is_like(text, one) for one in patterns))  # type: ignore[arg-type]
 
 
+def has_text(texts: Texts, text: str | bytes) -> bool:
+    """Tell whether a string, or a byte string, is in a set."""
+    return (text in texts.points or bool(_matched((text,), texts.patterns))) is not texts.negated
+
+
 def _is_much(many: Sequence[Texts]) -> bool:
     """Tell whether it is too much work to match the listed texts of these sets with their patterns."""
     lengths = sum(map(len, chain.from_iterable(one.points for one in many)))
@@ -320,6 +325,25 @@ def outside(values: Values, whole: Values) -> Values:
         not is_property and not values.poison,
         not is_property and not values.error,
     )
+
+
+def has_value(values: Values, value: object) -> bool:
+    """Tell whether what a property is, None where it is missing, is in a set."""
+    match value:
+        case None:
+            return values.null
+        case bool():
+            return values.booleans[value]
+        case str():
+            return has_text(values.strings, value)
+        case bytes():
+            return has_text(values.bytes, value)
+        case int():
+            return any(low <= value <= high for low, high in values.integers)
+        case float():
+            floats = values.floats32 if isinstance(value, Float32) else values.floats64
+            return floats.nan if math.isnan(value) else any(low <= value <= high for low, high in floats.intervals)
+    raise AssertionError(value)
 
 
 def unite(many: Sequence[Values]) -> list[Values]:

@@ -1,0 +1,129 @@
+"""What comes near: names that a message has beside one that it lacks, and texts that a test just misses.
+
+A guess, and worded as one: nothing here decides whether a message is selected.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from datetime import datetime, timedelta, timezone
+
+from mqsel.errors import quoted
+from mqsel.language.nodes import Comparison, Identifier, In, Like, Literal, Node, quote
+from mqsel.language.pattern import segments
+from mqsel.language.sets import Texts, has_text
+from mqsel.names import USR_FOLDER
+
+_ALIKE = 0.75  # of the letters of two names: color and colour, not weight and height
+_PREFIXES = ("JMS_IBM_", "JMSX", "JMS")  # of headers, which people leave away
+_LAST = 253_402_300_800_000  # the milliseconds at which the year 10000 begins
+
+
+def _core(name: str) -> str:
+    """Strip a name of what people write in another way, or not at all: folder, prefix, case, `_` and `-`."""
+    bare = name.removeprefix(USR_FOLDER).rpartition(".")[2]
+    prefix = next((one for one in _PREFIXES if bare.startswith(one)), "")
+    return "".join(filter(str.isalnum, bare.removeprefix(prefix))).casefold() or bare
+
+
+def near_names(name: str, others: Iterable[str]) -> list[str]:
+    """List the names that *name* may have been meant for, the nearest first."""
+    core, ranked = _core(name), []
+    for other in dict.fromkeys(others):
+        alike = difflib.SequenceMatcher(None, name.casefold(), other.casefold()).ratio() if other != name else 0.0
+        if other != name and (_core(other) == core or alike >= _ALIKE):
+            ranked.append((_core(other) != core, -alike, other))
+    return [other for _, _, other in sorted(ranked)]
+
+
+def nearest(name: str, others: Mapping[str, int]) -> str | None:
+    """Give the name that *name* was most probably meant for, of those that messages have; the counts decide a tie."""
+    found = near_names(name, sorted(others, key=lambda one: -others[one]))
+    return found[0] if found else None
+
+
+# ---- texts -----------------------------------------------------------------------------------------------------------
+
+
+def wanted_texts(test: Node) -> tuple[str, tuple[str, ...]] | None:
+    """Give the name and the strings that a test compares a property with; None for a test of another kind."""
+    match test:
+        case Comparison("=", Identifier(name), Literal("string", str(text))):
+            return name, (text,)
+        case Comparison("=", Literal("string", str(text)), Identifier(name)):
+            return name, (text,)
+        case In(False, Identifier(name), choices):
+            return name, choices
+    return None
+
+
+def near_text(test: Node, value: object) -> str:
+    """Say of a string for which a test is FALSE how little it misses; empty where nothing is to be said."""
+    if not isinstance(value, str):
+        return ""
+    if isinstance(test, Like):
+        return "" if test.negated else _near_pattern(test, value)
+    found = wanted_texts(test)
+    for wanted in found[1] if found else ():
+        said = _near_literal(wanted, value)
+        if said:
+            return said
+    return ""
+
+
+def _near_literal(wanted: str, value: str) -> str:
+    if wanted.strip() == value.strip():
+        return "only blanks at the ends differ"
+    if wanted.strip().casefold() == value.strip().casefold():
+        return "only the case of letters differs"
+    pieces = [piece.strip().strip("'\"") for piece in wanted.split(",")]
+    if value in pieces and len(pieces) > 1:
+        return f"{quoted(wanted)} is one string: write IN ({', '.join(map(quote, pieces))})"
+    if re.search(r"[*?]", wanted) and _is_like(_as_pattern(wanted), value):
+        advice = "" if re.search("[%_]", wanted) else f": write LIKE {quote(_as_pattern(wanted))}"
+        return f"* and ? stand for themselves here{advice}"
+    if re.search("[%_]", wanted) and _is_like(wanted, value):
+        return f"= knows no % and _: write LIKE {quote(wanted)}"
+    if value and re.match(r"[\s(\[:,;]", wanted.removeprefix(value)) and wanted.startswith(value):
+        return f"{quoted(value)} alone would be equal"
+    return ""
+
+
+def _near_pattern(test: Like, value: str) -> str:
+    pattern = test.pattern
+    if re.search(r"[*?]", pattern) and _is_like(_as_pattern(pattern), value):
+        return f"* and ? stand for themselves here: write LIKE {quote(_as_pattern(pattern))}"
+    if test.escape is None and _is_like(pattern.casefold(), value.casefold()):
+        return "only the case of letters differs"
+    if _is_like(pattern.strip(), value.strip()):
+        return "only blanks at the ends differ"
+    if pattern and not re.search("[%_]", pattern) and pattern in value:
+        return f"LIKE without % takes the whole text: write LIKE {quote(f'%{pattern}%')}"
+    return ""
+
+
+def _as_pattern(glob: str) -> str:
+    return glob.replace("*", "%").replace("?", "_")
+
+
+def _is_like(pattern: str, value: str) -> bool:
+    parts = tuple(map(tuple, segments(pattern, None)))
+    return has_text(Texts(frozenset(), frozenset((parts,)), negated=False), value)
+
+
+# ---- times -----------------------------------------------------------------------------------------------------------
+
+
+def time_of(name: str, value: object) -> str:
+    """Say what time a header that holds one, in milliseconds since 1970, means; empty for anything else."""
+    if name not in ("JMSTimestamp", "JMSExpiration") or not isinstance(value, int) or value <= 0:
+        return ""
+    if value >= _LAST:
+        return "after the year 9999: milliseconds since 1970 have 13 digits"
+    with suppress(OverflowError):
+        time = datetime(1970, 1, 1, tzinfo=timezone.utc) + timedelta(milliseconds=value)
+        return f"{time:%Y-%m-%d %H:%M:%S} UTC"
+    return ""

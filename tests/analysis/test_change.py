@@ -1,0 +1,180 @@
+"""What would have to change for a message to be selected, and what comes near: sentences, and that they are true."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from typing import Any
+
+import pytest
+import strategies
+
+import mqsel
+from mqsel.analysis.change import Change, never_selects, smallest_change
+from mqsel.analysis.explain import NEVER, truths_of
+from mqsel.analysis.near import near_names, nearest
+from mqsel.language.dialect import PRESETS, Dialect
+from mqsel.language.selector import read_selector
+
+
+def change(text: str, message: dict[str, Any], dialect: Dialect = mqsel.IBM_MQ) -> Change | None:
+    """Find the smallest change."""
+    selector = read_selector(text, dialect)
+    values = {name: value for name, (_, value) in mqsel.compile(text, dialect=dialect).read(message).items()}
+    return smallest_change(selector, values, truths_of(selector, values))
+
+
+CAR = {"JMSType": "car", "color": "red", "weight": 2036}
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "said"),
+    [
+        ("weight > 2500", CAR, "weight were > 2500 (is 2036)"),
+        ("weight >= 2500", CAR, "weight were >= 2500 (is 2036)"),
+        ("weight < 2000.5", CAR, "weight were < 2000.5 (is 2036)"),
+        ("weight = 2500", CAR, "weight were 2500 (is 2036)"),
+        ("weight <> 2036", CAR, "weight were other than 2036 (is 2036)"),
+        ("weight BETWEEN 1 AND 5", CAR, "weight were >= 1 and <= 5 (is 2036)"),
+        ("weight NOT BETWEEN 2000 AND 3000", CAR, "weight were < 2000 (is 2036)"),
+        ("weight > 2500", {"weight": "3000"}, "weight were a number > 2500 (is the string '3000')"),
+        ("weight = 2500", {"weight": True}, "weight were the number 2500 (is TRUE)"),
+        ("weight > 2500", {}, "weight were > 2500 (is missing)"),
+        ("weight * 2 > 5000", CAR, "weight were 2501 (is 2036)"),
+        ("5 / weight = 1", {"weight": 0}, "weight were 3 (is 0)"),
+        ("color = 'blue'", CAR, "color were 'blue' (is 'red')"),
+        ("color = 'blue'", {"color": 5}, "color were 'blue' (is 5)"),
+        ("NOT (color = 'red')", CAR, "color were a string other than 'red' (is 'red')"),
+        ("color IN ('a', 'b')", CAR, "color were 'a' or 'b' (is 'red')"),
+        ("color IN ('a', 'b', 'c', 'd')", CAR, "color were 'a', 'b' or 2 other strings (is 'red')"),
+        ("color LIKE 'b%_'", CAR, "color were LIKE 'b%_' (is 'red')"),
+        ("color NOT LIKE 'r%'", CAR, "color were NOT LIKE 'r%' (is 'red')"),
+        ("color IS NULL", CAR, "color were missing (is 'red')"),
+        ("region IS NOT NULL", CAR, "region were present (is missing)"),
+        ("flag", {"flag": False}, "flag were TRUE (is FALSE)"),
+        ("a = b", {"a": "x", "b": "y"}, "a were 'y' (is 'x')"),
+        ('x = "0x0A"', {"x": b"a"}, 'x were the bytes "0x0A" (is the bytes "0x61")'),
+        ("JMSType = 'car' AND color = 'blue' AND weight > 5", CAR, "color were 'blue' (is 'red')"),
+        ("color = 'blue' AND weight > 2500", CAR, "color were 'blue' (is 'red') and weight were > 2500 (is 2036)"),
+        ("color = 'blue' AND weight > 2500 OR weight > 9000", CAR, "weight were > 9000 (is 2036)"),
+        ("weight > 2500 AND weight < 3000", CAR, "weight were > 2500 and < 3000 (is 2036)"),
+        ("region = 'x' OR weight > 9000", CAR, "weight were > 9000 (is 2036)"),
+        ("weight + region > 5", CAR, "region were 0 (is missing)"),
+    ],
+)
+def test_sentences(text: str, message: dict[str, Any], said: str) -> None:
+    """The fewest properties change, each as little as words can say, and the change selects."""
+    found = change(text, message)
+    assert found is not None
+    assert found.text == said
+    assert mqsel.compile(text).matches({**message, **found.values})
+    assert mqsel.compile(text).explain(message).change == f"it would be selected if {said}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["type = 'PING' AND type = 'PONG'", "n BETWEEN 5 AND 1", "n > 5 AND n < 3", "n < 3 AND NOT n < 4", "1 / 0 = n"],
+)
+def test_never(text: str) -> None:
+    """Of a selector that no values make TRUE no change is told."""
+    assert never_selects(read_selector(text, mqsel.IBM_MQ))
+    assert mqsel.compile(text).explain({"type": "PING", "n": 4}).change == NEVER
+
+
+def test_of_a_selected_message() -> None:
+    """A message that is selected needs no change."""
+    assert mqsel.compile("weight > 5").explain(CAR).change == ""
+
+
+VALUES = (None, True, False, 0, 1, -1, 5, 2.5, 1e300, "", "a", "x", "red", b"", b"\x01")
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_changes_select(name: str) -> None:
+    """Invariant: a change that is told selects the message; no value of one property does where none is said to."""
+    rng = random.Random(f"change {name}")
+    told = 0
+    for _ in range(150):
+        text, properties = strategies.random_case(rng, name)
+        matcher = mqsel.compile(text, dialect=PRESETS[name])
+        message = {one: value for one, (_, value) in matcher.read(strategies.to_message(properties)).items()}
+        if matcher.matches(message):
+            continue
+        found = change(text, message, PRESETS[name])
+        if found is not None:
+            told += 1
+            assert matcher.matches({**message, **found.values}), (text, message, found)
+        if found is None or len(found.values) > 1:
+            singles = [{**message, one: value} for one, value in itertools.product(message, VALUES)]
+            assert not any(map(matcher.matches, singles)), (text, message, found)
+        if never_selects(read_selector(text, PRESETS[name])):
+            assert found is None
+
+    assert told > 50
+
+
+def test_long_selectors_end_soon() -> None:
+    """A hundred ANDs of ORs, and a thousand terms, are searched with few ways of each."""
+    wide = " OR ".join(f"a = {number}" for number in range(1000))
+    many = " AND ".join(f"(a{number} = 1 OR b{number} = 2)" for number in range(100))
+    for text, count in ((wide, 1), (many, 100)):
+        found = change(text, {"a": -1}, mqsel.JMS)
+        assert found is not None
+        assert len(found.values) == count
+
+
+# ---- what comes near ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "others", "near"),
+    [
+        ("Color", ["colour", "color", "weight"], ["color", "colour"]),
+        ("priority", ["JMSPriority", "weight"], ["JMSPriority"]),
+        ("MsgType", ["Root.MQMD.MsgType", "JMSType"], ["Root.MQMD.MsgType", "JMSType"]),
+        ("order_id", ["orderId", "OrderNumber"], ["orderId"]),
+        ("x", ["y", "xy"], []),
+        ("color", ["color"], []),
+    ],
+)
+def test_near_names(name: str, others: list[str], near: list[str]) -> None:
+    """A name in other letters, with a prefix or with a slip of the pen is near; another word is not."""
+    assert near_names(name, others) == near
+    assert nearest(name, dict.fromkeys(others, 1)) == (near[0] if near else None)
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "said"),
+    [
+        ("a = 'Red'", "red", "only the case of letters differs"),
+        ("'red ' = a", "red", "only blanks at the ends differ"),
+        ("a = '*:10'", "ID:5:10", "* and ? stand for themselves here: write LIKE '%:10'"),
+        ("a = 'r%'", "red", "= knows no % and _: write LIKE 'r%'"),
+        ("a IN ('red, blue')", "red", "'red, blue' is one string: write IN ('red', 'blue')"),
+        ("a = 'PERSISTENT (2)'", "PERSISTENT", "'PERSISTENT' alone would be equal"),
+        ("a LIKE 'r*'", "red", "* and ? stand for themselves here: write LIKE 'r%'"),
+        ("a LIKE 'R%'", "red", "only the case of letters differs"),
+        ("a LIKE 'e'", "red", "LIKE without % takes the whole text: write LIKE '%e%'"),
+        ("a = 'blue'", "red", ""),
+        ("a LIKE 'b%'", "red", ""),
+        ("a NOT LIKE 'r%'", "red", ""),
+    ],
+)
+def test_near_texts(text: str, value: str, said: str) -> None:
+    """A test says how little a string misses it, and nothing where it is another string."""
+    reason = mqsel.compile(text).explain({"a": value}).parts[0].reason
+    assert reason == "; ".join(filter(None, (f"a is the string '{value}'", said)))
+
+
+def test_hints() -> None:
+    """A reason says by what other name a property may be there, what quotes are for, and that no time is so late."""
+
+    def reason(text: str, message: dict[str, Any]) -> str:
+        return mqsel.compile(text).explain(message).parts[0].reason
+
+    assert reason("Color = 'red'", CAR) == "Color is missing: the message has color"
+    assert reason("key = 'A'", {"selector": "key = 'A'"}) == "key is missing: the message has selector"
+    assert reason("key = A", {"key": "A"}).endswith("without quotes A is the name of a property: a string is 'A'")
+    assert reason("key <> 'A'", {}).endswith("what is missing is not unequal either: … OR key IS NULL selects it")
+    assert reason("JMSTimestamp > 5", {"JMSTimestamp": 1590952999999}).endswith("(2020-05-31 19:23:19 UTC)")
+    assert "13 digits" in reason("JMSTimestamp < 159095259330560000", {"JMSTimestamp": 5})
