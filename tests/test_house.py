@@ -44,11 +44,11 @@ INSIDE = {
     " _answers",
     "formats": "wordings mqmd jms mqrfh2 inspection jsonl records _tables _text _folders _mq _json _records"
     " mq __init__",
-    "analysis": "markup near change explain automata domains intervals boxes witness relation",
+    "analysis": "markup near change explain necessary automata domains intervals boxes witness relation",
     "selection": "selectors providers message queues topics __init__",
     "files": "wordings opening dumps amqsbcg qload framings rows _footer extremes parquet parts _lines scan jobs"
-    " filtering inspection __init__",
-    "spark": "wordings columns native job ship raw planning profiling source __init__",
+    " filtering inspection selectors __init__",
+    "spark": "wordings columns native job ship raw planning sets route profiling source __init__",
     "cli": "arguments report match check explain inspect __init__",
 }
 TOP = {

@@ -13,9 +13,10 @@ if find_spec("pyspark") is None:
     raise package_missing("mqsel.spark", "pyspark", "spark")
 
 from mqsel.spark.columns import Layout, PropertySource, layout
-from mqsel.spark.planning import Plan, column, plan, properties, register
+from mqsel.spark.planning import Plan, column, properties, register
 from mqsel.spark.profiling import Count, Profile, Seen, profile
 from mqsel.spark.raw import MessageColumn, mq_message
+from mqsel.spark.route import RoutePlan, any_of, deliveries, plan, route
 from mqsel.spark.ship import Cluster, Failure, Worker, check_cluster
 from mqsel.spark.wordings import old_spark
 
@@ -32,16 +33,20 @@ __all__ = [
     "Plan",
     "Profile",
     "PropertySource",
+    "RoutePlan",
     "Seen",
     "Worker",
+    "any_of",
     "check_cluster",
     "column",
+    "deliveries",
     "layout",
     "mq_message",
     "plan",
     "profile",
     "properties",
     "register",
+    "route",
 ]
 
 

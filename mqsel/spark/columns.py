@@ -513,10 +513,15 @@ def _from_ddl(text: str) -> Any:
 
 def setting(rows: Any, name: str) -> str | None:
     """Read a setting of the session that the rows belong to, or of the active one."""
+    session = session_of(rows)
+    return None if session is None else str(session.conf.get(name)).lower()
+
+
+def session_of(rows: Any) -> Any:
+    """Give the session that the rows belong to, or the active one; None if there is none."""
     from pyspark.sql import SparkSession  # noqa: PLC0415 (optional)
 
-    session = rows.sparkSession if hasattr(rows, "sparkSession") else SparkSession.getActiveSession()
-    return None if session is None else str(session.conf.get(name)).lower()
+    return rows.sparkSession if hasattr(rows, "sparkSession") else SparkSession.getActiveSession()
 
 
 def _padded(spark_type: Any, declared: str) -> Any:

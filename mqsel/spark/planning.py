@@ -92,11 +92,15 @@ class Plan:
             rows.append(("Catalyst" if self.strategy == "native" else "prefilter", self.sql))
         if self.rest:
             rows.append(("Arrow", self.rest))
-        for source in self.sources:
-            named = source.type or " or ".join(dict.fromkeys(case.type for case in source.cases)) or "any type"
-            rows.append((f"'{source.name}'", "no column: NULL" if named == "null" else f"{named} from {source.sql}"))
+        rows += map(described, self.sources)
         rows += [("warning", warning) for warning in self.warnings]
         return "\n".join(table([("", ""), *rows])[1:])
+
+
+def described(source: PropertySource) -> tuple[str, str]:
+    """Say of a property where it comes from: a row of a plan."""
+    named = source.type or " or ".join(dict.fromkeys(case.type for case in source.cases)) or "any type"
+    return f"'{source.name}'", "no column: NULL" if named == "null" else f"{named} from {source.sql}"
 
 
 def column(
@@ -146,17 +150,16 @@ def plan(
 
     Raises: what `column` raises.
     """
-    if strategy not in (None, *STRATEGIES):
-        raise ArgumentError(f"strategy is {strategy!r}: expected {' or '.join(map(repr, STRATEGIES))}, or None")
+    check_strategy(strategy)
     whole = as_selector(selector, dialect)
     held = where(properties, types)
     if isinstance(held, MessageColumn):
         return _message_plan(whole, rows, held, strategy)
     found = PropertySources(rows, held, whole.dialect.headers)
     sources = {name: found.source(name) for name in dict.fromkeys(whole.names.values())}
-    surprises = _surprises(whole, sources)
-    _check_names(held, whole, {name for name in sources if sources[name].type == "null"} | surprises.keys())
-    said = (*found.warnings, *surprises.values())
+    mismatched = surprises(whole, sources)
+    _check_names(held, whole, {name for name in sources if sources[name].type == "null"} | mismatched.keys())
+    said = (*found.warnings, *mismatched.values())
     native, rest, why = _divided(whole, sources, strategy)
     if rest is not None:
         if strategy == "native":
@@ -173,6 +176,12 @@ def plan(
         tuple(sources.values()),
         said,
     )
+
+
+def check_strategy(strategy: str | None) -> None:
+    """Refuse what is no strategy."""
+    if strategy not in (None, *STRATEGIES):
+        raise ArgumentError(f"strategy is {strategy!r}: expected {' or '.join(map(repr, STRATEGIES))}, or None")
 
 
 def as_selector(selector: str | Matcher, dialect: Dialect | str | None) -> Selector:
@@ -211,7 +220,7 @@ def _message_plan(
         selector.text,
         selector,
         sources,
-        tuple(_surprises(selector, {source.name: source for source in sources}, can_declare=False).values()),
+        tuple(surprises(selector, {source.name: source for source in sources}, can_declare=False).values()),
         (sql, messages),
     )
 
@@ -250,9 +259,7 @@ def _divided(
     return native, rest[0] if rest else None, why
 
 
-def _surprises(
-    selector: Selector, sources: Mapping[str, PropertySource], *, can_declare: bool = True
-) -> dict[str, str]:
+def surprises(selector: Selector, sources: Mapping[str, PropertySource], *, can_declare: bool = True) -> dict[str, str]:
     """Find the properties whose column has a type that no test of theirs takes, and say so of each."""
     found: dict[str, str] = {}
     for name, kinds in selector.remarks().expected.items():
@@ -293,17 +300,23 @@ def check_batches(rows: Any) -> None:
 def selector_call(selector: Selector, sources: Iterable[PropertySource]) -> Call:
     """Call an Arrow function over the properties that a selector reads."""
     program = lower(optimize(selector))
+    layout, columns = arrow_layout(source for source in sources if source.name in program.slots)
+    return arrow_call(quoted(unparse(selector.node)), program.to_bytes(), json.dumps(layout), columns)
+
+
+def arrow_layout(sources: Iterable[PropertySource]) -> tuple[list[tuple[str, list[str]]], list[str]]:
+    """List the columns that an Arrow function over properties is called with.
+
+    Returns: what they are, see `mqsel.spark.ship.evaluate`, and their Catalyst texts.
+    """
     columns: list[str] = []
     layout: list[tuple[str, list[str]]] = []
     for source in sources:
-        if source.name not in program.slots or source.type == "null":
-            continue
-        layout.append((source.name, [case.tag for case in source.cases]))
-        columns += [source.sql, *(case.sql for case in source.cases)]
-    if not columns:  # an Arrow function has an argument
-        layout.append(("", []))
-        columns.append("CAST(NULL AS BOOLEAN)")
-    return arrow_call(quoted(unparse(selector.node)), program.to_bytes(), json.dumps(layout), columns)
+        if source.type != "null":
+            layout.append((source.name, [case.tag for case in source.cases]))
+            columns += [source.sql, *(case.sql for case in source.cases)]
+    # An Arrow function has an argument.
+    return (layout, columns) if columns else ([("", [])], ["CAST(NULL AS BOOLEAN)"])
 
 
 def register(

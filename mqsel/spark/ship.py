@@ -140,14 +140,21 @@ def evaluate(program: bytes, layout: str, columns: Sequence[pa.Array]) -> pa.Boo
     Returns: true, false, and null for UNKNOWN; ERR is false.
     """
     matcher, properties = _loaded(program, layout)
+    return read_anyhow(lambda readable: by_types(matcher.truth_batch, properties, readable), columns)
+
+
+def read_anyhow(answer: Callable[[Sequence[pa.Array]], pa.Array], columns: Sequence[pa.Array]) -> pa.Array:
+    """Give the *answer* to columns, also where a text is no UTF-8: Spark checks none.
+
+    There both strategies read U+FFFD, as Spark itself shows it.
+    """
     try:
-        return _truths(matcher, properties, columns)
+        return answer(columns)
     except PropertyTypeError:
-        # Spark checks no text. Where one is no UTF-8 both strategies read U+FFFD, as Spark itself shows it.
         readable = [_readable(column) for column in columns]
         if all(one is other for one, other in zip(readable, columns, strict=True)):
             raise
-        return _truths(matcher, properties, readable)
+        return answer(readable)
 
 
 def _readable(column: pa.Array) -> pa.Array:
@@ -167,47 +174,59 @@ def _readable(column: pa.Array) -> pa.Array:
     return column
 
 
-def _truths(matcher: Matcher, properties: list[tuple[str, list[str]]], columns: Sequence[pa.Array]) -> pa.BooleanArray:
-    import pyarrow as pa  # noqa: PLC0415 (optional)
+def by_types(
+    answer: Callable[[pa.RecordBatch], pa.Array],
+    properties: Sequence[tuple[str, Sequence[str]]],
+    columns: Sequence[pa.Array],
+) -> pa.Array:
+    """Give the *answer* to each row; where properties have types of their own, group by group of equal types.
 
-    if not any(tags for _, tags in properties):
-        return matcher.truth_batch(pa.RecordBatch.from_arrays(list(columns), [name for name, _ in properties]))
-    return _by_types(matcher, properties, columns)
-
-
-def _by_types(
-    matcher: Matcher, properties: list[tuple[str, list[str]]], columns: Sequence[pa.Array]
-) -> pa.BooleanArray:
-    """Evaluate rows whose properties have types of their own: group by group of equal types."""
+    Args:
+        answer: gives for a batch an array of one value for each row.
+        properties: pairs of a property and its tags, as the layout of `evaluate`.
+        columns: as for `evaluate`.
+    """
     import pyarrow as pa  # noqa: PLC0415 (optional)
     import pyarrow.compute as pc  # type: ignore[import-untyped]  # noqa: PLC0415
 
-    group = pa.nulls(len(columns[0]), pa.int64()).fill_null(0)
-    places: list[tuple[str, int, pa.Array | None]] = []
+    if not any(tags for _, tags in properties):
+        return answer(pa.RecordBatch.from_arrays(list(columns), [name for name, _ in properties]))
+    rows = len(columns[0])
+    group = pa.nulls(rows, pa.int64()).fill_null(0)
+    # Of a property: the columns of its values, and for each row the number of one of these, 0 where it has no value.
+    places: list[tuple[str, list[pa.Array], pa.Array | None]] = []
     at = 0
     for name, tags in properties:
-        which = None
+        held, which = [columns[at]], None
         if tags:
-            which = pc.fill_null(pc.index_in(columns[at], value_set=pa.array(tags, columns[at].type)), -1)
+            tag = columns[at]
+            which = pc.add(pc.fill_null(pc.index_in(tag, value_set=pa.array(tags, tag.type)), -1), 1)
+            held = list(columns[at + 1 : at + 1 + len(tags)])
+            if tag.null_count:
+                # Without a tag a row has no value of any type: it may stand in the group of any other, with NULL.
+                known = which.filter(tag.is_valid())
+                which = pc.if_else(tag.is_valid(), which, known[0] if len(known) else 0)
+                held = [pc.if_else(tag.is_valid(), one, pa.scalar(None, one.type)) for one in held]
             # Numbered anew each time, so that no number of properties is too many.
-            pairs = pc.add(pc.multiply(group, len(tags) + 1), pc.add(pc.cast(which, pa.int64()), 1))
+            pairs = pc.add(pc.multiply(group, len(tags) + 1), pc.cast(which, pa.int64()))
             group = pc.cast(pairs.dictionary_encode().indices, pa.int64())
-        places.append((name, at, which))
+        places.append((name, held, which))
         at += 1 + len(tags)
     answers, order = [], []
     for number in pc.unique(group).to_pylist():
         chosen = pc.indices_nonzero(pc.equal(group, number))
         kept: dict[str, pa.Array] = {}
-        for name, place, which in places:
-            # -1: no tag, or one that has no value: the property is absent.
-            index = 0 if which is None else which[chosen[0].as_py()].as_py() + 1
-            if which is None or index:
-                kept[name] = columns[place + index].take(chosen)
+        for name, held, which in places:
+            index = 1 if which is None else which[chosen[0].as_py()].as_py()
+            if index:
+                kept[name] = held[index - 1] if len(chosen) == rows else held[index - 1].take(chosen)
         kept = kept or {properties[0][0]: pa.nulls(len(chosen))}
-        answers.append(matcher.truth_batch(pa.RecordBatch.from_arrays(list(kept.values()), list(kept))))
+        answers.append(answer(pa.RecordBatch.from_arrays(list(kept.values()), list(kept))))
         order.append(chosen)
-    if not answers:
-        return pa.array([], pa.bool_())
+    if len(answers) == 1:
+        return answers[0]
+    if not answers:  # of no rows
+        return answer(pa.RecordBatch.from_arrays([pa.nulls(0)], [properties[0][0]]))
     return pa.concat_arrays(answers).take(pc.sort_indices(pa.concat_arrays(order)))
 
 

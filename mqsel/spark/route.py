@@ -1,0 +1,494 @@
+"""Which of many selectors select a row: the Column of their keys, one row for each delivery, and what readers may skip.
+
+A few selectors that all have exact expressions become one Catalyst expression; any others are one Arrow function over
+the columns that they read, and the set travels as a file (`mqsel.spark.sets`). Follows spark §8.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mqsel.analysis.necessary import Needs, necessary, together
+from mqsel.errors import ArgumentError, SelectorError, shortened
+from mqsel.files.selectors import read_selectors
+from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
+from mqsel.language.nodes import And, Comparison, Identifier, In, IsNull, Like, Literal, Node, Or, walk
+from mqsel.language.selector import Selector, read_selector
+from mqsel.language.sets import Floats, Texts, Values
+from mqsel.matcher import Matcher
+from mqsel.names import USR_FOLDER
+from mqsel.selectorset import SelectorSet
+from mqsel.spark import planning, sets, wordings
+from mqsel.spark.columns import Layout, Place, PropertySource, PropertySources, session_of, text_literal
+from mqsel.spark.native import MAX_LENGTH, NoTranslation, condition, final
+from mqsel.spark.planning import Plan, arrow_layout, check_batches, check_strategy
+from mqsel.spark.raw import MessageColumn, message_sources, message_text, where
+from mqsel.spark.ship import arrow_call, table
+from mqsel.values import EXACT
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+Selectors = SelectorSet[Any] | Mapping[Any, str | Matcher] | str | os.PathLike[str] | Any  # or a DataFrame
+Faulty = tuple[tuple[Any, SelectorError], ...]
+
+MOST_NATIVE = 20  # selectors: with more, the Arrow function costs less (spark §12)
+_NAMED = 5  # of faulty selectors and missing properties in a warning
+_LOOKED_AT = 200  # selectors whose tests are held against the types of the columns
+# Of a sieve: alternatives, and listed strings of a test; the first that fits into an expression.
+_SIZES = ((8, 1000), (4, 300), (2, 100), (1, 100), (1, 0))
+_PATTERNS = 16
+_INTERVALS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class RoutePlan:
+    """How many selectors are evaluated over a DataFrame. Prints as a table.
+
+    Attributes:
+        selectors: the set, without the faulty ones.
+        type: of a key: "string" or "bigint".
+        strategy: "native", one Catalyst expression, or "arrow", the set over Arrow columns.
+        why: why it is not native; empty if it is.
+        sql: the Catalyst text of the array of keys; empty on the Arrow strategy.
+        sources: where the properties come from.
+        faulty: key and error of the selectors that were left out.
+        warnings: sentences about what will surprise the author.
+        raw: Catalyst text of the column of raw messages, and how they are read; None where columns have properties.
+        session: the Spark session of the rows.
+    """
+
+    selectors: SelectorSet[Any]
+    type: str
+    strategy: str
+    why: str
+    sql: str
+    sources: tuple[PropertySource, ...]
+    faulty: Faulty
+    warnings: tuple[str, ...]
+    raw: tuple[str, MessageColumn] | None
+    session: SparkSession
+
+    @property
+    def sieve(self) -> str:
+        """Catalyst text of what every selected row meets: "true" where nothing is known, "false" where none can be."""
+        return "true" if self.raw is not None else _sieve(self.selectors, {one.name: one for one in self.sources})
+
+    def column(self) -> Column:
+        """Make the Column of keys."""
+        from pyspark.sql import functions as F  # noqa: N812, PLC0415 (optional; its usual name)
+
+        if self.strategy == "native":
+            return F.expr(self.sql)
+        check_batches(self.session)
+        path = sets.saved(self.selectors)
+        sets.hand_out(path, self.session)
+        if self.raw is not None:
+            text, messages = self.raw
+            return self._call("keys_of_messages", [text], messages.options(set=path.name))
+        layout, columns = arrow_layout(self.sources)
+        return self._call("keys_of_rows", columns, json.dumps({"set": path.name, "layout": layout}))
+
+    def _call(self, task: str, columns: list[str], options: str) -> Column:
+        returned = f"array<{self.type}>"
+        return arrow_call("a set of selectors", b"", options, columns, returned, f"mqsel.spark.sets:{task}").column()
+
+    def __str__(self) -> str:
+        rows = [("selectors", f"{len(self.selectors):,}"), ("strategy", self.strategy)]
+        rows += [("", self.why)] * bool(self.why)
+        rows += [("Catalyst", self.sql)] * bool(self.sql)
+        rows.append(("sieve", self.sieve))
+        rows += [planning.described(source) for source in self.sources]
+        rows += [("faulty", f"{shortened(key)}: {error.message}") for key, error in self.faulty]
+        rows += [("warning", warning) for warning in self.warnings]
+        return "\n".join(table([("", ""), *rows])[1:])
+
+
+def route(
+    selectors: Selectors,
+    rows: DataFrame | StructType | str,
+    *,
+    properties: Layout | MessageColumn | Mapping[str, Place] | str | None = None,
+    types: Mapping[str, str] | None = None,
+    dialect: Dialect | str | None = None,
+    strategy: str | None = None,
+    errors: str | None = None,
+) -> Column:
+    """Make the Column of the keys of the selectors that select a row: array<string>, or array<bigint> of int keys.
+
+    The array is in the order of the set, and empty where none selects the row. The set is what it is when this is
+    called: later changes of it do not count.
+
+    Args:
+        selectors: a `mqsel.SelectorSet`; a mapping of keys to selectors; a DataFrame with the columns ``key`` and
+            ``selector``; or the path of a file: one that `SelectorSet.save` wrote, or one of `mqsel.files.selectors`.
+            Keys are str or int.
+        rows, properties, types: as for `mqsel.spark.column`.
+        dialect: how to read texts, by default IBM_MQ; a SelectorSet has its own.
+        strategy: "native" or "arrow" to force one.
+        errors: "raise" at the first faulty selector, or "skip" all of them with a warning; by default those of a
+            DataFrame or a file are skipped, those of a mapping raise.
+
+    Raises: SelectorError: a faulty selector, with its ``key``. PropertyTypeError, ArgumentError: as
+        `mqsel.spark.column`; a key that is neither a str nor an int.
+    """
+    made = _planned(selectors, rows, properties, types, dialect, strategy, errors)
+    for warning in made.warnings:
+        warnings.warn(warning, stacklevel=2)
+    return made.column()
+
+
+def any_of(
+    selectors: Selectors,
+    rows: DataFrame | StructType | str,
+    *,
+    properties: Layout | MessageColumn | Mapping[str, Place] | str | None = None,
+    types: Mapping[str, str] | None = None,
+    dialect: Dialect | str | None = None,
+    errors: str | None = None,
+) -> Column:
+    """Make a cheap Column that is TRUE for every row that any selector of a set selects, and for others.
+
+    ``df.filter(any_of(s, df))`` in front of `route`, or of anything else, lets Spark leave out partitions, row groups
+    and rows before they are decoded: it is an OR of a few conditions on single columns, which readers take (spark §4).
+
+    Args, Raises: those of `route`.
+    """
+    from pyspark.sql import functions as F  # noqa: N812, PLC0415 (optional; its usual name)
+
+    made = _planned(selectors, rows, properties, types, dialect, None, errors)
+    for warning in made.warnings:
+        warnings.warn(warning, stacklevel=2)
+    return F.expr(made.sieve)
+
+
+def deliveries(
+    selectors: Selectors,
+    rows: DataFrame,
+    *,
+    properties: Layout | MessageColumn | Mapping[str, Place] | str | None = None,
+    types: Mapping[str, str] | None = None,
+    dialect: Dialect | str | None = None,
+    strategy: str | None = None,
+    errors: str | None = None,
+    subscriber: str = "subscriber",
+) -> DataFrame:
+    """Give one row for each delivery: the row, and in a column more the key of one selector that selects it.
+
+    Rows that nobody gets are gone, those that `any_of` leaves out before they are decoded.
+
+    Args:
+        subscriber: the name of the column of the key.
+        others: those of `route`.
+
+    Raises: what `route` raises; ArgumentError: there is a column *subscriber*.
+    """
+    from pyspark.sql import functions as F  # noqa: N812, PLC0415 (optional; its usual name)
+
+    made = _planned(selectors, rows, properties, types, dialect, strategy, errors)
+    if subscriber.lower() in [name.lower() for name in rows.columns]:
+        raise ArgumentError(
+            f"there is a column '{subscriber}' already", hint="name the column of the keys: subscriber='…'"
+        )
+    for warning in made.warnings:
+        warnings.warn(warning, stacklevel=2)
+    return rows.filter(F.expr(made.sieve)).select("*", F.explode(made.column()).alias(subscriber))
+
+
+def plan(
+    selector: str | Matcher | Selectors,
+    rows: DataFrame | StructType | str,
+    *,
+    properties: Layout | MessageColumn | Mapping[str, Place] | str | None = None,
+    types: Mapping[str, str] | None = None,
+    dialect: Dialect | str | None = None,
+    strategy: str | None = None,
+    errors: str | None = None,
+) -> Plan | RoutePlan:
+    """Say how `column` evaluates a selector, or `route` a set of them, and why so.
+
+    Args: those of `column`, or of `route`; of a text or a Matcher a `Plan` is made, of all else a `RoutePlan`. So the
+        path of a file is given as a Path.
+
+    Raises: what `column` or `route` raises.
+    """
+    if isinstance(selector, str | Matcher):
+        return planning.plan(selector, rows, properties=properties, types=types, dialect=dialect, strategy=strategy)
+    return _planned(selector, rows, properties, types, dialect, strategy, errors)
+
+
+# ---- the selectors ---------------------------------------------------------------------------------------------------
+
+
+def as_set(
+    selectors: Selectors, dialect: Dialect | str | None, errors: str | None = None
+) -> tuple[SelectorSet[Any], Faulty]:
+    """Read the arguments ``selectors``, ``dialect`` and ``errors`` of `route`.
+
+    Returns: the set, and key and error of the faulty ones.
+
+    Raises: SelectorError, ArgumentError: as `route`.
+    """
+    if errors not in (None, "raise", "skip"):
+        raise ArgumentError(f"errors is {errors!r}: expected 'raise' or 'skip'")
+    read_as = None if dialect is None else as_dialect(dialect)
+    if isinstance(selectors, str | os.PathLike):
+        path = Path(selectors)
+        if sets.is_saved(path):
+            selectors = SelectorSet.open(path)
+        else:
+            selectors, errors = read_selectors(str(path)), errors or "skip"
+    elif hasattr(selectors, "collect") and hasattr(selectors, "schema"):
+        selectors, errors = _of_frame(selectors), errors or "skip"
+    if isinstance(selectors, SelectorSet):
+        if read_as not in (None, selectors.dialect):
+            raise ArgumentError(f"dialect is {read_as!r}: the set has {selectors.dialect!r}", hint="leave out dialect")
+        return selectors, ()
+    made: SelectorSet[Any] = SelectorSet(dialect=read_as or IBM_MQ)
+    if errors == "skip":
+        return made, tuple(made.admit(selectors))
+    made.update(selectors)
+    return made, ()
+
+
+def _of_frame(frame: Any) -> list[tuple[Any, Any]]:
+    """Collect keys and selectors.
+
+    Raises: ArgumentError: it has no such columns, a key twice, or NULL for a key or a selector.
+    """
+    if not {"key", "selector"} <= set(frame.columns):
+        raise ArgumentError(
+            f"the selectors have the columns {', '.join(frame.columns)}: expected key and selector",
+            hint="df.select(df.id.alias('key'), df.text.alias('selector'))",
+        )
+    found: dict[Any, Any] = {}
+    for key, selector in frame.select("key", "selector").collect():
+        if key is None or selector is None:
+            raise ArgumentError(f"the selector of {shortened(key)} is NULL" if selector is None else "a key is NULL")
+        if key in found:
+            raise ArgumentError(f"the key {shortened(key)} stands twice", hint="df.dropDuplicates(['key'])")
+        found[key] = selector
+    return [*found.items()]
+
+
+def _key_type(selectors: SelectorSet[Any]) -> str:
+    kinds = {type(key) for key in selectors}
+    if len(kinds) > 1 or not kinds <= sets.KEYS.keys():
+        named = next((key for key in selectors if type(key) not in sets.KEYS), None)
+        found = "both str and int" if named is None else f"not all str or int, such as {shortened(named)}"
+        raise ArgumentError(f"the keys are {found}: a column has one type", hint="make all keys str")
+    return sets.KEYS[kinds.pop() if kinds else str]
+
+
+# ---- planning --------------------------------------------------------------------------------------------------------
+
+
+def _planned(
+    selectors: Selectors,
+    rows: DataFrame | StructType | str,
+    properties: Layout | MessageColumn | Mapping[str, Place] | str | None,
+    types: Mapping[str, str] | None,
+    dialect: Dialect | str | None,
+    strategy: str | None,
+    errors: str | None,
+) -> RoutePlan:
+    check_strategy(strategy)
+    made, faulty = as_set(selectors, dialect, errors)
+    key_type = _key_type(made)
+    held = where(properties, types)
+    said = [_said_of(faulty)] * bool(faulty)
+    if isinstance(held, MessageColumn):
+        text = message_text(rows, held)
+        sql, why = "", f"the properties are in the bytes of the messages in {text}"
+        sources, raw = message_sources(_reads(made), text), (text, held)
+    else:
+        sources, missing = _sources(made, rows, held)
+        said += [*missing, *_surprises(made, sources)]
+        raw = None
+        sql, why = ("", "the Arrow strategy is forced") if strategy == "arrow" else _native(made, rows, held)
+    if why and strategy == "native":
+        raise wordings.not_native("the set", why)
+    name = "arrow" if why else "native"
+    return RoutePlan(made, key_type, name, why, sql, sources, faulty, tuple(said), raw, session_of(rows))
+
+
+def _said_of(faulty: Faulty) -> str:
+    named = "; ".join(f"{shortened(key)}: {error.message}" for key, error in faulty[:_NAMED])
+    return f"{len(faulty):,} faulty selectors are left out: {named}{'; …' * (len(faulty) > _NAMED)}"
+
+
+def _reads(selectors: SelectorSet[Any]) -> dict[str, set[str]]:
+    """List the properties that a set reads, each with the rules of names of those who do."""
+    found: dict[str, set[str]] = {}
+    for key in selectors:
+        matcher = selectors.matcher(key)
+        for name in matcher.properties:
+            found.setdefault(name, set()).add(matcher.dialect.headers)
+    return found
+
+
+def _sources(
+    selectors: SelectorSet[Any], rows: DataFrame | StructType | str, held: Layout
+) -> tuple[tuple[PropertySource, ...], list[str]]:
+    """Find where the properties of a set come from, and say which no column has."""
+    by_rules: dict[str, PropertySources] = {}
+    found: dict[str, PropertySource] = {}
+    for name, rules in _reads(selectors).items():
+        # The strictest rule first: what it finds is everybody's, what another finds has a name that others do not read.
+        for rule in sorted(rules):
+            made = by_rules.setdefault(rule, PropertySources(rows, held, rule)).source(name)
+            if made.type != "null":
+                break
+        is_others = len(rules) > 1 and rule != min(rules)
+        found[name] = made._replace(name=USR_FOLDER + name) if is_others else made
+    missing = [name for name, source in found.items() if source.type == "null"]
+    named = ", ".join(map(repr, missing[:_NAMED])) + ", …" * (len(missing) > _NAMED)
+    said = [f"no column has {named}: NULL in every row, {len(missing):,} of {len(found):,} properties"]
+    return tuple(found.values()), said * bool(missing)
+
+
+def _surprises(selectors: SelectorSet[Any], sources: Iterable[PropertySource]) -> list[str]:
+    """Say which tests of the first selectors no row can pass, for the type that a column has."""
+    found = {source.name: source for source in sources}
+    said: dict[str, None] = {}
+    for key in islice(selectors, _LOOKED_AT):
+        matcher = selectors.matcher(key)
+        if all(name in found for name in matcher.properties):
+            whole = read_selector(matcher.selector, matcher.dialect)
+            said.update(dict.fromkeys(planning.surprises(whole, found).values()))
+    return [*said]
+
+
+def _native(selectors: SelectorSet[Any], rows: Any, held: Layout) -> tuple[str, str]:
+    """Write a set as one Catalyst expression.
+
+    Returns: its text, and why it has none.
+    """
+    if len(selectors) > MOST_NATIVE:
+        return "", f"more than {MOST_NATIVE} selectors"
+    texts: list[str] = []
+    for key in selectors:
+        one = planning.plan(selectors.matcher(key), rows, properties=held)
+        if one.strategy != "native":
+            return "", f"{shortened(key)}: {one.why[0][0]}: {one.why[0][1]}"
+        written = text_literal(key) if isinstance(key, str) else f"{key}L"
+        texts.append(f"CASE WHEN {one.sql} THEN {written} END")
+    if sum(map(len, texts)) > MAX_LENGTH:
+        return "", f"the expression is longer than {MAX_LENGTH:,} characters"
+    kind = _key_type(selectors)
+    if not texts:
+        return f"CAST(array() AS ARRAY<{kind}>)", ""
+    return f"array_compact(array({', '.join(texts)}))", ""
+
+
+# ---- what readers may skip -------------------------------------------------------------------------------------------
+
+# A mismatch is FALSE: of the other alternatives it says nothing.
+_LENIENT = IBM_MQ.replace(type_mismatch="operation")
+
+
+def _sieve(selectors: SelectorSet[Any], sources: Mapping[str, PropertySource]) -> str:
+    """Write what every row meets that a set selects: alternatives, each of tests of single columns."""
+    alternatives: list[Needs] = []
+    for key in selectors:
+        matcher = selectors.matcher(key)
+        for needs in necessary(read_selector(matcher.selector, matcher.dialect)):
+            told = {name: values for name, values in needs.items() if name in sources and sources[name].type}
+            if _is_possible(told, sources):
+                alternatives.append(told)
+    if not alternatives:
+        return "false"
+    names = {name: name for name in sources}
+    for most, points in _SIZES:
+        made = [_tests(needs, sources, points) for needs in together(alternatives, most)]
+        if not all(made):
+            return "true"
+        node = _joined(Or, [_joined(And, tests) for tests in made])
+        with suppress(NoTranslation):
+            return final(condition(Selector("", _LENIENT, node, walk(node), names, None, None), sources))
+    return "true"
+
+
+def _is_possible(needs: Needs, sources: Mapping[str, PropertySource]) -> bool:
+    """Tell whether the types of the columns allow what is necessary."""
+    return all(values.null or _lane(values, sources[name].type) not in _EMPTY for name, values in needs.items())
+
+
+_EMPTY: tuple[Any, ...] = (
+    None,
+    (),
+    (False, False),
+    Floats((), nan=False),
+    Texts(frozenset(), frozenset(), negated=False),
+)
+
+
+def _lane(values: Values, kind: str) -> Any:
+    """Give the values of one type."""
+    if kind in EXACT:
+        return values.integers
+    lanes = {"float32": "floats32", "float64": "floats64", "string": "strings", "boolean": "booleans", "bytes": "bytes"}
+    return getattr(values, lanes[kind]) if kind in lanes else None
+
+
+def _tests(needs: Needs, sources: Mapping[str, PropertySource], points: int) -> list[Node]:
+    """Write tests of what is necessary, by the types of the columns."""
+    found: list[Node] = []
+    for name, values in needs.items():
+        if values.null:
+            continue
+        kind, read = sources[name].type, Identifier(name)
+        lane, test = _lane(values, kind), None
+        if isinstance(lane, Floats):
+            test = None if lane.nan else _within(read, "approximate", lane.intervals, points)
+        elif isinstance(lane, Texts):
+            test = _one_of(read, lane, points) if kind == "string" else None
+        elif kind in EXACT:
+            test = _within(read, "exact", lane, points)
+        elif lane != (True, True):
+            test = Comparison("=", read, Literal("boolean", lane[1]))
+        found.append(test or IsNull(negated=True, identifier=read))
+    return found
+
+
+def _within(read: Identifier, kind: str, intervals: Sequence[tuple[float, float]], points: int) -> Node | None:
+    """Write a test of numbers; None if it would be none."""
+    if len(intervals) > min(points, _INTERVALS):
+        intervals = [(intervals[0][0], intervals[-1][1])]
+    least, greatest = (-(1 << 63), (1 << 63) - 1) if kind == "exact" else (-math.inf, math.inf)
+    ways: list[Node] = []
+    for low, high in intervals:
+        ends: list[Node] = [Comparison(">=", read, Literal(kind, low))] * (low > least)
+        ends += [Comparison("<=", read, Literal(kind, high))] * (high < greatest)
+        if not ends:
+            return None
+        ways.append(Comparison("=", read, Literal(kind, low)) if low == high else _joined(And, ends))
+    return _joined(Or, ways)
+
+
+def _one_of(read: Identifier, texts: Texts, points: int) -> Node | None:
+    """Write a test of strings; None if it would be none, or too long."""
+    if len(texts.points) > points or len(texts.patterns) > min(points, _PATTERNS):
+        return None
+    ways: list[Node] = [In(texts.negated, read, tuple(sorted(map(str, texts.points))))] * bool(texts.points)
+    for pattern in sorted(texts.patterns, key=repr):
+        written = "%".join("".join("_" if one is None else _ESCAPED.get(one, one) for one in part) for part in pattern)
+        ways.append(Like(texts.negated, read, written, "!"))
+    return _joined(And if texts.negated else Or, ways) if ways else None
+
+
+_ESCAPED = {"_": "!_", "%": "!%", "!": "!!"}
+
+
+def _joined(connective: type[And | Or], nodes: Sequence[Node]) -> Node:
+    return connective(tuple(nodes)) if len(nodes) > 1 else nodes[0]
