@@ -38,7 +38,8 @@ ROWS = [
     ("cli", "the command line"),
 ]
 INSIDE = {
-    "language": "dialect wordings operators pattern sets lexer nodes parser checker selector layout optimizer formulas normal",
+    "language": "dialect wordings operators pattern sets lexer nodes parser checker selector layout optimizer formulas"
+    " normal",
     "machine": "opcodes _opcodes wordings schema _values _verifier program compiler"
     " decompiler _image _operators _sources _vm _stream _arrow _sets _columns _texts _kernel _arithmetic _formulas"
     " _answers",
