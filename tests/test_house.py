@@ -38,17 +38,16 @@ ROWS = [
     ("cli", "the command line"),
 ]
 INSIDE = {
-    "language": "dialect wordings operators pattern sets lexer nodes parser checker selector layout optimizer formulas"
-    " normal",
-    "machine": "opcodes _opcodes wordings schema _values _verifier program compiler"
-    " decompiler _image _operators _sources _vm _stream _arrow _sets _columns _texts _kernel _arithmetic _formulas"
-    " _answers",
-    "formats": "wordings mqmd jms mqrfh2 inspection jsonl records _tables _text _folders _mq _json _records"
-    " mq __init__",
+    "language": "dialect wordings operators pattern sets lexer nodes parser checker selector layout optimizer"
+    " formulas normal",
+    "machine": "opcodes _opcodes wordings schema _values _verifier program compiler decompiler _image _operators"
+    " _sources _vm _stream _arrow _sets _columns _texts _kernel _arithmetic _formulas _answers",
+    "formats": "wordings mqmd jms mqrfh2 inspection jsonl records _tables _text _folders _mq _json _records mq"
+    " __init__",
     "analysis": "markup near change explain necessary automata domains intervals boxes witness relation",
     "selection": "selectors providers message queues topics __init__",
-    "files": "wordings opening dumps amqsbcg qload framings rows _footer extremes parquet parts _lines scan jobs"
-    " filtering inspection selectors __init__",
+    "files": "wordings opening dumps amqsbcg qload framings rows _footer extremes parquet parts _lines scan tasks"
+    " workers jobs filtering inspection selectors __init__",
     "spark": "wordings columns native job ship raw planning sets route profiling source __init__",
     "cli": "arguments report match check explain inspect __init__",
 }

@@ -37,7 +37,7 @@ def _parser(argv: list[str]) -> argparse.ArgumentParser:
         formatter_class=Help,
     )
     parser.add_argument("--version", action="version", version=f"mqsel {BUILD}")
-    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    commands = parser.add_subparsers(metavar="COMMAND", required=True, prog="mqsel")  # or help is made to find it out
     # Of the others the one that is called needs nothing: it begins in two thirds of the time.
     for name in argv[:1] if argv[:1] and argv[0] in _COMMANDS else _COMMANDS:
         import_module(f"mqsel.cli.{name}").add(commands)

@@ -16,9 +16,10 @@ from mqsel.cli.arguments import Commands, add_files, add_selector, command, file
 from mqsel.cli.report import Report, progress, tasks
 from mqsel.errors import FileError, MqselError, shortened
 from mqsel.files.framings import FORMATS, reading
-from mqsel.files.jobs import cores, sifted, size_of
+from mqsel.files.jobs import cores, sifted
 from mqsel.files.parts import found as files_found
 from mqsel.files.scan import Ask, in_files
+from mqsel.files.tasks import size_of
 from mqsel.matcher import compile as compile_selector
 
 _LARGE = 1 << 28  # bytes of files: from there on two processes take less time than one, of JSON lines

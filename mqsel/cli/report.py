@@ -15,8 +15,8 @@ from typing import TextIO
 
 from mqsel.errors import MqselError, cut
 from mqsel.files.framings import ARRAY, FORMATS, looks_like
-from mqsel.files.jobs import Begun
 from mqsel.files.scan import REPORTED, Ask, Broken, Sifted, Tally
+from mqsel.files.tasks import Begun
 
 _NAMED = 5  # missing properties named in the summary
 _LONG = 1 << 24  # bytes of input that deserve a progress bar

@@ -8,9 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from mqsel.errors import ArgumentError, FileError
 from mqsel.files.framings import FORMATS
-from mqsel.files.jobs import Begun, cores, sifted
+from mqsel.files.jobs import cores, sifted
 from mqsel.files.parts import found
 from mqsel.files.scan import Ask, Broken, Complaint, Tally, in_files
+from mqsel.files.tasks import Begun
 from mqsel.files.wordings import bad_line, file_trouble
 from mqsel.formats.records import SCHEMAS
 from mqsel.matcher import Matcher

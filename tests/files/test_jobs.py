@@ -23,7 +23,7 @@ from printer import amqsbcg_text
 import mqsel
 from mqsel import cli
 from mqsel.errors import ArgumentError, FileError, MqselError
-from mqsel.files import jobs
+from mqsel.files import tasks, workers
 from mqsel.files.framings import length_prefixed
 from mqsel.files.parts import Found
 from mqsel.files.qload import qload_text
@@ -51,7 +51,7 @@ def run(capsysbinary: pytest.CaptureFixture[bytes]) -> Run:
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Parts of 2,000 bytes."""
-    monkeypatch.setattr(jobs, "SIZE", 2000)
+    monkeypatch.setattr(tasks, "SIZE", 2000)
 
 
 def _lines(count: int) -> list[bytes]:
@@ -194,7 +194,7 @@ def _workers(parent: int) -> list[int]:
     found = []
     for entry in Path("/proc").iterdir():
         with suppress(OSError, IndexError):
-            if entry.name.isdigit() and b"mqsel.files.jobs" in (entry / "cmdline").read_bytes():
+            if entry.name.isdigit() and b"mqsel.files.workers" in (entry / "cmdline").read_bytes():
                 fields = (entry / "stat").read_text().rpartition(")")[2].split()
                 if fields[0] != "Z" and (not parent or int(fields[1]) == parent):
                     found.append(int(entry.name))
@@ -216,9 +216,9 @@ def running(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[bytes], list[int]
         signal.signal(signal.SIGINT, before)
         assert process.stdout is not None
         process.stdout.read(10)
-        workers = _workers(process.pid)
-        assert len(workers) == 2
-        yield process, workers
+        serving = _workers(process.pid)
+        assert len(serving) == 2
+        yield process, serving
         process.kill()
 
 
@@ -226,7 +226,7 @@ def running(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[bytes], list[int]
 @needs_proc
 def test_interrupted(running: tuple[subprocess.Popen[bytes], list[int]]) -> None:
     """Ctrl-C ends all processes at once, without a word, and with the exit code of one."""
-    process, workers = running
+    process, serving = running
     process.send_signal(signal.SIGINT)
     began = time.monotonic()
 
@@ -234,35 +234,35 @@ def test_interrupted(running: tuple[subprocess.Popen[bytes], list[int]]) -> None
     assert time.monotonic() - began < 2
     assert process.stderr is not None
     assert process.stderr.read() == b""
-    assert _running(workers) == []
+    assert _running(serving) == []
 
 
 @needs_signals
 @needs_proc
 def test_closed_pipe(running: tuple[subprocess.Popen[bytes], list[int]]) -> None:
     """A reader that has enough ends all processes without a word."""
-    process, workers = running
+    process, serving = running
     assert process.stdout is not None
     assert process.stderr is not None
     process.stdout.close()
 
     assert process.stderr.read() == b""
     assert process.wait(30) == 0
-    assert _running(workers) == []
+    assert _running(serving) == []
 
 
 @needs_signals
 @needs_proc
 def test_killed(running: tuple[subprocess.Popen[bytes], list[int]]) -> None:
     """Processes whose parent is killed end by themselves."""
-    process, workers = running
+    process, serving = running
     process.kill()
     process.wait(30)
     limit = time.monotonic() + 20
-    while _running(workers) and time.monotonic() < limit:
+    while _running(serving) and time.monotonic() < limit:
         time.sleep(0.05)
 
-    assert _running(workers) == []
+    assert _running(serving) == []
 
 
 def test_nobody_runs_far_ahead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -270,12 +270,12 @@ def test_nobody_runs_far_ahead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     content = b'{"a": 1, "text": "' + b"x" * 1000 + b'"}\n'
     file = tmp_path / "a"
     file.write_bytes(content * 20_000)
-    monkeypatch.setattr(jobs, "SIZE", 1 << 20)
-    monkeypatch.setattr(jobs, "_ROOM", 1 << 20)
-    crew = jobs._Crew(
+    monkeypatch.setattr(tasks, "SIZE", 1 << 20)
+    monkeypatch.setattr(workers, "_ROOM", 1 << 20)
+    crew = workers._Crew(
         mqsel.compile("a = 1"),
         lambda: Ask(False, False, False, None),
-        jobs._cut([jobs.Task(0, Found(str(file), (), None))], None),
+        tasks.cut([tasks.Task(0, Found(str(file), (), None))], None),
         None,
         2,
         None,
@@ -357,20 +357,20 @@ def test_filter_that_is_left(files: list[Path]) -> None:
 def test_errors_travel(files: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
     """An error that ends a run, such as that of a missing package, is given behind what came before it, and raised."""
     ask, out = Ask(False, False, False, None), io.BytesIO()
-    task = jobs.Task(0, Found(str(files[0]), (), None))
-    sift = jobs._sift
+    task = tasks.Task(0, Found(str(files[0]), (), None))
+    sift = tasks.sift_task
 
     def broken(*arguments: Any) -> Iterator[Any]:
         yield from islice(sift(*arguments), 2)
         raise MqselError("a file packed by lz4 needs lz4")
 
-    monkeypatch.setattr(jobs, "_sift", broken)
-    jobs._give(out, mqsel.compile("color = 'blue'"), ask, task, None)
+    monkeypatch.setattr(workers, "sift_task", broken)
+    workers._give(out, mqsel.compile("color = 'blue'"), ask, task, None)
     records, is_whole = pickle.loads(out.getvalue())
-    placed = jobs._placed(task, records, print)
+    placed = tasks.placed(task, records, print)
 
     assert is_whole
-    assert next(placed) == (0, str(files[0]), "json", jobs.Begun("json", files[0].read_bytes()[:8192]))
+    assert next(placed) == (0, str(files[0]), "json", tasks.Begun("json", files[0].read_bytes()[:8192]))
     assert next(placed)[-1].startswith(b'{"n": 1, "color": "blue"}\n')
     with pytest.raises(MqselError, match="needs lz4"):
         next(placed)
