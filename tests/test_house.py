@@ -279,6 +279,31 @@ def test_import_needs_nothing_else() -> None:
     assert done.stdout == "[]\n"
 
 
+def test_match_starts_with_little(tmp_path: Path) -> None:
+    """``mqsel match`` on a few lines imports nothing that only errors, help, columns or many processes need."""
+    file = tmp_path / "a.jsonl"
+    file.write_text('{"a": 1}\n', encoding="utf-8")
+    listing = "print(sorted(sys.modules))"
+    runs = ("", f"from mqsel.cli import main; main(['match', 'a = 1', {str(file)!r}]);")
+    before, after = (
+        subprocess.run(
+            [sys.executable, "-c", f"import sys; {run}{listing}"], capture_output=True, text=True, check=True
+        )
+        for run in runs
+    )
+    line, listed = after.stdout.splitlines()
+    modules = set(ast.literal_eval(listed)) - set(ast.literal_eval(before.stdout))
+    late = (
+        "asyncio base64 dataclasses datetime difflib inspect json multiprocessing numpy pyarrow rich shlex shutil"
+        " subprocess tempfile textwrap mqsel.analysis.explain mqsel.files.parquet mqsel.files.workers"
+        " mqsel.machine._answers mqsel.machine._kernel mqsel.machine.decompiler mqsel.spark"
+    )
+
+    assert line == '{"a": 1}'
+    assert modules & set(late.split()) == set()
+    assert len(modules) < 120
+
+
 def test_folders_are_imported_when_asked_for() -> None:
     """``import mqsel; mqsel.files`` needs no second import, and a name that does not exist is an AttributeError."""
     script = "import mqsel; print(mqsel.files.messages.__name__, hasattr(mqsel, 'rubbish'))"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import sys
-import textwrap
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any
@@ -81,7 +81,17 @@ class Help(argparse.RawDescriptionHelpFormatter):
     What begins with a blank is an example, and is left as it is.
     """
 
+    def __init__(self, prog: str) -> None:
+        # argparse makes one for each argument that is added; left alone, each asks shutil, which is slow to import.
+        columns = os.environ.get("COLUMNS", "")
+        width = int(columns) if columns.isdecimal() else 0
+        with suppress(OSError, ValueError, AttributeError):
+            width = width or os.get_terminal_size(sys.__stdout__.fileno()).columns  # type: ignore[union-attr]
+        super().__init__(prog, width=(width or 80) - 2)
+
     def _fill_text(self, text: str, width: int, indent: str) -> str:
+        import textwrap  # noqa: PLC0415 (for help alone)
+
         lines = []
         for line in text.splitlines():
             column = re.match(r"\S+ {2,}", line)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import re
-import shlex
 import sys
 from contextlib import closing, suppress
 from pathlib import Path
@@ -125,6 +124,8 @@ def _jobs(names: list[str], ask: Ask) -> int:
 def _check_order(selector: str, names: list[str]) -> None:
     """Refuse a call with the selector behind the files: the name of a file may be a selector, too."""
     if names and Path(selector).is_file() and names[-1] != "-" and not Path(names[-1]).exists():
+        import shlex  # noqa: PLC0415 (for this error alone)
+
         files = shlex.join([selector, *names[:-1]])
         written = shlex.quote(names[-1]) if re.search(r'["$`\\!]', names[-1]) else f'"{names[-1]}"'
         raise MqselError(

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import sys
-import textwrap
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -41,6 +40,8 @@ def folded(line: str, width: int | None, indent: str = "    ") -> str:
     """Break a line between words where it is longer than the terminal is wide."""
     if width is None:
         return line
+    import textwrap  # noqa: PLC0415 (for a terminal alone)
+
     wrapped = textwrap.wrap(line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
     return "\n".join(wrapped)
 

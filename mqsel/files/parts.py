@@ -11,15 +11,17 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from glob import glob, has_magic
 from itertools import takewhile
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote
 
 from mqsel.errors import FileError, MqselError, quoted
-from mqsel.files import parquet
 from mqsel.files.dumps import Piece
 from mqsel.files.framings import FORMATS, format_of, reading
 from mqsel.files.opening import opened, path_of
 from mqsel.files.wordings import file_trouble
+
+if TYPE_CHECKING:
+    from mqsel.files import parquet
 
 SIZE = 32 << 20  # bytes of a part
 
@@ -194,6 +196,8 @@ def parts(path: str, kind: str, size: int = SIZE) -> list[Part]:
     Raises: FileError: it cannot be read.
     """
     if kind == "parquet":
+        from mqsel.files import parquet  # noqa: PLC0415 (for Parquet alone)
+
         return _of_groups(path, parquet.group_sizes(path), size)
     with opened(path) as (raw, content):
         end = path_of(path).stat().st_size

@@ -9,17 +9,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from mqsel import formats
 from mqsel.errors import FileError, MqselError, PropertyTypeError
-from mqsel.files import parquet
 from mqsel.files._lines import Lines
 from mqsel.files.dumps import Piece
 from mqsel.files.framings import FORMATS, each
 from mqsel.files.parts import Part, units
-from mqsel.files.rows import lines
 from mqsel.formats._json import Decoder as JSONDecoder
 from mqsel.formats._records import RecordLines
 from mqsel.formats.jsonl import typed
@@ -52,7 +49,6 @@ class Complaint(NamedTuple):
     text: str
 
 
-@dataclass(slots=True)
 class Tally:
     """The counts of one piece of input, last of its records.
 
@@ -68,15 +64,35 @@ class Tally:
         note: the place of the first of them, and what was skipped of it.
     """
 
-    lines: int = 0
-    messages: int = 0
-    selected: int = 0
-    unknown: int = 0
-    skipped: int = 0
-    missing: Counter[str] = field(default_factory=Counter)
-    unread: Counter[str] = field(default_factory=Counter)
-    noted: int = 0
-    note: tuple[int, str] | None = None
+    __slots__ = ("lines", "messages", "missing", "note", "noted", "selected", "skipped", "unknown", "unread")
+
+    def __init__(  # by hand: to import dataclasses takes longer than to read a thousand messages
+        self,
+        lines: int = 0,
+        messages: int = 0,
+        selected: int = 0,
+        unknown: int = 0,
+        skipped: int = 0,
+        missing: Iterable[str] = (),
+        unread: Iterable[str] = (),
+    ) -> None:
+        self.lines = lines
+        self.messages = messages
+        self.selected = selected
+        self.unknown = unknown
+        self.skipped = skipped
+        self.missing = Counter(missing)
+        self.unread = Counter(unread)
+        self.noted = 0
+        self.note: tuple[int, str] | None = None
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Tally) and all(getattr(self, name) == getattr(other, name) for name in self.__slots__)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"Tally({', '.join(f'{name}={getattr(self, name)!r}' for name in self.__slots__)})"
 
     def add(self, other: Tally) -> None:
         """Add the counts of another piece."""
@@ -90,8 +106,7 @@ class Tally:
         self.noted += other.noted
 
 
-@dataclass(frozen=True, slots=True)
-class Broken:
+class Broken(NamedTuple):
     """Why the rest of a file cannot be read."""
 
     why: str
@@ -312,6 +327,9 @@ def why(error: BaseException) -> str:
 
 def _sift_rows(matcher: Matcher, ask: Ask, part: Part) -> Iterator[Sifted]:
     """Sift rows of Parquet by columns; what is asked for becomes a line of JSON."""
+    from mqsel.files import parquet  # noqa: PLC0415 (for Parquet alone, as is what writes JSON)
+    from mqsel.files.rows import lines  # noqa: PLC0415
+
     tally = Tally()
     try:
         for group in parquet.groups(

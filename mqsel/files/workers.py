@@ -194,9 +194,12 @@ class _Crew:
         process: subprocess.Popen[bytes] | None = None
         while (job := self._next()) is not None:
             try:
+                first = (self._matcher, self._wanted) if process is None else None
                 process = process or self._started()
                 assert process.stdin is not None
                 assert process.stdout is not None
+                if first is not None:
+                    _send(process.stdin, first)
                 _send(process.stdin, (job.ask, job.task))
                 while not job.is_whole:
                     self._keep(job, *pickle.load(process.stdout))  # noqa: S301 (our own process)
@@ -223,8 +226,6 @@ class _Crew:
             self._processes.append(process)
             if self._is_over:
                 process.kill()
-        assert process.stdin is not None
-        _send(process.stdin, (self._matcher, self._wanted))
         return process
 
     def _keep(self, job: _Job, records: list[Any], is_whole: bool) -> None:

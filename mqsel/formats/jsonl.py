@@ -6,7 +6,6 @@ rule of the language; other tools' records, which are JSON too, get their meanin
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any
@@ -51,6 +50,8 @@ def typed(name: str, value: dict[str, Any] | list[Any]) -> Any:
 
     Raises: PropertyTypeError: another object or array, a type that is not there, or a value that does not fit it.
     """
+    import json  # noqa: PLC0415 (most lines are read without)
+
     shown = json.dumps(value, ensure_ascii=False)
     shown = shown if len(shown) <= 60 else shown[:59] + "…"
     named, plain = next(iter(value.items())) if isinstance(value, dict) and len(value) == 1 else ("", None)
@@ -81,6 +82,8 @@ def object_from_json(text: str | bytes | bytearray | memoryview) -> dict[str, An
             f"found a Python {type_name(text)}: expected a JSON object, as a text or bytes",
             value_type=type_name(text),
         )
+    import json  # noqa: PLC0415 (as above)
+
     try:
         found = json.loads((text if isinstance(text, str) else bytes(text).decode()).removeprefix("\ufeff"))
     except UnicodeDecodeError as error:

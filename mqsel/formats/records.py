@@ -7,7 +7,6 @@ selectors. Follows formats §9; its §10 says what was decided.
 
 from __future__ import annotations
 
-import base64
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -227,6 +226,8 @@ def _string(value: Any) -> str:
 def _bytes(value: Any, spelling: str) -> bytes:
     if isinstance(value, str):
         if spelling == "base64":
+            import base64  # noqa: PLC0415 (few records have bytes)
+
             return base64.b64decode(value, validate=True)
         return bytes.fromhex(value.removeprefix("ID:"))
     data = bytes(memoryview(value))

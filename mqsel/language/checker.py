@@ -7,7 +7,6 @@ A node's static kind follows from its class alone, so the tree stays as parsed; 
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, cast
@@ -130,6 +129,8 @@ _HEADER_KINDS = {
 
 
 def _near(name: str, known: dict[str, str]) -> str:
+    import difflib  # noqa: PLC0415 (for errors alone)
+
     near = difflib.get_close_matches(name, list(known), 1, 0.6)
     return f"; did you mean {near[0]}?" if near else ""
 

@@ -6,7 +6,6 @@ operator binds stands in `mqsel.language.operators`; a predicate does not chain.
 
 from __future__ import annotations
 
-import difflib
 import functools
 import re
 import unicodedata
@@ -456,6 +455,8 @@ class _Parser:
         for word in words:
             name = str(word.value)
             plain = unicodedata.normalize("NFKC", name).upper()
+            import difflib  # noqa: PLC0415 (for errors alone)
+
             near = difflib.get_close_matches(plain, KEYWORDS - {"NULL", "TRUE", "FALSE"}, 1, 0.6)
             if near:
                 return f"did you mean {near[0]} instead of {name}?"

@@ -115,11 +115,11 @@ cdef int check_type(str part, found, type expected) except -1:
 
 
 cdef int check_dialect(dialect) except -1:
-    """Check its fields again: object.__new__ and object.__setattr__ make dialects without a check."""
+    """Check its fields again: tuple.__new__ makes dialects without a check."""
     check_type("dialect", dialect, Dialect)
     try:
-        dialect.__post_init__()
-    except (ArgumentError, AttributeError) as error:
+        dialect.check()
+    except (ArgumentError, IndexError) as error:
         raise ProgramError(f"the dialect of a program is damaged: {error}") from error
     return 0
 
