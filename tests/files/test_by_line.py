@@ -32,7 +32,7 @@ from mqsel.formats.jsonl import message_from_json, object_from_json
 from mqsel.names import look_up
 from mqsel.values import Truth
 
-SELECTOR = "color = 'blue' OR JMSPriority > 4 AND weight > 2"
+SELECTOR = "color = 'blue' OR JMSPriority > 4 AND weight > 2 OR JMSMessageID LIKE 'ID:%' OR p IS NOT NULL AND q IS NULL"
 MATCHER = mqsel.compile(SELECTOR)
 LINES = [name for name, row in FORMATS.items() if row.is_lines]
 RAW = [name for name, row in FORMATS.items() if row.split is not None]
