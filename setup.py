@@ -92,7 +92,9 @@ setup(
                 "formats._mq",
                 "formats._json",
                 "formats._records",
+                "files._dumps",
                 "files._lines",
+                "files._pieces",
                 "_messages",
             )
         ],

@@ -10,7 +10,7 @@ from mqsel import formats
 from mqsel.cli.arguments import Commands, add_selector, command
 from mqsel.cli.report import fitted, width_of
 from mqsel.errors import FileError, MqselError, PropertyTypeError, cut
-from mqsel.files.framings import STRUC_IDS
+from mqsel.files.dumps import STRUC_IDS
 from mqsel.files.opening import opened
 from mqsel.files.scan import in_json_words, why
 from mqsel.language.lexer import tokenize

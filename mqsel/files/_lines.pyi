@@ -1,17 +1,34 @@
 from collections.abc import Callable
 from typing import Any, final
 
+from typing_extensions import disjoint_base
+
 from mqsel.formats._json import Decoder
 from mqsel.machine._vm import Machine
 
-@final
-class Lines:
-    lines: int
+__pyx_capi__: dict[str, object]
+
+@disjoint_base
+class Sifter:
     messages: int
     selected: int
     unknown: int
     skipped: int
     is_over: bool
+    def __new__(
+        cls,
+        machine: Machine,
+        *_: object,
+        invert: bool = False,
+        counting: bool = False,
+        raising: bool = False,
+        limit: int = -1,
+    ) -> Sifter: ...
+    def missing(self) -> dict[str, int]: ...
+
+@final
+class Lines(Sifter):
+    lines: int
     def __new__(
         cls,
         machine: Machine,
@@ -24,4 +41,3 @@ class Lines:
         limit: int = -1,
     ) -> Lines: ...
     def sift(self, block: memoryview | bytes) -> list[Any]: ...
-    def missing(self) -> dict[str, int]: ...

@@ -10,7 +10,7 @@ cimport cython
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.object cimport PyObject
 from libc.stdint cimport uint8_t
-from libc.stdlib cimport free
+from libc.stdlib cimport free, realloc
 from libc.string cimport memchr, memcpy
 
 from mqsel.formats._json cimport Decoder
@@ -18,18 +18,95 @@ from mqsel.machine._values cimport NULL_VALUE, zeroed
 from mqsel.machine._vm cimport TRUE, UNKNOWN, Frame, Machine
 
 
+@cython.no_gc_clear  # as those that are derived from it
+cdef class Sifter:
+    """Counts messages, and keeps those that are asked for.
+
+    Attributes:
+        messages: how many there were.
+        selected: messages that were asked for.
+        unknown: messages for which the selector is UNKNOWN.
+        skipped: messages without a truth value.
+        is_over: no more is asked for.
+    """
+
+    def __cinit__(self, Machine machine not None, *_, bint invert=False, bint counting=False, bint raising=False,
+                  Py_ssize_t limit=-1):
+        self.machine = machine
+        self.invert = invert
+        self.counting = counting
+        self.raising = raising
+        self.limit = limit
+        self.found = []
+
+    def __dealloc__(self):
+        free(self.nulls)
+        free(self.together)
+
+    def missing(self) -> dict:
+        """Give for each property that the decoder reads in how many of the unknown messages it was NULL."""
+        return {name: self.nulls[slot] for slot, name in enumerate(self.names) if self.nulls[slot]}
+
+    cdef int keep(self, const uint8_t *raw, const uint8_t *stop) except -1:
+        """Keep what stands in the block."""
+        if self.kept_stop != raw:
+            self.set_aside()
+            self.kept = raw
+        self.kept_stop = stop
+        return 0
+
+    cdef int set_aside(self) except -1:
+        """Copy what was kept behind what was kept before: an object for each would take longer than to read it."""
+        cdef Py_ssize_t size = self.kept_stop - self.kept
+        cdef void *grown
+        if size > self.room - self.length:
+            grown = realloc(self.together, 2 * self.room + size)
+            if grown == NULL:
+                raise MemoryError
+            self.together = <uint8_t *> grown
+            self.room = 2 * self.room + size
+        if size > 0:
+            memcpy(self.together + self.length, self.kept, size)
+            self.length += size
+        self.kept = self.kept_stop
+        return 0
+
+    cdef int flush(self) except -1:
+        """Put what was kept, all together, among the found."""
+        if self.length:
+            self.set_aside()
+            self.found.append(PyBytes_FromStringAndSize(<const char *> self.together, self.length))
+            self.length = 0
+        elif self.kept < self.kept_stop:
+            self.found.append(PyBytes_FromStringAndSize(<const char *> self.kept, self.kept_stop - self.kept))
+        self.kept = self.kept_stop
+        return 0
+
+    cdef bint is_asked_for(self, int truth) noexcept:
+        """Count a message by its truth value. Returns whether it is to be given."""
+        self.unknown += truth == UNKNOWN
+        if (truth == TRUE) == self.invert:
+            return False
+        self.selected += 1
+        self.is_over = self.selected == self.limit
+        return not self.counting
+
+    cdef int count_nulls(self) noexcept:
+        cdef Py_ssize_t slot
+        for slot in range(self.record.count):
+            self.nulls[slot] += self.record.values[slot].tag == NULL_VALUE
+        return 0
+
+
 @cython.final
 @cython.no_gc_clear  # lines are read by the decoder without asking whether it is there
-cdef class Lines:
+cdef class Lines(Sifter):
     """Sifts blocks of lines.
 
     Attributes:
         lines: how many there were, blank ones included.
         messages: lines that are not blank.
-        selected: messages that were asked for.
-        unknown: messages for which the selector is UNKNOWN.
         skipped: messages that *judge* gave no truth value.
-        is_over: no more is asked for.
 
     Args:
         machine: selects.
@@ -41,57 +118,32 @@ cdef class Lines:
         limit: stop behind so many messages that were asked for; negative for none.
     """
 
-    cdef Machine machine
     cdef Decoder decoder
     cdef object judge
-    cdef bint invert
-    cdef bint counting
-    cdef bint raising
-    cdef Py_ssize_t limit
-    cdef Py_ssize_t *nulls          # for each slot of the record, in how many unknown messages it was NULL
     cdef readonly Py_ssize_t lines
-    cdef readonly Py_ssize_t messages
-    cdef readonly Py_ssize_t selected
-    cdef readonly Py_ssize_t unknown
-    cdef readonly Py_ssize_t skipped
-    cdef readonly bint is_over
 
-    def __cinit__(self, Machine machine not None, Decoder decoder not None, judge, *, bint invert=False,
-                  bint counting=False, bint raising=False, Py_ssize_t limit=-1):
-        self.machine = machine
+    def __cinit__(self, machine, Decoder decoder not None, judge, *, invert=False, counting=False, raising=False,
+                  limit=-1):
         self.decoder = decoder
         self.judge = judge
-        self.invert = invert
-        self.counting = counting
-        self.raising = raising
-        self.limit = limit
+        self.record = decoder.record
+        self.names = decoder.names
         self.nulls = <Py_ssize_t *> zeroed(decoder.record.count, sizeof(Py_ssize_t))
-
-    def __dealloc__(self):
-        free(self.nulls)
-
-    def missing(self) -> dict:
-        """Give for each property that the decoder reads in how many of the unknown messages it was NULL."""
-        return {name: self.nulls[slot] for slot, name in enumerate(self.decoder.names) if self.nulls[slot]}
 
     def sift(self, const uint8_t[::1] block not None) -> list:
         """Sift a block, which ends where a line does.
 
         Returns: what is asked for, in order: lines as they stand, all together between what the judge gave.
         """
-        cdef list found = []
-        # Lines that do not follow each other are put together here: an object for each would take longer than to read
-        # it, and whoever prints them too.
-        cdef uint8_t *together = NULL
-        cdef Py_ssize_t length = 0
         cdef const uint8_t *at = &block[0]
         cdef const uint8_t *limit = at + block.shape[0]
-        cdef const uint8_t *kept = at       # lines from here to `kept_stop` are asked for
-        cdef const uint8_t *kept_stop = at
         cdef const uint8_t *line
         cdef const uint8_t *stop
         cdef Frame *frame = self.machine.frame_take()
         cdef int truth
+        self.found = []
+        self.length = 0
+        self.kept = self.kept_stop = at
         try:
             while at < limit and not self.is_over:
                 line = at
@@ -114,48 +166,18 @@ cdef class Lines:
                     if type(made) is not int:
                         self.skipped += 1
                         if made is not None:
-                            if kept < kept_stop:
-                                found.append(joined(together, length, kept, kept_stop))
-                                kept = kept_stop
-                                length = 0
-                            found.append(made)
+                            self.flush()
+                            self.found.append(made)
                         self.is_over = self.raising
                         continue
                     truth = made
-                if truth == UNKNOWN:
-                    self.unknown += 1
-                if (truth == TRUE) != self.invert:
-                    self.selected += 1
-                    self.is_over = self.selected == self.limit
-                    if not self.counting:
-                        if kept_stop != line:
-                            if kept < kept_stop:
-                                if together == NULL:
-                                    together = <uint8_t *> zeroed(block.shape[0], 1)
-                                memcpy(together + length, kept, kept_stop - kept)
-                                length += kept_stop - kept
-                            kept = line
-                        kept_stop = at
-            if kept < kept_stop:
-                found.append(joined(together, length, kept, kept_stop))
+                if self.is_asked_for(truth):
+                    self.keep(line, at)
+            self.flush()
         finally:
-            free(together)
             self.machine.frame_give(frame)
+        found, self.found = self.found, []
         return found
-
-    cdef int count_nulls(self) noexcept:
-        cdef Py_ssize_t slot
-        for slot in range(self.decoder.record.count):
-            self.nulls[slot] += self.decoder.record.values[slot].tag == NULL_VALUE
-        return 0
-
-
-cdef bytes joined(uint8_t *together, Py_ssize_t length, const uint8_t *kept, const uint8_t *stop):
-    """Make one object of the lines that were put together and those from *kept* to *stop*."""
-    if length == 0:
-        return PyBytes_FromStringAndSize(<const char *> kept, stop - kept)
-    memcpy(together + length, kept, stop - kept)
-    return PyBytes_FromStringAndSize(<const char *> together, length + (stop - kept))
 
 
 cdef bint is_blank(const uint8_t *at, const uint8_t *stop) noexcept:

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Iterator
-from typing import IO, Any
+from typing import Any
 
 from mqsel.errors import ArgumentError, FileError
-from mqsel.files.dumps import BLANK, MAX_MESSAGE, Piece, field_bytes, is_little, lines, on_queue, shown, turner
+from mqsel.files._dumps import Amqsbcg
+from mqsel.files.dumps import BLANK, FIELDS, MAX_MESSAGE, Piece, field_bytes, is_little, on_queue, shown, turner
 from mqsel.files.wordings import bad_line
 from mqsel.formats import mq
 from mqsel.formats.jms import JMS
@@ -35,7 +35,7 @@ from mqsel.formats.mqrfh2 import ELEMENT_TYPES
 
 _BETWEEN = 1 << 16  # bytes kept of what stands between two messages
 _LONG_LINE = 1 << 12  # bytes: no line but that of a property has as many
-_READ = 1 << 20  # bytes of a line that are read at once
+_TEXT = 6  # bytes of text for one of data: five, with its share of a line
 
 # Quotes as the program prints them, or as a word processor makes them.
 _QUOTE = rb"(?:'|\xe2\x80[\x98\x99])"
@@ -84,7 +84,7 @@ _turned = turner(MQDLH)
 
 
 class _Dump:
-    """A message while its lines arrive."""
+    """A message that `_dumps` leaves to us, while its lines arrive."""
 
     def __init__(self, path: str, line: int, raw: bytes) -> None:
         self.path = path
@@ -117,7 +117,7 @@ class _Dump:
             return
         self.last = number
         self.raw += line
-        if len(self.raw) > 6 * MAX_MESSAGE:  # a byte takes five, with its share of a line
+        if len(self.raw) > _TEXT * MAX_MESSAGE:
             self.blame(f"the message is longer than {MAX_MESSAGE:,} bytes")
         elif self.unclosed[0]:
             self.read_string(*self.unclosed, line)
@@ -298,25 +298,14 @@ class _Dump:
         return on_queue(bytes(mqmd), data)
 
 
-def pieces_of_amqsbcg(stream: IO[bytes], path: str) -> Iterator[Piece | FileError]:
-    """Take what amqsbcg printed apart into messages and, in place of those that are invalid, errors."""
-    dump: _Dump | None = None
-    before = bytearray()
-    for number, line in enumerate(lines(stream, _READ), 1):
-        section = _SECTION.fullmatch(line) if line.lstrip()[:1] == b"*" else None
-        if section is not None and section[1] == _DESCRIPTOR:
-            if dump is not None:
-                yield dump.piece()
-            dump = _Dump(path, number, bytes(before + line))
-            before.clear()
-        elif dump is not None and (not dump.is_complete or _ADDRESS.match(line)):
-            dump.take(number, line)
-            before.clear()
-        else:
-            before += line
-            if len(before) > 2 * _BETWEEN:
-                del before[:-_BETWEEN]
-    if dump is not None:
-        yield dump.piece()
-    elif before.strip() and not START.search(before):
-        yield bad_line(path, 1, "no message begins in this file: expected ****Message descriptor****")
+def _nothing(path: str, end: bytes) -> FileError | None:
+    """Say what is wrong with a file in which no message begins."""
+    if not end.strip() or START.search(end):
+        return None
+    return bad_line(path, 1, "no message begins in this file: expected ****Message descriptor****")
+
+
+def splitter(path: str) -> Amqsbcg:
+    """Make what takes what amqsbcg printed apart into messages and, in place of those that are invalid, errors."""
+    second = {first: name for first, (name, _) in _SECOND.items()}
+    return Amqsbcg(path, _TEXT * MAX_MESSAGE, MAX_MESSAGE, _BETWEEN, FIELDS, second, _Dump, _nothing)

@@ -9,10 +9,8 @@ from __future__ import annotations
 import binascii
 import re
 import struct
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
-from itertools import chain
-from typing import IO, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from mqsel.errors import shortened
 from mqsel.formats.mqmd import (
@@ -29,7 +27,7 @@ from mqsel.formats.mqmd import (
 
 MAX_MESSAGE = 104_857_600 + MQMD_LENGTH_2  # bytes: the largest MaxMsgLength of a queue, and the descriptor
 FIELDS = {field.name: field for field in MQMD}
-BOM = b"\xef\xbb\xbf"
+STRUC_IDS = (b"MD  ", "MD  ".encode("cp037"), b"RFH ", "RFH ".encode("cp037"))  # with which a message begins
 
 _WHOLE = re.compile(rb"\s*[+-]?[0-9]{1,10}\s*")
 _LONG = struct.Struct(">i")
@@ -50,11 +48,6 @@ class Piece(NamedTuple):
     place: int
     raw: bytes
     message: bytes | None
-
-
-def lines(stream: IO[bytes], limit: int) -> Iterator[bytes]:
-    """Give the lines of a text, those that are longer than *limit* in pieces."""
-    return chain([stream.readline(limit).removeprefix(BOM)], iter(partial(stream.readline, limit), b""))
 
 
 def shown(line: bytes) -> str:

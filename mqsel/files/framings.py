@@ -18,9 +18,9 @@ from typing import IO, Any, Literal, NamedTuple, TypeVar
 
 from mqsel.errors import ArgumentError, DecodeError, FileError, MqselError, PropertyTypeError
 from mqsel.files import amqsbcg, qload
-from mqsel.files.dumps import MAX_MESSAGE, Piece
+from mqsel.files._dumps import Framed, Splitter
+from mqsel.files.dumps import MAX_MESSAGE, STRUC_IDS, Piece
 from mqsel.files.opening import opened, unfolded
-from mqsel.files.wordings import bad_prefix
 from mqsel.formats.records import SCHEMAS
 
 _LISTED = 100  # errors kept by a reader that skips
@@ -29,7 +29,6 @@ _BLOCK = 1 << 20  # bytes of lines that are read at once, if there are as many
 _GROWTH = 8 << 20  # by how many more, at most, for a line that is longer
 _PIECES = 16  # between two words of progress
 _LINES = 1024
-STRUC_IDS = (b"MD  ", "MD  ".encode("cp037"), b"RFH ", "RFH ".encode("cp037"))
 
 Made = TypeVar("Made")
 Source = Iterator[Piece | FileError]
@@ -38,26 +37,8 @@ Source = Iterator[Piece | FileError]
 # ---- bytes -------------------------------------------------------------------------------------------------------
 
 
-def _pieces_of_bytes(stream: IO[bytes], path: str) -> Source:
-    first = stream.read(4)
-    if first in STRUC_IDS:
-        data = first + stream.read(MAX_MESSAGE - 3)
-        if len(data) > MAX_MESSAGE:
-            yield FileError(f"the message is longer than {MAX_MESSAGE:,} bytes: no queue holds it", path=path)
-        else:
-            yield Piece(0, data, data)
-        return
-    offset, prefix = 0, first
-    while prefix:
-        size = int.from_bytes(prefix, "big")
-        data = stream.read(size) if len(prefix) == 4 and size <= MAX_MESSAGE else b""
-        if len(data) != size or len(prefix) != 4:
-            # Where the next message begins is not known any more.
-            yield bad_prefix(path, offset, prefix, len(data), MAX_MESSAGE)
-            return
-        yield Piece(offset, prefix + data, data)
-        offset += 4 + size
-        prefix = stream.read(4)
+def _framed(path: str) -> Splitter:
+    return Framed(path, MAX_MESSAGE)
 
 
 def length_prefixed(message: bytes) -> bytes:
@@ -74,14 +55,14 @@ class Format(NamedTuple):
     Attributes:
         holds: what a file of it holds, for the help of the command line.
         message: how one message is read: a name of `mqsel.formats.FORMATS`; None for what is read by columns.
-        split: takes a file apart; None where each line is a message.
+        split: makes what takes a file of this path apart; None where each line is a message.
         start: what is found in the first bytes of its files; None if nothing tells it from lines of JSON.
         place: what the place of a message counts.
     """
 
     holds: str
     message: str | None
-    split: Callable[[IO[bytes], str], Source] | None = None
+    split: Callable[[str], Splitter] | None = None
     start: re.Pattern[bytes] | None = None
     place: Literal["line", "byte"] = "line"
 
@@ -103,15 +84,15 @@ FORMATS = {
     "mq": Format(
         "bytes: messages with their length in front (4 bytes, big-endian), or one message; of a directory every file",
         "mq",
-        _pieces_of_bytes,
+        _framed,
         re.compile(rb"\A(?:....)?(?:" + b"|".join(map(re.escape, STRUC_IDS)) + b")", re.DOTALL),
         "byte",
     ),
-    "qload": Format("what dmpmqmsg or QLOAD wrote", "mq", qload.pieces_of_qload, qload.START),
+    "qload": Format("what dmpmqmsg or QLOAD wrote", "mq", qload.splitter, qload.START),
     "amqsbcg": Format(
         "what the sample program amqsbcg printed, with whatever was copied from the terminal along with it",
         "mq",
-        amqsbcg.pieces_of_amqsbcg,
+        amqsbcg.splitter,
         amqsbcg.START,
     ),
 }
@@ -171,9 +152,9 @@ def pieces(stream: io.BufferedReader[Any], kind: str, path: str = "stream", star
         start, stop: where each line is a message, those that begin in this range of bytes; else nothing. Their place is
             their first byte.
     """
-    split = FORMATS[kind].split
-    if split is not None:
-        yield from split(stream, path)
+    if FORMATS[kind].split is not None:
+        for splitter in splits(stream, kind, path):
+            yield from iter(splitter.take, None)
         return
     start = first_line(stream, start)
     make = tuple.__new__  # Piece(…) takes three times as long
@@ -189,6 +170,18 @@ def first_line(stream: IO[bytes], start: int) -> int:
         return 0
     stream.seek(start - 1)
     return start - 1 + len(stream.readline())
+
+
+def splits(stream: io.BufferedReader[Any], kind: str, path: str = "stream") -> Iterator[Splitter]:
+    """Read a file of MQ messages in blocks: give what takes it apart each time that it has read one.
+
+    Whatever it finds has to be taken before the next is asked for.
+    """
+    split = FORMATS[kind].split
+    assert split is not None
+    splitter = split(path)
+    while splitter.read(stream):
+        yield splitter
 
 
 def blocks(stream: io.BufferedReader[Any], start: int = 0, stop: int = -1) -> Iterator[memoryview]:
@@ -245,7 +238,7 @@ def reading(
         path: the file; "-" is stdin.
         start, stop: see `pieces`.
         advance: is told from time to time how many more bytes of the file were read.
-        in_blocks: where each line is a message, give `blocks`.
+        in_blocks: give `blocks`, or `splits`.
 
     Returns: its format, lines of JSON if nothing tells another; its messages, which may end in a FileError; its first
         bytes.
@@ -266,6 +259,8 @@ def _read(
         found: Iterator[Any]
         if in_blocks and FORMATS[kind].is_lines:
             every, found = 1, blocks(content, first_line(content, start), stop)
+        elif in_blocks and FORMATS[kind].split is not None:
+            every, found = 1, splits(content, kind, path)
         else:
             every, found = _LINES if FORMATS[kind].is_lines else _PIECES, pieces(content, kind, path, start, stop)
         if advance is None or not raw.seekable():

@@ -7,17 +7,20 @@ nothing.
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from mqsel import formats
 from mqsel.errors import FileError, MqselError, PropertyTypeError
+from mqsel.files._dumps import Splitter
 from mqsel.files._lines import Lines
-from mqsel.files.dumps import Piece
-from mqsel.files.framings import FORMATS, each
+from mqsel.files._pieces import Pieces
+from mqsel.files.framings import FORMATS
 from mqsel.files.parts import Part, units
 from mqsel.formats._json import Decoder as JSONDecoder
+from mqsel.formats._mq import Decoder as MQDecoder
 from mqsel.formats._records import RecordLines
 from mqsel.formats.jsonl import typed
 from mqsel.formats.records import RecordReader
@@ -237,53 +240,40 @@ def _sift_lines(matcher: Matcher, ask: Ask, source: Iterable[Any], _: str) -> It
     )
 
 
-def _sift_pieces(matcher: Matcher, ask: Ask, source: Iterable[Piece | FileError], path: str) -> Iterator[Sifted]:
+def _sift_pieces(matcher: Matcher, ask: Ask, source: Iterable[Splitter], path: str) -> Iterator[Sifted]:
+    decoder = reader(ask.format, matcher).decoder
+    assert isinstance(decoder, MQDecoder)
     tally = Tally()
-    decoder, read, properties = reader(ask.format, matcher)
-    matches, truth_of, true, unknown = matcher.matches, matcher.truth, int(Truth.TRUE), int(Truth.UNKNOWN)
-    message: Any = None
+    complaints = 0
 
-    def judge(data: bytes) -> int:
-        nonlocal message
-        message = read(data)
-        if isinstance(message, bool):  # known without running the selector
-            return message
-        return matches(message) or truth_of(message)
+    def complain(place: int, error: MqselError) -> Complaint | None:
+        nonlocal complaints
+        complaints += 1
+        return Complaint(place, said(error)) if complaints <= REPORTED else None
 
-    head = b""  # what stands before the first message goes out with the first that does
-    for piece, truth in each(source, judge):
-        if piece is None:
-            assert isinstance(truth, FileError)
-            yield Broken(why(truth))
-            continue
-        if truth is None:
-            head = piece.raw
-            continue
-        tally.messages += 1
-        if decoder.noted and tally.note is None:
-            assert piece.message is not None
-            tally.note = (piece.place, formats.first_note(piece.message))
-        if isinstance(truth, MqselError):
-            tally.skipped += 1
-            if tally.skipped <= REPORTED:
-                yield Complaint(piece.place, said(truth))
-            if ask.raising:
+    def note(place: int, message: bytes) -> None:
+        tally.note = (place, formats.first_note(message))
+
+    pieces = Pieces(
+        matcher,
+        decoder,
+        complain,
+        note,
+        None if path == "-" else os.fsencode(path),
+        invert=ask.invert,
+        counting=ask.counting,
+        raising=ask.raising,
+        limit=-1 if ask.limit is None else ask.limit,
+    )
+    try:
+        for splitter in source:
+            yield from pieces.sift(splitter)
+            if pieces.is_over:
                 break
-            continue
-        if truth == unknown:
-            assert piece.message is not None
-            tally.unknown += 1
-            tally.missing.update(_missing(matcher, properties(piece.message, message, matcher.properties)))
-        if (truth == true) is not ask.invert:
-            tally.selected += 1
-            if not ask.counting:
-                # One message in a file: its name says which.
-                is_whole = piece.raw is piece.message and path != "-"
-                yield f"{path}\n".encode() if is_whole else head + piece.raw
-                head = b""
-            if tally.selected == ask.limit:
-                break
-    tally.noted = decoder.noted
+    except FileError as error:
+        yield Broken(why(error))
+    tally.messages, tally.selected, tally.unknown = pieces.messages, pieces.selected, pieces.unknown
+    tally.skipped, tally.missing, tally.noted = pieces.skipped, Counter(pieces.missing()), decoder.noted
     yield tally
 
 

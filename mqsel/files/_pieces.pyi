@@ -1,0 +1,23 @@
+from collections.abc import Callable
+
+from mqsel.errors import MqselError
+from mqsel.files._dumps import Splitter
+from mqsel.files._lines import Sifter
+from mqsel.formats._mq import Decoder
+from mqsel.machine._vm import Machine
+
+class Pieces(Sifter):
+    def __new__(
+        cls,
+        machine: Machine,
+        decoder: Decoder,
+        complain: Callable[[int, MqselError], object],
+        note: Callable[[int, bytes], None],
+        path: bytes | None,
+        *,
+        invert: bool = False,
+        counting: bool = False,
+        raising: bool = False,
+        limit: int = -1,
+    ) -> Pieces: ...
+    def sift(self, splitter: Splitter) -> list[object]: ...
