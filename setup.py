@@ -93,6 +93,8 @@ setup(
                 "formats._json",
                 "formats._records",
                 "files._dumps",
+                "files._qload",
+                "files._amqsbcg",
                 "files._lines",
                 "files._pieces",
                 "_messages",

@@ -46,8 +46,8 @@ INSIDE = {
     " __init__",
     "analysis": "markup near change explain necessary automata domains intervals boxes witness relation",
     "selection": "selectors providers message queues topics __init__",
-    "files": "wordings opening dumps _dumps amqsbcg qload framings rows _footer extremes parquet parts _lines _pieces"
-    " scan tasks workers jobs filtering inspection selectors __init__",
+    "files": "wordings opening dumps _dumps _qload _amqsbcg amqsbcg qload framings rows _footer extremes parquet"
+    " parts _lines _pieces scan tasks workers jobs filtering inspection selectors __init__",
     "spark": "wordings columns native job ship raw planning sets route profiling source __init__",
     "cli": "arguments report match check explain inspect __init__",
 }

@@ -8,16 +8,15 @@ Every read is bounded by the block, every loop by the bytes it consumes. Knows n
 """
 
 cimport cython
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from cpython.bytes cimport PyBytes_AS_STRING
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 from libc.stdlib cimport free, realloc
-from libc.string cimport memchr, memcmp, memcpy, memmove, memset, strlen
+from libc.string cimport memchr, memcmp, memcpy, memmove, memset
 
 from mqsel.errors import FileError
-from mqsel.files.dumps import BLANK as _BLANK
 from mqsel.files.dumps import STRUC_IDS as _STRUC_IDS
 from mqsel.files.dumps import Piece
-from mqsel.files.wordings import bad_line, bad_prefix
+from mqsel.files.wordings import bad_prefix
 from mqsel.formats.mqmd import MQMD as _MQMD
 
 cdef extern from *:
@@ -47,31 +46,15 @@ cdef extern from *:
 cdef enum:
     BLOCK = 1 << 18         # bytes that are read at once: they stay in the cache while they are looked at
     LOOKED_AT = 1 << 13     # bytes of the beginning that may have been looked at
-    MD_LENGTH_1 = 324
-    MD_LENGTH = 364
     MD_ENCODING = 24
     MD_FORMAT = 32
-    LONG_FIELD = 1000       # bytes of a line A
-    LONG_LINE = 1 << 20     # bytes of what amqsbcg printed that count as a line, at most
-    LONG_TEXT = 1 << 12     # and of a line with a field
 
-cdef enum Kind:
-    MQLONG
-    MQBYTE
-    MQCHAR
-
-cdef object KINDS = {"MQLONG": MQLONG, "MQBYTE": MQBYTE, "MQCHAR": MQCHAR}
+_KINDS = {"MQLONG": MQLONG, "MQBYTE": MQBYTE, "MQCHAR": MQCHAR}
 cdef object TUPLE_NEW = tuple.__new__   # Piece(…) takes three times as long
 
 cdef uint8_t[256] HEX           # value of a hexadecimal digit, or 16
 for _byte in range(256):
     HEX[_byte] = int(chr(_byte), 16) if chr(_byte) in "0123456789abcdefABCDEF" else 16
-cdef uint8_t[256] SPACE
-for _byte in range(256):
-    SPACE[_byte] = bytes([_byte]).isspace()
-cdef uint8_t[MD_LENGTH] BLANK
-for _byte in range(MD_LENGTH):
-    BLANK[_byte] = _BLANK[_byte]
 cdef int[32] LONGS              # where an MQMD has its numbers
 cdef int LONG_COUNT = 0
 for _field in _MQMD:
@@ -82,10 +65,6 @@ for _field in _MQMD:
 
 cdef inline uint32_t read_u32(const uint8_t *at) noexcept:
     return <uint32_t> at[0] << 24 | <uint32_t> at[1] << 16 | <uint32_t> at[2] << 8 | at[3]
-
-
-cdef inline bytes bytes_of(const uint8_t *at, const uint8_t *stop):
-    return PyBytes_FromStringAndSize(<const char *> at, stop - at)
 
 
 # ---- blocks ------------------------------------------------------------------------------------------------------
@@ -208,26 +187,8 @@ cdef class Framed(Splitter):
 
 # ---- texts -------------------------------------------------------------------------------------------------------
 
-# A field of the MQMD that a line sets.
-cdef struct FieldRow:
-    uint8_t[3] code
-    int offset
-    int length
-    int kind
-    uint8_t padding
-
-
 cdef class Text(Splitter):
     """What texts have in common: lines, and a message that is put together from them."""
-
-    cdef bint is_begun          # the mark of UTF-8 was looked for
-    cdef Py_ssize_t scanned     # bytes of the rest of the block that were looked at: whole lines
-    cdef Py_ssize_t searched    # of the line behind these, in which no end was found
-    cdef Py_ssize_t lines       # how many were looked at
-    cdef uint8_t *made          # room for an MQMD, and the data
-    cdef Py_ssize_t room        # behind the MQMD
-    cdef Py_ssize_t filled      # bytes of data
-    cdef uint8_t[MD_LENGTH] mqmd    # big-endian
 
     def __dealloc__(self):
         free(self.made)
@@ -302,27 +263,7 @@ cdef class Text(Splitter):
         return True
 
 
-cdef inline const uint8_t *skip_space(const uint8_t *at, const uint8_t *stop) noexcept:
-    while at < stop and SPACE[at[0]]:
-        at += 1
-    return at
-
-
-cdef inline const uint8_t *without_space(const uint8_t *at, const uint8_t *stop) noexcept:
-    """Give where a text ends without the space behind it."""
-    while stop > at and SPACE[(stop - 1)[0]]:
-        stop -= 1
-    return stop
-
-
-cdef inline const uint8_t *without_end(const uint8_t *at, const uint8_t *stop) noexcept:
-    """Give where a line ends without its line end."""
-    while stop > at and ((stop - 1)[0] == c"\n" or (stop - 1)[0] == c"\r"):
-        stop -= 1
-    return stop
-
-
-cdef inline Py_ssize_t digits_read(uint8_t *to, const uint8_t *at, const uint8_t *stop) noexcept:
+cdef Py_ssize_t digits_read(uint8_t *to, const uint8_t *at, const uint8_t *stop) noexcept:
     """Write the bytes that pairs of hexadecimal digits say, as far as there are such; give how many."""
     cdef uint8_t *begin = to
     # A fifth of the instructions that a file of QLOAD takes.
@@ -332,7 +273,7 @@ cdef inline Py_ssize_t digits_read(uint8_t *to, const uint8_t *at, const uint8_t
     return to - begin + pairs_read(to, at, stop)
 
 
-cdef inline Py_ssize_t pairs_read(uint8_t *to, const uint8_t *at, const uint8_t *stop) noexcept:
+cdef Py_ssize_t pairs_read(uint8_t *to, const uint8_t *at, const uint8_t *stop) noexcept:
     """Do what `digits_read` does, for few digits."""
     cdef uint8_t *begin = to
     cdef uint8_t high, low
@@ -366,7 +307,7 @@ cdef bint number_read(uint8_t *to, const uint8_t *at, const uint8_t *stop) noexc
     return True
 
 
-cdef bint field_read(uint8_t *to, FieldRow *row, const uint8_t *at, const uint8_t *stop) noexcept:
+cdef bint field_read(uint8_t *to, const FieldRow *row, const uint8_t *at, const uint8_t *stop) noexcept:
     """Write a field from how a text has it, as `dumps.field_bytes` does. Returns whether it could be read."""
     cdef const uint8_t *begin
     cdef Py_ssize_t size
@@ -390,656 +331,9 @@ cdef bint field_read(uint8_t *to, FieldRow *row, const uint8_t *at, const uint8_
     return True
 
 
-# ---- QLOAD -------------------------------------------------------------------------------------------------------
-
-@cython.final
-cdef class Qload(Text):
-    """Takes apart what dmpmqmsg or QLOAD wrote.
-
-    Args:
-        path: of the file.
-        most: bytes of a message as a text; what has more is an error.
-        fields: for each code the field and the kind of its value.
-        read: gives of the text of one message, with comments in front of it, the Piece, or what is wrong with it;
-            takes the line with which it begins, the text, and the path.
-    """
-
-    cdef object reader
-    cdef FieldRow[40] rows
-    cdef int row_count
-    cdef int row                # the one that is expected next
-    cdef bint is_top            # the comments at the top, up to the first blank line behind them, belong to the file
-    cdef bint has_comment
-    cdef bint is_inside         # the first line of the message was there
-    cdef bint is_odd            # it is for the reader in Python
-    cdef bint is_dropped        # it is an error already
-    cdef bint has_data
-    cdef bint has_mqmd
-    cdef Py_ssize_t before      # where comments begin that go with what follows, from the rest of the block; or -1
-
-    def __cinit__(self, path, most, fields, read):
-        cdef FieldRow *row
-        self.reader = read
-        self.is_top = True
-        self.before = -1
-        for code, (field, kind) in fields.items():
-            row = &self.rows[self.row_count]
-            row.code[0], row.code[1], row.code[2] = code
-            row.offset, row.length, row.kind = field.offset, field.length, KINDS[kind]
-            row.padding = 0 if field.kind == "MQBYTE" else 0x20
-            self.row_count += 1
-
-    cdef int find(self) except -1:
-        cdef const uint8_t *at
-        cdef const uint8_t *stop
-        cdef uint8_t kind
-        cdef int outcome = MORE
-        if not self.begin():
-            return MORE
-        at = self.at + self.scanned
-        while at < self.limit:
-            kind = at[0]
-            if kind == c"X" and self.is_inside and not self.is_odd:
-                stop = self.take_digits(at)
-                if stop != NULL:
-                    self.lines += 1
-                    self.has_data = True
-                    self.before = -1
-                    at = stop
-                    if at - self.at > self.most:
-                        return self.drop(at)
-                    continue
-            stop = self.line_end(at, self.most)
-            if stop == NULL:
-                self.scanned = at - self.at
-                return MORE
-            if kind == c"*" or (SPACE[kind] and skip_space(at, stop) == stop):
-                if self.is_top:
-                    self.has_comment |= kind == c"*"
-                    if self.has_comment and kind != c"*":
-                        self.lines += 1
-                        return self.give_head(stop)
-                if not self.is_inside:
-                    self.before = 0
-                elif self.before < 0 and kind == c"*":
-                    self.before = at - self.at
-                if self.before >= 0 and stop - self.at - self.before > self.most:
-                    if self.is_inside:
-                        outcome = self.finish(self.at + self.before, at)
-                        if outcome != MORE:
-                            return outcome
-                        continue
-                    self.lines += 1
-                    return self.give_comments(stop)
-                self.lines += 1
-                at = stop
-                if self.before < 0:
-                    if at - self.at > self.most:
-                        return self.drop(at)
-                    if self.is_dropped:
-                        self.at = at
-                continue
-            if self.is_inside and self.has_data and (kind == c"A" or kind == c"N"):
-                outcome = self.finish(self.at + self.before if self.before >= 0 else at, at)
-                if outcome != MORE:
-                    return outcome
-            if not self.is_inside:
-                if self.is_top:
-                    return self.give_head(at)
-                self.is_inside = True
-                self.is_odd = kind != c"A" and kind != c"N"
-                self.has_data = self.has_mqmd = False
-                self.filled = 0
-                self.place = self.lines + 1
-            self.lines += 1
-            self.before = -1
-            self.has_data |= kind == c"X" or kind == c"S" or kind == c"T"
-            if not self.is_odd and not self.is_dropped:
-                self.is_odd = not self.take_line(at, stop)
-            at = stop
-            if self.is_dropped:
-                self.at = at
-            elif at - self.at > self.most:
-                return self.drop(at)
-        self.scanned = at - self.at
-        if not self.is_last:
-            return MORE
-        if self.is_inside:
-            outcome = self.finish(self.at + self.before if self.before >= 0 else at, at)
-        self.at = self.limit
-        self.scanned = 0
-        return outcome
-
-    cdef int give_head(self, const uint8_t *stop) noexcept:
-        """Give what stands before the first message."""
-        self.is_top = False
-        self.place = 1
-        self.raw = self.at
-        self.at = self.raw_stop = stop
-        self.scanned = 0
-        self.before = -1
-        return HEAD
-
-    cdef int give_comments(self, const uint8_t *stop) except -1:
-        """Give an error for comments without end."""
-        self.given = bad_line(self.path, self.lines, f"comments of more than {self.most:,} bytes")
-        self.at = stop
-        self.scanned = 0
-        self.before = -1
-        return GIVEN
-
-    cdef int drop(self, const uint8_t *at) except -1:
-        """Give an error for a message without end, of which lines up to *at* were read; its others mean nothing."""
-        self.given = self.reader(self.place, bytes_of(self.at, at), self.path)
-        self.is_dropped = self.is_odd = True
-        self.at = at
-        self.scanned = 0
-        return GIVEN
-
-    cdef int finish(self, const uint8_t *stop, const uint8_t *at) except -1:
-        """Give the message, which ends at *stop*; lines up to *at* were looked at. MORE if it was given already."""
-        cdef bint is_odd = self.is_odd or not self.has_data or not self.compose(self.has_mqmd)
-        self.raw = self.at
-        self.at = self.raw_stop = stop
-        self.scanned = at - stop
-        self.before = 0 if at > stop else -1
-        self.is_inside = False
-        if self.is_dropped:
-            self.is_dropped = False
-            return MORE
-        if is_odd:
-            self.given = self.reader(self.place, bytes_of(self.raw, stop), self.path)
-            return GIVEN
-        return MESSAGE
-
-    cdef const uint8_t *take_digits(self, const uint8_t *at) noexcept:
-        """Take a line X of nothing but digits. Returns its end, or NULL if it is another, or not all there."""
-        cdef uint8_t *data = self.made + MD_LENGTH + self.filled
-        cdef Py_ssize_t size
-        if self.limit - at < 3 or at[1] != c" ":
-            return NULL
-        size = digits_read(data, at + 2, self.limit)
-        at += 2 + 2 * size
-        if at < self.limit and at[0] == c"\r":
-            at += 1
-        if at == self.limit or at[0] != c"\n":
-            return NULL
-        self.filled += size
-        self.searched = 0
-        return at + 1
-
-    cdef bint take_line(self, const uint8_t *at, const uint8_t *stop) noexcept:
-        """Take a line. Returns whether it could be read."""
-        cdef uint8_t *data = self.made + MD_LENGTH + self.filled
-        cdef const uint8_t *end
-        cdef Py_ssize_t size
-        cdef uint8_t kind = at[0]
-        if stop - at > 1 and at[1] != c" " and (kind == c"X" or (at[1] != c"\r" and at[1] != c"\n")):
-            return False
-        if kind == c"A":
-            return self.take_field(at, without_end(at, stop), stop)
-        if kind == c"X":
-            return stop - at > 1 and self.take_column(at + 2, without_space(at + 2, stop))
-        if kind == c"T":
-            end = without_end(at, stop)
-            at += 2
-            size = end - at if end > at else 0
-            memcpy(data, at, size)
-            data[size] = c"\n"
-            self.filled += size + 1
-            return True
-        if kind == c"S":
-            at += 1
-            while at < stop and (at[0] == c" " or at[0] == c"\r" or at[0] == c"\n"):
-                at += 1
-            while stop > at and ((stop - 1)[0] == c" " or (stop - 1)[0] == c"\r" or (stop - 1)[0] == c"\n"):
-                stop -= 1
-            return self.take_string(at, stop)
-        return kind == c"N"
-
-    cdef bint take_column(self, const uint8_t *at, const uint8_t *end) noexcept:
-        """Take what stands behind an X and a blank: digits, and a column of characters behind them."""
-        cdef const uint8_t *begin
-        cdef Py_ssize_t size
-        while at < end and at[0] == c" ":
-            at += 1
-        size = digits_read(self.made + MD_LENGTH + self.filled, at, end)
-        at += 2 * size
-        if at < end:
-            # What there is of space stands between them: it was taken off the end.
-            begin = at
-            while at < end and at[0] == c" ":
-                at += 1
-            if at == begin or at == end or at[0] != c"<" or end - at < 2 or (end - 1)[0] != c">":
-                return False
-        self.filled += size
-        return True
-
-    cdef bint take_string(self, const uint8_t *at, const uint8_t *end) noexcept:
-        """Take what stands behind an S."""
-        cdef uint8_t *data = self.made + MD_LENGTH + self.filled
-        cdef uint8_t *to = data
-        if at == end or at[0] != c'"':
-            memcpy(data, at, end - at)
-            self.filled += end - at
-            return True
-        at += 1
-        while at < end and at[0] != c'"':
-            if at[0] == c"~":
-                at += 1
-                if at == end or (at[0] != c'"' and at[0] != c"~"):
-                    return False
-            to[0] = at[0]
-            to += 1
-            at += 1
-        if at == end or skip_space(at + 1, end) != end:
-            return False
-        self.filled += to - data
-        return True
-
-    cdef bint take_field(self, const uint8_t *at, const uint8_t *end, const uint8_t *stop) noexcept:
-        """Take a line A, which ends at *end* without its line end."""
-        cdef FieldRow *row
-        cdef int tries
-        if not self.has_mqmd:
-            self.has_mqmd = True
-            memcpy(self.mqmd, BLANK, MD_LENGTH)
-            self.row = 0
-        if stop - at >= LONG_FIELD or end - at < 5 or (end - at > 5 and at[5] != c" "):
-            return False
-        for tries in range(self.row_count):
-            row = &self.rows[self.row]
-            self.row += 1
-            if self.row == self.row_count:
-                self.row = 0
-            if row.code[0] == at[2] and row.code[1] == at[3] and row.code[2] == at[4]:
-                return end - at <= 6 or field_read(self.mqmd, row, at + 6, end)
-        return False
-
-
-# ---- amqsbcg -----------------------------------------------------------------------------------------------------
-
-# A field as amqsbcg names it.
-cdef struct NamedRow:
-    const char *name
-    Py_ssize_t length
-    FieldRow field
-    int second          # the one that may stand behind it, on its line; or -1
-
-cdef enum Section:
-    NO_SECTION
-    DESCRIPTOR
-    DEAD_LETTER
-    PROPERTIES
-    DATA
-
-cdef enum State:
-    BETWEEN             # messages
-    INSIDE
-    COMPLETE            # all of the dump is there; but more of it may follow
-    SLOW                # the lines of this message are for the reader in Python
-
-cdef (const char *)[5] SECTIONS = [NULL, "Message descriptor", "Dead Letter Header", "Message properties", "Message"]
-
-
-cdef Section section_read(const uint8_t *at, const uint8_t *stop) noexcept:
-    """Tell which section begins with a line, such as ``****   Message      ****``."""
-    cdef const uint8_t *begin
-    cdef int section
-    cdef Py_ssize_t length
-    at = skip_space(at, stop)
-    if at == stop or at[0] != c"*":
-        return NO_SECTION
-    while at < stop and at[0] == c"*":
-        at += 1
-    while at < stop and at[0] == c" ":
-        at += 1
-    for section in range(1, 5):
-        length = strlen(SECTIONS[section])
-        if stop - at < length or memcmp(at, SECTIONS[section], length) != 0:
-            continue
-        begin = at + length
-        while begin < stop and begin[0] == c" ":
-            begin += 1
-        if begin == stop or begin[0] != c"*":
-            continue
-        while begin < stop and begin[0] == c"*":
-            begin += 1
-        if skip_space(begin, stop) == stop:
-            return <Section> section
-    return NO_SECTION
-
-
-cdef const uint8_t *address_read(const uint8_t *at, const uint8_t *stop, uint64_t *address) noexcept:
-    """Read what a line of the dump begins with; give the place behind its colon, or NULL if it is none."""
-    cdef const uint8_t *begin
-    address[0] = 0
-    while at < stop and (at[0] == c" " or at[0] == c"\t"):
-        at += 1
-    begin = at
-    while at < stop and HEX[at[0]] < 16 and at - begin < 16:
-        address[0] = address[0] << 4 | HEX[at[0]]
-        at += 1
-    return at + 1 if at - begin >= 8 and at < stop and at[0] == c":" else NULL
-
-
-cdef inline const uint8_t *word_read(const uint8_t *at, const uint8_t *stop, const char *word) noexcept:
-    """Give the place behind a word; NULL if it is not there, or at is NULL."""
-    cdef Py_ssize_t length = strlen(word)
-    return at + length if at != NULL and stop - at >= length and memcmp(at, word, length) == 0 else NULL
-
-
-cdef const uint8_t *count_read(const uint8_t *at, const uint8_t *stop, int64_t *number) noexcept:
-    """Read up to ten digits; give the place behind them, or NULL if there are none."""
-    cdef const uint8_t *begin = at
-    number[0] = 0
-    while at != NULL and at < stop and c"0" <= at[0] <= c"9" and at - begin < 10:
-        number[0] = number[0] * 10 + (at[0] - c"0")
-        at += 1
-    return at if at != begin else NULL
-
-
-cdef bint value_read(uint8_t *to, FieldRow *row, const uint8_t *at, const uint8_t *stop) noexcept:
-    """Write a field from its value as amqsbcg prints it. Returns whether it could be read."""
-    cdef const uint8_t *end
-    if row.kind == MQCHAR:
-        return stop - at >= 2 and at[0] == c"'" and (stop - 1)[0] == c"'" and field_read(to, row, at + 1, stop - 1)
-    if row.kind == MQBYTE:
-        if stop - at < 3 or at[0] != c"X" or at[1] != c"'" or (stop - 1)[0] != c"'" or SPACE[at[2]] or SPACE[(stop - 2)[0]]:
-            return False
-        return field_read(to, row, at + 2, stop - 1)
-    if at[0] == c"'":
-        at += 1
-    end = at
-    while end < stop and (c"0" <= end[0] <= c"9" or end[0] == c"-" or end[0] == c"+"):
-        end += 1
-    if not number_read(to + row.offset, at, end):
-        return False
-    if end < stop and end[0] == c"'":
-        end += 1
-    end = skip_space(end, stop)
-    return end == stop or (end[0] == c"[" and (stop - 1)[0] == c"]")  # the name of the number
-
-
-@cython.final
-cdef class Amqsbcg(Text):
-    """Takes apart what amqsbcg printed.
-
-    Args:
-        path: of the file.
-        most: bytes of a message as a text.
-        most_data: bytes of its data.
-        between: bytes kept of what stands between two messages.
-        fields: of an MQMD, by their names.
-        second: for a field the one that stands behind it on its line.
-        begin: makes the reader in Python of a message, of the path, the line with which the message begins, and its
-            text so far.
-        nothing: gives what is wrong with a file in which no message begins, if anything is; takes the path and the end
-            of the file.
-    """
-
-    cdef Py_ssize_t most_data
-    cdef Py_ssize_t between
-    cdef object make_slow
-    cdef object nothing
-    cdef object slow            # the reader of this message, or None
-    cdef list names             # what the rows point into
-    cdef NamedRow[40] rows
-    cdef int row_count
-    cdef int row                # the one that is expected next
-    cdef uint64_t needed_1      # a bit for each field of version 1
-    cdef uint64_t needed        # of version 2
-    cdef uint64_t seen
-    cdef State state
-    cdef Section section
-    cdef int pending            # the field whose value stands on the next line, or -1
-    cdef bint is_nothing        # no message has begun
-    cdef int64_t length         # of the data; or -1
-    cdef Py_ssize_t head        # bytes up to the end of the first line, from the rest of the block
-    cdef Py_ssize_t whole       # bytes up to the end of the dump
-
-    def __cinit__(self, path, most, most_data, between, fields, second, begin, nothing):
-        cdef NamedRow *row
-        cdef int place
-        self.most_data = most_data
-        self.between = between
-        self.make_slow = begin
-        self.nothing = nothing
-        self.is_nothing = True
-        self.names = [name.encode() for name in fields]
-        order = [*fields]
-        for place, (name, field) in enumerate(fields.items()):
-            row = &self.rows[place]
-            row.name = self.names[place]
-            row.length = len(self.names[place])
-            row.field.offset, row.field.length, row.field.kind = field.offset, field.length, KINDS[field.kind]
-            row.field.padding = 0 if field.kind == "MQBYTE" else 0x20
-            row.second = order.index(second[name]) if name in second else -1
-            self.needed |= <uint64_t> 1 << place
-            if field.offset < MD_LENGTH_1:
-                self.needed_1 |= <uint64_t> 1 << place
-        self.row_count = len(order)
-
-    cdef int find(self) except -1:
-        cdef const uint8_t *at
-        cdef const uint8_t *stop
-        cdef uint64_t ignored
-        cdef Section section
-        cdef int outcome = MORE
-        if not self.begin():
-            return MORE
-        at = self.at + self.scanned
-        while at < self.limit:
-            stop = self.line_end(at, LONG_LINE)
-            if stop == NULL:
-                self.scanned = at - self.at
-                return MORE
-            section = section_read(at, stop)
-            if section == DESCRIPTOR:
-                if self.state != BETWEEN:
-                    return self.finish(at)
-                self.open_message(stop)
-            self.lines += 1
-            if section == DESCRIPTOR:
-                pass
-            elif self.state == BETWEEN:
-                self.trim(stop)
-            elif self.state == SLOW:
-                self.take_slow(at, stop, self.lines)
-            elif self.state == COMPLETE:
-                if address_read(at, stop, &ignored) != NULL:
-                    self.go_slow(stop)
-                elif stop - self.at - self.whole > 2 * self.between:
-                    return self.finish(stop)
-            elif stop - self.at > self.most or not self.take_line(at, stop, section):
-                self.go_slow(stop)
-            at = stop
-        self.scanned = at - self.at
-        if not self.is_last:
-            return MORE
-        if self.state != BETWEEN:
-            outcome = self.finish(at)
-        elif self.is_nothing:
-            self.is_nothing = False
-            self.given = self.nothing(self.path, bytes_of(self.at, self.limit))
-            outcome = MORE if self.given is None else GIVEN
-        self.at = self.limit
-        self.scanned = 0
-        return outcome
-
-    cdef int open_message(self, const uint8_t *stop) noexcept:
-        """Begin a message, whose first line ends at *stop*."""
-        self.state = INSIDE
-        self.section = DESCRIPTOR
-        self.is_nothing = False
-        self.place = self.lines + 1
-        self.head = stop - self.at
-        self.row = 0
-        self.seen = 0
-        self.filled = 0
-        self.pending = self.length = -1
-        return 0
-
-    cdef int trim(self, const uint8_t *stop) noexcept:
-        """Keep little of what stands between messages, up to *stop*."""
-        if stop - self.at > 2 * self.between:
-            self.at = stop - self.between
-        return 0
-
-    cdef int take_slow(self, const uint8_t *at, const uint8_t *stop, Py_ssize_t number) except -1:
-        """Hand a line over, if it is of the message."""
-        cdef uint64_t ignored
-        if self.slow.is_complete and address_read(at, stop, &ignored) == NULL:
-            return self.trim(stop)
-        self.slow.take(number, bytes_of(at, stop))
-        self.at = stop
-        return 0
-
-    cdef int go_slow(self, const uint8_t *limit) except -1:
-        """Hand this message over, with its lines so far."""
-        cdef const uint8_t *at = self.at + self.head
-        cdef const uint8_t *stop
-        cdef const uint8_t *end
-        cdef Py_ssize_t number = self.place
-        self.slow = self.make_slow(self.path, number, bytes_of(self.at, at))
-        self.state = SLOW
-        self.at = at
-        while at < limit:
-            stop = at + min(LONG_LINE, limit - at)
-            end = <const uint8_t *> memchr(at, c"\n", stop - at)
-            if end != NULL:
-                stop = end + 1
-            number += 1
-            self.take_slow(at, stop, number)
-            at = stop
-        return 0
-
-    cdef int finish(self, const uint8_t *at) except -1:
-        """Give the message; lines up to *at* were looked at."""
-        cdef uint64_t needed = self.needed_1 if self.mqmd[7] == 1 else self.needed
-        if self.state != SLOW and (
-            self.state != COMPLETE or self.seen & needed != needed
-            or (memcmp(self.mqmd, b"MD  \0\0\0\1", 8) != 0 and memcmp(self.mqmd, b"MD  \0\0\0\2", 8) != 0)
-            or not self.compose(True)
-        ):
-            self.go_slow(at)
-        if self.state == SLOW:
-            self.state = BETWEEN
-            self.given, self.slow = self.slow.piece(), None
-            self.scanned = at - self.at
-            return GIVEN
-        self.state = BETWEEN
-        self.raw = self.at
-        self.at = self.raw_stop = self.raw + self.whole
-        self.scanned = at - self.at
-        self.trim(at)
-        return MESSAGE
-
-    cdef bint take_line(self, const uint8_t *at, const uint8_t *stop, Section section) noexcept:
-        """Take a line. Returns whether it could be read."""
-        cdef const uint8_t *begin = skip_space(at, stop)
-        cdef const uint8_t *end
-        cdef int64_t total
-        if begin == stop:
-            return True
-        if stop - at > LONG_TEXT:
-            return False
-        if self.length >= 0:
-            return self.take_dump(at, stop)
-        if section != NO_SECTION:
-            self.section = section
-            return section != DEAD_LETTER
-        end = without_space(begin, stop)
-        if self.section == DATA:
-            begin = count_read(word_read(begin, end, "length - "), end, &self.length)
-            if begin == NULL or self.length > self.most_data:
-                return False
-            if word_read(begin, end, " of ") != NULL:
-                begin = count_read(begin + 4, end, &total)
-            return word_read(begin, end, " bytes") == end
-        if self.section == PROPERTIES:
-            return word_read(begin, end, "None") == end
-        return self.take_fields(begin, end)
-
-    cdef bint take_fields(self, const uint8_t *at, const uint8_t *stop) noexcept:
-        """Take a line with a field or two, without the space around it."""
-        cdef const uint8_t *begin = at
-        cdef const uint8_t *end = stop
-        cdef NamedRow *second
-        cdef int row = self.pending
-        cdef int tries
-        if row < 0:
-            while at < stop and (c"a" <= at[0] | 0x20 <= c"z"):
-                at += 1
-            end = at
-            at = skip_space(at, stop)
-            if end == begin or at == stop or at[0] != c":":
-                return stop - begin >= 2 and begin[0] == c"*" and begin[1] == c"*"  # a heading
-            for tries in range(self.row_count):
-                row = self.row
-                if self.rows[row].length == end - begin and memcmp(begin, self.rows[row].name, end - begin) == 0:
-                    break
-                self.row = row + 1 if row + 1 < self.row_count else 0
-            else:
-                return True  # a field of a later version
-            at = skip_space(at + 1, stop)
-        end = stop
-        if self.rows[row].second >= 0:
-            second = &self.rows[self.rows[row].second]
-            begin = stop - second.length
-            while begin > at:
-                if begin[0] == second.name[0] and SPACE[(begin - 1)[0]] and memcmp(begin, second.name, second.length) == 0:
-                    end = skip_space(begin + second.length, stop)
-                    if end < stop and end[0] == c":":
-                        break
-                begin -= 1
-            if begin <= at:
-                return self.put(row, at, stop)
-            return self.put(row, at, without_space(at, begin)) and self.put(
-                self.rows[row].second, skip_space(end + 1, stop), stop
-            )
-        return self.put(row, at, stop)
-
-    cdef bint put(self, int row, const uint8_t *at, const uint8_t *stop) noexcept:
-        """Set a field."""
-        if at == stop:
-            self.pending = row
-            return True
-        self.pending = -1
-        self.seen |= <uint64_t> 1 << row
-        self.row = row
-        return value_read(self.mqmd, &self.rows[row].field, at, stop)
-
-    cdef bint take_dump(self, const uint8_t *at, const uint8_t *stop) noexcept:
-        """Take a line of the dump. A character of several bytes may make it longer than 16."""
-        cdef uint64_t address
-        cdef uint8_t *data = self.made + MD_LENGTH
-        cdef Py_ssize_t size
-        at = address_read(at, stop, &address)
-        if at == NULL:
-            if self.length > 0:
-                return False
-        else:
-            if address != <uint64_t> self.filled:
-                return False
-            while True:
-                while at < stop and (at[0] == c" " or at[0] == c"\t"):
-                    at += 1
-                size = pairs_read(data + self.filled, at, stop)
-                if size == 0:
-                    break
-                self.filled += size
-                at += 2 * size
-            if at < stop and at[0] != c"'" and skip_space(at, stop) != stop and not is_curly(at, stop):
-                return False
-            if self.filled > self.length:
-                return False
-        if self.filled == self.length:
-            self.state = COMPLETE
-            self.whole = stop - self.at
-        return True
-
-
-cdef inline bint is_curly(const uint8_t *at, const uint8_t *stop) noexcept:
-    """Tell whether there is a quote as a word processor makes them."""
-    return stop - at >= 3 and at[0] == 0xE2 and at[1] == 0x80 and at[2] & 0xFE == 0x98
+cdef FieldRow field_row(object field, str kind):
+    """Make the row of a field, of which a text has the value in this kind."""
+    cdef FieldRow row
+    row.offset, row.length, row.kind = field.offset, field.length, _KINDS[kind]
+    row.padding = 0 if field.kind == "MQBYTE" else 0x20
+    return row

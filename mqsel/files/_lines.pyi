@@ -6,8 +6,6 @@ from typing_extensions import disjoint_base
 from mqsel.formats._json import Decoder
 from mqsel.machine._vm import Machine
 
-__pyx_capi__: dict[str, object]
-
 @disjoint_base
 class Sifter:
     messages: int

@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from typing import Any, final
 
 from mqsel.errors import MqselError
 from mqsel.files._dumps import Splitter
@@ -6,12 +7,13 @@ from mqsel.files._lines import Sifter
 from mqsel.formats._mq import Decoder
 from mqsel.machine._vm import Machine
 
+@final
 class Pieces(Sifter):
     def __new__(
         cls,
         machine: Machine,
         decoder: Decoder,
-        complain: Callable[[int, MqselError], object],
+        complain: Callable[[int, MqselError], Any],
         note: Callable[[int, bytes], None],
         path: bytes | None,
         *,
@@ -20,4 +22,4 @@ class Pieces(Sifter):
         raising: bool = False,
         limit: int = -1,
     ) -> Pieces: ...
-    def sift(self, splitter: Splitter) -> list[object]: ...
+    def sift(self, splitter: Splitter) -> list[Any]: ...

@@ -16,7 +16,7 @@ import struct
 from typing import Any
 
 from mqsel.errors import ArgumentError, FileError
-from mqsel.files._dumps import Amqsbcg
+from mqsel.files._amqsbcg import Amqsbcg
 from mqsel.files.dumps import BLANK, FIELDS, MAX_MESSAGE, Piece, field_bytes, is_little, on_queue, shown, turner
 from mqsel.files.wordings import bad_line
 from mqsel.formats import mq
@@ -84,7 +84,7 @@ _turned = turner(MQDLH)
 
 
 class _Dump:
-    """A message that `_dumps` leaves to us, while its lines arrive."""
+    """A message that `_amqsbcg` leaves to us, while its lines arrive."""
 
     def __init__(self, path: str, line: int, raw: bytes) -> None:
         self.path = path
