@@ -3,8 +3,10 @@
     python tests/fuzz/fuzz_files.py --seconds 60 [--seed 1]
 
 And: what was read of a QLOAD file is written and read again as the same messages; of any text the parts that are no
-errors give the same messages again; any record as JSON becomes a message or raises PropertyTypeError. Bytes are random,
-vectors and dumps with pieces cut, doubled, swapped and replaced, in UTF-8 and UTF-16, gzipped or not.
+errors give the same messages again; any record as JSON becomes a message or raises PropertyTypeError. However few bytes
+arrive at a time, files are read in C as by the readers in Python, a line at a time: the same messages, bytes that go
+out, errors and places; and sifted as each message by itself. Bytes are random, vectors and dumps with pieces cut,
+doubled, swapped and replaced, in UTF-8 and UTF-16, gzipped or not.
 """
 
 from __future__ import annotations
@@ -19,10 +21,17 @@ import time
 import zlib
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from printer import TRAILER, amqsbcg_text
+from splitters import SPLITTERS, joined, shown, sifted
+
+import mqsel
 from mqsel.errors import ArgumentError, FileError, PropertyTypeError
-from mqsel.files.framings import FORMATS, FRAMINGS, format_of, length_prefixed, pieces
+from mqsel.files.framings import FORMATS, FRAMINGS, format_of, length_prefixed, pieces, splits
 from mqsel.files.opening import content_of
 from mqsel.files.qload import qload_text
+from mqsel.files.scan import Ask, sift
 from mqsel.formats import mq, records
 
 VECTORS = Path(__file__).resolve().parent.parent / "vectors" / "formats"
@@ -32,6 +41,16 @@ TOKENS = [
     *[b"****Message descriptor****\n", b"****Message properties****\n", b"****   Message      ****\n", b"  x : 'a'\n"],
     *[b" length - 2 of 2 bytes\n", b"00000000:  4142    'AB'\n", b"****Dead Letter Header****\n", b" : ", b"X'"],
     *[b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff", b"\xe2\x80\x98", b"\x1f\x8b", b"  Version : 1\n", b"Encoding : 0"],
+    *[b"  <a>", b"****Message properties****\n\n  None\n", b'S "~~~""\n', b"A AIX 2020\n", b"A CCS 500\n", b" [MQRO]"],
+    *[
+        b"A FMT MQHMDE\n",
+        b"X D4C4C540\n",
+        b"X 4\r\n",
+        b"00000010: ",
+        b"\xe2\x80\x99",
+        b"A ENC 0\n",
+        b"StrucId : 'MD  '",
+    ],
     *[b"MD  ", b"RFH ", b"\0\0\0\2", b"\xff\xff\xff\xff", b"99999999999", b"-1", b"0x", b"_"],
 ]
 JSON = [None, True, -1, 2**31, 2**63, 0.5, float("nan"), "", "x", "5", "true", "ID:0a", [], {}, "integer", "null"]
@@ -79,6 +98,42 @@ def read(data: bytes, framing: str) -> tuple[list[bytes], bytes]:
     return found, raw
 
 
+class Drip(io.RawIOBase):
+    """A stream that gives a few bytes at a time."""
+
+    def __init__(self, data: bytes, rng: random.Random) -> None:
+        self.data = data
+        self.rng = rng
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: bytearray) -> int:  # type: ignore[override]
+        size = min(len(buffer), self.rng.choice((1, 20, 900)), len(self.data))
+        buffer[:size], self.data = self.data[:size], self.data[size:]
+        return size
+
+
+SELECTORS = [
+    mqsel.compile(text) for text in ("", "color = 'blue' OR weight > 1", "Root.MQMD.Priority > JMSType", "a = b")
+]
+
+
+def check_both_ways(rng: random.Random, data: bytes, framing: str) -> None:
+    """Read a file in C and by the readers in Python."""
+
+    def stream() -> io.BufferedReader:
+        return io.BufferedReader(io.BytesIO(data) if rng.random() < 0.6 else Drip(data, rng))  # type: ignore[type-var]
+
+    found = [shown(piece) for piece in pieces(stream(), framing, "file")]
+    assert found == [shown(piece) for piece in SPLITTERS[framing](data, "file")], (framing, data)
+    limit = rng.choice((None, None, 1, 2))
+    ask = Ask(rng.random() < 0.3, rng.random() < 0.3, rng.random() < 0.2, limit, framing)
+    matcher = rng.choice(SELECTORS)
+    records = joined(sift(matcher, ask, splits(stream(), framing, "file"), "file"))
+    assert records == sifted(matcher, ask, data, "file"), (framing, ask, data)
+
+
 def check_file(rng: random.Random, seeds: list[bytes]) -> int:
     data = rng.randbytes(rng.randrange(60)) if rng.random() < 0.1 else mutated(rng, rng.choice(seeds))
     if rng.random() < 0.1:
@@ -92,6 +147,7 @@ def check_file(rng: random.Random, seeds: list[bytes]) -> int:
     except (OSError, EOFError, zlib.error):
         return len(data)
     for framing in FRAMINGS:
+        check_both_ways(rng, data, framing)
         messages, raw = read(data, framing)
         if FORMATS[framing].place == "line":
             assert read(raw, framing)[0] == messages
@@ -128,7 +184,10 @@ def main() -> int:
     vectors = [json.loads(line) for line in (VECTORS / "files.jsonl").read_text(encoding="utf-8").splitlines()]
     seeds = [bytes.fromhex(one["hex"]) if "hex" in one else one["text"].encode() for one in vectors]
     message = mq.encode({"Priority": 7}, {"color": "blue", "weight": ("int32", 3000)}, b"<order/>" * 20)
-    seeds += [qload_text(message) * 3, length_prefixed(message) * 3, message]
+    short = mq.encode({"GroupId": b"G" * 24}, {"color": "blue"}, b"x", version=1)
+    seeds += [qload_text(message) * 3, length_prefixed(message) * 3, message, amqsbcg_text(message) * 3]
+    seeds += [amqsbcg_text(short, properties=["a : 1"]) + amqsbcg_text(short, properties=[]) + TRAILER]
+    seeds += [b"* QLOAD\n* x\n\n" + qload_text(short) + b"* c\n\n" + qload_text(message) * 2]
     known = [
         json.loads(line)["record"] for line in (VECTORS / "records.jsonl").read_text(encoding="utf-8").splitlines()
     ]

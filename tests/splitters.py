@@ -1,0 +1,154 @@
+"""Files of MQ messages taken apart a line at a time, by the readers in Python: what the splitters are compared with.
+
+Every message goes the way that only odd ones go, so what is read quickly is read twice; and a selector is asked about
+each by itself. Shares with what it tests the readers of one message, and no loop.
+"""
+
+import io
+
+from mqsel import formats
+from mqsel.errors import DecodeError, FileError, PropertyTypeError
+from mqsel.files import amqsbcg, qload
+from mqsel.files.dumps import MAX_MESSAGE, STRUC_IDS, Piece
+from mqsel.files.scan import REPORTED, Complaint, Tally, said
+from mqsel.files.wordings import bad_prefix
+from mqsel.names import look_up
+
+BOM = b"\xef\xbb\xbf"
+
+
+def lines_of(data):
+    return list(io.BytesIO(data.removeprefix(BOM)))
+
+
+def framed(data, path):
+    """Take messages with their length in front apart."""
+    if data[:4] in STRUC_IDS:
+        yield Piece(0, data, data)
+        return
+    at = 0
+    while at < len(data):
+        size = int.from_bytes(data[at : at + 4], "big")
+        message = data[at + 4 : at + 4 + size]
+        if len(data) - at < 4 or size > MAX_MESSAGE or len(message) < size:
+            left = 0 if size > MAX_MESSAGE else len(message)
+            yield bad_prefix(path, at, data[at : at + 4], left, MAX_MESSAGE)
+            return
+        yield Piece(at, data[at : at + 4 + size], message)
+        at += 4 + size
+
+
+def of_qload(data, path):
+    """Take a file of QLOAD apart."""
+    before, text = [], []  # comments, and the lines of a message with those in front of it
+    place = 0
+    has_data = has_comment = False
+    is_top = True
+    for number, line in enumerate(lines_of(data), 1):
+        kind = line[:1]
+        if kind == b"*" or line.isspace():
+            has_comment |= kind == b"*"
+            (text if place and not before and kind != b"*" else before).append(line)
+            if is_top and has_comment and kind != b"*":
+                yield Piece(1, b"".join(before), None)
+                is_top, before = False, []
+            continue
+        if place and has_data and kind in b"AN":
+            yield qload._piece(place, b"".join(text), path)
+            place, text = 0, []
+        if is_top:
+            yield Piece(1, b"".join(before), None)
+            is_top, before = False, []
+        if not place:
+            place, has_data = number, False
+        text += [*before, line]
+        before = []
+        has_data |= kind in b"XST"
+    if place:
+        yield qload._piece(place, b"".join(text), path)
+
+
+def of_amqsbcg(data, path):
+    """Take what amqsbcg printed apart."""
+    dump = None
+    before = b""
+    for number, line in enumerate(lines_of(data), 1):
+        section = amqsbcg._SECTION.fullmatch(line) if line.lstrip()[:1] == b"*" else None
+        if section is not None and section[1] == amqsbcg._DESCRIPTOR:
+            if dump is not None:
+                yield dump.piece()
+            dump = amqsbcg._Dump(path, number, before + line)
+            before = b""
+        elif dump is not None and (not dump.is_complete or amqsbcg._ADDRESS.match(line)):
+            dump.take(number, line)
+            before = b""
+        else:
+            before += line
+    if dump is not None:
+        yield dump.piece()
+    elif (trouble := amqsbcg._nothing(path, before)) is not None:
+        yield trouble
+
+
+SPLITTERS = {"mq": framed, "qload": of_qload, "amqsbcg": of_amqsbcg}
+
+
+def shown(piece):
+    """Give what can be compared."""
+    return (piece.line, piece.offset, piece.message, piece.hint) if isinstance(piece, FileError) else tuple(piece)
+
+
+def sifted(matcher, ask, data, path="-"):
+    """Give what sifting a file has to give: what is asked for in one, the complaints, the counts."""
+    decoder = matcher.decoder("mq")
+    tally, out, complaints = Tally(), b"", []
+    head = b""
+    for piece in SPLITTERS[ask.format](data, path):
+        if isinstance(piece, Piece) and piece.message is None:
+            head = piece.raw
+            continue
+        tally.messages += 1
+        try:
+            if isinstance(piece, FileError):
+                raise piece
+            message = decoder(piece.message)
+            truth = message if isinstance(message, bool) else matcher.truth(message)
+        except (FileError, DecodeError, PropertyTypeError) as error:
+            tally.skipped += 1
+            place = (error.line or error.offset) if isinstance(error, FileError) else piece.place
+            if tally.skipped <= REPORTED:
+                complaints.append(Complaint(place, said(error)))
+            if ask.raising:
+                break
+            continue
+        if decoder.noted and tally.note is None:
+            tally.note = (piece.place, formats.first_note(piece.message))
+        if truth == 2:
+            tally.unknown += 1
+            found = formats.properties(piece.message, matcher.properties)
+            tally.missing.update(
+                name for name in matcher.properties if look_up(found, name, matcher.dialect.headers) is None
+            )
+        if (truth == 1) is not ask.invert:
+            tally.selected += 1
+            if not ask.counting:
+                out += f"{path}\n".encode() if piece.raw is piece.message and path != "-" else head + piece.raw
+                head = b""
+            if tally.selected == ask.limit:
+                break
+    tally.noted = decoder.noted
+    return out, complaints, tally
+
+
+def joined(records):
+    """Give what sifting gave in the same form."""
+    out, complaints, tally = b"", [], None
+    for record in records:
+        if isinstance(record, bytes):
+            out += record
+        elif isinstance(record, Complaint):
+            complaints.append(record)
+        else:
+            assert tally is None
+            tally = record
+    return out, complaints, tally
