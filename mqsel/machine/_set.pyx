@@ -1,0 +1,639 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, nonecheck=False
+# cython: initializedcheck=False, auto_pickle=False, autotestdict=False
+"""The index behind a set of selectors: formulas by place, and which of them are true of a record.
+
+Segments, which never change and may lie in a mapped file, and a short tail that is run formula by formula. A tail that
+has grown becomes a segment; segments are made one with those that are not much larger, so that each formula is laid out
+a few times as the set grows. What is removed is marked beside its segment, and left out when that is next laid out.
+A search writes nothing but what it takes for itself, and runs no Python code: it is atomic. Knows names and places; of
+keys, texts and messages other than a Record it knows nothing.
+"""
+
+import json
+import zlib
+
+cimport cython
+from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
+from cpython.list cimport PyList_GET_SIZE
+from cpython.ref cimport Py_INCREF
+from libc.stdlib cimport calloc, free
+from libc.string cimport memcpy, memset
+
+from mqsel.machine._set_draft cimport DraftUnit, Link, draft_absorb, draft_view
+from mqsel.machine._set_layout cimport draft_layout
+from mqsel.machine._set_parts cimport *
+from mqsel.machine._set_search cimport (
+    draft_scan, memo_take, memos_free, places_sort, search_begin, search_end, search_free, search_new, segment_scan,
+    segment_search,
+)
+
+from mqsel.errors import ArgumentError, ProgramError
+
+cdef extern from "Python.h":
+    list PyList_New(Py_ssize_t count)
+    void PyList_SET_ITEM(object items, Py_ssize_t place, object item)
+    PyObject *PyList_GET_ITEM(object items, Py_ssize_t place)
+
+cdef enum:
+    TAIL = 64                   # selectors that are run one by one, about a microsecond
+    RATIO = 4                   # a segment this much larger than what follows it is left as it is
+
+PLACES_END = 0xFFFFFFF0        # places are below
+MAGIC = b"mqselidx"
+FORMAT = 1
+REMEDY = "make the set anew from its selectors"
+
+
+cdef object damaged(str why):
+    return ProgramError(f"these bytes are not a set of selectors that can be searched: {why}", hint=REMEDY)
+
+
+@cython.final
+cdef class Piece:
+    """A segment in a buffer.
+
+    Args:
+        data: its bytes; where they are not aligned they are copied.
+        is_foreign: whether they may be damaged.
+        attributes: how many names there are.
+
+    Raises: ProgramError: it is no segment.
+    """
+
+    def __cinit__(self, data, bint is_foreign, uint32_t attributes):
+        cdef str why
+        PyObject_GetBuffer(data, &self.view, PyBUF_SIMPLE)
+        self.has_view = True
+        if <size_t> self.view.buf % 8:
+            data = bytes(data)
+            PyBuffer_Release(&self.view)
+            self.has_view = False
+            PyObject_GetBuffer(data, &self.view, PyBUF_SIMPLE)
+            self.has_view = True
+        why = segment_attach(&self.segment, <const uint8_t *> self.view.buf, self.view.len)
+        if why is None and self.segment.attribute_count > attributes:
+            why = "there are too few names"
+        if why is not None:
+            raise damaged(why)
+        self.is_foreign = is_foreign
+        if is_foreign:
+            self.segment.looked = <uint8_t *> zeroed(self.segment.leaf_count)
+
+    def __dealloc__(self):
+        free(self.dead)
+        free(self.segment.looked)
+        if self.has_view:
+            PyBuffer_Release(&self.view)
+
+    cdef int bury(self, uint32_t place) except -1:
+        """Let a place count no more."""
+        if self.dead == NULL:
+            self.dead = <uint8_t *> zeroed((<uint64_t> self.segment.place_limit + 7) // 8)
+        self.dead[place >> 3] |= <uint8_t> (1 << (place & 7))
+        self.dead_count += 1
+        return 0
+
+
+cdef void *zeroed(uint64_t size) except NULL:
+    cdef void *memory = calloc(size + 8, 1)
+    if memory == NULL:
+        raise MemoryError
+    return memory
+
+
+cdef inline bint has_bit(const uint8_t *bits, uint32_t place) noexcept:
+    return bits[place >> 3] >> (place & 7) & 1
+
+
+cdef inline bint lives(Piece piece, uint32_t place) noexcept:
+    return (
+        place < piece.segment.place_limit and has_bit(piece.segment.places, place)
+        and (piece.dead == NULL or not has_bit(piece.dead, place))
+    )
+
+
+@cython.final
+cdef class Index:
+    """Formulas by place; which of them are true of a record."""
+
+    def __cinit__(self):
+        self._names = []
+        self.numbers = {}
+        self.named = ()
+        self.pieces = []
+        self.tail = Drafter(self._names, self.numbers)
+
+    def __dealloc__(self):
+        cdef Search *search
+        while self.idle != NULL:
+            search = self.idle
+            self.idle = search.next
+            search_free(search)
+        free(self.live)
+
+    @property
+    def names(self) -> tuple:
+        """The properties that the formulas read, in the order of first reading: a record has these, or the first."""
+        if len(self.named) != PyList_GET_SIZE(self._names):
+            self.named = tuple(self._names)
+        return self.named
+
+    def __len__(self):
+        return self.selectors
+
+    # ---- what is in it -----------------------------------------------------------------------------------------------
+
+    def add(self, places, formulas) -> None:
+        """Add the formulas of some places: all, or none if one of them is refused.
+
+        Args:
+            places: numbers, none of which has a formula now.
+            formulas: as many, of `mqsel.language.normal`.
+
+        Raises: ArgumentError: a place that is taken or none, or a formula that is none or too long.
+        """
+        cdef Drafter drafter = self.tail
+        cdef uint32_t place
+        cdef uint64_t count = len(places)
+        cdef uint64_t code, units, links, selectors
+        cdef uint32_t limit
+        if len(formulas) != <Py_ssize_t> count:
+            raise ArgumentError(f"there are {count} places and {len(formulas)} formulas: expected as many")
+        for number in places:
+            if not 0 <= number < PLACES_END:
+                raise ArgumentError(f"{number} is no place: expected 0 to {PLACES_END - 1}")
+            place = number
+            if place < self.place_limit and has_bit(self.live, place):
+                raise ArgumentError(f"place {place} has a formula", hint="remove it first")
+        if len(set(places)) != <Py_ssize_t> count:
+            raise ArgumentError("a place is named twice")
+        if count + self.tail_count > TAIL:
+            if count > TAIL:
+                drafter = Drafter(self._names, self.numbers)
+            else:
+                self.settle()
+                drafter = self.tail
+        code = drafter.draft.code.count
+        units = drafter.draft.units.count
+        links = drafter.draft.links.count
+        selectors = drafter.draft.selectors
+        limit = drafter.draft.place_limit
+        try:
+            for number, formula in zip(places, formulas):
+                drafter.read(number, formula)
+            for number in places:
+                self.mark(number)
+        except BaseException:
+            if drafter is self.tail:
+                tail_cut(drafter, code, units, links)
+                drafter.draft.selectors = selectors
+                drafter.draft.place_limit = limit
+                draft_view(&drafter.draft, &self.tail_view, <uint32_t> len(self._names))
+            raise
+        for number in places:
+            place = number
+            self.live[place >> 3] |= <uint8_t> (1 << (place & 7))
+        self.selectors += count
+        if drafter is not self.tail:
+            self.push(Piece(draft_layout(&drafter.draft, <uint32_t> len(self._names)), False, len(self._names)))
+            return
+        self.tail_count += count
+        draft_view(&drafter.draft, &self.tail_view, <uint32_t> len(self._names))
+
+    cdef int mark(self, uint32_t place) except -1:
+        """Make room for a place."""
+        cdef uint64_t room = self.live_room
+        if grown(<void **> &self.live, &self.live_room, (<uint64_t> place >> 3) + 1, 1) < 0:
+            raise MemoryError
+        memset(self.live + room, 0, self.live_room - room)
+        if place >= self.place_limit:
+            self.place_limit = place + 1
+        return 0
+
+    def remove(self, place) -> None:
+        """Remove the formula of a place, which can then have another.
+
+        Raises: ArgumentError: it has none.
+        """
+        cdef Piece piece
+        cdef uint32_t number
+        cdef uint64_t unit
+        cdef DraftUnit *units
+        cdef Link *links
+        cdef uint32_t *link
+        cdef bint is_done = False
+        if not 0 <= place < self.place_limit or not has_bit(self.live, place):
+            raise ArgumentError(f"place {place} has no formula")
+        number = place
+        for one in self.pieces:
+            piece = one
+            if lives(piece, number):
+                piece.bury(number)
+                is_done = True
+                if 2 * piece.dead_count > piece.segment.selectors:
+                    self.renew(piece)
+                break
+        if not is_done:
+            units = <DraftUnit *> self.tail.draft.units.items
+            links = <Link *> self.tail.draft.links.items
+            for unit in range(self.tail.draft.units.count):
+                link = &units[unit].link
+                while link[0]:
+                    if links[link[0] - 1].place == number:
+                        link[0] = links[link[0] - 1].next
+                    else:
+                        link = &links[link[0] - 1].next
+        self.live[number >> 3] &= <uint8_t> ~(1 << (number & 7))
+        self.selectors -= 1
+
+    def renumber(self, places) -> None:
+        """Give formulas other places.
+
+        Args:
+            places: for each place the new one, which is not greater; of those without a formula it does not count.
+        """
+        cdef Piece piece
+        cdef uint32_t old
+        cdef uint32_t limit = 0
+        cdef uint64_t count = 0
+        cdef uint8_t *live
+        for old in range(self.place_limit):
+            if has_bit(self.live, old):
+                if not 0 <= places[old] <= old:
+                    raise ArgumentError(f"place {old} cannot become {places[old]}: expected a place that is not greater")
+                count += 1
+                limit = max(limit, <uint32_t> places[old] + 1)
+        if len({places[old] for old in range(self.place_limit) if has_bit(self.live, old)}) != <Py_ssize_t> count:
+            raise ArgumentError("two places cannot become one")
+        self.settle()
+        pieces = []
+        for one in self.pieces:
+            piece = one
+            pieces.append(renumbered(piece, places, <uint32_t> len(self._names)))
+        live = <uint8_t *> zeroed(self.live_room)
+        for old in range(self.place_limit):
+            if has_bit(self.live, old):
+                live[<uint32_t> places[old] >> 3] |= <uint8_t> (1 << (<uint32_t> places[old] & 7))
+        free(self.live)
+        self.live = live
+        self.place_limit = limit
+        self.pieces = pieces
+        self.version += 1
+
+    # ---- segments ----------------------------------------------------------------------------------------------------
+
+    cdef int settle(self) except -1:
+        """Make a segment of the tail."""
+        cdef Drafter tail = self.tail
+        if self.tail_count == 0:
+            return 0
+        piece = Piece(draft_layout(&tail.draft, <uint32_t> len(self._names)), False, len(self._names))
+        self.tail = Drafter(self._names, self.numbers)
+        draft_view(&self.tail.draft, &self.tail_view, <uint32_t> len(self._names))
+        self.tail_count = 0
+        return self.push(piece)
+
+    cdef int push(self, Piece piece) except -1:
+        """Add a segment, and make it one with those before it that are not much larger."""
+        cdef uint64_t size = piece.segment.selectors
+        cdef Piece before
+        cdef Py_ssize_t keep = len(self.pieces)
+        while keep:
+            before = self.pieces[keep - 1]
+            if before.segment.selectors >= RATIO * size:
+                break
+            size += before.segment.selectors
+            keep -= 1
+        joined = [*self.pieces[keep:], piece]
+        self.pieces = [*self.pieces[:keep], piece if len(joined) == 1 else merged(joined, self._names, self.numbers)]
+        self.version += 1
+        return 0
+
+    def renew(self, Piece piece) -> None:
+        """Lay out a segment anew, without what was removed."""
+        self.pieces = [merged([one], self._names, self.numbers) if one is piece else one for one in self.pieces]
+        self.version += 1
+
+    # ---- searching ---------------------------------------------------------------------------------------------------
+
+    cdef Search *take(self) except NULL:
+        """Take what a search needs; give it back with `give`."""
+        cdef Search *search = self.idle
+        if search == NULL:
+            return search_new()
+        self.idle = search.next
+        search.next = NULL
+        return search
+
+    cdef void give(self, Search *search) noexcept:
+        search.next = self.idle
+        self.idle = search
+
+    cdef Py_ssize_t search_c(
+        self, Record record, const uint8_t *within, Py_ssize_t within_size, Search *search
+    ) except -1:
+        """Search for the formulas that are true of a record.
+
+        Args:
+            record: of the names of the index, or the first of them.
+            within: a bit for each place that counts, bytes; NULL for all.
+            search: what `take` gave; afterwards its places are those found, rising, until it is used again.
+
+        Returns: how many were found.
+        """
+        cdef Piece piece
+        cdef Py_ssize_t number
+        if search.version != self.version:
+            memos_free(search)
+            search.version = self.version
+        search_begin(search, record, <uint32_t> PyList_GET_SIZE(self._names))
+        try:
+            for number in range(PyList_GET_SIZE(self.pieces)):
+                piece = <Piece> PyList_GET_ITEM(self.pieces, number)
+                search.dead = piece.dead
+                memo_take(search, number + 1, piece.segment.leaf_count)
+                segment_search(search, &piece.segment)
+            if self.tail_count:
+                memo_take(search, 0, self.tail_view.leaf_count)
+                draft_scan(search, &self.tail_view, &self.tail.draft)
+        finally:
+            search_end(search)
+        self.finish(search, within, within_size)
+        return search.places.count
+
+    cdef int finish(self, Search *search, const uint8_t *within, Py_ssize_t within_size) except -1:
+        """Bring what was found into order."""
+        cdef uint32_t *places
+        cdef uint64_t at
+        cdef uint64_t kept = 0
+        if search.is_damaged:
+            raise damaged("a part of them names what is not there")
+        places_sort(search, self.place_limit)
+        if within != NULL:
+            places = <uint32_t *> search.places.items
+            for at in range(search.places.count):
+                if (places[at] >> 3) < <uint64_t> within_size and has_bit(within, places[at]):
+                    places[kept] = places[at]
+                    kept += 1
+            search.places.count = kept
+        return 0
+
+    def search(self, Record record not None, bytes within=None) -> list:
+        """List the places whose formulas are true of a record, rising.
+
+        Args:
+            record: of the names of the index, or the first of them: what it lacks is NULL.
+            within: a bit for each place that counts; None for all.
+
+        Raises: ProgramError: what is searched came from damaged bytes.
+        """
+        cdef Search *search = self.take()
+        try:
+            self.search_c(record, bits_of(within), bits_size(within), search)
+            return places_list(search)
+        finally:
+            self.give(search)
+
+    def search_keys(self, Record record not None, list keys not None, bytes within=None) -> list:
+        """List the keys of the places that `search` gives: ``keys[place]``, which must reach as far."""
+        cdef Search *search = self.take()
+        cdef Py_ssize_t count, at
+        cdef Py_ssize_t known = PyList_GET_SIZE(keys)
+        cdef uint32_t *places
+        cdef PyObject *key
+        cdef list found
+        try:
+            count = self.search_c(record, bits_of(within), bits_size(within), search)
+            places = <uint32_t *> search.places.items
+            if count and places[count - 1] >= known:
+                raise ArgumentError(f"there are {known} keys: place {places[count - 1]} has none")
+            found = PyList_New(count)
+            for at in range(count):
+                if at + 8 < count:
+                    mqsel_ahead(PyList_GET_ITEM(keys, places[at + 8]))
+                key = PyList_GET_ITEM(keys, places[at])
+                Py_INCREF(<object> key)
+                PyList_SET_ITEM(found, at, <object> key)
+            return found
+        finally:
+            self.give(search)
+
+    def count(self, Record record not None) -> int:
+        """Count the places that `search` gives."""
+        cdef Search *search = self.take()
+        try:
+            return self.search_c(record, NULL, 0, search)
+        finally:
+            self.give(search)
+
+    def scan(self, Record record not None) -> list:
+        """List what `search` does, by running every formula whole."""
+        cdef Search *search = self.take()
+        cdef Piece piece
+        cdef Py_ssize_t number
+        try:
+            memos_free(search)
+            search.version = self.version
+            search_begin(search, record, <uint32_t> len(self._names))
+            try:
+                for number in range(len(self.pieces)):
+                    piece = self.pieces[number]
+                    search.dead = piece.dead
+                    memo_take(search, number + 1, piece.segment.leaf_count)
+                    segment_scan(search, &piece.segment)
+                if self.tail_count:
+                    memo_take(search, 0, self.tail_view.leaf_count)
+                    draft_scan(search, &self.tail_view, &self.tail.draft)
+            finally:
+                search_end(search)
+            self.finish(search, NULL, 0)
+            return places_list(search)
+        finally:
+            self.give(search)
+
+    # ---- buffers -----------------------------------------------------------------------------------------------------
+
+    def to_buffers(self) -> list:
+        """Give what `from_buffers` makes an index of: bytes-like objects, the segments as they lie."""
+        cdef Piece piece
+        cdef Drafter tail = self.tail
+        pieces = list(self.pieces)
+        if self.tail_count:
+            pieces.append(Piece(draft_layout(&tail.draft, <uint32_t> len(self._names)), False, len(self._names)))
+        parts = []
+        for one in pieces:
+            piece = one
+            dead = b""
+            if piece.dead != NULL:
+                dead = PyBytes_FromStringAndSize(<char *> piece.dead, (piece.segment.place_limit + 7) // 8)
+            parts += [memoryview(<object> piece.view.obj), dead]
+        alive = PyBytes_FromStringAndSize(<char *> self.live, (self.place_limit + 7) // 8) if self.live != NULL else b""
+        head = json.dumps({
+            "format": FORMAT,
+            "names": self._names,
+            "places": self.place_limit,
+            "selectors": self.selectors,
+            "sizes": [len(part) for part in parts],
+        }).encode()
+        return [MAGIC + zlib.crc32(head).to_bytes(4, "little") + head, alive, *parts]
+
+    @staticmethod
+    def from_buffers(buffers) -> Index:
+        """Make an index of what `to_buffers` gave. The segments are not copied, and stay in use.
+
+        Raises: ProgramError: these are not such buffers, or damaged where opening them looks.
+        """
+        cdef Index made = Index()
+        cdef Piece piece
+        buffers = list(buffers)
+        if len(buffers) < 2:
+            raise damaged(f"{len(buffers)} buffers")
+        try:
+            head = bytes(buffers[0])
+            alive = bytes(buffers[1])
+        except (TypeError, ValueError, BufferError) as error:
+            raise damaged("a buffer is no bytes") from error
+        if head[:8] != MAGIC or len(head) < 12:
+            raise damaged("they do not begin with mqselidx")
+        if zlib.crc32(head[12:]).to_bytes(4, "little") != head[8:12]:
+            raise damaged("the checksum of their head is wrong")
+        try:
+            told = json.loads(head[12:])
+            names, limit, selectors, sizes = [told[name] for name in ("names", "places", "selectors", "sizes")]
+            if told["format"] != FORMAT:
+                raise damaged(f"they are of format {told['format']}, this mqsel reads {FORMAT}")
+            made._names.extend([str(name) for name in names])
+            made.numbers.update({name: place for place, name in enumerate(made._names)})
+            limit, selectors, sizes = int(limit), int(selectors), [int(size) for size in sizes]
+        except (ValueError, KeyError, TypeError, OverflowError) as error:
+            if isinstance(error, ProgramError):
+                raise
+            raise damaged("their head cannot be read") from error
+        if len(made.numbers) != len(made._names):
+            raise damaged("a name stands there twice")
+        if not 0 <= limit <= PLACES_END or len(alive) != (limit + 7) // 8 or not 0 <= selectors <= limit:
+            raise damaged("their places do not fit together")
+        if len(sizes) != len(buffers) - 2 or len(sizes) % 2:
+            raise damaged(f"{len(buffers)} buffers where the head says {len(sizes) + 2}")
+        for number in range(0, len(sizes), 2):
+            data, dead = buffers[number + 2], buffers[number + 3]
+            try:
+                dead = bytes(dead)
+                piece = Piece(data, True, len(made._names))
+            except (TypeError, ValueError, BufferError) as error:
+                if isinstance(error, ProgramError):
+                    raise
+                raise damaged("a buffer is no bytes") from error
+            if piece.segment.place_limit > limit:
+                raise damaged("a place is too large")
+            if dead:
+                if len(dead) != (<uint64_t> piece.segment.place_limit + 7) // 8:
+                    raise damaged("what was removed does not fit")
+                piece.dead = <uint8_t *> zeroed(len(dead))
+                memcpy(piece.dead, PyBytes_AS_STRING(dead), len(dead))
+                piece.dead_count = int.from_bytes(dead, "little").bit_count() if hasattr(int, "bit_count") else bin(
+                    int.from_bytes(dead, "little")
+                ).count("1")
+            made.pieces.append(piece)
+        made.live = <uint8_t *> zeroed(len(alive) + 1)
+        made.live_room = len(alive) + 1
+        memcpy(made.live, PyBytes_AS_STRING(alive), len(alive))
+        made.selectors = selectors
+        made.place_limit = limit
+        made.version = 1
+        return made
+
+
+cdef inline const uint8_t *bits_of(bytes within) noexcept:
+    return NULL if within is None else <const uint8_t *> PyBytes_AS_STRING(within)
+
+
+cdef inline Py_ssize_t bits_size(bytes within) noexcept:
+    return 0 if within is None else PyBytes_GET_SIZE(within)
+
+
+cdef list places_list(Search *search):
+    cdef Py_ssize_t at
+    cdef uint32_t *places = <uint32_t *> search.places.items
+    cdef list found = PyList_New(search.places.count)
+    cdef object number
+    for at in range(<Py_ssize_t> search.places.count):
+        number = places[at]
+        Py_INCREF(number)
+        PyList_SET_ITEM(found, at, number)
+    return found
+
+
+cdef void tail_cut(Drafter tail, uint64_t code, uint64_t units, uint64_t links) noexcept:
+    """Take from a tail what was added last."""
+    cdef DraftUnit *unit = <DraftUnit *> tail.draft.units.items
+    cdef Link *link = <Link *> tail.draft.links.items
+    cdef uint64_t number
+    tail.draft.code.count = code
+    tail.draft.units.count = units
+    # The table names units that are no more: it is made anew when the next is added.
+    free(tail.draft.unit_table.numbers)
+    tail.draft.unit_table.numbers = NULL
+    tail.draft.unit_table.size = 0
+    for number in range(units):
+        while unit[number].link > links:
+            unit[number].link = link[unit[number].link - 1].next
+    tail.draft.links.count = links
+
+
+cdef Piece merged(list pieces, list names, dict numbers):
+    """Make one segment of some."""
+    cdef Drafter drafter = Drafter(names, numbers)
+    cdef Piece piece
+    cdef int done
+    for one in pieces:
+        piece = one
+        with nogil:
+            done = draft_absorb(&drafter.draft, &piece.segment, piece.dead)
+        if done < 0:
+            if piece.is_foreign:
+                raise damaged("a part of them names what is not there")
+            raise MemoryError
+        drafter.draft.selectors += piece.segment.selectors - min(piece.segment.selectors, piece.dead_count)
+    return Piece(draft_layout(&drafter.draft, <uint32_t> len(names)), False, len(names))
+
+
+cdef Piece renumbered(Piece piece, places, uint32_t attributes):
+    """Copy a segment, with other places."""
+    cdef bytes copy = PyBytes_FromStringAndSize(<char *> piece.view.buf, piece.view.len)
+    cdef uint8_t *data = <uint8_t *> PyBytes_AS_STRING(copy)
+    cdef Header *header = <Header *> data
+    cdef Unit *units = <Unit *> (data + header.starts[UNITS])
+    cdef uint32_t *copies = <uint32_t *> (data + header.starts[COPIES])
+    cdef uint8_t *bits = data + header.starts[PLACES]
+    cdef uint32_t limit = 0
+    cdef uint32_t number, at, count, old, first
+    cdef uint32_t *found
+    cdef Piece made
+    memset(bits, 0, header.counts[PLACES])
+    for number in range(piece.segment.unit_count):
+        found = &units[number].place
+        count = 1
+        if units[number].info & MANY_PLACES:
+            first = units[number].place
+            if first >= piece.segment.copy_count or copies[first] > piece.segment.copy_count - first - 1:
+                raise damaged("a part of them names what is not there")
+            count = copies[first]
+            found = copies + first + 1
+        for at in range(count):
+            old = found[at]
+            if lives(piece, old):
+                found[at] = places[old]
+                bits[found[at] >> 3] |= <uint8_t> (1 << (found[at] & 7))
+                limit = max(limit, found[at] + 1)
+            else:
+                found[at] = NONE
+    header.place_limit = limit
+    header.selectors -= min(header.selectors, piece.dead_count)
+    header.check = header_check(header)
+    made = Piece(copy, False, attributes)
+    if piece.is_foreign:
+        made.is_foreign = True
+        made.segment.looked = <uint8_t *> zeroed(made.segment.leaf_count)
+    return made

@@ -1,0 +1,90 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, nonecheck=False
+# cython: initializedcheck=False, auto_pickle=False, autotestdict=False
+# A draft: selectors taken in one by one, each string, leaf and unit once.
+
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
+
+from mqsel.machine._set_parts cimport *
+
+
+# A unit in the making: where its steps are, and the first of its links + 1.
+cdef struct DraftUnit:
+    uint32_t code
+    uint32_t steps
+    uint32_t hash
+    uint32_t link
+
+
+# A place of a unit, and the next link + 1.
+cdef struct Link:
+    uint32_t place
+    uint32_t next
+
+
+cdef struct Items:
+    void *items
+    uint64_t count
+    uint64_t room
+
+
+# Numbers + 1 of what is hashed, open addressing.
+cdef struct Table:
+    uint32_t *numbers
+    uint64_t size               # a power of two
+
+
+cdef struct Draft:
+    Items strings               # String
+    Table string_table
+    Items texts                 # bytes
+    Items pool                  # words
+    Items leaves                # uint32_t, where they begin
+    Items leaf_hashes           # uint32_t
+    Table leaf_table
+    Items code                  # Step
+    Items units                 # DraftUnit
+    Table unit_table
+    Items links                 # Link
+    Items work                  # uint32_t, for linking steps
+    uint64_t selectors
+    uint32_t place_limit        # beyond the greatest place
+
+
+# What a formula is on the way to being read.
+cdef class Drafter:
+    cdef Draft draft
+    cdef readonly list names            # of attributes, in order
+    cdef dict numbers                   # name -> its place there
+    cdef Items steps                    # Step, of what is being read
+    cdef Items words                    # of the leaf that is being read
+    cdef Items frames                   # of groups that are being read
+
+    cdef int read(self, uint32_t place, formula) except -1
+    cdef int read_unit(self, uint32_t place, formula) except -1
+    cdef int read_tree(self, formula, dict shared) except -1
+    cdef int read_part(self, part, dict shared) except -1
+    cdef int read_leaf(self, leaf) except -1
+    cdef int read_relation(self, relation) except -1
+    cdef Step *step(self) except NULL
+    cdef uint32_t attribute(self, str name) except? 0xFFFFFFFF
+    cdef uint32_t string(self, text) except 0xFFFFFFFF
+    cdef int close_chunk(self, uint64_t begin) except -1
+    cdef int read_operand(self, node, int side) except -1
+    cdef int read_set(self, tuple values) except -1
+    cdef uint64_t *word(self, uint64_t count) except NULL
+    cdef Leaf *start_leaf(self, int kind) except NULL
+    cdef int add_leaf(self, uint32_t attribute, int kinds) except -1
+
+
+cdef void draft_free(Draft *draft) noexcept nogil
+cdef uint32_t draft_string(Draft *draft, const uint8_t *data, uint64_t size, int kind, uint32_t hash) noexcept nogil
+cdef uint32_t draft_leaf(Draft *draft, const Leaf *leaf) noexcept nogil
+cdef uint32_t draft_unit(Draft *draft, const Step *steps, uint64_t count) noexcept nogil
+cdef int draft_place(Draft *draft, uint32_t unit, uint32_t place) noexcept nogil
+cdef int draft_absorb(Draft *draft, const Segment *segment, const uint8_t *dead) noexcept nogil
+cdef int steps_link(Draft *draft, Step *steps, uint64_t count) noexcept nogil
+cdef void draft_view(Draft *draft, Segment *segment, uint32_t attributes) noexcept nogil
+
+
+cdef inline int items_room(Items *items, uint64_t more, size_t size) noexcept nogil:
+    return grown(&items.items, &items.room, items.count + more, size)

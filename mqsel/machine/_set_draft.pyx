@@ -1,0 +1,986 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, nonecheck=False
+# cython: initializedcheck=False, auto_pickle=False, autotestdict=False
+"""Drafts: formulas of the normal form become units of steps, each string, leaf and unit kept once.
+
+A formula that is an OR becomes a unit for each part. In a unit a step stands for each leaf, in order; it holds the
+depth of the group that it has in common with the next, from which follow both the tree and the jumps of evaluation
+that stops as soon as it knows. What most leaves are fits into the step; others lie in a pool. Knows no message.
+"""
+
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
+from cpython.object cimport PyObject
+from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
+from libc.math cimport INFINITY, ceil, floor, nextafter
+from libc.stdint cimport INT64_MAX, INT64_MIN, int64_t
+from libc.stdlib cimport calloc, free, qsort
+from libc.string cimport memset
+
+from mqsel.machine._opcodes cimport ADD, DIVIDE, MULTIPLY, SUBTRACT
+from mqsel.machine._values cimport PyUnicode_DATA, PyUnicode_GET_LENGTH, PyUnicode_KIND
+
+from mqsel.errors import ArgumentError
+from mqsel.language import formulas as _formulas
+from mqsel.language.nodes import Arithmetic, Identifier, Literal, Sign
+
+cdef extern from "math.h" nogil:
+    float nextafterf(float start, float towards)
+
+cdef object LEAF_CLASS = _formulas.Leaf
+cdef object RELATION_CLASS = _formulas.Relation
+cdef object ALL_CLASS = _formulas.All
+cdef object ANY_CLASS = _formulas.Any
+cdef object IDENTIFIER = Identifier
+cdef object ARITHMETIC = Arithmetic
+cdef object LITERAL = Literal
+
+cdef enum:
+    MUCH = 5000                 # steps of a unit from which on shared parts are looked for
+    ANY_POINT = 0xFFFFFFFF      # _ in a pattern
+    EVERYTHING = 127            # all Kinds
+    ALL_PRESENT = 126
+
+cdef double EXACT = 4503599627370496.0  # 2**52: up to here a bound is one for integers as for their doubles
+cdef dict _OPS = {"+": ADD, "-": SUBTRACT, "*": MULTIPLY, "/": DIVIDE}
+
+
+cdef struct Frame:
+    PyObject *parts
+    Py_ssize_t at
+    Py_ssize_t count
+    uint64_t begin              # of a chunk: its first step
+    PyObject *group
+    uint32_t depth
+    bint is_all
+    bint is_chunk
+
+
+# ---- tables ------------------------------------------------------------------------------------------------------
+
+cdef int table_room(Table *table, uint64_t count) noexcept nogil:
+    """Tell whether a table has to be made anew for *count* items, and make it: 1 if so, 0, or -1 without memory."""
+    cdef uint64_t size = table.size
+    if size and 2 * count <= size:
+        return 0
+    while size < 64 or size < 4 * count:
+        size = 2 * size if size else 64
+    free(table.numbers)
+    table.numbers = <uint32_t *> calloc(size, 4)
+    table.size = size if table.numbers != NULL else 0
+    return 1 if table.numbers != NULL else -1
+
+
+cdef inline void table_put(Table *table, uint32_t hash, uint32_t number) noexcept nogil:
+    cdef uint64_t slot = hash & (table.size - 1)
+    while table.numbers[slot]:
+        slot = (slot + 1) & (table.size - 1)
+    table.numbers[slot] = number + 1
+
+
+cdef void draft_free(Draft *draft) noexcept nogil:
+    free(draft.strings.items)
+    free(draft.string_table.numbers)
+    free(draft.texts.items)
+    free(draft.pool.items)
+    free(draft.leaves.items)
+    free(draft.leaf_hashes.items)
+    free(draft.leaf_table.numbers)
+    free(draft.code.items)
+    free(draft.units.items)
+    free(draft.unit_table.numbers)
+    free(draft.links.items)
+    free(draft.work.items)
+    memset(draft, 0, sizeof(Draft))
+
+
+cdef uint32_t draft_string(Draft *draft, const uint8_t *data, uint64_t size, int kind, uint32_t hash) noexcept nogil:
+    """Give the number of a string, or NONE without memory."""
+    cdef String *strings
+    cdef uint64_t slot
+    cdef uint64_t number
+    cdef int fresh
+    fresh = table_room(&draft.string_table, draft.strings.count + 1)
+    if fresh < 0 or size >= NONE or draft.strings.count >= NONE - 1:
+        return NONE
+    strings = <String *> draft.strings.items
+    if fresh:
+        for number in range(draft.strings.count):
+            table_put(&draft.string_table, strings[number].hash, <uint32_t> number)
+    slot = hash & (draft.string_table.size - 1)
+    while draft.string_table.numbers[slot]:
+        number = draft.string_table.numbers[slot] - 1
+        if (
+            strings[number].hash == hash and strings[number].size == size
+            and strings[number].start & 7 == <uint64_t> kind
+            and memcmp(<uint8_t *> draft.texts.items + (strings[number].start >> 3), data, size) == 0
+        ):
+            return <uint32_t> number
+        slot = (slot + 1) & (draft.string_table.size - 1)
+    if items_room(&draft.strings, 1, sizeof(String)) < 0 or items_room(&draft.texts, size, 1) < 0:
+        return NONE
+    number = draft.strings.count
+    strings = <String *> draft.strings.items
+    strings[number].start = draft.texts.count << 3 | <uint64_t> kind
+    strings[number].size = <uint32_t> size
+    strings[number].hash = hash
+    if size:
+        memcpy(<uint8_t *> draft.texts.items + draft.texts.count, data, size)
+    draft.texts.count += size
+    draft.strings.count += 1
+    draft.string_table.numbers[slot] = <uint32_t> number + 1
+    return <uint32_t> number
+
+
+cdef uint32_t draft_leaf(Draft *draft, const Leaf *leaf) noexcept nogil:
+    """Give the number of a leaf, or NONE without memory."""
+    cdef uint32_t hash = text_hash(<const uint8_t *> leaf, 8 * <uint64_t> leaf.words, 0)
+    cdef uint32_t *starts
+    cdef uint32_t *hashes
+    cdef uint64_t slot, number
+    cdef int fresh = table_room(&draft.leaf_table, draft.leaves.count + 1)
+    if fresh < 0 or draft.pool.count + leaf.words >= NONE:
+        return NONE
+    starts = <uint32_t *> draft.leaves.items
+    hashes = <uint32_t *> draft.leaf_hashes.items
+    if fresh:
+        for number in range(draft.leaves.count):
+            table_put(&draft.leaf_table, hashes[number], <uint32_t> number)
+    slot = hash & (draft.leaf_table.size - 1)
+    while draft.leaf_table.numbers[slot]:
+        number = draft.leaf_table.numbers[slot] - 1
+        if hashes[number] == hash and memcmp(
+            <uint64_t *> draft.pool.items + starts[number], leaf, 8 * <uint64_t> leaf.words
+        ) == 0:
+            return <uint32_t> number
+        slot = (slot + 1) & (draft.leaf_table.size - 1)
+    if (
+        items_room(&draft.pool, leaf.words, 8) < 0 or items_room(&draft.leaves, 1, 4) < 0
+        or items_room(&draft.leaf_hashes, 1, 4) < 0
+    ):
+        return NONE
+    number = draft.leaves.count
+    memcpy(<uint64_t *> draft.pool.items + draft.pool.count, leaf, 8 * <uint64_t> leaf.words)
+    (<uint32_t *> draft.leaves.items)[number] = <uint32_t> draft.pool.count
+    (<uint32_t *> draft.leaf_hashes.items)[number] = hash
+    draft.pool.count += leaf.words
+    draft.leaves.count += 1
+    draft.leaf_hashes.count += 1
+    draft.leaf_table.numbers[slot] = <uint32_t> number + 1
+    return <uint32_t> number
+
+
+cdef int steps_link(Draft *draft, Step *steps, uint64_t count) noexcept nogil:
+    """Work out where each step goes on, from the depths between them. Returns 0, or -1 without memory."""
+    cdef uint32_t *smaller          # of each gap the next of less depth; the last step has none behind it
+    cdef uint32_t *other            # of each gap the next of less and less depth that is of the other connective
+    cdef uint64_t at = count - 1
+    cdef uint32_t last = <uint32_t> (count - 1)
+    cdef uint32_t next, depth
+    draft.work.count = 0
+    if items_room(&draft.work, 2 * count, 4) < 0:
+        return -1
+    smaller = <uint32_t *> draft.work.items
+    other = smaller + count
+    steps[last].op = steps[last].op & OP_MASK | LAST << OP_BITS
+    steps[last].link = 0
+    while at > 0:
+        at -= 1
+        depth = steps[at].link >> JUMP_BITS
+        next = <uint32_t> at + 1
+        while next < last and steps[next].link >> JUMP_BITS >= depth:
+            next = smaller[next]
+        smaller[at] = next
+        if next < last and steps[next].op >> OP_BITS == steps[at].op >> OP_BITS:
+            next = other[next]
+        other[at] = next
+        steps[at].link = depth << JUMP_BITS | (next + 1 - <uint32_t> at if next < last else 0)
+    return 0
+
+
+cdef uint32_t draft_unit(Draft *draft, const Step *steps, uint64_t count) noexcept nogil:
+    """Give the number of the unit that some steps are, of which only the depths count; NONE without memory."""
+    cdef uint32_t hash
+    cdef uint64_t slot, number
+    cdef Step *code
+    cdef DraftUnit *units
+    cdef int fresh = table_room(&draft.unit_table, draft.units.count + 1)
+    if fresh < 0 or items_room(&draft.code, count, sizeof(Step)) < 0 or draft.code.count + count >= NONE:
+        return NONE
+    if items_room(&draft.units, 1, sizeof(DraftUnit)) < 0:
+        return NONE
+    code = <Step *> draft.code.items + draft.code.count
+    memcpy(code, steps, count * sizeof(Step))
+    if steps_link(draft, code, count) < 0:
+        return NONE
+    hash = text_hash(<const uint8_t *> code, count * sizeof(Step), 0)
+    units = <DraftUnit *> draft.units.items
+    if fresh:
+        for number in range(draft.units.count):
+            table_put(&draft.unit_table, units[number].hash, <uint32_t> number)
+    slot = hash & (draft.unit_table.size - 1)
+    while draft.unit_table.numbers[slot]:
+        number = draft.unit_table.numbers[slot] - 1
+        if units[number].hash == hash and units[number].steps == count and memcmp(
+            <Step *> draft.code.items + units[number].code, code, count * sizeof(Step)
+        ) == 0:
+            return <uint32_t> number
+        slot = (slot + 1) & (draft.unit_table.size - 1)
+    number = draft.units.count
+    units[number].code = <uint32_t> draft.code.count
+    units[number].steps = <uint32_t> count
+    units[number].hash = hash
+    units[number].link = 0
+    draft.code.count += count
+    draft.units.count += 1
+    draft.unit_table.numbers[slot] = <uint32_t> number + 1
+    return <uint32_t> number
+
+
+cdef int draft_place(Draft *draft, uint32_t unit, uint32_t place) noexcept nogil:
+    """Say that a unit makes a place true. Returns 0, or -1 without memory."""
+    cdef DraftUnit *found = <DraftUnit *> draft.units.items + unit
+    cdef Link *links = <Link *> draft.links.items
+    if found.link and links[found.link - 1].place == place:
+        return 0
+    if items_room(&draft.links, 1, sizeof(Link)) < 0 or draft.links.count >= NONE - 1:
+        return -1
+    links = <Link *> draft.links.items
+    links[draft.links.count].place = place
+    links[draft.links.count].next = found.link
+    draft.links.count += 1
+    found.link = <uint32_t> draft.links.count
+    if place >= draft.place_limit:
+        draft.place_limit = place + 1
+    return 0
+
+
+cdef void draft_view(Draft *draft, Segment *segment, uint32_t attributes) noexcept nogil:
+    """Let a draft be run as it is; nothing but its units, leaves and strings counts."""
+    memset(segment, 0, sizeof(Segment))
+    segment.attribute_count = attributes
+    segment.string_count = <uint32_t> draft.strings.count
+    segment.string_mask = <uint32_t> draft.string_table.size - 1
+    segment.leaf_count = <uint32_t> draft.leaves.count
+    segment.code_count = <uint32_t> draft.code.count
+    segment.unit_count = <uint32_t> draft.units.count
+    segment.place_limit = draft.place_limit
+    segment.text_size = draft.texts.count
+    segment.pool_size = draft.pool.count
+    segment.strings = <const String *> draft.strings.items
+    segment.string_table = draft.string_table.numbers
+    segment.texts = <const uint8_t *> draft.texts.items
+    segment.pool = <const uint64_t *> draft.pool.items
+    segment.leaves = <const uint32_t *> draft.leaves.items
+    segment.code = <const Step *> draft.code.items
+
+
+# ---- merging -----------------------------------------------------------------------------------------------------
+
+cdef int by_number(const void *left, const void *right) noexcept nogil:
+    cdef uint32_t a = (<const uint32_t *> left)[0]
+    cdef uint32_t b = (<const uint32_t *> right)[0]
+    return (a > b) - (a < b)
+
+
+# Where the strings and leaves of a segment went in a draft: number + 1, or 0.
+cdef struct Moved:
+    Draft *draft
+    const Segment *segment
+    uint32_t *strings
+    uint32_t *leaves
+    Items leaf                  # words
+
+
+cdef uint32_t moved_string(Moved *moved, uint32_t number) noexcept nogil:
+    cdef const String *string
+    if number >= moved.segment.string_count:
+        return NONE
+    if moved.strings[number] == 0:
+        string = &moved.segment.strings[number]
+        if (string.start >> 3) + string.size > moved.segment.text_size:
+            return NONE
+        moved.strings[number] = 1 + draft_string(
+            moved.draft, moved.segment.texts + (string.start >> 3), string.size, string.start & 7, string.hash
+        )
+    return moved.strings[number] - 1
+
+
+cdef uint32_t moved_leaf(Moved *moved, uint32_t number, int depth) noexcept nogil:
+    """Give the number that a leaf has in the draft; NONE without memory, or if it is damaged."""
+    cdef const Segment *segment = moved.segment
+    cdef const Leaf *leaf
+    cdef Leaf *copy
+    cdef uint32_t *numbers
+    cdef Step *steps
+    cdef uint32_t at, made
+    cdef uint64_t start
+    cdef Items own
+    if number >= segment.leaf_count or depth > MAX_DEPTH or segment.leaves[number] >= segment.pool_size:
+        return NONE
+    if moved.leaves[number]:
+        return moved.leaves[number] - 1
+    leaf = <const Leaf *> (segment.pool + segment.leaves[number])
+    if segment.pool_size - segment.leaves[number] < LEAF_WORDS or not leaf_is_sound(
+        leaf, segment.pool_size - segment.leaves[number], segment.attribute_count
+    ):
+        return NONE
+    memset(&own, 0, sizeof(Items))
+    if grown(&own.items, &own.room, leaf.words, 8) < 0:
+        return NONE
+    copy = <Leaf *> own.items
+    memcpy(copy, leaf, 8 * <uint64_t> leaf.words)
+    made = 0
+    if leaf.kind == CODE:
+        steps = <Step *> (<uint64_t *> copy + LEAF_WORDS)
+        for at in range(leaf.actions[0]):
+            if not moved_step(moved, &steps[at], number, depth + 1):
+                made = NONE
+                break
+    else:
+        numbers = <uint32_t *> leaf_strings(copy)
+        for at in range(leaf.strings):
+            numbers[at] = moved_string(moved, numbers[at])
+            if numbers[at] == NONE:
+                made = NONE
+        qsort(numbers, leaf.strings, 4, by_number)
+        numbers = <uint32_t *> leaf_bytes(copy)
+        for at in range(leaf.bytes):
+            numbers[at] = moved_string(moved, numbers[at])
+            if numbers[at] == NONE:
+                made = NONE
+        qsort(numbers, leaf.bytes, 4, by_number)
+    if made != NONE:
+        made = draft_leaf(moved.draft, copy)
+        moved.leaves[number] = made + 1
+    free(own.items)
+    return made
+
+
+cdef bint moved_step(Moved *moved, Step *step, uint32_t limit, int depth) noexcept nogil:
+    """Let a step name what the draft has; leaves below *limit* alone."""
+    cdef int op = step.op & OP_MASK
+    if op == TEXT or op == OTHER_TEXT:
+        step.it.place = moved_string(moved, step.it.place)
+        return step.it.place != NONE
+    if op == LEAF:
+        if step.it.place >= limit:
+            return False
+        step.it.place = moved_leaf(moved, step.it.place, depth)
+        return step.it.place != NONE
+    return op < OPS
+
+
+cdef int draft_absorb(Draft *draft, const Segment *segment, const uint8_t *dead) noexcept nogil:
+    """Take in what lives in a segment.
+
+    Args:
+        dead: a bit for each place that is not to be taken; or NULL.
+
+    Returns: 0; -1 without memory, or if the segment is damaged.
+    """
+    cdef Moved moved
+    cdef Items steps
+    cdef uint32_t unit, count, place, made
+    cdef uint64_t at, first, number
+    cdef const Unit *given
+    cdef const uint32_t *places
+    cdef Step *copied
+    cdef int result = -1
+    memset(&moved, 0, sizeof(Moved))
+    memset(&steps, 0, sizeof(Items))
+    moved.draft = draft
+    moved.segment = segment
+    moved.strings = <uint32_t *> calloc(<size_t> segment.string_count + 1, 4)
+    moved.leaves = <uint32_t *> calloc(<size_t> segment.leaf_count + 1, 4)
+    if moved.strings != NULL and moved.leaves != NULL:
+        result = 0
+        for unit in range(segment.unit_count):
+            given = &segment.units[unit]
+            places = &given.place
+            count = 1
+            if given.info & MANY_PLACES:
+                if given.place >= segment.copy_count:
+                    result = -1
+                    break
+                count = segment.copies[given.place]
+                places = segment.copies + given.place + 1
+                if count > segment.copy_count - given.place - 1:
+                    result = -1
+                    break
+            made = NONE
+            for number in range(count):
+                place = places[number]
+                if place >= segment.place_limit or (dead != NULL and dead[place >> 3] >> (place & 7) & 1):
+                    continue
+                if made == NONE:
+                    first = at = given.code
+                    while at < segment.code_count and segment.code[at].op >> OP_BITS != LAST:
+                        at += 1
+                    steps.count = 0
+                    if at >= segment.code_count or items_room(&steps, at - first + 1, sizeof(Step)) < 0:
+                        result = -1
+                        break
+                    copied = <Step *> steps.items
+                    memcpy(copied, segment.code + first, (at - first + 1) * sizeof(Step))
+                    for at in range(at - first + 1):
+                        if not moved_step(&moved, &copied[at], NONE, 0):
+                            result = -1
+                    if result < 0:
+                        break
+                    made = draft_unit(draft, copied, at + 1)
+                    if made == NONE:
+                        result = -1
+                        break
+                if draft_place(draft, made, place) < 0:
+                    result = -1
+                    break
+            if result < 0:
+                break
+    free(moved.strings)
+    free(moved.leaves)
+    free(steps.items)
+    return result
+
+
+# ---- reading formulas --------------------------------------------------------------------------------------------
+
+cdef inline PyObject *field(PyObject *row, Py_ssize_t number) noexcept:
+    return <PyObject *> PyTuple_GET_ITEM(<object> row, number)
+
+
+cdef inline bint is_all_numbers(PyObject *values) noexcept:
+    """Tell whether a set has all numbers but NaN, which does not count."""
+    cdef int64_t low, high
+    cdef double least, most
+    cdef int lane
+    cdef PyObject *floats
+    if PyTuple_GET_SIZE(<object> field(values, 2)) != 1:
+        return False
+    integers_at(field(values, 2), 0, &low, &high)
+    if low != INT64_MIN or high != INT64_MAX:
+        return False
+    for lane in range(3, 5):
+        floats = field(field(values, lane), 0)
+        if PyTuple_GET_SIZE(<object> floats) != 1:
+            return False
+        floats_at(floats, 0, &least, &most)
+        if least != -INFINITY or most != INFINITY:
+            return False
+    return True
+
+
+cdef inline void integers_at(PyObject *intervals, Py_ssize_t number, int64_t *low, int64_t *high) noexcept:
+    cdef PyObject *pair = field(intervals, number)
+    low[0] = <object> field(pair, 0)
+    high[0] = <object> field(pair, 1)
+
+
+cdef inline void floats_at(PyObject *intervals, Py_ssize_t number, double *low, double *high) noexcept:
+    cdef PyObject *pair = field(intervals, number)
+    low[0] = <object> field(pair, 0)
+    high[0] = <object> field(pair, 1)
+
+
+cdef inline float float_from(double number) noexcept:
+    """Give the least float that is at least *number*."""
+    cdef float near = <float> number
+    return nextafterf(near, <float> INFINITY) if <double> near < number else near
+
+
+cdef inline float float_to(double number) noexcept:
+    cdef float near = <float> number
+    return nextafterf(near, <float> -INFINITY) if <double> near > number else near
+
+
+cdef bint is_interval(PyObject *values, double low, double high) noexcept:
+    """Tell whether the numbers of a set are those whose doubles lie in [low, high], in each lane."""
+    cdef int64_t first, last, least, most
+    cdef double start, stop
+    cdef float from_, to
+    cdef PyObject *integers = field(values, 2)
+    cdef PyObject *floats = field(field(values, 3), 0)
+    if not (low == -INFINITY or -EXACT <= low <= EXACT) or not (high == INFINITY or -EXACT <= high <= EXACT):
+        return False
+    least = INT64_MIN if low == -INFINITY else <int64_t> ceil(low)
+    most = INT64_MAX if high == INFINITY else <int64_t> floor(high)
+    if least > most:
+        if PyTuple_GET_SIZE(<object> integers) != 0:
+            return False
+    else:
+        if PyTuple_GET_SIZE(<object> integers) != 1:
+            return False
+        integers_at(integers, 0, &first, &last)
+        if first != least or last != most:
+            return False
+    from_ = float_from(low)
+    to = float_to(high)
+    if from_ > to:
+        return PyTuple_GET_SIZE(<object> floats) == 0
+    if PyTuple_GET_SIZE(<object> floats) != 1:
+        return False
+    floats_at(floats, 0, &start, &stop)
+    return start == <double> from_ and stop == <double> to
+
+
+cdef bint is_all_but(PyObject *values, double point) noexcept:
+    """Tell whether the numbers of a set are all but one, in each lane."""
+    cdef int64_t first, last, third, fourth
+    cdef double start, stop, from_, to
+    cdef PyObject *integers = field(values, 2)
+    cdef PyObject *floats = field(field(values, 3), 0)
+    cdef int64_t whole
+    cdef float single = <float> point
+    if not -EXACT <= point <= EXACT:
+        return False
+    whole = <int64_t> point
+    if <double> whole == point:
+        if PyTuple_GET_SIZE(<object> integers) != 2:
+            return False
+        integers_at(integers, 0, &first, &last)
+        integers_at(integers, 1, &third, &fourth)
+        if first != INT64_MIN or last != whole - 1 or third != whole + 1 or fourth != INT64_MAX:
+            return False
+    else:
+        if PyTuple_GET_SIZE(<object> integers) != 1:
+            return False
+        integers_at(integers, 0, &first, &last)
+        if first != INT64_MIN or last != INT64_MAX:
+            return False
+    if <double> single == point:
+        if PyTuple_GET_SIZE(<object> floats) != 2:
+            return False
+        floats_at(floats, 0, &start, &stop)
+        floats_at(floats, 1, &from_, &to)
+        return (
+            start == -INFINITY and stop == <double> nextafterf(single, <float> -INFINITY)
+            and from_ == <double> nextafterf(single, <float> INFINITY) and to == INFINITY
+        )
+    if PyTuple_GET_SIZE(<object> floats) != 1:
+        return False
+    floats_at(floats, 0, &start, &stop)
+    return start == -INFINITY and stop == INFINITY
+
+
+cdef bint number_step(PyObject *values, Step *step) noexcept:
+    """Write the numbers of a set into a step, if they fit."""
+    cdef PyObject *doubles = field(field(values, 4), 0)
+    cdef Py_ssize_t count = PyTuple_GET_SIZE(<object> doubles)
+    cdef double low, high, from_, to
+    if count == 1:
+        floats_at(doubles, 0, &low, &high)
+        if low == INFINITY or high == -INFINITY or not is_interval(values, low, high):
+            return False
+        if low == high:
+            step.op = EQUAL
+            step.it.number = low
+        elif low == -INFINITY:
+            step.op = MOST
+            step.it.number = high
+        elif high == INFINITY:
+            step.op = LEAST
+            step.it.number = low
+        elif <double> <float> low == low and <double> <float> high == high:
+            step.op = BETWEEN
+            step.it.bounds[0] = <float> low
+            step.it.bounds[1] = <float> high
+        else:
+            return False
+        return True
+    if count != 2:
+        return False
+    floats_at(doubles, 0, &low, &high)
+    floats_at(doubles, 1, &from_, &to)
+    high = nextafter(high, INFINITY) + 0.0
+    if low != -INFINITY or to != INFINITY or nextafter(high, INFINITY) != from_ or not is_all_but(values, high):
+        return False
+    step.op = UNEQUAL
+    step.it.number = high
+    return True
+
+
+cdef class Drafter:
+    """Reads formulas of `mqsel.language.normal` into a draft.
+
+    Args:
+        names: of attributes; names that a formula adds stay, even if it is refused.
+        numbers: their places.
+    """
+
+    def __cinit__(self, list names, dict numbers):
+        self.names = names
+        self.numbers = numbers
+
+    def __dealloc__(self):
+        draft_free(&self.draft)
+        free(self.steps.items)
+        free(self.words.items)
+        free(self.frames.items)
+
+    cdef int read(self, uint32_t place, formula) except -1:
+        """Take in the formula of a place."""
+        cdef Py_ssize_t number
+        if type(formula) is ANY_CLASS:
+            for part in formula.parts:
+                self.read_unit(place, part)
+        else:
+            self.read_unit(place, formula)
+        self.draft.selectors += 1
+        if place >= self.draft.place_limit:
+            self.draft.place_limit = place + 1
+        return 0
+
+    cdef int read_unit(self, uint32_t place, formula) except -1:
+        cdef uint32_t unit
+        self.steps.count = 0
+        if not self.read_tree(formula, None):
+            self.steps.count = 0
+            self.read_tree(formula, shared_parts(formula))
+        if self.steps.count > JUMP_MASK:
+            raise ArgumentError(
+                f"a selector has {self.steps.count} tests that all count: a set takes {JUMP_MASK}", hint="divide it"
+            )
+        unit = draft_unit(&self.draft, <Step *> self.steps.items, self.steps.count)
+        if unit == NONE or draft_place(&self.draft, unit, place) < 0:
+            raise MemoryError
+        return 0
+
+    cdef int read_tree(self, formula, dict shared) except -1:
+        """Write the steps of a formula.
+
+        Args:
+            shared: by identity the leaves that stand for parts, None at first; None where parts need not be shared.
+
+        Returns: whether it was done; if not, it is long, and parts should be shared.
+        """
+        cdef Frame *frame
+        cdef Step *last
+        self.frames.count = 0
+        self.read_part(formula, shared)
+        while self.frames.count:
+            frame = <Frame *> self.frames.items + self.frames.count - 1
+            if frame.at == frame.count:
+                self.frames.count -= 1
+                if frame.is_chunk:
+                    group = <object> frame.group
+                    self.close_chunk(frame.begin)
+                    if shared is not None and id(group) in shared:
+                        last = <Step *> self.steps.items + self.steps.count - 1
+                        shared[id(group)] = last.it.place
+                continue
+            if frame.at:
+                last = <Step *> self.steps.items + self.steps.count - 1
+                last.link = frame.depth << JUMP_BITS
+                last.op = last.op & OP_MASK | (frame.is_all << OP_BITS)
+            frame.at += 1
+            self.read_part(<object> field(frame.parts, frame.at - 1), shared)
+            if shared is None and self.steps.count > MUCH:
+                return False
+        return True
+
+    cdef int read_part(self, part, dict shared) except -1:
+        cdef Frame *frame
+        cdef Step *step
+        kind = type(part)
+        if kind is LEAF_CLASS:
+            return self.read_leaf(part)
+        if kind is RELATION_CLASS:
+            return self.read_relation(part)
+        if kind is not ALL_CLASS and kind is not ANY_CLASS:
+            raise ArgumentError(f"found a Python {kind.__name__}: expected a formula of mqsel.language.normal")
+        parts = part.parts
+        if not parts:
+            step = self.step()
+            step.kinds = EVERYTHING if kind is ALL_CLASS else 0
+            return 0
+        is_shared = shared is not None and id(part) in shared
+        if is_shared and shared[id(part)] is not None:
+            step = self.step()
+            step.op = LEAF
+            step.it.place = shared[id(part)]
+            return 0
+        if items_room(&self.frames, 1, sizeof(Frame)) < 0:
+            raise MemoryError
+        frame = <Frame *> self.frames.items + self.frames.count
+        frame.depth = (frame - 1).depth + 1 if self.frames.count else 0
+        frame.is_chunk = frame.depth >= MAX_DEPTH or is_shared
+        if frame.is_chunk:
+            frame.depth = 0
+        frame.begin = self.steps.count
+        frame.group = <PyObject *> part
+        frame.parts = <PyObject *> parts
+        frame.at = 0
+        frame.count = len(<tuple> parts)
+        frame.is_all = kind is ALL_CLASS
+        self.frames.count += 1
+        return 0
+
+    cdef Step *step(self) except NULL:
+        """Begin a step."""
+        cdef Step *step
+        if items_room(&self.steps, 1, sizeof(Step)) < 0:
+            raise MemoryError
+        step = <Step *> self.steps.items + self.steps.count
+        memset(step, 0, sizeof(Step))
+        self.steps.count += 1
+        return step
+
+    cdef int close_chunk(self, uint64_t begin) except -1:
+        """Let one step stand for those from *begin* on."""
+        cdef uint64_t count = self.steps.count - begin
+        cdef Leaf *leaf
+        if count > JUMP_MASK or steps_link(&self.draft, <Step *> self.steps.items + begin, count) < 0:
+            raise MemoryError
+        leaf = self.start_leaf(CODE)
+        leaf.actions[0] = <uint32_t> count
+        memcpy(self.word(2 * count), <Step *> self.steps.items + begin, count * sizeof(Step))
+        self.steps.count = begin
+        return self.add_leaf(NONE, 0)
+
+    cdef uint32_t attribute(self, str name) except? 0xFFFFFFFF:
+        number = self.numbers.get(name)
+        if number is None:
+            number = len(self.names)
+            self.names.append(name)
+            self.numbers[name] = number
+        return number
+
+    cdef uint32_t string(self, text) except 0xFFFFFFFF:
+        cdef const uint8_t *data
+        cdef uint64_t size
+        cdef uint32_t number
+        cdef int kind = 0
+        if type(text) is bytes:
+            data = <const uint8_t *> PyBytes_AS_STRING(text)
+            size = PyBytes_GET_SIZE(text)
+        else:
+            kind = PyUnicode_KIND(<PyObject *> text)
+            data = <const uint8_t *> PyUnicode_DATA(<PyObject *> text)
+            size = PyUnicode_GET_LENGTH(<PyObject *> text) * kind
+        number = draft_string(&self.draft, data, size, kind, text_hash(data, size, kind))
+        if number == NONE:
+            raise MemoryError
+        return number
+
+    # ---- leaves ------------------------------------------------------------------------------------------------------
+
+    cdef int read_leaf(self, leaf) except -1:
+        cdef PyObject *subject = field(<PyObject *> leaf, 0)
+        cdef PyObject *values = field(<PyObject *> leaf, 1)
+        cdef PyObject *strings = field(values, 5)
+        cdef PyObject *bytes_ = field(values, 6)
+        cdef PyObject *booleans = field(values, 1)
+        cdef bint nan32, nan64
+        cdef bint numbers, texts, blobs    # whether a lane has some and not all
+        cdef int kinds = 0
+        cdef uint32_t attribute
+        cdef Step *step
+        cdef Leaf *made
+        if type(<object> subject) is not IDENTIFIER:
+            made = self.start_leaf(SET)
+            self.read_operand(<object> subject, 0)
+            self.read_set(<tuple> values)
+            return self.add_leaf(NONE, 0)
+        attribute = self.attribute((<object> subject).name)
+        nan32 = <object> field(field(values, 3), 1)
+        nan64 = <object> field(field(values, 4), 1)
+        if <object> field(values, 0):
+            kinds = IS_NULL
+        if <object> field(booleans, 0):
+            kinds |= IS_FALSE
+        if <object> field(booleans, 1):
+            kinds |= IS_TRUE
+        if nan32 and nan64:
+            kinds |= IS_NAN
+        numbers = (
+            PyTuple_GET_SIZE(<object> field(values, 2)) + PyTuple_GET_SIZE(<object> field(field(values, 3), 0))
+            + PyTuple_GET_SIZE(<object> field(field(values, 4), 0))
+        ) != 0
+        if numbers and is_all_numbers(values):
+            kinds |= IS_NUMBER
+            numbers = False
+        texts = len(<object> field(strings, 0)) or len(<object> field(strings, 1))
+        if not texts and <object> field(strings, 2):
+            kinds |= IS_STRING
+        blobs = len(<object> field(bytes_, 0)) != 0
+        if not blobs and <object> field(bytes_, 2):
+            kinds |= IS_BYTES
+        if nan32 == nan64 and attribute < 65536 and numbers + texts + blobs <= 1:
+            step = self.step()
+            step.attribute = <uint16_t> attribute
+            step.kinds = <uint8_t> kinds
+            if not numbers and not texts and not blobs:
+                return 0
+            if numbers and number_step(values, step):
+                return 0
+            if texts and len(<object> field(strings, 0)) == 1 and not <object> field(strings, 1):
+                for text in <object> field(strings, 0):
+                    step.op = OTHER_TEXT if <object> field(strings, 2) else TEXT
+                    step.it.place = self.string(text)
+                return 0
+            if blobs and len(<object> field(bytes_, 0)) == 1 and not <object> field(bytes_, 2):
+                for text in <object> field(bytes_, 0):
+                    step.op = TEXT
+                    step.it.place = self.string(text)
+                return 0
+            self.steps.count -= 1
+        made = self.start_leaf(SET)
+        made.attribute[0] = attribute
+        self.read_set(<tuple> values)
+        return self.add_leaf(attribute, kinds)
+
+    cdef int read_relation(self, relation) except -1:
+        cdef Leaf *leaf = self.start_leaf(RELATION)
+        leaf.outcomes = int(relation.outcomes)
+        self.read_operand(relation.left, 0)
+        self.read_operand(relation.right, 1)
+        return self.add_leaf(NONE, 0)
+
+    cdef uint64_t *word(self, uint64_t count) except NULL:
+        """Give zeroed room for more words of the leaf that is being read; what was given before may move."""
+        cdef uint64_t *words
+        if items_room(&self.words, count + 1, 8) < 0:
+            raise MemoryError
+        words = <uint64_t *> self.words.items + self.words.count
+        memset(words, 0, 8 * count)
+        self.words.count += count
+        return words
+
+    cdef Leaf *start_leaf(self, int kind) except NULL:
+        cdef Leaf *leaf
+        self.words.count = 0
+        leaf = <Leaf *> self.word(LEAF_WORDS)
+        leaf.kind = kind
+        leaf.attribute[0] = leaf.attribute[1] = NONE
+        return leaf
+
+    cdef int add_leaf(self, uint32_t attribute, int kinds) except -1:
+        """Write a step for the leaf that was read."""
+        cdef Leaf *leaf = <Leaf *> self.words.items
+        cdef Step *step = self.step()
+        if self.words.count >= NONE:
+            raise MemoryError
+        leaf.words = <uint32_t> self.words.count
+        step.op = LEAF
+        if attribute < 65536:
+            step.attribute = <uint16_t> attribute
+            step.kinds = <uint8_t> kinds
+        step.it.place = draft_leaf(&self.draft, leaf)
+        if step.it.place == NONE:
+            raise MemoryError
+        return 0
+
+    cdef int read_operand(self, node, int side) except -1:
+        """Write what computes an operand behind the head of a leaf."""
+        cdef Leaf *leaf = <Leaf *> self.words.items
+        cdef Action *action
+        cdef uint32_t height = 0
+        cdef uint32_t most = 0
+        cdef uint32_t count = 0
+        cdef double number
+        if type(node) is IDENTIFIER:
+            leaf.attribute[side] = self.attribute(node.name)
+            return 0
+        waiting = [node]
+        while waiting:
+            one = waiting.pop()
+            if type(one) is ARITHMETIC:
+                later = []
+                for sign, right in zip(one.operators, one.operands[1:], strict=True):
+                    later += [right, (COMPUTE, _OPS[sign])]
+                waiting += [*reversed(later), one.operands[0]]
+                continue
+            if isinstance(one, Sign):
+                waiting += [(NEGATE if one.operator == "-" else KEEP, 0), one.operand]
+                continue
+            action = <Action *> self.word(2)
+            count += 1
+            if type(one) is tuple:
+                action.what, action.op = one
+                height -= action.what == COMPUTE
+                continue
+            height += 1
+            most = max(most, height)
+            if type(one) is IDENTIFIER:
+                action.what = PUSH_ATTRIBUTE
+                action.attribute = self.attribute(one.name)
+            elif type(one) is LITERAL and isinstance(one.value, int):
+                action.what = PUSH_INTEGER
+                action.number = one.value
+            elif type(one) is LITERAL and isinstance(one.value, float):
+                action.what = PUSH_DOUBLE
+                number = one.value
+                memcpy(&action.number, &number, 8)
+            else:
+                raise ArgumentError(f"arithmetic has no {type(one).__name__}")
+        leaf = <Leaf *> self.words.items
+        leaf.actions[side] = count
+        leaf.depth = max(leaf.depth, most)
+        if leaf.depth > MAX_STACK:
+            raise ArgumentError(f"arithmetic is nested more than {MAX_STACK} deep: the selector is refused")
+        return 0
+
+    cdef int read_set(self, tuple values) except -1:
+        """Write a set behind what is there."""
+        cdef Leaf *leaf
+        cdef uint32_t flags = 0
+        cdef int64_t *pair
+        cdef double *ends
+        cdef uint32_t *numbers
+        cdef uint32_t at
+        null, booleans, integers, floats32, floats64, strings, blobs, poison, error = values
+        flags |= IS_NULL if null else 0
+        flags |= IS_FALSE if booleans[0] else 0
+        flags |= IS_TRUE if booleans[1] else 0
+        flags |= LEAF_NAN32 if floats32.nan else 0
+        flags |= LEAF_NAN64 if floats64.nan else 0
+        flags |= LEAF_POISON if poison else 0
+        flags |= LEAF_ERROR if error else 0
+        flags |= LEAF_NOT_STRINGS if strings.negated else 0
+        flags |= LEAF_NOT_BYTES if blobs.negated else 0
+        for low, high in integers:
+            pair = <int64_t *> self.word(2)
+            pair[0] = low
+            pair[1] = high
+        for floats in (floats32, floats64):
+            for low, high in floats.intervals:
+                ends = <double *> self.word(2)
+                ends[0] = low
+                ends[1] = high
+        for points in (strings.points, blobs.points):
+            numbers = <uint32_t *> self.word((<uint64_t> len(points) + 1) // 2)
+            for at, text in enumerate(points):
+                numbers[at] = self.string(text)
+            qsort(numbers, len(points), 4, by_number)
+        written = []
+        for pattern in sorted(strings.patterns, key=repr):
+            written.append(len(pattern))
+            for part in pattern:
+                written.append(len(part))
+                written += [ANY_POINT if one is None else ord(one) for one in part]
+        numbers = <uint32_t *> self.word((<uint64_t> len(written) + 1) // 2)
+        for at, number in enumerate(written):
+            numbers[at] = number
+        leaf = <Leaf *> self.words.items
+        leaf.flags = <uint16_t> flags
+        leaf.integers = len(integers)
+        leaf.floats32 = len(floats32.intervals)
+        leaf.floats64 = len(floats64.intervals)
+        leaf.strings = len(strings.points)
+        leaf.bytes = len(blobs.points)
+        leaf.patterns = len(written)
+        return 0
+
+
+cdef dict shared_parts(formula):
+    """List the groups of a formula, by identity, that stand in it more than once."""
+    seen = set()
+    shared = {}
+    waiting = [formula]
+    while waiting:
+        one = waiting.pop()
+        if type(one) is ALL_CLASS or type(one) is ANY_CLASS:
+            if id(one) in seen:
+                shared[id(one)] = None
+            else:
+                seen.add(id(one))
+                waiting += one.parts
+    return shared
