@@ -35,10 +35,9 @@ cdef object LITERAL = Literal
 
 cdef enum:
     MUCH = 5000                 # steps of a unit from which on shared parts are looked for
-    ANY_POINT = 0xFFFFFFFF      # _ in a pattern
-    EVERYTHING = 127            # all Kinds
-    ALL_PRESENT = 126
+    EVERYTHING = 127            # all kinds
 
+_ANY_POINT = 0xFFFFFFFF         # _ in a pattern: no code point
 cdef double EXACT = 4503599627370496.0  # 2**52: up to here a bound is one for integers as for their doubles
 cdef dict _OPS = {"+": ADD, "-": SUBTRACT, "*": MULTIPLY, "/": DIVIDE}
 
@@ -955,7 +954,7 @@ cdef class Drafter:
             written.append(len(pattern))
             for part in pattern:
                 written.append(len(part))
-                written += [ANY_POINT if one is None else ord(one) for one in part]
+                written += [_ANY_POINT if one is None else ord(one) for one in part]
         numbers = <uint32_t *> self.word((<uint64_t> len(written) + 1) // 2)
         for at, number in enumerate(written):
             numbers[at] = number
