@@ -91,6 +91,7 @@ setup(
                 "machine._set_layout",
                 "machine._set_search",
                 "machine._set",
+                "machine._reading",
                 "formats._text",
                 "formats._folders",
                 "files._footer",

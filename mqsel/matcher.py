@@ -34,12 +34,27 @@ _M = TypeVar("_M")  # whatever stands for a message
 
 _CACHE_SIZE = 1024
 # For each match option the field of the MQMD that is compared.
-_COMPARED = {"MQMO_MATCH_MSG_ID": "MsgId", "MQMO_MATCH_CORREL_ID": "CorrelId"}
+COMPARED = {"MQMO_MATCH_MSG_ID": "MsgId", "MQMO_MATCH_CORREL_ID": "CorrelId"}
 
 
 def rule_of_names(dialect: Dialect, asked: str | None) -> str:
     """Say what becomes of a message with an invalid name: the rule is IBM MQ's own (formats §2)."""
     return asked or ("never" if dialect.headers == "mqi" else "ignore")
+
+
+def check_stream(messages: object, errors: str, format: str | None, options: Mapping[str, Any]) -> None:  # noqa: A002
+    """Check what `filter` is given.
+
+    Raises: ArgumentError: no iterable of messages, a word that does not exist, options without a format.
+    """
+    if errors not in ("raise", "skip"):
+        raise ArgumentError(f"errors is {errors!r}: expected 'raise' or 'skip'")
+    kind: type = type(messages)
+    is_one = kind is Record or not (hasattr(kind, "__iter__") or hasattr(kind, "__getitem__"))
+    if is_one or (format is not None and isinstance(messages, (bytes, bytearray, memoryview, str))):
+        raise ArgumentError(f"filter takes an iterable of messages, found one Python {kind.__name__}")
+    if format is None and options:
+        raise ArgumentError(f"filter takes {', '.join(options)} only with a format")
 
 
 class Matcher(Machine):
@@ -107,15 +122,7 @@ class Matcher(Machine):
             options: of the format; for "mq": ``invalid_names`` "never" (the default under IBM_MQ) selects no message
                 with a property name IBM MQ does not allow, "ignore" skips the property; ``strip``, ``ccsid``.
         """
-        if errors not in ("raise", "skip"):
-            raise ArgumentError(f"errors is {errors!r}: expected 'raise' or 'skip'")
-        kind: type = type(messages)
-        if kind is Record or not (hasattr(kind, "__iter__") or hasattr(kind, "__getitem__")):
-            raise ArgumentError(f"filter takes an iterable of messages, found one Python {type(messages).__name__}")
-        if format is None and options:
-            raise ArgumentError(f"filter takes {', '.join(options)} only with a format")
-        if format is not None and isinstance(messages, (bytes, bytearray, memoryview, str)):
-            raise ArgumentError(f"filter takes an iterable of messages, found one Python {type(messages).__name__}")
+        check_stream(messages, errors, format, options)
         decode = None if format is None else self.decoder(format, **options)
         return Selection(self, messages, errors == "skip", decode)
 
@@ -133,7 +140,7 @@ class Matcher(Machine):
             options["invalid_names"] = rule_of_names(self.dialect, options.get("invalid_names"))
             if self.match_option is not None:
                 name, identifier = self.match_option
-                options["identifier"] = _COMPARED[name], identifier
+                options["identifier"] = COMPARED[name], identifier
         return formats.decoder(format, self.properties, **options)
 
     def match_batch(self, batch: object) -> pa.BooleanArray:

@@ -1,27 +1,39 @@
 """Many selectors at once: which of them select a message.
 
-A `SelectorSet` is a mapping of keys to selectors. What it says of a message is what a loop over Matchers says.
+A `SelectorSet` is a mapping of keys to selectors. It reads a message once and asks an index over the normal forms of
+all selectors; what it answers is what a loop over Matchers answers, and `scan` is that loop. Owns what stands beside
+the index: keys, texts, dialects, match options, and how a set travels. Follows language §8 for match options.
 """
 
 from __future__ import annotations
 
-import json
+import mmap
+import os
+import pickle
+import threading
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, MutableMapping
+from dataclasses import asdict
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar, cast
 
 from mqsel import formats
-from mqsel.errors import ArgumentError, DecodeError, FileError, PropertyTypeError, SelectorError, shortened
+from mqsel.errors import ArgumentError, FileError, ProgramError, SelectorError, shortened, type_name
+from mqsel.language.checker import MatchOption
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
-from mqsel.machine import wordings
-from mqsel.machine._values import Record
-from mqsel.machine.schema import SchemaLike, as_schema
-from mqsel.matcher import Matcher, Message
+from mqsel.language.formulas import Formula
+from mqsel.language.normal import true_of
+from mqsel.language.selector import Selector, read_selector
+from mqsel.machine import sections
+from mqsel.machine._reading import NOT_READ, Deliveries, Reader, Received
+from mqsel.machine._set import Index
+from mqsel.machine.schema import Schema, SchemaLike, as_schema
+from mqsel.machine.sections import Texts, packed
+from mqsel.matcher import COMPARED, Matcher, Message, check_stream, rule_of_names
 from mqsel.matcher import compile as compiled
+from mqsel.names import DESCRIPTOR, spellings
 
 if TYPE_CHECKING:
-    import os
-
     import pyarrow as pa  # type: ignore[import-untyped]
     from typing_extensions import Self
 
@@ -29,25 +41,45 @@ if TYPE_CHECKING:
 
 K = TypeVar("K", bound=Hashable)
 _M = TypeVar("_M")
-_MAGIC = b"mqsel selectors 1\n"
-_FAILURES = 100  # errors that a stream keeps
+Selectors = Mapping[K, str | Matcher] | Iterable[tuple[K, str | Matcher]]
+
+# Matchers that `scan` keeps: some kilobytes each.
+_SCANNED = 10_000
+# Places without a key that a set keeps before it closes the gaps, beside as many as it has keys.
+_GAPS = 1024
 
 
-class SelectorSet(MutableMapping[K, str], Generic[K]):
+class _Entry(NamedTuple):
+    """A selector that was read."""
+
+    text: str
+    dialect: Dialect
+    formula: Formula
+    option: MatchOption | None
+
+
+class SelectorSet(Reader[K], MutableMapping[K, str], Generic[K]):
     """Selectors by key, in order of insertion; `match` gives the keys of those that select a message.
 
+    A mapping of keys to texts. A key is what a dict takes. Threads may share a set, and change it while others match:
+    every answer is that of the set before a change or after it.
+
     Args:
-        selectors: a mapping of keys to selectors, or pairs; a selector is a text, or a Matcher with its own dialect.
+        selectors: a mapping of keys to selectors, or pairs; a selector is a text, or a Matcher, which brings its
+            dialect.
         dialect: how the texts are read.
         schema: the layout of messages that are sequences, as for `compile`.
-        keep_text: without the texts a set cannot show, explain or scan its selectors.
+        keep_text: without the texts, which are kept as they are given, a set cannot show, explain or scan its
+            selectors.
+
+    Attributes: dialect, schema, keep_text: as given.
 
     Raises: what `update` raises.
     """
 
     def __init__(
         self,
-        selectors: Mapping[K, str | Matcher] | Iterable[tuple[K, str | Matcher]] = (),
+        selectors: Selectors[K] = (),
         *,
         dialect: Dialect | str = IBM_MQ,
         schema: SchemaLike | None = None,
@@ -56,131 +88,261 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
         self.dialect = as_dialect(dialect)
         self.schema = None if schema is None else as_schema(schema)
         self.keep_text = bool(keep_text)
-        self._matchers: dict[K, Matcher] = {}
+        self._set_up(Index(), {}, [], None, Texts())
         self.update(selectors)
 
-    # ---- the mapping -------------------------------------------------------------------------------------------------
+    def _set_up(self, index: Index, placed: dict[K, int] | None, keys: list[Any], column: Any, texts: Texts) -> None:
+        self._lock = threading.RLock()
+        self.changes = 0
+        self._texts = texts
+        self._own: dict[int, Dialect] = {}  # by place: dialects that are not that of the set
+        self._options: dict[int, MatchOption] = {}  # by place
+        self._matchers: dict[int, Matcher] = {}  # by place: some that `scan` made
+        self._placed = placed
+        self._begin(index, self.schema, keys, column)
 
-    def _read(self, key: K, selector: str | Matcher) -> Matcher:
+    @property
+    def _places(self) -> dict[K, int]:
+        """Places by key: made when they are first asked for, because to match nobody needs them."""
+        if self._placed is None:
+            with self._lock:
+                if self._placed is None:
+                    keys = self._all_keys()
+                    self._placed = dict(zip(keys, range(len(keys)), strict=True))
+        return self._placed
+
+    # ---- reading selectors -------------------------------------------------------------------------------------------
+
+    def _read(self, key: K, selector: str | Matcher) -> _Entry:
         try:
             hash(key)
         except TypeError as error:
-            raise ArgumentError(f"the key {shortened(key)} has no hash: a key is what a dict takes") from error
+            raise _no_key(key) from error
         if isinstance(selector, Matcher):
             text, dialect = selector.selector, selector.dialect
         elif isinstance(selector, str):
-            text, dialect = selector, self.dialect
+            text, dialect = str.__str__(selector), self.dialect
         else:
             raise ArgumentError(
-                f"the selector of {shortened(key)} is a Python {type(selector).__name__}: expected a str or a Matcher"
+                f"the selector of {shortened(key)} is a Python {type_name(selector)}: expected a str or a Matcher"
             )
         try:
-            return compiled(text, dialect=dialect, schema=self.schema)
+            read = read_selector(text, dialect)
         except SelectorError as error:
             error.key = key
             raise
+        return _Entry(text, dialect, true_of(_spelled(read)), read.match_option)
+
+    def _write(self, entries: dict[K, _Entry]) -> None:
+        """Put selectors that were read into the set: all or none."""
+        with self._lock:
+            old = {key: self._places[key] for key in entries if key in self._places}
+            start = self._size()
+            fresh = [key for key in entries if key not in old]
+            new = dict(zip(fresh, range(start, start + len(fresh)), strict=True))
+            places = [old[key] if key in old else new[key] for key in entries]
+            formulas = [entry.formula for entry in entries.values()]
+            if old:
+                Index().add(range(len(formulas)), formulas)  # what it refuses it refuses before anything is removed
+            try:
+                for place, entry in zip(places, entries.values(), strict=True):
+                    if place >= start and self.keep_text:
+                        self._texts[place] = entry.text
+                self._places.update(new)
+                self._change([*old.values()], fresh, places, formulas)
+            except BaseException:
+                for key in fresh:
+                    self._places.pop(key, None)
+                raise
+            for place, entry in zip(places, entries.values(), strict=True):
+                self._forget(place)
+                if self.keep_text:
+                    self._texts[place] = entry.text
+                if entry.dialect != self.dialect:
+                    self._own[place] = entry.dialect
+                if entry.option is not None:
+                    self._options[place] = entry.option
+            self.changes += 1
+
+    def _forget(self, place: int) -> None:
+        for table in (self._own, self._options, self._matchers):
+            if place in table:
+                del table[place]
+
+    # ---- the mapping -------------------------------------------------------------------------------------------------
+
+    def _place(self, key: Any) -> int:
+        try:
+            return self._places[key]
+        except TypeError as error:
+            raise _no_key(key) from error
 
     def __getitem__(self, key: K) -> str:
-        matcher = self._matchers[key]
-        self._texts_wanted("show")
-        return matcher.selector
+        with self._lock:
+            place = self._place(key)
+            self._texts_wanted("show")
+            return self._texts[place]
 
     def __setitem__(self, key: K, selector: str | Matcher) -> None:
-        self._matchers[key] = self._read(key, selector)
+        self._write({key: self._read(key, selector)})
 
     def __delitem__(self, key: K) -> None:
-        del self._matchers[key]
+        with self._lock:
+            place = self._place(key)
+            del self._places[key]
+            self._remove(place)
+            self._forget(place)
+            if self.keep_text:
+                self._texts[place] = ""
+            self.changes += 1
+            if self._size() > 2 * len(self._places) + _GAPS:
+                self._close_gaps()
+
+    def _close_gaps(self) -> None:
+        left = [*self._places.values()]
+        if len(left) == self._size():
+            return
+        renumbered = dict(zip(left, range(len(left)), strict=True))
+        places = [renumbered.get(place, -1) for place in range(self._size())]
+        # The places of a key change in one step; what is found by a place is looked up under the lock.
+        self._renumber(places, [*self._places], dict(zip(self._places, range(len(left)), strict=True)))
+        if self.keep_text:
+            self._texts = Texts.of([self._texts[place] for place in left])
+        self._own = {renumbered[place]: one for place, one in self._own.items()}
+        self._options = {renumbered[place]: one for place, one in self._options.items()}
+        self._matchers = {renumbered[place]: one for place, one in self._matchers.items()}
 
     def __iter__(self) -> Iterator[K]:
-        return iter(self._matchers)
+        return iter(self._places)
+
+    def __reversed__(self) -> Iterator[K]:
+        return reversed(self._places)
+
+    def popitem(self) -> tuple[K, str]:
+        """Remove the last key, as a dict does, and give it and its text.
+
+        Raises: KeyError: the set is empty. ArgumentError: the texts were not kept.
+        """
+        with self._lock:
+            key = next(reversed(self), None)
+            if key is None and not self._places:
+                raise KeyError("the set is empty")
+            return cast("K", key), self.pop(cast("K", key))
 
     def __len__(self) -> int:
-        return len(self._matchers)
+        return self._size() if self._placed is None else len(self._placed)
 
     def __contains__(self, key: object) -> bool:
-        return key in self._matchers
+        try:
+            return key in self._places
+        except TypeError as error:
+            raise _no_key(key) from error
 
     def clear(self) -> None:
-        self._matchers.clear()
+        with self._lock:
+            changes = self.changes
+            self._set_up(Index(), {}, [], None, Texts())
+            self.changes = changes + 1
 
     def update(  # type: ignore[override]
-        self, selectors: Mapping[K, str | Matcher] | Iterable[tuple[K, str | Matcher]] = (), /, **more: str | Matcher
+        self, selectors: Selectors[K] = (), /, **more: str | Matcher
     ) -> None:
         """Add selectors, or replace those of the same keys: all of them, or none where one is faulty.
 
         Raises: SelectorError: the first faulty one; it names its ``key``. ArgumentError: a key without a hash, or a
             selector that is neither a str nor a Matcher.
         """
-        pairs = [*_pairs(selectors), *_pairs(more)]
-        self._matchers.update({key: self._read(key, selector) for key, selector in pairs})
+        pairs = [*_pairs(selectors), *more.items()]
+        self._write({key: self._read(key, selector) for key, selector in pairs})
 
-    def admit(
-        self, selectors: Mapping[K, str | Matcher] | Iterable[tuple[K, str | Matcher]]
-    ) -> list[tuple[K, SelectorError]]:
-        """Add the valid ones of *selectors*, or replace those of the same keys.
+    def admit(self, selectors: Selectors[K]) -> dict[K, SelectorError]:
+        """Add the valid ones of *selectors*, or replace those of the same keys; the others change nothing.
 
-        Returns: the faulty ones: key and error.
+        Returns: the errors of those by key.
 
         Raises: ArgumentError: as `update`.
         """
-        faulty: list[tuple[K, SelectorError]] = []
-        valid: dict[K, Matcher] = {}
+        faulty: dict[K, SelectorError] = {}
+        valid: dict[K, _Entry] = {}
         for key, selector in _pairs(selectors):
             try:
                 valid[key] = self._read(key, selector)
             except SelectorError as error:
-                faulty.append((key, error.with_traceback(None)))
-        self._matchers.update(valid)
+                faulty[key] = error.with_traceback(None)
+        self._write(valid)
         return faulty
 
     def matcher(self, key: K) -> Matcher:
-        """Give the selector of a key as a Matcher.
+        """Give the selector of a key as a Matcher, with its dialect and the set's schema.
 
         Raises: KeyError: no such key. ArgumentError: the texts were not kept.
         """
-        self._texts_wanted("compile")
-        return self._matchers[key]
+        with self._lock:
+            place = self._place(key)
+            self._texts_wanted("compile")
+            return self._compiled(place)
+
+    def _compiled(self, place: int) -> Matcher:
+        return compiled(self._texts[place], dialect=self._own.get(place, self.dialect), schema=self.schema)
 
     def _texts_wanted(self, verb: str) -> None:
         if not self.keep_text:
             raise ArgumentError(
-                f"this set did not keep the texts of its selectors: it cannot {verb} one",
+                f"this set did not keep the texts of its selectors: it cannot {verb} them",
                 hint="make it with keep_text=True",
             )
 
+    @property
+    def properties(self) -> tuple[str, ...]:
+        """Names of the properties that its selectors read, or have read, in order of first reading."""
+        return tuple(dict.fromkeys(name.partition(" ")[0] for name in self._index().names))
+
     # ---- messages ----------------------------------------------------------------------------------------------------
 
-    def match(self, message: Message, *, within: Iterable[K] | None = None) -> list[K]:
-        """Give the keys of the selectors that select *message*, in order of insertion.
+    def _collected(self, within: Any) -> list[K]:
+        """Read the keys of `within`, which may be an iterator."""
+        if isinstance(within, (str, bytes)) or not isinstance(within, Iterable):
+            raise ArgumentError(f"within is {shortened(within)}: expected several keys", hint="write within=[key]")
+        return [*within]
 
-        Args:
-            message: a mapping, a sequence laid out by the schema, a Row or namedtuple, a `Record`, or what `decoder`
-                gives.
-            within: look at these keys alone; one that is not in the set selects nothing.
+    def _allowed(self, within: list[K]) -> bytes:
+        """Make a bitmap of the places of some keys."""
+        places = self._places
+        return self.bitmap([places[key] for key in within if key in self])
 
-        Raises: PropertyTypeError: no message, or a property that any selector of the set reads has no property value;
-            a Matcher may not have come to it.
-        """
-        allowed = None if within is None else _keys(within)
-        if isinstance(message, _Raw):
-            return [
-                key
-                for key, matcher in self._matchers.items()
-                if (allowed is None or key in allowed) and message.matches(matcher)
-            ]
-        return [
-            key
-            for key, matcher in self._matchers.items()
-            if (allowed is None or key in allowed) and matcher.matches(message)
-        ]
+    def bitmap(self, places: Iterable[int]) -> bytes:
+        """Write a set of places as bits."""
+        bits = bytearray((self._size() + 7) // 8)
+        for place in places:
+            if place >> 3 < len(bits):  # else it has been renumbered, and whoever asks will ask again
+                bits[place >> 3] |= 1 << (place & 7)
+        return bytes(bits)
+
+    def dialects(self) -> list[tuple[int, Dialect]]:
+        """List the dialects of all selectors, by place."""
+        with self._lock:
+            return [(place, self._own.get(place, self.dialect)) for place in self._places.values()]
+
+    def match_options(self) -> dict[int, MatchOption]:
+        """Give the match options of the selectors that are one, by place."""
+        with self._lock:
+            return dict(self._options)
 
     def scan(self, message: Message) -> list[K]:
-        """Give what `match` gives, by running every selector as a Matcher.
+        """Give what `match` gives, by running every selector as a Matcher: slow, and right by itself.
 
         Raises: as `match`; ArgumentError: the texts were not kept.
         """
         self._texts_wanted("run")
-        return self.match(message)
+        with self._lock:
+            matchers = [(key, self._kept(place)) for key, place in self._places.items()]
+        return [key for key, matcher in matchers if matcher.matches(message)]
+
+    def _kept(self, place: int) -> Matcher:
+        matcher = self._matchers.get(place) or self._compiled(place)
+        if len(self._matchers) < _SCANNED:
+            self._matchers[place] = matcher
+        return matcher
 
     def filter(
         self,
@@ -190,56 +352,45 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
         format: formats.FormatName | None = None,  # noqa: A002 (the word of the command line)
         **options: Any,
     ) -> Deliveries[_M, K]:
-        """Iterate over those of *messages* that a selector selects, each with the keys of those that do.
+        """Iterate over (message, keys) for those of *messages* that a selector selects.
 
         Args: as for `Matcher.filter`.
 
-        Returns: an iterator of (message, keys) that counts ``seen``, ``selected`` and ``skipped``, and keeps the first
-            errors as ``failures``.
+        Returns: an iterator that counts ``seen``, ``selected`` and ``skipped``, and keeps the first errors as
+            ``failures``.
         """
-        if errors not in ("raise", "skip"):
-            raise ArgumentError(f"errors is {errors!r}: expected 'raise' or 'skip'")
-        kind: type = type(messages)
-        if kind is Record or not (hasattr(kind, "__iter__") or hasattr(kind, "__getitem__")):
-            raise ArgumentError(f"filter takes an iterable of messages, found one Python {type(messages).__name__}")
-        if format is None and options:
-            raise ArgumentError(f"filter takes {', '.join(options)} only with a format")
-        if format is not None and isinstance(messages, (bytes, bytearray, memoryview, str)):
-            raise ArgumentError(f"filter takes an iterable of messages, found one Python {type(messages).__name__}")
+        check_stream(messages, errors, format, options)
         decode = None if format is None else self.decoder(format, **options)
-        return Deliveries(self, messages, skipping=errors == "skip", decode=decode)
+        return Deliveries(self, messages, errors == "skip", decode)
 
     def decoder(self, format: str, **options: Any) -> formats.Decoder:  # noqa: A002 (the word of the command line)
         """Make a callable that turns one raw message into what `match` of this set takes.
+
+        As for a Matcher: a queue manager compares the identifier of a match option instead of running the selector, and
+        shows a message with an invalid name to no selector of a dialect with its names. Not for two threads at a time.
 
         Args: as for `filter`.
 
         Raises: ArgumentError: no such format or option.
         """
+        if "identifier" in options:
+            raise ArgumentError("a set takes no identifier: each of its selectors may have its own")
         formats.decoder(format, (), **options)
-        decoders: dict[Matcher, formats.Decoder] = {}
-
-        def decode(message: Any) -> _Raw:
-            return _Raw(message, decoders, lambda matcher: matcher.decoder(format, **options))
-
-        return decode
+        if not formats.FORMATS[format].has_mqmd:
+            return _Decoder(self, partial(formats.decoder, format, **options))
+        return _QueueManager(self, format, options)
 
     def match_batch(self, batch: object) -> pa.ListArray:
-        """Give for each row of a batch which selectors select it.
+        """Give for each row of a batch which selectors select it. Its columns are the properties, as for a Matcher.
 
         Args:
             batch: as for `Matcher.match_batch`.
 
-        Returns: shape (rows,): lists of uint32, rising: positions in ``list(self)``, of which `keys_at` makes keys.
+        Returns: shape (rows,): lists of uint32, rising: positions in ``list(self)``.
+
+        Raises: as `Matcher.match_batch`.
         """
-        try:
-            import pyarrow as pa  # noqa: PLC0415 (may be missing)
-        except ImportError as error:
-            raise wordings.package_missing("match_batch", "pyarrow", "arrow") from error
-        columns = [matcher.match_batch(batch).to_pylist() for matcher in self._matchers.values()]
-        rows = len(columns[0]) if columns else batch.num_rows  # type: ignore[attr-defined]
-        lists = [[place for place, column in enumerate(columns) if column[row]] for row in range(rows)]
-        return pa.array(lists, pa.list_(pa.uint32()))
+        raise NotImplementedError
 
     def explain(self, key: K, message: Message) -> Explanation:
         """Say of every part of a selector what it was for *message*, and why.
@@ -250,53 +401,97 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
 
     def stats(self) -> dict[str, Any]:
         """Tell how many selectors there are, and how they are reached."""
-        return {"selectors": len(self)}
+        return {**self._index().stats(), "names": len(self._index().names)}
 
     # ---- travelling --------------------------------------------------------------------------------------------------
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the set to a file, for `open`.
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        header, sections = self._parts()
+        wrap = pickle.PickleBuffer if protocol >= 5 else bytes
+        return _unpickled, (type(self), header, [*self._places], [wrap(one) for one in sections])
 
-        Raises: ArgumentError: a key that is neither a str nor an int.
+    def _parts(self) -> tuple[dict[str, Any], list[sections.Buffer]]:
+        """Give what the set consists of, but for its keys: what JSON takes, and arrays."""
+        with self._lock:
+            self._close_gaps()
+            texts = packed(self._texts.listed(len(self))) if self.keep_text else packed([])
+            header = {
+                "dialect": asdict(self.dialect),
+                "schema": self.schema,
+                "keep_text": self.keep_text,
+                "own": [(place, asdict(one)) for place, one in self._own.items()],
+                "options": [(place, one.name, one.identifier.hex()) for place, one in self._options.items()],
+            }
+            return header, [*texts, *self._index().to_buffers()]
+
+    def _load(self, header: dict[str, Any], keys: list[Any], column: Texts | None, parts: list[Any]) -> None:
+        self.dialect = Dialect(**header["dialect"])
+        schema = header["schema"]
+        self.schema = None if schema is None else Schema(*map(tuple, schema))
+        self.keep_text = header["keep_text"]
+        placed = None if column is not None else dict(zip(keys, range(len(keys)), strict=True))
+        self._set_up(Index.from_buffers(parts[2:]), placed, keys, column, Texts(*parts[:2]))
+        self._own = {place: Dialect(**one) for place, one in header["own"]}
+        self._options = {place: MatchOption(name, bytes.fromhex(one)) for place, name, one in header["options"]}
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the set to a file, for `open`; one that is there is replaced in one step, so it may be in use.
+
+        Raises: ArgumentError: a key that is neither a str nor an int. FileError: the file cannot be written.
         """
-        for key in self:
-            if type(key) not in (str, int):
-                raise ArgumentError(f"the key {shortened(key)} cannot be saved: expected a str or an int")
-        held = [
-            (key, one.selector, {name: getattr(one.dialect, name) for name in one.dialect.__slots__})
-            for key, one in self._matchers.items()
-        ]
-        own = {name: getattr(self.dialect, name) for name in self.dialect.__slots__}
-        whole = {"dialect": own, "schema": self.schema, "keep_text": self.keep_text, "selectors": held}
-        Path(path).write_bytes(_MAGIC + json.dumps(whole).encode())
+        with self._lock:
+            for key in self:
+                if type(key) not in (str, int):
+                    raise ArgumentError(
+                        f"the key {shortened(key)} is a Python {type_name(key)}: a file has keys that are str or int",
+                        hint="pickle the set, or number its selectors",
+                    )
+            header, parts = self._parts()
+            kinds = bytes([type(key) is int for key in self])
+            pieces = sections.written(header, [kinds, *packed([str(key) for key in self]), *parts])
+            target = Path(path)
+            beside = target.with_name(f"{target.name}.{os.getpid()}.new")
+            try:
+                try:
+                    with beside.open("wb") as file:
+                        file.writelines(pieces)
+                    beside.replace(target)
+                finally:
+                    beside.unlink(missing_ok=True)
+            except OSError as error:
+                raise FileError(f"the file cannot be written: {error.strerror}", path=os.fspath(path)) from error
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> Self:
-        """Open a file that `save` wrote.
+        """Open a file that `save` wrote: it is mapped, so all processes of a host share it, and read where it is used.
 
-        Raises: FileError: no such file, or not one of these.
+        Raises: FileError: it cannot be read, is no such file, or is damaged.
         """
+        name = os.fspath(path)
         try:
-            data = Path(path).read_bytes()
+            with Path(name).open("rb") as file:
+                data = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
         except OSError as error:
-            raise FileError(f"cannot be read: {error.strerror}", path=str(path)) from error
-        if not data.startswith(_MAGIC):
-            raise FileError("not a file of selectors", path=str(path), hint="write it with SelectorSet.save")
-        whole = json.loads(data[len(_MAGIC) :])
-        schema = None if whole["schema"] is None else tuple(zip(*whole["schema"], strict=True))
-        made = cls(dialect=Dialect(**whole["dialect"]), schema=schema, keep_text=whole["keep_text"])
-        made.update([(key, compiled(text, dialect=Dialect(**own))) for key, text, own in whole["selectors"]])
+            raise FileError(f"the file cannot be read: {error.strerror}", path=name) from error
+        except ValueError as error:  # mmap takes no empty file
+            raise FileError("the file is empty", path=name, hint="write it with SelectorSet.save") from error
+        made = cls.__new__(cls)
+        try:
+            header, parts = sections.opened(data)
+            kinds, *parts = parts
+            column = Keys(kinds, *parts[:2])
+            made._load(header, [NOT_READ] * len(column), column, parts[2:])  # noqa: SLF001 (of its own class)
+        except ProgramError as error:
+            raise FileError(error.message, path=name, hint=error.hint) from error
         return made
 
     def copy(self) -> Self:
         """Give a set of the same selectors that changes by itself."""
-        made = type(self)(dialect=self.dialect, schema=self.schema, keep_text=self.keep_text)
-        made.update(self)
-        return made
+        return cast("Self", pickle.loads(pickle.dumps(self, 5)))  # noqa: S301 (its own bytes)
 
     __copy__ = copy
 
-    def __or__(self, other: Mapping[K, str | Matcher]) -> Self:
+    def __or__(self, other: Selectors[K]) -> Self:
         made = self.copy()
         made.update(other)
         return made
@@ -304,77 +499,139 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, SelectorSet):
             return NotImplemented
-        return self._matchers == other._matchers
+        if self is other or not (self.keep_text and other.keep_text):
+            return self is other
+        return self._identity() == other._identity()
 
     __hash__ = None  # type: ignore[assignment]
 
+    def _identity(self) -> tuple[Any, ...]:
+        with self._lock:
+            places = self._places.items()
+            held = {key: (self._texts[place], self._own.get(place, self.dialect)) for key, place in places}
+            return held, self.dialect, self.schema
+
     def __repr__(self) -> str:
-        return f"<mqsel.SelectorSet of {len(self):,} selectors, {self.dialect!r}>"
+        count = f"{len(self):,} selector{'' if len(self) == 1 else 's'}"
+        return f"<mqsel.SelectorSet of {count}, {self.dialect!r}>"
 
 
-class Deliveries(Generic[_M, K]):
-    """Iterate over messages that are selected, each with the keys of the selectors that select it.
+def _unpickled(made: type[SelectorSet[Any]], header: dict[str, Any], keys: list[Any], parts: list[Any]) -> Any:
+    found = made.__new__(made)
+    found._load(header, keys, None, parts)  # noqa: SLF001 (of its own class)
+    return found
 
-    Attributes:
-        seen, selected, skipped: counts of messages so far.
-        failures: the errors of the messages skipped, at most 100 of them; each knows its index.
-        decode: the decoder of raw messages, or None.
+
+class Keys(Texts):
+    """Keys that stand in a file: texts, and numbers written as texts."""
+
+    def __init__(self, kinds: sections.Buffer, offsets: sections.Buffer, data: sections.Buffer) -> None:
+        super().__init__(offsets, data)
+        self._kinds = kinds
+        if len(kinds) != len(self):
+            raise ProgramError("the keys of the file are damaged", hint="save it again")
+
+    def __getitem__(self, place: int) -> Any:
+        text = super().__getitem__(place)
+        if not self._kinds[place]:
+            return text
+        try:
+            return int(text)
+        except ValueError:
+            raise ProgramError(f"key {place} of the file is damaged", hint="save it again") from None
+
+
+# ---- raw messages ----------------------------------------------------------------------------------------------------
+
+
+class _Decoder:
+    """Decodes for the properties that a set reads, also when it comes to read more."""
+
+    def __init__(self, selectors: SelectorSet[Any], make: Callable[..., formats.Decoder]) -> None:
+        self.selectors = selectors
+        self.make = make
+        self.changes = -1
+
+    def __call__(self, message: Any) -> Any:
+        self.look()
+        return self.decode(message)
+
+    def look(self) -> None:
+        """Learn what has changed in the set."""
+        changes = self.selectors.changes
+        if self.changes != changes:
+            self.renew()
+            self.changes = changes
+
+    def renew(self) -> None:
+        self.quick = self.make(self.selectors.properties)
+
+    def decode(self, message: Any) -> Any:
+        return self.quick(message)
+
+
+class _QueueManager(_Decoder):
+    """Decodes messages with an MQMD, and knows to which selectors a queue manager would show them.
+
+    An identifier is compared, whatever else is in the message; a message with an invalid name is shown to no other
+    selector whose rule says so.
     """
 
-    def __init__(
-        self, selectors: SelectorSet[K], messages: Iterable[_M], *, skipping: bool, decode: formats.Decoder | None
-    ) -> None:
-        self.seen = self.selected = self.skipped = 0
-        self.failures: list[PropertyTypeError | DecodeError] = []
-        self.decode = decode
-        self._selectors = selectors
-        self._messages = iter(messages)
-        self._skipping = skipping
+    def __init__(self, selectors: SelectorSet[Any], format: str, options: dict[str, Any]) -> None:  # noqa: A002
+        super().__init__(selectors, partial(formats.decoder, format, **options))
+        self.rule = options.get("invalid_names")
 
-    def __iter__(self) -> Iterator[tuple[_M, list[K]]]:
-        return self
+    def renew(self) -> None:
+        self.never = {place for place, one in self.selectors.dialects() if rule_of_names(one, self.rule) == "never"}
+        self.options = self.selectors.match_options()
+        names = self.selectors.properties
+        if self.options:
+            names = tuple(dict.fromkeys((*names, *_IDENTIFIERS.values())))
+        self.quick = self.make(names, invalid_names="never" if self.never else "ignore")
+        self.tolerant = self.make(names, invalid_names="ignore")
+        self.by_identifier: dict[tuple[str, bytes], list[int]] = {}
+        for place, option in self.options.items():
+            self.by_identifier.setdefault(option, []).append(place)
+        self.run: dict[bool, bytes] = {}
 
-    def __next__(self) -> tuple[_M, list[K]]:
-        for message in self._messages:
-            self.seen += 1
-            try:
-                held: Any = message if self.decode is None else self.decode(message)
-                keys = self._selectors.match(held)
-            except (PropertyTypeError, DecodeError) as error:
-                error.index = self.seen - 1
-                if not self._skipping:
-                    self.close()
-                    raise
-                self.skipped += 1
-                if len(self.failures) < _FAILURES:
-                    self.failures.append(error.with_traceback(None))
-                continue
-            if keys:
-                self.selected += 1
-                return message, keys
-        raise StopIteration
+    def decode(self, message: Any) -> Any:
+        held = self.quick(message)
+        is_invalid = held is False
+        if is_invalid:
+            held = self.tolerant(message)
+        elif not self.options:
+            return held
+        found = [(name, held[field]) for name, field in _IDENTIFIERS.items()] if self.options else []
+        return Received(held, partial(self.shown, found, is_invalid))
 
-    def close(self) -> None:
-        """End the stream."""
-        self._messages = iter(())
+    def shown(self, found: list[tuple[str, bytes]], is_invalid: bool) -> tuple[bytes, list[int]]:
+        """Tell which selectors run on a message, and which select it by an identifier: a bitmap, and places."""
+        self.look()
+        if is_invalid not in self.run:
+            never = self.never if is_invalid else ()
+            places = [place for place, _ in self.selectors.dialects() if place not in self.options]
+            self.run[is_invalid] = self.selectors.bitmap([place for place in places if place not in never])
+        same = [place for option in (*found, *_ANY) for place in self.by_identifier.get(option, ())]
+        return self.run[is_invalid], same
 
 
-class _Raw:
-    def __init__(
-        self, message: Any, decoders: dict[Matcher, formats.Decoder], make: Callable[[Matcher], formats.Decoder]
-    ) -> None:
-        self.message, self.decoders, self.make = message, decoders, make
+# For each match option the property with the identifier of a message, and the one that is that of any.
+_IDENTIFIERS = {name: DESCRIPTOR + field for name, field in COMPARED.items()}
+_ANY = [(name, bytes(24)) for name in COMPARED]
 
-    def matches(self, matcher: Matcher) -> bool:
-        if matcher not in self.decoders:
-            self.decoders[matcher] = self.make(matcher)
-        held = self.decoders[matcher](self.message)
-        return held if isinstance(held, bool) else matcher.matches(held)
+
+# ---- arguments -------------------------------------------------------------------------------------------------------
+
+
+def _spelled(selector: Selector) -> Selector:
+    """Name properties by all their spellings: dialects may differ on what is one property."""
+    names = {name: " ".join(spellings(found, selector.dialect.headers)) for name, found in selector.names.items()}
+    return selector._replace(names=names)
 
 
 def _pairs(selectors: Any) -> list[tuple[Any, Any]]:
     """List keys and selectors of a mapping, or of pairs."""
-    if isinstance(selectors, SelectorSet) and selectors.keep_text:
+    if isinstance(selectors, SelectorSet):
         return [(key, selectors.matcher(key)) for key in selectors]
     if isinstance(selectors, Mapping):
         return [*selectors.items()]
@@ -382,15 +639,9 @@ def _pairs(selectors: Any) -> list[tuple[Any, Any]]:
         return [(key, selector) for key, selector in selectors]
     except (TypeError, ValueError) as error:
         raise ArgumentError(
-            f"selectors are a mapping, or pairs of key and selector, found {shortened(selectors)}"
+            f"found {shortened(selectors)}: expected a mapping of keys to selectors, or pairs of them"
         ) from error
 
 
-def _keys(within: Any) -> frozenset[Any]:
-    """Read the keys of `within`."""
-    if isinstance(within, (str, bytes)):
-        raise ArgumentError(f"within is {shortened(within)}: expected several keys", hint="write within=[key]")
-    try:
-        return frozenset(within)
-    except TypeError as error:
-        raise ArgumentError(f"within is {shortened(within)}: expected several keys") from error
+def _no_key(key: object) -> ArgumentError:
+    return ArgumentError(f"the key {shortened(key)} has no hash: expected what can be the key of a dict")

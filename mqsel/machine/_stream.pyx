@@ -14,7 +14,8 @@ from cpython.tuple cimport PyTuple_CheckExact
 
 from mqsel.machine._vm cimport *
 
-from mqsel.errors import ArgumentError, DecodeError, PropertyTypeError
+from mqsel.errors import DecodeError, PropertyTypeError
+from mqsel.machine import wordings
 
 cdef extern from "Python.h":
     PyObject *PyIter_Next(PyObject *iterator)
@@ -113,9 +114,7 @@ cdef class Selection:
         cdef int status
         cdef object result
         if self.running:
-            raise ArgumentError(
-                "this stream is already being read: two threads cannot share it", hint="give each its own filter()"
-            )
+            raise wordings.stream_shared()
         held = self.messages
         messages = <PyObject *> held  # also when somebody closes the stream
         self.running = True
@@ -185,11 +184,7 @@ cdef int stream_trouble(Selection stream, int status) except -1:
         if status == INTERRUPTED or not stream.skipping:
             stream.messages = None
             if isinstance(error, StopIteration):
-                raise PropertyTypeError(
-                    "reading the message raised StopIteration: it has no answer",
-                    index=stream.seen - 1,
-                    hint="mend the get() of the mapping: a property that is missing is answered with the default",
-                ) from error
+                raise wordings.no_answer(stream.seen - 1) from error
             error.index = stream.seen - 1
             raise
         stream.skipped += 1

@@ -69,7 +69,7 @@ def not_a_message(value: object, schema: bool) -> PropertyTypeError:
     hint = (
         "pass the sequence in the order of the schema"
         if schema
-        else "pass dicts, or name the positions of a sequence with compile(..., schema=(...))"
+        else "pass dicts, or name the positions of a sequence by schema=(...)"
     )
     # Neither the object nor its metaclass is asked: both may raise.
     classes = type.__dict__["__mro__"].__get__(type(value))
@@ -87,4 +87,18 @@ def wrong_length(found: int, expected: int) -> PropertyTypeError:
         f"the sequence has {found} values: the schema lays out {expected}",
         value_type="sequence",
         hint="compile with the schema of these records",
+    )
+
+
+def no_answer(index: int) -> PropertyTypeError:
+    return PropertyTypeError(
+        "reading the message raised StopIteration: it has no answer",
+        index=index,
+        hint="mend the get() of the mapping: a property that is missing is answered with the default",
+    )
+
+
+def stream_shared() -> ArgumentError:
+    return ArgumentError(
+        "this stream is already being read: two threads cannot share it", hint="give each its own filter()"
     )

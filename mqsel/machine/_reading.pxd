@@ -1,0 +1,109 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, nonecheck=False
+# cython: initializedcheck=False, auto_pickle=False, autotestdict=False
+# Reading messages for a set of selectors: who owns what.
+#
+# A Reading belongs to one search, from take to give. What its Record points to it owns itself, so foreign code may do to
+# the message what it likes; the values of a Record that is a message are borrowed, because nothing runs until the search
+# is over. A Table only grows.
+
+from cpython.object cimport PyObject
+from libc.stdint cimport int32_t, uint32_t
+
+from mqsel.machine._values cimport Record
+from mqsel.machine._vm cimport Pace
+
+cdef enum:
+    KNOWN = 64      # entries of a dict of which a Reading knows what they are
+
+
+# A property that some spelling is of.
+cdef struct Target:
+    uint32_t slot
+    int32_t next        # another property that this spelling is of, or -1
+    bint second         # it counts only in a message that lacks the property's first spelling
+
+
+# What the properties of a set are called.
+cdef class Table:
+    cdef object names           # Schema of the index: for each slot its spellings, joined by a blank
+    cdef list first             # for each slot the spelling that counts
+    cdef list second            # for each slot the other one, or None
+    cdef dict found             # spelling -> number of its first Target
+    cdef Target *targets
+    cdef Py_ssize_t target_count
+    cdef Py_ssize_t count       # slots
+
+    cdef int grow(self, names) except -1
+    cdef int enter(self, str spelling, Py_ssize_t slot, bint second) except -1
+    cdef int32_t find(self, PyObject *key) except -2
+
+
+# Where the properties of a table stand in the sequences, or Records, of one layout.
+cdef class Positions:
+    cdef object names           # what they were found from, as it came
+    cdef object copy            # a list of the names, where what came may change in place
+    cdef Py_ssize_t width       # number of names
+    cdef Py_ssize_t slots       # of the table, when they were found
+    cdef Py_ssize_t count       # properties that are there
+    cdef uint32_t *slot         # of each
+    cdef int32_t *position      # of each
+    cdef int32_t *types         # its declared MQTYPE, or 0
+    cdef bint straight          # each slot stands at its own place: such a Record is searched as it is
+
+
+# What one search reads a message into. Kept by the reader for the next.
+cdef class Reading:
+    cdef Record record
+    cdef Py_ssize_t slots       # that the record has
+    cdef uint32_t *touched      # the slots that were written
+    cdef Py_ssize_t count       # of them
+    cdef bint *is_touched       # for each slot
+    cdef PyObject *keys[KNOWN]  # of the entries of the last dict, owned; NULL behind the last one
+    cdef int32_t targets[KNOWN]  # what they are
+
+
+cdef class Reader:
+    cdef object index                   # Index
+    cdef object messages                # Schema of messages that are sequences, or None
+    cdef list keys                      # by place; NOT_READ where a file has it
+    cdef object column                  # keys that a file has, by place; None where all of them are here
+    cdef Table table
+    cdef Positions laid_out             # of the schema
+    cdef Positions row                  # of the rows seen last that name their positions themselves
+    cdef Positions recorded             # of the Records seen last
+    cdef object mapping_type            # type of the last message that was found to be a Mapping
+    cdef list pool
+    cdef Py_ssize_t numbering           # how often places have got other numbers
+
+    cdef Reading take(self)
+    cdef int give(self, Reading reading) except -1
+    cdef Record read(self, Reading reading, object message)
+    cdef int read_dict(self, Reading reading, object message) except -1
+    cdef int look_up(self, Reading reading, object message, bint is_dict) except -1
+    cdef int read_sequence(self, Reading reading, object message, Positions positions) except -1
+    cdef Record read_record(self, Reading reading, Record message)
+    cdef Positions positions_of_row(self, object message)
+    cdef list answer(self, object message, object within)
+    cdef list answer_some(self, object message, object within)
+    cdef list keys_at(self, list places)
+
+
+# A raw message that a queue manager would not show to every selector.
+cdef class Received:
+    cdef object message
+    cdef object shown
+
+
+cdef class Deliveries:
+    cdef Reader reader
+    cdef object messages        # iterator; None once exhausted
+    cdef readonly object decode  # makes of a raw message what the reader reads; or None
+    cdef Pace pace
+    cdef bint skipping          # errors="skip"
+    cdef bint running           # inside __next__: nobody else must enter
+    cdef readonly Py_ssize_t seen       # messages pulled so far
+    cdef readonly Py_ssize_t selected   # by at least one selector
+    cdef readonly Py_ssize_t skipped    # that raised PropertyTypeError or DecodeError
+    cdef readonly list failures         # the first of these errors
+
+    cdef object advance(self)

@@ -1,0 +1,549 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, nonecheck=False
+# cython: initializedcheck=False, auto_pickle=False, autotestdict=False
+"""Reads messages for a set of selectors, once each whatever the number of selectors, and asks the index.
+
+A set reads all properties that its selectors read. It goes by the message, not by the names: what a message has is
+little beside what a thousand selectors ask for, and the dicts of a stream have the same keys in the same order. Knows
+messages and an index; knows no formula. _reading.pxd says who owns what.
+"""
+
+cimport cython
+from cpython.dict cimport PyDict_CheckExact, PyDict_Next, PyDict_Size
+from cpython.list cimport PyList_Check
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF
+from cpython.tuple cimport PyTuple_Check
+from libc.stdint cimport int32_t, uint32_t
+from libc.stdlib cimport free, realloc
+
+from mqsel.machine._values cimport (
+    BYTES, NULL_VALUE, STRING, Record, Value, value_fit, value_load_other, value_null, value_object, value_read,
+    value_refuse, zeroed,
+)
+from mqsel.machine._vm cimport Pace, pace_look, pace_start
+
+from collections.abc import Mapping
+
+from mqsel.errors import DecodeError, PropertyTypeError
+from mqsel.machine import wordings
+from mqsel.machine.schema import Schema, as_schema
+from mqsel.values import TYPE_NAMES as _TYPES
+
+cdef extern from "Python.h":
+    PyObject *PyDict_GetItemWithError(PyObject *mapping, PyObject *key) except? NULL
+    PyObject **PySequence_Fast_ITEMS(PyObject *sequence)
+    Py_ssize_t PySequence_Fast_GET_SIZE(PyObject *sequence)
+    PyObject *PyIter_Next(object iterator) except? NULL
+    int PyUnicode_CheckExact(PyObject *item)
+    long PyLong_AsLong(PyObject *number) except? -1
+
+cdef enum:
+    UNKNOWN_KEY = -1
+    FEW = 4             # times as many entries as names, and a dict is asked for the names
+    FAILURES = 100      # errors that a stream keeps
+
+_MISSING = object()
+NOT_READ = object()     # a key that a file has
+
+
+# ---- names -----------------------------------------------------------------------------------------------------------
+
+@cython.final
+cdef class Table:
+    def __cinit__(self):
+        self.names = Schema((), ())
+        self.first, self.second, self.found = [], [], {}
+
+    def __dealloc__(self):
+        free(self.targets)
+
+    cdef int grow(self, names) except -1:
+        """Enter the names that an index has got since."""
+        cdef Py_ssize_t slot
+        for slot in range(self.count, len(names)):
+            first, _, second = names[slot].partition(" ")
+            self.enter(first, slot, False)
+            if second:
+                self.enter(second, slot, True)
+            self.first.append(first)
+            self.second.append(second or None)
+        self.names = as_schema(names)
+        self.count = len(names)
+        return 0
+
+    cdef int enter(self, str spelling, Py_ssize_t slot, bint second) except -1:
+        cdef Target *grown = <Target *> realloc(self.targets, (self.target_count + 1) * sizeof(Target))
+        if grown == NULL:
+            raise MemoryError
+        self.targets = grown
+        grown[self.target_count] = Target(<uint32_t> slot, self.found.get(spelling, UNKNOWN_KEY), second)
+        self.found[spelling] = self.target_count
+        self.target_count += 1
+        return 0
+
+    cdef int32_t find(self, PyObject *key) except -2:
+        """Give the number of the first Target of an exact str, or UNKNOWN_KEY."""
+        cdef PyObject *found = PyDict_GetItemWithError(<PyObject *> self.found, key)
+        return UNKNOWN_KEY if found == NULL else <int32_t> PyLong_AsLong(found)
+
+
+@cython.final
+cdef class Positions:
+    def __cinit__(self, Table table not None, names, types=(), bint is_record=False):
+        cdef Py_ssize_t slot
+        self.names = names
+        self.copy = list(names)
+        self.width = len(self.copy)
+        self.slots = table.count
+        self.slot = <uint32_t *> zeroed(table.count, sizeof(uint32_t))
+        self.position = <int32_t *> zeroed(table.count, sizeof(int32_t))
+        self.types = <int32_t *> zeroed(table.count, sizeof(int32_t))
+        places = {name: place for place, name in enumerate(self.copy) if isinstance(name, str)}
+        declared = dict(enumerate(types))
+        for slot in range(table.count):
+            place = places.get(table.first[slot])
+            if place is None and table.second[slot] is not None:
+                place = places.get(table.second[slot])
+            if place is not None:
+                named = declared.get(place)
+                self.slot[self.count] = slot
+                self.position[self.count] = place
+                self.types[self.count] = 0 if named is None else int(_TYPES[named])
+                self.count += 1
+        self.straight = self.count == self.width
+        for slot in range(self.count):
+            self.straight = self.straight and self.slot[slot] == slot and self.position[slot] == slot
+
+    def __dealloc__(self):
+        free(self.slot)
+        free(self.position)
+        free(self.types)
+
+
+# ---- one reading -----------------------------------------------------------------------------------------------------
+
+@cython.final
+@cython.no_gc_clear
+cdef class Reading:
+    def __cinit__(self, Table table not None):
+        self.record = Record(table.names)
+        self.slots = table.count
+        self.touched = <uint32_t *> zeroed(table.count, sizeof(uint32_t))
+        self.is_touched = <bint *> zeroed(table.count, sizeof(bint))
+
+    def __dealloc__(self):
+        cdef Py_ssize_t number
+        for number in range(KNOWN):
+            Py_XDECREF(self.keys[number])
+        free(self.touched)
+        free(self.is_touched)
+
+
+cdef inline Value *slot_touch(Reading reading, uint32_t slot) noexcept:
+    """Give the value of a slot to be written."""
+    if not reading.is_touched[slot]:
+        reading.is_touched[slot] = True
+        reading.touched[reading.count] = slot
+        reading.count += 1
+    return &reading.record.values[slot]
+
+
+cdef inline int slot_put(Reading reading, Table table, uint32_t slot, PyObject *item) except -1:
+    """Read a Python object as the value of a slot, and own what it points to."""
+    cdef Value *value = slot_touch(reading, slot)
+    cdef object held
+    if value_read(value, item):
+        if value.tag == STRING or value.tag == BYTES:
+            value_object(value, &reading.record.owners[slot], value.tag, value.mqtype, value.it.o)
+    else:
+        held = <object> item
+        value_null(value)
+        value_load_other(value, &reading.record.owners[slot], table.first[slot], held)
+    return 0
+
+
+cdef void reading_reset(Reading reading) noexcept:
+    """Make every property NULL."""
+    cdef Py_ssize_t number
+    cdef uint32_t slot
+    cdef PyObject *owner
+    for number in range(reading.count):
+        slot = reading.touched[number]
+        reading.is_touched[slot] = False
+        value_null(&reading.record.values[slot])
+        owner = reading.record.owners[slot]
+        if owner != NULL:
+            reading.record.owners[slot] = NULL
+            Py_DECREF(<object> owner)
+    reading.count = 0
+
+
+# ---- the reader ------------------------------------------------------------------------------------------------------
+
+@cython.no_gc_clear
+cdef class Reader:
+    """An index, the keys of its places, and how messages are read for it.
+
+    Threads may share it: a search has a `Reading` of its own, and changes come between searches.
+    """
+
+    __class_getitem__ = classmethod(type(list[int]))
+
+    def __cinit__(self, *_, **__):
+        self.keys = []
+        self.pool = []
+        self.table = Table()
+
+    cdef Reading take(self):
+        cdef Reading reading
+        while self.pool:
+            reading = self.pool.pop()
+            if reading.slots == self.table.count:
+                return reading
+        return Reading(self.table)
+
+    cdef int give(self, Reading reading) except -1:
+        reading_reset(reading)
+        self.pool.append(reading)
+        return 0
+
+    cdef Record read(self, Reading reading, object message):
+        """Give a Record of what a message has, for the index."""
+        cdef Positions positions
+        if PyDict_CheckExact(message):
+            self.read_dict(reading, message)
+            return reading.record
+        if type(message) is Record:
+            return self.read_record(reading, message)
+        if PyTuple_Check(message) or PyList_Check(message):
+            if self.messages is not None:
+                if self.laid_out is None or self.laid_out.slots != reading.slots:
+                    self.laid_out = Positions(self.table, self.messages.names, self.messages.types)
+                positions = self.laid_out
+            else:
+                positions = self.positions_of_row(message)
+            if positions is not None:
+                self.read_sequence(reading, message, positions)
+                return reading.record
+        elif type(message) is self.mapping_type or isinstance(message, Mapping):
+            self.mapping_type = type(message)
+            self.look_up(reading, message, False)
+            return reading.record
+        raise wordings.not_a_message(message, self.messages is not None)
+
+    cdef int read_dict(self, Reading reading, object message) except -1:
+        """Go through a dict. Its entries are looked up by what stood at their places in the last one."""
+        cdef Py_ssize_t place = 0
+        cdef Py_ssize_t number = 0
+        cdef PyObject *key
+        cdef PyObject *item
+        cdef int32_t found
+        cdef uint32_t slot
+        cdef Table table = self.table
+        if PyDict_Size(message) > FEW * (reading.slots + 1):
+            return self.look_up(reading, message, True)
+        while PyDict_Next(message, &place, &key, &item):
+            if number < KNOWN and reading.keys[number] == key:
+                found = reading.targets[number]
+            elif not PyUnicode_CheckExact(key):
+                # Only the key itself knows what it is equal to.
+                reading_reset(reading)
+                return self.look_up(reading, message, True)
+            else:
+                found = table.find(key)
+                if number < KNOWN:
+                    Py_XDECREF(reading.keys[number])
+                    Py_INCREF(<object> key)
+                    reading.keys[number] = key
+                    reading.targets[number] = found
+            number += 1
+            while found >= 0:
+                slot = table.targets[found].slot
+                if slot < reading.slots and not (
+                    table.targets[found].second
+                    and PyDict_GetItemWithError(<PyObject *> message, <PyObject *> table.first[slot]) != NULL
+                ):
+                    slot_put(reading, table, slot, item)
+                found = table.targets[found].next
+        return 0
+
+    cdef int look_up(self, Reading reading, object message, bint is_dict) except -1:
+        """Ask a mapping for every property: a dict, or one that answers by get()."""
+        cdef Py_ssize_t slot
+        cdef object item
+        cdef PyObject *found
+        cdef Table table = self.table
+        for slot in range(reading.slots):
+            if is_dict:
+                found = PyDict_GetItemWithError(<PyObject *> message, <PyObject *> table.first[slot])
+                item = _MISSING if found == NULL else <object> found
+            else:
+                item = message.get(table.first[slot], _MISSING)
+            if item is _MISSING:
+                if table.second[slot] is None:
+                    continue
+                item = message.get(table.second[slot])
+            if item is not None:
+                slot_put(reading, table, slot, <PyObject *> item)
+        return 0
+
+    cdef int read_sequence(self, Reading reading, object message, Positions positions) except -1:
+        cdef Py_ssize_t number
+        cdef uint32_t slot
+        cdef Value *value
+        if PySequence_Fast_GET_SIZE(<PyObject *> message) != positions.width:
+            raise wordings.wrong_length(PySequence_Fast_GET_SIZE(<PyObject *> message), positions.width)
+        for number in range(positions.count):
+            slot = positions.slot[number]
+            if PySequence_Fast_GET_SIZE(<PyObject *> message) <= positions.position[number]:  # a list may shrink
+                raise wordings.wrong_length(
+                    PySequence_Fast_GET_SIZE(<PyObject *> message), positions.position[number] + 1
+                )
+            slot_put(reading, self.table, slot, PySequence_Fast_ITEMS(<PyObject *> message)[positions.position[number]])
+            value = &reading.record.values[slot]
+            if positions.types[number] != 0 and not value_fit(value, positions.types[number]):
+                value_refuse(value, positions.types[number], self.table.first[slot])
+        return 0
+
+    cdef Record read_record(self, Reading reading, Record message):
+        cdef Positions positions = self.recorded
+        cdef Py_ssize_t number
+        if positions is None or message.schema is not positions.names or positions.slots != reading.slots:
+            if positions is None or message.schema != positions.names or positions.slots != reading.slots:
+                positions = Positions(self.table, message.schema.names)
+            positions.names = message.schema
+            self.recorded = positions
+        if positions.straight:
+            return message
+        for number in range(positions.count):
+            if message.values[positions.position[number]].tag != NULL_VALUE:
+                slot_touch(reading, positions.slot[number])[0] = message.values[positions.position[number]]
+        return reading.record
+
+    cdef Positions positions_of_row(self, object message):
+        """Find the layout of a sequence that names its positions: pyspark's Row, or a namedtuple. None for others."""
+        cdef Positions positions = self.row
+        cdef object fields = getattr(message, "__fields__", None)
+        if fields is None:
+            fields = getattr(message, "_fields", None)
+        if positions is not None and positions.slots == self.table.count and fields is positions.names:
+            if PyTuple_Check(fields) or (type(fields) is list and fields == positions.copy):
+                return positions
+        if not isinstance(fields, (tuple, list)):
+            return None
+        positions = Positions(self.table, fields)
+        self.row = positions
+        return positions
+
+    cdef list answer(self, object message, object within):
+        """Give the keys of what selects a message."""
+        cdef Reading reading
+        cdef Py_ssize_t numbering
+        if within is None and type(message) is not Received:
+            reading = self.take()
+            try:
+                if self.column is None:
+                    return self.index.search_keys(self.read(reading, message), self.keys, None)
+                return self.keys_at(self.index.search(self.read(reading, message), None))
+            finally:
+                self.give(reading)
+        if within is not None:
+            within = self._collected(within)
+        while True:
+            # Bitmaps are made by Python code: meanwhile another thread may have given the places other numbers.
+            numbering = self.numbering
+            found = self.answer_some(message, within)
+            if numbering == self.numbering:
+                return found
+
+    cdef list answer_some(self, object message, object within):
+        cdef Reading reading = self.take()
+        cdef Record record
+        cdef list places
+        allowed = None if within is None else self._allowed(within)
+        selected = ()
+        try:
+            if type(message) is Received:
+                record = self.read(reading, (<Received> message).message)
+                run, selected = (<Received> message).shown()
+                allowed = run if allowed is None else both(run, allowed)
+            else:
+                record = self.read(reading, message)
+            places = self.index.search(record, allowed)
+            if selected:
+                if within is not None:
+                    bits = self._allowed(within)
+                    selected = [place for place in selected if bits[place >> 3] >> (place & 7) & 1]
+                places = sorted({*places, *selected})
+            return self.keys_at(places)
+        finally:
+            self.give(reading)
+
+    cdef list keys_at(self, list places):
+        """Give the keys of some places; what a file has is read when it is first asked for."""
+        if self.column is not None:
+            for place in places:
+                if self.keys[place] is NOT_READ:
+                    self.keys[place] = self.column[place]
+        return [self.keys[place] for place in places]
+
+    # ---- what the set does with it
+
+    def _index(self):
+        return self.index
+
+    def _size(self) -> int:
+        """Count places, also those without a key."""
+        return len(self.keys)
+
+    def _all_keys(self) -> list:
+        """Give the keys of all places, none of which was removed."""
+        return self.keys_at(list(range(len(self.keys))))
+
+    def _begin(self, index, schema, list keys not None, column=None) -> None:
+        """Take an index, the keys of its places, and a column of those that are NOT_READ."""
+        self.index, self.messages, self.keys, self.column = index, schema, keys, column
+        self.table = Table()
+        self.pool = []
+        self.laid_out = self.row = self.recorded = None
+        self.numbering += 1
+        self.table.grow(index.names)
+
+    def _change(self, list removed not None, list fresh not None, list places not None, list formulas not None) -> None:
+        """Remove places, append keys, add formulas: in one step, as others see it."""
+        cdef Py_ssize_t size = len(self.keys)
+        for place in removed:
+            self.index.remove(place)
+        self.keys.extend(fresh)
+        try:
+            self.index.add(places, formulas)
+        except BaseException:
+            del self.keys[size:]
+            raise
+        if len(self.index.names) != self.table.count:
+            self.table.grow(self.index.names)
+
+    def _remove(self, place) -> None:
+        self.index.remove(place)
+        self.keys[place] = None
+
+    def _renumber(self, list places not None, list keys not None, dict placed not None) -> None:
+        """Close gaps, in one step: the new place of each old one or -1, the keys by place, the places by key."""
+        self.index.renumber(places)
+        self.keys, self.column = keys, None
+        self._placed = placed
+        self.numbering += 1
+
+    def match(self, message, *, within=None) -> list:
+        """Give the keys of the selectors that select *message*, in order of insertion.
+
+        Args:
+            message: a mapping, a sequence laid out by the schema, a Row or namedtuple, a `Record`, or what `decoder`
+                gives.
+            within: look at these keys alone; one that is not in the set selects nothing.
+
+        Raises: PropertyTypeError: no message, or a property that any selector of the set reads has no property value,
+            though a Matcher might not have come to it. ArgumentError: *within* is no collection of keys.
+        """
+        return self.answer(message, within)
+
+
+cdef bytes both(bytes one, bytes other):
+    """Give what is in two bitmaps."""
+    cdef Py_ssize_t size = min(len(one), len(other))
+    shared = int.from_bytes(one[:size], "little") & int.from_bytes(other[:size], "little")
+    return shared.to_bytes(size, "little")
+
+
+@cython.final
+cdef class Received:
+    """A raw message that a queue manager would not show to every selector.
+
+    Args:
+        message: what was decoded of it.
+        shown: gives a bitmap of the places whose selectors run on it, and a list of those that select it without.
+    """
+
+    def __cinit__(self, message, shown):
+        self.message, self.shown = message, shown
+
+
+# ---- a stream of messages --------------------------------------------------------------------------------------------
+
+@cython.final
+cdef class Deliveries:
+    """Iterate over (message, keys) for those of *messages* that a selector of the set selects.
+
+    Attributes:
+        seen, selected, skipped: counts of messages so far.
+        failures: the errors of the messages skipped, at most 100 of them; each knows its index.
+        decode: the decoder of raw messages, or None.
+    """
+
+    __class_getitem__ = classmethod(type(list[int]))
+
+    def __cinit__(self, Reader reader not None, messages, bint skipping=False, decode=None):
+        self.running = True  # for foreign code that finds it before it is complete
+        self.reader = reader
+        self.skipping = skipping
+        self.failures = []
+        self.decode = decode
+        self.messages = iter(messages)
+        pace_start(&self.pace)
+        self.running = False
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if self.running:
+            raise wordings.stream_shared()
+        self.running = True
+        try:
+            found = self.advance()
+        except BaseException:
+            self.messages = None
+            raise
+        finally:
+            self.running = False
+        if found is None:
+            self.messages = None
+            raise StopIteration
+        return found
+
+    cdef object advance(self):
+        """Give the next message that is selected, and its keys; None at the end."""
+        cdef PyObject *got
+        messages = self.messages  # also when somebody closes the stream
+        while self.messages is not None:
+            got = PyIter_Next(messages)
+            if got == NULL:
+                return None
+            message = <object> got
+            Py_DECREF(message)
+            self.seen += 1
+            try:
+                keys = self.reader.answer(message if self.decode is None else self.decode(message), None)
+            except (PropertyTypeError, DecodeError) as error:
+                error.index = self.seen - 1
+                if not self.skipping:
+                    raise
+                self.skipped += 1
+                if len(self.failures) < FAILURES:
+                    self.failures.append(error.with_traceback(None))
+                keys = None
+            except StopIteration as error:
+                if not self.skipping:
+                    raise wordings.no_answer(self.seen - 1) from error
+                self.skipped += 1
+                keys = None
+            if self.seen >= self.pace.due:
+                pace_look(&self.pace, self.seen)
+            if keys:
+                self.selected += 1
+                return message, keys
+        return None
+
+    def close(self) -> None:
+        """End the stream."""
+        self.messages = None
