@@ -92,6 +92,7 @@ setup(
                 "machine._set_search",
                 "machine._set",
                 "machine._reading",
+                "machine._deliveries",
                 "formats._text",
                 "formats._folders",
                 "files._footer",

@@ -10,16 +10,14 @@ from __future__ import annotations
 import gzip
 import itertools
 import json
-import time
 from bisect import bisect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from random import Random
 from typing import Any, NamedTuple
 
 import workloads
 
 import mqsel
-from mqsel.language.parser import parse
 
 SEED = 8
 Message = dict[str, Any]
@@ -65,7 +63,7 @@ def listed(name: str, draw: Callable[[Random], str]) -> Callable[[int], list[str
     return selectors
 
 
-# ---- ABE: nested expressions, 14 tests each, of which three in a hundred hold --------------------------------------------
+# ---- ABE: nested expressions, 14 tests each, of which three in a hundred hold ----------------------------------------
 
 _DIMENSIONS, _CARDINALITY, _EVENT = 1000, 100, 20
 _POPULAR = Zipf(_DIMENSIONS, 0.6)
@@ -116,7 +114,7 @@ def _abe_message(random: Random) -> Message:
     return message
 
 
-# ---- conjunctions of three to seven tests --------------------------------------------------------------------------------
+# ---- conjunctions of three to seven tests ----------------------------------------------------------------------------
 
 
 def _conjunction(random: Random) -> str:
@@ -142,7 +140,7 @@ def _conjunction_message(random: Random) -> Message:
     }
 
 
-# ---- JMS: subscriptions by a key, or by what most messages have -----------------------------------------------------------
+# ---- JMS: subscriptions by a key, or by what most messages have ------------------------------------------------------
 
 _KEYS = {"account": Zipf(5_000, 0.8), "order": Zipf(50_000, 0.8), "customer": Zipf(100_000, 0.8)}
 _CATEGORIES = {
@@ -214,7 +212,7 @@ def _jms_message(random: Random) -> Message:
     return {name: value for name, value in made.items() if random.random() >= 0.1}
 
 
-# ---- what no index can help ----------------------------------------------------------------------------------------------
+# ---- what no index can help ------------------------------------------------------------------------------------------
 
 
 def _one_sided(random: Random) -> str:

@@ -25,7 +25,8 @@ from mqsel.language.formulas import Formula
 from mqsel.language.normal import true_of
 from mqsel.language.selector import Selector, read_selector
 from mqsel.machine import sections
-from mqsel.machine._reading import NOT_READ, Deliveries, Reader, Received
+from mqsel.machine._deliveries import Deliveries, match_rows
+from mqsel.machine._reading import NOT_READ, Reader, Received
 from mqsel.machine._set import Index
 from mqsel.machine.schema import Schema, SchemaLike, as_schema
 from mqsel.machine.sections import Texts, packed
@@ -386,11 +387,13 @@ class SelectorSet(Reader[K], MutableMapping[K, str], Generic[K]):
         Args:
             batch: as for `Matcher.match_batch`.
 
-        Returns: shape (rows,): lists of uint32, rising: positions in ``list(self)``.
+        Returns: shape (rows,): lists of uint32, rising: positions in ``list(self)``. Changes of the set wait meanwhile.
 
         Raises: as `Matcher.match_batch`.
         """
-        raise NotImplementedError
+        with self._lock:
+            self._close_gaps()  # then places are positions
+            return match_rows(self, batch)
 
     def explain(self, key: K, message: Message) -> Explanation:
         """Say of every part of a selector what it was for *message*, and why.
@@ -487,7 +490,8 @@ class SelectorSet(Reader[K], MutableMapping[K, str], Generic[K]):
 
     def copy(self) -> Self:
         """Give a set of the same selectors that changes by itself."""
-        return cast("Self", pickle.loads(pickle.dumps(self, 5)))  # noqa: S301 (its own bytes)
+        made: Self = pickle.loads(pickle.dumps(self, 5))  # noqa: S301 (its own bytes)
+        return made
 
     __copy__ = copy
 

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import pytest
 import strategies
-from conftest import VECTORS_ROOT, dialects_of, json_lines, message_of
+from conftest import VECTORS_ROOT, batch_of, dialects_of, fits_arrow, json_lines, message_of
 
 import mqsel
 from mqsel import IBM_JAVA_CLIENT, IBM_JMS, IBM_MQ, JMS, Dialect, Matcher, Record, SelectorSet
@@ -380,6 +380,70 @@ def test_filter_is_one_readers() -> None:
     with pytest.raises(PropertyTypeError, match="reading the message raised StopIteration"):
         list(selectors.filter([{}, Stopping()]))
     assert list(selectors.filter([Stopping(), {"a": 1}], errors="skip")) == [({"a": 1}, ["a"])]
+
+
+# ---- batches ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_batches(name: str) -> None:
+    """Invariant: a row of a batch is matched as its message; properties of all types, rows without any around it."""
+    pytest.importorskip("pyarrow")
+    rng = random.Random(f"batch {name}")
+    for _ in range(3):
+        cases, _ = random_set(rng, name)
+        selectors, _ = made(cases)
+        del selectors[7], selectors[0]
+        order = [*selectors]
+        for _ in range(SIDE):
+            properties = strategies.random_properties(rng, name)
+            message = strategies.to_message(properties)
+            if fits_arrow(message):
+                found = selectors.match_batch(batch_of(properties, message)).to_pylist()
+                wanted = [selectors.match({}), selectors.match(message), selectors.match({})]
+                assert [[order[place] for place in row] for row in found] == wanted, message
+
+
+@pytest.mark.parametrize("layout", ["string", "large_string", "string_view", "dictionary"])
+def test_batches_of_texts(layout: str) -> None:
+    """Rows of texts, in every layout, in slices and chunks, are matched as their messages."""
+    arrow = pytest.importorskip("pyarrow")
+    rng = random.Random(layout)
+    words = ["red", "blue", "", "é", "\U0001f600", "a long word that no view holds", "bluer", "blu", None]
+    texts = [rng.choice(words) for _ in range(500)]
+    numbers = [rng.choice((None, 1, 2, 3)) for _ in texts]
+    selectors = SelectorSet({f"{n}": f"color = '{word}' AND n >= {n % 4}" for n, word in enumerate(words)}, dialect=JMS)
+    selectors.update({"like": "color LIKE 'bl%'", "none": "color IS NULL", "n": "n = 2"})
+    kind = arrow.dictionary(arrow.int8(), arrow.string()) if layout == "dictionary" else getattr(arrow, layout)()
+    table = arrow.table({"color": arrow.array(texts, kind), "n": numbers})
+    order = [*selectors]
+    wanted = [selectors.match({"color": text, "n": n}) for text, n in zip(texts, numbers, strict=True)]
+    chunked = arrow.concat_tables([table.slice(3, 100), table.slice(200), table.slice(0, 0)])
+    for batch, rows in (
+        (table, wanted),
+        (table.to_batches()[0].slice(10, 300), wanted[10:310]),
+        (chunked, wanted[3:103] + wanted[200:]),
+        (table.slice(0, 0), []),
+    ):
+        found = selectors.match_batch(batch)
+        assert found.type == arrow.list_(arrow.uint32())
+        found.validate(full=True)
+        assert [[order[place] for place in row] for row in found.to_pylist()] == rows
+
+
+def test_bad_batches() -> None:
+    """What is no batch, or has a column that no property can be, is one error; of a row its index."""
+    arrow = pytest.importorskip("pyarrow")
+    selectors = echo("a", "b")
+    with pytest.raises(ArgumentError, match="found a Python int"):
+        selectors.match_batch(5)
+    with pytest.raises(PropertyTypeError, match="column 'a' has the Arrow type list"):
+        selectors.match_batch(arrow.table({"a": [[1]]}))
+    chunks = [arrow.table({"a": arrow.array(values, arrow.uint64())}) for values in ([1, 2], [3, 1 << 63])]
+    with pytest.raises(PropertyTypeError, match="outside") as caught:
+        selectors.match_batch(arrow.concat_tables(chunks))
+    assert caught.value.index == 3
+    assert selectors.match_batch(arrow.table({"a": [1]})).to_pylist() == [[0]]
 
 
 # ---- the mapping -----------------------------------------------------------------------------------------------------

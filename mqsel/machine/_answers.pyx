@@ -13,6 +13,7 @@ from libc.string cimport memcpy, memset
 
 from mqsel.machine._arrow cimport Batch, batch_load
 from mqsel.machine._columns cimport BLOCK, DECLINED
+from mqsel.machine._image cimport Image
 from mqsel.machine._formulas cimport nulls_among, run_block
 from mqsel.machine._kernel cimport MAX_ROOTS, TURN, Call, Kernel, call_end
 from mqsel.machine._vm cimport (
@@ -40,6 +41,19 @@ cdef extern from "_loops.h" nogil:
 cdef tuple _ONE = (TRUE,)
 cdef tuple _TWO = (TRUE, UNKNOWN)
 cdef tuple _THREE = (TRUE, UNKNOWN, ERR)
+
+
+cdef Batch batch_of(Machine machine, batch):
+    """Find the columns that a machine reads."""
+    cdef Image *image
+    cdef Py_ssize_t slot
+    machine.prepare()
+    image = machine.image
+    return Batch(
+        [<object> image.names[slot] for slot in range(image.slot_count)],
+        [None if image.aliases[slot] == NULL else <object> image.aliases[slot] for slot in range(image.slot_count)],
+        batch,
+    )
 
 
 # ---- the kernels of a machine ------------------------------------------------------------------------------------
@@ -87,7 +101,7 @@ def refusal(Machine machine not None, batch) -> str | None:
     Args:
         batch: anything with ``__arrow_c_array__`` whose array is a struct.
     """
-    found = kernel_for(machine, Batch(machine, batch), _THREE)
+    found = kernel_for(machine, batch_of(machine, batch), _THREE)
     return found if isinstance(found, str) else None
 
 
@@ -229,7 +243,7 @@ def truths(Machine machine not None, batch, *, by_rows: bool = False) -> bytes:
     Raises: PropertyTypeError: a column that is read has a type no property has, or is damaged.
         ArgumentError: no batch, or one that has a column twice.
     """
-    cdef Batch columns = Batch(machine, batch)
+    cdef Batch columns = batch_of(machine, batch)
     cdef bytes result = PyBytes_FromStringAndSize(NULL, <Py_ssize_t> columns.rows)
     cdef uint8_t *each = <uint8_t *> PyBytes_AS_STRING(result)
     cdef int64_t row
@@ -258,7 +272,8 @@ def truth_batch(Machine machine not None, batch):
     return answers(pyarrow, machine, batch, True)
 
 
-cdef object library(str caller):
+def library(caller: str):
+    """Import pyarrow."""
     try:
         return sys.modules.get("pyarrow") or import_module("pyarrow")
     except ImportError as error:
@@ -270,9 +285,9 @@ cdef object answers(pyarrow, Machine machine, batch, bint three_valued):
     cdef Batch columns
     cdef bytes known, values
     cdef list found = []
-    for chunk in _chunks(pyarrow, batch):
+    for chunk in chunks(pyarrow, batch):
         try:
-            columns = Batch(machine, chunk)
+            columns = batch_of(machine, chunk)
             values, *rest = bits_where(machine, columns, _TWO if three_valued else _ONE)
             known = rest[0] if three_valued else None
             if three_valued:
@@ -299,7 +314,7 @@ cdef bytes inverted(bytes bits):
     return result
 
 
-def _chunks(pyarrow, batch):
+def chunks(pyarrow, batch):
     """Iterate over what has an ``__arrow_c_array__``. Errors of who made the batch become ours."""
     try:
         if isinstance(batch, (pyarrow.RecordBatch, pyarrow.Table, pyarrow.Array, pyarrow.ChunkedArray)):

@@ -65,7 +65,7 @@ cdef enum Kind:
 cdef struct Column:
     int kind                     # a Kind
     int index                    # INDICES: the Kind of the indices
-    PyObject *name               # of the slot, kept alive by the machine
+    PyObject *name               # of the property, kept alive by the batch
     const uint8_t *validity      # bitmap, a 0 is a null; NULL where nothing is null
     int64_t nulls                # how many there are
     int64_t offset               # where row 0 stands in validity and values
@@ -85,8 +85,9 @@ cdef struct Column:
     PyUnicodeObject text         # the string at hand if it is ASCII: it stands in the batch, and nothing owns it
 
 
-# The columns of a batch that a machine reads: one for each slot.
+# The columns of a batch that are read: one for each property.
 cdef class Batch:
+    cdef list names              # of the columns, which point to them
     cdef tuple capsules          # own what the columns point into
     # While the batch is read the two structs say that they were released: who takes the data over in the meantime, as
     # the interface lets everybody do, would free them. Their callbacks are kept here, and given back in the end.

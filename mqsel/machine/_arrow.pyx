@@ -375,16 +375,20 @@ cdef int check_length(name, ArrowArray *array, int64_t shift, int64_t rows) exce
 @cython.final
 @cython.no_gc_clear  # the columns point into what the capsules own
 cdef class Batch:
-    """The columns of a batch that a machine reads: one for each slot."""
+    """The columns of a batch that are read: one for each property.
 
-    def __cinit__(self, Machine machine not None, batch):
+    Args:
+        names: of the properties.
+        others: the other spelling of each, or None.
+        batch: anything with ``__arrow_c_array__`` whose array is a struct.
+    """
+
+    def __cinit__(self, list names not None, list others not None, batch):
         cdef ArrowSchema *schema
         cdef ArrowArray *array
         cdef Column *column
-        cdef Image *image
         cdef Py_ssize_t slot
-        machine.prepare()
-        image = machine.image
+        self.names = names
         self.capsules = capsules_of(batch)
         schema = <ArrowSchema *> PyCapsule_GetPointer(self.capsules[0], b"arrow_schema")
         array = <ArrowArray *> PyCapsule_GetPointer(self.capsules[1], b"arrow_array")
@@ -401,14 +405,14 @@ cdef class Batch:
         if not 0 <= array.length < FAR:
             raise wordings.not_a_batch(batch, f"it has {array.length} rows")
         self.rows = array.length
-        self.columns = <Column **> calloc(image.slot_count + 1, sizeof(Column *))
+        self.columns = <Column **> calloc(len(names) + 1, sizeof(Column *))
         if self.columns == NULL:
             raise MemoryError
-        for slot in range(image.slot_count):
-            name = <object> image.names[slot]
-            column = self.resolve(name, spelling(image.names[slot]), schema, array, 0, self.rows)
-            if column == NULL and image.aliases[slot] != NULL:
-                column = self.resolve(name, spelling(image.aliases[slot]), schema, array, 0, self.rows)
+        for slot in range(len(names)):
+            name = names[slot]
+            column = self.resolve(name, spelling(<PyObject *> name), schema, array, 0, self.rows)
+            if column == NULL and others[slot] is not None:
+                column = self.resolve(name, spelling(<PyObject *> others[slot]), schema, array, 0, self.rows)
             self.columns[slot] = self.new_column(name, NULLS, 0, 0) if column == NULL else column
 
     def __dealloc__(self):

@@ -1,16 +1,13 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, nonecheck=False
-# cython: initializedcheck=False, auto_pickle=False, autotestdict=False
 # Reading messages for a set of selectors: who owns what.
 #
-# A Reading belongs to one search, from take to give. What its Record points to it owns itself, so foreign code may do to
-# the message what it likes; the values of a Record that is a message are borrowed, because nothing runs until the search
-# is over. A Table only grows.
+# A Reading belongs to one search, from take to give. What its Record points to it owns itself, so foreign code may do
+# to the message what it likes; the values of a Record that is a message are borrowed, because nothing runs until the
+# search is over. A Table only grows.
 
 from cpython.object cimport PyObject
 from libc.stdint cimport int32_t, uint32_t
 
 from mqsel.machine._values cimport Record
-from mqsel.machine._vm cimport Pace
 
 cdef enum:
     KNOWN = 64      # entries of a dict of which a Reading knows what they are
@@ -92,18 +89,3 @@ cdef class Reader:
 cdef class Received:
     cdef object message
     cdef object shown
-
-
-cdef class Deliveries:
-    cdef Reader reader
-    cdef object messages        # iterator; None once exhausted
-    cdef readonly object decode  # makes of a raw message what the reader reads; or None
-    cdef Pace pace
-    cdef bint skipping          # errors="skip"
-    cdef bint running           # inside __next__: nobody else must enter
-    cdef readonly Py_ssize_t seen       # messages pulled so far
-    cdef readonly Py_ssize_t selected   # by at least one selector
-    cdef readonly Py_ssize_t skipped    # that raised PropertyTypeError or DecodeError
-    cdef readonly list failures         # the first of these errors
-
-    cdef object advance(self)

@@ -1,17 +1,20 @@
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from types import GenericAlias
 from typing import Any, Generic, TypeVar, final
 
-from mqsel.errors import MqselError
+from typing_extensions import disjoint_base
+
 from mqsel.machine._values import Record
 from mqsel.machine.schema import Schema
 
 _K = TypeVar("_K", bound=Hashable)
-_M = TypeVar("_M")
 
-__pyx_capi__: dict[str, object]
 NOT_READ: object
 
+@disjoint_base
 class Reader(Generic[_K]):
+    @classmethod
+    def __class_getitem__(cls, item: Any, /) -> GenericAlias: ...
     def __new__(cls, *_: object, **__: object) -> Any: ...
     def match(
         self, message: Mapping[str, Any] | Sequence[Any] | Record | Received, *, within: Iterable[_K] | None = None
@@ -25,23 +28,16 @@ class Reader(Generic[_K]):
     def _renumber(self, places: list[int], keys: list[_K], placed: dict[_K, int]) -> None: ...
 
 @final
-class Received:
-    def __new__(cls, message: object, shown: Callable[[], tuple[bytes, list[int]]]) -> Received: ...
+class Table: ...
 
 @final
-class Deliveries(Generic[_M, _K]):
-    seen: int
-    selected: int
-    skipped: int
-    failures: list[MqselError]
-    decode: Callable[[Any], Any] | None
-    def __new__(
-        cls,
-        reader: Reader[_K],
-        messages: Iterable[_M],
-        skipping: bool = False,
-        decode: Callable[[Any], Any] | None = None,
-    ) -> Deliveries[_M, _K]: ...
-    def __iter__(self) -> Iterator[tuple[_M, list[_K]]]: ...
-    def __next__(self) -> tuple[_M, list[_K]]: ...
-    def close(self) -> None: ...
+class Positions:
+    def __new__(cls, table: Table, names: Iterable[str], types: Iterable[str | None] = ()) -> Positions: ...
+
+@final
+class Reading:
+    def __new__(cls, table: Table) -> Reading: ...
+
+@final
+class Received:
+    def __new__(cls, message: object, shown: Callable[[], tuple[bytes, list[int]]]) -> Received: ...

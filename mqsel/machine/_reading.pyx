@@ -20,11 +20,9 @@ from mqsel.machine._values cimport (
     BYTES, NULL_VALUE, STRING, Record, Value, value_fit, value_load_other, value_null, value_object, value_read,
     value_refuse, zeroed,
 )
-from mqsel.machine._vm cimport Pace, pace_look, pace_start
 
 from collections.abc import Mapping
 
-from mqsel.errors import DecodeError, PropertyTypeError
 from mqsel.machine import wordings
 from mqsel.machine.schema import Schema, as_schema
 from mqsel.values import TYPE_NAMES as _TYPES
@@ -33,14 +31,12 @@ cdef extern from "Python.h":
     PyObject *PyDict_GetItemWithError(PyObject *mapping, PyObject *key) except? NULL
     PyObject **PySequence_Fast_ITEMS(PyObject *sequence)
     Py_ssize_t PySequence_Fast_GET_SIZE(PyObject *sequence)
-    PyObject *PyIter_Next(object iterator) except? NULL
     int PyUnicode_CheckExact(PyObject *item)
     long PyLong_AsLong(PyObject *number) except? -1
 
 cdef enum:
     UNKNOWN_KEY = -1
     FEW = 4             # times as many entries as names, and a dict is asked for the names
-    FAILURES = 100      # errors that a stream keeps
 
 _MISSING = object()
 NOT_READ = object()     # a key that a file has
@@ -89,7 +85,7 @@ cdef class Table:
 
 @cython.final
 cdef class Positions:
-    def __cinit__(self, Table table not None, names, types=(), bint is_record=False):
+    def __cinit__(self, Table table not None, names, types=()):
         cdef Py_ssize_t slot
         self.names = names
         self.copy = list(names)
@@ -466,84 +462,3 @@ cdef class Received:
 
     def __cinit__(self, message, shown):
         self.message, self.shown = message, shown
-
-
-# ---- a stream of messages --------------------------------------------------------------------------------------------
-
-@cython.final
-cdef class Deliveries:
-    """Iterate over (message, keys) for those of *messages* that a selector of the set selects.
-
-    Attributes:
-        seen, selected, skipped: counts of messages so far.
-        failures: the errors of the messages skipped, at most 100 of them; each knows its index.
-        decode: the decoder of raw messages, or None.
-    """
-
-    __class_getitem__ = classmethod(type(list[int]))
-
-    def __cinit__(self, Reader reader not None, messages, bint skipping=False, decode=None):
-        self.running = True  # for foreign code that finds it before it is complete
-        self.reader = reader
-        self.skipping = skipping
-        self.failures = []
-        self.decode = decode
-        self.messages = iter(messages)
-        pace_start(&self.pace)
-        self.running = False
-
-    def __iter__(self):
-        return self
-
-    def __next__(self):
-        if self.running:
-            raise wordings.stream_shared()
-        self.running = True
-        try:
-            found = self.advance()
-        except BaseException:
-            self.messages = None
-            raise
-        finally:
-            self.running = False
-        if found is None:
-            self.messages = None
-            raise StopIteration
-        return found
-
-    cdef object advance(self):
-        """Give the next message that is selected, and its keys; None at the end."""
-        cdef PyObject *got
-        messages = self.messages  # also when somebody closes the stream
-        while self.messages is not None:
-            got = PyIter_Next(messages)
-            if got == NULL:
-                return None
-            message = <object> got
-            Py_DECREF(message)
-            self.seen += 1
-            try:
-                keys = self.reader.answer(message if self.decode is None else self.decode(message), None)
-            except (PropertyTypeError, DecodeError) as error:
-                error.index = self.seen - 1
-                if not self.skipping:
-                    raise
-                self.skipped += 1
-                if len(self.failures) < FAILURES:
-                    self.failures.append(error.with_traceback(None))
-                keys = None
-            except StopIteration as error:
-                if not self.skipping:
-                    raise wordings.no_answer(self.seen - 1) from error
-                self.skipped += 1
-                keys = None
-            if self.seen >= self.pace.due:
-                pace_look(&self.pace, self.seen)
-            if keys:
-                self.selected += 1
-                return message, keys
-        return None
-
-    def close(self) -> None:
-        """End the stream."""
-        self.messages = None
