@@ -9,8 +9,8 @@
 `evaluate` for the three truth values and `explain` for the reason; a `SelectorSet` has many selectors and tells which
 of them select a message. A message is a mapping, a sequence laid out by a
 schema, or the bytes of one, which `mqsel.formats` reads; `mqsel.files` reads files of messages, `mqsel.spark` makes
-Columns of selectors. `relation` compares two selectors, `satisfiable` gives a message for one. A `Dialect` says how a
-product reads a selector. Every error is an `MqselError`.
+Columns of selectors. `relation` compares two selectors, `difference` two dialects of one, and `satisfiable` gives a
+message that is selected. A `Dialect` says how a product reads a selector. Every error is an `MqselError`.
 """
 
 from importlib import import_module
@@ -43,6 +43,7 @@ from mqsel.selectorset import SelectorSet
 from mqsel.values import Truth
 
 if TYPE_CHECKING:
+    from mqsel.analysis.difference import difference
     from mqsel.analysis.relation import relation, satisfiable
 
 __all__ = [
@@ -74,12 +75,14 @@ __all__ = [
     "Truth",
     "__version__",
     "compile",
+    "difference",
     "relation",
     "satisfiable",
 ]
 
 # What is imported when it is first asked for, and where it stands: few who select messages compare selectors.
 _LATER = {
+    "difference": "mqsel.analysis.difference",
     "relation": "mqsel.analysis.relation",
     "satisfiable": "mqsel.analysis.relation",
 }

@@ -150,7 +150,7 @@ def is_string_in(text: str, strings: Strings) -> bool:
 
 
 def some_strings(strings: Strings, most: int) -> list[str]:
-    """Give up to *most* strings, short ones first; fewer only if there are no more.
+    """Give up to *most* strings; fewer only if there are no more.
 
     Raises: UndecidedError.
     """
@@ -181,6 +181,8 @@ def a_string(strings: Strings) -> str | None:
 def _found(strings: Strings) -> str | UndecidedError | None:
     if strings.points is not None:
         return min(strings.points, key=lambda one: (len(one), one), default=None)
+    if not strings.likes and is_string_in(_ANY[0], strings):
+        return _ANY[0]  # rather than the text without characters, which looks like a mistake
     for likes in strings.likes:
         for text in sorted(cast("frozenset[str]", likes.points), key=len):
             if is_string_in(text, strings):

@@ -12,6 +12,7 @@ import functools
 import itertools
 import math
 import struct
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -183,24 +184,24 @@ def _in_lanes(
     if fixed is None:
         return None
     message = {**rest, **{name: None for name, side in sides.items() if side.lane == "null"}, **fixed}
-    stack = [{name: side for name, side in sides.items() if side.lane in NUMBERS}]
-    for _ in range(MAX_BOXES):
-        if not stack:
+    boxes = deque([{name: side for name, side in sides.items() if side.lane in NUMBERS}])
+    for number in range(MAX_BOXES):
+        if not boxes:
             return None
-        box = stack.pop()
+        # In turns the latest, which is small and near to zero, and the oldest, which is large.
+        box = boxes.popleft() if number % 2 else boxes.pop()
         spend(_WORK)
         if not _is_possible({**sides, **box}, computed, related):
             continue
         wide = _widest(box)
-        for values in _candidates(box, is_point=wide is None):
+        for values in itertools.chain(() if number else _small(box), _candidates(box, is_point=wide is None)):
             spend(1)
             if check({**message, **values}):
                 return {**message, **values}
         if wide is not None:
-            # The half that is nearer to zero is looked at first: it has the numbers that people use.
             halves = sorted(_halves(box[wide]), key=_distance, reverse=True)
-            stack += [{**box, wide: half} for half in halves]
-    if not stack:
+            boxes += [{**box, wide: half} for half in halves]
+    if not boxes:
         return None
     names = ", ".join(box)
     raise UndecidedError(f"what is computed from {names} is not decided by {MAX_BOXES:,} intervals")
@@ -340,6 +341,16 @@ def _candidates(box: Mapping[str, Side], *, is_point: bool) -> Iterator[dict[str
             lane = lanes.pop()
             value = _value(lane, _near(Side(lane, shared)))
             yield dict.fromkeys(box, value)
+
+
+def _small(box: Mapping[str, Side]) -> Iterator[dict[str, Any]]:
+    """Give small numbers to try: what people compare is seldom an end of an interval."""
+    few = [[one for one in _FEW if any(low <= one <= high for low, high in side.numbers)] for side in box.values()]
+    for numbers in itertools.islice(itertools.product(*few), MAX_BOXES):
+        yield {name: _value(side.lane, one) for (name, side), one in zip(box.items(), numbers, strict=True)}
+
+
+_FEW = (1, 2, 3, 0, 10, 100, -1)
 
 
 def _alike(side: Side) -> list[Any]:

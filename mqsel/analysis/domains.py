@@ -161,8 +161,8 @@ def some_values(domain: Domain, most: int = 1) -> Iterator[Any]:
         if number not in seen:
             seen.add(number)
             yield number
-    yield from [text == 1 for text in (1, 0) if domain.booleans[text]]
     yield from some_strings(domain.strings, most)
+    yield from [truth for truth in (True, False) if domain.booleans[truth]]
     yield from _some_bytes(domain.bytes, most)
     yield from dict.fromkeys(_number_values(domain.floats64.intervals, most))
     for low, high in domain.floats32.intervals[:most]:

@@ -195,7 +195,7 @@ def _floats(operator: str, lane: str, left: Result, right: Result, *, error: boo
             nan = nan or (has_zero[0] and has_infinity[1]) or (has_zero[1] and has_infinity[0])
         case _:
             nan = nan or all(has_zero) or all(has_infinity)
-            if has_zero[1]:
+            if has_zero[1]:  # the zeros of a property are one number here, but divide to different infinities
                 return Result(lane, ((-math.inf, math.inf),), nan, error)
     corners = [_rounded(_OPERATIONS[operator](one, other), lane) for one in first for other in second]
     if any(map(math.isnan, corners)) and operator in "+-":

@@ -204,7 +204,7 @@ class _Search:
 
     def add(self, branch: _Branch, formulas: Iterable[Formula]) -> bool:
         """Add formulas that must hold to a branch; False if they cannot."""
-        stack = [*formulas]
+        stack = [*formulas][::-1]
         while stack:
             one = stack.pop()
             self.work.spend(1)
@@ -221,7 +221,7 @@ class _Search:
                     return False
                 branch.relations[pair] = outcomes
             elif isinstance(one, All) or len(one.parts) == 1:
-                stack += one.parts
+                stack += reversed(one.parts)
             else:
                 branch.clauses.append(one.parts)
         return True

@@ -20,7 +20,8 @@ from mqsel.values import TYPE_NAMES
 _WIDEST = 118  # columns of a paragraph of help
 
 
-def _dialect(text: str) -> Dialect:
+def dialect_of(text: str) -> Dialect:
+    """Read the name of a preset."""
     try:
         return as_dialect(text)
     except ArgumentError as error:
@@ -132,7 +133,7 @@ def add_dialect(made: argparse.ArgumentParser) -> None:
     """Add the dialect of selectors."""
     made.add_argument(
         "--dialect",
-        type=_dialect,
+        type=dialect_of,
         default=IBM_MQ,
         metavar="NAME",
         help=f"{', '.join(PRESETS)}; default IBM_MQ",

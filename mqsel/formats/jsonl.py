@@ -6,7 +6,8 @@ rule of the language; other tools' records, which are JSON too, get their meanin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import math
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -123,6 +124,22 @@ def message_from_json(text: str | bytes, names: Iterable[str]) -> dict[str, Any]
             with suppress(PropertyTypeError):
                 message[name] = typed(name, value)
     return message
+
+
+def in_json(message: Mapping[str, Any]) -> dict[str, Any]:
+    """Give a message of Python values as `json.dumps` takes it; `message_from_json` reads an equal one."""
+    return {name: _untyped(value) for name, value in message.items()}
+
+
+def _untyped(value: Any) -> Any:
+    row = _TYPES[CLASS_NAMES[type(value)]]
+    if row.kind == "bytes":
+        return {row.name: value.hex()}
+    if isinstance(value, float) and not math.isfinite(value):
+        return {row.name: "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"}
+    if row.bits in (0, 64):
+        return value
+    return {row.name: float(value) if row.kind == "approximate" else int(value)}
 
 
 def inspect_json(text: str | bytes) -> Inspection:

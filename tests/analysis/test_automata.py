@@ -1,0 +1,120 @@
+"""Automata of LIKE patterns say what the oracle's LIKE says, alone and met with each other."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import random
+
+import oracle
+import pytest
+
+from mqsel.analysis import automata
+from mqsel.analysis.automata import ALL_STRINGS, MAX_STEPS, UndecidedError
+from mqsel.language.pattern import segments
+from mqsel.language.sets import Pattern, Texts
+
+MEETINGS = int(os.environ.get("MQSEL_MEETINGS", "500"))
+TEXTS = ["".join(one) for size in range(6) for one in itertools.product("abz%", repeat=size)]
+
+
+def pattern(written: str) -> Pattern:
+    return tuple(map(tuple, segments(written, "!")))
+
+
+def like(*written: str, negated: bool = False, points: tuple[str, ...] = ()) -> Texts:
+    return Texts(frozenset(points), frozenset(map(pattern, written)), negated)
+
+
+def random_pattern(rng: random.Random) -> str:
+    return "".join(rng.choice(("a", "b", "%", "_", "ab", "!%")) for _ in range(rng.randrange(1, 5)))
+
+
+def test_is_like() -> None:
+    """Invariant: a pattern matches a text just where the oracle's LIKE does."""
+    rng = random.Random("like")
+    for _ in range(300):
+        written = random_pattern(rng)
+        for text in rng.sample(TEXTS, 60):
+            assert automata.is_like(text, pattern(written)) == oracle._like(text, written, "!"), (text, written)
+
+
+def test_meetings() -> None:
+    """Invariant: what is found is in all sets that meet, and where less is found than asked for, nothing else is."""
+    rng = random.Random("meetings")
+    empty = 0
+    for _ in range(MEETINGS):
+        wanted = []
+        for _ in range(rng.randrange(1, 4)):
+            written = [random_pattern(rng) for _ in range(rng.randrange(3))]
+            points = tuple(rng.sample(TEXTS[:40], rng.randrange(3)))
+            wanted.append((written, points, rng.random() < 0.5))
+        met = ALL_STRINGS
+        for written, points, negated in wanted:
+            met = automata.meet_strings(met, like(*written, negated=negated, points=points))
+        found = automata.some_strings(met, 2)
+
+        def is_in(text: str, wanted: list[tuple[list[str], tuple[str, ...], bool]] = wanted) -> bool:
+            return all(
+                (text in points or any(oracle._like(text, one, "!") for one in written)) != negated
+                for written, points, negated in wanted
+            )
+
+        assert all(map(is_in, found)), (wanted, found)
+        assert len(set(found)) == len(found)
+        assert all(automata.is_string_in(text, met) == is_in(text) for text in rng.sample(TEXTS, 20)), wanted
+        if len(found) < 2:
+            inside = {text for text in TEXTS if is_in(text)}
+            assert inside <= {*found}, (wanted, found, inside)
+            empty += 1
+
+    assert empty > MEETINGS / 20
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found"),
+    [
+        ([like("a%"), like("%b")], "ab"),
+        ([like("%ab%"), like("%bc%"), like("%ca%")], "abcab"),
+        ([like("a%"), like("b%")], None),
+        ([like("_"), like("__")], None),
+        ([like("a%"), like("a%", negated=True)], None),
+        ([like("a_%"), like("a%z", "ab%", negated=True)], "aa"),
+        ([like("%a%", "%b%", negated=True), like("__")], "cc"),
+        ([like(points=("",), negated=True), like("%_", negated=True)], None),
+        ([like("\ud800%"), like("%x")], "\ud800x"),
+    ],
+)
+def test_what_meets(wanted: list[Texts], found: str | None) -> None:
+    """The text is a short one; there is none where beginnings, ends or lengths exclude each other."""
+    met = ALL_STRINGS
+    for one in wanted:
+        met = automata.meet_strings(met, one)
+
+    text = automata.a_string(met)
+    assert (text is None) == (found is None)
+    assert text is None or found is None or len(text) <= len(found)
+
+
+def test_a_walk_that_is_too_long_is_not_decided() -> None:
+    """What would take long is an answer of its own, given in time, and again from memory."""
+    met = ALL_STRINGS
+    for number in range(12):
+        written = f"%{number:02}" * 6
+        met = automata.meet_strings(met, like(f"{written}%"))
+    for negated in range(8):
+        met = automata.meet_strings(met, like(f"%{negated}_" * 4, negated=True))
+    for _ in range(2):
+        with pytest.raises(UndecidedError, match=f"more than {MAX_STEPS:,} ways to meet"):
+            automata.a_string(met)
+
+
+def test_the_alphabet_is_never_used_up() -> None:
+    """Where every ordinary letter is left out, another character is found."""
+    met = ALL_STRINGS
+    for point in [chr(number) for number in range(0x20, 0x180)]:
+        met = automata.meet_strings(met, like(points=(point,), negated=True))
+    met = automata.meet_strings(met, like("_"))
+
+    text = automata.a_string(met)
+    assert text is not None and len(text) == 1 and not 0x20 <= ord(text) < 0x180

@@ -1,0 +1,188 @@
+"""`mqsel diff`: what is printed, and the exit codes of diff."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import mqsel
+from mqsel import cli
+from mqsel.formats.jsonl import in_json, message_from_json
+from mqsel.values import Float32, Int8, Int16, Int32
+
+
+@pytest.fixture
+def run(capsys):
+    """Run the command line here; give the exit code, stdout and stderr."""
+
+    def call(*arguments):
+        try:
+            status = cli.main([*arguments])
+        except SystemExit as exit_:
+            status = exit_.code
+        return status, *capsys.readouterr()
+
+    return call
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "status", "out"),
+    [
+        (
+            "weight > 2500",
+            "NOT (weight <= 2500)",
+            1,
+            (
+                'a within b: every message that a selects is selected by b\n  both     {"weight": 2501}\n'
+                '  b alone  {"weight": "a"}\n'
+            ),
+        ),
+        (
+            "color = 'blue'",
+            "color LIKE 'b%'",
+            1,
+            (
+                'a within b: every message that a selects is selected by b\n  both     {"color": "blue"}\n'
+                '  b alone  {"color": "b"}\n'
+            ),
+        ),
+        (
+            "color = 'blue'",
+            "color = 'red'",
+            1,
+            'disjoint: no message is selected by both\n  a alone  {"color": "blue"}\n  b alone  {"color": "red"}\n',
+        ),
+        (
+            "a = 1 OR b = 2",
+            "b = 2 OR a = 1",
+            0,
+            'equal: no message is selected by one alone\n  both     {"a": 1}\n',
+        ),
+        ("a = 1 AND a = 2", "b < b", 0, "equal: no message is selected by one alone\n"),
+        (
+            "a = 1",
+            "b = 1",
+            1,
+            (
+                "overlapping: some messages are selected by both, some by a alone, some by b alone\n"
+                '  both     {"a": 1, "b": 1}\n  a alone  {"a": 1}\n  b alone  {"b": 1}\n'
+            ),
+        ),
+    ],
+)
+def test_two_selectors(run, a, b, status, out):
+    """The relation, what it means, and a message for each part of it; 0 only for equal ones."""
+    assert run("diff", a, b) == (status, out, "")
+
+
+def test_what_is_not_decided(run):
+    """Where it is known that they differ the exit code says so; else it is trouble."""
+    status, out, _ = run("diff", "a - a > 1", "b = 1")
+    assert (status, out) == (
+        1,
+        'not decided: what is computed from a is not decided by 300 intervals\n  b alone  {"b": 1}\n',
+    )
+    status, out, _ = run("diff", "a - a > 1", "a - a > 2")
+    assert (status, out) == (2, "not decided: what is computed from a is not decided by 300 intervals\n")
+
+
+def test_json(run):
+    """One object, with messages as `mqsel explain` takes them."""
+    status, out, _ = run("diff", "--json", "--dialect", "JMS", "a > 1", "a > 1 AND b = TRUE")
+    found = json.loads(out)
+    assert (status, list(found)) == (1, ["relation", "both", "a_alone", "b_alone", "reason"])
+    assert (found["relation"], found["both"], found["b_alone"]) == ("b within a", {"a": 2, "b": True}, None)
+
+
+def test_one_selector_and_two_dialects(run):
+    """The message, what each makes of it, and the choice that parts them with its document."""
+    text = "weight + 1 > 2500 OR color = 'blue'"
+    assert run("diff", "--dialect", "IBM_MQ", "--dialect", "JMS", text) == (
+        1,
+        (
+            'they differ on {"color": "blue"}\n  IBM_MQ  FALSE\n  JMS     TRUE\nbecause of null_arithmetic\n'
+            "  IBM_MQ  selector: arithmetic on NULL is ERR [IBM_MQ, IBM_JMS (IBM MQ 9.4, Message selector syntax and "
+            "IBM MQ 9.4, Message selectors in JMS, Arithmetic operators)]\n"
+            "  JMS     unknown: its result is NULL [TIBCO_EMS, JMS (SQL-92), IBM_JAVA_CLIENT]\n"
+        ),
+        "",
+    )
+    status, out, _ = run("diff", "--json", "--dialect", "IBM_MQ", "--dialect", "JMS", text)
+    found = json.loads(out)
+    assert (status, found["differ"], found["message"]) == (1, True, {"color": "blue"})
+    assert [one["truth"] for one in found["dialects"]] == ["FALSE", "TRUE"]
+    assert [one["field"] for one in found["because"]] == ["null_arithmetic"]
+
+
+def test_dialects_that_do_not_differ(run):
+    """That is proved, and 0."""
+    assert run("diff", "--dialect", "IBM_MQ", "--dialect", "TIBCO_EMS", "a > 1") == (
+        0,
+        "they do not differ on any message\n",
+        "",
+    )
+
+
+def test_texts_that_are_refused(run):
+    """By one dialect it is a difference, by both trouble; each error is told, with its dialect or its selector."""
+    status, out, err = run("diff", "--dialect", "IBM_MQ", "--dialect", "JMS", "a.b = 1")
+    assert (status, out.splitlines()[:2]) == (
+        1,
+        ["they differ: one of them refuses the text", "because of identifier_dots"],
+    )
+    assert err.startswith("mqsel: JMS: unexpected '.'")
+    status, out, err = run("diff", "--dialect", "IBM_MQ", "--dialect", "JMS", "a == 1")
+    assert (status, out) == (2, "both refuse the text\n")
+    assert err.count("expected a value") == 2
+    status, out, err = run("diff", "a = 1", "b == 1")
+    assert (status, out) == (2, "")
+    assert err.startswith("mqsel: selector 2: unexpected '='")
+
+
+def test_bad_calls(run):
+    """One selector alone, three dialects, no dialect of that name: said in one sentence, and 2."""
+    assert run("diff", "a = 1")[0::2] == (
+        2,
+        (
+            "mqsel: one selector is given, and not two dialects: expected something to compare it with\n"
+            "  hint: write mqsel diff SELECTOR SELECTOR, or mqsel diff --dialect IBM_MQ --dialect JMS SELECTOR\n"
+        ),
+    )
+    status, _, err = run("diff", *["--dialect", "JMS"] * 3, "a = 1", "b = 1")
+    assert (status, err) == (2, "mqsel: 3 dialects are given: expected one, or two to compare\n")
+    assert run("diff", "--dialect", "XYZ", "a = 1", "b = 1")[0] == 2
+
+
+def test_messages_in_json_are_read_again():
+    """Invariant: what is written of a message of any types is read as an equal one, of the same types."""
+    message = {
+        "a": None,
+        "b": True,
+        "c": -(2**63),
+        "d": 1.5,
+        "e": 1e300,
+        "f": float("inf"),
+        "g": float("-inf"),
+        "h": "é'\"\n",
+        "i": b"\x00\xff",
+        "j": Int8(-128),
+        "k": Int16(1),
+        "l": Int32(2**31 - 1),
+        "m": Float32(0.1),
+        "n": Float32(float("inf")),
+        "o": 2.0,
+    }
+    found = message_from_json(json.dumps(in_json(message)), message)
+    assert found == message
+    assert [type(value) for value in found.values()] == [type(value) for value in message.values()]
+    nan = message_from_json(json.dumps(in_json({"a": float("nan"), "b": Float32(float("nan"))})), "ab")
+    assert (str(nan["a"]), type(nan["b"])) == ("nan", Float32)
+
+
+def test_functions_are_found():
+    """What the command runs is a function of the package, imported when it is asked for."""
+    assert mqsel.relation("a = 1", "a > 0").relation == "a within b"
+    assert mqsel.relation(mqsel.compile("a = 1", dialect="JMS"), "a > 0", dialect="JMS").b_alone == {"a": 2}
+    assert not mqsel.difference("a = 1", "JMS", "TIBCO_EMS")
+    assert mqsel.satisfiable("a = 1").message == {"a": 1}
