@@ -46,6 +46,14 @@ class Known(NamedTuple):
 
 @functools.lru_cache(512)
 def known(text: str, dialect: Dialect) -> Known:
+    """Read a selector, or remember it.
+
+    Raises: SelectorError.
+    """
+    return made(text, dialect)
+
+
+def made(text: str, dialect: Dialect) -> Known:
     """Read a selector.
 
     Raises: SelectorError.
@@ -171,25 +179,37 @@ def satisfiable(a: str | Machine, *, dialect: Dialect | str = IBM_MQ) -> Satisfi
         return Satisfiable(found.message, "", is_decided=True)
     if found.reason:
         return Satisfiable(None, f"not decided: {found.reason}", is_decided=False)
-    parts = contradiction(one)
-    texts = [" ".join(one.selector.text[slice(*part.span)].split()) for part in parts]
+    spans = tuple([part.span for part in contradiction(one)])
+    return Satisfiable(None, contradiction_in_words(one), is_decided=True, spans=spans)
+
+
+def contradiction_in_words(one: Known) -> str:
+    """Say why a selector is never TRUE."""
+    texts = [quoted(" ".join(one.selector.text[slice(*part.span)].split())) for part in contradiction(one)]
     if len(texts) == 1:
-        reason = f"{quoted(texts[0])} is never TRUE"
-    else:
-        reason = f"{', '.join(map(quoted, texts[:-1]))} and {quoted(texts[-1])} are never TRUE together"
-    return Satisfiable(None, reason, is_decided=True, spans=tuple([part.span for part in parts]))
+        return f"{texts[0]} is never TRUE"
+    return f"{', '.join(texts[:-1])} and {texts[-1]} are never TRUE together"
 
 
 def contradiction(one: Known) -> tuple[Node, ...]:
     """List the fewest operands of AND that are not TRUE of one message, of a selector that is never TRUE."""
-    parts: list[Node] = [one.selector.node]
-    while len(parts) == 1 and isinstance(parts[0], And):
-        parts = [*parts[0].operands]
-        formulas = {id(part): normal(one.selector.part(part)).true for part in parts}
-        for part in [*parts]:
-            rest = [formulas[id(other)] for other in parts if other is not part]
-            if find(rest, one.machine.matches).is_none:
-                parts = [other for other in parts if other is not part]
+    parts: list[Node] = []
+    stack = [one.selector.node]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, And):
+            stack += reversed(node.operands)
+        else:
+            parts.append(node)
+    formulas = {id(part): normal(one.selector.part(part)).true for part in parts}
+    # Halves, quarters and so on are left out while the rest is never TRUE: of many parts few matter.
+    size = len(parts) // 2
+    while size:
+        for at in range((len(parts) - 1) // size * size, -1, -size):
+            rest = parts[:at] + parts[at + size :]
+            if rest and find([formulas[id(part)] for part in rest], one.machine.matches).is_none:
+                parts = rest
+        size //= 2
     return tuple(parts)
 
 

@@ -1,4 +1,4 @@
-"""The command line: match, check, explain, inspect, diff. The one folder that prints.
+"""The command line: match, check, explain, inspect, diff, audit. The one folder that prints.
 
 Results go to stdout, everything else to stderr; exit codes are those of grep (0 selected, 1 not, 2 trouble). Each
 command stands in a module of its own, with its help. Owns no rule of the language and no format.
@@ -27,7 +27,7 @@ examples:
 """
 
 
-_COMMANDS = ("match", "check", "explain", "inspect", "diff")  # the modules of this folder that have one
+_COMMANDS = ("match", "check", "explain", "inspect", "diff", "audit")  # the modules of this folder that have one
 
 
 def _parser(argv: list[str]) -> argparse.ArgumentParser:

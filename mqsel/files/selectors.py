@@ -1,111 +1,134 @@
-"""Files of selectors by key: lines of text, a JSON object, or Parquet; packed or not.
+"""Files of selectors, each with a key: lines, a JSON object or array, Parquet; packed or not.
 
-What a file is, is told by its first bytes. Reads texts, whether they are selectors others say. Knows no dialect.
+Which it is, the first bytes say. Compiles nothing: whether a selector is valid is for who reads them.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from typing import Any
+from collections.abc import Iterable, Iterator
+from typing import IO, Any, NamedTuple
 
 from mqsel.errors import FileError, shortened
 from mqsel.files import parquet
-from mqsel.files.opening import opened
-from mqsel.files.wordings import bad_line
+from mqsel.files.opening import opened, readable_anywhere
+from mqsel.files.wordings import bad_line, file_trouble
 
-_FORMS = "lines of key, tab, selector; a JSON object of selectors by key; or Parquet with the columns key and selector"
+_ROWS = 1 << 14  # of Parquet, read at once
+_COLUMNS = ("key", "selector")
+_JSON_NAMES = {dict: "an object", list: "an array", bool: "a boolean", type(None): "null"}
 
 
-def read_selectors(path: str | os.PathLike[str]) -> dict[Any, str]:
-    """Read a file of selectors.
+class Keyed(NamedTuple):
+    """A selector of a file.
 
-    Lines of text have a key, a tab and the selector; blank lines, and lines that begin with ``#``, are skipped. What
-    begins with ``{`` is a JSON object of texts by key. Parquet has the columns ``key``, of strings or integers, and
-    ``selector``, of strings.
+    Attributes:
+        key: what it is called, an int only in a column of integers; of the elements of an array, their number, from 1.
+        selector: the text, which may be invalid.
+        place: what stands before a complaint: ``line 3``, or ``row 3``; empty in JSON, where the key says it.
+    """
+
+    key: str | int
+    selector: str
+    place: str
+
+
+def selectors(path: str | os.PathLike[str]) -> Iterator[Keyed]:
+    """Read the selectors of a file, in its order.
 
     Args:
-        path: the file; "-" is stdin.
+        path: lines, each a key, a tab and a selector, blank ones being skipped; a JSON object of keys and selectors, or
+            an array of selectors; or Parquet with columns ``key``, texts or integers, and ``selector``, texts. "-" is stdin.
 
-    Returns: the selectors by key, in the order of the file. Keys are str, those of a column of integers int.
-
-    Raises: FileError: it cannot be read, is none of these, or has a key twice.
+    Raises: FileError: the file cannot be read, is none of these, or has a key twice. MqselError: pyarrow is missing.
     """
     name = os.fspath(path)
-    with opened(name) as (_, content):
-        start = content.peek(4)[:4]
-        if start == b"PAR1":
-            return _of_rows(name)
-        data = content.read()
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise FileError("no text in UTF-8", path=name, offset=error.start, hint=f"expected {_FORMS}") from error
-    return _of_object(name, text) if text.lstrip()[:1] == "{" else _of_lines(name, text)
+    with opened(path) as (_, content):
+        start = content.peek(4)
+        if start.startswith(parquet.MAGIC):
+            found = _of_parquet(name, content)
+        elif start.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"["):
+            found = _of_json(name, content.read())
+        else:
+            found = _of_lines(name, content)
+        places: dict[str | int, str] = {}
+        for one in found:
+            if one.key in places:
+                before = f", and in {places[one.key]}" if one.place else ""
+                raise file_trouble(name, f"the key {shortened(one.key)} stands in it twice: in {one.place}{before}")
+            places[one.key] = one.place
+            yield one
 
 
-def _of_lines(path: str, text: str) -> dict[Any, str]:
-    found: dict[Any, str] = {}
-    for number, line in enumerate(text.split("\n"), 1):
-        kept = line.removesuffix("\r")
-        if not kept.strip() or kept.startswith("#"):
+def read_selectors(path: str | os.PathLike[str]) -> dict[str | int, str]:
+    """Read the selectors of a file by key.
+
+    Args, Raises: those of `selectors`.
+    """
+    return {one.key: one.selector for one in selectors(path)}
+
+
+def _of_lines(name: str, lines: Iterable[bytes]) -> Iterator[Keyed]:
+    for number, line in enumerate(lines, 1):
+        try:
+            text = line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
+        except UnicodeDecodeError as error:
+            raise bad_line(name, number, f"byte {error.start + 1} is invalid in UTF-8") from error
+        if not text.strip():
             continue
-        key, tab, selector = kept.partition("\t")
-        if not tab:
-            raise FileError(f"no tab in {shortened(kept)}", path=path, line=number, hint=f"expected {_FORMS}")
-        if key in found:
-            raise bad_line(path, number, f"the key {shortened(key)} stands twice")
-        found[key] = selector
-    return found
+        key, tab, selector = text.partition("\t")
+        if not tab or not key:
+            raise FileError(
+                f"found {shortened(text)}: expected a key, a tab and a selector",
+                path=name,
+                line=number,
+                hint="selectors without keys are read from a JSON array",
+            )
+        yield Keyed(key, selector, f"line {number}")
 
 
-def _of_object(path: str, text: str) -> dict[Any, str]:
-    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        made = dict(pairs)
-        if len(made) < len(pairs):
-            keys = [key for key, _ in pairs]
-            twice = next(key for number, key in enumerate(keys) if key in keys[:number])
-            raise FileError(f"the key {shortened(twice)} stands twice", path=path)
-        return made
-
+def _of_json(name: str, data: bytes) -> Iterator[Keyed]:
     try:
-        found = json.loads(text, object_pairs_hook=unique)
+        found = json.loads(data.decode("utf-8-sig"), object_pairs_hook=_Pairs)
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise bad_line(name, line, f"byte {error.start + 1} of the file is invalid in UTF-8") from error
     except json.JSONDecodeError as error:
-        raise FileError(f"no JSON: {error.msg}", path=path, line=error.lineno, hint=f"expected {_FORMS}") from error
-    except RecursionError as error:
-        raise FileError(
-            "no JSON object of texts: it is nested too deep", path=path, hint=f"expected {_FORMS}"
-        ) from error
-    for key, selector in found.items():
-        if not isinstance(selector, str):
-            raise FileError(f"the selector of {shortened(key)} is {shortened(selector)}: expected a text", path=path)
-    return found  # type: ignore[no-any-return]
+        raise bad_line(name, error.lineno, f"broken JSON: {error.msg} at column {error.colno}") from error
+    except (ValueError, RecursionError) as error:  # a number of thousands of digits; thousands of brackets
+        raise file_trouble(name, "JSON with a number or a nesting that is too large to read") from error
+    pairs = found if isinstance(found, _Pairs) else [(str(number), one) for number, one in enumerate(found, 1)]
+    keys = set()
+    for key, selector in pairs:
+        if type(selector) is not str:
+            what = "an object" if isinstance(selector, _Pairs) else _JSON_NAMES.get(type(selector), "a number")
+            raise file_trouble(name, f"the selector of {shortened(key)} is {what}: expected a string")
+        if key in keys:
+            raise file_trouble(name, f"the key {shortened(key)} stands in it twice")
+        keys.add(key)
+        yield Keyed(key, selector, "")
 
 
-def _of_rows(path: str) -> dict[Any, str]:
-    import pyarrow as pa  # type: ignore[import-untyped]  # noqa: PLC0415 (optional)
-
-    with parquet.opened(path) as file:
-        names = file.schema_arrow.names
-        if not {"key", "selector"} <= set(names):
-            found = shortened(", ".join(names))
-            raise FileError(f"the columns are {found}: expected key and selector", path=path)
-        rows = file.read(columns=["key", "selector"])
-    key, selector = rows.column("key"), rows.column("selector")
-    if not (_is_text(pa, key.type) or pa.types.is_integer(key.type)) or not _is_text(pa, selector.type):
-        said = f"key is {key.type}, selector {selector.type}"
-        raise FileError(f"{said}: expected strings or integers, and strings", path=path)
-    made: dict[Any, str] = {}
-    for one, text in zip(key.to_pylist(), selector.to_pylist(), strict=True):
-        if one is None or text is None:
-            raise FileError("a key is NULL" if one is None else f"the selector of {shortened(one)} is NULL", path=path)
-        if one in made:
-            raise FileError(f"the key {shortened(one)} stands twice", path=path)
-        made[one] = text
-    return made
+class _Pairs(list[tuple[str, Any]]):
+    """A JSON object that keeps what has one key."""
 
 
-def _is_text(pa: Any, kind: Any) -> bool:
-    if pa.types.is_dictionary(kind):
-        kind = kind.value_type
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+def _of_parquet(name: str, content: IO[bytes]) -> Iterator[Keyed]:
+    with readable_anywhere(name, iter(lambda: content.read(1 << 20), b"")) as path, parquet.opened(path) as file:
+        missing = [one for one in _COLUMNS if one not in file.schema_arrow.names]
+        if missing:
+            raise file_trouble(name, f"it has no column {missing[0]}: expected columns key and selector")
+        number = 0
+        with parquet.trouble_of(name):
+            for batch in file.iter_batches(_ROWS, columns=[*_COLUMNS]):
+                keys, texts = [batch.column(one).to_pylist() for one in _COLUMNS]
+                for key, text in zip(keys, texts, strict=True):
+                    number += 1
+                    if type(key) not in (str, int):
+                        raise file_trouble(
+                            name, f"the key of row {number} is {shortened(key)}: expected a text or an integer"
+                        )
+                    if type(text) is not str:
+                        raise file_trouble(name, f"the selector of row {number} is {shortened(text)}: expected a text")
+                    yield Keyed(key, text, f"row {number}")

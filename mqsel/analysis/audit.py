@@ -1,0 +1,364 @@
+"""Looks at many selectors at once: which never select, which say the same, and which select all that another does.
+
+Each selector has messages that it selects, at the ends of what it asks for. Only what selects those of another can
+select all that it does: they are found by an index of the values that a selector cannot do without, as text or
+truth value, and few of them are left for the proof. Where a proof fails, the message that shows it rules out others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+from mqsel.analysis.automata import UndecidedError
+from mqsel.analysis.domains import ANY_PROPERTY, Domain, meet, some_values
+from mqsel.analysis.relation import Known, contradiction_in_words, made, satisfied
+from mqsel.analysis.witness import Message, find
+from mqsel.errors import SelectorError
+from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
+from mqsel.language.formulas import All, Formula, Leaf, Relation
+from mqsel.language.nodes import Identifier
+from mqsel.language.sets import NOTHING, PROPERTY, outside
+
+MAX_PAIRS = 20_000  # that are looked at for what a missing property does: some ten seconds
+_WORK = 20_000  # of one proof, in leaves
+_UNDECIDED = 3  # of one selector, after which no other is tried
+
+
+class Never(NamedTuple):
+    """A selector that selects nothing, and why."""
+
+    key: str
+    reason: str
+
+
+class Equal(NamedTuple):
+    """Selectors that select the same; whether they have one text."""
+
+    keys: tuple[str, ...]
+    is_one_text: bool
+
+
+class Within(NamedTuple):
+    """A selector that selects all that others do, and more.
+
+    Attributes:
+        key: of the wide one.
+        keys: of those within, each of which stands with one wide selector, which is within no other.
+    """
+
+    key: str
+    keys: tuple[str, ...]
+
+
+class Missing(NamedTuple):
+    """Two selectors that select in common only messages that lack a property, though each selects others.
+
+    Attributes:
+        keys: of the two.
+        name: of the property.
+        message: one that both select.
+    """
+
+    keys: tuple[str, str]
+    name: str
+    message: Message
+
+
+class Audit(NamedTuple):
+    """What there is to say of many selectors.
+
+    Attributes:
+        total: how many there are.
+        invalid: keys, and why the selector is refused.
+        never: those that select nothing.
+        equal: those that select the same.
+        within: those that select all that others do; of equal ones, the first is named.
+        missing: those that overlap by accident; of equal ones, the first is named.
+        undecided: keys of which something is not decided.
+        pairs_left: pairs that were not looked at for `missing`.
+    """
+
+    total: int
+    invalid: tuple[tuple[str, SelectorError], ...]
+    never: tuple[Never, ...]
+    equal: tuple[Equal, ...]
+    within: tuple[Within, ...]
+    missing: tuple[Missing, ...]
+    undecided: tuple[str, ...]
+    pairs_left: int
+
+
+class _Entry:
+    """One text, and what is known of it.
+
+    Attributes:
+        keys: of those that have it.
+        messages: that it selects, two or more if there are.
+        gates: for properties, the texts or truth values one of which a message must have.
+        needs: properties that it must have.
+    """
+
+    def __init__(self, known: Known, keys: list[str]) -> None:
+        self.known = known
+        self.keys = keys
+        self.messages: list[Message] = []
+        domains = _root(known.normal.true)
+        self.domains = domains
+        self.gates = {name: points for name, domain in domains.items() if (points := _points(domain)) is not None}
+        self.needs = [name for name, domain in domains.items() if not domain.null]
+        self.matches = known.machine.matches
+
+
+def audit(selectors: Iterable[tuple[str, str]], *, dialect: Dialect | str = IBM_MQ) -> Audit:
+    """Compare many selectors.
+
+    Args:
+        selectors: pairs of a key and a text.
+        dialect: how to read them.
+    """
+    chosen = as_dialect(dialect)
+    invalid: list[tuple[str, SelectorError]] = []
+    texts: dict[str, list[str]] = {}
+    total = 0
+    for key, text in selectors:
+        total += 1
+        texts.setdefault(text, []).append(key)
+    entries: list[_Entry] = []
+    never: list[Never] = []
+    undecided: list[str] = []
+    same: list[Equal] = []
+    for text, keys in texts.items():
+        try:
+            entry = _Entry(made(text, chosen), keys)
+        except SelectorError as error:
+            invalid += [(key, error) for key in keys]
+            continue
+        if len(keys) > 1:
+            same.append(Equal(tuple(keys), is_one_text=True))
+        found = satisfied(entry.known)
+        if found.is_none:
+            reason = contradiction_in_words(entry.known)
+            never += [Never(key, reason) for key in keys]
+        elif found.message is None:
+            undecided += keys
+        else:
+            entry.messages = [found.message, *_other_ends(entry, found.message)]
+            entries.append(entry)
+    groups, within, unsure = _contained(entries)
+    equal = [Equal(tuple([key for one in group for key in one.keys]), is_one_text=False) for group in groups]
+    repeated = {id(one) for group in groups for one in group[1:]}
+    missing, left = _missing([one for one in entries if id(one) not in repeated])
+    undecided += [key for one in unsure for key in one.keys]
+    return Audit(
+        total,
+        tuple(invalid),
+        tuple(never),
+        (*same, *equal),
+        tuple([Within(wide.keys[0], tuple([one.keys[0] for one in inner])) for wide, inner in within]),
+        tuple(missing),
+        tuple(undecided),
+        left,
+    )
+
+
+# ---- what a selector asks for ----------------------------------------------------------------------------------------
+
+
+def _root(formula: Formula) -> dict[str, Domain]:
+    """Tell what each property must be that the formula says something of outside of OR."""
+    found: dict[str, Domain] = {}
+    for part in formula.parts if isinstance(formula, All) else (formula,):
+        if isinstance(part, Leaf) and isinstance(part.subject, Identifier):
+            name = part.subject.name
+            found[name] = meet(found.get(name, ANY_PROPERTY), part.values)
+    return found
+
+
+def _points(domain: Domain) -> frozenset[str | bool] | None:
+    """List the texts, or truth values, if nothing else is among the values."""
+    texts = domain.strings.points
+    if texts is None or domain != _NOTHING._replace(booleans=domain.booleans, strings=domain.strings):
+        return None
+    return texts | {truth for truth in (False, True) if domain.booleans[truth]}
+
+
+_NOTHING = meet(ANY_PROPERTY, NOTHING)
+
+
+def _other_ends(entry: _Entry, message: Message) -> Iterator[Message]:
+    """Give a message as far from *message* as the selector goes, if another is selected at all."""
+    other = dict(message)
+    for name, domain in entry.domains.items():
+        if name in message:
+            values: list[Any] = []
+            with suppress(UndecidedError):
+                values = [*some_values(domain._replace(null=False))]
+            for value in reversed(values):
+                if value is not None and entry.matches({**other, name: value}):
+                    other[name] = value
+                    break
+    if other != message:
+        yield other
+
+
+# ---- which contains which --------------------------------------------------------------------------------------------
+
+
+class _Index:
+    """Entries by the values of their messages."""
+
+    def __init__(self, entries: Sequence[_Entry]) -> None:
+        self.everyone = range(len(entries))
+        self.places: dict[tuple[object, ...], list[int]] = {}
+        for place, entry in enumerate(entries):
+            for name, value in entry.messages[0].items():
+                self.places.setdefault((name,), []).append(place)
+                if type(value) in (str, bool):
+                    self.places.setdefault((name, type(value), value), []).append(place)
+
+    def selected(self, wide: _Entry) -> Sequence[int]:
+        """List the entries of which *wide* may select the first message."""
+        found: list[Sequence[int]] = [self.everyone]
+        for name, points in wide.gates.items():
+            lists = [self.places.get((name, type(one), one), []) for one in points]
+            found.append([place for one in lists for place in one])
+        found += [self.places.get((name,), []) for name in wide.needs]
+        return min(found, key=len)
+
+
+def _contained(
+    entries: Sequence[_Entry],
+) -> tuple[list[list[_Entry]], list[tuple[_Entry, list[_Entry]]], list[_Entry]]:
+    """Find the entries that are equal, and those within another.
+
+    Returns: equal ones; the wide ones, each with those within it; those of which something is not decided.
+    """
+    index = _Index(entries)
+    around: list[list[int]] = [[] for _ in entries]
+    widths = [0] * len(entries)
+    first_messages, last_messages = [[entry.messages[end] for entry in entries] for end in (0, -1)]
+    for place, wide in enumerate(entries):
+        matches = wide.matches
+        for inner in index.selected(wide):
+            if matches(first_messages[inner]) and matches(last_messages[inner]) and inner != place:
+                around[inner].append(place)
+                widths[place] += 1
+    unsure: dict[int, None] = {}
+    first = [*range(len(entries))]  # of those that are equal
+    within: dict[int, list[int]] = {}
+    for place, entry in enumerate(entries):
+        mutual = [one for one in around[place] if one < place and place in around[one] and first[one] == one]
+        for one in mutual:
+            forth = _is_within(entry, entries[one])
+            back = forth and _is_within(entries[one], entry)
+            if back:
+                first[place] = one
+                break
+            if forth is None or (forth and back is None):
+                unsure[place] = None
+    for place, entry in enumerate(entries):
+        if first[place] != place:
+            continue
+        waiting = sorted([one for one in around[place] if first[one] == one], key=lambda one: (-widths[one], one))
+        seen, open_ = len(entry.messages), 0
+        for one in waiting:
+            # A proof that failed has left a message.
+            if not all(map(entries[one].matches, entry.messages[seen:])):
+                continue
+            holds = _is_within(entry, entries[one])
+            if holds:
+                within.setdefault(one, []).append(place)
+                break
+            if holds is None:
+                unsure[place] = None
+                open_ += 1
+                if open_ == _UNDECIDED:
+                    break
+    groups: dict[int, list[_Entry]] = {}
+    for place, one in enumerate(first):
+        groups.setdefault(one, []).append(entries[place])
+    return (
+        [group for group in groups.values() if len(group) > 1],
+        [(entries[wide], [entries[one] for one in inner]) for wide, inner in within.items()],
+        [entries[place] for place in unsure],
+    )
+
+
+def _is_within(inner: _Entry, wide: _Entry) -> bool | None:
+    """Tell whether all that *inner* selects is selected by *wide*; if not, remember what shows it."""
+    found = find(
+        (inner.known.normal.true, wide.known.others),
+        lambda message: inner.matches(message) and not wide.matches(message),
+        work=_WORK,
+    )
+    if found.message is not None:
+        inner.messages.append(found.message)
+    return None if found.reason else found.message is None
+
+
+# ---- what a missing property does ------------------------------------------------------------------------------------
+
+_PRESENT = outside(NOTHING._replace(null=True), PROPERTY)
+
+
+def _missing(entries: Sequence[_Entry]) -> tuple[list[Missing], int]:
+    """Find pairs that select in common only messages that lack a property.
+
+    Returns: them, and how many pairs were not looked at.
+    """
+    found: dict[tuple[int, int], Missing] = {}
+    looked = left = 0
+    for place, entry in enumerate(entries):
+        for name in _may_lack(entry.known.normal.true):
+            present = Leaf(Identifier(name), _PRESENT)
+            with_it = find((entry.known.normal.true, present), entry.matches, work=_WORK).message
+            if with_it is None:
+                continue  # it asks for messages that lack it
+            for other, second in enumerate(entries):
+                if other == place or (min(place, other), max(place, other)) in found or second.matches(with_it):
+                    continue
+                if any(not points & second.gates.get(one, points) for one, points in entry.gates.items()):
+                    continue
+                looked += 1
+                if looked > MAX_PAIRS:
+                    left += 1
+                    continue
+                message = _in_common_without(entry, second, present)
+                if message is not None:
+                    keys = (entry.keys[0], second.keys[0]) if place < other else (second.keys[0], entry.keys[0])
+                    found[min(place, other), max(place, other)] = Missing(keys, name, message)
+    return [*found.values()], left
+
+
+def _in_common_without(first: _Entry, second: _Entry, present: Leaf) -> Message | None:
+    """Give a message that both select, if all of those lack a property and not all that the second selects do."""
+
+    def both(message: Message) -> bool:
+        return first.matches(message) and second.matches(message)
+
+    formulas = first.known.normal.true, second.known.normal.true
+    if not find((*formulas, present), both, work=_WORK).is_none:
+        return None
+    message = find(formulas, both, work=_WORK).message
+    if message is None or find((formulas[1], present), second.matches, work=_WORK).message is None:
+        return None
+    return message
+
+
+def _may_lack(formula: Formula) -> list[str]:
+    """List the properties of which NULL is among what is asked for somewhere."""
+    found: dict[str, None] = {}
+    stack, seen = [formula], set()
+    while stack:
+        one = stack.pop()
+        if id(one) in seen:
+            continue
+        seen.add(id(one))
+        if isinstance(one, Leaf):
+            if one.values.null and isinstance(one.subject, Identifier):
+                found[one.subject.name] = None
+        elif not isinstance(one, Relation):
+            stack += one.parts
+    return [*found]

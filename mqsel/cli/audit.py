@@ -1,0 +1,123 @@
+"""``mqsel audit``: say which of many selectors are the same, contain others, or never select."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+from mqsel.analysis.audit import Audit, audit
+from mqsel.cli.arguments import Commands, add_dialect, command
+from mqsel.cli.report import complain, folded, say, shown, width_of
+from mqsel.errors import FileError, MqselError
+from mqsel.files.scan import why
+from mqsel.files.selectors import Keyed, selectors
+from mqsel.formats.jsonl import in_json
+
+_EXAMPLES = """\
+A file has lines, each a key, a tab and a selector; or one JSON object of keys and selectors; or one JSON array of \
+selectors, whose keys are their numbers; or it is Parquet with columns key and selector. It may be packed.
+
+finding   of which selectors
+never     that select no message, and why
+same      that have one text
+equal     that select the same in other words
+contains  that select all that others do, and more; of equal ones the first is named, and each of those within once
+missing   that select in common only messages that lack a property, though each selects others
+
+All but "same" is proved, or not said. A message is any mapping of names to values: that a header always has one type \
+is not taken into account.
+
+exit code: 0 if nothing was found, 1 if something was, 2 if a selector is invalid or something else went wrong.
+
+examples:
+  mqsel audit subscriptions.tsv
+  mqsel audit --dialect JMS --json subscriptions.json.gz
+"""
+
+_SHOWN = 5  # keys of one line
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    text = "say which of many selectors are the same, contain others, or never select"
+    made = command(commands, "audit", _audit, text, _EXAMPLES)
+    made.add_argument("file", metavar="SELECTORS", help="a file of selectors, packed or not; - is stdin")
+    add_dialect(made)
+    made.add_argument("--json", action="store_true", help="print one JSON object, with every key")
+
+
+def _audit(arguments: argparse.Namespace) -> int:
+    name = arguments.file
+    try:
+        read = [*selectors(name)]
+    except FileError as error:
+        place, what = (
+            (shown(name), why(error)) if error.line is None else (f"{shown(name)}:{error.line}", error.message)
+        )
+        raise MqselError(f"{place}: {what}", hint=error.hint) from error
+    found = audit([(one.key, one.selector) for one in read], dialect=arguments.dialect)
+    if arguments.json:
+        print(json.dumps(_in_json(found), ensure_ascii=False))
+    else:
+        width = width_of(sys.stdout)
+        for line in _lines(found, read):
+            print(folded(line, width, " " * 10))
+    places = {one.key: f"{shown(name)}, {one.place}: " if one.place else f"{shown(name)}: " for one in read}
+    for key, refused in found.invalid:
+        complain(refused, f"{places[key]}{key}: ")
+    say(_summary(found))
+    is_clean = not (found.never or found.equal or found.within or found.missing)
+    return 2 if found.invalid else int(not is_clean)
+
+
+def _lines(found: Audit, read: list[Keyed]) -> Iterator[str]:
+    texts = {one.key: " ".join(one.selector.split()) for one in read}
+    for key, reason in found.never:
+        yield f"never     {key}: {reason}"
+    for keys, is_one_text in found.equal:
+        if is_one_text:
+            yield f"same      {_listed(keys)}: {texts[keys[0]]}"
+        else:
+            yield f"equal     {_listed(keys)}: {' | '.join(dict.fromkeys(texts[key] for key in keys[:_SHOWN]))}"
+    for key, keys in found.within:
+        yield f"contains  {key}: {texts[key]} | {_listed(keys)}: {texts[keys[0]]}{' | …' * (len(keys) > 1)}"
+    for (key, other), name, message in found.missing:
+        line = json.dumps(in_json(message), ensure_ascii=False)
+        yield f"missing   {key} and {other} overlap only where {name} is missing: {line}"
+
+
+def _listed(keys: tuple[str, ...]) -> str:
+    more = len(keys) - _SHOWN
+    return f"{', '.join(keys[:_SHOWN])}{f' and {more:,} more' if more > 0 else ''}"
+
+
+def _in_json(found: Audit) -> dict[str, Any]:
+    return {
+        "total": found.total,
+        "invalid": [{"key": key, "error": str(error)} for key, error in found.invalid],
+        "never": [one._asdict() for one in found.never],
+        "same": [one.keys for one in found.equal if one.is_one_text],
+        "equal": [one.keys for one in found.equal if not one.is_one_text],
+        "contains": [one._asdict() for one in found.within],
+        "missing": [{**one._asdict(), "message": in_json(one.message)} for one in found.missing],
+        "undecided": found.undecided,
+        "pairs_left": found.pairs_left,
+    }
+
+
+def _summary(found: Audit) -> str:
+    total = f"{found.total:,} selector{'s' * (found.total != 1)}"
+    counts = (
+        (len(found.invalid), "invalid"),
+        (len(found.never), "never select"),
+        (sum(len(one.keys) - 1 for one in found.equal if one.is_one_text), "more with a text that is there"),
+        (sum(len(one.keys) - 1 for one in found.equal if not one.is_one_text), "more that say the same in other words"),
+        (sum(len(one.keys) for one in found.within), "within others"),
+        (len(found.missing), "pairs that overlap only where a property is missing"),
+        (len(found.undecided), "not decided"),
+        (found.pairs_left, "pairs not looked at for missing properties"),
+    )
+    return ", ".join([total, *(f"{count:,} {what}" for count, what in counts if count)])

@@ -1,0 +1,105 @@
+"""`mqsel audit`: what is printed of a file of selectors, and the exit codes of linters."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from mqsel import cli
+
+LINES = """\
+car\tJMSType = 'car' AND color = 'blue'
+car too\tcolor = 'blue' AND JMSType = 'car'
+blue\tcolor = 'blue'
+heavy\tweight > 2500 AND color = 'blue'
+heavy too\tweight > 2500 AND color = 'blue'
+none\tweight > 5 AND weight < 3
+red\tcolor = 'red' OR region IS NULL
+"""
+FOUND = """\
+never     none: 'weight > 5' and 'weight < 3' are never TRUE together
+same      heavy, heavy too: weight > 2500 AND color = 'blue'
+equal     car, car too: JMSType = 'car' AND color = 'blue' | color = 'blue' AND JMSType = 'car'
+contains  blue: color = 'blue' | car, heavy: JMSType = 'car' AND color = 'blue' | …
+missing   car and red overlap only where region is missing: {"JMSType": "car", "color": "blue"}
+missing   blue and red overlap only where region is missing: {"color": "blue"}
+missing   heavy and red overlap only where region is missing: {"weight": 2501, "color": "blue"}
+"""
+SUMMARY = (
+    "7 selectors, 1 never select, 1 more with a text that is there, 1 more that say the same in other words, "
+    "2 within others, 3 pairs that overlap only where a property is missing\n"
+)
+
+
+@pytest.fixture
+def run(capsys, tmp_path):
+    """Audit a file of this content; give the exit code, stdout and stderr."""
+
+    def call(content, *arguments):
+        (tmp_path / "selectors").write_text(content, encoding="utf-8")
+        status = cli.main(["audit", str(tmp_path / "selectors"), *arguments])
+        out, err = capsys.readouterr()
+        return status, out, err.replace(str(tmp_path), "DIR")
+
+    return call
+
+
+def test_findings(run):
+    """Each finding is a line that begins with its kind; counts go to stderr."""
+    assert run(LINES) == (1, FOUND, SUMMARY)
+
+
+def test_nothing_found(run):
+    """Selectors of which there is nothing to say are 0."""
+    assert run("a\tx = 1\nb\tx = 2\n") == (0, "", "2 selectors\n")
+    assert run("") == (0, "", "0 selectors\n")
+
+
+def test_invalid(run):
+    """An invalid selector is told with its line and key, and is 2; the others are compared all the same."""
+    status, out, err = run("a\tx = 1\nb\tx == 2\nc\tx = 1\n")
+    assert (status, out) == (2, "same      a, c: x = 1\n")
+    assert err.startswith("mqsel: DIR/selectors, line 2: b: unexpected '=' after '='")
+    assert err.endswith("3 selectors, 1 invalid, 1 more with a text that is there\n")
+
+
+def test_json(run):
+    """One object, with every key."""
+    status, out, _ = run(LINES, "--json")
+    found = json.loads(out)
+    assert (status, found["total"], found["undecided"], found["pairs_left"]) == (1, 7, [], 0)
+    assert (found["same"], found["equal"]) == ([["heavy", "heavy too"]], [["car", "car too"]])
+    assert found["contains"] == [{"key": "blue", "keys": ["car", "heavy"]}]
+    assert found["missing"][1] == {"keys": ["blue", "red"], "name": "region", "message": {"color": "blue"}}
+
+
+def test_long_lists_are_cut(run):
+    """Of many keys five are shown, and how many more there are; JSON has all."""
+    lines = "".join(f"k{number}\tprice > {number}\n" for number in range(1, 100))
+    status, out, _ = run(lines)
+    assert (status, out) == (
+        1,
+        "contains  k1: price > 1 | k2, k3, k4, k5, k6 and 93 more: price > 2 | …\n",
+    )
+    assert len(json.loads(run(lines, "--json")[1])["contains"][0]["keys"]) == 98
+
+
+def test_the_dialect_decides(run):
+    """What a dialect refuses, or reads otherwise, it does here."""
+    assert run('["x = 5F", "x = 5.0"]', "--dialect", "JMS")[:2] == (1, "equal     1, 2: x = 5F | x = 5.0\n")
+    assert run('["x = 5F", "x = 5.0"]')[0] == 2
+
+
+def test_files_that_cannot_be_read(run, capsys):
+    """The place and the reason are said in one line."""
+    assert run("a = 1\n") == (
+        2,
+        "",
+        (
+            "mqsel: DIR/selectors:1: found 'a = 1': expected a key, a tab and a selector\n"
+            "  hint: selectors without keys are read from a JSON array\n"
+        ),
+    )
+    assert cli.main(["audit", "/nowhere/at/all"]) == 2
+    assert capsys.readouterr().err == "mqsel: /nowhere/at/all: No such file or directory\n"
