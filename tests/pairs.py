@@ -18,11 +18,27 @@ from mqsel.values import Float32, Int32
 NAMES = ("a", "b", "c")
 # By the number of properties that a pair reads: of one, every lane and every odd number.
 _WIDE: tuple[Any, ...] = (
-    *(None, True, False, 0, 1, 2, 3, -1, 5, Int32(2), Int32(-(2**31)), 2**31 - 1, 2**53 + 1, 2**63 - 1, -(2**63)),
+    *(None, True, False, 0, 1, 2, 3, -1, 5, Int32(2), Int32(-(2**31)), 2**31 - 1, 2**24 + 1, 2**53 + 1, 2**63 - 1),
+    *(-(2**63), Int32(2**31 - 1), Float32(2**24)),
     *(0.0, -0.0, 0.5, 1.0, 2.5, -1.5, 2.0**53, math.inf, -math.inf, math.nan, Float32(0.1), Float32(2.5), 0.1),
     *(Float32(math.nan), "", "a", "b", "ab", "ba", "abc", "x", "_", "a%", b"\x00", b"\x01\x02"),
 )
-_NARROW: tuple[Any, ...] = (None, True, False, 1, 2, Int32(3), 2**63 - 1, 1.0, 2.5, math.nan, "a", "ab", "b", b"\x00")
+_NARROW: tuple[Any, ...] = (
+    None,
+    True,
+    False,
+    1,
+    2,
+    Int32(2**31 - 1),
+    2**63 - 1,
+    2.5,
+    -0.0,
+    math.nan,
+    "a",
+    "ab",
+    "b",
+    b"\x00",
+)
 _FEW: tuple[Any, ...] = (None, True, 1, 2, 2.5, "a", "ab")
 VALUES = {1: _WIDE, 2: _NARROW, 3: _FEW}
 
