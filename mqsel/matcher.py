@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from mqsel import formats
-from mqsel.errors import MQRC, ArgumentError, ProgramError, SelectorError
+from mqsel.errors import MQRC, ArgumentError, DecodeError, ProgramError, PropertyTypeError, SelectorError
 from mqsel.language.checker import MatchOption
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
 from mqsel.language.optimizer import optimize as optimized
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     import pyarrow as pa  # type: ignore[import-untyped]
 
     from mqsel.analysis.explain import Explanation
+    from mqsel.analysis.profile import Profile
 
 Message = Mapping[str, Any] | Sequence[Any] | Record
 _M = TypeVar("_M")  # whatever stands for a message
@@ -179,13 +181,52 @@ class Matcher(Machine):
         """Say of every part of the selector what it was for *message*, and why."""
         from mqsel.analysis.explain import explain  # noqa: PLC0415 (a tenth of the time that importing mqsel takes)
 
-        found: Iterable[tuple[Any, Any]] = ()
-        if isinstance(message, dict):
-            found = list(dict.items(message))
-        elif isinstance(message, Record):
-            found = zip(message.keys(), message.as_tuple(), strict=True)
-        names = [name for name, value in found if type(name) is str and value is not None]
-        return explain(read_selector(self.selector, self.dialect), self.read(message), names)
+        return explain(read_selector(self.selector, self.dialect), self.read(message), _names_of(message))
+
+    def why(
+        self,
+        messages: Iterable[Any],
+        *,
+        errors: Literal["raise", "skip"] = "raise",
+        format: formats.FormatName | None = None,  # noqa: A002 (the word of the command line)
+        **options: Any,
+    ) -> Profile:
+        """Say why many messages are selected, or are not: how many made each part of the selector what, and why.
+
+        The result is true if something is selected. It prints sentences, a tree and what the properties are; in a
+        notebook it shows as a table. A batch is counted by columns.
+
+        Args:
+            messages: any iterable of messages; or a batch, as for `match_batch`, whose rows are the messages.
+            errors: "raise", or "skip" and count what is no message.
+            format: of raw messages; see `filter`.
+            options: of the format; see `filter`.
+
+        Raises: what `filter` and `match_batch` raise.
+        """
+        from mqsel.analysis.account import Profiler  # noqa: PLC0415 (as above)
+        from mqsel.analysis.profile import report  # noqa: PLC0415
+
+        if errors not in ("raise", "skip"):
+            raise ArgumentError(f"errors is {errors!r}: expected 'raise' or 'skip'")
+        profiler = Profiler(read_selector(self.selector, self.dialect), self.schema)
+        is_batch = hasattr(messages, "__arrow_c_stream__") or hasattr(messages, "__arrow_c_array__")
+        if is_batch:
+            profiler.take_batches(messages)
+        else:
+            read = None if format is None else self.decoder(format, **options)
+            for number, message in enumerate(messages):
+                try:
+                    if read is None or format is None:
+                        profiler.take(message, partial(_names_of, message))
+                    else:
+                        profiler.take_raw(message, format, read(message))
+                except (PropertyTypeError, DecodeError) as error:
+                    if errors == "raise":
+                        error.index = number
+                        raise
+                    profiler.account.skipped += 1
+        return report(profiler.selector, profiler.account, noun="row" if is_batch else "message")
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Matcher):
@@ -212,6 +253,16 @@ class Matcher(Machine):
         schema = None if self.schema is None else tuple(self.schema)
         data = self.program.to_bytes()
         return _load, ((data,) if schema is None else (data, *schema))
+
+
+def _names_of(message: object) -> list[str]:
+    """List the properties that a message has, of the kinds of messages that can be asked."""
+    found: Iterable[tuple[Any, Any]] = ()
+    if isinstance(message, dict):
+        found = list(dict.items(message))
+    elif isinstance(message, Record):
+        found = zip(message.keys(), message.as_tuple(), strict=True)
+    return [name for name, value in found if type(name) is str and value is not None]
 
 
 def _load(data: bytes, names: tuple[str, ...] | None = None, types: tuple[str | None, ...] = ()) -> Matcher:

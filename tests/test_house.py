@@ -45,13 +45,13 @@ INSIDE = {
     " _set_layout _set_search _set sections _reading _deliveries",
     "formats": "wordings mqmd jms mqrfh2 inspection jsonl records _tables _text _folders _mq _json _records mq"
     " __init__",
-    "analysis": "markup near change explain necessary automata domains intervals boxes witness relation difference"
-    " audit",
+    "analysis": "markup columns near change explain account sentences profile necessary automata domains intervals"
+    " boxes witness relation difference audit",
     "selection": "selectors providers message queues topics __init__",
     "files": "wordings opening dumps _dumps _qload _amqsbcg amqsbcg qload framings rows _footer extremes parquet"
-    " parts _lines _pieces scan tasks workers jobs filtering inspection selectors __init__",
+    " parts _lines _pieces scan profiling tasks workers jobs filtering inspection selectors __init__",
     "spark": "wordings columns native job ship raw planning sets route profiling source __init__",
-    "cli": "arguments report match check explain inspect diff audit __init__",
+    "cli": "arguments report match check explain why inspect diff audit __init__",
 }
 TOP = {
     name: level

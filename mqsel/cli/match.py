@@ -77,7 +77,7 @@ def _match(arguments: argparse.Namespace) -> int:
     wanted = arguments.format
     raising = arguments.errors == "raise"
     ask = Ask(arguments.invert, arguments.count, raising, arguments.limit, wanted or "json", types_of(arguments))
-    _check_order(arguments.selector, arguments.files)
+    check_order("match", arguments.selector, arguments.files)
     files = files_of(arguments)
     report = Report(ask)
     matcher = compile_selector(arguments.selector, dialect=arguments.dialect)
@@ -121,7 +121,7 @@ def _jobs(names: list[str], ask: Ask) -> int:
     return 1 if sum(size_of(name) or 0 for name in names) < _LARGE else cores()
 
 
-def _check_order(selector: str, names: list[str]) -> None:
+def check_order(called: str, selector: str, names: list[str]) -> None:
     """Refuse a call with the selector behind the files: the name of a file may be a selector, too."""
     if names and Path(selector).is_file() and names[-1] != "-" and not Path(names[-1]).exists():
         import shlex  # noqa: PLC0415 (for this error alone)
@@ -130,5 +130,5 @@ def _check_order(selector: str, names: list[str]) -> None:
         written = shlex.quote(names[-1]) if re.search(r'["$`\\!]', names[-1]) else f'"{names[-1]}"'
         raise MqselError(
             f"{shortened(selector)} is a file, and {shortened(names[-1])} is not: expected the selector first",
-            hint=f"mqsel match {written} {files}",
+            hint=f"mqsel {called} {written} {files}",
         )

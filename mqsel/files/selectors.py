@@ -39,7 +39,8 @@ def selectors(path: str | os.PathLike[str]) -> Iterator[Keyed]:
 
     Args:
         path: lines, each a key, a tab and a selector, blank ones being skipped; a JSON object of keys and selectors, or
-            an array of selectors; or Parquet with columns ``key``, texts or integers, and ``selector``, texts. "-" is stdin.
+            an array of selectors; or Parquet with columns ``key``, texts or integers, and ``selector``, texts. "-" is
+            stdin.
 
     Raises: FileError: the file cannot be read, is none of these, or has a key twice. MqselError: pyarrow is missing.
     """

@@ -1,6 +1,7 @@
-"""Sifting on Spark: what ``mqsel match --spark`` runs.
+"""Files on Spark: what ``mqsel match --spark`` and ``mqsel why --spark`` run.
 
-Starts a context of its own, hands each part of a file to `sift_part`, gives the records back in the order of the input.
+Starts a context of its own, hands each part of a file to `sift_part` or `profile_part`, gives the records back in the
+order of the input.
 pyspark is imported by the functions that need it; prints nothing.
 """
 
@@ -18,9 +19,12 @@ from functools import partial
 from itertools import chain, islice
 from typing import IO, TYPE_CHECKING, Any
 
+from mqsel.analysis.account import Account
 from mqsel.errors import FileError, MqselError
+from mqsel.files.dumps import Piece
 from mqsel.files.framings import FORMATS
 from mqsel.files.parts import Part, found, kind_of, parts
+from mqsel.files.profiling import Profiled, profile, profile_part
 from mqsel.files.scan import Ask, Sifted, Tally, sift, sift_part, why
 from mqsel.matcher import Matcher
 
@@ -38,7 +42,8 @@ def sifted_on_spark(
     master: str,
     fail: Callable[[str, str], None],
     advance: Callable[[int, int], None] | None,
-) -> Iterator[tuple[int, str, str, Sifted]]:
+    task: Callable[[Matcher, Ask, Iterator[Part | bytes]], Iterator[Any]] | None = None,
+) -> Iterator[tuple[int, str, str, Any]]:
     """Yield for each record of `sift_part` the number, name and format of its file, and the record.
 
     Files are taken apart here and read by the executors, which select before anything reaches the JVM. A name with a
@@ -53,6 +58,7 @@ def sifted_on_spark(
         master: of Spark.
         fail: is told the name of a file and why it cannot be read.
         advance: is told from time to time how many tasks have ended, and of how many; or None.
+        task: gives the records of one task, the last of them its counts; None: those of `sift_part`.
 
     Raises: MqselError: Spark is not there, did not start, or gave up.
     """
@@ -82,9 +88,11 @@ def sifted_on_spark(
                 except Py4JJavaError as error:
                     fail(name, str(error.java_exception.getMessage()))
             partition = 0
-            for record in _records(context, context.union(pieces), matcher, ask, advance) if places else ():
+            for record in (
+                _records(context, context.union(pieces), matcher, ask, advance, task or _sifted) if places else ()
+            ):
                 yield *places[partition], record
-                partition += isinstance(record, Tally)
+                partition += isinstance(record, (Tally, Account))
         except Py4JError as error:
             cause = reason(str(error))
             remedy = "install one version of mqsel on every executor" if "No module named" in cause else None
@@ -134,25 +142,35 @@ def _sifted(matcher: Matcher, ask: Ask, units: Iterator[Part | bytes]) -> Iterat
     return sift(matcher, ask, blocks)
 
 
+def profiled(matcher: Matcher, ask: Ask, units: Iterator[Part | bytes]) -> Iterator[Profiled]:
+    """Count what one task has: a part of a file, or lines."""
+    first: Any = next(units, None)
+    if isinstance(first, Part):
+        return profile_part(matcher, ask, first)
+    lines: Iterator[Any] = units if first is None else chain([first], units)
+    return profile(matcher, ask, (Piece(0, line, line if line.strip() else None) for line in lines))
+
+
 def _records(
     context: SparkContext,
     units: RDD[Any],
     matcher: Matcher,
     ask: Callable[[], Ask],
     advance: Callable[[int, int], None] | None,
-) -> Iterator[Sifted]:
-    """Sift every partition; give what comes of them in their order."""
+    task: Callable[[Matcher, Ask, Iterator[Part | bytes]], Iterator[Any]],
+) -> Iterator[Any]:
+    """Run a task for every partition; give what comes of them in their order."""
     from pyspark import StorageLevel  # noqa: PLC0415 (an extra)
 
     if ask().limit is None:
         # All partitions at once; toLocalIterator alone would begin one when the one before has ended.
-        sifted = units.mapPartitions(partial(_sifted, matcher, ask())).persist(StorageLevel.MEMORY_AND_DISK)
+        sifted = units.mapPartitions(partial(task, matcher, ask())).persist(StorageLevel.MEMORY_AND_DISK)
         with _watched(context, advance):
             sifted.count()
         yield from sifted.toLocalIterator()
     else:
         for partition in range(units.getNumPartitions()):
-            yield from context.runJob(units, partial(_sifted, matcher, ask()), [partition])
+            yield from context.runJob(units, partial(task, matcher, ask()), [partition])
 
 
 @contextmanager

@@ -1,0 +1,361 @@
+"""What became of many messages: for every part of a selector how many made it what, for every property what they have.
+
+A `Profiler` looks at messages, or at batches of them by the kernel's masks, and counts into an `Account`, which holds
+no selector: it pickles, and those of parts, executors and batches add up. What a test is beside TRUE, FALSE and UNKNOWN
+is found by running it under the stricter choice of `type_mismatch`, as `mqsel.analysis.explain` does for one message;
+but here every message counts for every part, whether or not evaluation reaches it. Knows no files.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from mqsel import formats
+from mqsel.analysis.columns import column_of, names_of, type_of
+from mqsel.analysis.near import near_names
+from mqsel.errors import MqselError
+from mqsel.language.nodes import And, Node, Not, Or, children
+from mqsel.language.selector import Selector
+from mqsel.machine import _answers, wordings
+from mqsel.machine._vm import Machine
+from mqsel.machine.compiler import lower
+from mqsel.machine.schema import Schema
+from mqsel.values import AND, APPROXIMATE, EXACT, NOT, OR, Truth
+
+if TYPE_CHECKING:
+    import pyarrow as pa  # type: ignore[import-untyped]
+
+OUTCOMES = ("TRUE", "FALSE", "UNKNOWN", "mismatched", "ERR")
+TRUE, FALSE, UNKNOWN, MISMATCHED, ERROR = range(5)
+_OUTCOMES = (FALSE, TRUE, UNKNOWN, ERROR)  # of a truth value
+_DIFFERENT = 1_000  # values of a property, and names of others, that are counted
+_LONG = 80  # characters, or bytes, of a value that are held
+_COLUMNS = 20  # of a batch, that are looked at where no name is near
+
+Value = tuple[str, Any]  # a type and a value: 1, 1.0 and TRUE are three
+
+
+def _held(kind: str, value: Any) -> Any:
+    return value[:_LONG] if kind in ("string", "bytes") else value
+
+
+@dataclass(slots=True)
+class Held:
+    """What messages have of one property.
+
+    Attributes:
+        missing: messages without it.
+        unread: those of them that have something which is no value of its declared type.
+        types: how many messages have it as a value of each type.
+        values: how many have each value, as long as there are few.
+        counted: how many messages `values` is of.
+        is_open: whether values are still counted: not if there are too many.
+        least: of its numbers.
+        greatest: likewise.
+        others: how many of the messages without it have each other property.
+    """
+
+    missing: int = 0
+    unread: int = 0
+    types: Counter[str] = field(default_factory=Counter)
+    values: Counter[Value] = field(default_factory=Counter)
+    counted: int = 0
+    is_open: bool = True
+    least: float | None = None
+    greatest: float | None = None
+    others: Counter[str] = field(default_factory=Counter)
+
+    def take(self, kind: str, value: Any) -> None:
+        """Count a value."""
+        self.types[kind] += 1
+        if kind in EXACT or (kind in APPROXIMATE and not math.isnan(value)):
+            self.widen(value, value)
+        if self.is_open:
+            self.counted += 1
+            self.values[kind, _held(kind, value)] += 1
+            self.is_open = len(self.values) < _DIFFERENT
+
+    def widen(self, least: float | None, greatest: float | None) -> None:
+        """Take note of the least and the greatest of some numbers."""
+        if least is not None:
+            self.least = least if self.least is None else min(self.least, least)
+        if greatest is not None:
+            self.greatest = greatest if self.greatest is None else max(self.greatest, greatest)
+
+    def take_others(self, names: Iterable[str]) -> None:
+        """Count what a message has that lacks this property."""
+        others = self.others
+        for name in names:
+            if name in others or len(others) < _DIFFERENT:
+                others[name] += 1
+
+    def add(self, other: Held) -> None:
+        """Add what was counted elsewhere."""
+        self.missing += other.missing
+        self.unread += other.unread
+        self.types += other.types
+        self.counted += other.counted
+        self.values = Counter(dict((self.values + other.values).most_common(_DIFFERENT)))
+        self.is_open = self.is_open and other.is_open and len(self.values) < _DIFFERENT
+        self.widen(other.least, other.greatest)
+        self.others = Counter(dict((self.others + other.others).most_common(_DIFFERENT)))
+
+
+@dataclass(slots=True)
+class Account:
+    """What became of some messages. Adds up.
+
+    Attributes:
+        messages: how many there were that could be read.
+        outcomes: for each part of the selector, each before its operands, how many messages made it each of `OUTCOMES`.
+        held: for each property that the selector reads, what the messages have.
+        refused: messages with a property name that is not allowed, which the selector never sees.
+        noted: messages of which something was skipped.
+        note: the place of the first of them, and what was skipped of it.
+        skipped: messages that could not be read.
+        lines: of the input, blank ones included.
+    """
+
+    messages: int = 0
+    outcomes: list[list[int]] = field(default_factory=list)
+    held: dict[str, Held] = field(default_factory=dict)
+    refused: int = 0
+    noted: int = 0
+    note: tuple[int, str] | None = None
+    skipped: int = 0
+    lines: int = 0
+
+    def add(self, other: Account) -> None:
+        """Add what was counted elsewhere for the same selector."""
+        self.messages += other.messages
+        for mine, others in zip(self.outcomes, other.outcomes, strict=True):
+            mine[:] = map(sum, zip(mine, others, strict=True))
+        for name, held in other.held.items():
+            self.held[name].add(held)
+        self.refused += other.refused
+        self.noted += other.noted
+        self.note = self.note or other.note
+        self.skipped += other.skipped
+        self.lines += other.lines
+
+
+def parts_of(root: Node) -> list[tuple[Node, int]]:
+    """List the conditions of a selector and their depth, each before its operands."""
+    parts: list[tuple[Node, int]] = []
+    stack: list[tuple[Node, int]] = [(root, 0)]
+    while stack:
+        node, depth = stack.pop()
+        parts.append((node, depth))
+        if isinstance(node, (And, Or, Not)):
+            stack += [(child, depth + 1) for child in reversed(children(node))]
+    return parts
+
+
+class _Test:
+    """One condition, compiled in the three ways that tell its outcomes apart; of a connective the first alone."""
+
+    def __init__(self, selector: Selector, node: Node) -> None:
+        dialect = selector.dialect
+        whole = node is selector.node and selector.match_option is not None
+        self.own = Machine(lower(selector if whole else selector.part(node), quick=False))
+        self.strict = self.lenient = self.own
+        self.is_connective = isinstance(node, (And, Or, Not))
+        if not self.is_connective and not whole:
+            ways = [
+                self.own
+                if dialect.type_mismatch == choice
+                else Machine(lower(selector.part(node, dialect.replace(type_mismatch=choice)), quick=False))
+                for choice in ("selector", "operation")
+            ]
+            self.strict, self.lenient = ways
+
+    def judge(self, message: dict[str, Any]) -> tuple[int, int]:
+        """Give the truth value of a test for a message, and its outcome."""
+        truth = self.own.truth(message)
+        if self.strict.truth(message) != Truth.ERR:
+            return truth, _OUTCOMES[truth]
+        return truth, ERROR if self.lenient.truth(message) == Truth.ERR else MISMATCHED
+
+    def count(self, batch: object) -> list[int]:
+        """Count the outcomes of the rows of a batch."""
+        truths = _answers.truths(self.strict, batch)
+        counts = [truths.count(int(truth)) for truth in (Truth.TRUE, Truth.FALSE, Truth.UNKNOWN)]
+        refused = len(truths) - sum(counts)
+        errors = refused
+        if refused and self.lenient is not self.strict:
+            # What is ERR where types that differ are FALSE is ERR where they are ERR.
+            errors = _answers.truths(self.lenient, batch).count(int(Truth.ERR))
+        return [*counts, refused - errors, errors]
+
+
+class Profiler:
+    """Counts messages into an account.
+
+    Args:
+        selector: what they are counted for.
+        schema: of messages that are sequences.
+
+    Attributes:
+        account: what was counted so far.
+    """
+
+    def __init__(self, selector: Selector, schema: Schema | None = None) -> None:
+        self.selector = selector
+        self._nodes = [node for node, _ in parts_of(selector.node)]
+        self._tests = {id(node): _Test(selector, node) for node in self._nodes}
+        self._machine = Machine(lower(selector), schema)
+        names = dict.fromkeys(selector.names.values())
+        self.account = Account(outcomes=[[0] * 5 for _ in self._nodes], held={name: Held() for name in names})
+        self._rules = selector.dialect.headers
+
+    def take(self, message: Any, names: Callable[[], Iterable[str]]) -> None:
+        """Count a message.
+
+        Args:
+            message: what a machine takes.
+            names: gives the names of all its properties; called if one that the selector reads is missing.
+
+        Raises: PropertyTypeError: it has a value that no property can have; it is not counted then.
+        """
+        found = self._machine.read(message)
+        self._take_properties(found, names)
+        values = {name: value for name, (_, value) in found.items()}
+        truths: dict[int, int] = {}
+        for place in range(len(self._nodes) - 1, -1, -1):  # operands stand behind what joins them
+            node = self._nodes[place]
+            if isinstance(node, (And, Or)):
+                table = AND if isinstance(node, And) else OR
+                truth, *others = [truths[id(one)] for one in node.operands]
+                for other in others:
+                    truth = table[truth][other]
+                outcome = _OUTCOMES[truth]
+            elif isinstance(node, Not):
+                truth = NOT[truths[id(node.operand)]]
+                outcome = _OUTCOMES[truth]
+            else:
+                truth, outcome = self._tests[id(node)].judge(values)
+            truths[id(node)] = truth
+            self.account.outcomes[place][outcome] += 1
+        self.account.messages += 1
+
+    def take_raw(self, data: bytes, kind: str, message: Any, types: Mapping[str, str] | None = None) -> None:
+        """Count a raw message.
+
+        Args:
+            data: the message, of the format *kind*, a name of `mqsel.formats.FORMATS`.
+            message: what a decoder has made of it.
+            types: of properties whose record lost them.
+
+        Raises: PropertyTypeError, DecodeError: it is none; it is not counted then.
+        """
+        row = formats.FORMATS[kind]
+
+        def names() -> list[str]:
+            return [one.name for one in row.inspect(data, types or {}).rows if one.value is not None]
+
+        if isinstance(message, bool):
+            self._take_answer(formats.properties(data, [*self.account.held]), names, selected=message)
+        else:
+            self.take(message, names)
+
+    def _take_answer(self, message: Any, names: Callable[[], Iterable[str]], *, selected: bool) -> None:
+        """Count a message of which was decided without running the selector whether it is selected."""
+        if self.selector.match_option is None:
+            self.account.refused += 1
+        for counts in self.account.outcomes:
+            counts[ERROR if self.selector.match_option is None else TRUE if selected else FALSE] += 1
+        self._take_properties(self._machine.read(message), names)
+        self.account.messages += 1
+
+    def _take_properties(self, found: dict[str, tuple[str, Any]], names: Callable[[], Iterable[str]]) -> None:
+        others: list[str] | None = None
+        for name, (kind, value) in found.items():
+            held = self.account.held[name]
+            if kind != "null":
+                held.take(kind, value)
+                continue
+            held.missing += 1
+            others = [*names()] if others is None else others
+            held.take_others(others)
+
+    # ---- columns -----------------------------------------------------------------------------------------------------
+
+    def take_batches(self, batches: Any) -> None:
+        """Count the rows of what offers Arrow's C data or stream interface.
+
+        Raises: as `take_batch`. ArgumentError: it has no rows of columns. MqselError: pyarrow is not installed.
+        """
+        try:
+            import pyarrow as pa  # noqa: PLC0415 (optional)
+        except ImportError as error:
+            raise wordings.package_missing("why, of a batch,", "pyarrow", "arrow") from error
+        try:
+            if hasattr(batches, "__arrow_c_array__"):
+                found = [pa.record_batch(batches)]
+            else:
+                found = pa.RecordBatchReader.from_stream(batches)
+            for batch in found:
+                self.take_batch(batch)
+        except MqselError:
+            raise
+        except Exception as error:  # of who made them
+            raise wordings.not_a_batch(batches, f"{type(error).__name__}: {error}") from error
+
+    def take_batch(self, batch: pa.RecordBatch | pa.StructArray) -> None:
+        """Count the rows of a batch, by columns.
+
+        Raises: PropertyTypeError: a column that is read has a type no property has, or is damaged.
+        """
+        import pyarrow as pa  # noqa: PLC0415 (optional)
+
+        rows = batch if isinstance(batch, pa.StructArray) else batch.to_struct_array()
+        counted = [self._tests[id(node)].count(rows) for node in self._nodes]
+        self.account.messages += len(rows)
+        for counts, more in zip(self.account.outcomes, counted, strict=True):
+            counts[:] = map(sum, zip(counts, more, strict=True))
+        for name, held in self.account.held.items():
+            self._take_column(rows, name, held)
+
+    def _take_column(self, rows: pa.StructArray, name: str, held: Held) -> None:
+        import pyarrow.compute as pc  # type: ignore[import-untyped]  # noqa: PLC0415 (optional)
+
+        column = column_of(rows, name, self._rules)
+        missing = len(rows) if column is None else column.null_count
+        present = len(rows) - missing
+        if column is not None and present:
+            kind = type_of(column.type)
+            if held.is_open:
+                self._take_values(column, kind, held)
+            held.types[kind] += present
+            if kind in EXACT or kind in APPROXIMATE:
+                ends = pc.min_max(column).as_py()
+                held.widen(ends["min"], ends["max"])
+        held.missing += missing
+        if missing:
+            self._take_other_columns(rows, name, column, held)
+
+    def _take_values(self, column: pa.Array, kind: str, held: Held) -> None:
+        import pyarrow.compute as pc  # noqa: PLC0415 (optional)
+
+        values, counts = pc.value_counts(column.drop_null()).flatten()
+        if len(counts) > _DIFFERENT:
+            most = pc.array_sort_indices(counts, order="descending")[:_DIFFERENT]
+            values, counts = values.take(most), counts.take(most)
+        for value, count in zip(values.to_pylist(), counts.to_pylist(), strict=True):
+            held.values[kind, _held(kind, value)] += count
+        held.counted += len(column) - column.null_count
+        held.is_open = len(held.values) < _DIFFERENT
+
+    def _take_other_columns(self, rows: pa.StructArray, name: str, column: pa.Array | None, held: Held) -> None:
+        import pyarrow.compute as pc  # noqa: PLC0415 (optional)
+
+        names = [one for one in names_of(rows.type) if one != name]
+        for other in near_names(name, names) or names[:_COLUMNS]:
+            found = column_of(rows, other, "any")
+            if found is not None and len(held.others) < _DIFFERENT:
+                both = found.is_valid() if column is None else pc.and_(found.is_valid(), column.is_null())
+                held.others[other] += both.true_count

@@ -1,0 +1,248 @@
+"""The report on what became of many messages: sentences, a tree with numbers, what each property is.
+
+Printed as text, shown as HTML in a notebook, or given as what JSON holds. Made of an `Account`; counts nothing itself.
+"""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+from mqsel.analysis import markup
+from mqsel.analysis.account import OUTCOMES, Account, Held, parts_of
+from mqsel.analysis.change import in_words
+from mqsel.analysis.near import near_names
+from mqsel.analysis.sentences import Count, Seen, Told, sentences
+from mqsel.errors import cells, cut, padded
+from mqsel.language.nodes import And, Node, Not, Or, unparse
+from mqsel.language.selector import Selector
+
+_VALUES = 5  # of a property, that are shown
+_OTHERS = 5  # names of other properties, that are shown
+_WIDTH = 40  # cells of a value that are shown
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """What became of messages. True if one is selected; prints as sentences and a tree with numbers.
+
+    Attributes:
+        selector: the text.
+        messages: how many there were that could be read.
+        selected: how many of them are selected.
+        sentences: what matters, first things first.
+        parts: the conditions of the selector, each before its operands.
+        properties: what it reads.
+        refused: messages with a property name that IBM MQ does not allow: it selects none of them.
+        noted: raw messages of which something was skipped: a folder, a property, a name that is not allowed.
+        note: what was skipped of the first of them.
+        skipped: messages that could not be read.
+        noun: what a message is called: "message" or "row".
+    """
+
+    selector: str
+    messages: int
+    selected: int
+    sentences: tuple[str, ...]
+    parts: tuple[Count, ...]
+    properties: tuple[Seen, ...]
+    refused: int = 0
+    noted: int = 0
+    note: str = ""
+    skipped: int = 0
+    noun: str = "message"
+
+    def __bool__(self) -> bool:
+        return self.selected > 0
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def text(self, width: int | None = None) -> str:
+        """Write it.
+
+        Args:
+            width: of the terminal that shows it, in cells: longer sentences are folded, other lines cut.
+        """
+        lines = [line for one in self.sentences for line in ([one] if width is None else textwrap.wrap(one, width))]
+        rows = [(*OUTCOMES, ""), *((*(f"{n:,}" for n in one[2:]), "  " * one.depth + one.text) for one in self.parts)]
+        tree = _aligned(rows, numbers=len(OUTCOMES))
+        seen = _aligned([self._head(), *map(self._row, self.properties)], numbers=0) if self.properties else []
+        tables = [line if width is None else cut(line, width) for line in ["", *tree, *[""] * bool(seen), *seen]]
+        return "\n".join([*lines, *tables])
+
+    def _head(self) -> tuple[str, ...]:
+        return ("property", "present", "missing", *["unread"] * self._is_unread(), "types", "values")
+
+    def _is_unread(self) -> bool:
+        return any(one.unread for one in self.properties)
+
+    def _row(self, seen: Seen) -> tuple[str, ...]:
+        unread = [f"{seen.unread:,}"] * self._is_unread()
+        return (seen.name, f"{seen.present:,}", f"{seen.missing:,}", *unread, _types(seen), _values(seen))
+
+    def _repr_html_(self) -> str:
+        parts = [
+            (
+                *(markup.badge(word, f"{n:,}") if n else "0" for word, n in zip(OUTCOMES, one[2:], strict=True)),
+                markup.code(one.text, one.depth),
+            )
+            for one in self.parts
+        ]
+        seen = [[escape(cell) for cell in self._row(one)] for one in self.properties]
+        first, *others = [escape(one) for one in self.sentences]
+        return markup.page(
+            [f"<b>{first}</b>", *others],
+            markup.table([*OUTCOMES, ""], parts, numbers=len(OUTCOMES)),
+            markup.table(self._head(), seen) if seen else "",
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give it as what JSON holds."""
+        return {
+            "selector": self.selector,
+            "messages": self.messages,
+            "selected": self.selected,
+            "skipped": self.skipped,
+            "refused": self.refused,
+            "sentences": [*self.sentences],
+            "parts": [one._asdict() for one in self.parts],
+            "properties": [
+                {
+                    **one._asdict(),
+                    "types": dict(one.types),
+                    "values": [{"value": _plain(value), "messages": count} for value, count in one.values],
+                    "least": _plain(one.least),
+                    "greatest": _plain(one.greatest),
+                    "near": one.near,
+                    "others": dict(one.others),
+                }
+                for one in self.properties
+            ],
+        }
+
+
+def report(selector: Selector, account: Account, *, noun: str = "message") -> Profile:
+    """Make the report of what was counted for a selector."""
+    nodes = parts_of(selector.node)
+    counts = [
+        Count(_named(node), depth, *numbers) for (node, depth), numbers in zip(nodes, account.outcomes, strict=True)
+    ]
+    seen = [_seen(name, held) for name, held in account.held.items()]
+    return reported(
+        selector,
+        account.messages,
+        counts,
+        seen,
+        texts={
+            name: {value: count for (kind, value), count in held.values.most_common() if kind == "string"}
+            for name, held in account.held.items()
+        },
+        refused=account.refused,
+        noted=account.noted,
+        note=account.note[1] if account.note else "",
+        skipped=account.skipped,
+        noun=noun,
+    )
+
+
+def reported(
+    selector: Selector,
+    messages: int,
+    counts: Iterable[Count],
+    seen: Iterable[Seen],
+    *,
+    texts: Mapping[str, Mapping[str, int]],
+    **more: Any,
+) -> Profile:
+    """Make the report of counts.
+
+    Args:
+        counts: for the parts of the selector, in the order of `parts_of`.
+        seen: for each property that it reads.
+        texts: how many messages have each string of a property, as far as they were counted.
+        more: of `Profile`.
+    """
+    parts, properties = tuple(counts), tuple(seen)
+    nodes = [node for node, _ in parts_of(selector.node)]
+    noun = more.get("noun", "message")
+    by_name = {one.name: one for one in properties}
+    said = sentences(Told(selector, nodes, [*parts], by_name, texts, messages, noun))
+    refused = more.get("refused", 0)
+    if refused:
+        said.append(f"{refused:,} {noun}s have a property whose name is not allowed: none of these is selected")
+    if more.get("noted"):
+        said.append(f"skipped in part: {more['noted']:,}, the first {more['note']}")
+    return Profile(selector.text, messages, parts[0].true, tuple(said), parts, properties, **more)
+
+
+def _named(node: Node) -> str:
+    return type(node).__name__.upper() if isinstance(node, (And, Or, Not)) else unparse(node)
+
+
+def _seen(name: str, held: Held) -> Seen:
+    others = dict(held.others.most_common())
+    near = [*near_names(name, others), *others]
+    return Seen(
+        name,
+        sum(held.types.values()),
+        held.missing,
+        held.unread,
+        dict(held.types.most_common()),
+        tuple((value, count) for (_, value), count in held.values.most_common(_VALUES)),
+        held.counted,
+        len(held.values) if held.is_open else None,
+        held.least,
+        held.greatest,
+        {one: others[one] for one in [*dict.fromkeys(near)][: _OTHERS + 1]},
+    )
+
+
+# ---- words -----------------------------------------------------------------------------------------------------------
+
+
+def _types(seen: Seen) -> str:
+    if len(seen.types) == 1:
+        return next(iter(seen.types))
+    return ", ".join(f"{name} {count:,}" for name, count in seen.types.items())
+
+
+def _values(seen: Seen) -> str:
+    """Write the commonest values, how far numbers go, and the name that is there instead."""
+    said = []
+    is_spread = seen.least is not None and seen.least != seen.greatest
+    if seen.different is None:
+        said.append("more than 1,000 values")
+    elif seen.values and not (is_spread and len(seen.values) == seen.counted):
+        shown = [cut(in_words(value), _WIDTH) + (f" ×{count:,}" if count > 1 else "") for value, count in seen.values]
+        said.append(", ".join([*shown, *["…"] * (seen.different > len(seen.values))]))
+    if is_spread:
+        said.append(f"{in_words(seen.least)} to {in_words(seen.greatest)}")
+    if seen.near is not None:
+        said.append(f"but {seen.near} {seen.others[seen.near]:,}")
+    return "; ".join(said)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, bytes):
+        return value.hex()
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value
+
+
+def _aligned(rows: list[tuple[str, ...]], numbers: int) -> list[str]:
+    """Align rows of texts, the head first; the first columns hold numbers."""
+    widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]
+    lines = []
+    for row in rows:
+        shown = [
+            " " * (width - cells(cell)) + cell if place < numbers else padded(cell, width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        lines.append("  ".join(shown).rstrip())
+    return lines

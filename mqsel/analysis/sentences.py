@@ -1,0 +1,321 @@
+"""The sentences that matter of what became of many messages: which test keeps them out, and why it does.
+
+Where nothing is selected the tests to blame are found from the top of the tree down: of an AND the operands that are
+never TRUE, of an OR all. Where something is selected, what types, names and NULL did to the rest is told. Sentences are
+of counts alone: nothing is said that was not counted. Knows no files.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from mqsel.analysis.change import in_words, listed, never_selects
+from mqsel.analysis.explain import NEVER
+from mqsel.analysis.near import near_text, nearest, wanted_texts
+from mqsel.language.nodes import And, In, IsNull, Like, Node, Not, Or, children, quote, unparse
+from mqsel.language.selector import Selector
+from mqsel.values import KINDS, TYPES
+
+_BLAMED = 3  # tests that are told
+_LISTED = 3  # values that a sentence lists
+_ALIKE = 0.75  # of the letters of two texts
+_NAMED = 5  # names of other properties, if there are no more
+
+
+class Count(NamedTuple):
+    """What one part of a selector was. The five numbers add up to the messages.
+
+    Attributes:
+        text: a test as a selector, or AND, OR, NOT with its operands below it.
+        depth: 0 for the selector itself.
+        true: messages for which it is TRUE.
+        false: messages for which it is FALSE, though types fit.
+        unknown: messages for which a property that it needs is missing.
+        mismatched: messages whose types do not fit; by the dialect it is FALSE there, or UNKNOWN, or the whole selector
+            is false.
+        error: messages for which the whole selector is false by arithmetic on what is missing, or on an integer zero,
+            or by a property name that IBM MQ does not allow.
+    """
+
+    text: str
+    depth: int
+    true: int
+    false: int
+    unknown: int
+    mismatched: int
+    error: int
+
+
+class Seen(NamedTuple):
+    """What the messages have of one property.
+
+    Attributes:
+        name: the property.
+        present: messages with a value.
+        missing: messages without.
+        unread: those of them that have something which is no value of its declared type; of raw messages, those whose
+            properties could not be read.
+        types: how many have it as each type, the commonest first.
+        values: how many have each of its commonest values, as (value, messages).
+        counted: of how many messages these values are the commonest.
+        different: how many values these messages have; None if too many to count.
+        least: of its numbers.
+        greatest: likewise.
+        others: for the names of other properties, how many of the messages without it have these; the nearest name
+            first, if one is near.
+    """
+
+    name: str
+    present: int
+    missing: int
+    unread: int = 0
+    types: Mapping[str, int] = {}
+    values: tuple[tuple[Any, int], ...] = ()
+    counted: int = 0
+    different: int | None = None
+    least: float | None = None
+    greatest: float | None = None
+    others: Mapping[str, int] = {}
+
+    @property
+    def near(self) -> str | None:
+        """The name that this one was most probably meant for."""
+        return nearest(self.name, self.others)
+
+
+class Told(NamedTuple):
+    """What sentences are made of.
+
+    Attributes:
+        selector: the selector.
+        nodes: its conditions, in the order of the counts.
+        counts: what became of them.
+        seen: what the messages have, by name.
+        texts: how many have each string of a property, as far as they were counted.
+        messages: how many there were.
+        noun: what a message is called: "message" or "row".
+    """
+
+    selector: Selector
+    nodes: list[Node]
+    counts: list[Count]
+    seen: Mapping[str, Seen]
+    texts: Mapping[str, Mapping[str, int]]
+    messages: int
+    noun: str = "message"
+
+    def of(self, node: Node) -> Count:
+        return next(one for one, other in zip(self.counts, self.nodes, strict=True) if other is node)
+
+    def all_of(self, count: int) -> str:
+        """Say how many messages, of all."""
+        many = f"{self.messages:,} {self.noun}s"
+        if count == self.messages:
+            return f"the {self.noun}" if count == 1 else f"all {many}"
+        return f"{count:,} of {many}" if count else f"no {self.noun}"
+
+
+def sentences(told: Told) -> list[str]:
+    """Say what matters, first things first."""
+    if not told.messages:
+        return [f"there is no {told.noun}"]
+    root = told.counts[0]
+    headline = f"{root.true:,} of {told.messages:,} {told.noun}s {'is' if root.true == 1 else 'are'} selected"
+    if root.true == 0:
+        return [*_blame(told), headline]
+    return [headline, *_remarks(told)]
+
+
+# ---- nothing is selected -------------------------------------------------------------------------------------------
+
+
+def _blame(told: Told) -> list[str]:
+    if never_selects(told.selector):
+        return [NEVER]
+    culprits, together = _culprits(told)
+    said = dict.fromkeys(one for node, wanted in culprits[:_BLAMED] for one in _of_test(told, node, wanted=wanted))
+    more = [f"and {len(culprits) - _BLAMED} more tests, see below"] * (len(culprits) > _BLAMED)
+    return [*said, *more, *(_never_together(told, node) for node in together[:1] if not culprits)]
+
+
+def _culprits(told: Told) -> tuple[list[tuple[Node, bool]], list[Node]]:
+    """Find the tests that are never what they have to be, and the ANDs of which each operand is at times."""
+    culprits: list[tuple[Node, bool]] = []
+    together: list[Node] = []
+    counts = {id(node): count for node, count in zip(told.nodes, told.counts, strict=True)}
+    fails = told.selector.dialect.type_mismatch == "operation"  # then types that differ are FALSE
+
+    def hits(node: Node, wanted: bool) -> int:
+        one = counts[id(node)]
+        return one.true if wanted else one.false + one.mismatched * fails
+
+    stack: list[tuple[Node, bool]] = [(told.selector.node, True)]
+    while stack:
+        node, wanted = stack.pop()
+        if isinstance(node, Not):
+            stack.append((node.operand, not wanted))
+        elif isinstance(node, (And, Or)):
+            below = [(one, wanted) for one in node.operands]
+            if isinstance(node, And) is wanted:
+                never = [pair for pair in below if not hits(*pair)]
+                together += [node] * (not never)
+                below = never
+            stack += reversed(below)
+        else:
+            culprits.append((node, wanted))
+    return culprits, together
+
+
+def _never_together(told: Told, node: Node) -> str:
+    counts = [told.of(one) for one in children(node)]
+    each = [f"{unparse(one)} {count.true:,}" for one, count in zip(children(node), counts, strict=True)]
+    return f"each part is TRUE for some {told.noun}s, all of them for none: {listed(each, 'and')}"
+
+
+# ---- something is selected -----------------------------------------------------------------------------------------
+
+
+def _remarks(told: Told) -> Iterator[str]:
+    """Say which operand of an AND keeps out most, and what types, names and NULL did."""
+    root = told.nodes[0]
+    if isinstance(root, And) and told.counts[0].true < told.messages:
+        node = min(root.operands, key=lambda one: told.of(one).true)
+        yield f"what keeps out most is {unparse(node)}, TRUE for {told.of(node).true:,}"
+    for node, count in zip(told.nodes, told.counts, strict=True):
+        if isinstance(node, (And, Or, Not)):
+            continue
+        if count.mismatched:
+            yield from _of_types(told, node, count)
+        for name in _names(told, node):
+            seen = told.seen[name]
+            if seen.missing and (seen.near or not seen.present) and not isinstance(node, IsNull):
+                yield _of_missing(told, seen)
+        if count.error:
+            yield _of_error(told, node, count)
+
+
+# ---- one test ------------------------------------------------------------------------------------------------------
+
+
+def _names(told: Told, node: Node) -> Iterable[str]:
+    return dict.fromkeys(told.selector.part(node).names.values())
+
+
+def _of_test(told: Told, node: Node, *, wanted: bool) -> Iterator[str]:
+    """Say why a test is never what it has to be."""
+    count = told.of(node)
+    seen = [told.seen[name] for name in _names(told, node)]
+    if isinstance(node, IsNull):
+        is_there = wanted is not node.negated
+        yield (
+            f"{told.all_of(told.messages)} {'have' if told.messages > 1 else 'has'} {seen[0].name}"
+            if is_there
+            else (_of_missing(told, seen[0]))
+        )
+        return
+    missing = [one for one in seen if one.missing]
+    types = [*_of_types(told, node, count)] if count.mismatched else []
+    values: list[str] = []
+    if count.false if wanted else count.true:
+        values = [*_of_values(told, node, [one for one in seen if one.present], wanted=wanted)]
+    # What no message has, or has by another name, comes first; what some messages lack is usual, and comes last.
+    first = [one for one in missing if not one.present or one.near]
+    yield from (_of_missing(told, one) for one in first)
+    yield from [*types, *values] if count.mismatched >= (count.false if wanted else count.true) else [*values, *types]
+    yield from (_of_missing(told, one) for one in missing if one not in first)
+    if missing and count.unknown and _is_negative(node, wanted=wanted):
+        yield f"what is missing is not unequal either: … OR {missing[0].name} IS NULL selects it"
+    if count.error:
+        yield _of_error(told, node, count)
+
+
+def _is_negative(node: Node, *, wanted: bool) -> bool:
+    return not wanted or bool(getattr(node, "negated", getattr(node, "operator", "") == "<>"))
+
+
+def _kind(type_name: str) -> str:
+    return KINDS[next(row.kind for row in TYPES if row.name == type_name)]
+
+
+def _of_types(told: Told, node: Node, count: Count) -> Iterator[str]:
+    part = told.selector.part(node)
+    expected = part.remarks().expected
+    effect = {
+        "operation": "FALSE in each",
+        "selector": "false, and with it the complete selector, in each",
+        "unknown": "UNKNOWN in each",
+    }[told.selector.dialect.type_mismatch]
+    found = False
+    for name, kinds in expected.items():
+        by_kind: dict[str, int] = {}
+        for type_name, number in told.seen[name].types.items():
+            if kinds and _kind(type_name) not in kinds:
+                by_kind[_kind(type_name)] = by_kind.get(_kind(type_name), 0) + number
+        for kind, number in by_kind.items():
+            found = True
+            what = {Like: "LIKE", In: "IN"}.get(type(node), f"the comparison with a {listed([*kinds], 'or')}")
+            yield f"{name} is a {kind} in {told.all_of(number)}: {what} is {effect}"
+    if not found:
+        yield f"types differ in {told.all_of(count.mismatched)}: {unparse(node)} is {effect}"
+
+
+def _of_missing(told: Told, seen: Seen) -> str:
+    said = f"no {told.noun} has {seen.name}"
+    if seen.present:
+        said = f"{seen.name} is missing from {told.all_of(seen.missing)}"
+    near = seen.near
+    if near is not None:
+        number = seen.others[near]
+        whom = "all" if number == seen.missing else f"{number:,}"
+        if seen.missing == 1:
+            return f"{said}; it has {near}"
+        return f"{said}; {whom}{' of these' * bool(seen.present)} {'has' if whom == '1' else 'have'} {near}"
+    if not seen.present and 0 < len(seen.others) <= _NAMED:
+        return f"{said}; {'it has' if seen.missing == 1 else 'they have'} {listed([*seen.others], 'and')}"
+    return said
+
+
+def _of_error(told: Told, node: Node, count: Count) -> str:
+    missing = [told.seen[name] for name in _names(told, node) if told.seen[name].missing]
+    where = f"in {told.all_of(count.error)}"
+    if missing and told.selector.dialect.null_arithmetic == "selector":
+        return f"arithmetic on a missing property makes the complete selector false {where}: {unparse(node)}"
+    return f"an integer is divided by zero {where}: the complete selector is false there"
+
+
+def _of_values(told: Told, node: Node, seen: list[Seen], *, wanted: bool) -> Iterator[str]:
+    """Say what the values are for which a test is never what it has to be."""
+    truth = "FALSE" if wanted else "TRUE"
+    expected = told.selector.part(node).remarks().expected
+    for one in seen:
+        if one.least is not None and one.greatest is not None and "number" in expected[one.name]:
+            spread = f"goes from {in_words(one.least)} to {in_words(one.greatest)}"
+            if one.least == one.greatest:
+                spread = f"is {in_words(one.least)}"
+            yield f"{unparse(node)} is {truth} wherever {one.name} is a number: it {spread}"
+            continue
+        texts = told.texts.get(one.name, {}) if "string" in expected[one.name] else {}
+        pairs = [*texts.items()] or one.values
+        shown = [f"{in_words(value)} ({number:,})" for value, number in pairs[:_LISTED]]
+        shown += ["…"] * (one.different is None or len(pairs) > _LISTED)
+        near = _near_value(node, texts) if wanted else ""
+        yield near or f"{unparse(node)} is {truth} wherever {one.name} is there: it is {', '.join(shown)}"
+
+
+def _near_value(node: Node, texts: Mapping[str, int]) -> str:
+    """Say of the commonest text that a test just misses by how little."""
+    for text, number in texts.items():
+        said = near_text(node, text)
+        if said:
+            return f"{unparse(node)} misses {in_words(text)}, which {number:,} {_have(number)}: {said}"
+    name, choices = wanted_texts(node) or ("", ())
+    for one in choices:
+        for text in difflib.get_close_matches(one, texts, 1, _ALIKE):
+            return f"no {name} is {quote(one)}; {texts[text]:,} {_have(texts[text])} {in_words(text)}"
+    return ""
+
+
+def _have(number: int) -> str:
+    return "has" if number == 1 else "have"

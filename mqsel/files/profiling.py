@@ -1,0 +1,128 @@
+"""Accounts of files: why their messages are selected, or are not. What ``mqsel why`` runs, here or on an executor.
+
+Follows `mqsel.files.scan`: each part of a file gives complaints about what is broken and at its end what was counted.
+Rows of Parquet are counted by columns, of which no more are read than the selector needs, and those whose names are
+near a missing one. Prints nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from mqsel import formats
+from mqsel.analysis.account import Account, Profiler
+from mqsel.analysis.columns import names_of
+from mqsel.analysis.near import near_names
+from mqsel.errors import FileError, MqselError, PropertyTypeError
+from mqsel.files import parquet
+from mqsel.files.framings import FORMATS, each
+from mqsel.files.parts import Part, messages
+from mqsel.files.scan import REPORTED, Ask, Broken, Complaint, in_json_words, reader, said, why
+from mqsel.formats.records import RecordReader
+from mqsel.language.selector import read_selector
+from mqsel.matcher import Matcher
+
+if TYPE_CHECKING:
+    import pyarrow as pa  # type: ignore[import-untyped]
+
+Profiled = Complaint | Broken | Account
+
+
+def profile_part(matcher: Matcher, ask: Ask, part: Part) -> Iterator[Profiled]:
+    """Count what became of the messages of a part of a file; last of its records is the account."""
+    if part.format == "parquet":
+        yield from _profile_rows(matcher, part)
+    else:
+        yield from profile(matcher, ask._replace(format=part.format), messages(part))
+
+
+def profile(matcher: Matcher, ask: Ask, source: Iterable[Any]) -> Iterator[Profiled]:
+    """Count what became of the messages of a source, as `profile_part` does.
+
+    Args:
+        matcher: has the selector.
+        ask: the format of the source, and types that are declared.
+        source: what `reading` gives for a file.
+    """
+    kind = FORMATS[ask.format].message
+    assert kind is not None
+    is_lines = FORMATS[ask.format].is_lines
+    types = dict(ask.types)
+    decoder, read, _ = reader(ask.format, matcher, types=types)
+    profiler = Profiler(read_selector(matcher.selector, matcher.dialect))
+    account = profiler.account
+
+    def judge(data: bytes) -> None:
+        found = None
+        try:
+            found = read(data)
+            profiler.take_raw(data, kind, found, types)
+        except PropertyTypeError as error:
+            raise (in_json_words(error, found, matcher) if kind == "json" else error) from None
+
+    noted = getattr(decoder, "noted", 0)
+    for piece, problem in each(source, judge):
+        if piece is None:
+            assert isinstance(problem, FileError)
+            yield Broken(why(problem))
+            continue
+        account.lines += 1
+        place = account.lines if is_lines else piece.place
+        if isinstance(problem, MqselError):
+            account.skipped += 1
+            if account.skipped <= REPORTED:
+                yield Complaint(place, said(problem))
+        now = getattr(decoder, "noted", 0)
+        if now > noted and account.note is None and piece.message is not None:
+            account.note = (place, formats.first_note(piece.message))
+        noted = now
+    account.noted = noted
+    if isinstance(decoder, RecordReader):
+        for name, count in decoder.unread.items():
+            account.held[name].unread += count
+    yield account
+
+
+def _profile_rows(matcher: Matcher, part: Part) -> Iterator[Profiled]:
+    import pyarrow as pa  # noqa: PLC0415 (optional)
+
+    profiler = Profiler(read_selector(matcher.selector, matcher.dialect))
+    try:
+        # Rows that cannot be selected count, too: nothing is left out.
+        for group in parquet.groups(
+            matcher, part.path, part.start, part.stop, fixed=dict(part.fixed), is_inverted=True
+        ):
+            with parquet.trouble_of(part.path):
+                table = _with_near_columns(matcher, group)
+            if not table.num_columns:
+                profiler.take_batch(pa.StructArray.from_buffers(pa.struct([]), group.rows, [None]))
+            for batch in table.to_batches():
+                profiler.take_batch(batch)
+    except FileError as error:
+        yield Broken(why(error))
+    except PropertyTypeError as error:  # of a column, and so of every row
+        yield Broken(str(error))
+    profiler.account.lines = profiler.account.messages
+    yield profiler.account
+
+
+def _with_near_columns(matcher: Matcher, group: parquet.Group) -> pa.Table:
+    """Add the columns whose names are near those of properties that rows lack."""
+    table = group.table
+    assert table is not None
+    names = [*names_of(group.file.schema_arrow)]
+    has = set(names_of(table.schema))
+    wanted = [
+        near
+        for name in matcher.properties
+        if name not in has or table.column(name).null_count
+        for near in near_names(name, names)
+        if near not in has
+    ]
+    columns = [*dict.fromkeys(name.partition(".")[0] for name in wanted)]
+    if columns:
+        more = group.file.read_row_group(group.number, columns=columns, use_threads=False)
+        for name in more.column_names:
+            table = table.append_column(name, more.column(name))
+    return table
