@@ -146,6 +146,11 @@ def add_files(made: argparse.ArgumentParser, formats: Iterable[str]) -> None:
         "files", metavar="FILE", nargs="*", help="files, packed or not; - is stdin, read if none is named"
     )
     made.set_defaults(rest="files")
+    add_format(made, formats)
+
+
+def add_format(made: argparse.ArgumentParser, formats: Iterable[str]) -> None:
+    """Add what tells how files are read."""
     made.add_argument("--format", choices=tuple(formats), metavar="NAME", help="what the files hold; see below")
     made.add_argument(
         "--type",

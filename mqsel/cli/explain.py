@@ -1,18 +1,26 @@
-"""``mqsel explain``: show how a selector is read, compiled and evaluated."""
+"""``mqsel explain``: say why a message is selected, or is not; show how a selector is read, compiled and evaluated."""
 
 from __future__ import annotations
 
 import argparse
+import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from typing import IO, Any, NamedTuple
 
 from mqsel import formats
-from mqsel.cli.arguments import Commands, add_selector, command
-from mqsel.cli.report import fitted, width_of
-from mqsel.errors import FileError, MqselError, PropertyTypeError, cut
-from mqsel.files.dumps import STRUC_IDS
+from mqsel.analysis.explain import Explanation, explain
+from mqsel.cli.arguments import Commands, add_format, add_selector, command, limit, list_formats, types_of
+from mqsel.cli.report import complain, fitted, place_of, shown, width_of
+from mqsel.errors import FileError, MqselError, PropertyTypeError, cut, shortened
+from mqsel.files.dumps import STRUC_IDS, Piece
+from mqsel.files.framings import FORMATS, format_of, pieces
+from mqsel.files.inspection import of_columns
 from mqsel.files.opening import opened
-from mqsel.files.scan import in_json_words, why
+from mqsel.files.scan import in_json_words, reader, why
 from mqsel.language.lexer import tokenize
 from mqsel.language.nodes import Literal, Node, children, unparse
 from mqsel.language.optimizer import optimize
@@ -20,29 +28,53 @@ from mqsel.language.selector import read_selector
 from mqsel.machine.program import listing
 from mqsel.matcher import Matcher
 from mqsel.matcher import compile as compile_selector
+from mqsel.values import CLASS_NAMES
 
-_EXAMPLES = """\
+_EXAMPLES = f"""\
+With a message: whether it is selected, what would have to change, and what each part of the selector is, with the \
+values it reads. Without one, or with --program: the tokens, the tree and the instructions.
+
+MESSAGE is a JSON object; - for stdin; FILE:LINE, as other commands name a message (of raw messages FILE:BYTE, of \
+Parquet FILE:ROW); or a FILE, whose first message it is unless --nth says another.
+
+{list_formats(FORMATS)}
+
 exit code: 0 if the message is selected or none was given, 1 if it is not selected, 2 if something went wrong.
 
 examples:
-  mqsel explain "weight * 2 > 5000 OR color = 'blue'"
-  mqsel explain "color = 'blue'" '{"color": "red"}'
-  mqsel explain "color = 'blue'" @message.json
-  mqsel explain "Root.MQMD.MsgType = 8" @message.bin   (an MQMD and its data)
+  mqsel explain "color = 'blue'" '{{"color": "red"}}'
+  mqsel explain "color = 'blue'" messages.jsonl:17
+  mqsel explain "Root.MQMD.MsgType = 8" dump.qload --nth 3
+  mqsel explain --program "weight * 2 > 5000 OR color = 'blue'"
 """
 
 
 def add(commands: Commands) -> None:
     """Add the command."""
-    explain = command(commands, "explain", _explain, "show how a selector is read, compiled and evaluated", _EXAMPLES)
-    add_selector(explain)
-    explain.add_argument("message", metavar="MESSAGE", nargs="?", help="a JSON object, @FILE, or - for stdin")
+    made = command(commands, "explain", _explain, "say why a message is selected, or is not", _EXAMPLES)
+    add_selector(made)
+    made.add_argument("message", metavar="MESSAGE", nargs="?", help="a JSON object, FILE:LINE, FILE, or - for stdin")
+    made.add_argument("--nth", type=limit, metavar="N", help="the message of the file: 1 is the first")
+    add_format(made, FORMATS)
+    made.add_argument("--program", action="store_true", help="show tokens, tree and instructions, too")
 
 
 def _explain(arguments: argparse.Namespace) -> int:
     selector, dialect = arguments.selector, arguments.dialect
     matcher = compile_selector(selector, dialect=dialect)
-    explanation = None if arguments.message is None else _explained(matcher, arguments.message)
+    if arguments.message is None:
+        _show_program(matcher)
+        return 0
+    text, is_selected = _explained(matcher, arguments)
+    print(text)
+    if arguments.program:
+        print()
+        _show_program(matcher)
+    return int(not is_selected)
+
+
+def _show_program(matcher: Matcher) -> None:
+    selector, dialect = matcher.selector, matcher.dialect
     read = read_selector(selector, dialect)
     tokens = [token for token in tokenize(selector, dialect) if token.kind != "end"]
     width = max((len(token.kind) for token in tokens), default=0)
@@ -58,58 +90,160 @@ def _explain(arguments: argparse.Namespace) -> int:
     print("\ninstructions")
     for line in listing(matcher.program).splitlines():
         print(fitted(line))
-    if explanation is None:
-        return 0
-    text, is_selected = explanation
-    print("\nmessage\n  " + text.replace("\n", "\n  "))
-    return int(not is_selected)
 
 
-def _explained(matcher: Matcher, argument: str) -> tuple[str, bool]:
-    """Explain a message: the argument itself, the content of ``@file``, or stdin for ``-``; JSON, or an MQ message.
+# ---- the message -----------------------------------------------------------------------------------------------------
+
+
+class _Found(NamedTuple):
+    """A message.
+
+    Attributes:
+        data: its bytes, or its properties by name.
+        kind: the format it is read as, a name of `mqsel.files.framings.FORMATS`.
+        where: its place in a file; empty where there is but this one.
+    """
+
+    data: Any
+    kind: str
+    where: str = ""
+
+
+def _explained(matcher: Matcher, arguments: argparse.Namespace) -> tuple[str, bool]:
+    """Explain a message: the argument itself, or what it names.
 
     Returns: the text, and whether it is selected.
     """
-    text: str | bytes = argument
-    if argument == "-" or argument.startswith("@"):
-        name = argument.removeprefix("@")
-        try:
-            with opened(name) as (_, content):
-                text = content.read()
-        except FileError as error:
-            raise MqselError(f"{name}: {why(error)}") from error
-    if isinstance(text, bytes) and text[:4] in STRUC_IDS:
-        return _explained_bytes(matcher, text)
+    types = dict(types_of(arguments))
+    found = _find(arguments.message, arguments.format, arguments.nth)
+    width = width_of(sys.stdout)
+    row = None if FORMATS[found.kind].message is None else formats.FORMATS[FORMATS[found.kind].message or ""]
+    names: list[str] = [*found.data] if row is None else []
+    message = found.data
+    if row is not None:
+        message = _read(matcher, found, types)
+        names = [one.name for one in row.inspect(found.data, types).rows if one.value is not None]
+    answer = message if isinstance(message, bool) else None
+    if answer is not None:
+        message = formats.properties(found.data, matcher.properties)
     try:
-        message = matcher.decoder("json")(text)
-    except PropertyTypeError as error:
-        if len(text.splitlines()) > 1 and "extra data" in error.message:
-            error.hint = "explain takes one message: head -n 1 FILE | mqsel explain SELECTOR -"
-        raise
-    try:
-        explanation = matcher.explain(message)
+        explanation = explain(read_selector(matcher.selector, matcher.dialect), matcher.read(message), names)
     except PropertyTypeError as error:
         raise in_json_words(error, message, matcher) from error
-    return explanation.text(_width()), explanation.selected
+    where = f"{found.where}: " * bool(found.where)
+    if answer is None:
+        return where + explanation.text(width), explanation.selected
+    if matcher.match_option is not None and answer is explanation.selected:
+        return where + replace(explanation, change="").text(width), answer
+    return where + _decided(matcher, explanation, width, selected=answer), answer
 
 
-def _width() -> int | None:
-    """Give the cells that a line of an explanation may take, which is set in by two."""
-    width = width_of(sys.stdout)
-    return width and width - 2
+def _read(matcher: Matcher, found: _Found, types: Mapping[str, str]) -> Any:
+    try:
+        return reader(found.kind, matcher, types=types).message(found.data)
+    except PropertyTypeError as error:
+        if len(found.data.splitlines()) > 1 and "extra data" in error.message:
+            error.hint = "write each message on one line, then: mqsel explain SELECTOR FILE:LINE"
+        raise
 
 
-def _explained_bytes(matcher: Matcher, message: bytes) -> tuple[str, bool]:
-    explanation = matcher.explain(formats.properties(message))
-    answer = matcher.decoder("mq")(message)
-    if not isinstance(answer, bool) or answer is explanation.selected:
-        return explanation.text(_width()), explanation.selected
-    # The selector is not what decides: say what does, and what the selector would.
+def _decided(matcher: Matcher, explanation: Explanation, width: int | None, *, selected: bool) -> str:
+    """Say what decides where the selector does not, and what the selector would."""
     why = "it carries a property whose name is not allowed: see mqsel inspect"
     if matcher.match_option is not None:
         why = f"{matcher.match_option[0]} compares the identifier in the MQMD"
-    verdict = "TRUE: selected" if answer else "FALSE: not selected"
-    return f"{verdict}: {why}\nthe selector alone\n  " + explanation.text(_width()).replace("\n", "\n  "), answer
+    verdict = "TRUE: selected" if selected else "FALSE: not selected"
+    alone = replace(explanation, change="").text(width and width - 2)
+    return f"{verdict}: {why}\nthe selector alone\n  " + alone.replace("\n", "\n  ")
+
+
+def _find(argument: str, wanted: str | None, nth: int | None) -> _Found:
+    """Find the message that an argument is, or names.
+
+    Raises: MqselError: there is none.
+    """
+    if argument.lstrip()[:1] in ("{", "["):
+        return _Found(argument.encode("utf-8", "surrogatepass"), wanted or "json")
+    name, place = argument.removeprefix("@"), None
+    numbered = re.fullmatch(r"(.+):([0-9]{1,18})", name, re.DOTALL)
+    if numbered and not Path(name).exists():
+        name, place = numbered[1], int(numbered[2])
+    if argument[:1] != "@" and name != "-" and "://" not in name and not Path(name).exists():
+        raise MqselError(
+            f"{shortened(argument)} is no file and no JSON object", hint='write a message as {"color": "blue"}'
+        )
+    if place is not None and nth is not None:
+        raise MqselError(f"{shortened(argument)} names a message, and --nth another: expected one of them")
+    try:
+        with opened(name) as (_, content):
+            kind = wanted or format_of(content)
+            if FORMATS[kind or "json"].message is None:
+                return _row(name, kind or "", place or nth or 1, is_only=place is None and nth is None)
+            if kind is None and place is None and nth is None:
+                return _first(name, content.read())
+            return _piece(name, kind or "json", content, place, nth)
+    except FileError as error:
+        raise MqselError(f"{shown(name)}: {why(error)}") from error
+
+
+def _first(name: str, text: bytes) -> _Found:
+    """Take a text that is one message, or the first of its lines."""
+    if text[:4] in STRUC_IDS:
+        return _Found(text, "mq")
+    lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
+    if len(lines) > 1 and all(line.strip()[:1] == b"{" and line.strip()[-1:] == b"}" for _, line in lines[:2]):
+        _say_first(name)
+        return _Found(lines[0][1], "json", place_of(name, "json", lines[0][0]))
+    return _Found(text, "json")
+
+
+def _say_first(name: str) -> None:
+    complain(f"{shown(name)}: the first of its messages; FILE:LINE or --nth chooses another, mqsel why tells of all")
+
+
+def _piece(name: str, kind: str, content: IO[bytes], place: int | None, nth: int | None) -> _Found:
+    """Find the message that stands at a line, or a byte, or that is the *nth*."""
+    found: tuple[int, Piece | FileError] | None = None
+    is_lines, messages = FORMATS[kind].is_lines, 0
+    for line, piece in enumerate(pieces(content, kind, name), 1):  # type: ignore[arg-type]
+        if isinstance(piece, Piece) and piece.message is None:
+            continue
+        at = line if is_lines else _place(piece)
+        if place is not None and at > place:
+            break
+        messages += 1
+        if place is None and messages > (nth or 1):
+            if nth is None:
+                _say_first(name)
+            break
+        found = at, piece
+    if found is None or messages < (nth or 1) or (place is not None and is_lines and found[0] != place):
+        what = f"in line {place:,}" if place is not None else f"{nth or 1:,}: there are {messages:,}"
+        raise MqselError(f"{shown(name)}: there is no message {what}")
+    at, piece = found
+    where = place_of(name, kind, at)
+    if isinstance(piece, FileError):
+        raise MqselError(f"{where}: {piece.message}", hint=piece.hint)
+    is_alone = piece.raw is piece.message and not is_lines
+    return _Found(piece.message, kind, "" if is_alone else where)
+
+
+def _place(piece: Piece | FileError) -> int:
+    return piece.place if isinstance(piece, Piece) else piece.line or piece.offset
+
+
+_CLASSES = {name: kind for kind, name in CLASS_NAMES.items()}
+
+
+def _row(name: str, kind: str, number: int, *, is_only: bool) -> _Found:
+    """Read a row of Parquet."""
+    rows = [*islice(of_columns(name, number - 1), 2)]
+    if not rows:
+        raise MqselError(f"{shown(name)}: there is no row {number:,}")
+    if is_only and len(rows) > 1:
+        _say_first(name)
+    values = {row.name: None if row.value is None else _CLASSES[row.type](row.value) for row in rows[0].rows()}
+    return _Found(values, kind, place_of(name, kind, number))
 
 
 def _tree(root: Node, selector: str) -> Iterator[str]:

@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from mqsel import formats
+from mqsel.analysis.columns import type_of
 from mqsel.errors import cells, cut, padded
 from mqsel.files import parquet
 from mqsel.files.framings import FORMATS
@@ -68,32 +69,23 @@ def _in_words(found: Inspection) -> Found:
     )
 
 
-# What pyarrow calls types, beside our own names; the types are those that a batch is read as (`mqsel.values.TYPES`).
-_ARROW = {
-    "bool": "boolean",
-    "uint8": "int16",
-    "uint16": "int32",
-    "uint32": "int64",
-    "uint64": "int64",
-    "float": "float32",
-    "double": "float64",
-    "large_string": "string",
-    "string_view": "string",
-    "binary": "bytes",
-    "large_binary": "bytes",
-    "binary_view": "bytes",
-}
-
-
-def of_columns(path: str) -> Iterator[Found]:
+def of_columns(path: str, first: int = 0) -> Iterator[Found]:
     """Inspect the rows of a Parquet file: fields of a struct have the names of the struct and of the field.
+
+    Args:
+        first: the row to begin with, from 0.
 
     Raises: FileError: it cannot be read.
     """
     with parquet.opened(path) as file, parquet.trouble_of(path):
         columns = list(file.schema_arrow)
-        for batch in file.iter_batches(_ROWS, use_threads=False):
-            for row in batch.to_pylist():
+        sizes = [file.metadata.row_group(number).num_rows for number in range(file.metadata.num_row_groups)]
+        groups = [*range(len(sizes))]
+        while groups and first >= sizes[groups[0]]:
+            first -= sizes[groups.pop(0)]
+        for batch in file.iter_batches(_ROWS, row_groups=groups, use_threads=False):
+            skipped, first = min(first, batch.num_rows), max(first - batch.num_rows, 0)
+            for row in batch.slice(skipped).to_pylist():
                 rows: list[Row] = []
                 notes: list[tuple[str, str]] = []
                 for column in columns:
@@ -103,9 +95,7 @@ def of_columns(path: str) -> Iterator[Found]:
 
 def _read_column(name: str, kind: Any, value: Any, rows: list[Row], notes: list[tuple[str, str]]) -> None:
     """Make rows of a value of the Arrow type *kind*, or a note where no property has this type."""
-    if hasattr(kind, "index_type"):  # a dictionary
-        kind = kind.value_type
-    found = _ARROW.get(str(kind), str(kind))
+    found = type_of(kind)
     if value is None:
         rows.append(Row(name, "null", None, "column", -1))
     elif isinstance(value, dict):

@@ -85,8 +85,6 @@ def profile(matcher: Matcher, ask: Ask, source: Iterable[Any]) -> Iterator[Profi
 
 
 def _profile_rows(matcher: Matcher, part: Part) -> Iterator[Profiled]:
-    import pyarrow as pa  # noqa: PLC0415 (optional)
-
     profiler = Profiler(read_selector(matcher.selector, matcher.dialect))
     try:
         # Rows that cannot be selected count, too: nothing is left out.
@@ -96,6 +94,8 @@ def _profile_rows(matcher: Matcher, part: Part) -> Iterator[Profiled]:
             with parquet.trouble_of(part.path):
                 table = _with_near_columns(matcher, group)
             if not table.num_columns:
+                import pyarrow as pa  # noqa: PLC0415 (optional; `groups` found it)
+
                 profiler.take_batch(pa.StructArray.from_buffers(pa.struct([]), group.rows, [None]))
             for batch in table.to_batches():
                 profiler.take_batch(batch)

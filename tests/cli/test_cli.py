@@ -505,11 +505,20 @@ def test_explain_a_message(run, tmp_path):
     selector = "color = 'blue' AND weight > 2500"
     status, out, _ = run("explain", selector, '{"color": "blue", "weight": {"int16": 3000}}')
     assert status == 0
-    assert re.search(r"message\n  TRUE: selected\n.*weight > 2500 +TRUE +weight is int16 3000", out.decode(), re.DOTALL)
+    assert re.match(r"TRUE: selected\n.*weight > 2500 +TRUE +weight is int16 3000\n\Z", out.decode(), re.DOTALL)
+    assert run("explain", "--program", selector, '{"color": "blue"}')[1].decode().splitlines()[:1] == [
+        "UNKNOWN: not selected"
+    ]
     file = written(tmp_path / "message.json", b'{"color":\n  "blue"}\n')
     status, out, _ = run("explain", selector, f"@{file}")
     assert status == 1
-    assert re.search(r"UNKNOWN: not selected\n.*weight > 2500 +UNKNOWN +weight is missing", out.decode(), re.DOTALL)
+    assert out.decode().splitlines() == [
+        "UNKNOWN: not selected",
+        "it would be selected if weight were > 2500 (is missing)",
+        "  color = 'blue' AND weight > 2500  UNKNOWN",
+        "    color = 'blue'                  TRUE     color is the string 'blue'",
+        "    weight > 2500                   UNKNOWN  weight is missing",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -520,6 +529,8 @@ def test_explain_a_message(run, tmp_path):
         (["a > 1", "[]"], "a message is a JSON object: found an array"),
         (["a > 1", '{"a": {"int8": 128}}'], "property 'a' is {\"int8\": 128}: int8 takes"),
         (["a > 1", "@absent"], "absent: No such file or directory"),
+        (["a > 1", "absent"], "'absent' is no file and no JSON object\n  hint: write a message as"),
+        (["a > 1", "absent:5"], "'absent:5' is no file and no JSON object"),
     ],
 )
 def test_explain_trouble(run, arguments, text):
@@ -749,12 +760,13 @@ def test_explain_says_what_decides(run, tmp_path):
     cases = [
         ("color = 'blue'", invalid, "FALSE: not selected: it carries a property whose name is not allowed"),
         (f"JMSMessageID = 'ID:{'0A' * 24}'", identified, "TRUE: selected: MQMO_MATCH_MSG_ID compares the identifier"),
-        ("color = 'green'", invalid, "FALSE: not selected\n"),
+        ("color = 'green'", invalid, "FALSE: not selected: it carries a property whose name is not allowed"),
     ]
     for selector, message, text in cases:
         file = written(tmp_path / "message", message)
         status, out, _ = run("explain", selector, f"@{file}")
-        assert f"\nmessage\n  {text}" in out.decode()
+        assert out.decode().startswith(text)
+        assert "it would be selected" not in out.decode()
         assert run("match", selector, file)[0] == status
 
 
@@ -1122,7 +1134,7 @@ def test_parquet_without_pyarrow(run, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     file = written(tmp_path / "a", b"PAR1")
     text = "mqsel: a Parquet file needs pyarrow, which is not installed\n  hint: pip install 'mqsel[arrow]'\n"
-    for command in (["match", "color = 'blue'"], ["inspect"]):
+    for command in (["match", "color = 'blue'"], ["why", "color = 'blue'"], ["explain", "color = 'blue'"], ["inspect"]):
         assert run(*command, file) == (2, b"", text)
 
 
@@ -1138,7 +1150,7 @@ def cells(text):
 def test_terminals(run, tmp_path, monkeypatch, columns):
     """On a terminal no line is wider than it, columns line up, and a caret stands under its word."""
     file = written(tmp_path / "a", WIDE.encode())
-    for module in (cli.report, cli.check, cli.explain, cli.inspect):
+    for module in (cli.report, cli.check, cli.explain, cli.why, cli.inspect):
         monkeypatch.setattr(module, "width_of", lambda _: columns)
     monkeypatch.chdir(tmp_path)
     out = run("inspect", file.name)[1].decode()
@@ -1146,9 +1158,10 @@ def test_terminals(run, tmp_path, monkeypatch, columns):
     assert len({cells(line[: line.index("JSON")]) for line in out.splitlines()[2:]}) == 1
 
     selector = "color = '青い車' AND emoji LIKE '%🚗%' AND weight > 2500 AND color <> 'a string that is rather long'"
-    _, out, _ = run("explain", selector, f"@{file.name}")
+    _, out, _ = run("explain", "--program", selector, f"@{file.name}")
     texts += [out.decode().partition("optimised")[0], out.decode().partition("instructions")[2]]
-    rows = texts[-1].partition("message")[2].splitlines()[2:]
+    rows = texts[1].partition("tokens")[0].splitlines()[1:]
+    texts.append(run("why", selector, file.name)[1].decode())
     assert len({cells(row[: row.rindex("TRUE")]) for row in rows if "TRUE" in row}) == 1
 
     _, _, err = run("check", selector.replace("<>", "<<"))
@@ -1162,7 +1175,7 @@ def test_terminals(run, tmp_path, monkeypatch, columns):
 
 def test_help_on_a_narrow_terminal(monkeypatch):
     """Paragraphs and the table of formats end where the terminal ends; examples, which are copied, are left alone."""
-    for command in ("match", "inspect", "check", "explain"):
+    for command in ("match", "why", "inspect", "check", "explain"):
         monkeypatch.setenv("COLUMNS", "60")
         out = process(command, "--help").stdout.decode()
         assert max(len(line) for line in out.partition("examples:")[0].splitlines()) <= 60
@@ -1170,7 +1183,7 @@ def test_help_on_a_narrow_terminal(monkeypatch):
 
 def test_every_format_stands_in_the_help(run):
     """The help of match and inspect lists the rows of the table, and --format takes them."""
-    for command in ("match", "inspect"):
+    for command in ("match", "why", "explain", "inspect"):
         _, out, _ = run(command, "--help")
         lines = out.decode().splitlines()
         words = " ".join(out.decode().split())
