@@ -176,7 +176,7 @@ class _Test:
     def judge(self, message: dict[str, Any]) -> tuple[int, int]:
         """Give the truth value of a test for a message, and its outcome."""
         truth = self.own.truth(message)
-        if self.strict.truth(message) != Truth.ERR:
+        if truth == Truth.TRUE or self.strict.truth(message) != Truth.ERR:
             return truth, _OUTCOMES[truth]
         return truth, ERROR if self.lenient.truth(message) == Truth.ERR else MISMATCHED
 
@@ -184,12 +184,13 @@ class _Test:
         """Count the outcomes of the rows of a batch."""
         truths = _answers.truths(self.strict, batch)
         counts = [truths.count(int(truth)) for truth in (Truth.TRUE, Truth.FALSE, Truth.UNKNOWN)]
-        refused = len(truths) - sum(counts)
-        errors = refused
-        if refused and self.lenient is not self.strict:
-            # What is ERR where types that differ are FALSE is ERR where they are ERR.
-            errors = _answers.truths(self.lenient, batch).count(int(Truth.ERR))
-        return [*counts, refused - errors, errors]
+        errors = len(truths) - sum(counts)
+        if not errors or self.lenient is self.strict:
+            return [*counts, 0, errors]
+        # The ways differ where the strict one is ERR, and there alone; what is ERR to the lenient one is so to all.
+        counts[TRUE] = _answers.truths(self.own, batch).count(int(Truth.TRUE))
+        errors = _answers.truths(self.lenient, batch).count(int(Truth.ERR))
+        return [*counts, len(truths) - sum(counts) - errors, errors]
 
 
 class Profiler:

@@ -171,10 +171,8 @@ def reported(
     nodes = [node for node, _ in parts_of(selector.node)]
     noun = more.get("noun", "message")
     by_name = {one.name: one for one in properties}
-    said = sentences(Told(selector, nodes, [*parts], by_name, texts, messages, noun))
-    refused = more.get("refused", 0)
-    if refused:
-        said.append(f"{refused:,} {noun}s have a property whose name is not allowed: none of these is selected")
+    told = Told(selector, nodes, [*parts], by_name, texts, messages, noun, more.get("refused", 0))
+    said = sentences(told)
     if more.get("noted"):
         said.append(f"skipped in part: {more['noted']:,}, the first {more['note']}")
     return Profile(selector.text, messages, parts[0].true, tuple(said), parts, properties, **more)
@@ -217,7 +215,7 @@ def _values(seen: Seen) -> str:
     is_spread = seen.least is not None and seen.least != seen.greatest
     if seen.different is None:
         said.append("more than 1,000 values")
-    elif seen.values and not (is_spread and len(seen.values) == seen.counted):
+    elif seen.values and not (is_spread and seen.different == seen.counted > _VALUES):
         shown = [cut(in_words(value), _WIDTH) + (f" ×{count:,}" if count > 1 else "") for value, count in seen.values]
         said.append(", ".join([*shown, *["…"] * (seen.different > len(seen.values))]))
     if is_spread:

@@ -96,6 +96,7 @@ class Told(NamedTuple):
         texts: how many have each string of a property, as far as they were counted.
         messages: how many there were.
         noun: what a message is called: "message" or "row".
+        refused: messages that no part has seen, for a name that is not allowed.
     """
 
     selector: Selector
@@ -105,6 +106,7 @@ class Told(NamedTuple):
     texts: Mapping[str, Mapping[str, int]]
     messages: int
     noun: str = "message"
+    refused: int = 0
 
     def of(self, node: Node) -> Count:
         return next(one for one, other in zip(self.counts, self.nodes, strict=True) if other is node)
@@ -123,9 +125,16 @@ def sentences(told: Told) -> list[str]:
         return [f"there is no {told.noun}"]
     root = told.counts[0]
     headline = f"{root.true:,} of {told.messages:,} {told.noun}s {'is' if root.true == 1 else 'are'} selected"
+    refused = []
+    if told.refused:
+        many = (
+            f"{_have(told.refused)} a property whose name is not allowed, and so {'is' if told.refused == 1 else 'are'}"
+        )
+        refused = [f"{told.all_of(told.refused)} {many} not selected"]
     if root.true == 0:
-        return [*_blame(told), headline]
-    return [headline, *_remarks(told)]
+        blame = _blame(told) if told.refused < told.messages else []
+        return [*refused, *blame, headline]
+    return [headline, *refused, *_remarks(told)]
 
 
 # ---- nothing is selected -------------------------------------------------------------------------------------------
@@ -192,7 +201,7 @@ def _remarks(told: Told) -> Iterator[str]:
             seen = told.seen[name]
             if seen.missing and (seen.near or not seen.present) and not isinstance(node, IsNull):
                 yield _of_missing(told, seen)
-        if count.error:
+        if count.error > told.refused:
             yield _of_error(told, node, count)
 
 
@@ -215,6 +224,8 @@ def _of_test(told: Told, node: Node, *, wanted: bool) -> Iterator[str]:
             else (_of_missing(told, seen[0]))
         )
         return
+    if count.error > told.refused:
+        yield _of_error(told, node, count)
     missing = [one for one in seen if one.missing]
     types = [*_of_types(told, node, count)] if count.mismatched else []
     values: list[str] = []
@@ -227,8 +238,6 @@ def _of_test(told: Told, node: Node, *, wanted: bool) -> Iterator[str]:
     yield from (_of_missing(told, one) for one in missing if one not in first)
     if missing and count.unknown and _is_negative(node, wanted=wanted):
         yield f"what is missing is not unequal either: … OR {missing[0].name} IS NULL selects it"
-    if count.error:
-        yield _of_error(told, node, count)
 
 
 def _is_negative(node: Node, *, wanted: bool) -> bool:
@@ -248,7 +257,8 @@ def _of_types(told: Told, node: Node, count: Count) -> Iterator[str]:
         "unknown": "UNKNOWN in each",
     }[told.selector.dialect.type_mismatch]
     found = False
-    for name, kinds in expected.items():
+    # Of several properties it is not known which differed where.
+    for name, kinds in expected.items() if len(expected) == 1 else ():
         by_kind: dict[str, int] = {}
         for type_name, number in told.seen[name].types.items():
             if kinds and _kind(type_name) not in kinds:
@@ -279,7 +289,7 @@ def _of_missing(told: Told, seen: Seen) -> str:
 
 def _of_error(told: Told, node: Node, count: Count) -> str:
     missing = [told.seen[name] for name in _names(told, node) if told.seen[name].missing]
-    where = f"in {told.all_of(count.error)}"
+    where = f"in {told.all_of(count.error - told.refused)}"
     if missing and told.selector.dialect.null_arithmetic == "selector":
         return f"arithmetic on a missing property makes the complete selector false {where}: {unparse(node)}"
     return f"an integer is divided by zero {where}: the complete selector is false there"
