@@ -1,7 +1,7 @@
 """Which of many selectors select a row: the Column of their keys, one row for each delivery, and what readers may skip.
 
 A few selectors that all have exact expressions become one Catalyst expression; any others are one Arrow function over
-the columns that they read, and the set travels as a file (`mqsel.spark.sets`). Follows spark §8.
+the columns that they read, and the set travels as a file (`mqsel.spark.sets`). Follows spark §13.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from mqsel.names import USR_FOLDER
 from mqsel.selectorset import SelectorSet
 from mqsel.spark import planning, sets, wordings
 from mqsel.spark.columns import Layout, Place, PropertySource, PropertySources, session_of, text_literal
-from mqsel.spark.native import MAX_LENGTH, NoTranslation, condition, final
+from mqsel.spark.native import NoTranslation, condition, final
 from mqsel.spark.planning import Plan, arrow_layout, check_batches, check_strategy
 from mqsel.spark.raw import MessageColumn, message_sources, message_text, where
 from mqsel.spark.ship import arrow_call, table
@@ -42,7 +42,9 @@ if TYPE_CHECKING:
 Selectors = SelectorSet[Any] | Mapping[Any, str | Matcher] | str | os.PathLike[str] | Any  # or a DataFrame
 Faulty = tuple[tuple[Any, SelectorError], ...]
 
-MOST_NATIVE = 20  # selectors: with more, the Arrow function costs less (spark §12)
+# Characters of a native expression: of 5,100 Java compiles the method that Spark generates, of 6,100 it does not, and a
+# row costs five times as much; up to there the Arrow function costs more (spark §13).
+MOST_NATIVE = 4_500
 _NAMED = 5  # of faulty selectors and missing properties in a warning
 _LOOKED_AT = 200  # selectors whose tests are held against the types of the columns
 # Of a sieve: alternatives, and listed strings of a test; the first that fits into an expression.
@@ -89,7 +91,7 @@ class RoutePlan:
         from pyspark.sql import functions as F  # noqa: N812, PLC0415 (optional; its usual name)
 
         if self.strategy == "native":
-            return F.expr(self.sql)
+            return F.expr(self.sql).alias("subscribers")
         check_batches(self.session)
         path = sets.saved(self.selectors)
         sets.hand_out(path, self.session)
@@ -101,7 +103,11 @@ class RoutePlan:
 
     def _call(self, task: str, columns: list[str], options: str) -> Column:
         returned = f"array<{self.type}>"
-        return arrow_call("a set of selectors", b"", options, columns, returned, f"mqsel.spark.sets:{task}").column()
+        return (
+            arrow_call("a set of selectors", b"", options, columns, returned, f"mqsel.spark.sets:{task}")
+            .column()
+            .alias("subscribers")
+        )
 
     def __str__(self) -> str:
         rows = [("selectors", f"{len(self.selectors):,}"), ("strategy", self.strategy)]
@@ -324,7 +330,8 @@ def _planned(
 
 def _said_of(faulty: Faulty) -> str:
     named = "; ".join(f"{shortened(key)}: {error.message}" for key, error in faulty[:_NAMED])
-    return f"{len(faulty):,} faulty selectors are left out: {named}{'; …' * (len(faulty) > _NAMED)}"
+    few = "1 faulty selector is" if len(faulty) == 1 else f"{len(faulty):,} faulty selectors are"
+    return f"{few} left out: {named}{'; …' * (len(faulty) > _NAMED)}"
 
 
 def _reads(selectors: SelectorSet[Any]) -> dict[str, set[str]]:
@@ -374,21 +381,19 @@ def _native(selectors: SelectorSet[Any], rows: Any, held: Layout) -> tuple[str, 
 
     Returns: its text, and why it has none.
     """
-    if len(selectors) > MOST_NATIVE:
-        return "", f"more than {MOST_NATIVE} selectors"
     texts: list[str] = []
+    length = 0
     for key in selectors:
         one = planning.plan(selectors.matcher(key), rows, properties=held)
         if one.strategy != "native":
             return "", f"{shortened(key)}: {one.why[0][0]}: {one.why[0][1]}"
         written = text_literal(key) if isinstance(key, str) else f"{key}L"
-        texts.append(f"CASE WHEN {one.sql} THEN {written} END")
-    if sum(map(len, texts)) > MAX_LENGTH:
-        return "", f"the expression is longer than {MAX_LENGTH:,} characters"
-    kind = _key_type(selectors)
-    if not texts:
-        return f"CAST(array() AS ARRAY<{kind}>)", ""
-    return f"array_compact(array({', '.join(texts)}))", ""
+        # No lambda function: Spark generates no code for one.
+        texts.append(f"CASE WHEN {one.sql} THEN array({written}) ELSE array() END")
+        length += len(texts[-1])
+        if length > MOST_NATIVE:
+            return "", f"the expression is longer than {MOST_NATIVE:,} characters"
+    return f"CAST(concat({', '.join([*texts, 'array()'])}) AS ARRAY<{_key_type(selectors)}>)", ""
 
 
 # ---- what readers may skip -------------------------------------------------------------------------------------------

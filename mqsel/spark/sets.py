@@ -2,7 +2,7 @@
 
 The driver saves a set under the name of its content, and Spark hands the file to every executor that runs a task of it;
 the Python workers of a host map it. What travels with a task is the name. Knows columns of Arrow and sets; no SQL.
-Follows spark §8 and §10.
+Follows spark §9 and §13.
 """
 
 from __future__ import annotations

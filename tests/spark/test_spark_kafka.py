@@ -1,0 +1,208 @@
+"""A broker at the front: records of a connector from Kafka through the program that spark/README.md shows.
+
+A broker of one node, its controller included, runs in a JVM of its own on the loopback, from jars that Maven fetches;
+so does the stream, a process that is killed while it works and started again. Every delivery is then in the table once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import ROOT
+
+import mqsel
+from mqsel.formats import records
+
+pyspark = pytest.importorskip("pyspark", reason="pyspark is not installed")
+pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+
+pytestmark = pytest.mark.brokers
+
+HERE = Path(__file__).parent
+COUNT, LATER = 6_000, 1_000  # records before the stream begins, and after it was killed
+SECONDS = 120  # for any one thing; a machine with nothing else to do takes a fifth of it
+JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # what lives for seconds is not worth a second compiler
+SELECTORS = {
+    "heavy": "weight > 4000",
+    "red cars": "JMSType = 'car' AND color LIKE 'r%'",
+    "a/b c=d%": "JMSPriority >= 8 AND weight IS NOT NULL",
+    "nobody": "weight = 'heavy'",
+    "everybody": "TRUE",
+}
+
+
+def _record(number: int) -> dict[str, Any]:
+    weight = {"propertyType": "integer", "integer": number * 7919 % 5000}
+    if number % 11 == 0:
+        weight = {"propertyType": "string", "string": "much"}
+    made = {
+        "messageID": f"ID:{number}",
+        "timestamp": 1_772_431_219_918 + number * 30_000,
+        "deliveryMode": 1 + number % 2,
+        "type": ("car", "bus", "van")[number % 3],
+        "priority": number % 10,
+        "properties": {"color": {"propertyType": "string", "string": ("red", "blue", "green", "rose")[number % 4]}},
+    }
+    if number % 13:
+        made["properties"]["weight"] = weight
+    return made
+
+
+def _jars() -> Path:
+    """Fetch the jars unless that is done, or skip: Spark's source in its version, or else in the newest there is."""
+    missing = [tool for tool in ("java", "mvn") if shutil.which(tool) is None]
+    if missing:
+        pytest.skip(f"no Kafka: {', '.join(missing)} not installed")
+    pom = HERE / "kafka.xml"
+    known = re.search("<spark.version>(.*)</spark.version>", pom.read_text())
+    for version in dict.fromkeys((pyspark.__version__, known[1])):
+        folder = ROOT / "build" / "kafka" / version
+        if (folder / "fetched").exists():
+            return folder
+        goal = ["dependency:copy-dependencies", f"-DoutputDirectory={folder}", "-DincludeScope=runtime"]
+        command = ["mvn", "-q", "-B", "-f", str(pom), f"-Dspark.version={version}", *goal]
+        if subprocess.run(command, capture_output=True, check=False).returncode == 0:
+            (folder / "fetched").touch()
+            return folder
+    pytest.skip("Maven cannot get the jars of Kafka")
+
+
+@contextlib.contextmanager
+def _process(command: list[str], log: Path, **options: Any) -> Iterator[subprocess.Popen[bytes]]:
+    """Run a process; at the end kill it with all that it started."""
+    with log.open("ab") as out:
+        process = subprocess.Popen(command, stdout=out, stderr=out, start_new_session=True, **options)
+    try:
+        yield process
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def _wait(condition: Any, process: subprocess.Popen[bytes], log: Path) -> None:
+    end = time.monotonic() + SECONDS
+    while not condition():
+        assert process.poll() is None and time.monotonic() < end, log.read_text(errors="replace")[-4000:]
+        time.sleep(0.05)
+
+
+def _free_ports() -> list[int]:
+    with contextlib.ExitStack() as stack:
+        held = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(2)]
+        return [one.getsockname()[1] for one in held]
+
+
+@pytest.fixture
+def broker(tmp_path: Path) -> Iterator[str]:
+    """Run a broker; give its address."""
+    jars = f"{_jars()}/*"
+    front, back = _free_ports()
+    settings = {
+        "process.roles": "broker,controller",
+        "node.id": "1",
+        "controller.quorum.voters": f"1@127.0.0.1:{back}",
+        "listeners": f"PLAINTEXT://127.0.0.1:{front},CONTROLLER://127.0.0.1:{back}",
+        "controller.listener.names": "CONTROLLER",
+        "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
+        "log.dirs": str(tmp_path / "kafka"),
+        "num.partitions": "3",
+        "offsets.topic.replication.factor": "1",
+    }
+    (tmp_path / "broker.properties").write_text("".join(f"{name}={value}\n" for name, value in settings.items()))
+    java = ["java", "-Xmx300m", *JAVA.split(), "-cp", jars]
+    form = [*java, "kafka.tools.StorageTool", "format", "-t", "A" * 21 + "Q", "-c", str(tmp_path / "broker.properties")]
+    subprocess.run(form, check=True, capture_output=True, timeout=SECONDS)
+    log = tmp_path / "broker.log"
+
+    def answers() -> bool:
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", front), 1):
+            return True
+        return False
+
+    with _process([*java, "kafka.Kafka", str(tmp_path / "broker.properties")], log) as process:
+        _wait(answers, process, log)
+        yield f"127.0.0.1:{front}"
+
+
+def _send(broker: str, numbers: range) -> None:
+    lines = "".join(json.dumps(_record(number)) + "\n" for number in numbers)
+    command = ["java", "-cp", f"{_jars()}/*", str(HERE / "KafkaLines.java"), broker, "messages"]
+    done = subprocess.run(command, input=lines, text=True, capture_output=True, check=False, timeout=SECONDS)
+    assert done.returncode == 0, done.stderr
+
+
+def _committed(checkpoint: Path) -> int:
+    """Count the records of all batches that are committed."""
+    batches = [int(path.name) for path in checkpoint.glob("commits/*") if path.name.isdigit()]
+    if not batches:
+        return 0
+    written = (checkpoint / "offsets" / str(max(batches))).read_text().splitlines()[-1]
+    return sum(json.loads(written)["messages"].values())
+
+
+def _example(folder: Path) -> Path:
+    """Write the program that the README shows to a file."""
+    shown = (Path(mqsel.__file__).parent / "spark" / "README.md").read_text(encoding="utf-8")
+    found = re.search(r"cat > (route_stream\.py) <<'END'\n(.*?)^END$", shown, re.MULTILINE | re.DOTALL)
+    path = folder / found[1]
+    path.write_text(found[2], encoding="utf-8")
+    return path
+
+
+def test_killed_and_started_again(broker: str, tmp_path: Path, spark: Any) -> None:
+    """Invariant: a record is in the table once for each of its subscribers, on its day, whenever the stream died."""
+    (tmp_path / "subscriptions.txt").write_text("".join(f"{key}\t{text}\n" for key, text in SELECTORS.items()))
+    jars = ",".join(
+        str(path) for name in ("spark-*", "kafka-clients-*", "commons-pool2-*") for path in _jars().glob(name)
+    )
+    settings = {"spark.jars": jars, "spark.ui.enabled": "false", "spark.driver.host": "127.0.0.1"}
+    submit = [sys.executable, "-m", "pyspark.find_spark_home"]
+    home = subprocess.run(submit, capture_output=True, text=True, check=True).stdout.strip()
+    command = [f"{home}/bin/spark-submit", "--master", "local[2]", "--driver-java-options", JAVA]
+    command += [word for name, value in settings.items() for word in ("--conf", f"{name}={value}")]
+    command += [str(_example(tmp_path)), broker, "messages", str(tmp_path / "subscriptions.txt"), str(tmp_path)]
+    names = {**os.environ, "PYSPARK_PYTHON": sys.executable, "PYTHONPATH": os.pathsep.join(sys.path)}
+    checkpoint, log = tmp_path / "checkpoint", tmp_path / "stream.log"
+
+    _send(broker, range(COUNT))
+    done = []
+    # The next batch begins when one has ended: it is killed within a batch, and once with nothing to do.
+    for least in (1_000, 3_000, COUNT + LATER):
+        if least > COUNT:
+            _send(broker, range(COUNT, COUNT + LATER))
+        with _process(command, log, env=names, cwd=tmp_path) as process:
+            _wait(lambda least=least: _committed(checkpoint) >= least, process, log)
+        done.append(_committed(checkpoint))
+    assert done[0] < done[1] < done[2] == COUNT + LATER
+
+    selectors = mqsel.SelectorSet(SELECTORS)
+    read = records.reader("connect", ["weight", "color", "JMSType", "JMSPriority"])
+    wanted = {
+        (f"ID:{number}", key, datetime.fromtimestamp(one["timestamp"] / 1000, timezone.utc).strftime("%Y-%m-%d"))
+        for number in range(COUNT + LATER)
+        for one in [_record(number)]
+        for key in selectors.match(read(one))
+    }
+    table = spark.read.schema("value string, day string, subscriber string").parquet(str(tmp_path / "table"))
+    got = Counter((json.loads(row.value)["messageID"], row.subscriber, row.day) for row in table.collect())
+
+    assert {key for _, key, _ in wanted} == SELECTORS.keys() - {"nobody"}
+    assert len({day for _, _, day in wanted}) == 3
+    assert set(got.values()) == {1}
+    assert got.keys() == wanted
