@@ -12,7 +12,6 @@ import os
 import pickle
 import threading
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, MutableMapping
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar, cast
@@ -419,10 +418,10 @@ class SelectorSet(Reader[K], MutableMapping[K, str], Generic[K]):
             self._close_gaps()
             texts = packed(self._texts.listed(len(self))) if self.keep_text else packed([])
             header = {
-                "dialect": asdict(self.dialect),
+                "dialect": self.dialect._asdict(),
                 "schema": self.schema,
                 "keep_text": self.keep_text,
-                "own": [(place, asdict(one)) for place, one in self._own.items()],
+                "own": [(place, one._asdict()) for place, one in self._own.items()],
                 "options": [(place, one.name, one.identifier.hex()) for place, one in self._options.items()],
             }
             return header, [*texts, *self._index().to_buffers()]
@@ -478,7 +477,7 @@ class SelectorSet(Reader[K], MutableMapping[K, str], Generic[K]):
             raise FileError(f"the file cannot be read: {error.strerror}", path=name) from error
         except ValueError as error:  # mmap takes no empty file
             raise FileError("the file is empty", path=name, hint="write it with SelectorSet.save") from error
-        made = cls.__new__(cls)
+        made: Self = cls.__new__(cls)
         try:
             header, parts = sections.opened(data)
             kinds, *parts = parts

@@ -11,7 +11,7 @@ import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any, NamedTuple
 
@@ -206,7 +206,7 @@ def _values(a: Known, b: Known) -> dict[str, list[Any]]:
 def _readings(text: str, message: Message, a: Dialect, b: Dialect) -> tuple[Reading, ...]:
     """Find the fewest fields of *a* with which, as *b* has them, it does as *b*, and say what is said of them."""
     wanted = _outcome(text, message, b)
-    names = [one.name for one in fields(Dialect) if getattr(a, one.name) != getattr(b, one.name)]
+    names = [name for name in Dialect._fields if getattr(a, name) != getattr(b, name)]
     for count in range(1, len(names) + 1):
         for chosen in itertools.combinations(names, count):
             if _outcome(text, message, a.replace(**{name: getattr(b, name) for name in chosen})) == wanted:

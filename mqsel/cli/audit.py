@@ -58,14 +58,14 @@ def _audit(arguments: argparse.Namespace) -> int:
             (shown(name), why(error)) if error.line is None else (f"{shown(name)}:{error.line}", error.message)
         )
         raise MqselError(f"{place}: {what}", hint=error.hint) from error
-    found = audit([(one.key, one.selector) for one in read], dialect=arguments.dialect)
+    found = audit([(str(one.key), one.selector) for one in read], dialect=arguments.dialect)
     if arguments.json:
         print(json.dumps(_in_json(found), ensure_ascii=False))
     else:
         width = width_of(sys.stdout)
         for line in _lines(found, read):
             print(folded(line, width, " " * 10))
-    places = {one.key: f"{shown(name)}, {one.place}: " if one.place else f"{shown(name)}: " for one in read}
+    places = {str(one.key): f"{shown(name)}, {one.place}: " if one.place else f"{shown(name)}: " for one in read}
     for key, refused in found.invalid:
         complain(refused, f"{places[key]}{key}: ")
     say(_summary(found))
