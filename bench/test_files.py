@@ -1,6 +1,6 @@
-"""Files: of raw messages and records of connectors, how long one message takes to be read; of Parquet, a whole process.
+"""Files: of MQ messages and records of connectors, how long a message takes; of these and of Parquet, a whole process.
 
-One number for each. Messages, before any selector: 6,000 in one call; divide by 6,000. Parquet: `mqsel match` over
+One number for each. Messages: 6,000 in one call; divide by 6,000. Parquet: `mqsel match` over
 4,000,000 rows of 20 columns, of which 1 % are selected, beside Polars, one thread each, from the start of Python to the
 last line or to the collected frame; one size smaller where nothing is timed. Answers are checked first.
 """
@@ -17,28 +17,88 @@ from pathlib import Path
 
 import pytest
 
+sys.path.append(str(Path(__file__).parent.parent / "tests"))
+
+from printer import amqsbcg_text
+
+import mqsel
 from mqsel.files.dumps import Piece
-from mqsel.files.framings import length_prefixed, pieces
+from mqsel.files.framings import length_prefixed, pieces, splits
+from mqsel.files.qload import qload_text
+from mqsel.files.scan import Ask, Tally, sift
 from mqsel.formats import records
 
 DATA = Path(__file__).with_name("data")
 TIMES = 1_000  # the six messages of the sample
 
 
-def test_qload(benchmark):
-    """Text of dmpmqmsg, 1.3 KB a message, to MQMD and data."""
-    head, _, text = (DATA / "dump.qload").read_bytes().partition(b"\n\n")
-    data = head + b"\n\n" + text * TIMES
-    found = benchmark(lambda: [piece for piece in pieces(io.BytesIO(data), "qload") if isinstance(piece, Piece)])
-    assert len(found) == 6 * TIMES + 1
+SELECTOR = "JMSPriority >= 4 AND weight > 2500"
+FILE = 200 << 20  # bytes of a file that a whole process reads
+BODY = 1_300  # bytes of a message in bytes; as many has its text without a body
 
 
-def test_length_prefixed(benchmark):
-    """Bytes with their length in front."""
-    sample = pieces(io.BytesIO((DATA / "dump.qload").read_bytes()), "qload")
-    data = b"".join(length_prefixed(piece.message) for piece in sample if piece.message is not None) * TIMES
-    found = benchmark(lambda: list(pieces(io.BytesIO(data), "mq")))
-    assert sum(isinstance(piece, Piece) for piece in found) == 6 * TIMES
+def _messages() -> list[bytes]:
+    sample = pieces(io.BufferedReader(io.BytesIO((DATA / "dump.qload").read_bytes())), "qload")  # type: ignore[type-var]
+    return [piece.message for piece in sample if isinstance(piece, Piece) and piece.message is not None]
+
+
+# For each format the file of a message of the sample.
+WRITERS = {
+    "mq": lambda message: length_prefixed(message.ljust(BODY, b" ")),
+    "qload": qload_text,
+    "amqsbcg": amqsbcg_text,
+}
+
+
+@pytest.mark.parametrize("framing", WRITERS)
+def test_taken_apart(benchmark, framing):
+    """Files of MQ messages to the bytes of each, and how it stands in the file: what `inspect` and Spark begin with."""
+    data = b"".join(map(WRITERS[framing], _messages())) * TIMES
+
+    def run() -> list[object]:
+        return list(pieces(io.BufferedReader(io.BytesIO(data)), framing))  # type: ignore[type-var]
+
+    assert sum(isinstance(piece, Piece) and piece.message is not None for piece in run()) == 6 * TIMES
+    benchmark(run)
+
+
+@pytest.mark.parametrize("framing", WRITERS)
+def test_sifted(benchmark, framing):
+    """The same files, counted by a selector: 6,000 messages of 1.3 KB, those of amqsbcg have twice as much text."""
+    data = b"".join(map(WRITERS[framing], _messages())) * TIMES
+    matcher = mqsel.compile(SELECTOR)
+    decoder = matcher.decoder("mq")
+    expected = sum(matcher.matches(decoder(message)) for message in _messages())
+    ask = Ask(invert=False, counting=True, raising=False, limit=None, format=framing)
+
+    def run() -> Tally:
+        *_, tally = sift(matcher, ask, splits(io.BufferedReader(io.BytesIO(data)), framing))  # type: ignore[type-var]
+        assert isinstance(tally, Tally)
+        return tally
+
+    tally = run()
+    assert (tally.messages, tally.selected, tally.skipped) == (6 * TIMES, expected * TIMES, 0)
+    assert 0 < expected < 6
+    benchmark(run)
+    if benchmark.stats is not None:
+        benchmark.extra_info["mb_per_second"] = len(data) / benchmark.stats.stats.median / 1e6
+
+
+@pytest.mark.parametrize("framing", WRITERS)
+def test_process(request, benchmark, tmp_path, framing):
+    """A whole process that counts in a file of 200 MB."""
+    data = b"".join(map(WRITERS[framing], _messages()))
+    matcher = mqsel.compile(SELECTOR)
+    expected = sum(matcher.matches(matcher.decoder("mq")(message)) for message in _messages())
+    times = FILE // len(data) // (1000 if request.config.getoption("benchmark_disable") else 1)
+    path = tmp_path / f"messages.{framing}"
+    with path.open("wb") as file:
+        file.writelines(data for _ in range(times))
+    command = functools.partial(_run, ["-m", "mqsel", "match", "--count", SELECTOR, str(path)])
+    assert int(command()) == expected * times
+    benchmark.pedantic(command, rounds=5)
+    if benchmark.stats is not None:
+        benchmark.extra_info["mb_per_second"] = len(data) * times / benchmark.stats.stats.median / 1e6
 
 
 @pytest.mark.parametrize("names", [("color", "weight"), None], ids=["two", "all"])
