@@ -292,8 +292,8 @@ cdef class Amqsbcg(Text):
         self.state = BETWEEN
         self.raw = self.at
         self.at = self.raw_stop = self.raw + self.whole
-        self.scanned = at - self.at
         self.trim(at)
+        self.scanned = at - self.at
         return MESSAGE
 
     cdef bint take_line(self, const uint8_t *at, const uint8_t *stop, Section section) noexcept:

@@ -174,7 +174,7 @@ def test_one_message_in_a_file():
 def test_noise_behind_a_message():
     """A line like one of a dump breaks the message before it; not so one that stands 128 KB behind it."""
     text = amqsbcg_text(MESSAGES[0])
-    for noise, is_broken in ((b"noise\n" * 10, True), (b"noise\n" * 50_000, False)):
+    for noise, is_broken in ((b"noise\n" * 10, True), (b"noise\n" * 22_000, False), (b"noise\n" * 50_000, False)):
         data = text + noise + b"00000000:  41  'A'\n" + text
         first, second = pieces(io.BufferedReader(io.BytesIO(data)), "amqsbcg")
         assert isinstance(first, FileError) is is_broken
