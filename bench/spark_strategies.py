@@ -34,6 +34,7 @@ from mqsel.values import Int32
 SELECTOR = "JMSType = 'car' AND color = 'blue' AND weight > 2500"
 NAMES = ("msgid", "JMSType", "color", "weight", "region", "ts")
 TUPLES = "mapPartitions(m.filter), pickled tuples : pass-through"
+TEXT = "mapPartitions(m.filter) of lines of JSON : pass-through"
 RAW = "raw MQ messages, 1 KB of data : pass-through"
 BODY = 1024
 CHUNK = 50_000  # raw messages written at a time
@@ -202,6 +203,18 @@ def tuple_pair(spark: Any, path: str, tuples: str, rows: int) -> Pair:
     return Pair(TUPLES, rows, ours, theirs, (ours, by_hand), 1.1)
 
 
+def text_pair(spark: Any, path: str, stored: str, rows: int) -> Pair:
+    """Give the pair over lines of JSON, as Spark gives bytes of text files to Python."""
+    frame = spark.read.parquet(path)
+    frame.select(F.to_json(F.struct("*"))).write.text(stored)
+    lines = spark.sparkContext.textFile(stored, use_unicode=False)
+    matcher = mqsel.compile(SELECTOR)
+    ours = lines.mapPartitions(lambda messages: matcher.filter(messages, format="json")).count
+    theirs = lines.mapPartitions(lambda messages: messages).count
+    by_hand = frame.filter("JMSType = 'car' AND color = 'blue' AND weight > 2500").count
+    return Pair(TEXT, rows, ours, theirs, (ours, by_hand), 1.2)
+
+
 def raw_pair(spark: Any, path: str, rows: int, hits: int) -> Pair:
     """Give the pair over raw messages."""
     frame = spark.read.parquet(path)
@@ -269,6 +282,9 @@ def pairs(spark: Any, folder: Path, narrow: int, wide: int, only: str) -> Iterat
     if only in TUPLES:
         yield tuple_pair(spark, path, str(folder / "tuples"), narrow)
         shutil.rmtree(folder / "tuples")
+    if only in TEXT:
+        yield text_pair(spark, path, str(folder / "text"), narrow)
+        shutil.rmtree(folder / "text")
     if only in RAW:
         raw = str(folder / "raw.parquet")
         yield raw_pair(spark, raw, wide, write_raw(raw, wide))

@@ -367,6 +367,17 @@ def of_messages(rounds: int, seconds: float, options: argparse.Namespace) -> Non
         print(plot(options.plot, panels, SERIES, "message", machine()))
 
 
+def of_files(options: argparse.Namespace) -> None:
+    import files
+
+    lines, figures = files.table(1 if options.quick else 5, 1 if options.quick else 4, options.only)
+    notes = [f"* {peer} is not there: skipped" for peer in files.missing()]
+    print(machine(), "", *lines, "", *notes, sep="\n")
+    if options.json is not None:
+        saved = {"machine": machine(), "files": figures, "notes": notes}
+        options.json.write_text(json.dumps(saved, indent=1) + "\n", encoding="utf-8")
+
+
 def save(table: Table, path: Path | None, figures: dict[str, Any]) -> None:
     """Print the table; write the figures if there is a *path*."""
     print(machine(), "", table, "", *[f"* {note}" for note in table.notes], sep="\n")
@@ -378,12 +389,16 @@ def save(table: Table, path: Path | None, figures: dict[str, Any]) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--columns", action="store_true", help="columns instead of messages")
+    parser.add_argument("--files", action="store_true", help="files instead of messages")
+    parser.add_argument("--only", default="", help="of files: cases whose title has this text")
     parser.add_argument("--json", type=Path, help="save every figure")
     parser.add_argument("--plot", type=Path, help="draw the plot, SVG or PNG")
     parser.add_argument("--quick", action="store_true", help="few rounds: to see whether it works")
     parser.add_argument("--peers", default="", help="of messages: these only, with commas between, or none")
     options = parser.parse_args()
-    if options.columns:
+    if options.files:
+        of_files(options)
+    elif options.columns:
         of_columns(3 if options.quick else 11, options)
     else:
         of_messages(3 if options.quick else 15, 0.5 if options.quick else 3.0, options)

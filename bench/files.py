@@ -1,0 +1,253 @@
+"""Files: whole processes, from the start of the interpreter to the count of what is selected, beside their peers.
+
+The contenders of a case take turns within a round, medians count; who counts otherwise than is known is an error. One
+thread each, but for two processes. A time is the CPU time of a process and its children: on a machine that others
+share, wall time says less. Two processes are held against their bar both ways: their CPU time together by that of one is
+2 / 1.8 at most.
+"""
+
+from __future__ import annotations
+
+import gzip
+import importlib.util
+import json
+import math
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from random import Random
+from typing import Any, NamedTuple
+
+import test_jsonl
+import workloads
+
+import mqsel
+from mqsel.files.framings import length_prefixed, pieces
+
+LINES = 400_000
+SELECTOR = test_jsonl.SELECTOR
+Times = dict[str, float]  # contender -> seconds
+
+
+class Case(NamedTuple):
+    """What is measured together.
+
+    Attributes:
+        title: what is read.
+        commands: by contender; mqsel's is the first.
+        expected: the number that each prints.
+        value: what is held against the bar, made of the times.
+        bar: in words.
+        limit: the value is at most this; negative: at least its absolute value.
+        wall: count wall time instead of CPU time.
+    """
+
+    title: str
+    commands: dict[str, list[str]]
+    expected: int
+    value: Callable[[Times], float]
+    bar: str
+    limit: float
+    wall: bool = False
+
+    def met(self, value: float) -> bool:
+        return value <= self.limit if self.limit > 0 else value >= -self.limit
+
+
+# ---- the contenders ----------------------------------------------------------------------------------------------
+
+
+def match(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "mqsel", "match", "-j", "1", "--count", *arguments]
+
+
+_ORJSON = """import mqsel, orjson, sys
+m = mqsel.compile(sys.argv[1])
+with open(sys.argv[2], "rb") as lines:
+    print(sum(1 for _ in m.filter(map(orjson.loads, lines))))
+"""
+_POLARS = """import polars, sys
+c = polars.col
+w2 = (c("JMSType") == "car") & (c("color") == "blue") & (c("weight") > 2500)
+print(polars.scan_ndjson(sys.argv[1]).filter(w2).select(polars.len()).collect().item())
+"""
+
+
+def peers(path: str, names: str) -> dict[str, list[str]]:
+    """Give the contenders beside mqsel over plain JSON lines, as far as they are there."""
+    every = {
+        "DuckDB": [sys.executable, "-c", test_jsonl._DUCKDB, path],
+        "Polars": [sys.executable, "-c", _POLARS, path],
+        "orjson": [sys.executable, "-c", _ORJSON, SELECTOR, path],
+        "jq": ["jq", "-n", test_jsonl._JQ, path],
+    }
+    return {name: every[name] for name in names.split() if name not in missing()}
+
+
+def missing() -> list[str]:
+    packages = [name for name in ("DuckDB", "Polars", "orjson") if importlib.util.find_spec(name.lower()) is None]
+    return packages + [name for name in ("jq", "gzip") if shutil.which(name) is None]
+
+
+def _ratio(peer: str) -> Callable[[Times], float]:
+    return lambda times: times["mqsel"] / times[peer] if peer in times else float("nan")
+
+
+# ---- the cases ---------------------------------------------------------------------------------------------------
+
+
+def _records(form: str) -> list[dict[str, Any]]:
+    """Give the records of the sample, in a layout of Confluent's connectors or as NiFi has them."""
+    sample = [json.loads(line) for line in (Path(__file__).with_name("data") / "connect.jsonl").open("rb")]
+    if form == "enveloped":
+        return [{"schema": {"type": "struct", "optional": False}, "payload": record} for record in sample]
+    return [test_jsonl._as_nifi(record) for record in sample] if form == "nifi" else sample
+
+
+def cases(folder: Path, scale: int) -> Iterator[Case]:
+    """Write the files and give the cases.
+
+    Args:
+        scale: how often everything is repeated.
+    """
+    random = Random(workloads.SEED)
+    dicts = [workloads.as_dict(row) for row in workloads.rows(LINES // 4)]
+    selected = sum(map(mqsel.compile(SELECTOR).matches, dicts))
+    paths: dict[str, str] = {}
+    for form, write in test_jsonl.FORMS.items():
+        path = folder / f"{form}.jsonl"
+        # 2 KB a line: a quarter of them.
+        some = dicts if form != "long" else dicts[: len(dicts) // 4]
+        made = b"".join(json.dumps(write(one, random), ensure_ascii=False).encode() + b"\n" for one in some)
+        path.write_bytes(made * (4 * scale))
+        paths[form] = str(path)
+    plain, count = paths["plain"], 4 * scale * selected
+    beside = peers(plain, "DuckDB Polars orjson jq")
+    commands = {"mqsel": match(SELECTOR, plain), **beside}
+    title = f"JSON lines, W2, {Path(plain).stat().st_size / 1e6:.0f} MB"
+    yield Case(title, commands, count, _ratio("DuckDB"), "≤ 1.0 × DuckDB", 1.0)
+    if "jq" in beside:
+        two = {"mqsel": commands["mqsel"], "jq": beside["jq"]}
+        yield Case("the same beside jq", two, count, lambda times: times["jq"] / times["mqsel"], "≥ 5 × as fast", -5.0)
+    long_count = 4 * scale * sum(map(mqsel.compile(SELECTOR).matches, dicts[: len(dicts) // 4]))
+    for form, of, wanted in (("typed", "plain", count), ("nested", "nested", count), ("long", "long", long_count)):
+        # orjson knows no types: beside values that name theirs it reads the same values without.
+        commands = {"mqsel": match(SELECTOR, paths[form]), **peers(paths[of], "orjson")}
+        yield Case(f"JSON lines, {form}", commands, wanted, _ratio("orjson"), "≤ 0.5 × orjson, m.filter", 0.5)
+    yield from _others(folder, scale)
+    packed = folder / "plain.jsonl.gz"
+    with Path(plain).open("rb") as lines, gzip.open(packed, "wb", 6) as out:
+        shutil.copyfileobj(lines, out)
+    if "gzip" not in missing():
+        commands = {
+            "mqsel": match(SELECTOR, str(packed)),
+            "plain": match(SELECTOR, plain),
+            "gzip": ["sh", "-c", f"gzip -dc {packed} > {os.devnull} && echo {count}"],
+        }
+        yield Case(
+            "gzip", commands, count, lambda times: (times["mqsel"] - times["plain"]) / times["gzip"],
+            "≤ 1.2 × gzip -dc, and the plain time", 1.2,
+        )  # fmt: skip
+    often = [plain] * (40 // scale)
+    commands = {"mqsel": ["two"], "one": match(SELECTOR, *often)}
+    commands["mqsel"] = [*commands["one"][:5], "2", *commands["one"][6:]]
+    title, wanted = f"-j 2, {len(often) * Path(plain).stat().st_size / 1e9:.1f} GB", len(often) * count
+    speed = lambda times: times["one"] / times["mqsel"]  # noqa: E731
+    yield Case(f"{title}, wall time", commands, wanted, speed, "≥ 1.8 × as fast as one", -1.8, wall=True)
+    yield Case(f"{title}, CPU time", commands, wanted, _ratio("one"), "≤ 1.11 × one", 1.11)
+    three = folder / "three.jsonl"
+    three.write_bytes(b'{"a": 1}\n{"a": 2}\n{"a": 1}\n')
+    commands = {"mqsel": match("a = 1", str(three)), "python": [sys.executable, "-c", "print(2)"]}
+    yield Case("start, three lines", commands, 2, lambda times: times["mqsel"] * 1000, "≤ 60 ms", 60)
+
+
+def _others(folder: Path, scale: int) -> Iterator[Case]:
+    """Give the cases of records and raw messages."""
+    for form in ("connect", "enveloped", "nifi"):
+        sample, times = _records(form), 20_000 * scale
+        path = folder / f"{form}.jsonl"
+        path.write_bytes(b"".join(json.dumps(record).encode() + b"\n" for record in sample) * times)
+        text, kind = "JMSPriority >= 4 AND weight > 2500", "nifi" if form == "nifi" else "connect"
+        wanted = times * sum(
+            record["priority"] >= 4 and record["properties"]["weight"]["integer"] > 2500 for record in _records("")
+        )
+        records = len(sample) * times
+        command = match("--format", kind, text, str(path))
+        yield Case(
+            f"records, {form}, {path.stat().st_size // records} bytes", {"mqsel": command}, wanted,
+            lambda taken, records=records: taken["mqsel"] / records * 1e6, "≤ 1.5 µs a record", 1.5,
+        )  # fmt: skip
+    dump = (Path(__file__).with_name("data") / "dump.qload").read_bytes()
+    with (Path(__file__).with_name("data") / "dump.qload").open("rb") as stream:
+        bodies = [one.message for one in pieces(stream, "qload") if getattr(one, "message", None)]
+    text = "Root.MQMD.Priority > 4"
+    wanted = sum(1 for _ in mqsel.compile(text).filter(bodies, format="mq"))
+    head, _, rest = dump.partition(b"\n\n")
+    framed = b"".join(length_prefixed(body + b"x" * 650) for body in bodies)
+    for title, content, times, limit in (
+        ("QLOAD", rest, 5_000 * scale, 300.0), ("framed MQ messages", framed, 10_000 * scale, 1000.0),
+    ):  # fmt: skip
+        path = folder / title.replace(" ", "")
+        path.write_bytes((head + b"\n\n" if title == "QLOAD" else b"") + content * times)
+        size = path.stat().st_size
+        kind = "qload" if title == "QLOAD" else "mq"
+        yield Case(
+            f"{title}, {len(content) // len(bodies)} bytes each, {size / 1e6:.0f} MB",
+            {"mqsel": match("--format", kind, text, str(path))},
+            wanted * times, lambda taken, size=size: size / taken["mqsel"] / 1e6, f"≥ {limit:,.0f} MB/s", -limit,
+        )  # fmt: skip
+
+
+# ---- the clock ---------------------------------------------------------------------------------------------------
+
+
+def run(command: list[str], *, wall: bool) -> tuple[float, int]:
+    """Run a command; give its seconds, and the number that it prints."""
+    environment = {**os.environ, "POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # what is installed is compiled
+    before, began = _spent(), time.perf_counter()
+    done = subprocess.run(command, capture_output=True, check=False, env=environment)
+    taken = time.perf_counter() - began if wall else _spent() - before
+    assert done.returncode == 0, done.stderr.decode()
+    return taken, int(done.stdout)
+
+
+def _spent() -> float:
+    found = os.times()
+    return found.children_user + found.children_system
+
+
+def measured(case: Case, rounds: int) -> Times:
+    """Compare the answers, then time everyone: median seconds."""
+    times: dict[str, list[float]] = {name: [] for name in case.commands}
+    for number in range(rounds + 1):
+        for name, command in case.commands.items():
+            taken, count = run(command, wall=case.wall)
+            assert count == case.expected, f"{case.title}: {name} counts {count}, expected {case.expected}"
+            if number:  # the first round warms up
+                times[name].append(taken)
+    return {name: statistics.median(taken) for name, taken in times.items()}
+
+
+def table(rounds: int, scale: int, only: str = "") -> tuple[list[str], dict[str, Any]]:
+    """Measure every case; give the lines of a Markdown table, and the figures."""
+    lines = ["| | mqsel | others | value | bar | met |", "|---|---|---|---|---|---|"]
+    figures: dict[str, Any] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for case in cases(Path(folder), scale):
+            if only not in case.title:
+                continue
+            times = measured(case, rounds)
+            value = case.value(times)
+            figures[case.title] = {"seconds": times, "value": value, "bar": case.bar, "met": case.met(value)}
+            others = ", ".join(f"{name} {taken:.2f}" for name, taken in times.items() if name != "mqsel")
+            met = "–" if math.isnan(value) else "yes" if case.met(value) else "no!"
+            lines.append(f"| {case.title} | {times['mqsel']:.2f} | {others} | {value:,.2f} | {case.bar} | {met} |")
+            print(lines[-1], file=sys.stderr, flush=True)
+    return lines, figures
