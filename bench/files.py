@@ -2,8 +2,8 @@
 
 The contenders of a case take turns within a round, medians count; who counts otherwise than is known is an error. One
 thread each, but for two processes. A time is the CPU time of a process and its children: on a machine that others
-share, wall time says less. Two processes are held against their bar both ways: their CPU time together by that of one is
-2 / 1.8 at most.
+share, wall time says less. Two processes are held against their bar both ways: their CPU time together by that of one
+is 2 / 1.8 at most.
 """
 
 from __future__ import annotations
