@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from mqsel.language.nodes import Arithmetic, Identifier, Literal, Node, children, walk
-from mqsel.language.sets import NOTHING, PROPERTY, RESULT, Values, outside, unite
+from mqsel.language.sets import NOTHING, PROPERTY, RESULT, Values, common, outside, unite
 
 
 class Leaf(NamedTuple):
@@ -195,6 +195,8 @@ def _merged(connective: _Connective, group: Sequence[Formula]) -> list[Formula]:
     sets = [one.values for one in group if isinstance(one, Leaf)]
     if connective is Any:
         return [leaf(first.subject, values) for values in unite(sets)]
+    if len(sets) == 2 and (both := common(*sets)) is not None:
+        return [leaf(first.subject, both)]
     whole = whole_of(first.subject)
     return [leaf(first.subject, outside(values, whole)) for values in unite([outside(one, whole) for one in sets])]
 

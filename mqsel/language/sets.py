@@ -365,6 +365,31 @@ def unite(many: Sequence[Values]) -> list[Values]:
     return [*united]
 
 
+def common(one: Values, other: Values) -> Values | None:
+    """Give the intersection of two sets of numbers, and of nothing else; None where there is more in them.
+
+    What two bounds leave: a third of the time of uniting what each leaves out.
+    """
+    if one[:2] != NOTHING[:2] or other[:2] != NOTHING[:2] or one[5:] != NOTHING[5:] or other[5:] != NOTHING[5:]:
+        return None
+    return NOTHING._replace(
+        integers=cast("Integers", _overlap(one.integers, other.integers)),
+        floats32=Floats(_overlap(one.floats32[0], other.floats32[0]), one.floats32.nan and other.floats32.nan),
+        floats64=Floats(_overlap(one.floats64[0], other.floats64[0]), one.floats64.nan and other.floats64.nan),
+    )
+
+
+def _overlap(some: Intervals, others: Intervals) -> Intervals:
+    return tuple(
+        [
+            (max(low, first), min(high, last))
+            for low, high in some
+            for first, last in others
+            if low <= last and first <= high
+        ]
+    )
+
+
 def _joined(many: Sequence[Values], strings: Texts) -> Values:
     texts = unite_texts([one.bytes for one in many])
     assert texts is not None  # byte strings have no patterns

@@ -483,6 +483,20 @@ def test_sets_unite_and_complement() -> None:
             assert is_tidy(one.floats64.intervals, lambda number: math.nextafter(number, math.inf)), one
 
 
+def test_common_is_the_intersection() -> None:
+    """Invariant: what two sets of numbers have in common is the complement of what either leaves out."""
+    rng = random.Random(2)
+    for _ in range(3000):
+        one, other = (
+            rng.choice(sets.numbers(rng.choice(CONSTANTS), [rng.random() < 0.5 for _ in range(4)])) for _ in range(2)
+        )
+        if rng.random() < 0.3:
+            one = sets.unite([one, rng.choice(sets.numbers(rng.choice(CONSTANTS), [False, True, False, True]))])[0]
+        (left_out,) = sets.unite([sets.outside(each, sets.PROPERTY) for each in (one, other)])
+        assert sets.common(one, other) == sets.outside(left_out, sets.PROPERTY), (one, other)
+        assert sets.common(one, other._replace(null=True)) is None
+
+
 def is_tidy(intervals: tuple[tuple[float, float], ...], after: Callable[[float], float]) -> bool:
     """Tell whether intervals rise and neither touch nor overlap, and write zero as 0.0."""
     return all(low <= high and str(low) != "-0.0" != str(high) for low, high in intervals) and all(
