@@ -50,12 +50,53 @@ _GAPS = 1024
 
 
 class _Entry(NamedTuple):
-    """A selector that was read."""
+    """A selector as it was given."""
 
     text: str
     dialect: Dialect
-    formula: Formula
-    option: MatchOption | None
+
+
+class _Formulas:
+    """Reads selectors one by one: iterated over once, it gives where each is TRUE, and keeps what matters beside.
+
+    As a context it says of which selector a complaint of the index is.
+
+    Attributes:
+        options: the match options among them, by key.
+    """
+
+    def __init__(self, entries: Mapping[Any, _Entry]) -> None:
+        self._entries = entries
+        self._key: Any = None
+        self.options: dict[Any, MatchOption] = {}
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __iter__(self) -> Iterator[Formula]:
+        for key, entry in self._entries.items():
+            self._key = key
+            selector = _selector(key, entry)
+            if selector.match_option is not None:
+                self.options[key] = selector.match_option
+            yield true_of(_spelled(selector))
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, ArgumentError):
+            raise ArgumentError(
+                f"the selector of {shortened(self._key)} cannot be in a set: {error.message}", hint=error.hint
+            ) from error
+
+
+def _selector(key: object, entry: _Entry) -> Selector:
+    try:
+        return read_selector(entry.text, entry.dialect)
+    except SelectorError as error:
+        error.key = key
+        raise
 
 
 class SelectorSet(Reader[K], MutableMapping[K, str], Generic[K]):
@@ -113,55 +154,51 @@ class SelectorSet(Reader[K], MutableMapping[K, str], Generic[K]):
 
     # ---- reading selectors -------------------------------------------------------------------------------------------
 
-    def _read(self, key: K, selector: str | Matcher) -> _Entry:
+    def _taken(self, key: K, selector: str | Matcher) -> _Entry:
         try:
             hash(key)
         except TypeError as error:
             raise _no_key(key) from error
         if isinstance(selector, Matcher):
-            text, dialect = selector.selector, selector.dialect
-        elif isinstance(selector, str):
-            text, dialect = str.__str__(selector), self.dialect
-        else:
-            raise ArgumentError(
-                f"the selector of {shortened(key)} is a Python {type_name(selector)}: expected a str or a Matcher"
-            )
-        try:
-            read = read_selector(text, dialect)
-        except SelectorError as error:
-            error.key = key
-            raise
-        return _Entry(text, dialect, true_of(_spelled(read)), read.match_option)
+            return _Entry(selector.selector, selector.dialect)
+        if isinstance(selector, str):
+            return _Entry(str.__str__(selector), self.dialect)
+        raise ArgumentError(
+            f"the selector of {shortened(key)} is a Python {type_name(selector)}: expected a str or a Matcher"
+        )
 
     def _write(self, entries: dict[K, _Entry]) -> None:
-        """Put selectors that were read into the set: all or none."""
+        """Put selectors into the set: all or none. New ones are read one by one as the index takes them in."""
         with self._lock:
             old = {key: self._places[key] for key in entries if key in self._places}
-            start = self._size()
             fresh = [key for key in entries if key not in old]
-            new = dict(zip(fresh, range(start, start + len(fresh)), strict=True))
-            places = [old[key] if key in old else new[key] for key in entries]
-            formulas = [entry.formula for entry in entries.values()]
-            if old:
+            replacing = _Formulas({key: entries[key] for key in old})
+            formulas = [*replacing]
+            with replacing:
                 Index().add(range(len(formulas)), formulas)  # what it refuses it refuses before anything is removed
+            start = self._size()
+            new = dict(zip(fresh, range(start, start + len(fresh)), strict=True))
+            adding = _Formulas({key: entries[key] for key in fresh})
+            with adding:
+                self._change([], fresh, [*new.values()], adding)
             try:
-                for place, entry in zip(places, entries.values(), strict=True):
-                    if place >= start and self.keep_text:
-                        self._texts[place] = entry.text
                 self._places.update(new)
-                self._change([*old.values()], fresh, places, formulas)
-            except BaseException:
-                for key in fresh:
+            except BaseException:  # what a key says when it is compared
+                for key, place in new.items():
                     self._places.pop(key, None)
+                    self._remove(place)
                 raise
-            for place, entry in zip(places, entries.values(), strict=True):
+            if old:
+                self._change([*old.values()], [], [*old.values()], formulas)
+            for key, place in (*new.items(), *old.items()):
+                entry = entries[key]
                 self._forget(place)
                 if self.keep_text:
                     self._texts[place] = entry.text
                 if entry.dialect != self.dialect:
                     self._own[place] = entry.dialect
-                if entry.option is not None:
-                    self._options[place] = entry.option
+            for options, places in ((adding.options, new), (replacing.options, old)):
+                self._options.update({places[key]: option for key, option in options.items()})
             self.changes += 1
 
     def _forget(self, place: int) -> None:
@@ -184,7 +221,7 @@ class SelectorSet(Reader[K], MutableMapping[K, str], Generic[K]):
             return self._texts[place]
 
     def __setitem__(self, key: K, selector: str | Matcher) -> None:
-        self._write({key: self._read(key, selector)})
+        self._write({key: self._taken(key, selector)})
 
     def __delitem__(self, key: K) -> None:
         with self._lock:
@@ -253,7 +290,7 @@ class SelectorSet(Reader[K], MutableMapping[K, str], Generic[K]):
             selector that is neither a str nor a Matcher.
         """
         pairs = [*_pairs(selectors), *more.items()]
-        self._write({key: self._read(key, selector) for key, selector in pairs})
+        self._write({key: self._taken(key, selector) for key, selector in pairs})
 
     def admit(self, selectors: Selectors[K]) -> dict[K, SelectorError]:
         """Add the valid ones of *selectors*, or replace those of the same keys; the others change nothing.
@@ -265,8 +302,10 @@ class SelectorSet(Reader[K], MutableMapping[K, str], Generic[K]):
         faulty: dict[K, SelectorError] = {}
         valid: dict[K, _Entry] = {}
         for key, selector in _pairs(selectors):
+            entry = self._taken(key, selector)
             try:
-                valid[key] = self._read(key, selector)
+                _selector(key, entry)
+                valid[key] = entry
             except SelectorError as error:
                 faulty[key] = error.with_traceback(None)
         self._write(valid)

@@ -405,7 +405,7 @@ cdef class Reader:
         self.numbering += 1
         self.table.grow(index.names)
 
-    def _change(self, list removed not None, list fresh not None, list places not None, list formulas not None) -> None:
+    def _change(self, list removed not None, list fresh not None, list places not None, formulas) -> None:
         """Remove places, append keys, add formulas: in one step, as others see it."""
         cdef Py_ssize_t size = len(self.keys)
         for place in removed:
