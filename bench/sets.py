@@ -8,16 +8,26 @@ subscriptions by key, `dense` or `sparse`, and some that an index cannot help. E
 from __future__ import annotations
 
 import gzip
+import importlib.util
 import itertools
 import json
+import pickle
+import statistics
+import tempfile
+import time
 from bisect import bisect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
+import stages
 import workloads
 
 import mqsel
+from mqsel.formats import mq
+from mqsel.language import nodes, pattern
+from mqsel.language.parser import parse
 
 SEED = 8
 Message = dict[str, Any]
@@ -72,7 +82,7 @@ _SHARED = 18.35, 4.33  # how many selectors share a test, and an inner expressio
 
 def _abe_test(random: Random) -> str:
     name, value = f"p{_POPULAR.draw(random)}", random.randrange(_CARDINALITY)
-    sign = random.choices(("=", "<>", "<", "<=", ">", ">="), (4, 2, 1, 1, 1, 1))[0]
+    sign = random.choices(("=", "<>", "<", "<=", ">", ">="), (6, 1, 1, 1, 1, 1))[0]
     return f"{name} {sign} {value}"
 
 
@@ -95,7 +105,7 @@ def _abe(count: int) -> list[str]:
         if kind in ("AND", "OR"):
             return "(" + f" {kind} ".join([make() for _ in range(random.randint(2, 6))]) + ")"
         if kind == "NOT":
-            return f"NOT {make()}" if (one := make()) is None else f"NOT ({one})"
+            return f"NOT ({make()})"
         one, other = make(), make()
         if kind == "XOR":
             return f"({one} AND NOT ({other}) OR NOT ({one}) AND {other})"
@@ -262,3 +272,223 @@ ADVERSARIAL = [
     Workload("copies of a hundred", _hundred, _jms_message),
     Workload("one hot value", listed("hot", _hot), _jms_message),
 ]
+
+
+# ---- the others ------------------------------------------------------------------------------------------------------
+
+Match = Callable[[Any], list[int]]
+
+
+def matchers(workload: Workload, texts: Sequence[str]) -> Match:
+    """Make a loop over Matchers."""
+    made = [mqsel.compile(text, dialect=workload.dialect).matches for text in texts]
+    return lambda message: [place for place, matches in enumerate(made) if matches(message)]
+
+
+def _test(node: nodes.Node, wanted: bool) -> str:
+    """Write a test in Python; LIKE as its user would, BETWEEN by the JMS rule, which the workloads have."""
+    if isinstance(node, nodes.Between):
+        no = "" if wanted != node.negated else "not "
+        name = nodes.unparse(node.operand)
+        return f"({name} is not None and {no}{node.low.value} <= {name} <= {node.high.value})"
+    if not isinstance(node, nodes.Like):
+        return workloads._python(node, wanted)
+    name, no = node.identifier.name, "" if wanted != node.negated else "not "
+    shape, text = pattern.shape(pattern.segments(node.pattern, node.escape))
+    how = {
+        "exact": f"{name} == {text!r}",
+        "prefix": f"{name}.startswith({text!r})",
+        "suffix": f"{name}.endswith({text!r})",
+        "contains": f"{text!r} in {name}",
+    }
+    if shape not in how:
+        raise NotImplementedError(node.pattern)
+    return f"({name} is not None and {no}{how[shape]})"
+
+
+def function(workload: Workload, texts: Sequence[str]) -> Match:
+    """Make one Python function of all selectors, exact where nothing is ERR.
+
+    Raises: NotImplementedError: a selector that nobody would write so.
+    """
+    trees = [parse(text, workload.dialect) for text in texts]
+    read = dict.fromkeys(node.name for tree in trees for node in nodes.walk(tree) if isinstance(node, nodes.Identifier))
+    lines = ["def match(message):", " get, found = message.get, []", " add = found.append"]
+    lines += [f" {name} = get({name!r})" for name in read]
+    lines += [f" if {workloads.condition(tree, True, _test)}: add({place})" for place, tree in enumerate(trees)]
+    made: dict[str, Any] = {}
+    exec("\n".join([*lines, " return found"]), made)
+    return made["match"]
+
+
+def a_tree() -> str:
+    """Say why py-a-tree is not measured."""
+    if importlib.util.find_spec("a_tree") is None:
+        return "py-a-tree is not installed (it needs Python 3.13)"
+    return "py-a-tree is installed, but these workloads have LIKE, arithmetic and NULL, which it lacks"
+
+
+# ---- what is measured ------------------------------------------------------------------------------------------------
+
+
+def compared(ours: Match, theirs: Match, messages: Sequence[Any]) -> int:
+    """Hold the answers of two against each other; give how many there are."""
+    total = 0
+    for message in messages:
+        found = ours(message)
+        assert found == theirs(message), message
+        total += len(found)
+    return total
+
+
+def p50(match: Match, messages: Sequence[Any], rounds: int = 3) -> float:
+    """Give the median time of a message, in us, over all messages and rounds; what the clock takes is left out."""
+    return statistics.median(times(match, messages, rounds)) / 1000 - _CLOCK
+
+
+def times(match: Match, messages: Sequence[Any], rounds: int) -> list[int]:
+    """Time each message, in ns."""
+    clock, found = time.perf_counter_ns, []
+    for _ in range(rounds):
+        for message in messages:
+            start = clock()
+            match(message)
+            found.append(clock() - start)
+    return found
+
+
+_CLOCK = statistics.median(times(lambda _: [], range(5000), 1)) / 1000
+
+
+class Figures(NamedTuple):
+    """What was measured of a workload at a size: us a message unless it says otherwise; None for what was not."""
+
+    record: float
+    dict: float
+    mq: float
+    loop: float | None
+    function: float | None
+    selected: float  # selectors a message
+    build: float  # selectors/s of CPU time, including parsing
+    index: float  # the same, formulas at hand
+    bytes: float  # of the index, a selector
+    open: float  # ms
+    pickle: float  # ms, out of band, there and back
+    churn: float  # p99 while 1 % are replaced a second, by p99 without
+
+
+def measured(workload: Workload, count: int, rounds: int, notes: list[str]) -> Figures:
+    """Measure a workload; all answers of few selectors are compared, of many those of the first thousand."""
+    texts = workload.selectors(count)
+    start = time.process_time()
+    selectors = mqsel.SelectorSet(enumerate(texts), dialect=workload.dialect, keep_text=False)
+    building = time.process_time() - start
+    messages = workload.messages(500)
+    few = texts[:1000]
+    looped = matchers(workload, few)
+    compared(lambda message: [key for key in selectors.match(message) if key < len(few)], looped, messages[:50])
+    names = selectors.properties
+    records = [mqsel.Record(names, {name: message.get(name) for name in names}) for message in messages]
+    compared(selectors.match, lambda record: selectors.match(dict(record)), records[:50])
+    raw = [mq.encode({}, message) for message in messages]
+    decode = selectors.decoder("mq")
+    loop = written = None
+    if count <= 10_000:
+        everyone = matchers(workload, texts)
+        compared(selectors.match, everyone, messages[:20])
+        loop = p50(everyone, messages[:20], 1)
+        try:
+            one = function(workload, texts)
+            compared(selectors.match, one, messages[:100])
+            written = p50(one, messages[:100], 1)
+        except (NotImplementedError, AssertionError) as error:
+            notes.append(f"{workload.name}: no Python function, {type(error).__name__} {error!s:.60}")
+    index = selectors._index()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "set"
+        selectors.save(path)
+        opening = stages.clock({"open": lambda: mqsel.SelectorSet.open(path)}, 5)["open"] * 1000
+    travelling = stages.clock({"pickle": lambda: _travelled(selectors)}, 3)["pickle"] * 1000
+    sizes = sum(memoryview(one).nbytes for one in index.to_buffers())
+    return Figures(
+        p50(selectors.match, records, rounds),
+        p50(selectors.match, messages, rounds),
+        p50(lambda one: selectors.match(decode(one)), raw, rounds),
+        loop,
+        written,
+        statistics.mean(len(selectors.match(message)) for message in messages),
+        count / building,
+        _indexing(workload, texts[:20_000]),
+        sizes / count,
+        opening,
+        travelling,
+        churned(selectors, texts, messages),
+    )
+
+
+def _travelled(selectors: mqsel.SelectorSet[int]) -> object:
+    beside: list[pickle.PickleBuffer] = []
+    data = pickle.dumps(selectors, 5, buffer_callback=beside.append)
+    return pickle.loads(data, buffers=beside)
+
+
+def _indexing(workload: Workload, texts: Sequence[str]) -> float:
+    """Build an index of formulas that are there."""
+    from mqsel.machine._set import Index
+
+    from mqsel.language.normal import true_of
+    from mqsel.language.selector import read_selector
+
+    formulas = [true_of(read_selector(text, workload.dialect)) for text in texts]
+    start = time.process_time()
+    Index().add(range(len(formulas)), formulas)
+    return len(formulas) / (time.process_time() - start)
+
+
+def churned(selectors: mqsel.SelectorSet[int], texts: Sequence[str], messages: Sequence[Message]) -> float:
+    """Compare p99 of a second of messages with that of one in which a hundredth of the selectors is replaced."""
+    found = []
+    for share in (0.0, 0.01):
+        taken: list[int] = []
+        start, done = time.perf_counter(), 0
+        for message in itertools.cycle(messages):
+            passed = time.perf_counter() - start
+            if passed > 1:
+                break
+            while done < share * passed * len(texts):
+                key = (done * 7919) % len(texts)
+                selectors[key] = texts[key]
+                done += 1
+            taken += times(selectors.match, [message], 1)
+        found.append(statistics.quantiles(taken, n=100)[98])
+    return found[1] / found[0]
+
+
+# ---- the plot --------------------------------------------------------------------------------------------------------
+
+COLOURS = ("#0b5fa5", "#7a4fa3", "#b5651d", "#2f7d32")
+
+
+def plot(path: Path, found: dict[int, dict[str, Figures]], caption: str) -> str:
+    """Draw the time of a message against the number of selectors, with the loop over Matchers."""
+    try:
+        from matplotlib import pyplot as plt
+    except ImportError:
+        return "no plot: matplotlib is not installed"
+    plt.rcParams.update({"svg.hashsalt": "mqsel", "svg.fonttype": "none", "font.size": 10})
+    figure, panel = plt.subplots(figsize=(7.5, 4.6), layout="constrained")
+    for workload, colour in zip(WORKLOADS, COLOURS, strict=True):
+        for what, style, wide in (("record", "o-", 2.0), ("loop", "s:", 1.0)):
+            points = [(size, getattr(of[workload.name], what)) for size, of in found.items() if workload.name in of]
+            points = [(size, value) for size, value in points if value]
+            if points:
+                label = workload.name if what == "record" else None
+                panel.plot(*zip(*points, strict=True), style, color=colour, lw=wide, ms=4, label=label)
+    panel.plot([], [], "s:", color="#6b7280", lw=1.0, ms=4, label="a loop over Matchers")
+    panel.set(xscale="log", yscale="log", xlabel="selectors", ylabel="µs per message (lower is faster)")
+    panel.grid(which="major", color="#dddddd")
+    panel.spines[["top", "right"]].set_visible(False)
+    panel.legend(frameon=False)
+    figure.supxlabel(caption, fontsize=8, color="#555555")
+    figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None, dpi=110)
+    return f"the plot stands in {path}"

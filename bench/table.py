@@ -3,7 +3,8 @@
 Everyone's answers are compared before anyone's time counts; contenders take turns within a run, medians count. A ratio
 is the other's time divided by mqsel's (above 1: mqsel is faster), and for the floor mqsel's divided by the floor's,
 the faster of its two ways into a dict. `!` marks what misses its bar. With `--columns` it is the table of columns:
-CPU time of one thread, and every ratio is mqsel's time divided by the other's.
+CPU time of one thread, and every ratio is mqsel's time divided by the other's. With `--sets` it is that of sets of many
+selectors: `--sizes 1000,10000` of these many.
 """
 
 from __future__ import annotations
@@ -378,6 +379,61 @@ def of_files(options: argparse.Namespace) -> None:
         options.json.write_text(json.dumps(saved, indent=1) + "\n", encoding="utf-8")
 
 
+# Bars of sets: us a message at most, from a Record; times of the others at least.
+SET_BARS = {
+    10_000: (1.5, 2.5, 10.0, 10.0, 20.0),
+    100_000: (4.0, 6.0, 110.0, 90.0),
+    1_000_000: (40.0, 35.0, 1400.0, 1200.0),
+}
+MORE_BARS = {"bytes": 130.0, "open": 5.0, "pickle": 50.0, "churn": 2.0}
+
+
+def of_sets(rounds: int, options: argparse.Namespace) -> None:
+    import sets
+
+    everything = [*sets.WORKLOADS, *[one for one in (sets.shared(),) if one], *sets.ADVERSARIAL]
+    table = Table(tuple(one.name for one in everything))
+    if sets.shared() is None:
+        table.notes.append("no subscriptions: ../shared/workloads/subscriptions.json.gz is not there")
+    table.notes.append(sets.a_tree())
+    found: dict[int, dict[str, sets.Figures]] = {}
+    for size in map(int, options.sizes.split(",")):
+        found[size] = {}
+        for one in everything:
+            if one.name == "subscriptions" and size > 10_000:
+                continue
+            print(f"measuring {one.name}, {size:,} …", file=sys.stderr, flush=True)
+            found[size][one.name] = sets.measured(one, size, rounds, table.notes)
+        set_rows(table, size, found[size])
+    figures = {size: {name: one._asdict() for name, one in of.items()} for size, of in found.items()}
+    save(table, options.json, {"sets": figures})
+    if options.plot:
+        print(sets.plot(options.plot, found, machine()))
+
+
+def set_rows(table: Table, size: int, found: dict[str, Any]) -> None:
+    def row(what: str) -> dict[str, float | None]:
+        return {name: getattr(one, what) for name, one in found.items()}
+
+    table.title(f"{size:,} selectors")
+    table.figures("Record, µs a message", row("record"), SET_BARS.get(size, ()))
+    more = {name: one.dict - one.record for name, one in found.items()}
+    table.figures("more from a dict", more, (0.5,) * 4)
+    table.figures("more from 1 KB of MQ", {name: one.mq - one.record for name, one in found.items()}, (1.5,) * 4)
+    table.ratios("a loop over Matchers : dict", ratio(row("loop"), row("dict")), (None,) * 4 + (150.0,))
+    table.ratios("one Python function : dict", ratio(row("function"), row("dict")), (None,) * 4 + (12.0,))
+    table.figures("selectors that select a message", row("selected"))
+    table.ratios("selectors/s of CPU time, parsed", row("build"), (12_000.0,) * 4)
+    table.ratios("selectors/s, formulas at hand", row("index"), (300_000.0,) * 4)
+    for what, title in (
+        ("bytes", "index, bytes a selector"),
+        ("open", "open a file, ms"),
+        ("pickle", "pickle out of band and back, ms"),
+        ("churn", "p99 with 1 % replaced a second : without"),
+    ):
+        table.figures(title, row(what), (MORE_BARS[what],) * 4 if size == 1_000_000 or what == "churn" else ())
+
+
 def save(table: Table, path: Path | None, figures: dict[str, Any]) -> None:
     """Print the table; write the figures if there is a *path*."""
     print(machine(), "", table, "", *[f"* {note}" for note in table.notes], sep="\n")
@@ -391,6 +447,8 @@ def main() -> None:
     parser.add_argument("--columns", action="store_true", help="columns instead of messages")
     parser.add_argument("--files", action="store_true", help="files instead of messages")
     parser.add_argument("--only", default="", help="of files: cases whose title has this text")
+    parser.add_argument("--sets", action="store_true", help="sets of many selectors instead")
+    parser.add_argument("--sizes", default="1000,10000,100000", help="of sets: how many selectors, with commas between")
     parser.add_argument("--json", type=Path, help="save every figure")
     parser.add_argument("--plot", type=Path, help="draw the plot, SVG or PNG")
     parser.add_argument("--quick", action="store_true", help="few rounds: to see whether it works")
@@ -398,6 +456,8 @@ def main() -> None:
     options = parser.parse_args()
     if options.files:
         of_files(options)
+    elif options.sets:
+        of_sets(1 if options.quick else 3, options)
     elif options.columns:
         of_columns(3 if options.quick else 11, options)
     else:
