@@ -90,6 +90,7 @@ setup(
                 "machine._set_draft",
                 "machine._set_layout",
                 "machine._set_search",
+                "machine._set_pieces",
                 "machine._set",
                 "machine._reading",
                 "machine._deliveries",

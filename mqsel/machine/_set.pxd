@@ -7,20 +7,9 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
 from mqsel.machine._set_draft cimport Drafter
 from mqsel.machine._set_parts cimport Segment
+from mqsel.machine._set_pieces cimport Piece
 from mqsel.machine._set_search cimport Search
 from mqsel.machine._values cimport Record
-
-
-# A segment in a buffer, and which of its places count no more.
-cdef class Piece:
-    cdef Segment segment
-    cdef Py_buffer view
-    cdef readonly bint is_foreign       # came from a buffer that may be damaged
-    cdef bint has_view
-    cdef uint8_t *dead                  # a bit for each place; NULL while all count
-    cdef readonly uint64_t dead_count
-
-    cdef int bury(self, uint32_t place) except -1
 
 
 cdef class Index:

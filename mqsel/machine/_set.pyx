@@ -13,16 +13,18 @@ import json
 import zlib
 
 cimport cython
-from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from cpython.list cimport PyList_GET_SIZE
 from cpython.ref cimport Py_INCREF
-from libc.stdlib cimport calloc, free
+from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
 
-from mqsel.machine._set_draft cimport DraftUnit, Link, draft_absorb, draft_view
+from mqsel.machine._set_draft cimport DraftUnit, Link, draft_view
 from mqsel.machine._set_layout cimport draft_layout
 from mqsel.machine._set_parts cimport *
+from mqsel.machine._set_pieces cimport (
+    Piece, damaged, has_bit, lives, merged, pieces_stats, renumbered, zeroed,
+)
 from mqsel.machine._set_search cimport (
     draft_scan, memo_take, memos_free, places_sort, search_begin, search_end, search_free, search_new, segment_scan,
     segment_search,
@@ -42,75 +44,6 @@ cdef enum:
 PLACES_END = 0xFFFFFFF0        # places are below
 MAGIC = b"mqselidx"
 FORMAT = 1
-REMEDY = "make the set anew from its selectors"
-
-
-cdef object damaged(str why):
-    return ProgramError(f"these bytes are not a set of selectors that can be searched: {why}", hint=REMEDY)
-
-
-@cython.final
-cdef class Piece:
-    """A segment in a buffer.
-
-    Args:
-        data: its bytes; where they are not aligned they are copied.
-        is_foreign: whether they may be damaged.
-        attributes: how many names there are.
-
-    Raises: ProgramError: it is no segment.
-    """
-
-    def __cinit__(self, data, bint is_foreign, uint32_t attributes):
-        cdef str why
-        PyObject_GetBuffer(data, &self.view, PyBUF_SIMPLE)
-        self.has_view = True
-        if <size_t> self.view.buf % 8:
-            data = bytes(data)
-            PyBuffer_Release(&self.view)
-            self.has_view = False
-            PyObject_GetBuffer(data, &self.view, PyBUF_SIMPLE)
-            self.has_view = True
-        why = segment_attach(&self.segment, <const uint8_t *> self.view.buf, self.view.len)
-        if why is None and self.segment.attribute_count > attributes:
-            why = "there are too few names"
-        if why is not None:
-            raise damaged(why)
-        self.is_foreign = is_foreign
-        if is_foreign:
-            self.segment.looked = <uint8_t *> zeroed(self.segment.leaf_count)
-
-    def __dealloc__(self):
-        free(self.dead)
-        free(self.segment.looked)
-        if self.has_view:
-            PyBuffer_Release(&self.view)
-
-    cdef int bury(self, uint32_t place) except -1:
-        """Let a place count no more."""
-        if self.dead == NULL:
-            self.dead = <uint8_t *> zeroed((<uint64_t> self.segment.place_limit + 7) // 8)
-        self.dead[place >> 3] |= <uint8_t> (1 << (place & 7))
-        self.dead_count += 1
-        return 0
-
-
-cdef void *zeroed(uint64_t size) except NULL:
-    cdef void *memory = calloc(size + 8, 1)
-    if memory == NULL:
-        raise MemoryError
-    return memory
-
-
-cdef inline bint has_bit(const uint8_t *bits, uint32_t place) noexcept:
-    return bits[place >> 3] >> (place & 7) & 1
-
-
-cdef inline bint lives(Piece piece, uint32_t place) noexcept:
-    return (
-        place < piece.segment.place_limit and has_bit(piece.segment.places, place)
-        and (piece.dead == NULL or not has_bit(piece.dead, place))
-    )
 
 
 @cython.final
@@ -232,7 +165,10 @@ cdef class Index:
                 piece.bury(number)
                 is_done = True
                 if 2 * piece.dead_count > piece.segment.selectors:
-                    self.renew(piece)
+                    # Without what was removed.
+                    anew = merged([piece], self._names, self.numbers)
+                    self.pieces = [anew if one is piece else one for one in self.pieces]
+                    self.version += 1
                 break
         if not is_done:
             units = <DraftUnit *> self.tail.draft.units.items
@@ -261,7 +197,9 @@ cdef class Index:
         for old in range(self.place_limit):
             if has_bit(self.live, old):
                 if not 0 <= places[old] <= old:
-                    raise ArgumentError(f"place {old} cannot become {places[old]}: expected a place that is not greater")
+                        raise ArgumentError(
+                        f"place {old} cannot become {places[old]}: expected one that is not greater"
+                    )
                 count += 1
                 limit = max(limit, <uint32_t> places[old] + 1)
         if len({places[old] for old in range(self.place_limit) if has_bit(self.live, old)}) != <Py_ssize_t> count:
@@ -309,11 +247,6 @@ cdef class Index:
         self.pieces = [*self.pieces[:keep], piece if len(joined) == 1 else merged(joined, self._names, self.numbers)]
         self.version += 1
         return 0
-
-    def renew(self, Piece piece) -> None:
-        """Lay out a segment anew, without what was removed."""
-        self.pieces = [merged([one], self._names, self.numbers) if one is piece else one for one in self.pieces]
-        self.version += 1
 
     # ---- searching ---------------------------------------------------------------------------------------------------
 
@@ -452,6 +385,16 @@ cdef class Index:
         finally:
             self.give(search)
 
+    def stats(self) -> dict:
+        """Give figures.
+
+        Returns: ``selectors``; ``tail``, those of them that are run one by one; ``units``, and how many of them are
+            ``shared`` by selectors; ``postings``; ``bytes`` by part and in ``all``; how many postings are ``reached``
+            in which way; the ``longest`` lists of postings, (what for, how many).
+        """
+        found = pieces_stats(self.pieces, self._names)
+        return {"selectors": self.selectors, "tail": self.tail_count, "segments": len(self.pieces), **found}
+
     # ---- buffers -----------------------------------------------------------------------------------------------------
 
     def to_buffers(self) -> list:
@@ -580,60 +523,3 @@ cdef void tail_cut(Drafter tail, uint64_t code, uint64_t units, uint64_t links) 
         while unit[number].link > links:
             unit[number].link = link[unit[number].link - 1].next
     tail.draft.links.count = links
-
-
-cdef Piece merged(list pieces, list names, dict numbers):
-    """Make one segment of some."""
-    cdef Drafter drafter = Drafter(names, numbers)
-    cdef Piece piece
-    cdef int done
-    for one in pieces:
-        piece = one
-        with nogil:
-            done = draft_absorb(&drafter.draft, &piece.segment, piece.dead)
-        if done < 0:
-            if piece.is_foreign:
-                raise damaged("a part of them names what is not there")
-            raise MemoryError
-        drafter.draft.selectors += piece.segment.selectors - min(piece.segment.selectors, piece.dead_count)
-    return Piece(draft_layout(&drafter.draft, <uint32_t> len(names)), False, len(names))
-
-
-cdef Piece renumbered(Piece piece, places, uint32_t attributes):
-    """Copy a segment, with other places."""
-    cdef bytes copy = PyBytes_FromStringAndSize(<char *> piece.view.buf, piece.view.len)
-    cdef uint8_t *data = <uint8_t *> PyBytes_AS_STRING(copy)
-    cdef Header *header = <Header *> data
-    cdef Unit *units = <Unit *> (data + header.starts[UNITS])
-    cdef uint32_t *copies = <uint32_t *> (data + header.starts[COPIES])
-    cdef uint8_t *bits = data + header.starts[PLACES]
-    cdef uint32_t limit = 0
-    cdef uint32_t number, at, count, old, first
-    cdef uint32_t *found
-    cdef Piece made
-    memset(bits, 0, header.counts[PLACES])
-    for number in range(piece.segment.unit_count):
-        found = &units[number].place
-        count = 1
-        if units[number].info & MANY_PLACES:
-            first = units[number].place
-            if first >= piece.segment.copy_count or copies[first] > piece.segment.copy_count - first - 1:
-                raise damaged("a part of them names what is not there")
-            count = copies[first]
-            found = copies + first + 1
-        for at in range(count):
-            old = found[at]
-            if lives(piece, old):
-                found[at] = places[old]
-                bits[found[at] >> 3] |= <uint8_t> (1 << (found[at] & 7))
-                limit = max(limit, found[at] + 1)
-            else:
-                found[at] = NONE
-    header.place_limit = limit
-    header.selectors -= min(header.selectors, piece.dead_count)
-    header.check = header_check(header)
-    made = Piece(copy, False, attributes)
-    if piece.is_foreign:
-        made.is_foreign = True
-        made.segment.looked = <uint8_t *> zeroed(made.segment.leaf_count)
-    return made

@@ -179,7 +179,7 @@ cdef int steps_link(Draft *draft, Step *steps, uint64_t count) noexcept nogil:
         return -1
     smaller = <uint32_t *> draft.work.items
     other = smaller + count
-    steps[last].op = steps[last].op & OP_MASK | LAST << OP_BITS
+    steps[last].test = steps[last].test & TEST_MASK | LAST << TEST_BITS
     steps[last].link = 0
     while at > 0:
         at -= 1
@@ -188,7 +188,7 @@ cdef int steps_link(Draft *draft, Step *steps, uint64_t count) noexcept nogil:
         while next < last and steps[next].link >> JUMP_BITS >= depth:
             next = smaller[next]
         smaller[at] = next
-        if next < last and steps[next].op >> OP_BITS == steps[at].op >> OP_BITS:
+        if next < last and steps[next].test >> TEST_BITS == steps[at].test >> TEST_BITS:
             next = other[next]
         other[at] = next
         steps[at].link = depth << JUMP_BITS | (next + 1 - <uint32_t> at if next < last else 0)
@@ -311,7 +311,6 @@ cdef uint32_t moved_leaf(Moved *moved, uint32_t number, int depth) noexcept nogi
     cdef uint32_t *numbers
     cdef Step *steps
     cdef uint32_t at, made
-    cdef uint64_t start
     cdef Items own
     if number >= segment.leaf_count or depth > MAX_DEPTH or segment.leaves[number] >= segment.pool_size:
         return NONE
@@ -356,16 +355,16 @@ cdef uint32_t moved_leaf(Moved *moved, uint32_t number, int depth) noexcept nogi
 
 cdef bint moved_step(Moved *moved, Step *step, uint32_t limit, int depth) noexcept nogil:
     """Let a step name what the draft has; leaves below *limit* alone."""
-    cdef int op = step.op & OP_MASK
-    if op == TEXT or op == OTHER_TEXT:
+    cdef int test = step.test & TEST_MASK
+    if test == TEXT or test == OTHER_TEXT:
         step.it.place = moved_string(moved, step.it.place)
         return step.it.place != NONE
-    if op == LEAF:
+    if test == LEAF:
         if step.it.place >= limit:
             return False
         step.it.place = moved_leaf(moved, step.it.place, depth)
         return step.it.place != NONE
-    return op < OPS
+    return test < TESTS
 
 
 cdef int draft_absorb(Draft *draft, const Segment *segment, const uint8_t *dead) noexcept nogil:
@@ -412,7 +411,7 @@ cdef int draft_absorb(Draft *draft, const Segment *segment, const uint8_t *dead)
                     continue
                 if made == NONE:
                     first = at = given.code
-                    while at < segment.code_count and segment.code[at].op >> OP_BITS != LAST:
+                    while at < segment.code_count and segment.code[at].test >> TEST_BITS != LAST:
                         at += 1
                     steps.count = 0
                     if at >= segment.code_count or items_room(&steps, at - first + 1, sizeof(Step)) < 0:
@@ -569,16 +568,16 @@ cdef bint number_step(PyObject *values, Step *step) noexcept:
         if low == INFINITY or high == -INFINITY or not is_interval(values, low, high):
             return False
         if low == high:
-            step.op = EQUAL
+            step.test = EQUAL
             step.it.number = low
         elif low == -INFINITY:
-            step.op = MOST
+            step.test = MOST
             step.it.number = high
         elif high == INFINITY:
-            step.op = LEAST
+            step.test = LEAST
             step.it.number = low
         elif <double> <float> low == low and <double> <float> high == high:
-            step.op = BETWEEN
+            step.test = BETWEEN
             step.it.bounds[0] = <float> low
             step.it.bounds[1] = <float> high
         else:
@@ -591,7 +590,7 @@ cdef bint number_step(PyObject *values, Step *step) noexcept:
     high = nextafter(high, INFINITY) + 0.0
     if low != -INFINITY or to != INFINITY or nextafter(high, INFINITY) != from_ or not is_all_but(values, high):
         return False
-    step.op = UNEQUAL
+    step.test = UNEQUAL
     step.it.number = high
     return True
 
@@ -616,7 +615,6 @@ cdef class Drafter:
 
     cdef int read(self, uint32_t place, formula) except -1:
         """Take in the formula of a place."""
-        cdef Py_ssize_t number
         if type(formula) is ANY_CLASS:
             for part in formula.parts:
                 self.read_unit(place, part)
@@ -668,7 +666,7 @@ cdef class Drafter:
             if frame.at:
                 last = <Step *> self.steps.items + self.steps.count - 1
                 last.link = frame.depth << JUMP_BITS
-                last.op = last.op & OP_MASK | (frame.is_all << OP_BITS)
+                last.test = last.test & TEST_MASK | (frame.is_all << TEST_BITS)
             frame.at += 1
             self.read_part(<object> field(frame.parts, frame.at - 1), shared)
             if shared is None and self.steps.count > MUCH:
@@ -693,7 +691,7 @@ cdef class Drafter:
         is_shared = shared is not None and id(part) in shared
         if is_shared and shared[id(part)] is not None:
             step = self.step()
-            step.op = LEAF
+            step.test = LEAF
             step.it.place = shared[id(part)]
             return 0
         if items_room(&self.frames, 1, sizeof(Frame)) < 0:
@@ -782,26 +780,26 @@ cdef class Drafter:
         nan32 = <object> field(field(values, 3), 1)
         nan64 = <object> field(field(values, 4), 1)
         if <object> field(values, 0):
-            kinds = IS_NULL
+            kinds = KIND_NULL
         if <object> field(booleans, 0):
-            kinds |= IS_FALSE
+            kinds |= KIND_FALSE
         if <object> field(booleans, 1):
-            kinds |= IS_TRUE
+            kinds |= KIND_TRUE
         if nan32 and nan64:
-            kinds |= IS_NAN
+            kinds |= KIND_NAN
         numbers = (
             PyTuple_GET_SIZE(<object> field(values, 2)) + PyTuple_GET_SIZE(<object> field(field(values, 3), 0))
             + PyTuple_GET_SIZE(<object> field(field(values, 4), 0))
         ) != 0
         if numbers and is_all_numbers(values):
-            kinds |= IS_NUMBER
+            kinds |= KIND_NUMBER
             numbers = False
         texts = len(<object> field(strings, 0)) or len(<object> field(strings, 1))
         if not texts and <object> field(strings, 2):
-            kinds |= IS_STRING
+            kinds |= KIND_STRING
         blobs = len(<object> field(bytes_, 0)) != 0
         if not blobs and <object> field(bytes_, 2):
-            kinds |= IS_BYTES
+            kinds |= KIND_BYTES
         if nan32 == nan64 and attribute < 65536 and numbers + texts + blobs <= 1:
             step = self.step()
             step.attribute = <uint16_t> attribute
@@ -812,12 +810,12 @@ cdef class Drafter:
                 return 0
             if texts and len(<object> field(strings, 0)) == 1 and not <object> field(strings, 1):
                 for text in <object> field(strings, 0):
-                    step.op = OTHER_TEXT if <object> field(strings, 2) else TEXT
+                    step.test = OTHER_TEXT if <object> field(strings, 2) else TEXT
                     step.it.place = self.string(text)
                 return 0
             if blobs and len(<object> field(bytes_, 0)) == 1 and not <object> field(bytes_, 2):
                 for text in <object> field(bytes_, 0):
-                    step.op = TEXT
+                    step.test = TEXT
                     step.it.place = self.string(text)
                 return 0
             self.steps.count -= 1
@@ -858,7 +856,7 @@ cdef class Drafter:
         if self.words.count >= NONE:
             raise MemoryError
         leaf.words = <uint32_t> self.words.count
-        step.op = LEAF
+        step.test = LEAF
         if attribute < 65536:
             step.attribute = <uint16_t> attribute
             step.kinds = <uint8_t> kinds
@@ -926,9 +924,9 @@ cdef class Drafter:
         cdef uint32_t *numbers
         cdef uint32_t at
         null, booleans, integers, floats32, floats64, strings, blobs, poison, error = values
-        flags |= IS_NULL if null else 0
-        flags |= IS_FALSE if booleans[0] else 0
-        flags |= IS_TRUE if booleans[1] else 0
+        flags |= KIND_NULL if null else 0
+        flags |= KIND_FALSE if booleans[0] else 0
+        flags |= KIND_TRUE if booleans[1] else 0
         flags |= LEAF_NAN32 if floats32.nan else 0
         flags |= LEAF_NAN64 if floats64.nan else 0
         flags |= LEAF_POISON if poison else 0

@@ -15,7 +15,7 @@ from libc.stdlib cimport calloc, free, malloc, qsort
 from libc.string cimport memcpy, memset
 
 from mqsel.machine._set_draft cimport (
-    Draft, DraftUnit, Items, Link, Table, draft_free, draft_view, items_room, steps_link,
+    Draft, DraftUnit, Items, Link, Table, draft_view, items_room, steps_link,
 )
 from mqsel.machine._set_parts cimport *
 
@@ -161,30 +161,30 @@ cdef int access_numbers(Layout *it, uint32_t attribute, double low, double high)
 
 cdef int access_kinds(Layout *it, uint32_t attribute, int kinds, bint *exact) noexcept nogil:
     """Add the ways to whole kinds of values."""
-    if kinds & (IS_FALSE | IS_TRUE) == IS_FALSE | IS_TRUE and kinds & IS_NUMBER and kinds & IS_STRING and (
-        kinds & IS_BYTES
+    if kinds & (KIND_FALSE | KIND_TRUE) == KIND_FALSE | KIND_TRUE and kinds & KIND_NUMBER and kinds & KIND_STRING and (
+        kinds & KIND_BYTES
     ):
-        exact[0] = exact[0] and kinds & IS_NAN
-        if kinds & IS_NULL and access_add(it, BY_PRESENCE, attribute, ANY_NULL, 0) < 0:
+        exact[0] = exact[0] and kinds & KIND_NAN
+        if kinds & KIND_NULL and access_add(it, BY_PRESENCE, attribute, ANY_NULL, 0) < 0:
             return -1
         return access_add(it, BY_PRESENCE, attribute, ANY_VALUE, 0)
-    if kinds & IS_NULL and access_add(it, BY_PRESENCE, attribute, ANY_NULL, 0) < 0:
+    if kinds & KIND_NULL and access_add(it, BY_PRESENCE, attribute, ANY_NULL, 0) < 0:
         return -1
-    if kinds & (IS_FALSE | IS_TRUE) == IS_FALSE | IS_TRUE:
+    if kinds & (KIND_FALSE | KIND_TRUE) == KIND_FALSE | KIND_TRUE:
         if access_add(it, BY_PRESENCE, attribute, ANY_TRUTH, 0) < 0:
             return -1
-    elif kinds & (IS_FALSE | IS_TRUE):
-        if access_add(it, BY_POINT, attribute, LANE_TRUTH, kinds & IS_TRUE != 0) < 0:
+    elif kinds & (KIND_FALSE | KIND_TRUE):
+        if access_add(it, BY_POINT, attribute, LANE_TRUTH, kinds & KIND_TRUE != 0) < 0:
             return -1
-    if kinds & IS_NUMBER:
-        exact[0] = exact[0] and kinds & IS_NAN
+    if kinds & KIND_NUMBER:
+        exact[0] = exact[0] and kinds & KIND_NAN
         if access_add(it, BY_PRESENCE, attribute, ANY_NUMBER, 0) < 0:
             return -1
-    elif kinds & IS_NAN and access_add(it, BY_PRESENCE, attribute, ANY_NAN, 0) < 0:
+    elif kinds & KIND_NAN and access_add(it, BY_PRESENCE, attribute, ANY_NAN, 0) < 0:
         return -1
-    if kinds & IS_STRING and access_add(it, BY_PRESENCE, attribute, ANY_STRING, 0) < 0:
+    if kinds & KIND_STRING and access_add(it, BY_PRESENCE, attribute, ANY_STRING, 0) < 0:
         return -1
-    if kinds & IS_BYTES and access_add(it, BY_PRESENCE, attribute, ANY_BYTES, 0) < 0:
+    if kinds & KIND_BYTES and access_add(it, BY_PRESENCE, attribute, ANY_BYTES, 0) < 0:
         return -1
     return 0
 
@@ -331,7 +331,7 @@ cdef uint32_t needed(const Leaf *leaf) noexcept nogil:
     if leaf.kind == RELATION and leaf.outcomes & (128 | 256):    # Outcome.NULL, Outcome.ERROR
         return NONE
     # On NULL arithmetic is NULL, unless it is ERR before.
-    if leaf.kind == SET and leaf.flags & (IS_NULL | LEAF_ERROR):
+    if leaf.kind == SET and leaf.flags & (KIND_NULL | LEAF_ERROR):
         return NONE
     for at in range(2):
         if leaf.attribute[at] != NONE:
@@ -344,13 +344,13 @@ cdef uint32_t needed(const Leaf *leaf) noexcept nogil:
 
 cdef int accesses_find(Layout *it, const Step *step, bint *exact) noexcept nogil:
     """List the ways to a leaf. Sets whether they lead nowhere else. Returns 0, or -1 without memory."""
-    cdef int op = step.op & OP_MASK
+    cdef int test = step.test & TEST_MASK
     cdef const Leaf *leaf
     cdef uint32_t attribute = step.attribute
     cdef double number = step.it.number
     it.accesses.count = 0
     exact[0] = True
-    if op == LEAF:
+    if test == LEAF:
         leaf = <const Leaf *> (it.view.pool + it.view.leaves[step.it.place])
         if leaf.kind != SET or leaf.attribute[0] == NONE:
             exact[0] = False
@@ -369,27 +369,27 @@ cdef int accesses_find(Layout *it, const Step *step, bint *exact) noexcept nogil
             exact[0] = False
             if access_add(it, BY_PRESENCE, attribute, ANY_NAN, 0) < 0:
                 return -1
-        return access_kinds(it, attribute, leaf.flags & (IS_NULL | IS_FALSE | IS_TRUE), exact)
+        return access_kinds(it, attribute, leaf.flags & (KIND_NULL | KIND_FALSE | KIND_TRUE), exact)
     if step.kinds == 127:
         return access_add(it, BY_NOTHING, 0, 0, 0)
     if step.kinds and access_kinds(it, attribute, step.kinds, exact) < 0:
         return -1
-    if op == TEXT:
+    if test == TEXT:
         return access_add(it, BY_POINT, attribute, LANE_TEXT, step.it.place)
-    if op == OTHER_TEXT:
+    if test == OTHER_TEXT:
         exact[0] = False
         return access_add(it, BY_PRESENCE, attribute, ANY_STRING, 0)
-    if op == EQUAL:
+    if test == EQUAL:
         return access_numbers(it, attribute, number, number)
-    if op == UNEQUAL:
+    if test == UNEQUAL:
         if access_numbers(it, attribute, -INFINITY, nextafter(number, -INFINITY)) < 0:
             return -1
         return access_numbers(it, attribute, nextafter(number, INFINITY), INFINITY)
-    if op == LEAST:
+    if test == LEAST:
         return access_numbers(it, attribute, number, INFINITY)
-    if op == MOST:
+    if test == MOST:
         return access_numbers(it, attribute, -INFINITY, number)
-    if op == BETWEEN:
+    if test == BETWEEN:
         return access_numbers(it, attribute, step.it.bounds[0], step.it.bounds[1])
     return 0
 
@@ -537,7 +537,7 @@ cdef double second_chance(Layout *it, const Step *step, Posting *posting) noexce
 
     Returns: how often that is expected; 1 where nothing can be said.
     """
-    cdef int op = step.op & OP_MASK
+    cdef int test = step.test & TEST_MASK
     cdef const Attribute *row
     cdef const Leaf *leaf
     cdef const uint64_t *words
@@ -547,7 +547,7 @@ cdef double second_chance(Layout *it, const Step *step, Posting *posting) noexce
     cdef int high = 255
     cdef uint32_t at
     cdef double least, most, number
-    if op == LEAF:
+    if test == LEAF:
         leaf = <const Leaf *> (it.view.pool + it.view.leaves[step.it.place])
         attribute = needed(leaf) if leaf.kind != SET or leaf.attribute[0] == NONE else leaf.attribute[0]
         kinds = 0
@@ -555,7 +555,7 @@ cdef double second_chance(Layout *it, const Step *step, Posting *posting) noexce
             return 1
         row = &it.rows[attribute]
         if leaf.kind == SET and leaf.attribute[0] != NONE:
-            if leaf.flags & IS_NULL:
+            if leaf.flags & KIND_NULL:
                 return 1
             if leaf.flags == 0 and leaf.strings + leaf.bytes + leaf.patterns == 0:
                 words = leaf_intervals(leaf)
@@ -576,29 +576,29 @@ cdef double second_chance(Layout *it, const Step *step, Posting *posting) noexce
                 high = bucket_of(row, most)
     else:
         row = &it.rows[attribute]
-        if op == KIND:
-            if kinds == IS_NULL:
+        if test == KIND:
+            if kinds == KIND_NULL:
                 low = high = 0
-            elif kinds == IS_FALSE:
+            elif kinds == KIND_FALSE:
                 high = 1
-            elif kinds == IS_TRUE:
+            elif kinds == KIND_TRUE:
                 low = high = 2
-            elif kinds & IS_NULL:
+            elif kinds & KIND_NULL:
                 return 1
-        elif op == TEXT and kinds == 0:
+        elif test == TEXT and kinds == 0:
             low = high = text_bucket(it.view.strings[step.it.place].hash)
-        elif op == EQUAL and kinds == 0:
+        elif test == EQUAL and kinds == 0:
             low = high = bucket_of(row, step.it.number)
-        elif op == LEAST and kinds & ~IS_NAN == 0:
+        elif test == LEAST and kinds & ~KIND_NAN == 0:
             low = bucket_of(row, step.it.number)
             high = 255 if kinds else 254
-        elif op == MOST and kinds & ~IS_NULL == 0:
+        elif test == MOST and kinds & ~KIND_NULL == 0:
             low = 0 if kinds else 1
             high = bucket_of(row, step.it.number)
-        elif op == BETWEEN and kinds == 0:
+        elif test == BETWEEN and kinds == 0:
             low = bucket_of(row, step.it.bounds[0])
             high = bucket_of(row, step.it.bounds[1])
-        elif kinds & IS_NULL:
+        elif kinds & KIND_NULL:
             return 1
     posting.attribute = <uint16_t> attribute
     posting.low = <uint8_t> low
@@ -641,7 +641,7 @@ cdef void node_done(Layout *it, uint32_t group) noexcept nogil:
 cdef double step_cost(Layout *it, const Step *step) noexcept nogil:
     """Guess how long a test takes, where 1 is a comparison."""
     cdef const Leaf *leaf
-    if step.op & OP_MASK != LEAF:
+    if step.test & TEST_MASK != LEAF:
         return 1
     leaf = <const Leaf *> (it.view.pool + it.view.leaves[step.it.place])
     if leaf.patterns:
@@ -677,7 +677,7 @@ cdef int tree_make(Layout *it, const Step *steps, uint32_t count) noexcept nogil
         if not open or nodes[stack[open - 1]].depth < depth:
             stack[open] = node_add(it)
             nodes[stack[open]].depth = depth
-            nodes[stack[open]].is_all = steps[at].op >> OP_BITS == 1
+            nodes[stack[open]].is_all = steps[at].test >> TEST_BITS == 1
             open += 1
         node_join(it, stack[open - 1], node)
     return -1
@@ -799,7 +799,7 @@ cdef int arrange(Layout *it, const Step *steps, uint32_t number, uint32_t first,
         if at > base:
             last = <Step *> it.code.items + it.code.count - 1
             last.link = depth << JUMP_BITS
-            last.op = last.op & OP_MASK | ((<int> node.is_all) << OP_BITS)
+            last.test = last.test & TEST_MASK | ((<int> node.is_all) << TEST_BITS)
         if arrange(it, steps, (<Order *> it.order.items)[at].node, NONE, depth + 1) < 0:
             return -1
     it.order.count = base
@@ -929,14 +929,14 @@ cdef int gate_enter(Layout *it, uint32_t unit, const Step *steps, const Gate *ga
 
 cdef void use_step(Layout *it, const Step *step, int depth) noexcept nogil:
     """Note what a step needs of a message."""
-    cdef int op = step.op & OP_MASK
+    cdef int test = step.test & TEST_MASK
     cdef const Leaf *leaf
     cdef const Action *actions
     cdef const Step *steps
     cdef uint32_t at
-    if op != LEAF:
+    if test != LEAF:
         if step.kinds != 127 and it.attributes:
-            it.rows[step.attribute].flags |= USED | (HAS_TEXTS if op == TEXT or op == OTHER_TEXT else 0)
+            it.rows[step.attribute].flags |= USED | (HAS_TEXTS if test == TEXT or test == OTHER_TEXT else 0)
         return
     leaf = <const Leaf *> (it.view.pool + it.view.leaves[step.it.place])
     if leaf.kind == CODE:

@@ -11,13 +11,13 @@ cdef enum:
 
 # What a value is to a step, a bit each; of a property none but one.
 cdef enum:
-    IS_NULL = 1
-    IS_FALSE = 2
-    IS_TRUE = 4
-    IS_NUMBER = 8               # that is not NaN
-    IS_NAN = 16
-    IS_STRING = 32
-    IS_BYTES = 64
+    KIND_NULL = 1
+    KIND_FALSE = 2
+    KIND_TRUE = 4
+    KIND_NUMBER = 8               # that is not NaN
+    KIND_NAN = 16
+    KIND_STRING = 32
+    KIND_BYTES = 64
 
 
 # How a step tests what `kinds` has not let through.
@@ -31,13 +31,13 @@ cdef enum:
     MOST                        # at most the double
     BETWEEN                     # from one float to another
     LEAF                        # the leaf of a number: of any set, of arithmetic, of a relation
-    OPS
+    TESTS
 
 
 cdef enum:
-    # In `op`, above its Op: the truth value on which the next step follows; LAST none.
-    OP_BITS = 6
-    OP_MASK = 63
+    # In `test`, above what it is: the truth value on which the next step follows; LAST none.
+    TEST_BITS = 6
+    TEST_MASK = 63
     LAST = 2
     # In `link`: where to go on the other truth value, counted from here, 0 for the end; above, the depth of the group
     # that this step and the next have in common.
@@ -55,7 +55,7 @@ cdef union Constant:
 
 # One test of a unit.
 cdef struct Step:
-    uint8_t op
+    uint8_t test
     uint8_t kinds               # Kinds of which all is in the set
     uint16_t attribute
     uint32_t link
@@ -172,7 +172,7 @@ cdef enum:
 cdef struct Leaf:
     uint32_t words              # in all
     uint16_t kind               # a LeafKind
-    uint16_t flags              # IS_NULL, IS_FALSE, IS_TRUE, LeafFlags
+    uint16_t flags              # KIND_NULL, KIND_FALSE, KIND_TRUE, LeafFlags
     uint32_t attribute[2]       # of the operands; NONE for arithmetic
     uint32_t actions[2]         # of their arithmetic; of CODE the number of steps
     uint32_t outcomes

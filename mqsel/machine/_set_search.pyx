@@ -8,7 +8,7 @@ units, steps, leaves and places; jumps go forward, so that each unit ends. Knows
 
 from libc.math cimport NAN
 from libc.stdint cimport int64_t, uint16_t
-from libc.stdlib cimport calloc, free, malloc, qsort, realloc
+from libc.stdlib cimport calloc, free, qsort, realloc
 from libc.string cimport memset
 
 from mqsel.machine._image cimport Like
@@ -17,8 +17,8 @@ from mqsel.machine._operators cimport number_relation, value_arithmetic, value_l
 from mqsel.machine._set_draft cimport DraftUnit, Link, items_room
 from mqsel.machine._set_parts cimport *
 from mqsel.machine._values cimport (
-    BOOLEAN, BYTES, ERR, FLOAT32, FLOAT64, INT32, INT64, NULL_VALUE, POISON, STRING, PyBytes_AS_STRING,
-    PyBytes_GET_SIZE, PyObject, PyUnicode_DATA, PyUnicode_GET_LENGTH, PyUnicode_KIND, bytes_equal, is_number,
+    BOOLEAN, BYTES, ERR, FLOAT32, FLOAT64, INT64, NULL_VALUE, POISON, STRING, PyBytes_AS_STRING,
+    PyBytes_GET_SIZE, PyUnicode_DATA, PyUnicode_GET_LENGTH, PyUnicode_KIND, bytes_equal, is_number,
     string_equal, value_copy,
 )
 
@@ -137,19 +137,19 @@ cdef int search_begin(Search *search, Record record, uint32_t attributes) except
         count += 1
         slot = &search.slots[at]
         if value.tag == STRING:
-            slot.kind = IS_STRING
+            slot.kind = KIND_STRING
             slot.is_hashed = False
         elif value.tag <= INT64:
             if value.tag == BOOLEAN:
-                slot.kind = IS_TRUE if value.it.i else IS_FALSE
+                slot.kind = KIND_TRUE if value.it.i else KIND_FALSE
             else:
-                slot.kind = IS_NUMBER
+                slot.kind = KIND_NUMBER
                 slot.number = <double> value.it.i
         elif value.tag <= FLOAT64:
             slot.number = value.it.d
-            slot.kind = IS_NUMBER if slot.number == slot.number else IS_NAN
+            slot.kind = KIND_NUMBER if slot.number == slot.number else KIND_NAN
         else:
-            slot.kind = IS_BYTES
+            slot.kind = KIND_BYTES
             slot.is_hashed = False
     search.present.count = count
     return 0
@@ -158,7 +158,7 @@ cdef int search_begin(Search *search, Record record, uint32_t attributes) except
 cdef inline void slot_clear(Slot *slot) noexcept:
     slot.number = NAN
     slot.text = NONE
-    slot.kind = IS_NULL
+    slot.kind = KIND_NULL
     slot.hash = 0
     slot.is_hashed = False
 
@@ -279,9 +279,9 @@ cdef bint set_has(Search *search, const Leaf *leaf, Value *value, bint is_error)
     if is_error:
         return leaf.flags & LEAF_ERROR != 0
     if value.tag == NULL_VALUE:
-        return leaf.flags & IS_NULL != 0
+        return leaf.flags & KIND_NULL != 0
     if value.tag == BOOLEAN:
-        return leaf.flags & (IS_TRUE if value.it.i else IS_FALSE) != 0
+        return leaf.flags & (KIND_TRUE if value.it.i else KIND_FALSE) != 0
     if value.tag == POISON:
         return leaf.flags & LEAF_POISON != 0
     if value.tag == STRING:
@@ -381,7 +381,7 @@ cdef bint leaf_holds(Search *search, const Segment *segment, uint32_t number, in
         segment.looked[number] = 1
     if leaf.kind == SET and leaf.attribute[0] != NONE and leaf.patterns == 0:
         if leaf.attribute[0] >= search.value_count:
-            return leaf.flags & IS_NULL != 0
+            return leaf.flags & KIND_NULL != 0
         return set_has(search, leaf, &search.values[leaf.attribute[0]], False)
     if search.memo[number] >> 1 == search.epoch:
         return search.memo[number] & 1
@@ -419,37 +419,37 @@ cdef bint steps_hold(
     cdef const Step *step
     cdef const Slot *slot
     cdef uint32_t jump
-    cdef int op
+    cdef int test
     cdef bint truth
     while at < count:
         step = &code[at]
         if step.attribute >= search.slot_room:
             break
         slot = &search.slots[step.attribute]
-        op = step.op & OP_MASK
+        test = step.test & TEST_MASK
         if step.kinds & slot.kind:
             truth = True
-        elif op == TEXT:
+        elif test == TEXT:
             truth = slot.text == step.it.place and slot.text != NONE
-        elif op == EQUAL:
+        elif test == EQUAL:
             truth = slot.number == step.it.number
-        elif op == LEAST:
+        elif test == LEAST:
             truth = slot.number >= step.it.number
-        elif op == MOST:
+        elif test == MOST:
             truth = slot.number <= step.it.number
-        elif op == BETWEEN:
+        elif test == BETWEEN:
             truth = slot.number >= step.it.bounds[0] and slot.number <= step.it.bounds[1]
-        elif op == LEAF:
+        elif test == LEAF:
             if step.it.place >= limit:
                 break
             truth = leaf_holds(search, segment, step.it.place, depth)
-        elif op == UNEQUAL:
-            truth = slot.kind == IS_NUMBER and slot.number != step.it.number
-        elif op == OTHER_TEXT:
-            truth = slot.kind == IS_STRING and slot.text != step.it.place
+        elif test == UNEQUAL:
+            truth = slot.kind == KIND_NUMBER and slot.number != step.it.number
+        elif test == OTHER_TEXT:
+            truth = slot.kind == KIND_STRING and slot.text != step.it.place
         else:
             truth = False
-        if truth == step.op >> OP_BITS:
+        if truth == step.test >> TEST_BITS:
             at += 1
         else:
             jump = step.link & JUMP_MASK
@@ -626,16 +626,16 @@ cdef void segment_read(Search *search, const Segment *segment) noexcept:
         if row.flags == 0:
             continue
         slot = &search.slots[attribute]
-        if slot.kind & (IS_STRING | IS_BYTES):
+        if slot.kind & (KIND_STRING | KIND_BYTES):
             if row.flags & HAS_TEXTS:
                 slot_text(search, segment, attribute)
                 bucket = text_bucket(slot.hash)
             else:
                 bucket = 1
-        elif slot.kind == IS_NUMBER:
+        elif slot.kind == KIND_NUMBER:
             bucket = bucket_of(row, slot.number)
         else:
-            bucket = 255 if slot.kind == IS_NAN else 2 if slot.kind == IS_TRUE else 1
+            bucket = 255 if slot.kind == KIND_NAN else 2 if slot.kind == KIND_TRUE else 1
         if attribute < BUCKETS:
             search.buckets[attribute] = bucket
 
@@ -656,35 +656,35 @@ cdef int candidates_find(Search *search, const Segment *segment) except -1:
         if row.flags & ~(USED | HAS_TEXTS) == 0:
             continue
         slot = &search.slots[attribute]
-        if slot.kind == IS_STRING:
+        if slot.kind == KIND_STRING:
             if row.flags & HAS_TEXT_POINTS and slot.text != NONE:
                 point_take(search, segment, attribute, LANE_TEXT, slot.text)
             if row.flags & HAS_AFFIXES:
                 affixes_take(search, segment, attribute)
             list_take(search, segment, row.lists[ANY_STRING])
-        elif slot.kind == IS_NUMBER:
+        elif slot.kind == KIND_NUMBER:
             if row.flags & HAS_NUMBER_POINTS:
                 point_take(search, segment, attribute, LANE_NUMBER, number_bits(slot.number))
             if row.flags & HAS_INTERVALS:
                 intervals_take(search, segment, row, slot.number)
             list_take(search, segment, row.lists[ANY_NUMBER])
-        elif slot.kind == IS_NAN:
+        elif slot.kind == KIND_NAN:
             list_take(search, segment, row.lists[ANY_NUMBER])
             list_take(search, segment, row.lists[ANY_NAN])
-        elif slot.kind == IS_BYTES:
+        elif slot.kind == KIND_BYTES:
             if row.flags & HAS_TEXT_POINTS and slot.text != NONE:
                 point_take(search, segment, attribute, LANE_TEXT, slot.text)
             list_take(search, segment, row.lists[ANY_BYTES])
         else:
             if row.flags & HAS_TRUTH_POINTS:
-                point_take(search, segment, attribute, LANE_TRUTH, slot.kind == IS_TRUE)
+                point_take(search, segment, attribute, LANE_TRUTH, slot.kind == KIND_TRUE)
             list_take(search, segment, row.lists[ANY_TRUTH])
         list_take(search, segment, row.lists[ANY_VALUE])
     for at in range(segment.null_count):
         attribute = segment.nulls[at]
         if attribute >= segment.attribute_count:
             search.is_damaged = True
-        elif attribute >= search.slot_room or search.slots[attribute].kind == IS_NULL:
+        elif attribute >= search.slot_room or search.slots[attribute].kind == KIND_NULL:
             list_take(search, segment, segment.attributes[attribute].lists[ANY_NULL])
     return list_take(search, segment, segment.always)
 
@@ -774,7 +774,7 @@ cdef int draft_scan(Search *search, const Segment *view, const Draft *draft) exc
     cdef uint64_t at
     for at in range(search.present.count):
         attribute = (<const uint32_t *> search.present.items)[at]
-        if search.slots[attribute].kind & (IS_STRING | IS_BYTES):
+        if search.slots[attribute].kind & (KIND_STRING | KIND_BYTES):
             if view.string_count:
                 slot_text(search, view, attribute)
             else:

@@ -1,0 +1,236 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, nonecheck=False
+# cython: initializedcheck=False, auto_pickle=False, autotestdict=False
+"""Segments in buffers: which of their places count no more, joining them, giving them other places, their figures.
+
+A segment itself is never written, since it may lie in a mapped file. Knows no key and no message.
+"""
+
+cimport cython
+from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
+from libc.stdlib cimport calloc, free
+from libc.string cimport memset
+
+from mqsel.machine._set_draft cimport Drafter, draft_absorb
+from mqsel.machine._set_layout cimport draft_layout
+from mqsel.machine._set_parts cimport *
+
+from mqsel.errors import ProgramError
+
+REMEDY = "make the set anew from its selectors"
+
+
+cdef object damaged(str why):
+    return ProgramError(f"these bytes are not a set of selectors that can be searched: {why}", hint=REMEDY)
+
+
+@cython.final
+cdef class Piece:
+    """A segment in a buffer.
+
+    Args:
+        data: its bytes; where they are not aligned they are copied.
+        is_foreign: whether they may be damaged.
+        attributes: how many names there are.
+
+    Raises: ProgramError: it is no segment.
+    """
+
+    def __cinit__(self, data, bint is_foreign, uint32_t attributes):
+        cdef str why
+        PyObject_GetBuffer(data, &self.view, PyBUF_SIMPLE)
+        self.has_view = True
+        if <size_t> self.view.buf % 8:
+            data = bytes(data)
+            PyBuffer_Release(&self.view)
+            self.has_view = False
+            PyObject_GetBuffer(data, &self.view, PyBUF_SIMPLE)
+            self.has_view = True
+        why = segment_attach(&self.segment, <const uint8_t *> self.view.buf, self.view.len)
+        if why is None and self.segment.attribute_count > attributes:
+            why = "there are too few names"
+        if why is not None:
+            raise damaged(why)
+        self.is_foreign = is_foreign
+        if is_foreign:
+            self.segment.looked = <uint8_t *> zeroed(self.segment.leaf_count)
+
+    def __dealloc__(self):
+        free(self.dead)
+        free(self.segment.looked)
+        if self.has_view:
+            PyBuffer_Release(&self.view)
+
+    cdef int bury(self, uint32_t place) except -1:
+        """Let a place count no more."""
+        if self.dead == NULL:
+            self.dead = <uint8_t *> zeroed((<uint64_t> self.segment.place_limit + 7) // 8)
+        self.dead[place >> 3] |= <uint8_t> (1 << (place & 7))
+        self.dead_count += 1
+        return 0
+
+
+cdef void *zeroed(uint64_t size) except NULL:
+    cdef void *memory = calloc(size + 8, 1)
+    if memory == NULL:
+        raise MemoryError
+    return memory
+
+
+cdef Piece merged(list pieces, list names, dict numbers):
+    """Make one segment of some."""
+    cdef Drafter drafter = Drafter(names, numbers)
+    cdef Piece piece
+    cdef int done
+    for one in pieces:
+        piece = one
+        with nogil:
+            done = draft_absorb(&drafter.draft, &piece.segment, piece.dead)
+        if done < 0:
+            if piece.is_foreign:
+                raise damaged("a part of them names what is not there")
+            raise MemoryError
+        drafter.draft.selectors += piece.segment.selectors - min(piece.segment.selectors, piece.dead_count)
+    return Piece(draft_layout(&drafter.draft, <uint32_t> len(names)), False, len(names))
+
+
+cdef Piece renumbered(Piece piece, places, uint32_t attributes):
+    """Copy a segment, with other places."""
+    cdef bytes copy = PyBytes_FromStringAndSize(<char *> piece.view.buf, piece.view.len)
+    cdef uint8_t *data = <uint8_t *> PyBytes_AS_STRING(copy)
+    cdef Header *header = <Header *> data
+    cdef Unit *units = <Unit *> (data + header.starts[UNITS])
+    cdef uint32_t *copies = <uint32_t *> (data + header.starts[COPIES])
+    cdef uint8_t *bits = data + header.starts[PLACES]
+    cdef uint32_t limit = 0
+    cdef uint32_t number, at, count, old, first
+    cdef uint32_t *found
+    cdef Piece made
+    memset(bits, 0, header.counts[PLACES])
+    for number in range(piece.segment.unit_count):
+        found = &units[number].place
+        count = 1
+        if units[number].info & MANY_PLACES:
+            first = units[number].place
+            if first >= piece.segment.copy_count or copies[first] > piece.segment.copy_count - first - 1:
+                raise damaged("a part of them names what is not there")
+            count = copies[first]
+            found = copies + first + 1
+        for at in range(count):
+            old = found[at]
+            if lives(piece, old):
+                found[at] = places[old]
+                bits[found[at] >> 3] |= <uint8_t> (1 << (found[at] & 7))
+                limit = max(limit, found[at] + 1)
+            else:
+                found[at] = NONE
+    header.place_limit = limit
+    header.selectors -= min(header.selectors, piece.dead_count)
+    header.check = header_check(header)
+    made = Piece(copy, False, attributes)
+    if piece.is_foreign:
+        made.is_foreign = True
+        made.segment.looked = <uint8_t *> zeroed(made.segment.leaf_count)
+    return made
+
+
+# ---- figures -----------------------------------------------------------------------------------------------------
+
+_SECTIONS = (
+    "attributes", "strings", "string table", "texts", "pool", "leaves", "steps", "units", "copies", "postings",
+    "points", "affixes", "lows", "highs", "maxima", "nulls", "places",
+)
+_PRESENCES = ("null", "presence", "presence", "presence", "presence", "presence", "presence")
+_KINDS = ("IS NULL", "any value", "any boolean", "any number", "NaN", "any string", "any byte string")
+_AFFIXES = {1: "prefix", 2: "suffix", 3: "contains"}
+
+
+cdef str string_shown(const Segment *segment, uint64_t number):
+    """Give a string of a segment, as a person reads it."""
+    cdef const String *string
+    cdef bytes data
+    cdef int kind
+    if number >= segment.string_count:
+        return "?"
+    string = &segment.strings[number]
+    if (string.start >> 3) + string.size > segment.text_size:
+        return "?"
+    data = PyBytes_FromStringAndSize(<char *> segment.texts + (string.start >> 3), string.size)
+    kind = string.start & 7
+    if kind == 0:
+        return f'"0x{data.hex()}"'
+    text = data.decode({1: "latin-1", 2: "utf-16-le", 4: "utf-32-le"}.get(kind, "latin-1"), "replace")
+    return f"'{text}'"
+
+
+cdef list piece_lists(Piece piece, list names):
+    """List the lists of postings: how many, how they are reached, and what for."""
+    cdef const Segment *segment = &piece.segment
+    cdef const Point *point
+    cdef uint32_t at, attribute
+    cdef int lane
+    cdef double number
+    found = []
+    for at in range(segment.point_mask + 1):
+        point = &segment.points[at]
+        if point.key == 0 or point.list.count == 0:
+            continue
+        attribute = (point.key - 1) // 4
+        lane = (point.key - 1) % 4
+        if attribute >= segment.attribute_count:
+            continue
+        if lane == LANE_TEXT:
+            value = string_shown(segment, point.value)
+        elif lane == LANE_TRUTH:
+            value = "TRUE" if point.value else "FALSE"
+        else:
+            memcpy(&number, &point.value, 8)
+            value = f"{number:g}"
+        found.append((point.list.count, "point", f"{names[attribute]} = {value}"))
+    for at in range(segment.affix_mask + 1):
+        if segment.affixes[at].key and segment.affixes[at].list.count:
+            way = _AFFIXES.get(segment.affixes[at].key & 3, "contains")
+            what = "LIKE '%…%'" if way == "contains" else f"LIKE, by a {way}"
+            found.append((segment.affixes[at].list.count, way, what))
+    for attribute in range(segment.attribute_count):
+        if segment.attributes[attribute].intervals.count:
+            found.append(
+                (segment.attributes[attribute].intervals.count, "interval", f"{names[attribute]} in an interval")
+            )
+        for lane in range(PRESENCES):
+            if segment.attributes[attribute].lists[lane].count:
+                found.append((
+                    segment.attributes[attribute].lists[lane].count, _PRESENCES[lane],
+                    f"{names[attribute]}: {_KINDS[lane]}",
+                ))
+    if segment.always.count:
+        found.append((segment.always.count, "always", "always"))
+    return found
+
+
+cdef dict pieces_stats(list pieces, list names):
+    """Give the figures of some segments: units, shared units, postings, bytes by part, ways, the longest lists."""
+    cdef Piece piece
+    cdef const Header *header
+    cdef uint32_t at
+    units = shared = postings = 0
+    sizes = dict.fromkeys(_SECTIONS, 0)
+    ways = dict.fromkeys(("point", "interval", "prefix", "suffix", "contains", "presence", "null", "always"), 0)
+    lists = {}
+    for one in pieces:
+        piece = one
+        header = <const Header *> piece.view.buf
+        units += piece.segment.unit_count
+        postings += piece.segment.posting_count
+        for at in range(piece.segment.unit_count):
+            shared += piece.segment.units[at].info & MANY_PLACES
+        for number, name in enumerate(_SECTIONS):
+            sizes[name] += header.counts[<int> number] * SIZES[<int> number]
+        for count, way, what in piece_lists(piece, names):
+            ways[way] += count
+            lists[what] = lists.get(what, 0) + count
+    longest = sorted(lists.items(), key=lambda one: (-one[1], one[0]))[:10]
+    return {
+        "units": units, "shared": shared, "postings": postings, "bytes": {**sizes, "all": sum(sizes.values())},
+        "reached": ways, "longest": longest,
+    }
