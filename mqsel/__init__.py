@@ -10,7 +10,8 @@
 of them select a message. A message is a mapping, a sequence laid out by a
 schema, or the bytes of one, which `mqsel.formats` reads; `mqsel.files` reads files of messages, `mqsel.spark` makes
 Columns of selectors. `relation` compares two selectors, `difference` two dialects of one, and `satisfiable` gives a
-message that is selected. A `Dialect` says how a product reads a selector. Every error is an `MqselError`.
+message that is selected; `lint` says what the author of a selector should look at again. A `Dialect` says how a product
+reads a selector. Every error is an `MqselError`.
 """
 
 from importlib import import_module
@@ -39,12 +40,13 @@ from mqsel.language.dialect import IBM_JAVA_CLIENT, IBM_JMS, IBM_MQ, JMS, TIBCO_
 from mqsel.machine._values import Record
 from mqsel.machine.program import VERSION as __version__  # noqa: N811 (an attribute every package has)
 from mqsel.matcher import Matcher, compile  # noqa: A004 (like re.compile)
-from mqsel.selectorset import SelectorSet
 from mqsel.values import Truth
 
 if TYPE_CHECKING:
     from mqsel.analysis.difference import difference
+    from mqsel.analysis.lint import lint
     from mqsel.analysis.relation import relation, satisfiable
+    from mqsel.selectorset import SelectorSet
 
 __all__ = [
     "IBM_JAVA_CLIENT",
@@ -76,13 +78,16 @@ __all__ = [
     "__version__",
     "compile",
     "difference",
+    "lint",
     "relation",
     "satisfiable",
 ]
 
-# What is imported when it is first asked for, and where it stands: few who select messages compare selectors.
+# What is imported when it is first asked for, and where it stands: one selector over messages needs none of it.
 _LATER = {
+    "SelectorSet": "mqsel.selectorset",
     "difference": "mqsel.analysis.difference",
+    "lint": "mqsel.analysis.lint",
     "relation": "mqsel.analysis.relation",
     "satisfiable": "mqsel.analysis.relation",
 }

@@ -11,7 +11,6 @@ import pytest
 import mqsel
 from mqsel import errors
 from mqsel.language.dialect import IBM_MQ, JMS
-from mqsel.language.selector import read_selector
 from mqsel.language.wordings import unexpected_token
 from mqsel.machine import wordings
 
@@ -241,9 +240,9 @@ def test_headers_that_no_selector_reads_are_no_slips() -> None:
 )
 def test_byte_strings_are_compared_with_byte_strings(literal: str, advice: str) -> None:
     """What is compared with a field of bytes, and is none, is a warning that says how it is written."""
-    remarks = read_selector(f"Root.MQMD.CorrelId = {literal}", mqsel.IBM_MQ).remarks()
+    findings = mqsel.lint(f"Root.MQMD.CorrelId = {literal}")
 
-    assert remarks.warnings[0].endswith(f"it never matches; write {advice}")
+    assert findings[0].sentence.endswith(f"it never matches; write {advice}")
 
 
 def test_objects_are_refused_with_the_call_that_makes_a_dict() -> None:

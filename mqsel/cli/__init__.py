@@ -1,4 +1,4 @@
-"""The command line: match, why, check, explain, inspect, diff, audit. The one folder that prints.
+"""The command line: match, why, check, lint, format, explain, inspect, diff, audit. The one folder that prints.
 
 Results go to stdout, everything else to stderr; exit codes are those of grep (0 selected, 1 not, 2 trouble). Each
 command stands in a module of its own, with its help. Owns no rule of the language and no format.
@@ -22,13 +22,15 @@ examples:
   mqsel match "JMSType = 'car' AND weight > 2500" messages.jsonl.gz
   mqsel why "Color = 'white'" dump.qload
   mqsel check --dialect tibco-ems "color IN ('red', 'blue')"
+  mqsel lint "color = blue"
   mqsel explain "weight > 2500" '{"weight": {"int32": 3000}}'
   mqsel inspect dump.qload
   mqsel diff "weight > 2500" "NOT (weight <= 2500)"
 """
 
 
-_COMMANDS = ("match", "why", "check", "explain", "inspect", "diff", "audit")  # the modules of this folder that have one
+# The modules of this folder that have one.
+_COMMANDS = ("match", "why", "check", "lint", "format", "explain", "inspect", "diff", "audit")
 
 
 def _parser(argv: list[str]) -> argparse.ArgumentParser:

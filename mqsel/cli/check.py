@@ -8,18 +8,20 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+from mqsel.analysis.lint import lint
 from mqsel.cli.arguments import Commands, add_dialect, command
-from mqsel.cli.report import complain, folded, shown, width_of
-from mqsel.errors import FileError, MqselError, SelectorError
-from mqsel.files.opening import opened
-from mqsel.files.scan import why
+from mqsel.cli.lint import in_json
+from mqsel.cli.report import complain, folded, width_of
+from mqsel.cli.selectors import ABOUT_FILES, add_selectors, given
+from mqsel.errors import SelectorError
 from mqsel.language.dialect import PRESETS, Dialect
 from mqsel.language.selector import read_selector
 from mqsel.matcher import compile as compile_selector
 
-_EXAMPLES = """\
+_EXAMPLES = f"""\
 exit code: 0 if every selector is valid, 2 if one is not or something else went wrong.
 
+{ABOUT_FILES}
 examples:
   mqsel check "color = 'blue'"
   mqsel check --dialect JMS --file selectors.txt
@@ -30,20 +32,16 @@ examples:
 def add(commands: Commands) -> None:
     """Add the command."""
     check = command(commands, "check", _check, "say whether selectors are valid, and what they read", _EXAMPLES)
-    check.add_argument("selectors", metavar="SELECTOR", nargs="*", help="message selectors, each as one argument")
-    check.set_defaults(rest="selectors")
+    add_selectors(check)
     add_dialect(check)
-    check.add_argument("--file", metavar="FILE", help="read selectors from a file, one on each line; - is stdin")
     check.add_argument("--json", action="store_true", help="print one JSON object for each selector")
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    if not arguments.selectors and arguments.file is None:
-        raise MqselError("no selector is given: expected one, or --file FILE")
     width = width_of(sys.stdout)
     checked = invalid = 0
-    is_many = len(arguments.selectors) > 1 or arguments.file is not None
-    for where, text in _selectors(arguments):
+    is_many = len(arguments.selectors) > 1 or bool(arguments.file)
+    for where, text, *_ in given(arguments):
         checked += 1
         try:
             found = _read(text, arguments.dialect)
@@ -66,26 +64,6 @@ def _check(arguments: argparse.Namespace) -> int:
     return 2 if invalid else 0
 
 
-def _selectors(arguments: argparse.Namespace) -> Iterator[tuple[str, str]]:
-    """Give each selector, and where it stands. Blank lines of a file are skipped."""
-    for number, text in enumerate(arguments.selectors, 1):
-        yield f"selector {number}", text
-    if arguments.file is None:
-        return
-    try:
-        with opened(arguments.file) as (_, content):
-            for number, line in enumerate(content, 1):
-                where = f"{shown(arguments.file)}:{number}"
-                try:
-                    text = line.decode("utf-8-sig" if number == 1 else "utf-8").strip("\r\n")
-                except UnicodeDecodeError as error:
-                    raise MqselError(f"{where}: byte {error.start + 1} is invalid in UTF-8") from error
-                if text.strip():
-                    yield where, text
-    except FileError as error:
-        raise MqselError(f"{shown(arguments.file)}: {why(error)}") from error
-
-
 def _read(text: str, dialect: Dialect) -> dict[str, Any]:
     """Say of a valid selector what there is to know.
 
@@ -102,7 +80,7 @@ def _read(text: str, dialect: Dialect) -> dict[str, Any]:
         "reads": {name: list(kinds) for name, kinds in remarks.expected.items()},
         "constant": None if selector.constant is None else str(selector.constant),
         "option": None if option is None else {"name": option.name, "identifier": option.identifier.hex().upper()},
-        "warnings": list(remarks.warnings),
+        "findings": [in_json(finding) for finding in lint(text, dialect)],
     }
 
 
@@ -130,5 +108,5 @@ def _lines(found: dict[str, Any]) -> Iterator[str]:
     if found["option"] is not None:
         option = f"{found['option']['name']} {found['option']['identifier']}"
         rows.append(("option", f"{option}: a queue manager matches these bytes instead"))
-    rows += [("warning", warning) for warning in found["warnings"]]
+    rows += [(one["severity"], f"{one['sentence']} [{one['code']}]") for one in found["findings"]]
     return (f"{key:8}  {text}" for key, text in rows)

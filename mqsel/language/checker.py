@@ -44,7 +44,7 @@ from mqsel.names import (
     RESERVED,
     spellings,
 )
-from mqsel.values import AND, KINDS, NOT, OR, TYPES, Truth, arithmetic, compare, negate
+from mqsel.values import AND, KINDS, NOT, OR, Truth, arithmetic, compare, negate
 
 MAX_TESTS = 100  # IBM MQ 9.4, Selection behavior: "more than 100 tests" may be refused by a queue manager
 
@@ -67,12 +67,10 @@ class Remarks(NamedTuple):
     Attributes:
         tests: how many predicates the selector has.
         expected: for each property, the kinds its values are compared with, in words.
-        warnings: sentences about what will surprise.
     """
 
     tests: int
     expected: dict[str, tuple[str, ...]]
-    warnings: tuple[str, ...]
 
 
 def check(
@@ -110,22 +108,12 @@ def check(
     return order, names, constant, _match_option(node, text)
 
 
-def remark(order: Sequence[Node], names: Mapping[str, str], text: str, dialect: Dialect) -> Remarks:
-    """Find what is valid and yet worth a remark. Apart from `check`, because only authors of selectors need it."""
-    tests, expected = _count_tests(order), _expected(order, names)
-    return Remarks(tests, expected, _warnings(order, names, text, dialect, tests, expected))
+def remark(order: Sequence[Node], names: Mapping[str, str]) -> Remarks:
+    """Count and list what a selector tests. Apart from `check`, because only authors of selectors need it."""
+    return Remarks(_count_tests(order), _expected(order, names))
 
 
 # ---- names: language §6 -----------------------------------------------------------------------------------
-
-# The kind of the headers that have the same type in every message.
-_KINDS_OF_TYPES = {row.name: KINDS.get(row.kind, "") for row in TYPES}
-_JMS_KINDS = {name: _KINDS_OF_TYPES[named] for name, named in JMS_HEADERS.items()}
-_HEADER_KINDS = {
-    "mqi": {**_JMS_KINDS, **{DESCRIPTOR + field: _KINDS_OF_TYPES[named] for field, named in MQMD_TYPES.items()}},
-    "jms": _JMS_KINDS,
-    "any": _JMS_KINDS,
-}
 
 
 def _near(name: str, known: dict[str, str]) -> str:
@@ -188,6 +176,11 @@ _PROBLEMS: dict[str, Callable[[str], tuple[str, str] | None]] = {
     "jms": _jms_problem,
     "any": lambda _: None,
 }
+
+
+def is_name(name: str, rules: str) -> bool:
+    """Tell whether a name may be read under these rules, the ``headers`` of a dialect (language §6)."""
+    return _PROBLEMS[rules](name) is None
 
 
 def _property(identifier: Identifier, text: str, dialect: Dialect) -> str:
@@ -358,10 +351,17 @@ def _match_option(node: Node, text: str) -> MatchOption | None:
     return None
 
 
+_CONNECTIVES = frozenset((And, Or, Not))
+_PREDICATES = frozenset((Comparison, Between, In, Like, IsNull))
+
+
 def _count_tests(order: Sequence[Node]) -> int:
-    conditions = [order[-1], *(child for node in order if isinstance(node, (And, Or, Not)) for child in children(node))]
-    predicates = sum(isinstance(node, (Comparison, Between, In, Like, IsNull)) for node in order)
-    return predicates + sum(isinstance(node, Identifier) for node in conditions)
+    classes = [*map(type, order)]
+    conditions = [order[-1]]
+    for node, cls in zip(order, classes, strict=True):
+        if cls in _CONNECTIVES:
+            conditions += children(node)
+    return sum([cls in _PREDICATES for cls in classes]) + sum([type(node) is Identifier for node in conditions])
 
 
 def _expected(order: Sequence[Node], names: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
@@ -372,49 +372,16 @@ def _expected(order: Sequence[Node], names: Mapping[str, str]) -> dict[str, tupl
             expected[names[node.name]].append(kind)
 
     for node in order:
+        if type(node) in _LEAVES:
+            continue
         row = operator_of(node)
         if row is not None and row.operands:
             for child in children(node):
-                note(child, row.operands)
+                if type(child) is Identifier:
+                    note(child, row.operands)
         elif isinstance(node, Comparison):
             note(node.left, kind_of(node.right))
             note(node.right, kind_of(node.left))
     if isinstance(order[-1], Identifier):
         note(order[-1], "boolean")
     return {name: tuple(kinds) for name, kinds in expected.items()}
-
-
-def _as_bytes(order: Sequence[Node], names: Mapping[str, str], name: str, text: str) -> str:
-    """Say how the byte string is written that a property is compared with as something else."""
-    for node in order:
-        match node:
-            case Comparison(left=Identifier(read), right=Literal(span=span)) if names[read] == name:
-                digits = re.fullmatch("'?(?:0[xX])?((?:[0-9A-Fa-f]{2})+)'?", text[slice(*span)])
-                if digits:
-                    return f'; write "0x{digits[1]}"'
-    return '; write "0x…", with two digits for each byte'
-
-
-def _warnings(
-    order: Sequence[Node],
-    names: Mapping[str, str],
-    text: str,
-    dialect: Dialect,
-    tests: int,
-    expected: dict[str, tuple[str, ...]],
-) -> tuple[str, ...]:
-    found: list[str] = []
-    if dashes(text):
-        found.append(TWO_MINUS_SIGNS)
-    if tests > MAX_TESTS:
-        found.append(f"the selector has {tests} tests: IBM MQ may refuse more than {MAX_TESTS}")
-    headers = _HEADER_KINDS[dialect.headers]
-    for name, kinds in expected.items():
-        if len(kinds) > 1:
-            found.append(f"'{name}' is compared with {' and '.join(kinds)}: one of them never matches")
-        elif name in headers and kinds and kinds[0] != headers[name]:
-            advice = _as_bytes(order, names, name, text) if headers[name] == "byte string" else ""
-            found.append(
-                f"'{name}' is a {headers[name]} in every message: compared with a {kinds[0]} it never matches{advice}"
-            )
-    return tuple(found)

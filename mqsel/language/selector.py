@@ -61,8 +61,8 @@ class Selector(NamedTuple):
         return Selector(self.text, dialect or self.dialect, node, order, names, None, option)
 
     def remarks(self) -> Remarks:
-        """List what is valid and yet worth a remark."""
-        return remark(self.order, self.names, self.text, self.dialect)
+        """Count and list what the selector tests."""
+        return remark(self.order, self.names)
 
 
 @functools.lru_cache(_CACHE_SIZE)

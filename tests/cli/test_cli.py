@@ -444,7 +444,7 @@ def test_check_in_json(run, tmp_path):
     status, out, err = run("check", "--json", "--file", file)
     valid, invalid = map(json.loads, out.splitlines())
     assert (status, err) == (2, "")
-    warning = valid.pop("warnings")
+    (warning,) = valid.pop("findings")
     assert valid == {
         "where": f"{file}:1",
         "selector": "JMSPriority = 'x'",
@@ -455,7 +455,7 @@ def test_check_in_json(run, tmp_path):
         "constant": None,
         "option": None,
     }
-    assert len(warning) == 1
+    assert (warning["code"], warning["severity"], warning["span"]) == ("header-kind", "warning", [0, 11])
     assert invalid == {
         "where": f"{file}:2",
         "selector": "b == 2",

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import chain
 
 import pytest
-from conftest import SHARED, VECTORS_ROOT, dialects_of, json_lines
+from conftest import VECTORS_ROOT, dialects_of, json_lines, shared
 from strategies import LETTERS, random_case
 
 import mqsel
@@ -63,11 +63,8 @@ def test_random_selectors(name: str) -> None:
 
 def test_wild_selectors() -> None:
     """What people wrote keeps its meaning, and has no line that is longer than it must be."""
-    path = SHARED / "vectors" / "wild-selectors.jsonl"
-    if not path.exists():
-        pytest.skip(f"the selectors that people wrote are not here: {path}")
     seen = 0
-    for vector in json_lines(path):
+    for vector in json_lines(shared("vectors", "wild-selectors.jsonl")):
         try:
             text = read_selector(vector["selector"], mqsel.IBM_JAVA_CLIENT).text
         except SelectorError:

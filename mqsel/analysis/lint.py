@@ -1,0 +1,456 @@
+"""What is valid and yet almost certainly something else than was meant: rules as a table, findings, edits.
+
+A rule looks at nodes of some classes, or at the whole. An edit changes no answer: that is proved of each before it is
+told, by the program or else by the normal form. Follows *IBM MQ 9.4, Selection behavior* and *Message selector syntax*;
+the README of this folder lists the rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from mqsel.analysis import lint_chains, lint_names, lint_tests
+from mqsel.analysis.lint_chains import Reading, read
+from mqsel.analysis.lint_findings import ERROR, NOTE, WARNING, Edit, Finding, Found
+from mqsel.errors import SelectorError, Span
+from mqsel.language.checker import MAX_TESTS
+from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
+from mqsel.language.formulas import All, Formula
+from mqsel.language.formulas import Any as AnyOf
+from mqsel.language.nodes import And, Arithmetic, Between, Comparison, In, IsNull, Like, Literal, Node, Not, Or
+from mqsel.language.normal import normal
+from mqsel.language.operators import TWO_MINUS_SIGNS
+from mqsel.language.optimizer import optimize
+from mqsel.language.selector import Selector, read_selector
+from mqsel.machine.compiler import lower
+
+__all__ = ["RULES", "Edit", "Finding", "Rule", "fixed", "lint"]
+
+
+class Rule(NamedTuple):
+    """One thing to look for.
+
+    Attributes:
+        code: stable.
+        severity: see `Finding`.
+        classes: of the nodes that it looks at; none for the whole selector.
+        find: takes a node and the selector and gives what it found, or None; or takes a `Reading` and gives all of it.
+        about: what it is about, for lists of rules.
+        says: the sentence of a finding, with places for its words.
+    """
+
+    code: str
+    severity: str
+    classes: tuple[type, ...]
+    find: Callable[..., Any] | None
+    about: str
+    says: str
+
+
+RULES = (
+    Rule("invalid", ERROR, (), None, "a text that does not compile", "{0}"),
+    Rule(
+        "like-regular-expression",
+        WARNING,
+        (Like,),
+        lint_tests.regular_expression,
+        "signs of regular expressions in a LIKE pattern without %",
+        "{0} stands for itself in a LIKE pattern: its wildcards are % for any text and _ for any one character",
+    ),
+    Rule(
+        "like-shell-pattern",
+        WARNING,
+        (Like,),
+        lint_tests.shell_pattern,
+        "* or ? in a LIKE pattern without %",
+        "{0} stands for itself in a LIKE pattern: the wildcard is {1}",
+    ),
+    Rule(
+        "like-without-wildcard",
+        WARNING,
+        (Like,),
+        lint_tests.no_wildcard,
+        "a LIKE pattern without a wildcard",
+        "the pattern {0} has no wildcard, so this is the operator {1}: write that, or put in the % that is missing",
+    ),
+    Rule(
+        "unquoted-text",
+        WARNING,
+        (Comparison,),
+        lint_tests.unquoted_text,
+        "two properties compared with = or <>, one of which is read nowhere else",
+        "{0} is the name of a property here: if a text is meant, write {1}",
+    ),
+    Rule(
+        "boolean-literal",
+        WARNING,
+        (Comparison, In),
+        lint_tests.boolean_literal,
+        "'true' or 'false' as a text, or 0 or 1 for a property whose name says that it is a boolean",
+        "{0} is a {1}, which a boolean never equals: if {2} is a boolean, write {2} = {3}",
+    ),
+    Rule(
+        "text-of-digits",
+        NOTE,
+        (),
+        lint_tests.text_of_digits,
+        "a property compared with digits between apostrophes",
+        "{0} is a text, which a number never equals: if {1} is a number, write {2}",
+    ),
+    Rule(
+        "blank-at-an-end",
+        WARNING,
+        (Comparison, In),
+        lint_tests.blank_at_an_end,
+        "a text that begins or ends with a blank",
+        "{0} begins or ends with a blank: blanks count",
+    ),
+    Rule(
+        "comma-in-a-list",
+        WARNING,
+        (In,),
+        lint_tests.comma_in_a_list,
+        "an IN list of one text with a comma in it",
+        "the list has one text: two are written {0}",
+    ),
+    Rule(
+        "repeat-in-a-list",
+        WARNING,
+        (In,),
+        lint_tests.repeat_in_a_list,
+        "a text that stands in an IN list twice",
+        "{0} stands in the list twice",
+    ),
+    Rule(
+        "octal-number",
+        WARNING,
+        (Literal,),
+        lint_tests.octal_number,
+        "a number with a leading zero, of which dialects make different values",
+        "{0} is {1} here, and {2} in {3}: write it without the leading zero",
+    ),
+    Rule(
+        "beyond-doubles",
+        WARNING,
+        (Comparison,),
+        lint_tests.beyond_doubles,
+        "equality with a floating-point number beyond 2^53, which several 64-bit integers equal",
+        "{0} is a double, which more than one 64-bit integer equals: write {1}",
+    ),
+    Rule(
+        "header-value",
+        WARNING,
+        (Comparison, Between, In),
+        lint_tests.value_of_a_header,
+        "a header compared with a value that it never has",
+        "{0} is never {1}: it is {2}",
+    ),
+    Rule(
+        "unit-of-time",
+        WARNING,
+        (Comparison, Between),
+        lint_tests.unit_of_time,
+        "JMSTimestamp compared with seconds, or with a number that is too long",
+        "JMSTimestamp counts milliseconds since 1970: {0} is {1}",
+    ),
+    Rule(
+        "date-as-arithmetic",
+        WARNING,
+        (Arithmetic,),
+        lint_tests.date_as_arithmetic,
+        "a date without apostrophes, which is a subtraction or a division",
+        "{0} is arithmetic and gives {1}: write a date as the property has it, as milliseconds since 1970 or as a text",
+    ),
+    Rule(
+        "empty-range",
+        WARNING,
+        (Between,),
+        lint_tests.empty_range,
+        "BETWEEN with a lower bound above the upper one",
+        "no number is from {0} to {1}: the test is {2}",
+    ),
+    Rule(
+        "integer-division",
+        NOTE,
+        (Arithmetic,),
+        lint_tests.integer_division,
+        "division by a whole number",
+        "an integer divided by {0} loses its remainder: write {0}.0 if that is not meant",
+    ),
+    Rule(
+        "division-by-zero",
+        WARNING,
+        (Arithmetic,),
+        lint_tests.division_by_zero,
+        "division by the constant zero",
+        "an integer divided by zero makes the complete selector false",
+    ),
+    Rule(
+        "compared-with-itself",
+        WARNING,
+        (Comparison,),
+        lint_tests.compared_with_itself,
+        "the same on both sides of a comparison",
+        "{0} is compared with itself: the test is {1}",
+    ),
+    Rule(
+        "and-before-or",
+        WARNING,
+        (Or,),
+        lint_tests.and_before_or,
+        "an AND without parentheses in an OR, whose test belongs to the one beside it by its property",
+        "AND binds before OR: {0} is joined with {1}, and {2} is not; put parentheses around what belongs together",
+    ),
+    Rule(
+        "never-true",
+        WARNING,
+        (),
+        lint_chains.never_true,
+        "tests of one property, joined by AND, that exclude each other",
+        "{0} is {1}{2}",
+    ),
+    Rule(
+        "always-true",
+        WARNING,
+        (),
+        lint_chains.always_true,
+        "tests of one property, joined by OR, of which one is TRUE whatever its value",
+        "{0} is TRUE for every {1}{2}",
+    ),
+    Rule(
+        "implied",
+        WARNING,
+        (),
+        lint_chains.implied,
+        "a test that another one of the same property makes superfluous",
+        "{0} adds nothing beside {1}",
+    ),
+    Rule("repeated", WARNING, (), lint_chains.repeated, "a part that stands beside itself", "{0} stands here twice"),
+    Rule(
+        "constant-part",
+        WARNING,
+        (),
+        lint_chains.constant_part,
+        "a part that reads no property",
+        "{0} reads no property: it is always {1}",
+    ),
+    Rule(
+        "missing-excluded",
+        NOTE,
+        (),
+        lint_chains.missing_excluded,
+        "a test that excludes values, and with them the messages that lack the property",
+        "a message without {0} is not selected, the test is UNKNOWN: for those, too, write {1} OR {0} IS NULL",
+    ),
+    Rule(
+        "mixed-kinds",
+        WARNING,
+        (),
+        lint_names.mixed_kinds,
+        "a property compared with values of different kinds, other than in one OR",
+        "'{0}' is compared with {1}: one of them never matches",
+    ),
+    Rule(
+        "header-kind",
+        WARNING,
+        (),
+        lint_names.kind_of_a_header,
+        "a header compared with a value of a kind that it never has",
+        "'{0}' is a {1} in every message: compared with a {2} it never matches{3}",
+    ),
+    Rule(
+        "descriptor-field",
+        WARNING,
+        (),
+        lint_names.field_without_its_folder,
+        "the name of a field of the message descriptor without Root.MQMD., in dialects that have it",
+        "{0} is a property of the message here: the field of the message descriptor is {1}",
+    ),
+    Rule(
+        "header-spelling",
+        WARNING,
+        (),
+        lint_names.header_in_other_letters,
+        "a name that is nearly a header's",
+        "{0} is no header: did you mean {1}?",
+    ),
+    Rule(
+        "header-prefix",
+        NOTE,
+        (),
+        lint_names.header_without_its_beginning,
+        "the name of a header without JMS",
+        "{0} is a property of the message here: the header is {1}",
+    ),
+    Rule(
+        "name-case",
+        WARNING,
+        (),
+        lint_names.names_that_differ_in_case,
+        "names that differ in case alone",
+        "{0} and {1} are two properties: case counts",
+    ),
+    Rule(
+        "two-minus-signs",
+        WARNING,
+        (),
+        lint_names.two_minus_signs,
+        "two minus signs side by side, which may be meant as a comment",
+        TWO_MINUS_SIGNS,
+    ),
+    Rule(
+        "many-tests",
+        WARNING,
+        (),
+        lint_tests.many_tests,
+        f"more than {MAX_TESTS} tests",
+        "the selector has {0} tests: IBM MQ may refuse more than {1}{2}",
+    ),
+    Rule(
+        "refused-elsewhere",
+        NOTE,
+        (),
+        lint_names.refused_elsewhere,
+        "what only some products accept",
+        "{0} is refused by {1}",
+    ),
+)
+
+_INVALID = RULES[0]
+MAX_PROVED = 50_000  # characters of the parts whose edits are proved; findings behind them have no edits
+# What to call for nodes of a class, and for the whole.
+_OF_NODES: dict[type, list[tuple[Callable[..., Any], Rule]]] = {}
+for _rule in RULES:
+    for _class in _rule.classes:
+        _OF_NODES.setdefault(_class, []).append((_rule.find, _rule))  # type: ignore[arg-type]
+_OF_WHOLE = [rule for rule in RULES if rule.find is not None and not rule.classes]
+
+
+def lint(text: str, dialect: Dialect | str = IBM_MQ) -> list[Finding]:
+    """Look for what the author of a selector should look at again.
+
+    Args:
+        text: of a selector, valid or not.
+        dialect: what to read it as, or the name of a preset.
+
+    Returns: findings in the order of the text.
+
+    Raises: ArgumentError: no dialect.
+    """
+    try:
+        selector = read_selector(text, as_dialect(dialect))
+    except SelectorError as error:
+        sentence = f"{error.message}; {error.hint}" if error.hint else error.message
+        return [_finding(_INVALID, Found(error.span, (sentence,)))]
+    findings: list[Finding] = []
+    length = 0
+    for rule, found in _found(read(selector)):
+        finding = _finding(rule, found)
+        if found.edits:
+            start, stop = _around(found, selector)
+            if length > MAX_PROVED or not _is_safe(found, selector):
+                finding = finding._replace(edits=())
+            length += stop - start
+        findings.append(finding)
+    return findings
+
+
+def _finding(rule: Rule, found: Found) -> Finding:
+    return Finding(rule.code, rule.severity, found.span, rule.says.format(*found.words), found.edits)
+
+
+def _found(reading: Reading) -> list[tuple[Rule, Found]]:
+    selector = reading.selector
+    made: list[tuple[Rule, Found]] = []
+    for node in selector.order:
+        for find, rule in _OF_NODES.get(type(node), ()):
+            found = find(node, selector)
+            if found is not None:
+                made.append((rule, found))
+    for rule in _OF_WHOLE:
+        made += [(rule, found) for found in rule.find(reading)]  # type: ignore[misc]
+    return sorted(made, key=lambda one: one[1].span)
+
+
+# ---- edits -----------------------------------------------------------------------------------------------------------
+
+
+def fixed(text: str, dialect: Dialect | str = IBM_MQ) -> str:
+    """Apply the edits of findings, one finding after the other, until none has any. No message is selected otherwise.
+
+    Raises: ArgumentError: no dialect.
+    """
+    dialect = as_dialect(dialect)
+    while True:
+        try:
+            selector = read_selector(text, dialect)
+        except SelectorError:
+            return text
+        found = (found for _, found in _found(read(selector)) if found.edits and _is_safe(found, selector))
+        edits = next(found, Found((0, 0))).edits
+        if not edits:
+            return text
+        text = edited(text, edits)
+
+
+def edited(text: str, edits: Sequence[Edit]) -> str:
+    """Give a text with some pieces of it replaced."""
+    pieces, at = [], 0
+    for (start, stop), new in edits:
+        pieces += [text[at:start], new]
+        at = stop
+    return "".join([*pieces, text[at:]])
+
+
+def _around(found: Found, selector: Selector) -> Span:
+    """Tell where the smallest condition stands that edits are part of."""
+    first, last = found.edits[0].span[0], found.edits[-1].span[1]
+    # Children stand before their parents.
+    around = (one.span for one in selector.order if one.span[0] <= first and last <= one.span[1] and _is_condition(one))
+    return next(around, (0, len(selector.text)))
+
+
+def _is_safe(found: Found, selector: Selector) -> bool:
+    """Prove that edits leave the same selector: by the program, or else by the normal form, of the part around them."""
+    text, dialect = selector.text, selector.dialect
+    start, stop = _around(found, selector)
+    moved = [Edit((edit.span[0] - start, edit.span[1] - start), edit.text) for edit in found.edits]
+    try:
+        whole = read_selector(edited(text, found.edits), dialect)
+        part = dialect.replace(constant_false="accept")
+        parts = [read_selector(one, part) for one in (text[start:stop], edited(text[start:stop], moved))]
+    except SelectorError:  # longer, or deeper, than the dialect allows
+        return False
+    if selector.match_option != whole.match_option:
+        return False
+    one, other = [lower(optimize(each)) for each in parts]
+    if (one.code, repr(one.constants), one.slots) == (other.code, repr(other.constants), other.slots):
+        return True
+    known: dict[object, int] = {}
+    numbers = [[_number(formula, known) for formula in normal(each)] for each in parts]
+    return numbers[0] == numbers[1]
+
+
+def _is_condition(node: Node) -> bool:
+    return isinstance(node, (And, Or, Not, Comparison, Between, In, Like, IsNull))
+
+
+def _number(formula: Formula, known: dict[object, int]) -> int:
+    """Number a formula: equal ones alike, whatever the order of their parts and however often one is said."""
+    numbers: dict[int, int] = {}
+    stack = [formula]
+    while stack:
+        one = stack[-1]
+        if isinstance(one, (All, AnyOf)):
+            waiting = [part for part in one.parts if id(part) not in numbers]
+            if waiting:
+                stack += waiting
+                continue
+            parts = frozenset([numbers[id(part)] for part in one.parts])
+            key: object = (type(one), parts)
+            numbers[id(one)] = min(parts) if len(parts) == 1 else known.setdefault(key, len(known))
+        else:
+            numbers[id(one)] = known.setdefault(one, len(known))
+        stack.pop()
+    return numbers[id(formula)]

@@ -1,0 +1,485 @@
+"""Rules of lint that look at tests side by side, with exact sets.
+
+A chain is an AND, or an OR, once NOT is pushed inwards: what makes a negated test TRUE makes the test FALSE. For each
+property that several tests of a chain read, the sets of its values that make them TRUE are joined, as
+`mqsel.language.formulas` joins leaves; so what is said of them is proved. ERR is left out: it selects no message.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import combinations
+from math import inf
+from typing import NamedTuple, cast
+
+from mqsel.analysis.lint_findings import Edit, Found, piece, without
+from mqsel.errors import Span, cut
+from mqsel.language.checker import Remarks, evaluate, truth_of
+from mqsel.language.formulas import ALWAYS, NEVER, Formula, Leaf, all_of, any_of
+from mqsel.language.nodes import (
+    And,
+    Arithmetic,
+    Between,
+    Comparison,
+    Identifier,
+    In,
+    IsNull,
+    Like,
+    Literal,
+    Node,
+    Not,
+    Or,
+    Sign,
+    walk,
+)
+from mqsel.language.normal import normal
+from mqsel.language.operators import OPERATORS
+from mqsel.language.selector import Selector
+from mqsel.language.sets import NOTHING, PROPERTY, Values
+from mqsel.names import DESCRIPTOR
+from mqsel.values import NOT, Truth
+
+# So many tests of one property are compared with each other, pair by pair; of more only all together.
+MAX_PAIRED = 16
+_LONGEST = 2000  # characters of a part that is looked for a second time
+
+
+class Operand(NamedTuple):
+    """What stands in a chain.
+
+    Attributes:
+        node: a test, or a chain of the other kind.
+        is_negated: an odd number of NOTs stands around it.
+        parent: the AND or OR in the text whose operand it is, NOTs around it included; None at the root.
+        place: the number of that operand.
+    """
+
+    node: Node
+    is_negated: bool
+    parent: And | Or | None
+    place: int
+
+
+class Test(NamedTuple):
+    """A test of one property, or of one sum, and where that makes it TRUE, FALSE and ERR."""
+
+    operand: Operand
+    true: Formula
+    false: Formula
+    error: Formula
+
+
+class Chain(NamedTuple):
+    """What is joined by AND, or by OR.
+
+    Attributes:
+        is_and: AND, once NOT is pushed inwards.
+        operands: all of it, in order.
+        subjects: the tests that compare one property, or one sum, with constants; by how it is written.
+        others: the other operands.
+        groups: the tests that have company in their subject, unless two ranges of numbers tell at once that they do
+            not concern each other.
+        around: the chain of which this is an operand.
+    """
+
+    is_and: bool
+    operands: list[Operand]
+    subjects: dict[str, list[Operand]]
+    others: list[Operand]
+    groups: list[list[Test]]
+    around: Chain | None
+
+
+class Reading(NamedTuple):
+    """What rules look at.
+
+    Attributes:
+        selector: the whole.
+        chains: its chains, outer before inner; a single test is one.
+        remarks: what the checker says of it.
+    """
+
+    selector: Selector
+    chains: list[Chain]
+    remarks: Remarks
+
+
+def read(selector: Selector) -> Reading:
+    """Take a selector apart."""
+    found: list[Chain] = []
+    todo: list[tuple[Node, bool, Chain | None]] = [(selector.node, False, None)]
+    while todo:
+        root, is_negated, around = todo.pop()
+        while type(root) is Not:
+            root, is_negated = root.operand, not is_negated
+        is_and = (type(root) is And) is not is_negated
+        operands: list[Operand] = []
+        subjects: dict[str, list[Operand]] = {}
+        others: list[Operand] = []
+        stack: list[Operand] = [Operand(root, is_negated, None, 0)]
+        while stack:
+            operand = stack.pop()
+            node, is_negated, parent, place = operand
+            cls = type(node)
+            if cls is Not:
+                stack.append(Operand(node.operand, not is_negated, parent, place))  # type: ignore[union-attr]
+            elif cls in _CHAINS and ((cls is And) is not is_negated) is is_and:
+                below: tuple[Node, ...] = node.operands  # type: ignore[union-attr]
+                stack += [Operand(one, is_negated, node, at) for at, one in enumerate(below)][::-1]  # type: ignore[arg-type]
+            else:
+                operands.append(operand)
+                subject = _subject(node, selector)
+                if subject:
+                    subjects.setdefault(subject, []).append(operand)
+                else:
+                    others.append(operand)
+        groups = [_tests(many, selector) for many in subjects.values() if len(many) > 1 and not _is_plain(many, is_and)]
+        chain = Chain(is_and, operands, subjects, others, groups, around)
+        found.append(chain)
+        todo += [(one.node, one.is_negated, chain) for one in reversed(others) if type(one.node) in _CHAINS]
+    return Reading(selector, found, selector.remarks())
+
+
+_CHAINS = frozenset((And, Or))
+
+
+def _subject(test: Node, selector: Selector) -> str:
+    """Say what a test compares with constants: a property by its name; empty where it is something else."""
+    cls = type(test)
+    node: Node | None = None
+    if cls is Comparison:
+        left, right = test.left, test.right  # type: ignore[union-attr]
+        node = left if type(right) is Literal else right if type(left) is Literal else None
+    elif cls is Between:
+        is_constant = type(test.low) is type(test.high) is Literal  # type: ignore[union-attr]
+        node = test.operand if is_constant else None  # type: ignore[union-attr]
+    elif cls in _OF_IDENTIFIERS:
+        node = test.identifier  # type: ignore[union-attr]
+    elif cls is Identifier:
+        node = test
+    if type(node) is Identifier:
+        return selector.names[node.name]
+    return piece(selector.text, node) if isinstance(node, (Sign, Arithmetic)) and _reads(node) else ""
+
+
+_OF_IDENTIFIERS = frozenset((In, Like, IsNull))
+
+
+def _reads(node: Node) -> bool:
+    return any(type(one) is Identifier for one in walk(node))
+
+
+def is_negative(operand: Operand) -> bool:
+    """Tell whether a test excludes values: x <> 1, NOT x = 1, x NOT IN ('a')."""
+    node = operand.node
+    excludes = node.operator == "<>" if isinstance(node, Comparison) else getattr(node, "negated", False)
+    return bool(excludes) is not operand.is_negated
+
+
+# ---- sets ------------------------------------------------------------------------------------------------------------
+
+# All tests of a group get one subject, so that their sets can be joined: a property, or a sum.
+_PROPERTY = Identifier("x")
+_SUM = Sign("+", _PROPERTY)
+_MISSING = Leaf(_PROPERTY, NOTHING._replace(null=True))
+
+
+def _tests(operands: list[Operand], selector: Selector) -> list[Test]:
+    """Give the sets of tests, of those that have sets."""
+    # Where BETWEEN is more than two comparisons, or a sum is ERR, the sets differ in NULL alone: see below.
+    dialect = selector.dialect.replace(between_null="expand", null_arithmetic="unknown")
+    is_literal = selector.dialect.between_null == "literal"
+    found: list[Test] = []
+    for operand in operands:
+        made = normal(selector.part(operand.node, dialect))
+        if not all(isinstance(one, Leaf) or one in (ALWAYS, NEVER) for one in made):
+            continue
+        true, false, error = map(_of_one_subject, made)
+        if isinstance(operand.node, Between) and is_literal and type(operand.node.operand) is Identifier:
+            if operand.node.negated:
+                true = any_of([true, _MISSING])
+            else:
+                false = any_of([false, _MISSING])
+        found.append(Test(operand, *((false, true) if operand.is_negated else (true, false)), error))
+    return found
+
+
+def _ranges(operand: Operand) -> list[tuple[float, float]] | None:
+    """Give the numbers that make a test TRUE, its ends among them or not; None for a test that is no such."""
+    match operand.node:
+        case Comparison(operator, left, right):
+            literal = right if type(right) is Literal else left
+            low = high = literal.value if isinstance(literal, Literal) else None
+            operator = OPERATORS[operator].mirrored if literal is left else operator
+            is_inside = operator != "<>"
+            if operator in ("<", "<="):
+                low = -inf
+            elif operator in (">", ">="):
+                high = inf
+        case Between(negated, _, Literal(_, low), Literal(_, high)):
+            is_inside = not negated
+        case _:
+            return None
+    if type(low) not in _NUMERIC or type(high) not in _NUMERIC:
+        return None
+    low, high = cast("float", low), cast("float", high)
+    if is_inside is not operand.is_negated:
+        return [(low, high)]
+    return [(one, other) for one, other in ((-inf, low), (high, inf)) if one != other]
+
+
+_NUMERIC = frozenset((int, float))
+
+
+def _is_plain(operands: list[Operand], is_and: bool) -> bool:
+    """Tell whether two tests are ranges of numbers that overlap, neither within the other nor, in an OR, all numbers.
+
+    It saves making sets, which takes ten times as long; where ends are equal, sets decide.
+    """
+    a, b = [_ranges(one) for one in operands] if len(operands) == 2 else (None, None)
+    if a is None or b is None or _holds(a, b) or _holds(b, a):
+        return False
+    if is_and:
+        return any(max(one[0], other[0]) < min(one[1], other[1]) for one in a for other in b)
+    reached = -inf
+    for low, high in sorted(a + b):
+        if low > reached:
+            return True
+        reached = max(reached, high)
+    return reached < inf
+
+
+def _holds(outer: list[tuple[float, float]], inner: list[tuple[float, float]]) -> bool:
+    return all(any(one[0] <= low and high <= one[1] for one in outer) for low, high in inner)
+
+
+def _of_one_subject(formula: Formula) -> Formula:
+    if not isinstance(formula, Leaf):
+        return formula
+    return formula._replace(subject=_PROPERTY if type(formula.subject) is Identifier else _SUM)
+
+
+def _shown(operand: Operand, selector: Selector) -> str:
+    text = cut(piece(selector.text, operand.node), 60)
+    return f"NOT ({text})" if operand.is_negated else text
+
+
+def _joined(tests: list[Test], chain: Chain, selector: Selector) -> str:
+    word = " AND " if chain.is_and else " OR "
+    if len(tests) > MAX_NAMED:
+        return f"{_shown(tests[0].operand, selector)} and {len(tests) - 1} other tests"
+    return word.join(_shown(one.operand, selector) for one in tests)
+
+
+MAX_NAMED = 4
+
+
+def _span(tests: list[Test]) -> Span:
+    return min(one.operand.node.span[0] for one in tests), max(one.operand.node.span[1] for one in tests)
+
+
+def _fewest(tests: list[Test], say: Callable[[list[Test]], list[str]]) -> list[Test]:
+    """Give the tests of which something can be said together: two of them if it holds of two, else all, or none."""
+    if len(tests) < 2 or not say(tests):
+        return []
+    pairs = combinations(tests, 2) if len(tests) <= MAX_PAIRED else ()
+    return next((list(pair) for pair in pairs if say(list(pair))), tests)
+
+
+# ---- rules -----------------------------------------------------------------------------------------------------------
+
+
+def never_true(reading: Reading) -> Iterator[Found]:
+    for chain in reading.chains:
+        for group in chain.groups if chain.is_and else ():
+            found = _fewest([one for one in group if one.true is not NEVER], _excluded)
+            if found:
+                is_slip = all(wanted(one.operand.node) and not one.operand.is_negated for one in found)
+                words = _joined(found, chain, reading.selector)
+                yield Found(_span(found), (words, _excluded(found)[0], ": was OR meant?" if is_slip else ""))
+
+
+def _excluded(tests: list[Test]) -> list[str]:
+    """Say what these tests are not TRUE of together, though each alone is."""
+    both = all_of(one.true for one in tests)
+    if both is NEVER:
+        return ["never TRUE"]
+    alone = [one.true.values for one in tests if isinstance(one.true, Leaf)]
+    if not isinstance(both, Leaf) or len(alone) < len(tests):
+        return []
+    return [
+        f"TRUE of no {kind}"
+        for kind, lane in _LANES.items()
+        if lane(both.values) == lane(NOTHING) and all(lane(one) != lane(NOTHING) for one in alone)
+    ]
+
+
+def always_true(reading: Reading) -> Iterator[Found]:
+    for chain in reading.chains:
+        for group in () if chain.is_and else chain.groups:
+            found = _fewest([one for one in group if isinstance(one.true, Leaf)], _covered)
+            if found:
+                is_slip = all(is_negative(one.operand) for one in found)
+                words = _joined(found, chain, reading.selector)
+                yield Found(_span(found), (words, _covered(found)[0], ": was AND meant?" if is_slip else ""))
+
+
+def _covered(tests: list[Test]) -> list[str]:
+    """Say of what one of these tests is TRUE, whatever it is, though none is alone."""
+    either = any_of(one.true for one in tests)
+    if either is ALWAYS:
+        return ["message"]
+    if not isinstance(either, Leaf) or any(isinstance(one.operand.node, IsNull) for one in tests):
+        return []
+    alone = [one.true.values for one in tests if isinstance(one.true, Leaf)]
+    return [
+        kind
+        for kind, lane in _LANES.items()
+        if lane(either.values) == lane(PROPERTY) and all(lane(one) != lane(PROPERTY) for one in alone)
+    ]
+
+
+# What a set has of each kind of values; NaN is left out.
+_LANES: dict[str, Callable[[Values], object]] = {
+    "number": lambda one: (one.integers, one.floats32.intervals, one.floats64.intervals),
+    "text": lambda one: one.strings,
+    "boolean": lambda one: one.booleans,
+}
+
+
+def implied(reading: Reading) -> Iterator[Found]:
+    for chain in reading.chains:
+        for group in chain.groups:
+            # IS NOT NULL before a test says what the author thinks of: it is no slip.
+            tests = [
+                one for one in group if one.true not in (ALWAYS, NEVER) and not isinstance(one.operand.node, IsNull)
+            ]
+            if len(tests) > MAX_PAIRED or (chain.is_and and all_of(one.true for one in tests) is NEVER):
+                continue
+            idle: set[int] = set()
+            for a, b in [*combinations(range(len(tests)), 2), *combinations(reversed(range(len(tests))), 2)]:
+                kept, other = tests[a], tests[b]
+                inner, outer = (kept, other) if chain.is_and else (other, kept)
+                if idle & {a, b} or kept.true == other.true or not _within(inner.true, outer.true):
+                    continue
+                if _can_go(other, kept, chain, reading.selector):
+                    idle.add(b)
+                    shown = [_shown(one.operand, reading.selector) for one in (other, kept)]
+                    edits = _dropped(other, kept, chain, reading.selector)
+                    yield Found(other.operand.node.span, tuple(shown), edits)
+
+
+def _within(inner: Formula, outer: Formula) -> bool:
+    if isinstance(inner, Leaf) and isinstance(outer, Leaf):
+        some, more = inner.values.integers, outer.values.integers
+        # Most sets of numbers are told by their ends, in a tenth of the time.
+        if some and (not more or some[0][0] < more[0][0] or some[-1][1] > more[-1][1]):
+            return False
+    return any_of([inner, outer]) == outer
+
+
+def _places(idle: Test, kept: Test, chain: Chain) -> tuple[int, int]:
+    order = [id(one.node) for one in chain.operands]
+    return order.index(id(idle.operand.node)), order.index(id(kept.operand.node))
+
+
+def _can_go(idle: Test, kept: Test, chain: Chain, selector: Selector) -> bool:
+    """Tell whether a chain is TRUE of the same without a test that implies, or is implied by, one that stays.
+
+    An AND is. An OR ends with the first ERR: what goes may hide none, and none that it hid may come to light.
+    """
+    if chain.is_and:
+        return True
+    at, stays = _places(idle, kept, chain)
+    if at >= stays - 1:
+        return idle.error in (NEVER, kept.error)
+    between = chain.operands[at + 1 : stays]
+    return idle.error is NEVER and all(normal(selector.part(one.node)).error is NEVER for one in between)
+
+
+def _dropped(idle: Test, kept: Test, chain: Chain, selector: Selector) -> tuple[Edit, ...]:
+    """Give the edit that takes a test out that adds nothing, if nothing at all changes by that.
+
+    What makes the chain FALSE must be the same, and what is ERR; and nothing that may be ERR may stand between, unless
+    the test that stays is evaluated before.
+    """
+    parent, place = idle.operand.parent, idle.operand.place
+    narrow, wide = (idle, kept) if chain.is_and else (kept, idle)
+    if parent is None or idle.error != kept.error or not _within(narrow.false, wide.false):
+        return ()
+    at, stays = _places(idle, kept, chain)
+    return without(parent, place, selector.text) if at >= stays - 1 else ()
+
+
+def repeated(reading: Reading) -> Iterator[Found]:
+    text = reading.selector.text
+    for chain in reading.chains:
+        seen: dict[object, Test] = {}
+        tests = [one for group in chain.groups for one in group if isinstance(one.true, Leaf)]
+        for test in tests:
+            first = seen.setdefault((_subject(test.operand.node, reading.selector), test.true), test)
+            if first is not test and _can_go(test, first, chain, reading.selector):
+                yield _repeat(test.operand, reading.selector, can_go=first[2:] == test[2:])
+        parts: dict[tuple[bool, str], Operand] = {}
+        for operand in chain.others:
+            start, stop = operand.node.span
+            is_short = stop - start <= _LONGEST
+            if is_short and parts.setdefault((operand.is_negated, text[start:stop]), operand) is not operand:
+                yield _repeat(operand, reading.selector, can_go=True)
+
+
+def _repeat(operand: Operand, selector: Selector, *, can_go: bool) -> Found:
+    edits = without(operand.parent, operand.place, selector.text) if operand.parent and can_go else ()
+    return Found(operand.node.span, (_shown(operand, selector),), edits)
+
+
+def constant_part(reading: Reading) -> Iterator[Found]:
+    selector = reading.selector
+    for chain in reading.chains:
+        for operand in chain.others if len(chain.operands) > 1 else ():
+            node = operand.node
+            if type(node) in _CHAINS or _reads(node):
+                continue
+            truth = truth_of(evaluate(node, selector.dialect))
+            truth = NOT[truth] if operand.is_negated else truth
+            is_idle = truth is (Truth.TRUE if chain.is_and else Truth.FALSE)
+            edits = without(operand.parent, operand.place, selector.text) if is_idle and operand.parent else ()
+            yield Found(node.span, (_shown(operand, selector), truth), edits)
+
+
+# Headers that every message has.
+_PRESENT = ("JMSDeliveryMode", "JMSPriority", "JMSMessageID", "JMSTimestamp")
+
+
+def missing_excluded(reading: Reading) -> Iterator[Found]:
+    selector = reading.selector
+    names = set(selector.names.values())
+    told = {selector.names[one.identifier.name] for one in selector.order if type(one) is IsNull}
+    is_literal = selector.dialect.between_null == "literal"
+    for chain in reading.chains:
+        for subject, tests in chain.subjects.items():
+            if subject in told or subject in _PRESENT or subject not in names or subject.startswith(DESCRIPTOR):
+                continue
+            for operand in tests:
+                excludes = is_negative(operand) and not (is_literal and type(operand.node) is Between)
+                if excludes and not _needs(chain, subject):
+                    told.add(subject)
+                    yield Found(operand.node.span, (subject, _shown(operand, selector)))
+                    break
+
+
+def _needs(chain: Chain | None, subject: str) -> bool:
+    """Tell whether without a property nothing in a chain is selected: it, or one around it, wants a value of it."""
+    while chain is not None:
+        if chain.is_and and not all(map(is_negative, chain.subjects.get(subject, ()))):
+            return True
+        chain = chain.around
+    return False
+
+
+def wanted(node: Node) -> str:
+    """Name the property that a test wants to have some value."""
+    match node:
+        case Comparison("=", Identifier(name), Literal()) | In(False, Identifier(name)) | Like(False, Identifier(name)):
+            return name
+    return ""

@@ -1,0 +1,105 @@
+"""What lint says: findings, edits, and the places in a text that edits need. Knows no rule."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from typing import NamedTuple
+
+from mqsel.errors import Span
+from mqsel.language.nodes import And, In, Like, Node, Or, quote
+from mqsel.names import WHITE_SPACE
+
+ERROR, WARNING, NOTE = "error", "warning", "note"
+
+
+class Edit(NamedTuple):
+    """A piece of the text, and what to write in its place.
+
+    Attributes:
+        span: half-open, code points; empty for an insertion.
+        text: what to write.
+    """
+
+    span: Span
+    text: str
+
+
+class Finding(NamedTuple):
+    """Something in a selector that its author should look at.
+
+    Attributes:
+        code: of the rule: stable.
+        severity: "error": no broker takes the text; "warning": it does, almost certainly, something else than was
+            meant; "note": it may.
+        span: where, half-open, code points.
+        sentence: what, and what to do about it.
+        edits: what puts it right, all of them together; only where no message is selected otherwise than before, and
+            empty elsewhere.
+    """
+
+    code: str
+    severity: str
+    span: Span
+    sentence: str
+    edits: tuple[Edit, ...] = ()
+
+
+class Found(NamedTuple):
+    """What a rule found.
+
+    Attributes:
+        span: where.
+        words: what stands in the sentence of the rule.
+        edits: as in a finding.
+    """
+
+    span: Span
+    words: tuple[object, ...] = ()
+    edits: tuple[Edit, ...] = ()
+
+
+def piece(text: str, node: Node) -> str:
+    """Give what stands in the text for *node*, in one line."""
+    return " ".join(text[slice(*node.span)].split())
+
+
+def strings_of(node: In | Like, text: str) -> list[Span]:
+    """Tell where the strings of an IN list stand, or the pattern of LIKE."""
+    at = node.identifier.span[1]
+    spans: list[Span] = []
+    for string in node.choices if isinstance(node, In) else (node.pattern,):
+        start = text.index("'", at)
+        at = start + len(quote(string))
+        spans.append((start, at))
+    return spans
+
+
+def _left(text: str, at: int, passed: Container[str]) -> int:
+    """Go left from a place over some characters."""
+    while at and text[at - 1] in passed:
+        at -= 1
+    return at
+
+
+_OPENING = WHITE_SPACE | {"("}
+
+
+def bounds(chain: And | Or, text: str) -> list[Span]:
+    """Tell where the operands of a chain stand, with the parentheses around them, which their own spans leave out."""
+    width = 3 if isinstance(chain, And) else 2  # of the word between two operands
+    starts, stops = [chain.span[0]], []
+    for operand in chain.operands[1:]:
+        behind = _left(text, operand.span[0], _OPENING)  # the word ends here
+        start = behind
+        while text[start] in WHITE_SPACE:
+            start += 1
+        starts.append(start)
+        stops.append(_left(text, behind - width, WHITE_SPACE))
+    return list(zip(starts, [*stops, chain.span[1]], strict=True))
+
+
+def without(chain: And | Or, place: int, text: str) -> tuple[Edit, ...]:
+    """Give the edit that takes an operand out of a chain, and the word that joins it."""
+    places = bounds(chain, text)
+    span = (places[place - 1][1], places[place][1]) if place else (places[0][0], places[1][0])
+    return (Edit(span, ""),)

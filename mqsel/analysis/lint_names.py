@@ -1,0 +1,206 @@
+"""Rules of lint that look at names, and at what a text is written with.
+
+Each takes what was read of the whole selector. The tables of names stand in `mqsel.names`, those of dialects in
+`mqsel.language.dialect`.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from mqsel.analysis.lint_chains import Reading
+from mqsel.analysis.lint_findings import Edit, Found
+from mqsel.errors import Span
+from mqsel.language.checker import is_name
+from mqsel.language.dialect import PRESETS
+from mqsel.language.lexer import dashes
+from mqsel.language.nodes import Comparison, Identifier, Literal
+from mqsel.names import DESCRIPTOR, JMS_HEADERS, JMS_PREFIX, JMS_SYNONYMS, MQMD_TYPES, WHITE_SPACE
+from mqsel.values import KINDS, TYPES
+
+# The kinds of headers, which have the same type in every message.
+_KINDS_OF_TYPES = {row.name: KINDS.get(row.kind, "") for row in TYPES}
+_FIELD_KINDS = {field: _KINDS_OF_TYPES[named] for field, named in MQMD_TYPES.items()}
+_JMS_KINDS = {name: _KINDS_OF_TYPES[named] for name, named in JMS_HEADERS.items()}
+_HEADER_KINDS = {
+    "mqi": {**_JMS_KINDS, **{DESCRIPTOR + field: kind for field, kind in _FIELD_KINDS.items()}},
+    "jms": _JMS_KINDS,
+    "any": _JMS_KINDS,
+}
+
+
+def _spans(name: str, reading: Reading) -> list[Span]:
+    """Tell where a property is read."""
+    names = reading.selector.names
+    return [one.span for one in reading.selector.order if type(one) is Identifier and names[one.name] == name]
+
+
+def mixed_kinds(reading: Reading) -> Iterator[Found]:
+    for name, kinds in reading.remarks.expected.items():
+        if len(kinds) < 2:
+            continue
+        # Tests for each kind, side by side in an OR, are meant.
+        chains = [chain for chain in reading.chains if name in chain.subjects]
+        if len(chains) != 1 or chains[0].is_and:
+            yield Found(_spans(name, reading)[1], (name, " and ".join(kinds)))
+
+
+def kind_of_a_header(reading: Reading) -> Iterator[Found]:
+    headers = _HEADER_KINDS[reading.selector.dialect.headers]
+    for name, kinds in reading.remarks.expected.items():
+        # What JMSDeliveryMode can be is said by another rule.
+        if name in headers and kinds and headers[name] not in kinds and name != "JMSDeliveryMode":
+            advice = _as_bytes(name, reading) if headers[name] == "byte string" else ""
+            yield Found(_spans(name, reading)[0], (name, headers[name], kinds[0], advice))
+
+
+def _as_bytes(name: str, reading: Reading) -> str:
+    """Say how the byte string is written that a property is compared with as something else."""
+    selector = reading.selector
+    for node in selector.order:
+        match node:
+            case Comparison(left=Identifier(read), right=Literal(span=span)) if selector.names[read] == name:
+                digits = re.fullmatch("'?(?:0[xX])?((?:[0-9A-Fa-f]{2})+)'?", selector.text[slice(*span)])
+                if digits:
+                    return f'; write "0x{digits[1]}"'
+    return '; write "0x…", with two digits for each byte'
+
+
+def field_without_its_folder(reading: Reading) -> Iterator[Found]:
+    if reading.selector.dialect.headers != "mqi":
+        return
+    for name in reading.selector.names:
+        # Names of one word are others' properties, too, unless they are compared with what the field holds.
+        is_one_word = name[1:].islower()
+        if name in MQMD_TYPES and not (is_one_word and _FIELD_KINDS[name] not in reading.remarks.expected[name]):
+            yield Found(_spans(name, reading)[0], (name, DESCRIPTOR + name))
+
+
+_BY_CASE = {name.lower(): name for name in JMS_SYNONYMS}
+# Headers that people call by less than their name, and that are seldom the name of something else.
+_SHORT = ("JMSPriority", "JMSDeliveryMode", "JMSMessageID", "JMSCorrelationID")
+_BY_REST = {name.removeprefix(JMS_PREFIX).lower(): name for name in _SHORT}
+
+
+def header_in_other_letters(reading: Reading) -> Iterator[Found]:
+    for name in reading.selector.names:
+        if name[:3].upper() != JMS_PREFIX or name in JMS_SYNONYMS:
+            continue
+        near = _BY_CASE.get(name.lower())
+        if near is None and name[3:4] not in ("_", "X"):
+            near = next(iter(difflib.get_close_matches(name, list(JMS_SYNONYMS), 1, 0.8)), None)
+        if near is not None:
+            yield Found(_spans(name, reading)[0], (name, near))
+
+
+def header_without_its_beginning(reading: Reading) -> Iterator[Found]:
+    for name, read in reading.selector.names.items():
+        if name.lower() in _BY_REST and name not in MQMD_TYPES:
+            yield Found(_spans(read, reading)[0], (name, _BY_REST[name.lower()]))
+
+
+def names_that_differ_in_case(reading: Reading) -> Iterator[Found]:
+    first: dict[str, str] = {}
+    for name in dict.fromkeys(reading.selector.names.values()):
+        known = first.setdefault(name.lower(), name)
+        if known != name:
+            yield Found(_spans(name, reading)[0], (name, known))
+
+
+def two_minus_signs(reading: Reading) -> Iterator[Found]:
+    places = dashes(reading.selector.text) if "--" in reading.selector.text else []
+    if places:
+        yield Found((places[0], places[0] + 2), (), tuple(Edit((at + 1, at + 1), " ") for at in places))
+
+
+# ---- what not every product accepts ----------------------------------------------------------------------------------
+
+
+class Feature(NamedTuple):
+    """Something that one field of a dialect decides on.
+
+    Attributes:
+        field: of the dialect.
+        accepts: its reading under which the thing is valid.
+        what: its name.
+        find: tells where it stands; None where it does not.
+    """
+
+    field: str
+    accepts: str
+    what: str
+    find: Callable[[Reading], Span | None]
+
+
+def _literal(kind: str, pattern: str) -> Callable[[Reading], Span | None]:
+    """Look for a literal of a kind by how it is written."""
+    expression = re.compile(pattern)
+
+    def find(reading: Reading) -> Span | None:
+        text = reading.selector.text
+        if not expression.search(text):  # most texts have none
+            return None
+        return next(
+            (
+                one.span
+                for one in reading.selector.order
+                if type(one) is Literal and one.kind == kind and expression.search(text, *one.span)
+            ),
+            None,
+        )
+
+    return find
+
+
+def _name(is_special: Callable[[str], bool]) -> Callable[[Reading], Span | None]:
+    """Look for a name."""
+
+    def find(reading: Reading) -> Span | None:
+        names = reading.selector.names
+        return next((_spans(read, reading)[0] for name, read in names.items() if is_special(name)), None)
+
+    return find
+
+
+_JAVA_SPACE = frozenset(" \t\f\r\n")
+_ODD_SPACE = "[" + "".join(map(re.escape, sorted(WHITE_SPACE - _JAVA_SPACE))) + "]"
+_HAS_ODD_SPACE = re.compile(_ODD_SPACE)
+_STRING_OR_ODD_SPACE = re.compile(f"'[^']*'|\"[^\"]*\"|{_ODD_SPACE}")
+
+
+def _white_space(reading: Reading) -> Span | None:
+    text = reading.selector.text
+    if not _HAS_ODD_SPACE.search(text):
+        return None
+    return next((found.span() for found in _STRING_OR_ODD_SPACE.finditer(text) if found[0][0] not in "'\""), None)
+
+
+FEATURES = (
+    Feature("identifier_dots", "yes", "a name with a dot", _name(lambda name: "." in name)),
+    Feature("identifier_astral", "yes", "a name beyond U+FFFF", _name(lambda name: max(name) > "\uffff")),
+    Feature("byte_strings", "yes", "a byte string", _literal("bytes", '"')),
+    Feature("hex_octal", "yes", "a hexadecimal number", _literal("exact", "0[xX]")),
+    Feature(
+        "float_suffix_on_integer",
+        "yes",
+        "F or D at a whole number",
+        _literal("approximate", r"(?<![\w.])\d+[fFdD]"),
+    ),
+    Feature("whitespace", "unicode", "this white space", _white_space),
+)
+
+
+def refused_elsewhere(reading: Reading) -> Iterator[Found]:
+    for feature in FEATURES:
+        span = feature.find(reading)
+        if span is not None:
+            others = [name for name, preset in PRESETS.items() if getattr(preset, feature.field) != feature.accepts]
+            yield Found(span, (feature.what, ", ".join(others)))
+    for name, read in reading.selector.names.items():
+        if name.startswith(JMS_PREFIX):
+            others = [preset for preset, dialect in PRESETS.items() if not is_name(name, dialect.headers)]
+            if others:
+                yield Found(_spans(read, reading)[0], (name, ", ".join(others)))

@@ -1,0 +1,106 @@
+"""Selectors that are given as arguments or in files, for the commands that take many."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from mqsel.cli.report import shown
+from mqsel.errors import FileError, MqselError
+from mqsel.files.opening import opened
+from mqsel.files.scan import why
+
+ABOUT_FILES = (
+    "A file has a selector on each line. A line that begins with AND, OR or a closing parenthesis belongs to the one"
+    " before it, and so does an indented line while a parenthesis is open: what format writes is read again.\n"
+)
+
+
+class Given(NamedTuple):
+    """A selector, and where it stands.
+
+    Attributes:
+        where: in words.
+        text: the selector.
+        file: the name of its file; empty for an argument.
+        line: of the file, from 1, where it begins.
+        span: of the file's text, in code points.
+    """
+
+    where: str
+    text: str
+    file: str = ""
+    line: int = 1
+    span: tuple[int, int] = (0, 0)
+
+
+def add_selectors(made: argparse.ArgumentParser) -> None:
+    """Add selectors as arguments, and in files."""
+    made.add_argument("selectors", metavar="SELECTOR", nargs="*", help="message selectors, each as one argument")
+    made.set_defaults(rest="selectors")
+    made.add_argument(
+        "--file", metavar="FILE", nargs="+", default=[], help="read selectors from files; - is stdin; see below"
+    )
+
+
+def given(arguments: argparse.Namespace) -> Iterator[Given]:
+    """Give each selector of the arguments, then those of the files."""
+    if not arguments.selectors and not arguments.file:
+        raise MqselError("no selector is given: expected one, or --file FILE")
+    for number, text in enumerate(arguments.selectors, 1):
+        yield Given(f"selector {number}", text)
+    for file in arguments.file:
+        yield from blocks(content_of(file), file)
+
+
+def content_of(file: str) -> str:
+    """Read a file of selectors; a byte order mark stays.
+
+    Raises: MqselError: it cannot be read, or is no UTF-8.
+    """
+    try:
+        with opened(file) as (_, stream):
+            content = stream.read()
+    except FileError as error:
+        raise MqselError(f"{shown(file)}: {why(error)}") from error
+    try:
+        return content.decode()
+    except UnicodeDecodeError as error:
+        line_start = content.rfind(b"\n", 0, error.start) + 1
+        line = content.count(b"\n", 0, error.start) + 1
+        place = f"{shown(file)}:{line}: byte {error.start - line_start + 1}"
+        raise MqselError(f"{place} is invalid in UTF-8") from error
+
+
+_CONTINUES = re.compile(r"\s*(?:AND\b|OR\b|\))", re.IGNORECASE)
+_PARENTHESES = re.compile(r"'[^']*'|[()]")
+
+
+def blocks(content: str, file: str) -> Iterator[Given]:
+    """Divide the text of a file into selectors. Blank lines are skipped."""
+    text, line, start, is_open = "", 0, 0, 0
+    at = int(content.startswith("\ufeff"))
+    for number, piece in enumerate(content[at:].split("\n"), 1):
+        words = piece.rstrip("\r")
+        if text and (_CONTINUES.match(words) or (is_open > 0 and words[:1].isspace() and words.strip())):
+            text = content[start : at + len(words)]
+        else:
+            if text:
+                yield Given(f"{shown(file)}:{line}", text, file, line, (start, start + len(text)))
+            text, line, start, is_open = words if words.strip() else "", number, at, 0
+        is_open += sum({"(": 1, ")": -1}.get(sign, 0) for sign in _PARENTHESES.findall(words))
+        at += len(piece) + 1
+    if text:
+        yield Given(f"{shown(file)}:{line}", text, file, line, (start, start + len(text)))
+
+
+def replaced(content: str, changes: list[tuple[Given, str]]) -> str:
+    """Give the text of a file with other selectors in some places, in order."""
+    pieces, at = [], 0
+    for one, text in changes:
+        start, stop = one.span
+        pieces += [content[at:start], text]
+        at = stop
+    return "".join([*pieces, content[at:]])
