@@ -8,21 +8,22 @@ truth value, and few of them are left for the proof. Where a proof fails, the me
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from mqsel.analysis.automata import UndecidedError
-from mqsel.analysis.domains import ANY_PROPERTY, Domain, meet, some_values
+from mqsel.analysis.domains import ANY_PROPERTY, Domain, meet
 from mqsel.analysis.relation import Known, contradiction_in_words, made, satisfied
 from mqsel.analysis.witness import Message, find
 from mqsel.errors import SelectorError
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
 from mqsel.language.formulas import All, Formula, Leaf, Relation
+from mqsel.language.formulas import Any as AnyOf
 from mqsel.language.nodes import Identifier
 from mqsel.language.sets import NOTHING, PROPERTY, outside
+from mqsel.machine._stream import Selection
 
 MAX_PAIRS = 20_000  # that are looked at for what a missing property does: some ten seconds
 _WORK = 20_000  # of one proof, in leaves
+_PARTS = 4  # of an OR, each of which has messages
 _UNDECIDED = 3  # of one selector, after which no other is tried
 
 
@@ -95,7 +96,7 @@ class _Entry:
 
     Attributes:
         keys: of those that have it.
-        messages: that it selects, two or more if there are.
+        messages: that it selects.
         gates: for properties, the texts or truth values one of which a message must have.
         needs: properties that it must have.
     """
@@ -105,7 +106,6 @@ class _Entry:
         self.keys = keys
         self.messages: list[Message] = []
         domains = _root(known.normal.true)
-        self.domains = domains
         self.gates = {name: points for name, domain in domains.items() if (points := _points(domain)) is not None}
         self.needs = [name for name, domain in domains.items() if not domain.null]
         self.matches = known.machine.matches
@@ -144,7 +144,7 @@ def audit(selectors: Iterable[tuple[str, str]], *, dialect: Dialect | str = IBM_
         elif found.message is None:
             undecided += keys
         else:
-            entry.messages = [found.message, *_other_ends(entry, found.message)]
+            entry.messages = [*_messages(entry, found.message)]
             entries.append(entry)
     groups, within, unsure = _contained(entries)
     equal = [Equal(tuple([key for one in group for key in one.keys]), is_one_text=False) for group in groups]
@@ -187,20 +187,39 @@ def _points(domain: Domain) -> frozenset[str | bool] | None:
 _NOTHING = meet(ANY_PROPERTY, NOTHING)
 
 
-def _other_ends(entry: _Entry, message: Message) -> Iterator[Message]:
-    """Give a message as far from *message* as the selector goes, if another is selected at all."""
-    other = dict(message)
-    for name, domain in entry.domains.items():
-        if name in message:
-            values: list[Any] = []
-            with suppress(UndecidedError):
-                values = [*some_values(domain._replace(null=False))]
-            for value in reversed(values):
-                if value is not None and entry.matches({**other, name: value}):
-                    other[name] = value
-                    break
-    if other != message:
-        yield other
+def _messages(entry: _Entry, first: Message) -> Iterator[Message]:
+    """Give messages that a selector selects, far from each other: of each part of an OR, and of each at its ends."""
+    formula = entry.known.normal.true
+    found: list[Message | None] = [first]
+    if isinstance(formula, AnyOf):
+        found += [find((part,), entry.matches, work=_WORK).message for part in formula.parts[:_PARTS]]
+    for one in found:
+        if one is not None:
+            yield one
+            for end in _INT64:
+                yield _at_end(entry, one, end)
+
+
+def _at_end(entry: _Entry, message: Message, end: int) -> Message:
+    """Move whole numbers as far towards *end* as the selector takes them, one after the other."""
+    moved = dict(message)
+    for name, value in message.items():
+        if type(value) is not int:
+            continue
+        inside, beyond = value, end
+        if entry.matches({**moved, name: end}):
+            inside = end
+        while abs(beyond - inside) > 1:
+            middle = (inside + beyond) // 2
+            if entry.matches({**moved, name: middle}):
+                inside = middle
+            else:
+                beyond = middle
+        moved[name] = inside
+    return moved
+
+
+_INT64 = -(1 << 63), (1 << 63) - 1
 
 
 # ---- which contains which --------------------------------------------------------------------------------------------
@@ -236,20 +255,21 @@ def _contained(
     Returns: equal ones; the wide ones, each with those within it; those of which something is not decided.
     """
     index = _Index(entries)
-    around: list[list[int]] = [[] for _ in entries]
+    around: list[set[int]] = [set() for _ in entries]
     widths = [0] * len(entries)
-    first_messages, last_messages = [[entry.messages[end] for entry in entries] for end in (0, -1)]
+    firsts = [entry.messages[0] for entry in entries]
+    places = {id(message): place for place, message in enumerate(firsts)}
     for place, wide in enumerate(entries):
-        matches = wide.matches
-        for inner in index.selected(wide):
-            if matches(first_messages[inner]) and matches(last_messages[inner]) and inner != place:
-                around[inner].append(place)
+        for message in Selection(wide.known.machine, [firsts[one] for one in index.selected(wide)], False, None):
+            inner = places[id(message)]
+            if inner != place and all(map(wide.matches, entries[inner].messages)):
+                around[inner].add(place)
                 widths[place] += 1
     unsure: dict[int, None] = {}
     first = [*range(len(entries))]  # of those that are equal
     within: dict[int, list[int]] = {}
     for place, entry in enumerate(entries):
-        mutual = [one for one in around[place] if one < place and place in around[one] and first[one] == one]
+        mutual = sorted(one for one in around[place] if one < place and place in around[one] and first[one] == one)
         for one in mutual:
             forth = _is_within(entry, entries[one])
             back = forth and _is_within(entries[one], entry)
@@ -291,6 +311,7 @@ def _is_within(inner: _Entry, wide: _Entry) -> bool | None:
     found = find(
         (inner.known.normal.true, wide.known.others),
         lambda message: inner.matches(message) and not wide.matches(message),
+        like=inner.messages,
         work=_WORK,
     )
     if found.message is not None:

@@ -44,6 +44,7 @@ def solve(
     related: Sequence[Related],
     rest: Mapping[str, Any],
     check: Check,
+    like: Sequence[Mapping[str, Any]],
     spend: Spend,
 ) -> dict[str, Any] | None:
     """Find values for the properties of *computed* and *related*; None if there are none.
@@ -53,6 +54,7 @@ def solve(
         computed: arithmetic, and what it must be.
         rest: the values of other properties.
         check: tells whether a message is an answer.
+        like: messages whose values are tried first.
         spend: counts the work.
 
     Raises: UndecidedError.
@@ -72,7 +74,7 @@ def solve(
             stack += [(*sides.values(), one) for one in reversed(below)]
             continue
         try:
-            found = _in_lanes(sides, domains, computed, related, rest, check, spend)
+            found = _in_lanes(sides, domains, computed, related, rest, check, like, spend)
         except UndecidedError as error:
             undecided = error
             continue
@@ -178,12 +180,18 @@ def _in_lanes(
     related: Sequence[Related],
     rest: Mapping[str, Any],
     check: Check,
+    like: Sequence[Mapping[str, Any]],
     spend: Spend,
 ) -> dict[str, Any] | None:
     fixed = _without_numbers(sides, domains, related, spend)
     if fixed is None:
         return None
     message = {**rest, **{name: None for name, side in sides.items() if side.lane == "null"}, **fixed}
+    for other in like:
+        values = {name: other.get(name) for name, side in sides.items() if side.lane in NUMBERS}
+        spend(1)
+        if all(_is_on(value, sides[name]) for name, value in values.items()) and check({**message, **values}):
+            return {**message, **values}
     boxes = deque([{name: side for name, side in sides.items() if side.lane in NUMBERS}])
     for number in range(MAX_BOXES):
         if not boxes:
@@ -261,6 +269,16 @@ _LANE: dict[str, Callable[[Domain], Domain]] = {
     "boolean": lambda domain: NONE._replace(booleans=domain.booleans),
     "bytes": lambda domain: NONE._replace(bytes=domain.bytes),
 }
+
+
+def _is_on(value: Any, side: Side) -> bool:
+    """Tell whether a value is one of the numbers of a side."""
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        return False
+    lane = "integer" if isinstance(value, int) else "float32" if isinstance(value, Float32) else "float64"
+    if lane != side.lane or math.isnan(value):
+        return lane == side.lane and side.nan
+    return any(low <= value <= high for low, high in side.numbers)
 
 
 # ---- boxes -----------------------------------------------------------------------------------------------------------

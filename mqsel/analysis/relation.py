@@ -119,8 +119,9 @@ def related(a: Known, b: Known) -> Relation:
     """Relate two selectors that have been read."""
     first, second = a.machine.matches, b.machine.matches
     both = find((a.normal.true, b.normal.true), lambda message: first(message) and second(message))
-    a_alone = find((a.normal.true, b.others), lambda message: first(message) and not second(message))
-    b_alone = find((b.normal.true, a.others), lambda message: second(message) and not first(message))
+    like = () if both.message is None else (both.message,)
+    a_alone = find((a.normal.true, b.others), lambda message: first(message) and not second(message), like=like)
+    b_alone = find((b.normal.true, a.others), lambda message: second(message) and not first(message), like=like)
     if a_alone.is_none and b_alone.is_none:
         name = "equal"
     elif both.is_none:

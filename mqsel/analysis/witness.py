@@ -71,17 +71,18 @@ class _Branch(NamedTuple):
     clauses: list[tuple[Formula, ...]]
 
 
-def find(formulas: Iterable[Formula], check: Check, *, work: int = MAX_WORK) -> Found:
+def find(formulas: Iterable[Formula], check: Check, *, like: Sequence[Message] = (), work: int = MAX_WORK) -> Found:
     """Find a message.
 
     Args:
         formulas: all of them must be true of it.
         check: runs the matchers.
+        like: messages whose values are tried first where values must be tried.
         work: how much is allowed: leaves of formulas that are looked at.
 
     Returns: a message that passes the check, from which nothing can be left out.
     """
-    search = _Search(check, work)
+    search = _Search(check, like, work)
     wanted = [*formulas]
     if any(one is NEVER for one in wanted):
         return Found(None)
@@ -138,8 +139,9 @@ class _Search:
         subjects: by key, one of those that have it.
     """
 
-    def __init__(self, check: Check, work: int) -> None:
+    def __init__(self, check: Check, like: Sequence[Message], work: int) -> None:
         self.check = check
+        self.like = like
         self.work = _Work(work)
         self.subjects: dict[_Key, Node] = {}
         self.keys: dict[int, tuple[Node, _Key]] = {}
@@ -263,7 +265,7 @@ class _Search:
         # NULL is said: for `x`, `usr.x` would be read, where a dialect takes them for one. `smaller` leaves it out.
         message = {name: next(some_values(domain)) for name, domain in domains.items()}
         if computed or related:
-            return solve(domains, computed, related, message, self.check, self.work.spend)
+            return solve(domains, computed, related, message, self.check, self.like, self.work.spend)
         self.work.spend(1)
         if not self.check(message):
             raise UndecidedError("the matchers do not confirm the message that was found")
