@@ -156,22 +156,27 @@ def parts_of(root: Node) -> list[tuple[Node, int]]:
 
 
 class _Test:
-    """One condition, compiled in the three ways that tell its outcomes apart; of a connective the first alone."""
+    """One condition, compiled in the ways that tell its outcomes apart; of a connective all are one.
+
+    Attributes:
+        own: as the dialect has it.
+        strict: types that differ are ERR.
+        lenient: they are not.
+    """
 
     def __init__(self, selector: Selector, node: Node) -> None:
         dialect = selector.dialect
         whole = node is selector.node and selector.match_option is not None
         self.own = Machine(lower(selector if whole else selector.part(node), quick=False))
         self.strict = self.lenient = self.own
-        self.is_connective = isinstance(node, (And, Or, Not))
-        if not self.is_connective and not whole:
-            ways = [
-                self.own
-                if dialect.type_mismatch == choice
-                else Machine(lower(selector.part(node, dialect.replace(type_mismatch=choice)), quick=False))
-                for choice in ("selector", "operation")
-            ]
-            self.strict, self.lenient = ways
+        if isinstance(node, (And, Or, Not)) or whole:
+            return
+        strict = dialect.replace(type_mismatch="selector")
+        if dialect == strict:
+            lenient = dialect.replace(type_mismatch="operation")
+            self.lenient = Machine(lower(selector.part(node, lenient), quick=False))
+        else:
+            self.strict = Machine(lower(selector.part(node, strict), quick=False))
 
     def judge(self, message: dict[str, Any]) -> tuple[int, int]:
         """Give the truth value of a test for a message, and its outcome."""

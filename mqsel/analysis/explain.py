@@ -191,7 +191,8 @@ class _Reasons:
         self.selector = selector
         self.message = message
         self.properties = properties
-        self.others = [name for name in names if name not in properties]
+        self.present = [name for name in names if properties.get(name, ("present",))[0] != "null"]
+        self.others = [name for name in self.present if name not in properties]
 
     def of(self, node: Node, truth: Truth) -> str:
         if isinstance(node, Literal):
@@ -220,7 +221,7 @@ class _Reasons:
         if named != "null":
             time = time_of(name, value)
             return f"{name} is {_shown(named, value)}{f' ({time})' * bool(time)}"
-        near = near_names(name, self.others)
+        near = near_names(name, self.present)
         if near:
             return f"{name} is missing: the message has {near[0]}"
         if 0 < len(self.others) <= _NAMED:

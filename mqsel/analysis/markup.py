@@ -18,8 +18,8 @@ _BADGES = {
     "ERR": ("!", "#44187f", "#eae0fa"),
     "not evaluated": ("–", "#454545", "#ececec"),
 }
-_CELL = "padding:1px 8px;text-align:left;vertical-align:top;border:0"
-_NUMBER = "padding:1px 8px;text-align:right;vertical-align:top;border:0;font-variant-numeric:tabular-nums"
+_CELL = "padding:2px 8px;text-align:left;vertical-align:top;border:0"
+_NUMBER = "padding:2px 8px;text-align:right;vertical-align:top;border:0;font-variant-numeric:tabular-nums"
 
 
 def badge(word: str, text: str | None = None) -> str:
@@ -35,7 +35,7 @@ def badge(word: str, text: str | None = None) -> str:
 
 def code(text: str, depth: int = 0) -> str:
     """Write a piece of a selector, set in by its depth."""
-    style = f"margin-left:{1.5 * depth:g}em;white-space:pre-wrap;background:none;color:inherit"
+    style = f"display:block;padding-left:{1.5 * depth:g}em;white-space:pre-wrap;background:none;color:inherit"
     return f'<code style="{style}">{escape(text)}</code>'
 
 
@@ -56,7 +56,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], numbers: int = 0) 
     top = row("th", [escape(one) for one in head])
     body = "".join(row("td", cells) for cells in rows)
     head_row = f"<thead>{top}</thead>" if any(head) else ""
-    return f'<table style="border-collapse:collapse;margin:4px 0">{head_row}<tbody>{body}</tbody></table>'
+    return f'<table style="border-collapse:collapse;margin:4px 0;font-size:inherit;color:inherit">{head_row}<tbody>{body}</tbody></table>'
 
 
 def page(sentences: Sequence[str], *tables: str) -> str:

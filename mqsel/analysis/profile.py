@@ -22,6 +22,7 @@ from mqsel.language.nodes import And, Node, Not, Or, unparse
 from mqsel.language.selector import Selector
 
 _VALUES = 5  # of a property, that are shown
+_COMMON = 100  # of so many one has the commonest value, or none is worth showing where there are too many
 _OTHERS = 5  # names of other properties, that are shown
 _WIDTH = 40  # cells of a value that are shown
 
@@ -130,9 +131,9 @@ def report(selector: Selector, account: Account, *, noun: str = "message") -> Pr
     """Make the report of what was counted for a selector."""
     nodes = parts_of(selector.node)
     counts = [
-        Count(_named(node), depth, *numbers) for (node, depth), numbers in zip(nodes, account.outcomes, strict=True)
+        Count(named(node), depth, *numbers) for (node, depth), numbers in zip(nodes, account.outcomes, strict=True)
     ]
-    seen = [_seen(name, held) for name, held in account.held.items()]
+    seen = [seen_of(name, held) for name, held in account.held.items()]
     return reported(
         selector,
         account.messages,
@@ -178,17 +179,23 @@ def reported(
     return Profile(selector.text, messages, parts[0].true, tuple(said), parts, properties, **more)
 
 
-def _named(node: Node) -> str:
+def named(node: Node) -> str:
+    """Name a part: a test as a selector, a connective by its word."""
     return type(node).__name__.upper() if isinstance(node, (And, Or, Not)) else unparse(node)
 
 
-def _seen(name: str, held: Held) -> Seen:
+def seen_of(name: str, held: Held, present: int | None = None) -> Seen:
+    """Say of a property what was held of it.
+
+    Args:
+        present: messages with a value, where not every type was counted.
+    """
     others = dict(held.others.most_common())
     near = [*near_names(name, others), *others]
     return Seen(
         name,
-        sum(held.types.values()),
-        held.missing,
+        sum(held.types.values()) if present is None else present,
+        held.missing - held.unread,
         held.unread,
         dict(held.types.most_common()),
         tuple((value, count) for (_, value), count in held.values.most_common(_VALUES)),
@@ -213,11 +220,13 @@ def _values(seen: Seen) -> str:
     """Write the commonest values, how far numbers go, and the name that is there instead."""
     said = []
     is_spread = seen.least is not None and seen.least != seen.greatest
-    if seen.different is None:
+    if seen.different is None and seen.values[0][1] * _COMMON < seen.counted:
         said.append("more than 1,000 values")
     elif seen.values and not (is_spread and seen.different == seen.counted > _VALUES):
         shown = [cut(in_words(value), _WIDTH) + (f" ×{count:,}" if count > 1 else "") for value, count in seen.values]
-        said.append(", ".join([*shown, *["…"] * (seen.different > len(seen.values))]))
+        is_more = seen.different is None or seen.different > len(seen.values)
+        before = f"of {seen.counted:,}: " if seen.counted < seen.present else ""
+        said.append(before + ", ".join([*shown, *["…"] * is_more]))
     if is_spread:
         said.append(f"{in_words(seen.least)} to {in_words(seen.greatest)}")
     if seen.near is not None:

@@ -55,8 +55,8 @@ class Seen(NamedTuple):
         name: the property.
         present: messages with a value.
         missing: messages without.
-        unread: those of them that have something which is no value of its declared type; of raw messages, those whose
-            properties could not be read.
+        unread: messages with something that is no value of its declared type, and counts as missing; of raw messages,
+            those whose properties could not be read. It adds up with the two before to all messages.
         types: how many have it as each type, the commonest first.
         values: how many have each of its commonest values, as (value, messages).
         counted: of how many messages these values are the commonest.
@@ -133,8 +133,12 @@ def sentences(told: Told) -> list[str]:
         refused = [f"{told.all_of(told.refused)} {many} not selected"]
     if root.true == 0:
         blame = _blame(told) if told.refused < told.messages else []
-        return [*refused, *blame, headline]
-    return [headline, *refused, *_remarks(told)]
+        return [*refused, *blame, headline, *_unread(told)]
+    return [headline, *refused, *_remarks(told), *_unread(told)]
+
+
+def _unread(told: Told) -> list[str]:
+    return [f"{one.name} could not be read in {told.all_of(one.unread)}" for one in told.seen.values() if one.unread]
 
 
 # ---- nothing is selected -------------------------------------------------------------------------------------------
@@ -308,22 +312,24 @@ def _of_values(told: Told, node: Node, seen: list[Seen], *, wanted: bool) -> Ite
             continue
         texts = told.texts.get(one.name, {}) if "string" in expected[one.name] else {}
         pairs = [*texts.items()] or one.values
-        shown = [f"{in_words(value)} ({number:,})" for value, number in pairs[:_LISTED]]
+        is_whole = one.counted >= one.present
+        shown = [in_words(value) + f" ({number:,})" * is_whole for value, number in pairs[:_LISTED]]
         shown += ["…"] * (one.different is None or len(pairs) > _LISTED)
-        near = _near_value(node, texts) if wanted else ""
+        near = _near_value(node, texts, is_whole=is_whole) if wanted else ""
         yield near or f"{unparse(node)} is {truth} wherever {one.name} is there: it is {', '.join(shown)}"
 
 
-def _near_value(node: Node, texts: Mapping[str, int]) -> str:
+def _near_value(node: Node, texts: Mapping[str, int], *, is_whole: bool) -> str:
     """Say of the commonest text that a test just misses by how little."""
+    some = "" if is_whole else "at least "
     for text, number in texts.items():
         said = near_text(node, text)
         if said:
-            return f"{unparse(node)} misses {in_words(text)}, which {number:,} {_have(number)}: {said}"
+            return f"{unparse(node)} misses {in_words(text)}, which {some}{number:,} {_have(number)}: {said}"
     name, choices = wanted_texts(node) or ("", ())
     for one in choices:
         for text in difflib.get_close_matches(one, texts, 1, _ALIKE):
-            return f"no {name} is {quote(one)}; {texts[text]:,} {_have(texts[text])} {in_words(text)}"
+            return f"no {name} is {quote(one)}; {some}{texts[text]:,} {_have(texts[text])} {in_words(text)}"
     return ""
 
 

@@ -7,6 +7,8 @@
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+from mqsel.analysis.profile import Profile
+from mqsel.analysis.sentences import Count, Seen
 from mqsel.machine.wordings import package_missing
 
 if find_spec("pyspark") is None:
@@ -14,7 +16,7 @@ if find_spec("pyspark") is None:
 
 from mqsel.spark.columns import Layout, PropertySource, layout
 from mqsel.spark.planning import Plan, column, properties, register
-from mqsel.spark.profiling import Count, Profile, Seen, profile
+from mqsel.spark.profiling import profile
 from mqsel.spark.raw import MessageColumn, mq_message
 from mqsel.spark.route import RoutePlan, any_of, deliveries, plan, route
 from mqsel.spark.ship import Cluster, Failure, Worker, check_cluster

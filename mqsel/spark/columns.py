@@ -315,6 +315,20 @@ class PropertySources:
             found = self._follow(tuple(name.split(".")))
         return self._absent(name) if found is None else self._typed(name, found, declared, None)
 
+    def names(self) -> tuple[list[str], str]:
+        """List the names that the schema gives to properties.
+
+        Returns: the names; and where each row has names of its own, as in a map, Catalyst text of an array of them.
+        """
+        layout, around = self._layout, _Found(self._schema, "")
+        known = [*layout.places, *layout.headers]
+        if layout.members is not None:
+            holder = self._follow((*layout.within, *layout.members.path))
+            if holder is None or hasattr(holder.type, "keyType"):
+                return known, f"map_keys({holder.sql})" if holder is not None else ""
+            around = holder
+        return [*known, *_leaves(around.type)], ""
+
     def binary(self, path: str) -> str:
         """Find the column of raw messages.
 
@@ -478,6 +492,15 @@ class PropertySources:
         chosen = " ".join(f"WHEN {text_literal(case.tag)} THEN {case.sql}" for case in cases)
         sql = f"CASE {tag} {chosen} END" if cases else f"CAST(NULL AS {SPARK_TYPES[declared]})"
         return PropertySource(name, declared, sql, tag)
+
+
+def _leaves(struct: Any, before: str = "") -> list[str]:
+    """List the names of fields, and of those in structs; of what is no struct there are none."""
+    found: list[str] = []
+    for field in getattr(struct, "fields", ()):
+        inner = _leaves(field.dataType, f"{before}{field.name}.")
+        found += inner or [before + field.name]
+    return found
 
 
 def schema_of(rows: Any) -> tuple[Any, bool]:

@@ -1,124 +1,68 @@
-"""Why a selector selects what it does: for every part of it, how many rows were what, in one pass.
+"""Why a selector selects what it does: for every part of it, how many rows were what.
 
-What a part is beside TRUE, FALSE and UNKNOWN is found by asking for it under the stricter choice of `type_mismatch`, as
-`mqsel.analysis.explain` does for one message. Every row is counted once for each part. Follows spark §6.
+The numbers are of all rows, counted by Spark in one pass. The commonest values, and the names that maps and messages
+have, are of the first rows, read before. What a part is beside TRUE, FALSE and UNKNOWN is found by asking for it under
+the stricter choice of `type_mismatch`, as `mqsel.analysis.account` does; every row is counted once for each part.
+Follows spark §6.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
-from mqsel.errors import ArgumentError
+from mqsel.analysis.account import Held, Profiler, parts_of
+from mqsel.analysis.near import near_names
+from mqsel.analysis.profile import Profile, named, reported, seen_of
+from mqsel.analysis.sentences import Count
+from mqsel.errors import ArgumentError, DecodeError, SelectorError
 from mqsel.language.dialect import Dialect
-from mqsel.language.nodes import And, Identifier, IsNull, Node, Not, Or, children, unparse
-from mqsel.language.selector import Selector
+from mqsel.language.nodes import And, Identifier, IsNull, Node, Not, Or
+from mqsel.language.selector import Selector, read_selector
 from mqsel.matcher import Matcher
 from mqsel.spark.columns import Layout, Place, PropertySource, PropertySources
 from mqsel.spark.native import Condition, NoTranslation, condition
 from mqsel.spark.planning import as_selector, check_batches, selector_call
-from mqsel.spark.raw import MessageColumn, message_notes, message_outcomes, message_sources, message_text, where
-from mqsel.spark.ship import table
+from mqsel.spark.raw import (
+    MessageColumn,
+    message_decoder,
+    message_notes,
+    message_outcomes,
+    message_sources,
+    message_text,
+    where,
+)
+from mqsel.values import APPROXIMATE, EXACT
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-OUTCOMES = ("TRUE", "FALSE", "UNKNOWN", "mismatched", "error")
+_SAMPLE = 1_000  # the first rows, whose values are counted
+_NEAR = 3  # names near that of a property, of which rows are counted
 _TRUE, _FALSE, _UNKNOWN, _MISMATCHED, _ERROR = range(5)
 
 
-@dataclass(frozen=True, slots=True)
-class Count:
-    """What one part of a selector was. The five numbers add up to the rows.
+@dataclass(slots=True)
+class _Asked:
+    """What is asked of all rows.
 
     Attributes:
-        text: a test as a selector, or AND, OR, NOT with its operands below it.
-        depth: 0 for the selector itself.
-        true: rows for which it is TRUE.
-        false: rows for which it is FALSE, though types fit.
-        unknown: rows for which a property that it needs is missing.
-        mismatched: rows whose types do not fit; by the dialect it is FALSE there, or the whole selector is.
-        error: rows for which the whole selector is FALSE by arithmetic on what is missing, or on an integer zero, or by
-            a property name that IBM MQ does not allow.
+        columns: for each part its outcome; for each property, and for each name near one, its state.
+        read: the properties, in the order of their states; behind them those of other names.
+        names: how many of them the selector reads, or hold messages.
+        near: pairs of a property that may be missing and a name near its own: places in `read`.
+        values: for a property the types that it has, each with Catalyst text of the value, or NULL.
+        held: of the first rows, what they have of each property.
     """
 
-    text: str
-    depth: int
-    true: int
-    false: int
-    unknown: int
-    mismatched: int
-    error: int
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """What the rows have of one property.
-
-    Attributes:
-        name: the property.
-        type: empty where each row has its own, "null" where no column has it.
-        present: rows with a value.
-        missing: rows without.
-        unread: rows with something that is no value of its type, and counts as missing; of raw messages, those whose
-            properties could not be read.
-    """
-
-    name: str
-    type: str
-    present: int
-    missing: int
-    unread: int
-
-
-@dataclass(frozen=True, slots=True)
-class Profile:
-    """What became of the rows of a DataFrame. Prints as a tree with its numbers.
-
-    Attributes:
-        selector: the text.
-        rows: how many there were.
-        parts: the conditions of the selector, each before its operands.
-        properties: what it reads.
-        frame: `parts` as a DataFrame.
-        noted: raw messages of which something was skipped: a folder, a property, a name that is not allowed.
-        note: what was skipped of the first of them.
-    """
-
-    selector: str
-    rows: int
-    parts: tuple[Count, ...]
-    properties: tuple[Seen, ...]
-    frame: DataFrame
-    noted: int = 0
-    note: str = ""
-
-    def __str__(self) -> str:
-        head = (*OUTCOMES, "")
-        lines = table(
-            [
-                head,
-                *[
-                    (
-                        *(f"{n:,}" for n in (one.true, one.false, one.unknown, one.mismatched, one.error)),
-                        "  " * one.depth + one.text,
-                    )
-                    for one in self.parts
-                ],
-            ]
-        )
-        seen = table(
-            [
-                ("", "type", "present", "missing", "unread"),
-                *[
-                    (f"'{one.name}'", one.type or "by row", f"{one.present:,}", f"{one.missing:,}", f"{one.unread:,}")
-                    for one in self.properties
-                ],
-            ]
-        )
-        noted = [f"skipped in part: {self.noted:,}, the first {self.note}"] * bool(self.noted)
-        return "\n".join([f"{self.rows:,} rows", *noted, *lines, *(seen if self.properties else [])])
+    columns: list[Column]
+    read: list[PropertySource]
+    names: int
+    near: list[tuple[int, int]]
+    values: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
+    held: Mapping[str, Held] = field(default_factory=dict)
 
 
 def profile(
@@ -131,7 +75,7 @@ def profile(
 ) -> Profile:
     """Count, for every part of a selector, the rows for which it is TRUE, FALSE, UNKNOWN, mismatched or an error.
 
-    Runs one Spark job over the rows.
+    Runs two Spark jobs: over the first thousand rows, and over all.
 
     Args: those of `mqsel.spark.column`; *rows* is a DataFrame that is no stream.
 
@@ -145,62 +89,166 @@ def profile(
         raise ArgumentError(
             "a profile needs all rows: found a stream, or rows of no DataFrame", hint="profile one batch"
         )
-    parts = _parts(whole.node)
+    parts = [node for node, _ in parts_of(whole.node)]
     if isinstance(held, MessageColumn):
-        check_batches(rows)
-        text = message_text(rows, held)
-        present = {name: whole.part(IsNull(True, Identifier(spelled))) for spelled, name in whole.names.items()}
-        read = [*message_sources(present, text), PropertySource(held.path, "bytes", text, text)]
-        readings = [_readings(node, whole) for node, _ in parts]
-        array = message_outcomes(whole, readings, present, text, held)
-        notes = message_notes(whole, text, held).alias("note")
-        rows = rows.select(array.alias("found"), notes, F.monotonically_increasing_id().alias("row"))
-        more = ["note", "row"]
-        outcomes = [F.col("found")[number] for number in range(len(parts))]
-        states = [F.col("found")[len(parts) + number] for number in range(len(read))]
+        rows, asked = _of_messages(whole, rows, held)
     else:
-        found = PropertySources(rows, held, whole.dialect.headers)
-        sources = {name: found.source(name) for name in dict.fromkeys(whole.names.values())}
-        read = [*sources.values()]
-        outcomes = [_outcome(node, whole, sources, rows) for node, _ in parts]
-        more = []
-        states = [F.expr(_state(source)) for source in read]
-    outcomes = [outcome.alias(f"part {number}") for number, outcome in enumerate(outcomes)]
-    states = [state.alias(f"property {number}") for number, state in enumerate(states)]
+        asked = _of_columns(whole, rows, held)
+    is_raw = isinstance(held, MessageColumn)
+    found = asked.columns
+    outcomes = [one.alias(f"part {number}") for number, one in enumerate(found[: len(parts)])]
+    states = [one.alias(f"state {number}") for number, one in enumerate(found[len(parts) :])]
+    values = [(name, kind, text) for name, pairs in asked.values.items() for kind, text in pairs]
+    read = [F.expr(text).alias(f"value {number}") for number, (_, _, text) in enumerate(values)]
     counts = [F.count("*").alias("rows")]
-    counts += [F.count_if(F.col(f"`part {number}`") == outcome) for number in range(len(parts)) for outcome in range(5)]
-    counts += [F.count_if(F.col(f"`property {number}`") == state) for number in range(len(read)) for state in range(3)]
-    if more:
+    counts += [F.count_if(F.col(f"`part {number}`") == one) for number in range(len(parts)) for one in range(5)]
+    counts += [F.count_if(F.col(f"`state {number}`") == one) for number in range(asked.names) for one in range(3)]
+    counts += [F.count_if((F.col(f"`state {one}`") == 1) & (F.col(f"`state {two}`") == 0)) for one, two in asked.near]
+    for number, (_, kind, _) in enumerate(values):
+        value = F.col(f"`value {number}`")
+        fits = F.nanvl(value, F.lit(None)) if kind in APPROXIMATE else value
+        ends = [F.min(fits), F.max(fits)] if kind in EXACT or kind in APPROXIMATE else [F.lit(None), F.lit(None)]
+        counts += [F.count(value), *ends]
+    more = [F.col("note"), F.col("row")] if is_raw else []
+    if is_raw:
         first = F.struct("row", "note")
         counts += [F.count("note"), F.min(F.when(F.col("note") != "", first)).getField("note")]
-    total, *numbers = rows.select(*outcomes, *states, *more).agg(*counts).collect()[0]
-    made = tuple(
-        Count(_named(node), depth, *numbers[5 * number : 5 * number + 5]) for number, (node, depth) in enumerate(parts)
+    numbers = iter(rows.select(*outcomes, *states, *read, *more).agg(*counts).collect()[0])
+    total = next(numbers)
+    made = [Count(named(node), depth, *(next(numbers) for _ in range(5))) for node, depth in parts_of(whole.node)]
+    seen = _seen(asked, values, numbers)
+    noted, note = (next(numbers), next(numbers)) if is_raw else (0, None)
+    texts = {name: _texts(one) for name, one in asked.held.items()}
+    return reported(whole, total, made, seen, texts=texts, noted=noted, note=note or "", noun="row")
+
+
+def _seen(asked: _Asked, values: list[tuple[str, str, str]], numbers: Iterable[Any]) -> list[Any]:
+    """Say of each property what the rows have, from the numbers in their order."""
+    numbers = iter(numbers)
+    states = [[next(numbers) for _ in range(3)] for _ in range(asked.names)]
+    near = [next(numbers) for _ in asked.near]
+    ends = [(name, kind, [next(numbers) for _ in range(3)]) for name, kind, _ in values]
+    found = []
+    for place, (source, (present, missing, unread)) in enumerate(zip(asked.read, states, strict=False)):
+        held = asked.held.get(source.name, Held())
+        # The sample gives values alone: the rest is of all rows.
+        sampled = Held(missing=missing + unread, unread=unread, values=held.values, counted=held.counted)
+        sampled.is_open = held.is_open
+        for name, kind, (count, least, greatest) in ends:
+            if name == source.name:
+                sampled.types[kind] += count
+                sampled.widen(least, greatest)
+        if not asked.values and held.counted == present:  # of messages the sample tells, where it is all
+            sampled.types, sampled.least, sampled.greatest = held.types, held.least, held.greatest
+        for (mine, other), count in zip(asked.near, near, strict=True):
+            if mine == place and count:
+                sampled.others[asked.read[other].name] = count
+        found.append(seen_of(source.name, sampled, present))
+    return found
+
+
+def _texts(held: Held) -> dict[str, int]:
+    return {value: count for (kind, value), count in held.values.most_common() if kind == "string"}
+
+
+# ---- columns ---------------------------------------------------------------------------------------------------------
+
+
+def _of_columns(whole: Selector, rows: DataFrame, layout: Layout) -> _Asked:
+    """Ask of rows whose properties have places of their own."""
+    from pyspark.sql import functions as F  # noqa: N812, PLC0415 (optional; its usual name)
+
+    found = PropertySources(rows, layout, whole.dialect.headers)
+    sources = {name: found.source(name) for name in dict.fromkeys(whole.names.values())}
+    values = {name: _values(source) for name, source in sources.items()}
+    known, own = found.names()
+    read = [text for pairs in values.values() for _, text in pairs]
+    columns = [F.expr(text).alias(f"value {number}") for number, text in enumerate(read)]
+    columns += [F.expr(own).alias("names")] if own else []
+    held = {name: Held() for name in sources}
+    names: set[str] = set(known)
+    for row in rows.select(*columns).limit(_SAMPLE).collect() if columns else ():
+        numbers = iter(row)
+        for name, pairs in values.items():
+            for kind, _ in pairs:
+                value = next(numbers)
+                if value is not None:
+                    held[name].take(kind, bytes(value) if kind == "bytes" else value)
+        names.update(next(numbers) or () if own else ())
+    listed, near = _near(sources, names)
+    read_too = []
+    for name in listed:
+        with suppress(ArgumentError, TypeError):
+            read_too.append(found.source(name))
+    everything = [*sources.values(), *read_too]
+    places = {source.name: place for place, source in enumerate(everything)}
+    outcomes = [_outcome(node, whole, sources, rows) for node, _ in parts_of(whole.node)]
+    return _Asked(
+        [*outcomes, *(F.expr(_state(source)) for source in everything)],
+        everything,
+        len(sources),
+        [(places[name], places[other]) for name, other in near if other in places],
+        values,
+        held,
     )
-    del numbers[: 5 * len(parts)]
-    seen = tuple(
-        Seen(source.name, source.type, *numbers[3 * number : 3 * number + 3]) for number, source in enumerate(read)
+
+
+def _values(source: PropertySource) -> list[tuple[str, str]]:
+    """List the types that a property has in some rows, each with the text of its value."""
+    if source.type == "null":
+        return []
+    if source.type:
+        return [(source.type, source.sql)]
+    return [(one.type, f"CASE WHEN {source.sql} = '{one.tag}' THEN {one.sql} END") for one in source.cases]
+
+
+def _near(names: Iterable[str], others: Iterable[str]) -> tuple[list[str], list[tuple[str, str]]]:
+    """List the names near those of properties, and which is near which."""
+    own, others = set(names), [*others]
+    pairs = [(name, other) for name in names for other in near_names(name, others)[:_NEAR]]
+    return [*dict.fromkeys(other for _, other in pairs if other not in own)], pairs
+
+
+# ---- raw messages ----------------------------------------------------------------------------------------------------
+
+
+def _of_messages(whole: Selector, rows: DataFrame, messages: MessageColumn) -> tuple[DataFrame, _Asked]:
+    """Ask of raw messages; give the rows with what is asked of them, made in one call for each batch."""
+    from pyspark.sql import functions as F  # noqa: N812, PLC0415 (optional; its usual name)
+
+    check_batches(rows)
+    text = message_text(rows, messages)
+    profiler = Profiler(whole)
+    decode = message_decoder(whole, messages)
+    for row in rows.select(F.expr(text)).limit(_SAMPLE).collect():
+        with suppress(DecodeError, TypeError):
+            profiler.take_raw(bytes(row[0]), "mq", decode(bytes(row[0])))
+    held = profiler.account.held
+    present = {name: whole.part(IsNull(True, Identifier(spelled))) for spelled, name in whole.names.items()}
+    names = len(present)
+    listed, near = _near([*present], {other for one in held.values() for other in one.others})
+    for name in listed:
+        with suppress(SelectorError):
+            present[name] = read_selector(f"{name} IS NOT NULL", whole.dialect)
+    readings = [_readings(node, whole) for node, _ in parts_of(whole.node)]
+    array = message_outcomes(whole, readings, present, text, messages)
+    rows = rows.select(
+        array.alias("found"),
+        message_notes(whole, text, messages).alias("note"),
+        F.monotonically_increasing_id().alias("row"),
     )
-    schema = "part string, depth int, " + ", ".join(f"{outcome.lower()} long" for outcome in OUTCOMES)
-    written = [(one.text, one.depth, one.true, one.false, one.unknown, one.mismatched, one.error) for one in made]
-    noted, note = numbers[3 * len(read) :] if more else (0, "")
-    return Profile(whole.text, total, made, seen, rows.sparkSession.createDataFrame(written, schema), noted, note or "")
+    # The state of the column itself comes last of the array.
+    order = [*range(names), len(present), *range(names, len(present))]
+    sources = [*message_sources(present, text), PropertySource(messages.path, "bytes", text, text)]
+    read = [sources[place] for place in order]
+    places = {source.name: place for place, source in enumerate(read)}
+    columns = [F.col("found")[number] for number in range(len(readings))]
+    columns += [F.col("found")[len(readings) + place] for place in order]
+    pairs = [(places[name], places[other]) for name, other in near if other in places]
+    return rows, _Asked(columns, read, names + 1, pairs, {}, held)
 
 
-def _parts(root: Node) -> list[tuple[Node, int]]:
-    """List the conditions of a selector and their depth, each before its operands."""
-    parts: list[tuple[Node, int]] = []
-    stack: list[tuple[Node, int]] = [(root, 0)]
-    while stack:
-        node, depth = stack.pop()
-        parts.append((node, depth))
-        if isinstance(node, (And, Or, Not)):
-            stack += [(child, depth + 1) for child in reversed(children(node))]
-    return parts
-
-
-def _named(node: Node) -> str:
-    return type(node).__name__.upper() if isinstance(node, (And, Or, Not)) else unparse(node)
+# ---- one part, one property ------------------------------------------------------------------------------------------
 
 
 def _readings(node: Node, whole: Selector) -> tuple[Selector, Selector]:
@@ -208,7 +256,8 @@ def _readings(node: Node, whole: Selector) -> tuple[Selector, Selector]:
     lenient = strict = whole.dialect
     # A connective has no types of its own to differ: what is an error below it is one.
     if not isinstance(node, (And, Or, Not)):
-        lenient, strict = lenient.replace(type_mismatch="operation"), strict.replace(type_mismatch="selector")
+        strict = strict.replace(type_mismatch="selector")
+        lenient = lenient.replace(type_mismatch="operation") if lenient == strict else lenient
     return whole.part(node, lenient), whole.part(node, strict)
 
 
@@ -218,8 +267,10 @@ def _outcome(node: Node, whole: Selector, sources: Mapping[str, PropertySource],
 
     lenient, strict = _readings(node, whole)
     try:
-        mismatch = condition(strict, sources).err if strict.dialect != lenient.dialect else ""
-        return F.expr(_case(condition(lenient, sources), mismatch))
+        if strict.dialect == lenient.dialect:
+            return F.expr(_case(condition(lenient, sources), "", is_own_strict=False))
+        mismatch = condition(strict, sources).err
+        return F.expr(_case(condition(lenient, sources), mismatch, is_own_strict=strict.dialect == whole.dialect))
     except NoTranslation:
         check_batches(rows)
 
@@ -232,6 +283,7 @@ def _outcome(node: Node, whole: Selector, sources: Mapping[str, PropertySource],
     truth = selector_call(lenient, sources.values()).column()
     return (
         F.when(is_error(lenient), _ERROR)
+        .when(truth & F.lit(strict.dialect != whole.dialect), _TRUE)
         .when(is_error(strict), _MISMATCHED)
         .when(truth, _TRUE)
         .when(~truth, _FALSE)
@@ -239,8 +291,15 @@ def _outcome(node: Node, whole: Selector, sources: Mapping[str, PropertySource],
     )
 
 
-def _case(made: Condition, mismatch: str) -> str:
-    branches = [(made.err, _ERROR), (mismatch, _MISMATCHED), (made.sql, _TRUE), (f"NOT ({made.sql})", _FALSE)]
+def _case(made: Condition, mismatch: str, *, is_own_strict: bool) -> str:
+    """Write what one of the five a condition is.
+
+    Args:
+        mismatch: where types differ.
+        is_own_strict: whether the selector is false there; else what is TRUE is TRUE.
+    """
+    middle = [(made.sql, _TRUE), (mismatch, _MISMATCHED)]
+    branches = [(made.err, _ERROR), *(reversed(middle) if is_own_strict else middle), (f"NOT ({made.sql})", _FALSE)]
     return f"CASE {' '.join(f'WHEN {test} THEN {outcome}' for test, outcome in branches if test)} ELSE {_UNKNOWN} END"
 
 

@@ -162,6 +162,11 @@ def message_outcomes(
     return _call(_program(selector), more, "outcomes", "array<tinyint>", place).column()
 
 
+def message_decoder(selector: Selector, messages: MessageColumn) -> Decoder:
+    """Make what reads messages here, as the executors do."""
+    return _decoder(Matcher(lower(optimize(selector))), messages.options())
+
+
 def message_notes(selector: Selector, place: str, messages: MessageColumn) -> Column:
     """Make the column of texts of what `notes` says."""
     return _call(_program(selector), messages.options(), "notes", "string", place).column()
@@ -278,8 +283,11 @@ def outcomes(program: bytes, options: str, columns: Sequence[pa.Array]) -> pa.Li
     reader = _decoder_of(chosen["names"], matcher.dialect, options)
     given = _messages.truths(machines, reader, messages, raising=chosen["raising"])
     width = len(machines)
+    of_pair = dict(_OF_PAIR)
+    if matcher.dialect.type_mismatch != "selector":  # then what is TRUE is TRUE, even where types differ in it
+        of_pair[int(mqsel.Truth.TRUE), int(mqsel.Truth.ERR)] = 0
     made = [
-        [_OF_PAIR[pair] for pair in zip(given[at::width], given[at + 1 :: width], strict=True)]
+        [of_pair[pair] for pair in zip(given[at::width], given[at + 1 :: width], strict=True)]
         for at in range(0, count, 2)
     ]
     if matcher.match_option is not None:  # the only part; the machine is not asked

@@ -412,7 +412,7 @@ def test_types_stand_beside_the_properties(spark: Any) -> None:
         for strategy in STRATEGIES:
             assert _truths(frame, selector, strategy, properties=where, types=hint) == [True]
         (seen,) = profile(selector, frame, properties=where, types=hint, dialect=JMS).properties
-        assert [seen.type] == [*hint.values()]
+        assert [*seen.types] == [*hint.values()]
     assert frame.select(properties(frame, ["weight"], types={"weight": "int32"})).first() == (3000,)
     for wrong, words in (({"weight": "long"}, "'weight' is declared 'long'"), ("int", "types is a Python str")):
         with pytest.raises(errors.ArgumentError, match=words):

@@ -435,9 +435,9 @@ def test_profile_accounts_for_every_row(frame: Any, dialect: Any) -> None:
     messages = _messages(frame)
     lenient = dialect.replace(type_mismatch="operation", null_arithmetic="unknown")
 
-    assert found.rows == len(messages)
+    assert found.messages == len(messages)
     for part in found.parts:
-        assert part.true + part.false + part.unknown + part.mismatched + part.error == found.rows, part
+        assert part.true + part.false + part.unknown + part.mismatched + part.error == found.messages, part
         if part.text in ("AND", "OR", "NOT"):
             continue
         machine = mqsel.compile(part.text, dialect=lenient)
@@ -451,7 +451,6 @@ def test_profile_accounts_for_every_row(frame: Any, dialect: Any) -> None:
     assert root.true == whole.count("TRUE")
     assert root.false + root.mismatched + root.error == whole.count("FALSE")
     assert {seen.name: seen.missing for seen in found.properties}["color"] == sum(m["color"] is None for m in messages)
-    assert [row.asDict()["part"] for row in found.frame.collect()] == [part.text for part in found.parts]
     mismatched = {part.text: part.mismatched for part in found.parts}
     assert mismatched["p1 = p2"] == sum(
         type(m["p1"]) is not type(m["p2"]) and None not in (m["p1"], m["p2"]) for m in messages
@@ -463,15 +462,44 @@ def test_profile_as_it_is_printed(spark: Any) -> None:
     frame = spark.createDataFrame([("car", "3000"), ("car", "x"), ("van", None)], "JMSType string, weight string")
 
     assert str(profile("JMSType = 'car' AND weight > 2500", frame)).splitlines() == [
-        "3 rows",
-        "TRUE  FALSE  UNKNOWN  mismatched  error",
-        "0     3      0        0           0      AND",
-        "2     1      0        0           0        JMSType = 'car'",
-        "0     0      1        2           0        weight > 2500",
-        "           type    present  missing  unread",
-        "'JMSType'  string  3        0        0",
-        "'weight'   string  2        1        0",
+        "weight is a string in 2 of 3 rows: the comparison with a number is FALSE in each",
+        "weight is missing from 1 of 3 rows",
+        "0 of 3 rows are selected",
+        "",
+        "TRUE  FALSE  UNKNOWN  mismatched  ERR",
+        "   0      3        0           0    0  AND",
+        "   2      1        0           0    0    JMSType = 'car'",
+        "   0      0        1           2    0    weight > 2500",
+        "",
+        "property  present  missing  types   values",
+        "JMSType   3        0        string  'car' ×2, 'van'",
+        "weight    2        1        string  '3000', 'x'",
     ]
+
+
+def test_profile_is_the_report_of_the_rows_as_messages(spark: Any) -> None:
+    """A frame has the report that its rows have here, by columns: sentences, parts, types, values and names."""
+    rows = [("car", 2000 + number, "blue" if number % 3 else None, number / 2) for number in range(30)]
+    frame = spark.createDataFrame(rows, "JMSType string, weight int, colour string, x double")
+    for text in ("JMSType = 'Car' AND weight > 5000", "color = 'blue' OR x < 0", "colour = 'blue' AND weight > 2010"):
+        found, wanted = profile(text, frame), mqsel.compile(text).why(frame.toArrow())
+        assert (found.sentences, found.parts, found.messages) == (wanted.sentences, wanted.parts, 30)
+        for one, other in zip(found.properties, wanted.properties, strict=True):
+            assert one[:4] == other[:4]
+            assert (dict(one.types), one.least, one.greatest) == (dict(other.types), other.least, other.greatest)
+            assert (dict(one.values), one.near) == (dict(other.values), other.near)
+        assert bool(found) is (found.selected > 0)
+        assert [row.text for row in spark.createDataFrame(found.parts).collect()] == [part.text for part in found.parts]
+
+
+def test_profile_of_more_rows_than_are_sampled(spark: Any) -> None:
+    """Numbers are of all rows; values are of the first thousand, and said to be."""
+    frame = spark.range(2500).selectExpr("IF(id % 2 = 0, 'red', 'blue') AS color", "map('Weight', id) AS props")
+    found = profile("color = 'Red'", frame)
+    assert found.sentences[0] == "color = 'Red' misses 'red', which at least 500 have: only the case of letters differs"
+    assert "color     2,500    0        string  of 1,000: 'red' ×500, 'blue' ×500" in str(found)
+    found = profile("weight > 5", frame, properties=layout(members="props"))
+    assert found.sentences[0] == "no row has weight; all have Weight"
 
 
 # ---- streams and Connect --------------------------------------------------------------------------------------------
