@@ -10,7 +10,7 @@ import json
 import math
 import os
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from mqsel.analysis.necessary import Needs, necessary, together
 from mqsel.errors import ArgumentError, SelectorError, shortened
-from mqsel.files.selectors import read_selectors
+from mqsel.files.selectors import selectors as read_selectors
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
 from mqsel.language.nodes import And, Comparison, Identifier, In, IsNull, Like, Literal, Node, Or, walk
 from mqsel.language.selector import Selector, read_selector
@@ -84,7 +84,8 @@ class RoutePlan:
     @property
     def sieve(self) -> str:
         """Catalyst text of what every selected row meets: "true" where nothing is known, "false" where none can be."""
-        return "true" if self.raw is not None else _sieve(self.selectors, {one.name: one for one in self.sources})
+        is_known = self.raw is None and self.selectors.keep_text
+        return _sieve(self.selectors, {one.name: one for one in self.sources}) if is_known else "true"
 
     def column(self) -> Column:
         """Make the Column of keys."""
@@ -253,7 +254,7 @@ def as_set(
         if sets.is_saved(path):
             selectors = SelectorSet.open(path)
         else:
-            selectors, errors = read_selectors(str(path)), errors or "skip"
+            selectors, errors = [(one.key, one.selector) for one in read_selectors(path)], errors or "skip"
     elif hasattr(selectors, "collect") and hasattr(selectors, "schema"):
         selectors, errors = _of_frame(selectors), errors or "skip"
     if isinstance(selectors, SelectorSet):
@@ -262,7 +263,7 @@ def as_set(
         return selectors, ()
     made: SelectorSet[Any] = SelectorSet(dialect=read_as or IBM_MQ)
     if errors == "skip":
-        return made, tuple(made.admit(selectors))
+        return made, tuple(made.admit(selectors).items())
     made.update(selectors)
     return made, ()
 
@@ -316,7 +317,7 @@ def _planned(
     if isinstance(held, MessageColumn):
         text = message_text(rows, held)
         sql, why = "", f"the properties are in the bytes of the messages in {text}"
-        sources, raw = message_sources(_reads(made), text), (text, held)
+        sources, raw = message_sources(made.properties, text), (text, held)
     else:
         sources, missing = _sources(made, rows, held)
         said += [*missing, *_surprises(made, sources)]
@@ -334,30 +335,25 @@ def _said_of(faulty: Faulty) -> str:
     return f"{few} left out: {named}{'; …' * (len(faulty) > _NAMED)}"
 
 
-def _reads(selectors: SelectorSet[Any]) -> dict[str, set[str]]:
-    """List the properties that a set reads, each with the rules of names of those who do."""
-    found: dict[str, set[str]] = {}
-    for key in selectors:
-        matcher = selectors.matcher(key)
-        for name in matcher.properties:
-            found.setdefault(name, set()).add(matcher.dialect.headers)
-    return found
+def _read(selectors: SelectorSet[Any]) -> Iterator[Selector]:
+    """Read the selectors of a set; none where it kept no texts."""
+    if selectors.keep_text:
+        for text, (_, dialect) in zip(selectors.values(), selectors.dialects(), strict=True):
+            yield read_selector(text, dialect)
 
 
 def _sources(
     selectors: SelectorSet[Any], rows: DataFrame | StructType | str, held: Layout
 ) -> tuple[tuple[PropertySource, ...], list[str]]:
     """Find where the properties of a set come from, and say which no column has."""
-    by_rules: dict[str, PropertySources] = {}
+    # The strictest rules first: what they find is everybody's; what others find has a name that not everybody reads.
+    rules = sorted({dialect.headers for _, dialect in selectors.dialects()})
+    by_rules = [PropertySources(rows, held, rule) for rule in rules]
     found: dict[str, PropertySource] = {}
-    for name, rules in _reads(selectors).items():
-        # The strictest rule first: what it finds is everybody's, what another finds has a name that others do not read.
-        for rule in sorted(rules):
-            made = by_rules.setdefault(rule, PropertySources(rows, held, rule)).source(name)
-            if made.type != "null":
-                break
-        is_others = len(rules) > 1 and rule != min(rules)
-        found[name] = made._replace(name=USR_FOLDER + name) if is_others else made
+    for name in selectors.properties:
+        ways = [one.source(name) for one in by_rules]
+        way = next((way for way in ways if way.type != "null"), ways[-1])
+        found[name] = way if way is ways[0] else way._replace(name=USR_FOLDER + name)
     missing = [name for name, source in found.items() if source.type == "null"]
     named = ", ".join(map(repr, missing[:_NAMED])) + ", …" * (len(missing) > _NAMED)
     said = [f"no column has {named}: NULL in every row, {len(missing):,} of {len(found):,} properties"]
@@ -368,11 +364,9 @@ def _surprises(selectors: SelectorSet[Any], sources: Iterable[PropertySource]) -
     """Say which tests of the first selectors no row can pass, for the type that a column has."""
     found = {source.name: source for source in sources}
     said: dict[str, None] = {}
-    for key in islice(selectors, _LOOKED_AT):
-        matcher = selectors.matcher(key)
-        if all(name in found for name in matcher.properties):
-            whole = read_selector(matcher.selector, matcher.dialect)
-            said.update(dict.fromkeys(planning.surprises(whole, found).values()))
+    for one in islice(_read(selectors), _LOOKED_AT):
+        if all(name in found for name in one.names.values()):
+            said.update(dict.fromkeys(planning.surprises(one, found).values()))
     return [*said]
 
 
@@ -381,6 +375,8 @@ def _native(selectors: SelectorSet[Any], rows: Any, held: Layout) -> tuple[str, 
 
     Returns: its text, and why it has none.
     """
+    if not selectors.keep_text:
+        return "", "the set did not keep the texts of its selectors"
     texts: list[str] = []
     length = 0
     for key in selectors:
@@ -405,9 +401,8 @@ _LENIENT = IBM_MQ.replace(type_mismatch="operation")
 def _sieve(selectors: SelectorSet[Any], sources: Mapping[str, PropertySource]) -> str:
     """Write what every row meets that a set selects: alternatives, each of tests of single columns."""
     alternatives: list[Needs] = []
-    for key in selectors:
-        matcher = selectors.matcher(key)
-        for needs in necessary(read_selector(matcher.selector, matcher.dialect)):
+    for one in _read(selectors):
+        for needs in necessary(one):
             told = {name: values for name, values in needs.items() if name in sources and sources[name].type}
             if _is_possible(told, sources):
                 alternatives.append(told)

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mqsel.errors import DecodeError
-from mqsel.selectorset import _MAGIC as MAGIC
+from mqsel.machine.sections import _MAGIC as MAGIC
 from mqsel.selectorset import SelectorSet
 from mqsel.spark.ship import by_types, read_anyhow
 

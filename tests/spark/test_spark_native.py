@@ -7,7 +7,6 @@ the selector, the row and the Catalyst text. MQSEL_SPARK_PAIRS=100000 is the rec
 from __future__ import annotations
 
 import functools
-import math
 import os
 import random
 import warnings
@@ -18,11 +17,11 @@ from typing import Any
 import pytest
 import strategies
 from conftest import SHARED, VECTORS_ROOT, dialects_of, json_lines
+from frames import SELECTORS, drawn, frame_of
 
 import mqsel
 from mqsel import errors
-from mqsel.language.dialect import CHOICES, JMS, PRESETS, Dialect
-from mqsel.values import Float32, Int8, Int16, Int32
+from mqsel.language.dialect import JMS, PRESETS, Dialect
 
 pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
 
@@ -30,7 +29,6 @@ from mqsel.spark import Plan, plan
 
 PAIRS = int(os.environ.get("MQSEL_SPARK_PAIRS", "12000"))
 RECORD = PAIRS >= 100_000
-SELECTORS, ROWS = 40, 50  # in one job
 SAMPLED = 6  # one group of vectors in so many takes the Arrow strategy in CI
 TRUTHS = {True: "TRUE", False: "FALSE", None: "UNKNOWN"}
 
@@ -46,28 +44,6 @@ def session(spark: Any, request: pytest.FixtureRequest) -> Iterator[Any]:
     yield spark
     for name in settings:
         spark.conf.unset(name)
-
-
-def _frame(spark: Any, kinds: dict[str, str], rows: list[tuple[Any, ...]]) -> Any:
-    """Make a DataFrame whose columns have the Spark types of the property types."""
-    from pyspark.sql import types as T  # noqa: N812 (its usual name)
-
-    made = {
-        "boolean": T.BooleanType(),
-        "int8": T.ByteType(),
-        "int16": T.ShortType(),
-        "int32": T.IntegerType(),
-        "int64": T.LongType(),
-        "float32": T.FloatType(),
-        "float64": T.DoubleType(),
-        "string": T.StringType(),
-        "bytes": T.BinaryType(),
-        "null": T.NullType(),
-    }
-    schema = T.StructType([T.StructField(name, made[kind]) for name, kind in kinds.items()])
-    wrappers = {Int8: int, Int16: int, Int32: int, Float32: float}
-    plain = [tuple(wrappers.get(type(value), lambda same: same)(value) for value in row) for row in rows]
-    return spark.createDataFrame(plain, schema)
 
 
 def _truths(frame: Any, plans: list[Plan]) -> list[list[str]]:
@@ -103,57 +79,13 @@ def _differences(
     return wrong, sum(made.strategy == "native" for made in plans)
 
 
-_FLOATS = (*strategies._FLOATS, math.inf, -math.inf, math.nan, -5e-324, -7.0)
-
-
-def _value(rng: random.Random, kind: str) -> Any:
-    """Draw a value of one type that a Spark column can hold: edges, and NULL."""
-    if kind == "null" or rng.random() < 0.15:
-        return None
-    while True:
-        drawn, value = strategies._typed(rng)
-        if kind in ("float64", "float32") and rng.random() < 0.3:
-            number = rng.choice(_FLOATS)
-            return number if kind == "float64" else float(Float32(number))
-        if drawn == kind and not (kind == "string" and "\ud800" in value):
-            return value
-
-
-def _drawn(rng: random.Random, name: str) -> tuple[dict[str, str], list[tuple[Any, ...]], list[tuple[str, Dialect]]]:
-    """Draw a schema, rows for it, and selectors about them."""
-    preset = PRESETS[name]
-    names = [one for one in strategies.LETTERS[name].names if not one.startswith("usr.")]
-    kinds = {one: rng.choice((*strategies._KINDS, *strategies._NUMBERS)) for one in names if rng.random() < 0.9}
-    rows = [tuple(_value(rng, kind) for kind in kinds.values()) for _ in range(ROWS)]
-    cases: list[tuple[str, Dialect]] = []
-    while len(cases) < SELECTORS:
-        row = rng.choice(rows)
-        message = {
-            one: (kind if value is not None else "null", value)
-            for (one, kind), value in zip(kinds.items(), row, strict=True)
-        }
-        author = strategies._Author(rng, strategies.LETTERS[name], message)
-        text = author.selector()
-        if not author.last_name or len(text) > 10240:
-            continue
-        dialect = preset
-        if rng.random() < 0.5:
-            dialect = preset.replace(
-                type_mismatch=rng.choice(CHOICES["type_mismatch"]),
-                null_arithmetic=rng.choice(("unknown", "selector")),
-                between_null=rng.choice(("literal", "expand")),
-            )
-        cases.append((text, dialect))
-    return kinds, rows, cases
-
-
 def test_generated_pairs_on_the_native_strategy(session: Any, record_property: Any) -> None:
     """Invariant: native = machine, on generated selectors and rows with edge values, ANSI on and off."""
     rng = random.Random(f"native {PAIRS}")
     pairs = native = asked = 0
     while pairs < PAIRS / 2:
-        kinds, rows, cases = _drawn(rng, list(PRESETS)[asked // SELECTORS % len(PRESETS)])
-        frame = _frame(session, kinds, rows).coalesce(1)
+        kinds, rows, cases = drawn(rng, list(PRESETS)[asked // SELECTORS % len(PRESETS)])
+        frame = frame_of(session, kinds, rows).coalesce(1)
         wrong, taken = _differences(frame, kinds, rows, cases, None)
 
         assert not wrong, f"{len(wrong)} differ\n" + "\n".join(wrong[:5])
@@ -171,8 +103,8 @@ def test_generated_pairs_on_the_arrow_strategy(session: Any) -> None:
     _skip_lenient(session)
     rng = random.Random("arrow")
     for name in PRESETS:
-        kinds, rows, cases = _drawn(rng, name)
-        frame = _frame(session, kinds, rows).coalesce(1)
+        kinds, rows, cases = drawn(rng, name)
+        frame = frame_of(session, kinds, rows).coalesce(1)
         wrong, _ = _differences(frame, kinds, rows, cases, "arrow")
 
         assert not wrong, f"{len(wrong)} differ\n" + "\n".join(wrong[:5])
@@ -183,11 +115,11 @@ def test_filters_that_reach_the_parquet_reader(session: Any, tmp_path: Path) -> 
     from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
     rng = random.Random("parquet")
-    kinds, rows, cases = _drawn(rng, "JMS")
+    kinds, rows, cases = drawn(rng, "JMS")
     kept = [number for number, kind in enumerate(kinds.values()) if kind != "null"]
     kinds = {name: kind for name, kind in kinds.items() if kind != "null"}
     rows = [tuple(row[number] for number in kept) for row in rows]
-    _frame(session, kinds, rows).coalesce(1).write.parquet(str(tmp_path / "rows"))
+    frame_of(session, kinds, rows).coalesce(1).write.parquet(str(tmp_path / "rows"))
     frame = session.read.parquet(str(tmp_path / "rows"))
     numbers = [name for name, kind in kinds.items() if kind in strategies._NUMBERS]
     texts = [
@@ -303,7 +235,7 @@ def test_vectors_on_the_arrow_strategy(session: Any, whose: str) -> None:
         groups = groups[::SAMPLED]
     asked = 0
     for kinds, rows, cases in groups:
-        frame = _frame(session, kinds, rows).coalesce(1)
+        frame = frame_of(session, kinds, rows).coalesce(1)
         wrong, _ = _differences(frame, kinds, rows, cases, "arrow")
 
         assert not wrong, f"{len(wrong)} differ\n" + "\n".join(wrong[:5])
@@ -322,7 +254,7 @@ def test_vectors_on_the_native_strategy(session: Any, whose: str) -> None:
         groups = groups[::4]  # ANSI off is the strategy without traps: all of it for the record only
     native = asked = 0
     for kinds, rows, cases in groups:
-        frame = _frame(session, kinds, rows).coalesce(1)
+        frame = frame_of(session, kinds, rows).coalesce(1)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             wrong, taken = _differences(frame, kinds, rows, cases, None)

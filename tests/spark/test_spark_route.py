@@ -1,0 +1,367 @@
+"""Invariant: the keys that `route` gives for a row are those of the selectors that a loop over Matchers selects it by.
+
+On both strategies, whatever the selectors and the columns are; and no such row escapes `any_of`.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+from frames import drawn, frame_of
+
+import mqsel
+from mqsel import errors
+from mqsel.formats import mq, records
+from mqsel.language.dialect import IBM_MQ, JMS, PRESETS
+from mqsel.values import Int32
+
+pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
+pytest.importorskip("pyarrow")
+
+from mqsel.spark import any_of, deliveries, layout, mq_message, plan, route, sets
+
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
+
+ROWS = [("eu-west", 120, 5), ("eu", 90, 9), ("us", None, 7), (None, 1, 1)]
+KINDS = "region string, weight int, JMSPriority int"
+SELECTORS = {"heavy eu": "region LIKE 'eu%' AND weight > 100", "urgent": "JMSPriority > 6", "nobody": "weight = 'x'"}
+WANTED = [["heavy eu"], ["urgent"], ["urgent"], []]
+
+
+def _keys(frame: Any, column: Any) -> list[Any]:
+    return [row[0] for row in frame.select(column).collect()]
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_generated_sets(spark: Any, name: str) -> None:
+    """Invariant: route = a loop over Matchers; what any of them selects passes any_of. Dialects mix within a set."""
+    spark.conf.set("spark.sql.caseSensitive", "true")
+    try:
+        rng = random.Random(f"route {name}")
+        kinds, rows, cases = drawn(rng, name)
+        frame = frame_of(spark, kinds, rows).coalesce(1)
+        matchers = {str(number): mqsel.compile(text, dialect=dialect) for number, (text, dialect) in enumerate(cases)}
+        typed = [mqsel.compile(text, dialect=dialect, schema=list(kinds.items())) for text, dialect in cases]
+        wanted = [[str(number) for number, one in enumerate(typed) if one.matches(row)] for row in rows]
+
+        assert _keys(frame, route(matchers, frame, strategy="arrow")) == wanted
+        for few in (8, 3, 1):  # small sets have the sharper sieves
+            for start in range(0, len(cases), few):
+                held = {key: matchers[key] for key in map(str, range(start, min(start + few, len(cases))))}
+                sieve = plan(held, frame).sieve
+                passed = _keys(frame, any_of(held, frame))
+                for row, keys, is_passed in zip(rows, wanted, passed, strict=True):
+                    assert is_passed is True or not held.keys() & set(keys), (sieve, row, keys)
+        small = {key: matchers[key] for key in list(matchers)[:3]}
+        native = plan(small, frame)
+        if native.strategy == "native":
+            assert _keys(frame, native.column()) == [[key for key in keys if key in small] for keys in wanted]
+    finally:
+        spark.conf.unset("spark.sql.caseSensitive")
+
+
+@pytest.mark.parametrize("strategy", ["native", "arrow"])
+def test_selectors_in_every_form(spark: Any, tmp_path: Path, strategy: str) -> None:
+    """A mapping, a set, a DataFrame, and files of text, JSON, Parquet and of the set itself say the same."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    frame = spark.createDataFrame(ROWS, KINDS).coalesce(1)
+    made = mqsel.SelectorSet(SELECTORS)
+    made.save(tmp_path / "set")
+    (tmp_path / "text").write_text("".join(f"{key}\t{text}\n" for key, text in SELECTORS.items()))
+    (tmp_path / "json").write_text(json.dumps(SELECTORS))
+    pq.write_table(pa.table({"key": list(SELECTORS), "selector": list(SELECTORS.values())}), tmp_path / "parquet")
+    table = spark.createDataFrame(list(SELECTORS.items()), "key string, selector string").coalesce(1)
+    forms = [SELECTORS, made, table, *(tmp_path / name for name in ("set", "text", "json", "parquet"))]
+
+    assert [_keys(frame, route(one, frame, strategy=strategy)) for one in forms] == [WANTED] * len(forms)
+    assert _keys(frame, route(str(tmp_path / "text"), frame)) == WANTED
+
+
+@pytest.mark.parametrize("strategy", ["native", "arrow"])
+def test_keys(spark: Any, strategy: str) -> None:
+    """Keys of int are bigint, in the order of the set; odd strings arrive as they are; an empty set selects nothing."""
+    frame = spark.createDataFrame(ROWS, KINDS).coalesce(1)
+    numbers = route({1 << 40: "weight > 1", -3: "TRUE"}, frame, strategy=strategy)
+    odd = ["", "it's", "a\\b", "${x}", "\n", "a,b", "𝄞"]
+
+    assert frame.select(numbers).dtypes == [("subscribers", "array<bigint>")]
+    assert _keys(frame, numbers) == [[1 << 40, -3], [1 << 40, -3], [-3], [-3]]
+    assert _keys(frame, route(dict.fromkeys(odd, "TRUE"), frame, strategy=strategy)) == [odd] * 4
+    assert _keys(frame, route({}, frame, strategy=strategy)) == [[]] * 4
+    assert frame.select(route({}, frame, strategy=strategy)).dtypes == [("subscribers", "array<string>")]
+    assert deliveries({}, frame).count() == 0
+
+
+def test_plan_and_deliveries(spark: Any) -> None:
+    """The plan says which strategy and why; deliveries are the exploded array, with a column of any name."""
+    frame = spark.createDataFrame(ROWS, KINDS).coalesce(1)
+    made = plan(SELECTORS, frame)
+    forced = plan(SELECTORS, frame, strategy="arrow")
+    many = plan({number: f"weight > {number}" for number in range(200)}, frame)
+    found = deliveries(SELECTORS, frame, subscriber="who").collect()
+
+    assert str(made).splitlines()[:2] == ["selectors      3", "strategy       native"]
+    assert made.sieve == "startswith(`region`, 'eu') AND `weight` >= 101L OR `JMSPriority` >= 7L"
+    assert (forced.strategy, forced.why, forced.sql) == ("arrow", "the Arrow strategy is forced", "")
+    assert (many.strategy, many.sieve) == ("arrow", "`weight` >= 1L")
+    assert many.why == "the expression is longer than 4,500 characters"
+    assert plan({"x": "weight = 'x'"}, frame).sieve == "false"
+    assert plan({"x": "TRUE", "y": "weight = 3"}, frame).sieve == "true"
+    assert [tuple(row) for row in found] == [(*ROWS[0], "heavy eu"), (*ROWS[1], "urgent"), (*ROWS[2], "urgent")]
+    assert plan("weight > 1", frame).sql == "`weight` > 1L"
+
+
+def test_no_texts(spark: Any) -> None:
+    """A set without texts is routed by, with nothing in front; its plan says so."""
+    frame = spark.createDataFrame(ROWS, KINDS).coalesce(1)
+    bare = mqsel.SelectorSet(SELECTORS, keep_text=False)
+    made = plan(bare, frame)
+
+    assert (made.strategy, made.why) == ("arrow", "the set did not keep the texts of its selectors")
+    assert made.sieve == "true"
+
+
+def test_faulty_selectors(spark: Any, tmp_path: Path) -> None:
+    """Those of a table or a file are left out with a warning that names them, unless asked; of a mapping one raises."""
+    frame = spark.createDataFrame(ROWS, KINDS).coalesce(1)
+    faulty = {"a": "JMSPriority > 6", "b": "weight >", "c": "'x' ="}
+    table = spark.createDataFrame(list(faulty.items()), "key string, selector string").coalesce(1)
+    (tmp_path / "text").write_text("".join(f"{key}\t{text}\n" for key, text in faulty.items()))
+    for one in (table, tmp_path / "text"):
+        with pytest.warns(UserWarning, match=r"2 faulty selectors are left out: 'b': unexpected end .*; 'c': "):
+            column = route(one, frame)
+        assert _keys(frame, column) == [[], ["a"], ["a"], []]
+        with pytest.raises(errors.SelectorError) as caught:
+            route(one, frame, errors="raise")
+        assert caught.value.key == "b"
+    with pytest.raises(errors.SelectorError, match="key 'b'"):
+        route(faulty, frame)
+    assert [key for key, _ in plan(faulty, frame, errors="skip").faulty] == ["b", "c"]
+    with pytest.warns(UserWarning, match="1 faulty selector is left out"):
+        any_of({"b": "weight >"}, frame, errors="skip")
+
+
+def test_bad_input(spark: Any) -> None:
+    """One error of ours, on the driver."""
+    frame = spark.createDataFrame(ROWS, KINDS)
+    twice = spark.createDataFrame([("a", "TRUE"), ("a", "TRUE")], "key string, selector string")
+    holes = spark.createDataFrame([("a", None)], "key string, selector string")
+    cases: list[tuple[Any, dict[str, Any], str]] = [
+        (5, {}, "selectors"),
+        ("/no/such/file", {}, "cannot be read"),
+        (frame, {}, "the selectors have the columns region, weight, JMSPriority: expected key and selector"),
+        (twice, {}, "the key 'a' stands twice"),
+        (holes, {}, "the selector of 'a' is NULL"),
+        ({1.5: "TRUE"}, {}, "the keys are not all str or int, such as 1.5"),
+        ({1: "TRUE", "a": "TRUE"}, {}, "the keys are both str and int"),
+        ({True: "TRUE"}, {}, "not all str or int, such as True"),
+        ({"a": 5}, {}, "'a'"),
+        (SELECTORS, {"strategy": "fast"}, "strategy is 'fast': expected 'native' or 'arrow'"),
+        (SELECTORS, {"errors": "ignore"}, "errors is 'ignore': expected 'raise' or 'skip'"),
+        (SELECTORS, {"dialect": "SQL"}, "SQL"),
+        (mqsel.SelectorSet(SELECTORS), {"dialect": JMS}, "the set has"),
+        (
+            {"a": f"region IN ({', '.join(repr(str(n)) for n in range(1500))})"},
+            {"strategy": "native"},
+            "no exact Catal",
+        ),
+    ]
+    for selectors, more, said in cases:
+        with pytest.raises(errors.MqselError) as caught:
+            route(selectors, frame, **more)
+        assert said in str(caught.value), str(caught.value)
+    with pytest.raises(errors.ArgumentError, match=r"there is a column 'Weight' already\n  hint: .*subscriber='"):
+        deliveries(SELECTORS, frame, subscriber="Weight")
+    with pytest.raises(errors.PropertyTypeError, match="JMSTimestamp"):
+        route({"a": "JMSTimestamp > 5"}, "JMSTimestamp timestamp")
+
+
+def test_one_warning_for_all_missing_properties(spark: Any) -> None:
+    """However many properties no column has, one warning tells; so does a column of a type that no test takes."""
+    frame = spark.createDataFrame([("3000",)], "weight string")
+    many = {number: f"no{number} = 'x' OR weight > 2500" for number in range(30)}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        route(many, frame)
+    said = [str(one.message) for one in caught]
+
+    assert said[0] == "no column has 'no0', 'no1', 'no2', 'no3', 'no4', …: NULL in every row, 30 of 31 properties"
+    assert said[1].startswith("'weight' is a string in every row: compared with a number it never matches; declare")
+    assert len(said) == 2
+
+
+def test_a_worker_opens_a_set_once(spark: Any) -> None:
+    """The file reaches the executor once, and each Python worker opens it once, whatever the number of tasks."""
+    from pyspark import SparkFiles
+
+    frame = spark.range(4000).selectExpr("cast(id as int) weight").repartition(40)
+    chosen = {"routed once": "weight > 3990", **{str(n): f"weight = {n}" for n in range(50)}}
+    before = {path.name for path in Path(SparkFiles.getRootDirectory()).glob("mqsel-*")}
+    made = plan(chosen, frame, strategy="arrow")
+    assert _keys(deliveries(chosen, frame, strategy="arrow"), "subscriber").count("routed once") == 9
+    assert sum("routed once" in keys for keys in _keys(frame, made.column())) == 9
+    brought = {path.name for path in Path(SparkFiles.getRootDirectory()).glob("mqsel-*")} - before
+    assert brought == {sets.saved(made.selectors).name}
+    name = brought.pop()
+
+    def look(_number):  # type: ignore[no-untyped-def]
+        import os
+
+        from mqsel.spark import sets as there
+
+        misses = there.opened.cache_info().misses
+        there.opened(name)
+        return os.getpid(), there.opened.cache_info().misses - misses, there.opened.cache_info().hits
+
+    met = {pid: (again, hits) for pid, again, hits in spark.sparkContext.parallelize(range(40), 40).map(look).collect()}
+    assert len(met) <= 2
+    assert [again for again, _ in met.values()] == [0] * len(met)
+    assert sum(hits for _, hits in met.values()) >= 40
+
+
+def test_records_with_a_type_in_each_row(spark: Any) -> None:
+    """Confluent's records: a set over values whose types the rows say = the reader of records and the Matchers."""
+    rng = random.Random("records")
+    kinds = {"string": lambda: rng.choice(("red", "5")), "integer": lambda: rng.randrange(9), "double": rng.random}
+    lines = []
+    for number in range(300):
+        held = {}
+        for name in ("x", "y", "z"):
+            kind = rng.choice([*kinds, None, "null-value", "unheard-of"])
+            if kind is not None:
+                held[name] = {"propertyType": kind, **({kind: kinds[kind]()} if kind in kinds else {})}
+        lines.append({"messageID": f"ID:{number}", "priority": number % 10, "properties": held})
+    schema = (
+        "messageID string, priority int, properties map<string, struct<propertyType string, boolean boolean, byte"
+        " tinyint, short smallint, integer int, long bigint, float float, double double, string string, bytes binary>>"
+    )
+    frame = spark.read.schema(schema).json(spark.sparkContext.parallelize(map(json.dumps, lines), 1))
+    texts = [
+        "x > 3",
+        "x = 'red' AND y < 0.5",
+        "x = y",
+        "z IS NULL",
+        "x + y > 4 OR z = '5'",
+        "JMSPriority > 7",
+        "x <> 5",
+    ]
+    made = mqsel.SelectorSet(dict(enumerate(texts)), dialect=JMS)
+    read = records.reader("connect", ["x", "y", "z", "JMSPriority"])
+    for one in lines:  # the reader refuses what it does not know; a Column takes it for missing
+        one["properties"] = {k: v for k, v in one["properties"].items() if v["propertyType"] != "unheard-of"}
+    wanted = [[k for k, text in made.items() if mqsel.compile(text, dialect=JMS).matches(read(one))] for one in lines]
+
+    assert plan(made, frame, properties="connect").strategy == "arrow"
+    assert _keys(frame, route(made, frame, properties="connect")) == wanted
+    assert len({key for keys in wanted for key in keys}) == 7
+
+
+def test_raw_messages(spark: Any) -> None:
+    """Messages of IBM MQ: the keys are those of a Matcher for each; one that cannot be read has none, or fails."""
+    key = bytes(range(1, 25))
+    rng = random.Random("raw")
+    messages: list[bytes | None] = [None, b"no message"]
+    for number in range(60):
+        mqmd = {"Priority": number % 10, "MsgId": key if number == 7 else b"x"}
+        messages.append(mq.encode(mqmd, {"color": rng.choice(("red", "blue")), "weight": Int32(number)}, b"data"))
+    messages.append(mq.encode({}, {"color": "red"}, b"")[:380])
+    texts = ["color = 'red' AND weight > 20", "JMSPriority > 7", "", f'Root.MQMD.MsgId = "0x{key.hex()}"']
+    frame = spark.createDataFrame([(one,) for one in messages], "value binary").coalesce(1)
+    selectors = dict(enumerate(texts))
+    matchers = {number: mqsel.compile(text) for number, text in selectors.items()}
+    wanted: list[list[int]] = [[], []]
+    wanted += [[n for n, one in matchers.items() if list(one.filter([raw], format="mq"))] for raw in messages[2:-1]]
+
+    assert _keys(frame, route(selectors, frame, properties=mq_message("value"))) == [*wanted, []]
+    assert [key for keys in wanted for key in keys if key == 3] == [3]
+    with pytest.raises(Exception, match="DecodeError"):
+        _keys(frame, route(selectors, frame, properties=mq_message("value", errors="raise")))
+    with pytest.raises(errors.ArgumentError, match="the set has no exact Catalyst expression"):
+        route(selectors, frame, properties=mq_message("value"), strategy="native")
+
+
+def test_what_readers_skip(spark: Any, tmp_path: Path) -> None:
+    """On an archive partitioned by day, deliveries read the partitions and row groups that a selector may select."""
+    from pyspark.sql import functions as F  # noqa: N812 (its usual name)
+
+    rows = spark.range(60_000).select(
+        (F.col("id") % 6).cast("int").alias("day"),
+        F.col("id").cast("int").alias("weight"),
+        F.concat(F.lit("r"), (F.col("id") % 7).cast("string")).alias("region"),
+        F.sha2(F.col("id").cast("string"), 512).alias("body"),
+    )
+    rows.coalesce(1).write.partitionBy("day").option("parquet.block.size", 1 << 17).parquet(str(tmp_path / "archive"))
+    archive = spark.read.parquet(str(tmp_path / "archive"))
+    selectors = {"early": "day = 1 AND weight < 5000", "r2": "day = 4 AND region = 'r2' AND weight < 6000"}
+    found = deliveries(selectors, archive)
+    counts = {row[0]: row[1] for row in found.groupBy("subscriber").count().collect()}
+    weights = [(number % 6, number, number % 7) for number in range(60_000)]
+
+    assert counts == {
+        "early": sum(day == 1 and weight < 5000 for day, weight, _ in weights),
+        "r2": sum(day == 4 and region == 2 and weight < 6000 for day, weight, region in weights),
+    }
+    text = spark._jvm.PythonSQLUtils.explainString(found._jdf.queryExecution(), "formatted")
+    scan = text[text.index("Scan parquet") :]
+    assert "PartitionFilters: [((day" in scan or "PartitionFilters: [(((day" in scan, scan
+    pushed = scan.partition("PushedFilters: [")[2].partition("\n")[0]
+    assert "LessThanOrEqual(weight,4999)" in pushed and "EqualTo(region,r2)" in pushed, pushed
+    assert 4 * _bytes_read(spark, found) < _bytes_read(spark, archive)
+
+
+def _bytes_read(spark: Any, frame: Any) -> int:
+    """Run a job; give the bytes that Hadoop counted as read meanwhile."""
+
+    def total() -> int:
+        return sum(one.getBytesRead() for one in spark._jvm.org.apache.hadoop.fs.FileSystem.getAllStatistics())
+
+    before = total()
+    frame.write.format("noop").mode("overwrite").save()
+    return total() - before
+
+
+def test_streams(spark: Any, tmp_path: Path) -> None:
+    """A stream is routed as its files are, in classic Spark, on both strategies."""
+    frame = spark.createDataFrame(ROWS * 20, KINDS)
+    frame.repartition(3).write.parquet(str(tmp_path / "rows"))
+    stream = spark.readStream.schema(KINDS).option("maxFilesPerTrigger", 1).parquet(str(tmp_path / "rows"))
+    for strategy in ("native", "arrow"):
+        name = f"routed_{strategy}"
+        found = deliveries(SELECTORS, stream, strategy=strategy).writeStream.format("memory").queryName(name)
+        found.option("checkpointLocation", str(tmp_path / name)).trigger(availableNow=True).start().awaitTermination()
+        counts = {row[0]: row[1] for row in spark.table(name).groupBy("subscriber").count().collect()}
+        assert counts == {"heavy eu": 20, "urgent": 40}
+
+
+def test_an_rdd(spark: Any) -> None:
+    """Of an RDD of dicts a set filters the partitions: pairs of a message and its keys."""
+    messages = [dict(zip(("region", "weight", "JMSPriority"), row, strict=True)) for row in ROWS]
+    made = mqsel.SelectorSet(SELECTORS)
+    got = spark.sparkContext.parallelize(messages, 2).mapPartitions(made.filter).collect()
+
+    assert got == [(message, keys) for message, keys in zip(messages, WANTED, strict=True) if keys]
+
+
+def test_names_of_two_dialects(spark: Any) -> None:
+    """By IBM's rules x is usr.x, too; a selector of JMS in the same set reads x alone."""
+    frame = spark.createDataFrame([(5,)], "`usr.x` int").coalesce(1)
+    two = {"mq": mqsel.compile("x = 5", dialect=IBM_MQ), "jms": mqsel.compile("x = 5", dialect=JMS)}
+
+    assert _keys(frame, route(two, frame, strategy="arrow")) == [["mq"]]
+    assert _keys(frame, route(two, frame)) == [["mq"]]
+    assert _keys(frame, any_of(two, frame)) == [True]
+
+
+def test_declared_types(spark: Any) -> None:
+    """Texts that lost their types are read as declared."""
+    frame = spark.createDataFrame([({"weight": "3000"},), ({"weight": "much"},)], "p map<string, string>").coalesce(1)
+    where = layout(members="p", types={"weight": "int32"})
+    for strategy in ("native", "arrow"):
+        assert _keys(frame, route({"a": "weight > 2500"}, frame, properties=where, strategy=strategy)) == [["a"], []]
