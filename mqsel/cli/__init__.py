@@ -1,4 +1,4 @@
-"""The command line: match, why, check, lint, format, explain, inspect, diff, audit. The one folder that prints.
+"""The command line: match, route, why, check, lint, format, explain, inspect, diff, audit. The one folder that prints.
 
 Results go to stdout, everything else to stderr; exit codes are those of grep (0 selected, 1 not, 2 trouble). Each
 command stands in a module of its own, with its help. Owns no rule of the language and no format.
@@ -21,6 +21,7 @@ _EXAMPLES = """\
 examples:
   mqsel match "JMSType = 'car' AND weight > 2500" messages.jsonl.gz
   mqsel why "Color = 'white'" dump.qload
+  mqsel route --count subscriptions.txt messages.jsonl.gz
   mqsel check --dialect tibco-ems "color IN ('red', 'blue')"
   mqsel lint "color = blue"
   mqsel explain "weight > 2500" '{"weight": {"int32": 3000}}'
@@ -30,7 +31,7 @@ examples:
 
 
 # The modules of this folder that have one.
-_COMMANDS = ("match", "why", "check", "lint", "format", "explain", "inspect", "diff", "audit")
+_COMMANDS = ("match", "route", "why", "check", "lint", "format", "explain", "inspect", "diff", "audit")
 
 
 def _parser(argv: list[str]) -> argparse.ArgumentParser:

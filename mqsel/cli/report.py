@@ -138,8 +138,8 @@ class Report:
         self.trouble = True
         complain(f"{shown(name)}: {why}")
 
-    def close(self) -> int:
-        """Print the summary; give the exit code."""
+    def ended(self) -> str:
+        """Say what was left to say of broken input; give the words on why the run stopped early."""
         total = self.total
         stopped = ""
         if self.asked.raising and total.skipped:
@@ -151,14 +151,23 @@ class Report:
             complain(f"… and {total.skipped - self._reported:,} more")
         if (total.skipped or self.trouble) and is_unread(self._first, total.messages, total.skipped):
             self.trouble = True
+        return stopped
+
+    @property
+    def seconds(self) -> float:
+        """How long the run takes."""
+        return time.perf_counter() - self._began
+
+    def close(self) -> int:
+        """Print the summary; give the exit code."""
+        total, stopped = self.total, self.ended()
         if self.asked.counting and not (self.asked.raising and total.skipped):
             print(total.selected)
-        seconds = time.perf_counter() - self._began
         say(
             f"{total.messages:,} message{'s' * (total.messages != 1)}, "
             f"{total.selected:,} {'not ' * self.asked.invert}selected, "
             f"{total.unknown:,} unknown because of a missing property, "
-            f"{total.skipped:,} skipped, {seconds:.2f} s{stopped}"
+            f"{total.skipped:,} skipped, {self.seconds:.2f} s{stopped}"
         )
         for word, counts in (("missing", total.missing), ("no value of the declared type", total.unread)):
             # Equal counts by name: partitions arrive in any order of names.

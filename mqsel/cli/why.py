@@ -23,7 +23,7 @@ from mqsel.files.framings import FORMATS, Source, reading
 from mqsel.files.opening import readable_anywhere
 from mqsel.files.parts import Part
 from mqsel.files.parts import found as files_found
-from mqsel.files.profiling import Profiled, profile, profile_part
+from mqsel.files.profiling import Profiled, profile, profile_blocks, profile_part
 from mqsel.files.scan import REPORTED, Ask, Broken, why
 from mqsel.language.selector import read_selector
 from mqsel.matcher import Matcher
@@ -149,7 +149,7 @@ def _profiled(matcher: Matcher, ask: Ask, source: Source, part: Part) -> Iterato
 
 
 def _on_spark(arguments: argparse.Namespace, matcher: Matcher, ask: Ask, files: list[str], desk: _Desk) -> _Records:
-    from mqsel.spark.job import profiled, sifted_on_spark  # noqa: PLC0415 (pyspark is optional, and slow to import)
+    from mqsel.spark.job import Work, sifted_on_spark  # noqa: PLC0415 (pyspark is optional, and slow to import)
 
     if files and Path(files[0]).is_file():
         with suppress(FileError):  # Spark reports it
@@ -157,4 +157,5 @@ def _on_spark(arguments: argparse.Namespace, matcher: Matcher, ask: Ask, files: 
             desk.begin(files[0], kind, start)
     with tasks() as advance:
         names, master = arguments.files or files, arguments.master or "local[*]"
-        yield from sifted_on_spark(matcher, lambda: ask, names, arguments.format, master, desk.fail, advance, profiled)
+        work = Work(profile_blocks, profile_part)
+        yield from sifted_on_spark(matcher, lambda: ask, names, arguments.format, master, desk.fail, advance, work)

@@ -158,8 +158,13 @@ def pieces(stream: io.BufferedReader[Any], kind: str, path: str = "stream", star
                 yield piece
         return
     start = first_line(stream, start)
+    yield from lines(blocks(stream, start, stop), start)
+
+
+def lines(found: Iterable[bytes | memoryview], start: int = 0) -> Iterator[Piece]:
+    """Take blocks of lines apart; the place of a line is its first byte, that of the first one being *start*."""
     make = tuple.__new__  # Piece(…) takes three times as long
-    for block in blocks(stream, start, stop):
+    for block in found:
         for line in io.BytesIO(block):
             yield make(Piece, (start, line, None if line.isspace() else line))
             start += len(line)

@@ -26,6 +26,7 @@ from mqsel.formats.jsonl import typed
 from mqsel.formats.records import RecordReader
 from mqsel.matcher import Matcher
 from mqsel.names import look_up
+from mqsel.selectorset import SelectorSet
 from mqsel.values import Truth
 
 REPORTED = 10  # skipped messages reported in full
@@ -149,12 +150,17 @@ class Reader(NamedTuple):
     properties: Callable[[bytes, Any, Iterable[str]], Mapping[str, Any]]
 
 
-def reader(kind: str, matcher: Matcher, names: Iterable[str] = (), types: Mapping[str, str] | None = None) -> Reader:
+def reader(
+    kind: str,
+    matcher: Matcher | SelectorSet[Any],
+    names: Iterable[str] = (),
+    types: Mapping[str, str] | None = None,
+) -> Reader:
     """Make what reads the messages of a file.
 
     Args:
         kind: the format of the file.
-        matcher: will take them.
+        matcher: will take them; or a set.
         names: of properties that will be read beside those of the matcher.
         types: of properties whose record lost them.
     """

@@ -13,52 +13,64 @@ import signal
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from itertools import chain, islice
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from mqsel.analysis.account import Account
 from mqsel.errors import FileError, MqselError
-from mqsel.files.dumps import Piece
 from mqsel.files.framings import FORMATS
 from mqsel.files.parts import Part, found, kind_of, parts
-from mqsel.files.profiling import Profiled, profile, profile_part
-from mqsel.files.scan import Ask, Sifted, Tally, sift, sift_part, why
+from mqsel.files.scan import Ask, Tally, sift, sift_part, why
 from mqsel.matcher import Matcher
+from mqsel.selectorset import SelectorSet
 
 _LINES = 1024  # of those that Hadoop reads are sifted at once
 
 if TYPE_CHECKING:
     from pyspark import RDD, SparkContext
+    from pyspark.core.broadcast import Broadcast
+
+
+class Work(NamedTuple):
+    """What tasks do, with a selector or a set, options, and a piece of input; both end with a `Tally` or an `Account`.
+
+    Attributes:
+        blocks: takes blocks of lines.
+        part: takes a `Part` of a file.
+    """
+
+    blocks: Callable[[Any, Ask, Iterable[bytes]], Iterator[Any]]
+    part: Callable[[Any, Ask, Part], Iterator[Any]]
 
 
 def sifted_on_spark(
-    matcher: Matcher,
+    matcher: Matcher | SelectorSet[Any],
     ask: Callable[[], Ask],
     files: list[str],
     wanted: str | None,
     master: str,
     fail: Callable[[str, str], None],
     advance: Callable[[int, int], None] | None,
-    task: Callable[[Matcher, Ask, Iterator[Part | bytes]], Iterator[Any]] | None = None,
+    work: Work | None = None,
 ) -> Iterator[tuple[int, str, str, Any]]:
-    """Yield for each record of `sift_part` the number, name and format of its file, and the record.
+    """Yield for each record of `sift_part`, or of other work, the number, name and format of its file, and the record.
 
     Files are taken apart here and read by the executors, which select before anything reaches the JVM. A name with a
     scheme (``hdfs://…``) is Hadoop's to read, line by line: it knows a gzipped file by its name, and bytes that are no
     UTF-8 arrive replaced.
 
     Args:
-        matcher: selects.
+        matcher: selects; or a set, for other work. Each executor gets it once.
         ask: gives what is still asked.
         files: their names.
         wanted: the format of all of them; None: found by the first bytes of each.
         master: of Spark.
         fail: is told the name of a file and why it cannot be read.
         advance: is told from time to time how many tasks have ended, and of how many; or None.
-        task: gives the records of one task, the last of them its counts; None: those of `sift_part`.
+        work: what is done; by default `sift`.
 
     Raises: MqselError: Spark is not there, did not start, or gave up.
     """
@@ -88,9 +100,8 @@ def sifted_on_spark(
                 except Py4JJavaError as error:
                     fail(name, str(error.java_exception.getMessage()))
             partition = 0
-            for record in (
-                _records(context, context.union(pieces), matcher, ask, advance, task or _sifted) if places else ()
-            ):
+            held, work = context.broadcast(matcher), work or Work(sift, sift_part)
+            for record in _records(context, context.union(pieces), held, ask, advance, work) if places else ():
                 yield *places[partition], record
                 partition += isinstance(record, (Tally, Account))
         except Py4JError as error:
@@ -132,45 +143,36 @@ def _is_hadoops(name: str) -> bool:
     return "://" in name and not name.startswith("file://")
 
 
-def _sifted(matcher: Matcher, ask: Ask, units: Iterator[Part | bytes]) -> Iterator[Sifted]:
-    """Sift what one task has: a part of a file, or lines."""
+def _sifted(held: Broadcast[Any], ask: Ask, work: Work, units: Iterator[Part | bytes]) -> Iterator[Any]:
+    """Do the work on what one task has: a part of a file, or lines."""
     first: Any = next(units, None)
     if isinstance(first, Part):
-        return sift_part(matcher, ask, first)
+        return work.part(held.value, ask, first)
     lines: Iterator[Any] = units if first is None else chain([first], units)
     blocks = iter(lambda: b"\n".join([*islice(lines, _LINES), b""]), b"")
-    return sift(matcher, ask, blocks)
-
-
-def profiled(matcher: Matcher, ask: Ask, units: Iterator[Part | bytes]) -> Iterator[Profiled]:
-    """Count what one task has: a part of a file, or lines."""
-    first: Any = next(units, None)
-    if isinstance(first, Part):
-        return profile_part(matcher, ask, first)
-    lines: Iterator[Any] = units if first is None else chain([first], units)
-    return profile(matcher, ask, (Piece(0, line, line if line.strip() else None) for line in lines))
+    return work.blocks(held.value, ask, blocks)
 
 
 def _records(
     context: SparkContext,
     units: RDD[Any],
-    matcher: Matcher,
+    held: Broadcast[Any],
     ask: Callable[[], Ask],
     advance: Callable[[int, int], None] | None,
-    task: Callable[[Matcher, Ask, Iterator[Part | bytes]], Iterator[Any]],
+    work: Work,
 ) -> Iterator[Any]:
-    """Run a task for every partition; give what comes of them in their order."""
+    """Sift every partition; give what comes of them in their order."""
     from pyspark import StorageLevel  # noqa: PLC0415 (an extra)
 
     if ask().limit is None:
         # All partitions at once; toLocalIterator alone would begin one when the one before has ended.
-        sifted = units.mapPartitions(partial(task, matcher, ask())).persist(StorageLevel.MEMORY_AND_DISK)
+        sifted = units.mapPartitions(partial(_sifted, held, ask(), work)).persist(StorageLevel.MEMORY_AND_DISK)
         with _watched(context, advance):
             sifted.count()
         yield from sifted.toLocalIterator()
     else:
         for partition in range(units.getNumPartitions()):
-            yield from context.runJob(units, partial(task, matcher, ask()), [partition])
+            yield from context.runJob(units, partial(_sifted, held, ask(), work), [partition])
 
 
 @contextmanager

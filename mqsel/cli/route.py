@@ -1,0 +1,256 @@
+"""``mqsel route``: say of each message of files which of many selectors select it.
+
+Reads and complains as ``mqsel match`` does, here or on Spark; what it prints names the keys of the selectors.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+from collections import OrderedDict
+from pathlib import Path
+from typing import IO, Any
+
+from mqsel.cli.arguments import Commands, add_dialect, add_files, command, files_of, limit, list_formats, types_of
+from mqsel.cli.report import Report, complain, progress, say, shown, tasks
+from mqsel.errors import FileError, MqselError, shortened
+from mqsel.files.deliver import Deliveries, Delivery, deliver, deliver_blocks, deliver_part
+from mqsel.files.framings import FORMATS, reading
+from mqsel.files.opening import readable_anywhere
+from mqsel.files.parts import Part
+from mqsel.files.parts import found as files_found
+from mqsel.files.scan import Ask, why
+from mqsel.files.selectors import selectors as read_selectors
+from mqsel.selectorset import SelectorSet
+
+_EXAMPLES = f"""\
+SELECTORS is a file: lines of a key, a tab and a selector; a JSON object of selectors by key; or Parquet with the \
+columns key and selector. Faulty selectors are reported by key, and left out.
+
+Each message that somebody gets is a line of JSON: the keys under "subscribers", in the order of the file, and the \
+message. What is JSON itself stands under "message" as in its file, rows of Parquet as JSON. A message of another \
+format, which no JSON can hold, is named by "file" and "line" or "byte": --into writes it as it stands.
+
+{list_formats(FORMATS)}
+
+exit code: 0 if somebody got something, 1 if nobody did, 2 if no message could be read or something else went wrong.
+
+examples:
+  mqsel route subscriptions.txt messages.jsonl more.jsonl.gz
+  mqsel route --count subscriptions.json dump.qload
+  mqsel route --into deliveries --format lenses --type weight=int32 subscriptions.parquet records.jsonl
+  mqsel route --spark --count subscriptions.txt 'messages/day=*/*.parquet'
+"""
+
+_OPEN = 64  # files that are written to at a time
+_SHOWN = 10  # keys named in the summary
+_ENDINGS = {"qload": ".qload", "amqsbcg": ".txt", "mq": ".mq"}  # of files; of the other formats .jsonl
+_SAFE = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
+_RESERVED = frozenset("con prn aux nul".split()) | {f"{name}{n}" for name in ("com", "lpt") for n in range(10)}
+_LONGEST = 100  # characters of a file's name
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    route = command(commands, "route", _route, "say which of many selectors select each message", _EXAMPLES)
+    route.add_argument("selectors", metavar="SELECTORS", help="the file of selectors")
+    add_dialect(route)
+    add_files(route, FORMATS)
+    route.add_argument("--into", metavar="DIR", help="write each message as it stands into a file for each of its keys")
+    route.add_argument("--count", action="store_true", help="print how many messages each key gets, nothing included")
+    route.add_argument("--limit", type=limit, metavar="N", help="stop after N messages that somebody gets")
+    route.add_argument(
+        "--errors",
+        choices=("skip", "raise"),
+        default="skip",
+        help="what to do with an invalid message or selector: report and skip it (default), or stop with exit code 2",
+    )
+    route.add_argument("--spark", action="store_true", help="run on Spark, on this machine unless --master is given")
+    route.add_argument("--master", metavar="URL", help="run on this Spark master; default local[*]")
+
+
+def _route(arguments: argparse.Namespace) -> int:
+    if arguments.count and arguments.into:
+        raise MqselError("--count prints no messages: --into has none to write", hint="leave one of them out")
+    wanted = arguments.format
+    raising = arguments.errors == "raise"
+    ask = Ask(
+        invert=False,
+        counting=arguments.count,
+        raising=raising,
+        limit=arguments.limit,
+        format=wanted or "json",
+        types=types_of(arguments),
+    )
+    files = files_of(arguments)
+    if arguments.selectors == "-" and "-" in files:
+        raise MqselError("stdin has the selectors: it cannot have the messages, too", hint="name the files at the end")
+    selectors = _read(arguments.selectors, arguments.dialect, raising=raising)
+    folder = None if arguments.into is None else Folder(Path(arguments.into))
+    report = RouteReport(ask, selectors, folder)
+    if arguments.spark or arguments.master:
+        from mqsel.spark.job import Work, sifted_on_spark  # noqa: PLC0415 (pyspark is optional, and slow to import)
+
+        master = arguments.master or "local[*]"
+        with tasks() as advance:
+            for number, name, kind, record in sifted_on_spark(
+                selectors,
+                lambda: report.ask,
+                arguments.files or files,
+                wanted,
+                master,
+                report.fail,
+                advance,
+                Work(deliver_blocks, deliver_part),
+            ):
+                report.take(number, name, kind, record)
+                if report.is_finished:
+                    break
+        return report.close()
+    found = files_found(files)
+    with progress([one.path for one in found], ask) as advance_bytes:
+        for number, (name, fixed, trouble) in enumerate(found):
+            try:
+                if trouble is not None:
+                    raise trouble
+                kind, source, start = reading(name, wanted, advance=advance_bytes)
+            except FileError as error:
+                report.fail(name, why(error))
+                continue
+            report.begin(name, kind, start)
+            asked = report.ask._replace(format=kind)
+            if FORMATS[kind].message is not None:
+                for record in deliver(selectors, asked, source):
+                    report.take(number, name, kind, record)
+            else:
+                with readable_anywhere(name, (piece.raw for piece in source)) as path:
+                    for record in deliver_part(selectors, asked, Part(path, kind, 0, -1, fixed)):
+                        report.take(number, name, kind, record)
+            if report.is_finished:
+                break
+    return report.close()
+
+
+def _read(path: str, dialect: Any, *, raising: bool) -> SelectorSet[str]:
+    """Read the selectors, and report the faulty ones."""
+    pairs = [(one.key, one.selector) for one in read_selectors(path)]
+    made: SelectorSet[str] = SelectorSet(dialect=dialect)
+    if raising:
+        made.update(pairs)
+        return made
+    faulty = made.admit(pairs)
+    for error in [*faulty.values()][:_SHOWN]:
+        complain(error, f"{shown(path)}: ")
+    if len(faulty) > _SHOWN:
+        complain(f"… and {len(faulty) - _SHOWN:,} more faulty selectors")
+    if faulty and not made:
+        raise MqselError("no selector is left")
+    return made
+
+
+class RouteReport(Report):
+    """Where deliveries arrive: lines of JSON on stdout, or files of a folder."""
+
+    def __init__(self, ask: Ask, selectors: SelectorSet[str], folder: Folder | None) -> None:
+        super().__init__(ask)
+        self._selectors = selectors
+        self._folder = folder
+        self._delivered: dict[str, int] = dict.fromkeys(selectors, 0)
+
+    def take(self, number: int, name: str, kind: str, record: Any) -> None:
+        if isinstance(record, Deliveries):
+            for key, count in record.delivered.items():
+                self._delivered[key] += count
+        if not isinstance(record, Delivery):
+            super().take(number, name, kind, record)
+        elif self._folder is None:
+            super().take(number, name, "json", _line(name, kind, record))
+        else:
+            for key in record.keys:
+                self._folder.write(key, kind, record.head, record.message)
+
+    def close(self) -> int:
+        """Print the counts and the summary; give the exit code."""
+        total, stopped = self.total, self.ended()
+        if self._folder is not None:
+            self._folder.close()
+        if self.asked.counting and not (self.asked.raising and total.skipped):
+            for key, count in self._delivered.items():
+                print(f"{key}\t{count}")
+        count = sum(self._delivered.values())
+        nothing = [key for key, count in self._delivered.items() if not count]
+        say(
+            f"{total.messages:,} message{'s' * (total.messages != 1)}, {total.selected:,} of them delivered, "
+            f"{count:,} deliver{'y' if count == 1 else 'ies'} to {len(self._delivered) - len(nothing):,} of "
+            f"{len(self._delivered):,} keys, {total.skipped:,} skipped, {self.seconds:.2f} s{stopped}"
+        )
+        if nothing:
+            named = ", ".join(shortened(key) for key in nothing[:_SHOWN])
+            say(f"nothing for: {named}{', …' * (len(nothing) > _SHOWN)}")
+        return 2 if self.trouble else int(not total.selected)
+
+
+def _line(name: str, kind: str, delivery: Delivery) -> bytes:
+    """Write a delivery as a line of JSON; a message that is JSON stands in it untouched."""
+    keys = json.dumps(delivery.keys, ensure_ascii=False).encode("utf-8", "surrogatepass")
+    if FORMATS[kind].is_lines or kind == "parquet":
+        return b'{"subscribers": %b, "message": %b}\n' % (keys, delivery.message.strip())
+    place = json.dumps({"file": name, FORMATS[kind].place: delivery.place}, ensure_ascii=False)
+    return b'{"subscribers": %b, %b\n' % (keys, place[1:].encode("utf-8", "surrogateescape"))
+
+
+class Folder:
+    """Files of messages, one for each key and kind of format; few are open at a time.
+
+    Raises: MqselError: the folder exists and is not empty, or cannot be made.
+    """
+
+    def __init__(self, path: Path) -> None:
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            is_empty = next(path.iterdir(), None) is None
+        except OSError as error:
+            raise MqselError(f"{path}: the folder cannot be made: {error.strerror}") from error
+        if not is_empty:
+            raise MqselError(f"{path} is not empty: expected a new folder", hint="name another one after --into")
+        self._path = path
+        self._open: OrderedDict[str, IO[bytes]] = OrderedDict()
+        self._names: dict[tuple[str, str], str] = {}
+        self._heads: dict[str, bytes] = {}
+
+    def write(self, key: str, kind: str, head: bytes, message: bytes) -> None:
+        """Append a message to the file of a key, which begins as the first file that the messages come from."""
+        self._heads.setdefault(kind, head)
+        name = self._names.get((key, kind))
+        if name is None:
+            message = self._heads[kind] + message
+            name = self._names[key, kind] = safe_name(key) + _ENDINGS.get(kind, ".jsonl")
+        file = self._open.pop(name, None)
+        if file is None:
+            while len(self._open) >= _OPEN:
+                self._open.popitem(last=False)[1].close()
+            file = (self._path / name).open("ab")
+        self._open[name] = file
+        file.write(message)
+
+    def close(self) -> None:
+        """Close all files."""
+        while self._open:
+            self._open.popitem()[1].close()
+
+
+def safe_name(key: str) -> str:
+    """Make of a key the name of a file that every system takes; two keys never have one, whatever the case of letters.
+
+    What is not a small letter, a digit, ``-`` or ``_`` is written as % and its bytes in UTF-8.
+    """
+    made = "".join(
+        one if one in _SAFE else "".join(f"%{byte:02x}" for byte in one.encode("utf-8", "surrogatepass")) for one in key
+    )
+    if made in _RESERVED or not made:
+        made = f"%{made}"
+    if len(made) > _LONGEST:
+        digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+        made = f"{made[: _LONGEST - 34]}%~{digest}"
+    return made
