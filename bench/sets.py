@@ -434,10 +434,9 @@ def _travelled(selectors: mqsel.SelectorSet[int]) -> object:
 
 def _indexing(workload: Workload, texts: Sequence[str]) -> float:
     """Build an index of formulas that are there."""
-    from mqsel.machine._set import Index
-
     from mqsel.language.normal import true_of
     from mqsel.language.selector import read_selector
+    from mqsel.machine._set import Index
 
     formulas = [true_of(read_selector(text, workload.dialect)) for text in texts]
     start = time.process_time()

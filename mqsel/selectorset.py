@@ -521,7 +521,7 @@ class SelectorSet(Reader[K], MutableMapping[K, str], Generic[K]):
             header, parts = sections.opened(data)
             kinds, *parts = parts
             column = Keys(kinds, *parts[:2])
-            made._load(header, [NOT_READ] * len(column), column, parts[2:])  # noqa: SLF001 (of its own class)
+            made._load(header, [NOT_READ] * len(column), column, parts[2:])
         except ProgramError as error:
             raise FileError(error.message, path=name, hint=error.hint) from error
         return made

@@ -56,7 +56,8 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], numbers: int = 0) 
     top = row("th", [escape(one) for one in head])
     body = "".join(row("td", cells) for cells in rows)
     head_row = f"<thead>{top}</thead>" if any(head) else ""
-    return f'<table style="border-collapse:collapse;margin:4px 0;font-size:inherit;color:inherit">{head_row}<tbody>{body}</tbody></table>'
+    style = "border-collapse:collapse;margin:4px 0;font-size:inherit;color:inherit"
+    return f'<table style="{style}">{head_row}<tbody>{body}</tbody></table>'
 
 
 def page(sentences: Sequence[str], *tables: str) -> str:

@@ -20,7 +20,7 @@ from mqsel.files.framings import FORMATS, reading
 from mqsel.files.opening import readable_anywhere
 from mqsel.files.parts import Part
 from mqsel.files.parts import found as files_found
-from mqsel.files.scan import Ask, why
+from mqsel.files.scan import Ask, in_files, why
 from mqsel.files.selectors import selectors as read_selectors
 from mqsel.selectorset import SelectorSet
 
@@ -94,23 +94,18 @@ def _route(arguments: argparse.Namespace) -> int:
 
         master = arguments.master or "local[*]"
         with tasks() as advance:
-            for number, name, kind, record in sifted_on_spark(
-                selectors,
-                lambda: report.ask,
-                arguments.files or files,
-                wanted,
-                master,
-                report.fail,
-                advance,
-                Work(deliver_blocks, deliver_part),
-            ):
-                report.take(number, name, kind, record)
+            work = Work(deliver_blocks, deliver_part)
+            found = sifted_on_spark(
+                selectors, lambda: report.ask, arguments.files or files, wanted, master, report.fail, advance, work
+            )
+            for _, name, kind, record in in_files(found):
+                report.take(name, kind, record)
                 if report.is_finished:
                     break
         return report.close()
-    found = files_found(files)
-    with progress([one.path for one in found], ask) as advance_bytes:
-        for number, (name, fixed, trouble) in enumerate(found):
+    listed = files_found(files)
+    with progress([one.path for one in listed], ask) as advance_bytes:
+        for name, fixed, trouble in listed:
             try:
                 if trouble is not None:
                     raise trouble
@@ -122,11 +117,11 @@ def _route(arguments: argparse.Namespace) -> int:
             asked = report.ask._replace(format=kind)
             if FORMATS[kind].message is not None:
                 for record in deliver(selectors, asked, source):
-                    report.take(number, name, kind, record)
+                    report.take(name, kind, record)
             else:
                 with readable_anywhere(name, (piece.raw for piece in source)) as path:
                     for record in deliver_part(selectors, asked, Part(path, kind, 0, -1, fixed)):
-                        report.take(number, name, kind, record)
+                        report.take(name, kind, record)
             if report.is_finished:
                 break
     return report.close()
@@ -134,7 +129,7 @@ def _route(arguments: argparse.Namespace) -> int:
 
 def _read(path: str, dialect: Any, *, raising: bool) -> SelectorSet[str]:
     """Read the selectors, and report the faulty ones."""
-    pairs = [(one.key, one.selector) for one in read_selectors(path)]
+    pairs = [(str(one.key), one.selector) for one in read_selectors(path)]
     made: SelectorSet[str] = SelectorSet(dialect=dialect)
     if raising:
         made.update(pairs)
@@ -158,14 +153,14 @@ class RouteReport(Report):
         self._folder = folder
         self._delivered: dict[str, int] = dict.fromkeys(selectors, 0)
 
-    def take(self, number: int, name: str, kind: str, record: Any) -> None:
+    def take(self, name: str, kind: str, record: Any) -> None:
         if isinstance(record, Deliveries):
             for key, count in record.delivered.items():
                 self._delivered[key] += count
         if not isinstance(record, Delivery):
-            super().take(number, name, kind, record)
+            super().take(name, kind, record)
         elif self._folder is None:
-            super().take(number, name, "json", _line(name, kind, record))
+            super().take(name, "json", _line(name, kind, record))
         else:
             for key in record.keys:
                 self._folder.write(key, kind, record.head, record.message)

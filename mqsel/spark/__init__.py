@@ -27,13 +27,16 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Cluster",
+    "Count",
     "DataSource",
     "Failure",
     "Layout",
     "MessageColumn",
     "Plan",
+    "Profile",
     "PropertySource",
     "RoutePlan",
+    "Seen",
     "Worker",
     "any_of",
     "check_cluster",
