@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mqsel import formats
 from mqsel.errors import FileError, MqselError, PropertyTypeError
@@ -26,8 +26,10 @@ from mqsel.formats.jsonl import typed
 from mqsel.formats.records import RecordReader
 from mqsel.matcher import Matcher
 from mqsel.names import look_up
-from mqsel.selectorset import SelectorSet
 from mqsel.values import Truth
+
+if TYPE_CHECKING:
+    from mqsel.selectorset import SelectorSet
 
 REPORTED = 10  # skipped messages reported in full
 
