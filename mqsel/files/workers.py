@@ -91,6 +91,7 @@ class _Crew:
         self._held = 0
         self._is_planned = False  # there are no more tasks
         self._is_over = False  # nobody waits for records
+        self._failure: BaseException | None = None  # of a thread: a fault of ours
         self._processes: list[subprocess.Popen[bytes]] = []
         self._threads = [threading.Thread(target=self._serve, daemon=True) for _ in range(count)]
 
@@ -154,6 +155,8 @@ class _Crew:
     def _wait(self, is_so: Callable[[], bool]) -> None:
         with self._changed:
             while not is_so():
+                if self._failure is not None:
+                    raise self._failure
                 self._changed.wait(_TICK)
 
     def _taken(self, job: _Job) -> list[Any]:
@@ -190,6 +193,14 @@ class _Crew:
                     return job
 
     def _serve(self) -> None:
+        try:
+            self._share()
+        except BaseException as error:  # noqa: BLE001 (whoever waits for this thread raises it)
+            with self._changed:
+                self._failure = error
+                self._changed.notify_all()
+
+    def _share(self) -> None:
         """Give one process task after task, and keep what it gives."""
         process: subprocess.Popen[bytes] | None = None
         while (job := self._next()) is not None:

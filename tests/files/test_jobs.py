@@ -189,6 +189,18 @@ def test_no_process(run: Run, files: list[Path], monkeypatch: pytest.MonkeyPatch
     )
 
 
+def test_a_thread_that_fails(files: list[Path]) -> None:
+    """What nobody has thought of is raised where records are waited for, instead of waiting without end."""
+
+    def broken() -> Iterator[tasks.Task]:
+        yield tasks.Task(0, Found(str(files[2]), (), None))
+        raise RuntimeError("unthought of")
+
+    ask = Ask(False, False, False, None)
+    with pytest.raises(RuntimeError, match="unthought of"):
+        list(workers.side_by_side(mqsel.compile("n = 1"), lambda: ask, broken(), None, 2, None))
+
+
 def _workers(parent: int) -> list[int]:
     """List the processes that serve a run."""
     found = []
