@@ -441,8 +441,19 @@ class SelectorSet(Reader[K], MutableMapping[K, str], Generic[K]):
         return self.matcher(key).explain(message)
 
     def stats(self) -> dict[str, Any]:
-        """Tell how many selectors there are, and how they are reached."""
-        return {**self._index().stats(), "names": len(self._index().names)}
+        """Tell how many selectors there are, and how they are reached.
+
+        Returns: ``selectors``; ``units``, the distinct parts of them that an OR may join, and how many are ``shared``;
+            ``postings``, what a search may have to look at, and by what it is ``reached``; the ``longest`` lists of
+            postings, each with what it is for; ``bytes`` of the index by part, ``segments``, and the ``tail`` that is
+            run one by one; ``names``, the properties that are read.
+        """
+        index = self._index()
+        spelled = {name: name.partition(" ")[0] for name in index.names if " " in name}
+        found = index.stats()
+        for name, first in spelled.items():
+            found["longest"] = [(what.replace(name, first, 1), count) for what, count in found["longest"]]
+        return {**found, "names": len(index.names)}
 
     # ---- travelling --------------------------------------------------------------------------------------------------
 

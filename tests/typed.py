@@ -30,6 +30,16 @@ def words_that_do_not_exist(matcher: mqsel.Matcher) -> None:
     matcher.evaluate(Order("blue"))  # type: ignore[arg-type]
 
 
+def many(selectors: mqsel.SelectorSet[str], dicts: list[dict[str, int]]) -> None:
+    assert_type(selectors.match({"color": "blue"}), list[str])
+    assert_type(list(selectors.filter(dicts)), list[tuple[dict[str, int], list[str]]])
+    assert_type(next(selectors.filter([b""], format="mq", errors="skip")), tuple[bytes, list[str]])
+    assert_type(mqsel.SelectorSet({1: "TRUE"}).match({}), list[int])
+    assert_type(selectors["a"], str)
+    selectors.match({}, within=[5])  # type: ignore[list-item]
+    selectors["a"] = 5  # type: ignore[assignment]
+
+
 def answers(record: mqsel.Record) -> None:
     matcher = mqsel.compile("color = 'blue'", dialect="JMS")
     assert_type(matcher.matches(record), bool)
