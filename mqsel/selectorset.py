@@ -2,7 +2,9 @@
 
 A `SelectorSet` is a mapping of keys to selectors. It reads a message once and asks an index over the normal forms of
 all selectors; what it answers is what a loop over Matchers answers, and `scan` is that loop. Owns what stands beside
-the index: keys, texts, dialects, match options, and how a set travels. Follows language §8 for match options.
+the index: keys, texts, dialects, match options, and how a set travels.
+
+Longer than 500 lines because a mapping that travels has many methods, each of a few lines.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ import mmap
 import os
 import pickle
 import threading
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, MutableMapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, MutableMapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar, cast
@@ -25,13 +27,14 @@ from mqsel.language.normal import true_of
 from mqsel.language.selector import Selector, read_selector
 from mqsel.machine import sections
 from mqsel.machine._deliveries import Deliveries, match_rows
-from mqsel.machine._reading import NOT_READ, Reader, Received
+from mqsel.machine._reading import NOT_READ, Reader
 from mqsel.machine._set import Index
 from mqsel.machine.schema import Schema, SchemaLike, as_schema
-from mqsel.machine.sections import Texts, packed
-from mqsel.matcher import COMPARED, Matcher, Message, check_stream, rule_of_names
+from mqsel.machine.sections import Keys, Texts, packed
+from mqsel.matcher import Matcher, Message, check_stream
 from mqsel.matcher import compile as compiled
-from mqsel.names import DESCRIPTOR, spellings
+from mqsel.names import spellings
+from mqsel.receiving import PropertyDecoder, QueueManager
 
 if TYPE_CHECKING:
     import pyarrow as pa  # type: ignore[import-untyped]
@@ -416,8 +419,8 @@ class SelectorSet(Reader[K], MutableMapping[K, str], Generic[K]):
             raise ArgumentError("a set takes no identifier: each of its selectors may have its own")
         formats.decoder(format, (), **options)
         if not formats.FORMATS[format].has_mqmd:
-            return _Decoder(self, partial(formats.decoder, format, **options))
-        return _QueueManager(self, format, options)
+            return PropertyDecoder(self, partial(formats.decoder, format, **options))
+        return QueueManager(self, format, options)
 
     def match_batch(self, batch: object) -> pa.ListArray:
         """Give for each row of a batch which selectors select it. Its columns are the properties, as for a Matcher.
@@ -458,23 +461,23 @@ class SelectorSet(Reader[K], MutableMapping[K, str], Generic[K]):
     # ---- travelling --------------------------------------------------------------------------------------------------
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
-        header, sections = self._parts()
         wrap = pickle.PickleBuffer if protocol >= 5 else bytes
-        return _unpickled, (type(self), header, [*self._places], [wrap(one) for one in sections])
+        with self._lock:
+            header, parts = self._parts()
+            return _unpickled, (type(self), header, [*self._places], [wrap(one) for one in parts])
 
     def _parts(self) -> tuple[dict[str, Any], list[sections.Buffer]]:
         """Give what the set consists of, but for its keys: what JSON takes, and arrays."""
-        with self._lock:
-            self._close_gaps()
-            texts = packed(self._texts.listed(len(self))) if self.keep_text else packed([])
-            header = {
-                "dialect": self.dialect._asdict(),
-                "schema": self.schema,
-                "keep_text": self.keep_text,
-                "own": [(place, one._asdict()) for place, one in self._own.items()],
-                "options": [(place, one.name, one.identifier.hex()) for place, one in self._options.items()],
-            }
-            return header, [*texts, *self._index().to_buffers()]
+        self._close_gaps()
+        header = {
+            "dialect": self.dialect._asdict(),
+            "schema": self.schema,
+            "keep_text": self.keep_text,
+            "own": [(place, one._asdict()) for place, one in self._own.items()],
+            "options": [(place, one.name, one.identifier.hex()) for place, one in self._options.items()],
+        }
+        texts = self._texts.listed(len(self)) if self.keep_text else []
+        return header, [*packed(texts), *self._index().to_buffers()]
 
     def _load(self, header: dict[str, Any], keys: list[Any], column: Texts | None, parts: list[Any]) -> None:
         self.dialect = Dialect(**header["dialect"])
@@ -535,6 +538,8 @@ class SelectorSet(Reader[K], MutableMapping[K, str], Generic[K]):
             made._load(header, [NOT_READ] * len(column), column, parts[2:])
         except ProgramError as error:
             raise FileError(error.message, path=name, hint=error.hint) from error
+        except (LookupError, TypeError, ValueError) as error:  # what no save has written
+            raise FileError("the header of the file is damaged", path=name, hint="save it again") from error
         return made
 
     def copy(self) -> Self:
@@ -573,104 +578,6 @@ def _unpickled(made: type[SelectorSet[Any]], header: dict[str, Any], keys: list[
     found = made.__new__(made)
     found._load(header, keys, None, parts)  # noqa: SLF001 (of its own class)
     return found
-
-
-class Keys(Texts):
-    """Keys that stand in a file: texts, and numbers written as texts."""
-
-    def __init__(self, kinds: sections.Buffer, offsets: sections.Buffer, data: sections.Buffer) -> None:
-        super().__init__(offsets, data)
-        self._kinds = kinds
-        if len(kinds) != len(self):
-            raise ProgramError("the keys of the file are damaged", hint="save it again")
-
-    def __getitem__(self, place: int) -> Any:
-        text = super().__getitem__(place)
-        if not self._kinds[place]:
-            return text
-        try:
-            return int(text)
-        except ValueError:
-            raise ProgramError(f"key {place} of the file is damaged", hint="save it again") from None
-
-
-# ---- raw messages ----------------------------------------------------------------------------------------------------
-
-
-class _Decoder:
-    """Decodes for the properties that a set reads, also when it comes to read more."""
-
-    def __init__(self, selectors: SelectorSet[Any], make: Callable[..., formats.Decoder]) -> None:
-        self.selectors = selectors
-        self.make = make
-        self.changes = -1
-
-    def __call__(self, message: Any) -> Any:
-        self.look()
-        return self.decode(message)
-
-    def look(self) -> None:
-        """Learn what has changed in the set."""
-        changes = self.selectors.changes
-        if self.changes != changes:
-            self.renew()
-            self.changes = changes
-
-    def renew(self) -> None:
-        self.quick = self.make(self.selectors.properties)
-
-    def decode(self, message: Any) -> Any:
-        return self.quick(message)
-
-
-class _QueueManager(_Decoder):
-    """Decodes messages with an MQMD, and knows to which selectors a queue manager would show them.
-
-    An identifier is compared, whatever else is in the message; a message with an invalid name is shown to no other
-    selector whose rule says so.
-    """
-
-    def __init__(self, selectors: SelectorSet[Any], format: str, options: dict[str, Any]) -> None:  # noqa: A002
-        super().__init__(selectors, partial(formats.decoder, format, **options))
-        self.rule = options.get("invalid_names")
-
-    def renew(self) -> None:
-        self.never = {place for place, one in self.selectors.dialects() if rule_of_names(one, self.rule) == "never"}
-        self.options = self.selectors.match_options()
-        names = self.selectors.properties
-        if self.options:
-            names = tuple(dict.fromkeys((*names, *_IDENTIFIERS.values())))
-        self.quick = self.make(names, invalid_names="never" if self.never else "ignore")
-        self.tolerant = self.make(names, invalid_names="ignore")
-        self.by_identifier: dict[tuple[str, bytes], list[int]] = {}
-        for place, option in self.options.items():
-            self.by_identifier.setdefault(option, []).append(place)
-        self.run: dict[bool, bytes] = {}
-
-    def decode(self, message: Any) -> Any:
-        held = self.quick(message)
-        is_invalid = held is False
-        if is_invalid:
-            held = self.tolerant(message)
-        elif not self.options:
-            return held
-        found = [(name, held[field]) for name, field in _IDENTIFIERS.items()] if self.options else []
-        return Received(held, partial(self.shown, found, is_invalid))
-
-    def shown(self, found: list[tuple[str, bytes]], is_invalid: bool) -> tuple[bytes, list[int]]:
-        """Tell which selectors run on a message, and which select it by an identifier: a bitmap, and places."""
-        self.look()
-        if is_invalid not in self.run:
-            never = self.never if is_invalid else ()
-            places = [place for place, _ in self.selectors.dialects() if place not in self.options]
-            self.run[is_invalid] = self.selectors.bitmap([place for place in places if place not in never])
-        same = [place for option in (*found, *_ANY) for place in self.by_identifier.get(option, ())]
-        return self.run[is_invalid], same
-
-
-# For each match option the property with the identifier of a message, and the one that is that of any.
-_IDENTIFIERS = {name: DESCRIPTOR + field for name, field in COMPARED.items()}
-_ANY = [(name, bytes(24)) for name in COMPARED]
 
 
 # ---- arguments -------------------------------------------------------------------------------------------------------

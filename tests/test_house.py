@@ -32,6 +32,7 @@ ROWS = [
     ("machine | formats", "programs and what runs them | messages to properties, which know of it the Record alone"),
     ("analysis", "what can be said of a selector and a message"),
     ("matcher · _messages", "what people hold; a column of raw messages"),
+    ("receiving", "raw messages for many selectors"),
     ("selectorset", "many selectors as one"),
     ("selection · files", "queues and topics in memory; files of messages"),
     ("spark", "Spark"),

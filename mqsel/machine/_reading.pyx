@@ -23,6 +23,7 @@ from mqsel.machine._values cimport (
 
 from collections.abc import Mapping
 
+from mqsel.errors import ProgramError
 from mqsel.machine import wordings
 from mqsel.machine.schema import Schema, as_schema
 from mqsel.values import TYPE_NAMES as _TYPES
@@ -377,11 +378,14 @@ cdef class Reader:
 
     cdef list keys_at(self, list places):
         """Give the keys of some places; what a file has is read when it is first asked for."""
-        if self.column is not None:
-            for place in places:
-                if self.keys[place] is NOT_READ:
-                    self.keys[place] = self.column[place]
-        return [self.keys[place] for place in places]
+        cdef list keys = self.keys
+        cdef Py_ssize_t place
+        for place in places:
+            if place >= len(keys):
+                raise ProgramError("the set names a selector that it has no key for", hint="save it again")
+            if keys[place] is NOT_READ:
+                keys[place] = self.column[place]
+        return [keys[place] for place in places]
 
     # ---- what the set does with it
 

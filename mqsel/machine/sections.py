@@ -139,3 +139,22 @@ class Texts:
         """Give the first *count* of them."""
         behind = self._behind[: max(count - self._packed, 0)]
         return [*[self[place] for place in range(min(count, self._packed))], *behind]
+
+
+class Keys(Texts):
+    """Keys that stand in a file: texts, and numbers written as texts."""
+
+    def __init__(self, kinds: Buffer, offsets: Buffer, data: Buffer) -> None:
+        super().__init__(offsets, data)
+        self._kinds = kinds
+        if len(kinds) != len(self):
+            raise ProgramError("the keys of the file are damaged", hint="save it again")
+
+    def __getitem__(self, place: int) -> Any:
+        text = super().__getitem__(place)
+        if not self._kinds[place]:
+            return text
+        try:
+            return int(text)
+        except ValueError:
+            raise ProgramError(f"key {place} of the file is damaged", hint="save it again") from None
