@@ -484,8 +484,7 @@ class SelectorSet(Reader[K], MutableMapping[K, str], Generic[K]):
         schema = header["schema"]
         self.schema = None if schema is None else Schema(*map(tuple, schema))
         self.keep_text = header["keep_text"]
-        placed = None if column is not None else dict(zip(keys, range(len(keys)), strict=True))
-        self._set_up(Index.from_buffers(parts[2:]), placed, keys, column, Texts(*parts[:2]))
+        self._set_up(Index.from_buffers(parts[2:]), None, keys, column, Texts(*parts[:2]))
         self._own = {place: Dialect(**one) for place, one in header["own"]}
         self._options = {place: MatchOption(name, bytes.fromhex(one)) for place, name, one in header["options"]}
 
