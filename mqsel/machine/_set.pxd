@@ -26,13 +26,23 @@ cdef class Index:
     cdef uint64_t live_room             # bytes
     cdef readonly uint64_t selectors    # how many there are
     cdef uint32_t place_limit           # beyond the greatest place ever used
+    cdef object writing                 # a lock: who changes anything holds it; who searches does not
+    cdef list joining                   # the pieces that a thread makes one of
+    cdef object joiner                  # that thread
 
     cdef Search *take(self) except NULL
     cdef void give(self, Search *search) noexcept
     cdef Py_ssize_t search_c(
         self, Record record, const uint8_t *within, Py_ssize_t within_size, Search *search
     ) except -1
+    cdef int run(self, Record record, Search *search, bint is_search) except -1
     cdef int finish(self, Search *search, const uint8_t *within, Py_ssize_t within_size) except -1
     cdef int mark(self, uint32_t place) except -1
     cdef int settle(self) except -1
     cdef int push(self, Piece piece) except -1
+    cdef int tidy(self) except -1
+    cdef int replace(self, list joined, Piece made) except -1
+    cdef int add_(self, places, formulas) except -1
+    cdef int remove_(self, place) except -1
+    cdef int renumber_(self, places) except -1
+    cdef list buffers(self)

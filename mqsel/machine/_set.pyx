@@ -10,6 +10,7 @@ keys, texts and messages other than a Record it knows nothing.
 """
 
 import json
+import threading
 import zlib
 
 cimport cython
@@ -23,7 +24,7 @@ from mqsel.machine._set_draft cimport DraftUnit, Link, draft_view
 from mqsel.machine._set_layout cimport draft_layout
 from mqsel.machine._set_parts cimport *
 from mqsel.machine._set_pieces cimport (
-    Piece, damaged, has_bit, lives, merged, pieces_stats, renumbered, zeroed,
+    Piece, bury_since, damaged, dead_of, has_bit, lives, merged, pieces_stats, renumbered, zeroed,
 )
 from mqsel.machine._set_search cimport (
     draft_scan, memo_take, memos_free, places_sort, search_begin, search_end, search_free, search_new, segment_scan,
@@ -40,6 +41,7 @@ cdef extern from "Python.h":
 cdef enum:
     TAIL = 64                   # selectors that are run one by one, about a microsecond
     RATIO = 4                   # a segment this much larger than what follows it is left as it is
+    SOON = 4096                 # selectors that are laid out at once, some 30 ms; more by a thread of its own
 
 PLACES_END = 0xFFFFFFF0        # places are below
 MAGIC = b"mqselidx"
@@ -56,6 +58,8 @@ cdef class Index:
         self.named = ()
         self.pieces = []
         self.tail = Drafter(self._names, self.numbers)
+        self.writing = threading.RLock()
+        self.joining = []
 
     def __dealloc__(self):
         cdef Search *search
@@ -86,6 +90,10 @@ cdef class Index:
 
         Raises: ArgumentError: a place that is taken or none, or a formula that is none or too long.
         """
+        with self.writing:
+            self.add_(places, formulas)
+
+    cdef int add_(self, places, formulas) except -1:
         cdef Drafter drafter = self.tail
         cdef uint32_t place
         cdef uint64_t count = len(places)
@@ -129,10 +137,10 @@ cdef class Index:
             self.live[place >> 3] |= <uint8_t> (1 << (place & 7))
         self.selectors += count
         if drafter is not self.tail:
-            self.push(Piece(draft_layout(&drafter.draft, <uint32_t> len(self._names)), False, len(self._names)))
-            return
+            return self.push(Piece(draft_layout(&drafter.draft, <uint32_t> len(self._names)), False, len(self._names)))
         self.tail_count += count
         draft_view(&drafter.draft, &self.tail_view, <uint32_t> len(self._names))
+        return 0
 
     cdef int mark(self, uint32_t place) except -1:
         """Make room for a place."""
@@ -149,6 +157,10 @@ cdef class Index:
 
         Raises: ArgumentError: it has none.
         """
+        with self.writing:
+            self.remove_(place)
+
+    cdef int remove_(self, place) except -1:
         cdef Piece piece
         cdef uint32_t number
         cdef uint64_t unit
@@ -156,6 +168,7 @@ cdef class Index:
         cdef Link *links
         cdef uint32_t *link
         cdef bint is_done = False
+        cdef bint is_in_tail = False
         if not 0 <= place < self.place_limit or not has_bit(self.live, place):
             raise ArgumentError(f"place {place} has no formula")
         number = place
@@ -164,11 +177,6 @@ cdef class Index:
             if lives(piece, number):
                 piece.bury(number)
                 is_done = True
-                if 2 * piece.dead_count > piece.segment.selectors:
-                    # Without what was removed.
-                    anew = merged([piece], self._names, self.numbers)
-                    self.pieces = [anew if one is piece else one for one in self.pieces]
-                    self.version += 1
                 break
         if not is_done:
             units = <DraftUnit *> self.tail.draft.units.items
@@ -178,10 +186,13 @@ cdef class Index:
                 while link[0]:
                     if links[link[0] - 1].place == number:
                         link[0] = links[link[0] - 1].next
+                        is_in_tail = True
                     else:
                         link = &links[link[0] - 1].next
+        self.tail.draft.selectors -= is_in_tail
         self.live[number >> 3] &= <uint8_t> ~(1 << (number & 7))
         self.selectors -= 1
+        return self.tidy() if is_done and 2 * piece.dead_count > piece.segment.selectors else 0
 
     def renumber(self, places) -> None:
         """Give formulas other places.
@@ -189,6 +200,10 @@ cdef class Index:
         Args:
             places: for each place the new one, which is not greater; of those without a formula it does not count.
         """
+        with self.writing:
+            self.renumber_(places)
+
+    cdef int renumber_(self, places) except -1:
         cdef Piece piece
         cdef uint32_t old
         cdef uint32_t limit = 0
@@ -197,7 +212,7 @@ cdef class Index:
         for old in range(self.place_limit):
             if has_bit(self.live, old):
                 if not 0 <= places[old] <= old:
-                        raise ArgumentError(
+                    raise ArgumentError(
                         f"place {old} cannot become {places[old]}: expected one that is not greater"
                     )
                 count += 1
@@ -205,6 +220,8 @@ cdef class Index:
         if len({places[old] for old in range(self.place_limit) if has_bit(self.live, old)}) != <Py_ssize_t> count:
             raise ArgumentError("two places cannot become one")
         self.settle()
+        # What is being joined would have the old places: it is given up.
+        self.joining = []
         pieces = []
         for one in self.pieces:
             piece = one
@@ -218,6 +235,7 @@ cdef class Index:
         self.place_limit = limit
         self.pieces = pieces
         self.version += 1
+        return 0
 
     # ---- segments ----------------------------------------------------------------------------------------------------
 
@@ -233,20 +251,83 @@ cdef class Index:
         return self.push(piece)
 
     cdef int push(self, Piece piece) except -1:
-        """Add a segment, and make it one with those before it that are not much larger."""
-        cdef uint64_t size = piece.segment.selectors
-        cdef Piece before
-        cdef Py_ssize_t keep = len(self.pieces)
-        while keep:
-            before = self.pieces[keep - 1]
-            if before.segment.selectors >= RATIO * size:
+        """Add a segment."""
+        self.pieces = [*self.pieces, piece]
+        self.version += 1
+        return self.tidy()
+
+    cdef int tidy(self) except -1:
+        """Join the last segments that are not much larger than what follows them; or lay out one of which half died."""
+        cdef Py_ssize_t last = len(self.pieces) - 1
+        cdef Py_ssize_t keep = last
+        cdef uint64_t size
+        cdef Piece piece
+        if keep < 0:
+            return 0
+        if self.joining and not self.joiner.is_alive():
+            self.joining = []  # in the child of a fork
+        piece = self.pieces[keep]
+        size = piece.living()
+        while keep and self.pieces[keep - 1] not in self.joining:
+            piece = self.pieces[keep - 1]
+            if piece.living() >= RATIO * size:
                 break
-            size += before.segment.selectors
+            size += piece.living()
             keep -= 1
-        joined = [*self.pieces[keep:], piece]
-        self.pieces = [*self.pieces[:keep], piece if len(joined) == 1 else merged(joined, self._names, self.numbers)]
+        joined = self.pieces[keep:]
+        if keep == last:
+            joined = []
+            for one in self.pieces:
+                piece = one
+                if 2 * piece.dead_count > piece.segment.selectors and one not in self.joining:
+                    joined = [one]
+                    size = piece.living()
+                    break
+        if not joined or (size >= SOON and self.joining):
+            return 0
+        if size < SOON:
+            self.replace(joined, merged(joined, [dead_of(one) for one in joined], self._names, self.numbers))
+            return self.tidy()
+        self.joining = joined
+        self.joiner = threading.Thread(
+            target=self.join, args=(joined, [dead_of(one) for one in joined]), name="mqsel-set", daemon=True
+        )
+        self.joiner.start()
+        return 0
+
+    def join(self, list joined, list dead) -> None:
+        """Join segments while others search and write; for a thread of its own.
+
+        Args:
+            joined: those that stand in `joining`.
+            dead: what did not count when this was decided.
+        """
+        try:
+            made = merged(joined, dead, self._names, self.numbers)
+        except (MemoryError, ProgramError):
+            made = None  # all stays as it is
+        with self.writing:
+            if self.joining is not joined:
+                return
+            if made is not None:
+                for one, before in zip(joined, dead):
+                    bury_since(made, one, before)
+                self.replace(joined, made)
+            self.joining = []
+            if made is not None:
+                self.tidy()
+
+    cdef int replace(self, list joined, Piece made) except -1:
+        """Let a segment stand for those that it was made of."""
+        cdef Py_ssize_t at = self.pieces.index(joined[0])
+        self.pieces = [*self.pieces[:at], made, *self.pieces[at + len(joined):]]
         self.version += 1
         return 0
+
+    def wait(self) -> None:
+        """Wait until no segments are being joined."""
+        while self.joining and self.joiner.is_alive():
+            self.joiner.join()
 
     # ---- searching ---------------------------------------------------------------------------------------------------
 
@@ -275,6 +356,12 @@ cdef class Index:
 
         Returns: how many were found.
         """
+        self.run(record, search, True)
+        self.finish(search, within, within_size)
+        return search.places.count
+
+    cdef int run(self, Record record, Search *search, bint is_search) except -1:
+        """Find places, in any order and more than once perhaps: by searching, or by running every formula."""
         cdef Piece piece
         cdef Py_ssize_t number
         if search.version != self.version:
@@ -286,14 +373,16 @@ cdef class Index:
                 piece = <Piece> PyList_GET_ITEM(self.pieces, number)
                 search.dead = piece.dead
                 memo_take(search, number + 1, piece.segment.leaf_count)
-                segment_search(search, &piece.segment)
+                if is_search:
+                    segment_search(search, &piece.segment)
+                else:
+                    segment_scan(search, &piece.segment)
             if self.tail_count:
                 memo_take(search, 0, self.tail_view.leaf_count)
                 draft_scan(search, &self.tail_view, &self.tail.draft)
         finally:
             search_end(search)
-        self.finish(search, within, within_size)
-        return search.places.count
+        return 0
 
     cdef int finish(self, Search *search, const uint8_t *within, Py_ssize_t within_size) except -1:
         """Bring what was found into order."""
@@ -363,23 +452,8 @@ cdef class Index:
     def scan(self, Record record not None) -> list:
         """List what `search` does, by running every formula whole."""
         cdef Search *search = self.take()
-        cdef Piece piece
-        cdef Py_ssize_t number
         try:
-            memos_free(search)
-            search.version = self.version
-            search_begin(search, record, <uint32_t> len(self._names))
-            try:
-                for number in range(len(self.pieces)):
-                    piece = self.pieces[number]
-                    search.dead = piece.dead
-                    memo_take(search, number + 1, piece.segment.leaf_count)
-                    segment_scan(search, &piece.segment)
-                if self.tail_count:
-                    memo_take(search, 0, self.tail_view.leaf_count)
-                    draft_scan(search, &self.tail_view, &self.tail.draft)
-            finally:
-                search_end(search)
+            self.run(record, search, False)
             self.finish(search, NULL, 0)
             return places_list(search)
         finally:
@@ -399,6 +473,10 @@ cdef class Index:
 
     def to_buffers(self) -> list:
         """Give what `from_buffers` makes an index of: bytes-like objects, the segments as they lie."""
+        with self.writing:
+            return self.buffers()
+
+    cdef list buffers(self):
         cdef Piece piece
         cdef Drafter tail = self.tail
         pieces = list(self.pieces)

@@ -82,6 +82,7 @@ cdef uint32_t draft_leaf(Draft *draft, const Leaf *leaf) noexcept nogil
 cdef uint32_t draft_unit(Draft *draft, const Step *steps, uint64_t count) noexcept nogil
 cdef int draft_place(Draft *draft, uint32_t unit, uint32_t place) noexcept nogil
 cdef int draft_absorb(Draft *draft, const Segment *segment, const uint8_t *dead) noexcept nogil
+cdef uint64_t places_count(const Draft *draft) except? 0xFFFFFFFFFFFFFFFF nogil
 cdef int steps_link(Draft *draft, Step *steps, uint64_t count) noexcept nogil
 cdef void draft_view(Draft *draft, Segment *segment, uint32_t attributes) noexcept nogil
 

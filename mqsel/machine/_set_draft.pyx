@@ -252,6 +252,23 @@ cdef int draft_place(Draft *draft, uint32_t unit, uint32_t place) noexcept nogil
     return 0
 
 
+cdef uint64_t places_count(const Draft *draft) except? 0xFFFFFFFFFFFFFFFF nogil:
+    """Count the places that units have, each once."""
+    cdef const Link *links = <const Link *> draft.links.items
+    cdef uint8_t *bits = <uint8_t *> calloc(<size_t> draft.place_limit // 8 + 1, 1)
+    cdef uint64_t at
+    cdef uint64_t count = 0
+    if bits == NULL:
+        with gil:
+            raise MemoryError
+    for at in range(draft.links.count):
+        if not bits[links[at].place >> 3] >> (links[at].place & 7) & 1:
+            bits[links[at].place >> 3] |= <uint8_t> (1 << (links[at].place & 7))
+            count += 1
+    free(bits)
+    return count
+
+
 cdef void draft_view(Draft *draft, Segment *segment, uint32_t attributes) noexcept nogil:
     """Let a draft be run as it is; nothing but its units, leaves and strings counts."""
     memset(segment, 0, sizeof(Segment))
@@ -356,6 +373,8 @@ cdef uint32_t moved_leaf(Moved *moved, uint32_t number, int depth) noexcept nogi
 cdef bint moved_step(Moved *moved, Step *step, uint32_t limit, int depth) noexcept nogil:
     """Let a step name what the draft has; leaves below *limit* alone."""
     cdef int test = step.test & TEST_MASK
+    if step.attribute >= max(1, moved.segment.attribute_count):
+        return False
     if test == TEXT or test == OTHER_TEXT:
         step.it.place = moved_string(moved, step.it.place)
         return step.it.place != NONE
@@ -382,6 +401,8 @@ cdef int draft_absorb(Draft *draft, const Segment *segment, const uint8_t *dead)
     cdef const Unit *given
     cdef const uint32_t *places
     cdef Step *copied
+    cdef uint64_t budget = segment.code_count   # no step is in two units, no place twice
+    cdef uint64_t copies = <uint64_t> segment.copy_count + segment.unit_count
     cdef int result = -1
     memset(&moved, 0, sizeof(Moved))
     memset(&steps, 0, sizeof(Items))
@@ -401,9 +422,10 @@ cdef int draft_absorb(Draft *draft, const Segment *segment, const uint8_t *dead)
                     break
                 count = segment.copies[given.place]
                 places = segment.copies + given.place + 1
-                if count > segment.copy_count - given.place - 1:
+                if count > segment.copy_count - given.place - 1 or count > copies:
                     result = -1
                     break
+            copies -= min(copies, count)
             made = NONE
             for number in range(count):
                 place = places[number]
@@ -414,9 +436,10 @@ cdef int draft_absorb(Draft *draft, const Segment *segment, const uint8_t *dead)
                     while at < segment.code_count and segment.code[at].test >> TEST_BITS != LAST:
                         at += 1
                     steps.count = 0
-                    if at >= segment.code_count or items_room(&steps, at - first + 1, sizeof(Step)) < 0:
+                    if at >= segment.code_count or at - first >= budget or items_room(&steps, at - first + 1, sizeof(Step)) < 0:
                         result = -1
                         break
+                    budget -= at - first + 1
                     copied = <Step *> steps.items
                     memcpy(copied, segment.code + first, (at - first + 1) * sizeof(Step))
                     for at in range(at - first + 1):

@@ -125,6 +125,7 @@ cdef struct Layout:
     Items chances               # double, of each step of a unit
     uint32_t always             # a list + 1
     uint32_t *proved            # of each unit
+    uint8_t *used               # of each leaf: whether what it needs was noted
     uint32_t *starts            # of each unit, in the arranged code
     uint32_t *numbers           # of each unit, its new number + 1
     uint32_t numbered
@@ -927,7 +928,7 @@ cdef int gate_enter(Layout *it, uint32_t unit, const Step *steps, const Gate *ga
     return 0
 
 
-cdef void use_step(Layout *it, const Step *step, int depth) noexcept nogil:
+cdef void use_step(Layout *it, const Step *step) noexcept nogil:
     """Note what a step needs of a message."""
     cdef int test = step.test & TEST_MASK
     cdef const Leaf *leaf
@@ -938,12 +939,14 @@ cdef void use_step(Layout *it, const Step *step, int depth) noexcept nogil:
         if step.kinds != 127 and it.attributes:
             it.rows[step.attribute].flags |= USED | (HAS_TEXTS if test == TEXT or test == OTHER_TEXT else 0)
         return
+    if it.used[step.it.place]:
+        return
+    it.used[step.it.place] = 1
     leaf = <const Leaf *> (it.view.pool + it.view.leaves[step.it.place])
     if leaf.kind == CODE:
         steps = <const Step *> (<const uint64_t *> leaf + LEAF_WORDS)
         for at in range(leaf.actions[0]):
-            if depth < MAX_DEPTH:
-                use_step(it, &steps[at], depth + 1)
+            use_step(it, &steps[at])
         return
     for at in range(2):
         if leaf.attribute[at] != NONE:
@@ -1000,7 +1003,7 @@ cdef int unit_enter(Layout *it, uint32_t unit) noexcept nogil:
     if arrange(it, steps, root, best if nodes[root].is_all else NONE, 0) < 0:
         return -1
     for at in range(given.steps):
-        use_step(it, &steps[at], 0)
+        use_step(it, &steps[at])
     return steps_link(it.draft, <Step *> it.code.items + start, given.steps)
 
 
@@ -1037,6 +1040,7 @@ cdef void layout_free(Layout *it) noexcept nogil:
     free(it.order.items)
     free(it.chances.items)
     free(it.proved)
+    free(it.used)
     free(it.starts)
     free(it.numbers)
 
@@ -1053,10 +1057,11 @@ cdef int layout_units(Layout *it) noexcept nogil:
     it.rows = <Attribute *> calloc(<size_t> it.attributes + 1, sizeof(Attribute))
     it.presence = <uint32_t *> calloc((<size_t> it.attributes + 1) * PRESENCES, 4)
     it.proved = <uint32_t *> calloc(count + 1, 4)
+    it.used = <uint8_t *> calloc(it.draft.leaves.count + 1, 1)
     it.starts = <uint32_t *> calloc(count + 1, 4)
     it.numbers = <uint32_t *> calloc(count + 1, 4)
     if (
-        it.known == NULL or it.rows == NULL or it.presence == NULL or it.proved == NULL or it.starts == NULL
+        it.known == NULL or it.rows == NULL or it.presence == NULL or it.proved == NULL or it.used == NULL or it.starts == NULL
         or it.numbers == NULL or said_grow(it) < 0
     ):
         return -1

@@ -143,9 +143,11 @@ cdef bint leaf_is_sound(const Leaf *leaf, uint64_t room, uint32_t attributes) no
         return False
     if leaf.kind == CODE:
         return leaf.actions[0] > 0 and leaf.words == LEAF_WORDS + 2 * <uint64_t> leaf.actions[0]
+    if leaf.kind == SET and (leaf.attribute[1] != NONE or leaf.actions[1]):
+        return False
     for side in range(2 if leaf.kind == RELATION else 1):
         if leaf.attribute[side] != NONE:
-            if leaf.attribute[side] >= attributes:
+            if leaf.attribute[side] >= attributes or leaf.actions[side]:
                 return False
         elif not actions_are_sound(
             actions + (leaf.actions[0] if side else 0), leaf.actions[side], leaf.depth, attributes

@@ -17,11 +17,14 @@ cdef class Piece:
     cdef readonly uint64_t dead_count
 
     cdef int bury(self, uint32_t place) except -1
+    cdef uint64_t living(self) noexcept
 
 
 cdef object damaged(str why)
 cdef void *zeroed(uint64_t size) except NULL
-cdef Piece merged(list pieces, list names, dict numbers)
+cdef bytes dead_of(Piece piece)
+cdef int bury_since(Piece made, Piece piece, bytes before) except -1
+cdef Piece merged(list pieces, list dead, list names, dict numbers)
 cdef Piece renumbered(Piece piece, places, uint32_t attributes)
 cdef dict pieces_stats(list pieces, list names)
 

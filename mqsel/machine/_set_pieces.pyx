@@ -11,7 +11,7 @@ from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
-from mqsel.machine._set_draft cimport Drafter, draft_absorb
+from mqsel.machine._set_draft cimport Drafter, draft_absorb, places_count
 from mqsel.machine._set_layout cimport draft_layout
 from mqsel.machine._set_parts cimport *
 
@@ -69,6 +69,10 @@ cdef class Piece:
         self.dead_count += 1
         return 0
 
+    cdef uint64_t living(self) noexcept:
+        """Tell how many selectors count."""
+        return self.segment.selectors - min(self.segment.selectors, self.dead_count)
+
 
 cdef void *zeroed(uint64_t size) except NULL:
     cdef void *memory = calloc(size + 8, 1)
@@ -77,21 +81,48 @@ cdef void *zeroed(uint64_t size) except NULL:
     return memory
 
 
-cdef Piece merged(list pieces, list names, dict numbers):
-    """Make one segment of some."""
+cdef bytes dead_of(Piece piece):
+    """Copy which places of a segment count no more: None while all do."""
+    if piece.dead == NULL:
+        return None
+    return PyBytes_FromStringAndSize(<char *> piece.dead, (<uint64_t> piece.segment.place_limit + 7) // 8)
+
+
+cdef int bury_since(Piece made, Piece piece, bytes before) except -1:
+    """Bury in what was made of a segment the places that died in this since then."""
+    cdef const uint8_t *bits = <const uint8_t *> PyBytes_AS_STRING(before) if before is not None else NULL
+    cdef uint32_t place
+    if piece.dead == NULL:
+        return 0
+    for place in range(piece.segment.place_limit):
+        if has_bit(piece.dead, place) and (bits == NULL or not has_bit(bits, place)) and lives(made, place):
+            made.bury(place)
+    return 0
+
+
+cdef Piece merged(list pieces, list dead, list names, dict numbers):
+    """Make one segment of some; other threads may run meanwhile.
+
+    Args:
+        dead: of each what does not count, from `dead_of`.
+    """
     cdef Drafter drafter = Drafter(names, numbers)
     cdef Piece piece
+    cdef bytes bits
+    cdef const uint8_t *gone
     cdef int done
-    for one in pieces:
+    cdef uint32_t attributes = <uint32_t> len(names)
+    for one, bits in zip(pieces, dead):
         piece = one
+        gone = <const uint8_t *> PyBytes_AS_STRING(bits) if bits is not None else NULL
         with nogil:
-            done = draft_absorb(&drafter.draft, &piece.segment, piece.dead)
+            done = draft_absorb(&drafter.draft, &piece.segment, gone)
         if done < 0:
             if piece.is_foreign:
                 raise damaged("a part of them names what is not there")
             raise MemoryError
-        drafter.draft.selectors += piece.segment.selectors - min(piece.segment.selectors, piece.dead_count)
-    return Piece(draft_layout(&drafter.draft, <uint32_t> len(names)), False, len(names))
+    drafter.draft.selectors = places_count(&drafter.draft)
+    return Piece(draft_layout(&drafter.draft, attributes), False, attributes)
 
 
 cdef Piece renumbered(Piece piece, places, uint32_t attributes):
@@ -125,7 +156,7 @@ cdef Piece renumbered(Piece piece, places, uint32_t attributes):
             else:
                 found[at] = NONE
     header.place_limit = limit
-    header.selectors -= min(header.selectors, piece.dead_count)
+    header.selectors = piece.living()
     header.check = header_check(header)
     made = Piece(copy, False, attributes)
     if piece.is_foreign:

@@ -42,6 +42,9 @@ cdef struct Search:
     Items stack                 # Value, of arithmetic
     Items segments              # of the pattern that is matched
     Items memos                 # Memo, of each segment
+    Items seen                  # uint64_t: a bit for each unit of many places, and each affix, that was met; 0 between
+    Items met                   # uint32_t: which bits those are
+    uint64_t budget             # postings, then steps, that no sound segment has
     uint32_t *memo              # of the segment that is searched
     const uint8_t *dead         # of the segment that is searched: a bit for each place that counts no more; or NULL
 

@@ -62,6 +62,8 @@ cdef void search_free(Search *search) noexcept:
     free(search.bits.items)
     free(search.stack.items)
     free(search.segments.items)
+    free(search.seen.items)
+    free(search.met.items)
     free(search)
 
 
@@ -418,6 +420,7 @@ cdef bint steps_hold(
     """
     cdef const Step *step
     cdef const Slot *slot
+    cdef uint64_t start = at
     cdef uint32_t jump
     cdef int test
     cdef bint truth
@@ -454,6 +457,7 @@ cdef bint steps_hold(
         else:
             jump = step.link & JUMP_MASK
             if jump == 0:
+                search.budget -= min(search.budget, at - start)
                 return truth
             at += jump
     search.is_damaged = True
@@ -470,9 +474,13 @@ cdef inline int list_take(Search *search, const Segment *segment, List list) exc
     cdef uint64_t count
     if list.count == 0:
         return 0
-    if list.start > segment.posting_count or list.count > segment.posting_count - list.start:
+    # Each posting is in one list, and each list is looked at once.
+    if list.start > segment.posting_count or list.count > segment.posting_count - list.start or (
+        list.count > search.budget
+    ):
         search.is_damaged = True
         return 0
+    search.budget -= list.count
     if items_room(&search.candidates, list.count, 4) < 0:
         raise MemoryError
     units = <uint32_t *> search.candidates.items
@@ -501,11 +509,46 @@ cdef inline int point_take(
     return 0
 
 
+cdef int seen_room(Search *search, uint64_t count) except -1:
+    """Make room for as many bits."""
+    cdef uint64_t before = search.seen.room
+    cdef uint64_t words = count // 64 + 1
+    if before < words:
+        if items_room(&search.seen, words, 8) < 0:
+            raise MemoryError
+        memset(<uint64_t *> search.seen.items + before, 0, (search.seen.room - before) * 8)
+    return 0
+
+
+cdef inline bint is_new(Search *search, uint32_t number) except -1:
+    """Note that something was met. Returns whether it was not before."""
+    cdef uint64_t *word = <uint64_t *> search.seen.items + (number >> 6)
+    cdef uint64_t bit = <uint64_t> 1 << (number & 63)
+    if word[0] & bit:
+        return False
+    if items_room(&search.met, 1, 4) < 0:
+        raise MemoryError
+    (<uint32_t *> search.met.items)[search.met.count] = number
+    search.met.count += 1
+    word[0] |= bit
+    return True
+
+
+cdef void seen_forget(Search *search) noexcept:
+    cdef uint64_t at
+    for at in range(search.met.count):
+        (<uint64_t *> search.seen.items)[(<uint32_t *> search.met.items)[at] >> 6] = 0
+    search.met.count = 0
+
+
 cdef int affix_take(Search *search, const Segment *segment, uint64_t key) except -1:
     cdef uint32_t slot = <uint32_t> (key >> 2) & segment.affix_mask
     cdef uint32_t looks = 0
     while segment.affixes[slot].key and looks <= segment.affix_mask:
         if segment.affixes[slot].key == key:
+            # A text may contain the same characters at many places.
+            if not is_new(search, slot):
+                return 0
             return list_take(search, segment, segment.affixes[slot].list)
         slot = (slot + 1) & segment.affix_mask
         looks += 1
@@ -528,6 +571,7 @@ cdef int affixes_take(Search *search, const Segment *segment, uint32_t attribute
     cdef uint64_t at, hash, length
     cdef int kind = 0
     cdef int inner
+    seen_room(search, segment.affix_mask)
     text_of(&search.values[attribute], &data, &size, &kind)
     length = size // kind
     if row.prefixes:
@@ -568,13 +612,14 @@ cdef int intervals_take(Search *search, const Segment *segment, const Attribute 
     cdef uint64_t blocks = (<uint64_t> row.intervals.count + BLOCK - 1) // BLOCK
     total = row.intervals.count
     if (
-        row.intervals.start > segment.interval_count or total > segment.interval_count - row.intervals.start
+        total > search.budget or row.intervals.start > segment.interval_count or total > segment.interval_count - row.intervals.start
         or row.interval_postings > segment.posting_count or total > segment.posting_count - row.interval_postings
         or row.maxima > segment.maximum_count
         or blocks + (blocks + BLOCK - 1) // BLOCK > segment.maximum_count - row.maxima
     ):
         search.is_damaged = True
         return 0
+    search.budget -= total
     low = 0
     high = row.intervals.count
     while low < high:
@@ -648,6 +693,7 @@ cdef int candidates_find(Search *search, const Segment *segment) except -1:
     cdef uint64_t at
     cdef uint32_t attribute
     search.candidates.count = 0
+    search.budget = segment.posting_count
     for at in range(search.present.count):
         attribute = present[at]
         if attribute >= segment.attribute_count:
@@ -707,6 +753,7 @@ cdef int unit_emit(Search *search, const Segment *segment, const Unit *unit) exc
         if count > segment.copy_count - unit.place - 1:
             search.is_damaged = True
             return 0
+    search.budget -= min(search.budget, count)
     if items_room(&search.places, count, 4) < 0:
         raise MemoryError
     found = <uint32_t *> search.places.items
@@ -724,14 +771,33 @@ cdef int unit_emit(Search *search, const Segment *segment, const Unit *unit) exc
 
 cdef int segment_search(Search *search, const Segment *segment) except -1:
     """Add the places that the record makes true."""
+    segment_read(search, segment)
+    try:
+        candidates_find(search, segment)
+    finally:
+        seen_forget(search)
+    seen_room(search, segment.unit_count)
+    try:
+        candidates_run(search, segment)
+    finally:
+        seen_forget(search)
+    return 0
+
+
+cdef inline uint64_t steps_enough(const Segment *segment) noexcept:
+    """Give more steps than a search of a sound segment runs, which begins no unit more than once a posting."""
+    return (<uint64_t> segment.code_count + segment.copy_count + 1024) * 64
+
+
+cdef int candidates_run(Search *search, const Segment *segment) except -1:
+    """Add the places of those candidates that are true."""
     cdef const uint32_t *units
     cdef const Unit *unit
     cdef uint64_t at, count, ahead
     cdef uint32_t proved
-    segment_read(search, segment)
-    candidates_find(search, segment)
     units = <const uint32_t *> search.candidates.items
     count = search.candidates.count
+    search.budget = steps_enough(segment)
     for at in range(min(count, 2 * AHEAD)):
         mqsel_ahead(segment.units + units[at])
     for at in range(min(count, AHEAD)):
@@ -752,7 +818,12 @@ cdef int segment_search(Search *search, const Segment *segment) except -1:
         if proved == ALL_PROVED or steps_hold(
             search, segment, segment.code, segment.code_count, <uint64_t> unit.code + proved, NONE, 0
         ):
-            unit_emit(search, segment, unit)
+            # One that is reached in several ways gives its places once, if they are many.
+            if unit.info & MANY_PLACES == 0 or is_new(search, units[at]):
+                unit_emit(search, segment, unit)
+        if search.budget == 0:
+            search.is_damaged = True
+            return 0
     return 0
 
 
@@ -760,9 +831,14 @@ cdef int segment_scan(Search *search, const Segment *segment) except -1:
     """Add the places that the record makes true, by running every unit whole."""
     cdef uint32_t at
     segment_read(search, segment)
+    search.budget = steps_enough(segment)
+    seen_room(search, segment.unit_count)
     for at in range(segment.unit_count):
         if steps_hold(search, segment, segment.code, segment.code_count, segment.units[at].code, NONE, 0):
             unit_emit(search, segment, &segment.units[at])
+        if search.budget == 0:
+            search.is_damaged = True
+            return 0
     return 0
 
 

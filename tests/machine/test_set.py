@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import random
 import struct
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import oracle
@@ -65,7 +67,7 @@ def found(index: Index, record: Record) -> list[int]:
     return places
 
 
-def drawn(rng: random.Random, name: str, dialect: Dialect, selectors: int) -> tuple[list[str], list[oracle.Properties]]:
+def drawn(rng: random.Random, name: str, selectors: int) -> tuple[list[str], list[oracle.Properties]]:
     """Draw selectors, and messages that they were written for."""
     cases = [strategies.random_case(rng, name) for _ in range(selectors)]
     return [text for text, _ in cases], [message for _, message in cases]
@@ -82,7 +84,7 @@ def test_it_says_what_the_oracle_says(name: str, choices: tuple[str, str, str]) 
     rng = random.Random(f"{name} {choices}")
     dialect = PRESETS[name].replace(type_mismatch=choices[0], null_arithmetic=choices[1], between_null=choices[2])
     for _ in range(SETS):
-        texts, messages = drawn(rng, name, dialect, 40)
+        texts, messages = drawn(rng, name, 40)
         selectors = [read_selector(text, dialect) for text in texts]
         formulas = [normal.normal(selector).true for selector in selectors]
         nodes = [selector.node for selector in selectors]
@@ -98,3 +100,330 @@ def test_it_says_what_the_oracle_says(name: str, choices: tuple[str, str, str]) 
             right += [place + 40 * turn for turn in (1, 2) for place in right]
             for index in (whole, slowly, opened):
                 assert found(index, record_of(index, message, dialect)) == right, (texts, message)
+
+
+@pytest.mark.parametrize("path", sorted(VECTORS_ROOT.glob("*.jsonl")), ids=lambda path: path.stem)
+def test_vectors(path: Path) -> None:
+    """Every vector with a truth value is found in a set of all of its dialect just where that is TRUE."""
+    cases: dict[Dialect, list[dict[str, Any]]] = {}
+    for vector in json_lines(path):
+        for _, dialect in dialects_of(vector["dialect"]) if "want" in vector else ():
+            cases.setdefault(dialect, []).append(vector)
+    for dialect, vectors in cases.items():
+        index = index_of(*[vector["selector"] for vector in vectors], dialect=dialect)
+        for place, vector in enumerate(vectors):
+            message = message_of(vector["properties"])
+            values = {spellings(name, dialect.headers)[0]: value for name, value in message.items()}
+            assert (place in found(index, plain(index, values))) == (vector["want"] == "TRUE"), vector["id"]
+
+
+# Numbers around which the lanes part: neighbours of 2**24, 2**53 and 2**63, the least and the greatest of each lane.
+NUMBERS: list[int | float] = [
+    0, -0.0, 1, -1, 5, 40.1, 0.1, 2**24, 2**24 + 1, 2**24 - 1, 2**53, 2**53 + 1, 2**53 - 1, 2**52, 2**52 + 1,
+    2**63 - 1, -(2**63), 1e308, -1e308, 5e-324, -5e-324, 1.5, 2**31 - 1, -(2**31), 1e300, 123456789.5, 1700000000000,
+]  # fmt: skip
+VALUES = [
+    *NUMBERS, *(Float32(number) for number in NUMBERS if abs(number) < 3e38), Float32(0.1), float("nan"),
+    Float32(float("nan")), float("inf"), float("-inf"), Int8(5), Int16(-1), Int32(1), None, True, False, "", "a", "1",
+    b"a", "naïve", "日本語", "𝄞𝄞",
+]  # fmt: skip
+
+
+def test_numbers_where_lanes_part() -> None:
+    """Invariant: every comparison of a property with each number finds each value as the oracle does."""
+    signs = ("=", "<>", "<", "<=", ">", ">=")
+    texts = [f"a {sign} {written(number)}" for number in NUMBERS for sign in signs]
+    texts += [
+        f"a {way} {written(low)} AND {written(min(low + 7, 2**63 - 1))}"
+        for low in NUMBERS
+        for way in ("BETWEEN", "NOT BETWEEN")
+    ]
+    texts += [f"NOT (a {sign} {written(number)}) AND b = 1" for number in NUMBERS for sign in signs]
+    check_values(texts, "a", VALUES)
+
+
+def written(number: float) -> str:
+    if isinstance(number, int):
+        return str(number) if number > -(2**63) else "(-9223372036854775807 - 1)"
+    return repr(number)
+
+
+def check_values(texts: list[str], name: str, values: Sequence[Any]) -> None:
+    """Hold sets of all *texts*, laid out and as a tail, against the oracle for each value of a property."""
+    for mismatch in ("operation", "unknown"):
+        dialect = JMS.replace(type_mismatch=mismatch)
+        nodes = [read_selector(text, dialect).node for text in texts]
+        whole = index_of(*texts, dialect=dialect)
+        opened = Index.from_buffers(whole.to_buffers())
+        for value in values:
+            for other in (1, None):
+                message = {name: (kind_of(value), value), "b": (kind_of(other), other)}
+                right = wanted(nodes, message, dialect)
+                assert found(whole, plain(whole, {name: value, "b": other})) == right, value
+                assert found(opened, plain(opened, {name: value, "b": other})) == right, value
+
+
+def kind_of(value: Any) -> str:
+    kinds = {int: "int64", float: "float64", bool: "boolean", str: "string", bytes: "bytes", type(None): "null"}
+    return kinds.get(type(value)) or type(value).__name__.lower()
+
+
+def test_patterns_of_all_shapes() -> None:
+    """Invariant: LIKE, NOT LIKE and IN find each text, of any width of characters, as the oracle does."""
+    shapes = [
+        "abc", "abc%", "%abc", "%abc%", "a%c", "a_c", "_bc%", "%ab_", "%b%", "%", "_", "", "%abcdef%", "%a%b%c%",
+        "日本%", "%語", "%本%", "%naïve%", "x" * 30 + "%", "%" + "y" * 30, "%" + "z" * 40 + "%", "%cdefg%b_d%", "𝄞%",
+    ]  # fmt: skip
+    texts = [
+        f"a {way} '{shape}' {rest}" for shape in shapes for way in ("LIKE", "NOT LIKE") for rest in ("", "AND b = 1")
+    ]
+    texts += ["a IN ('abc', 'abcd', '日本語')", "a NOT IN ('abc', '')", "a = 'abc' OR a LIKE 'ab%' OR a LIKE '%c'"]
+    values = [
+        "", "a", "ab", "abc", "abcd", "xabc", "xabcx", "aXc", "abcdefgh", "abcdefgbcd", "日本語", "日本", "本", "naïve",
+        "xnaïvex",
+        "x" * 29, "x" * 30, "x" * 31 + "日", "y" * 30, "日" + "y" * 30, "z" * 40, "𝄞", "𝄞𝄞", "abc𝄞", "𝄞abc", 5, None, True,
+        b"abc",
+    ]  # fmt: skip
+    check_values(texts, "a", values)
+
+
+def test_what_was_removed_is_not_found() -> None:
+    """Invariant: after any adds, removes, renumberings and merges search gives what a dict of formulas holds."""
+    rng = random.Random(15)
+    texts = [
+        f"{name} {test} AND c <> {number}"
+        for name in "ab"
+        for test in ("= 'x'", "= 'y'", "LIKE 'x%'", "IS NULL", "IS NOT NULL", "> 3", "BETWEEN 2 AND 4")
+        for number in range(6)
+    ]
+    formulas = [formula(text) for text in texts] + [normal.ALWAYS, normal.NEVER]
+    index = Index()
+    held: dict[int, int] = {}
+    alone = []
+    for one in formulas:
+        single = Index()
+        single.add([0], [one])
+        alone.append(single)
+    values = [None, "x", "y", "xx", 3, 4.5, True]
+    for turn in range(400):
+        free = [place for place in range(600) if place not in held]
+        if rng.random() < 0.6 and free:
+            places = rng.sample(free, min(len(free), rng.choice((1, 1, 1, 5, 70, 100))))
+            chosen = [rng.randrange(len(formulas)) for _ in places]
+            index.add(places, [formulas[one] for one in chosen])
+            held.update(zip(places, chosen, strict=True))
+        elif held:
+            for place in rng.sample(sorted(held), min(len(held), rng.choice((1, 3, 60)))):
+                index.remove(place)
+                del held[place]
+        if turn % 50 == 49:
+            order = {place: rank for rank, place in enumerate(sorted(held))}
+            index.renumber([order.get(place, 0) for place in range(600)])
+            held = {order[place]: one for place, one in held.items()}
+        if turn % 40 == 39:
+            index = Index.from_buffers([bytes(part) for part in index.to_buffers()])
+        assert len(index) == len(held)
+        message = {"a": rng.choice(values), "b": rng.choice(values), "c": rng.choice((None, 1, 7))}
+        true = [bool(one.search(plain(one, message))) for one in alone]
+        assert found(index, plain(index, message)) == [place for place in sorted(held) if true[held[place]]]
+
+
+def test_large_merges_do_not_stop_writers() -> None:
+    """What is added and removed while a thread joins segments is found, and no more, before and after."""
+    formulas = [formula(f"a = {number} AND b = 1") for number in range(5000)]
+    index = Index()
+    index.add(range(5000), formulas)
+    index.add(range(5000, 10_000), formulas)
+    removed = [3, 5003, 4999]
+    for place in removed:
+        index.remove(place)
+    index.add([3], [formula("a = 4")])
+    for _ in range(2):
+        for number, right in ((3, []), (4, [3, 4, 5004]), (4999, [9999]), (17, [17, 5017])):
+            assert found(index, plain(index, {"a": number, "b": 1})) == right
+        index.wait()
+    assert index.stats()["segments"] == 1
+
+
+def test_a_search_can_be_restricted() -> None:
+    index = index_of(*["a = 1"] * 100)
+    record = plain(index, {"a": 1})
+    within = bytearray(13)
+    for place in (0, 7, 63, 99):
+        within[place >> 3] |= 1 << (place & 7)
+
+    assert index.search(record, bytes(within)) == [0, 7, 63, 99]
+    assert index.search(record, bytes(within[:8])) == [0, 7, 63]
+    assert index.search_keys(record, list(range(100)), b"") == []
+
+
+def test_all_or_none_is_added() -> None:
+    """A formula that is refused leaves the set as it was, in the tail as in a layout."""
+    for count in (3, 100):
+        index = index_of("a = 1", "b = 2")
+        with pytest.raises(ArgumentError, match="expected a formula"):
+            index.add(range(2, 2 + count), [*[formula("a = 1")] * (count - 1), "a = 1"])  # type: ignore[list-item]
+        assert len(index) == 2
+        assert found(index, plain(index, {"a": 1})) == [0]
+        index.add(range(2, 2 + count), [formula("a = 1")] * count)
+        assert found(index, plain(index, {"a": 1})) == [0, *range(2, 2 + count)]
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda index: index.add([0], [normal.ALWAYS]), "place 0 has a formula"),
+        (lambda index: index.add([9, 9], [normal.ALWAYS] * 2), "named twice"),
+        (lambda index: index.add([-1], [normal.ALWAYS]), "-1 is no place"),
+        (lambda index: index.add([1 << 32], [normal.ALWAYS]), "is no place"),
+        (lambda index: index.add([5], []), "1 places and 0 formulas"),
+        (lambda index: index.remove(1), "place 1 has no formula"),
+        (lambda index: index.renumber([4]), "cannot become 4"),
+        (lambda index: index.search_keys(plain(index, {"a": 1}), []), "there are 0 keys"),
+    ],
+)
+def test_bad_arguments(call: Callable[[Index], object], words: str) -> None:
+    with pytest.raises(ArgumentError, match=words):
+        call(index_of("a = 1"))
+
+
+def test_deep_and_shared_formulas() -> None:
+    """Ladders of OR in a dialect with ERR, and conditions compared with conditions, which share parts."""
+    dialect = JMS.replace(type_mismatch="selector")
+    ladder = " OR ".join(f"a = {number} AND b = {number}" for number in range(1500))
+    shared = "a = 1"
+    for number in range(14):
+        shared = f"({shared}) = (b > {number} OR c = {number})"
+    for text, names in ((ladder, "ab"), (shared, "abc")):
+        one = read_selector(text, dialect)
+        index = Index()
+        index.add(range(70), [normal.normal(one).true] * 70)
+        for values in itertools.product((None, 0, 1, 1499, "x"), repeat=len(names)):
+            message = dict(zip(names, values, strict=True))
+            typed = {name: (kind_of(value), value) for name, value in message.items()}
+            right = list(range(70)) if oracle.evaluate(one.node, typed, dialect) == "TRUE" else []
+            assert found(index, plain(index, message)) == right
+
+
+# ---- buffers ---------------------------------------------------------------------------------------------------------
+
+
+def some_index() -> Index:
+    index = index_of(
+        *(f"a = '{number}' AND b > {number}" for number in range(40)),
+        *(f"a LIKE '{number}%' OR c LIKE '%abcd{number}%'" for number in range(20)),
+        *(f"b BETWEEN {number} AND {number + 5.5} AND a IN ('x', 'y')" for number in range(20)),
+        "b + c > 4", "a IS NULL", "NOT (a = 'x')", "c = a", "TRUE", "b = c AND a = 'z'",
+    )  # fmt: skip
+    for place in (3, 50):
+        index.remove(place)
+    return index
+
+
+MESSAGES: list[dict[str, Any]] = [
+    {"a": a, "b": b, "c": c} for a in (None, "x", "7", 3) for b in (None, 5, 7.5) for c in (None, "xabcd3x", 2, "7")
+]
+
+
+def test_buffers_give_the_same_index() -> None:
+    index = some_index()
+    for parts in (index.to_buffers(), [memoryview(bytes(part)) for part in index.to_buffers()]):
+        opened = Index.from_buffers(parts)
+        assert (opened.names, len(opened)) == (index.names, len(index))
+        for message in MESSAGES:
+            assert found(opened, plain(opened, message)) == found(index, plain(index, message))
+
+
+def test_damaged_buffers_raise_or_answer() -> None:
+    """Invariant: whatever is damaged, opening and searching give a list or raise ProgramError."""
+    rng = random.Random(7)
+    parts = [bytes(part) for part in some_index().to_buffers()]
+    records: dict[tuple[str, ...], list[Record]] = {}
+    refused = 0
+    for _ in range(int(os.environ.get("MQSEL_DAMAGE", "1500"))):
+        broken = [bytearray(part) for part in parts]
+        which = rng.choice((0, 1, 2, 2, 2, 2, 2, 2, 3))
+        part = broken[which]
+        for _ in range(rng.choice((1, 1, 2, 8))):
+            if not part:
+                break
+            at = rng.randrange(len(part))
+            way = rng.random()
+            if way < 0.4:
+                part[at] ^= 1 << rng.randrange(8)
+            elif way < 0.9:
+                wide = part[at & ~3 : (at & ~3) + 4]
+                word = rng.choice((0, 1, 0x7FFFFFFF, 0xFFFFFFFF, rng.getrandbits(32), rng.randrange(500)))
+                part[at & ~3 : (at & ~3) + 4] = struct.pack("<I", word)[: len(wide)]
+            else:
+                del part[at:]
+        if which == 2 and len(part) > 340 and rng.random() < 0.9:
+            _seal(part)
+        try:
+            index = Index.from_buffers([bytes(one) for one in broken])
+        except ProgramError as error:
+            assert "\n" not in error.message
+            refused += 1
+            continue
+        if index.names not in records:
+            records[index.names] = [plain(index, message) for message in MESSAGES]
+        for record in records[index.names]:
+            for search in (index.search, index.scan):
+                try:
+                    assert all(place < 200 for place in search(record))
+                except ProgramError:
+                    refused += 1
+        with contextlib.suppress(ProgramError):
+            index.add(range(200, 300), [normal.ALWAYS] * 100)
+            index.stats()
+
+    assert refused > 100
+
+
+def _seal(part: bytearray) -> None:
+    """Let the checksum of a header be right again, as an attacker would."""
+    header = len(_set_header(bytes(part)))
+    part[header - 4 : header] = struct.pack("<I", _header_check(bytes(part[: header - 4])))
+
+
+def _set_header(part: bytes) -> bytes:
+    """Give the header: magic, version, order, size, 17 starts and counts, selectors, always, limit, check."""
+    return part[: 8 + 4 + 4 + 8 + 17 * 16 + 8 + 8 + 4 + 4]
+
+
+def _header_check(data: bytes) -> int:
+    """Write the hash of a segment's header a second time."""
+    factor, mask = 0x9E3779B97F4A7C15, (1 << 64) - 1
+    made = len(data) * 8 * factor & mask
+    while len(data) >= 8:
+        made = (made ^ int.from_bytes(data[:8], "little")) * factor & mask
+        made ^= made >> 29
+        data = data[8:]
+    word = 0
+    if len(data) >= 4:
+        word, data = int.from_bytes(data[:4], "little"), data[4:]
+    for byte in data:
+        word = word << 8 | byte
+    return ((made ^ word) * factor & mask) >> 32
+
+
+def test_the_seal_is_the_segments_own() -> None:
+    """The test above changes more than checksums: an unchanged segment keeps its own."""
+    part = bytearray(some_index().to_buffers()[2])
+    before = bytes(part)
+    _seal(part)
+
+    assert bytes(part) == before
+
+
+def test_it_tells_how_it_is_reached() -> None:
+    stats = some_index().stats()
+
+    assert stats["selectors"] == 84
+    assert stats["reached"]["point"] >= 40
+    assert stats["reached"]["prefix"] == 20
+    assert stats["reached"]["contains"] == 20
+    assert stats["reached"]["always"] == 1
+    assert stats["reached"]["null"] == 1
+    assert stats["longest"][0][1] >= 1
+    assert stats["bytes"]["all"] > 1000
