@@ -7,8 +7,8 @@ import argparse
 from mqsel.cli.arguments import Commands, add_dialect, command
 from mqsel.cli.lint import write
 from mqsel.cli.report import complain, shown
-from mqsel.cli.selectors import ABOUT_FILES, Given, add_selectors, blocks, content_of, replaced
-from mqsel.errors import MqselError, SelectorError
+from mqsel.cli.selectors import ABOUT_FILES, Given, add_selectors, blocks, content_of, of_arguments, replaced
+from mqsel.errors import SelectorError
 from mqsel.language.dialect import Dialect
 from mqsel.language.layout import WIDTH, laid_out
 from mqsel.language.selector import read_selector
@@ -37,16 +37,13 @@ def add(commands: Commands) -> None:
 
 
 def _format(arguments: argparse.Namespace) -> int:
-    if not arguments.selectors and not arguments.file:
-        raise MqselError("no selector is given: expected one, or --file FILE")
     status = 0
-    for number, text in enumerate(arguments.selectors, 1):
-        one = Given(f"selector {number}", text)
+    for one in of_arguments(arguments):
         made = _laid_out(one, arguments.dialect)
         if made is None:
             status = 2
         elif arguments.check:
-            status = max(status, _changes(one.where, text, made))
+            status = max(status, _changes(one.where, one.text, made))
         else:
             print(made)
     for file in arguments.file:

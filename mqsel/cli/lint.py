@@ -8,12 +8,13 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TextIO
+from urllib.parse import quote
 
 from mqsel.analysis.lint import RULES, Finding, fixed, lint
 from mqsel.analysis.lint_findings import NOTE
 from mqsel.cli.arguments import Commands, add_dialect, command
 from mqsel.cli.report import folded, say, width_of
-from mqsel.cli.selectors import ABOUT_FILES, Given, add_selectors, blocks, content_of, given, replaced
+from mqsel.cli.selectors import ABOUT_FILES, Given, add_selectors, blocks, content_of, given, of_arguments, replaced
 from mqsel.errors import MqselError, caret
 from mqsel.language.dialect import Dialect
 from mqsel.machine.program import VERSION
@@ -84,14 +85,9 @@ def _sum_up(found: list[tuple[Given, list[Finding]]]) -> None:
 
 def _fix(arguments: argparse.Namespace) -> int:
     """Write selectors with their edits; what is left is said on stderr."""
-    left: list[tuple[Given, list[Finding]]] = []
-    if not arguments.file:
-        for one in given(arguments):
-            left.append(_fixed(one, arguments.dialect))
-            print(left[-1][0].text)
-    for number, text in enumerate(arguments.selectors if arguments.file else (), 1):
-        left.append(_fixed(Given(f"selector {number}", text), arguments.dialect))
-        print(left[-1][0].text)
+    left = [_fixed(one, arguments.dialect) for one in of_arguments(arguments)]
+    for one, _ in left:
+        print(one.text)
     for file in arguments.file:
         content = content_of(file)
         done = [(one, _fixed(one, arguments.dialect)) for one in blocks(content, file)]
@@ -112,7 +108,8 @@ def _fixed(one: Given, dialect: Dialect) -> tuple[Given, list[Finding]]:
 def write(file: str, before: str, after: str) -> None:
     """Write a file if its text has changed; that of stdin to stdout in any case."""
     if file == "-":
-        print(after, end="")
+        sys.stdout.flush()
+        sys.stdout.buffer.write(after.encode())  # print would write other line ends on some systems
     elif after != before:
         path = Path(file)
         if not path.is_file() or path.read_bytes() != before.encode():
@@ -170,7 +167,7 @@ def sarif(found: list[tuple[Given, list[Finding]]]) -> dict[str, Any]:
     artifacts: list[dict[str, Any]] = []
     results: list[dict[str, Any]] = []
     for one, findings in found:
-        location: dict[str, Any] = {"uri": Path(one.file).as_posix()}
+        location: dict[str, Any] = {"uri": quote(Path(one.file).as_posix())}
         if not one.file or one.file == "-":
             location = {"index": len(artifacts)}
             artifacts.append({"description": {"text": one.where}, "contents": {"text": one.text}})

@@ -47,12 +47,19 @@ def add_selectors(made: argparse.ArgumentParser) -> None:
 
 def given(arguments: argparse.Namespace) -> Iterator[Given]:
     """Give each selector of the arguments, then those of the files."""
-    if not arguments.selectors and not arguments.file:
-        raise MqselError("no selector is given: expected one, or --file FILE")
-    for number, text in enumerate(arguments.selectors, 1):
-        yield Given(f"selector {number}", text)
+    yield from of_arguments(arguments)
     for file in arguments.file:
         yield from blocks(content_of(file), file)
+
+
+def of_arguments(arguments: argparse.Namespace) -> list[Given]:
+    """List the selectors that are arguments themselves.
+
+    Raises: MqselError: there is none, and no file.
+    """
+    if not arguments.selectors and not arguments.file:
+        raise MqselError("no selector is given: expected one, or --file FILE")
+    return [Given(f"selector {number}", text) for number, text in enumerate(arguments.selectors, 1)]
 
 
 def content_of(file: str) -> str:
