@@ -104,6 +104,10 @@ class Reading(NamedTuple):
     remarks: Remarks
 
 
+# An operand from its fields, in half the time its class takes.
+_made: Callable[[type[Operand], tuple[object, ...]], Operand] = tuple.__new__
+
+
 def read(selector: Selector) -> Reading:
     """Take a selector apart."""
     found: list[Chain] = []
@@ -122,10 +126,10 @@ def read(selector: Selector) -> Reading:
             node, is_negated, parent, place = operand
             cls = type(node)
             if cls is Not:
-                stack.append(Operand(node.operand, not is_negated, parent, place))  # type: ignore[union-attr]
+                stack.append(_made(Operand, (node.operand, not is_negated, parent, place)))  # type: ignore[union-attr]
             elif cls in _CHAINS and ((cls is And) is not is_negated) is is_and:
                 below: tuple[Node, ...] = node.operands  # type: ignore[union-attr]
-                stack += [Operand(one, is_negated, node, at) for at, one in enumerate(below)][::-1]  # type: ignore[arg-type]
+                stack += [_made(Operand, (one, is_negated, node, at)) for at, one in enumerate(below)][::-1]
             else:
                 operands.append(operand)
                 subject = _subject(node, selector)

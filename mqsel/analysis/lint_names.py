@@ -135,22 +135,20 @@ class Feature(NamedTuple):
     find: Callable[[Reading], Span | None]
 
 
-def _literal(kind: str, pattern: str) -> Callable[[Reading], Span | None]:
-    """Look for a literal of a kind by how it is written."""
-    expression = re.compile(pattern)
+def _literal(kind: str, sign: str, pattern: str) -> Callable[[Reading], Span | None]:
+    """Look for a literal of a kind by how it is written.
+
+    Args:
+        sign: finds something in each text that has one: most have none, and are looked through no further.
+    """
+    in_text, whole = re.compile(sign), re.compile(pattern, re.DOTALL)
 
     def find(reading: Reading) -> Span | None:
         text = reading.selector.text
-        if not expression.search(text):  # most texts have none
+        if not in_text.search(text):
             return None
-        return next(
-            (
-                one.span
-                for one in reading.selector.order
-                if type(one) is Literal and one.kind == kind and expression.search(text, *one.span)
-            ),
-            None,
-        )
+        literals = (one for one in reading.selector.order if type(one) is Literal and one.kind == kind)
+        return next((one.span for one in literals if whole.fullmatch(text, *one.span)), None)
 
     return find
 
@@ -181,13 +179,13 @@ def _white_space(reading: Reading) -> Span | None:
 FEATURES = (
     Feature("identifier_dots", "yes", "a name with a dot", _name(lambda name: "." in name)),
     Feature("identifier_astral", "yes", "a name beyond U+FFFF", _name(lambda name: max(name) > "\uffff")),
-    Feature("byte_strings", "yes", "a byte string", _literal("bytes", '"')),
-    Feature("hex_octal", "yes", "a hexadecimal number", _literal("exact", "0[xX]")),
+    Feature("byte_strings", "yes", "a byte string", _literal("bytes", '"', ".*")),
+    Feature("hex_octal", "yes", "a hexadecimal number", _literal("exact", "0[xX]", ".*0[xX].*")),
     Feature(
         "float_suffix_on_integer",
         "yes",
         "F or D at a whole number",
-        _literal("approximate", r"(?<![\w.])\d+[fFdD]"),
+        _literal("approximate", "[0-9][fFdD]", "[^0-9.]*[0-9]+[fFdD]"),
     ),
     Feature("whitespace", "unicode", "this white space", _white_space),
 )
