@@ -103,8 +103,8 @@ RULES = (
         WARNING,
         (Comparison, In),
         lint_tests.blank_at_an_end,
-        "a text that begins or ends with a blank",
-        "{0} begins or ends with a blank: blanks count",
+        "a text that begins or ends with white space",
+        "{0} begins or ends with white space, which counts",
     ),
     Rule(
         "comma-in-a-list",

@@ -428,7 +428,8 @@ def repeated(reading: Reading) -> Iterator[Found]:
         for operand in chain.others:
             start, stop = operand.node.span
             is_short = stop - start <= _LONGEST
-            if is_short and parts.setdefault((operand.is_negated, text[start:stop]), operand) is not operand:
+            same = parts.setdefault((operand.is_negated, text[start:stop]), operand) if is_short else operand
+            if same is not operand and _reads(operand.node):
                 yield _repeat(operand, reading.selector, can_go=True)
 
 
