@@ -181,8 +181,10 @@ def a_string(strings: Strings) -> str | None:
 def _found(strings: Strings) -> str | UndecidedError | None:
     if strings.points is not None:
         return min(strings.points, key=lambda one: (len(one), one), default=None)
-    if not strings.likes and is_string_in(_ANY[0], strings):
-        return _ANY[0]  # rather than the text without characters, which looks like a mistake
+    if not strings.likes:  # a letter rather than the text without characters, which looks like a mistake
+        letter = next((one for one in _ANY if is_string_in(one, strings)), None)
+        if letter is not None:
+            return letter
     for likes in strings.likes:
         for text in sorted(cast("frozenset[str]", likes.points), key=len):
             if is_string_in(text, strings):

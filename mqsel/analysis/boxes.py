@@ -13,7 +13,8 @@ import itertools
 import math
 import struct
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from random import Random
 from typing import Any, NamedTuple
 
 from mqsel.analysis.automata import UndecidedError
@@ -24,7 +25,7 @@ from mqsel.language.nodes import Identifier, Node, walk
 from mqsel.values import Float32, Int32
 
 MAX_BOXES = 300  # of one choice of lanes
-_WORK = 20  # of looking at a box, in leaves
+_WORK = 10  # of looking at a box, in leaves, for each operand
 
 Spend = Callable[[int], None]
 Check = Callable[[dict[str, Any]], bool]
@@ -66,7 +67,7 @@ def solve(
     stack: list[tuple[Side, ...]] = [()]
     while stack:
         sides = dict(zip(order, stack.pop(), strict=False))
-        spend(_WORK)
+        spend(_WORK * (len(computed) + 2 * len(related)))
         if not _is_possible(sides, computed, related):
             continue
         if len(sides) < len(order):
@@ -192,27 +193,35 @@ def _in_lanes(
         spend(1)
         if all(_is_on(value, sides[name]) for name, value in values.items()) and check({**message, **values}):
             return {**message, **values}
-    boxes = deque([{name: side for name, side in sides.items() if side.lane in NUMBERS}])
-    for number in range(MAX_BOXES):
-        if not boxes:
+    whole = {name: side for name, side in sides.items() if side.lane in NUMBERS}
+    # Where the whole is too large to be halved to the end: one number after the other, the rest being small.
+    for box in [whole, *(_line(whole, name) for name in whole if len(whole) > 1)]:
+        boxes = deque([box])
+        for number in range(MAX_BOXES):
+            if not boxes:
+                break
+            # In turns the latest, which is small and near to zero, and the oldest, which is large.
+            part = boxes.popleft() if number % 2 else boxes.pop()
+            spend(_WORK * (len(computed) + 2 * len(related)))
+            if not _is_possible({**sides, **part}, computed, related):
+                continue
+            wide = _widest(part)
+            for values in itertools.chain(() if number else _small(part), _candidates(part, is_point=wide is None)):
+                spend(1)
+                if check({**message, **values}):
+                    return {**message, **values}
+            if wide is not None:
+                halves = sorted(_halves(part[wide]), key=_distance, reverse=True)
+                boxes += [{**part, wide: half} for half in halves]
+        if box is whole and not boxes:
             return None
-        # In turns the latest, which is small and near to zero, and the oldest, which is large.
-        box = boxes.popleft() if number % 2 else boxes.pop()
-        spend(_WORK)
-        if not _is_possible({**sides, **box}, computed, related):
-            continue
-        wide = _widest(box)
-        for values in itertools.chain(() if number else _small(box), _candidates(box, is_point=wide is None)):
-            spend(1)
-            if check({**message, **values}):
-                return {**message, **values}
-        if wide is not None:
-            halves = sorted(_halves(box[wide]), key=_distance, reverse=True)
-            boxes += [{**box, wide: half} for half in halves]
-    if not boxes:
-        return None
-    names = ", ".join(box)
-    raise UndecidedError(f"what is computed from {names} is not decided by {MAX_BOXES:,} intervals")
+    raise UndecidedError(f"what is computed from {', '.join(whole)} is not decided by {MAX_BOXES:,} intervals")
+
+
+def _line(box: Mapping[str, Side], name: str) -> dict[str, Side]:
+    """Leave one property its numbers, and of the others one number each."""
+    ends = {one: _near(side) for one, side in box.items() if one != name and side.numbers}
+    return {**box, **{one: Side(box[one].lane, ((end, end),)) for one, end in ends.items()}}
 
 
 def _without_numbers(
@@ -364,7 +373,12 @@ def _candidates(box: Mapping[str, Side], *, is_point: bool) -> Iterator[dict[str
 def _small(box: Mapping[str, Side]) -> Iterator[dict[str, Any]]:
     """Give small numbers to try: what people compare is seldom an end of an interval."""
     few = [[one for one in _FEW if any(low <= one <= high for low, high in side.numbers)] for side in box.values()]
-    for numbers in itertools.islice(itertools.product(*few), MAX_BOXES):
+    if math.prod(map(len, few)) <= MAX_BOXES:
+        chosen: Iterable[Sequence[int]] = itertools.product(*few)
+    else:
+        random = Random(0)  # noqa: S311 (the same numbers each time)
+        chosen = [[random.choice(values) for values in few] for _ in range(MAX_BOXES)] if all(few) else ()
+    for numbers in chosen:
         yield {name: _value(side.lane, one) for (name, side), one in zip(box.items(), numbers, strict=True)}
 
 

@@ -118,8 +118,9 @@ def relation(a: str | Machine, b: str | Machine, *, dialect: Dialect | str = IBM
 def related(a: Known, b: Known) -> Relation:
     """Relate two selectors that have been read."""
     first, second = a.machine.matches, b.machine.matches
-    both = find((a.normal.true, b.normal.true), lambda message: first(message) and second(message))
-    like = () if both.message is None else (both.message,)
+    like = _alike(a, b)
+    both = find((a.normal.true, b.normal.true), lambda message: first(message) and second(message), like=like)
+    like = like if both.message is None else [both.message, *like]
     a_alone = find((a.normal.true, b.others), lambda message: first(message) and not second(message), like=like)
     b_alone = find((b.normal.true, a.others), lambda message: second(message) and not first(message), like=like)
     if a_alone.is_none and b_alone.is_none:
@@ -138,11 +139,16 @@ def related(a: Known, b: Known) -> Relation:
     return Relation(name, both.message, a_alone.message, b_alone.message, reason if name == "not decided" else "")
 
 
-def is_within(a: Known, b: Known) -> bool | None:
-    """Tell whether every message that a selects is selected by b; None if it is not decided."""
-    first, second = a.machine.matches, b.machine.matches
-    found = find((a.normal.true, b.others), lambda message: first(message) and not second(message))
-    return None if found.reason else found.message is None
+def _alike(a: Known, b: Known) -> list[Message]:
+    """Give messages that one of two selectors selects, and what they come to together."""
+    found = [_selected(one.selector.text, one.selector.dialect) for one in (a, b)]
+    together = {name: value for one in found if one is not None for name, value in one.items()}
+    return [together, *(one for one in found if one is not None)]
+
+
+@functools.lru_cache(512)
+def _selected(text: str, dialect: Dialect) -> Message | None:
+    return satisfied(known(text, dialect)).message
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from mqsel.language.nodes import Arithmetic, Identifier, Literal, Node, children
 
 Message = dict[str, Any]
 
-MAX_WORK = 100_000  # leaves that are looked at: about a second
+MAX_WORK = 50_000  # leaves that are looked at: about half a second
 
 
 class Found(NamedTuple):
