@@ -12,7 +12,7 @@ import mqsel
 from mqsel.analysis.audit import Missing, audit
 from mqsel.analysis.relation import relation, satisfiable
 
-ROUNDS = int(os.environ.get("MQSEL_AUDITS", "25"))
+ROUNDS = int(os.environ.get("MQSEL_AUDITS", "12"))
 
 
 def some_selectors(rng: random.Random) -> dict[str, str]:

@@ -15,7 +15,7 @@ from mqsel.language.dialect import CHOICES, PRESETS
 from mqsel.language.selector import read_selector
 from mqsel.values import CLASS_NAMES, Truth
 
-TEXTS = int(os.environ.get("MQSEL_DIFFERENCES", "600"))
+TEXTS = int(os.environ.get("MQSEL_DIFFERENCES", "300"))
 
 
 def test_no_wrong_difference() -> None:

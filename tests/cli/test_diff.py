@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
+from pathlib import Path
 
 import pytest
+from conftest import ROOT
 
 import mqsel
 from mqsel import cli
@@ -186,3 +190,15 @@ def test_functions_are_found():
     assert mqsel.relation(mqsel.compile("a = 1", dialect="JMS"), "a > 0", dialect="JMS").b_alone == {"a": 2}
     assert not mqsel.difference("a = 1", "JMS", "TIBCO_EMS")
     assert mqsel.satisfiable("a = 1").message == {"a": 1}
+
+
+def test_the_manual(run, monkeypatch):
+    """The commands of the manual print what it shows."""
+    manual = (Path(mqsel.__file__).parent / "analysis" / "README.md").read_text(encoding="utf-8")
+    if not (ROOT / "bench").exists():
+        pytest.skip("the sample files do not stand beside the tests")
+    monkeypatch.chdir(ROOT)
+    shown = re.findall(r"^\$ mqsel ((?:diff|audit) .*)\n((?:(?!\$|```).*\n)*)", manual, re.MULTILINE)
+    assert len(shown) == 4
+    for command, out in shown:
+        assert run(*shlex.split(command))[1] == out, command
