@@ -1,0 +1,208 @@
+"""`mqsel why` and `mqsel explain FILE:LINE` as their users see them: formats, exit codes, what the documents show."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import ROOT
+
+import mqsel
+from mqsel import cli
+from mqsel.files.framings import length_prefixed
+from mqsel.files.qload import qload_text
+from mqsel.formats import mq
+
+LINES = (
+    b'{"color": "blue", "weight": {"int32": 3000}}\n\n{"color": "red"}\nrubbish\n{"colour": "blue", "weight": "5"}\n'
+)
+SELECTOR = "color = 'blue' AND weight > 2500"
+MESSAGES = [mq.encode({}, {"color": color, "weight": ("int32", 3000)}, b"<order/>") for color in ("blue", "red")]
+HEAD = b"* QLOAD Version:1.9\n* Qmgr  = QM1\n\n"
+DATA = ROOT / "bench" / "data"
+README = ROOT / "mqsel" / "analysis" / "README.md"
+
+
+@pytest.fixture
+def run(capsysbinary: Any) -> Any:
+    """Run the command line here; give the exit code, stdout as bytes, stderr as text."""
+
+    def call(*arguments: object) -> tuple[int, bytes, str]:
+        status = cli.main([str(argument) for argument in arguments])
+        out, err = capsysbinary.readouterr()
+        return status, out, err.decode()
+
+    return call
+
+
+def process(*arguments: object, **options: Any) -> Any:
+    """Run the command line in a process of its own."""
+    command = [sys.executable, "-m", "mqsel", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, timeout=300, check=False, **options)
+
+
+def written(path: Path, *pieces: bytes) -> Path:
+    """Write a file."""
+    path.write_bytes(b"".join(pieces))
+    return path
+
+
+def test_why(run: Any, tmp_path: Any) -> None:
+    """The report goes to stdout, what could not be read to stderr; the exit code tells what was selected."""
+    file = written(tmp_path / "a.jsonl", LINES)
+    status, out, err = run("why", SELECTOR, file)
+    assert (status, err) == (0, f"mqsel: {file}:4: broken JSON: expecting value at column 1\n")
+    assert out.decode().splitlines() == [
+        "1 of 3 messages is selected",
+        "what keeps out most is color = 'blue', TRUE for 1",
+        "color is missing from 1 of 3 messages; it has colour",
+        "weight is a string in 1 of 3 messages: the comparison with a number is FALSE in each",
+        "",
+        "TRUE  FALSE  UNKNOWN  mismatched  ERR",
+        "   1      2        0           0    0  AND",
+        "   1      1        1           0    0    color = 'blue'",
+        "   1      0        1           1    0    weight > 2500",
+        "",
+        "property  present  missing  types              values",
+        "color     2        1        string             'blue', 'red'; but colour 1",
+        "weight    2        1        int32 1, string 1  3000, '5'",
+    ]
+    assert run("why", "color = 'green'", file)[0] == 1
+    assert run("why", "color == 'green'", file)[:2] == (2, b"")
+    assert run("why", SELECTOR, tmp_path / "no")[:2] == (2, b"")
+    assert run("why", SELECTOR, written(tmp_path / "rubbish", b"rubbish\n"))[0] == 2
+    assert run("why", file, SELECTOR)[2].startswith(f"mqsel: {mqsel.errors.shortened(str(file))} is a file, and ")
+    made = json.loads(run("why", "--json", SELECTOR, file)[1])
+    assert (made["messages"], made["selected"], made["skipped"]) == (3, 1, 1)
+
+
+def test_why_of_every_format(run: Any, tmp_path: Any) -> None:
+    """Files of every kind, packed, several, a directory, and stdin give the same numbers."""
+    plain = [b'{"color": "blue", "weight": {"int32": 3000}}\n', b'{"color": "red", "weight": {"int32": 3000}}\n']
+    files = {
+        "lines": [written(tmp_path / "lines", *plain)],
+        "packed": [written(tmp_path / "packed", gzip.compress(b"".join(plain)))],
+        "two": [written(tmp_path / "one", plain[0]), written(tmp_path / "two", plain[1])],
+        "mq": [written(tmp_path / "mq", *map(length_prefixed, MESSAGES))],
+        "qload": [written(tmp_path / "qload", HEAD, *map(qload_text, MESSAGES))],
+    }
+    found = {name: run("why", SELECTOR, *these) for name, these in files.items()}
+    assert {(status, out) for status, out, _ in found.values()} == {(0, found["lines"][1])}
+    done = process("why", SELECTOR, input=b"".join(plain))
+    assert (done.returncode, done.stdout) == (0, found["lines"][1])
+
+
+def test_why_of_parquet(run: Any, tmp_path: Any) -> None:
+    """Row groups that no row is selected from count, too; near columns are read; directories are properties."""
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    table = pa.table({"colour": ["blue", None] * 50, "n": range(100), "x": [None] * 100})
+    for day in (1, 2):
+        (tmp_path / f"day={day}").mkdir()
+        pq.write_table(table, tmp_path / f"day={day}" / "a.parquet", row_group_size=10)
+    status, out, _ = run("why", "color = 'blue' AND n > 95 AND day = 1 AND x IS NULL", tmp_path)
+    lines = out.decode().splitlines()
+    assert (status, lines[0]) == (1, "no message has color; 100 have colour")
+    assert "   8    192        0           0    0    n > 95" in lines
+    assert " 100    100        0           0    0    day = 1" in lines
+    assert " 200      0        0           0    0    x IS NULL" in lines
+    assert run("why", "a = 1", tmp_path)[1].decode().splitlines()[0].startswith("no message has a")
+    wrong = tmp_path / "wrong.parquet"
+    pq.write_table(pa.table({"a": [[1]]}), wrong)
+    assert run("why", "a = 1", wrong)[0] == 2
+
+
+def test_why_of_records(run: Any, tmp_path: Any) -> None:
+    """A text that is no value of its declared type is told apart from what is missing."""
+    lines = [b'{"properties": {"weight": "3000"}}\n', b'{"properties": {"weight": "heavy"}}\n', b'{"properties": {}}\n']
+    file = written(tmp_path / "a", *lines)
+    status, out, _ = run("why", "--format", "lenses", "--type", "weight=int32", "weight > 2500", file)
+    assert (status, out.decode().splitlines()[-2:]) == (
+        0,
+        ["property  present  missing  unread  types  values", "weight    1        1        1       int32  3000"],
+    )
+    assert b"weight could not be read in 1 of 3 messages" in out
+
+
+@pytest.mark.parametrize("selector", [SELECTOR, "Color = 'blue'", "weight = 'x'"])
+def test_why_on_spark(selector: str, tmp_path: Any) -> None:
+    """On Spark the report is the one that is made here, complaints and all."""
+    pytest.importorskip("pyspark")
+    files = [
+        written(tmp_path / "a.jsonl", LINES),
+        written(tmp_path / "b", HEAD, *map(qload_text, MESSAGES)),
+    ]
+    here, there = (process("why", *options, selector, *files) for options in ([], ["--spark", "--master", "local[1]"]))
+    assert (there.stdout.decode(), there.returncode) == (here.stdout.decode(), here.returncode), there.stderr
+    assert there.stderr.decode().splitlines()[-1:] == here.stderr.decode().splitlines()[-1:]
+
+
+# ---- explain -------------------------------------------------------------------------------------------------------
+
+
+def test_explain_finds_a_message(run: Any, tmp_path: Any) -> None:
+    """A message is named by its line, its byte, its row or its number, in any format, and as other commands name it."""
+    lines = written(tmp_path / "a.jsonl", LINES)
+    dump = written(tmp_path / "b", HEAD, *map(qload_text, MESSAGES))
+    raw = written(tmp_path / "c", *map(length_prefixed, MESSAGES))
+    second = 4 + qload_text(MESSAGES[0]).count(b"\n")
+    for arguments, where, status in (
+        ([f"{lines}:1"], f"{lines}:1: ", 0),
+        ([f"{lines}:3"], f"{lines}:3: ", 1),
+        ([lines, "--nth", 2], f"{lines}:3: ", 1),
+        ([dump, "--nth", 1], f"{dump}:4: ", 0),
+        ([f"{dump}:{second}"], f"{dump}:{second}: ", 1),
+        ([f"{dump}:{second + 3}"], f"{dump}:{second}: ", 1),
+        ([raw, "--nth", 2], f"{raw}, byte {4 + len(MESSAGES[0])}: ", 1),
+        ([written(tmp_path / "d", MESSAGES[0])], "TRUE", 0),
+    ):
+        found, out, err = run("explain", SELECTOR, *arguments)
+        assert (found, err) == (status, ""), arguments
+        assert out.decode().startswith(where)
+    status, out, err = run("explain", SELECTOR, dump)
+    assert (status, out.decode().partition(" ")[0]) == (0, f"{dump}:4:")
+    assert err.startswith(f"mqsel: {dump}: the first of its messages; FILE:LINE or --nth chooses another")
+    assert "Color is missing: the message has color" in run("explain", "Color = 'x'", dump, "--nth", "1")[1].decode()
+    for arguments, words in (
+        ([dump, "--nth", 9], f"{dump}: there is no message 9: there are 2"),
+        ([f"{lines}:2"], f"{lines}: there is no message in line 2"),
+        ([f"{lines}:4"], "broken JSON"),
+        ([f"{lines}:1", "--nth", 2], "names a message, and --nth another"),
+        ([written(tmp_path / "e", b"\n")], "broken JSON"),
+    ):
+        status, out, err = run("explain", SELECTOR, *arguments)
+        assert (status, out, words in err) == (2, b"", True), err
+
+
+def test_explain_a_row(run: Any, tmp_path: Any) -> None:
+    """A row of Parquet has the types of its columns, in whichever row group it stands."""
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    file = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"n": pa.array(range(3000), pa.int16())}), file, row_group_size=1100)
+    for number in (1, 1100, 1101, 3000):
+        _, out, err = run("explain", "n < 0", f"{file}:{number}")
+        assert (f"n is int16 {number - 1}" in out.decode(), err) == (True, "")
+    assert "there is no row 3,001" in run("explain", "n < 0", f"{file}:3001")[2]
+
+
+# ---- the document --------------------------------------------------------------------------------------------------
+
+
+def test_the_document_shows_what_is_printed(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each command in the README of analysis prints what stands below it."""
+    if not DATA.exists() or not README.exists():
+        pytest.skip("the sample files do not stand beside the tests")
+    monkeypatch.chdir(ROOT)
+    blocks = re.findall(
+        r"^```console\n\$ mqsel (.*)\n((?:.*\n)*?)```", README.read_text(encoding="utf-8"), re.MULTILINE
+    )
+    assert len(blocks) >= 5
+    for command, shown in blocks:
+        status, out, err = run(*shlex.split(command))
+        assert (out.decode(), err, status in (0, 1)) == (shown, "", True), command
