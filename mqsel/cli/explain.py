@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
-from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from mqsel import formats
@@ -166,9 +166,9 @@ def _find(argument: str, wanted: str | None, nth: int | None) -> _Found:
         return _Found(argument.encode("utf-8", "surrogatepass"), wanted or "json")
     name, place = argument.removeprefix("@"), None
     numbered = re.fullmatch(r"(.+):([0-9]{1,18})", name, re.DOTALL)
-    if numbered and not Path(name).exists():
+    if numbered and not _is_there(name):
         name, place = numbered[1], int(numbered[2])
-    if argument[:1] != "@" and name != "-" and "://" not in name and not Path(name).exists():
+    if argument[:1] != "@" and name != "-" and "://" not in name and not _is_there(name):
         raise MqselError(
             f"{shortened(argument)} is no file and no JSON object", hint='write a message as {"color": "blue"}'
         )
@@ -184,6 +184,10 @@ def _find(argument: str, wanted: str | None, nth: int | None) -> _Found:
             return _piece(name, kind or "json", content, place, nth)
     except FileError as error:
         raise MqselError(f"{shown(name)}: {why(error)}") from error
+
+
+def _is_there(name: str) -> bool:
+    return os.path.exists(name)  # noqa: PTH110 (Path.exists raises where a name is too long)
 
 
 def _first(name: str, text: bytes) -> _Found:

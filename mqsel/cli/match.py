@@ -6,6 +6,7 @@ Both strategies, files read here and Spark, run the same generator `sift` and ha
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import sys
 from contextlib import closing, suppress
@@ -125,7 +126,9 @@ def _jobs(names: list[str], ask: Ask) -> int:
 
 def check_order(called: str, selector: str, names: list[str]) -> None:
     """Refuse a call with the selector behind the files: the name of a file may be a selector, too."""
-    if names and Path(selector).is_file() and names[-1] != "-" and not Path(names[-1]).exists():
+    # Path.is_file raises where a name is longer than that of a file can be, as a selector may be.
+    is_file = os.path.isfile(selector)  # noqa: PTH113
+    if names and is_file and names[-1] != "-" and not Path(names[-1]).exists():
         import shlex  # noqa: PLC0415 (for this error alone)
 
         files = shlex.join([selector, *names[:-1]])

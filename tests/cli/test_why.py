@@ -83,6 +83,15 @@ def test_why(run: Any, tmp_path: Any) -> None:
     assert (made["messages"], made["selected"], made["skipped"]) == (3, 1, 1)
 
 
+def test_long_selectors(run: Any, tmp_path: Any) -> None:
+    """A selector longer than the name of a file can be is no file, and neither is such a message."""
+    file = written(tmp_path / "a.jsonl", LINES)
+    text = " OR ".join(f"color = 'blue{number}'" for number in range(90))
+    for command in ("match", "why", "explain"):
+        assert run(command, f"{text} OR {SELECTOR}", f"{file}:1" if command == "explain" else file)[0] == 0
+    assert "is no file and no JSON object" in run("explain", SELECTOR, "x" * 5000)[2]
+
+
 def test_why_of_every_format(run: Any, tmp_path: Any) -> None:
     """Files of every kind, packed, several, a directory, and stdin give the same numbers."""
     plain = [b'{"color": "blue", "weight": {"int32": 3000}}\n', b'{"color": "red", "weight": {"int32": 3000}}\n']
