@@ -44,6 +44,7 @@ _KEPT = 8  # ways of a condition that are kept
 _JOINED = 20_000  # ways that are joined for one selector: of the operands of a long one fewer are kept
 _PAIRED = 5  # properties that one test reads, of which two are changed together
 _GUESSED = 64  # guesses for properties that are computed with
+_COMPUTED = 20_000  # values that are tried of properties that are computed with
 _TRIED = 5_000  # values of single properties that are tried
 _LISTED = 3  # texts that a sentence lists
 _HUGE = 1e300  # the greatest number that is tried
@@ -133,6 +134,7 @@ class _Search:
         self.selector = selector
         self.message = message
         self.truths = truths
+        self.left = _COMPUTED
         self.subjects = {name: Identifier(name) for name in message}
         self.kept = max(1, min(_KEPT, math.isqrt(_JOINED // len(walk(selector.node, (And, Or, Not))))))
 
@@ -225,6 +227,8 @@ class _Search:
             return
         *others, last = computed
         for guesses in islice(product(_GUESSES, repeat=len(others)), _GUESSED):
+            if self.left <= 0:
+                return
             values = {**chosen, **dict(zip(others, guesses, strict=True))}
             for value in self.solutions({**self.message, **values}, last, changed[last]):
                 yield {**values, last: value}
@@ -250,7 +254,8 @@ class _Search:
         machines = [(Machine(lower(self.selector.part(node), quick=False)), wanted) for node, wanted in need.tests]
 
         def fits(value: object) -> bool:
-            if not need.takes(value):
+            self.left -= 1
+            if self.left < 0 or not need.takes(value):
                 return False
             changed = {**message, name: value}
             return all(machine.truth(changed) == wanted for machine, wanted in machines)
