@@ -14,6 +14,7 @@ from mqsel.machine.wordings import package_missing
 if find_spec("pyspark") is None:
     raise package_missing("mqsel.spark", "pyspark", "spark")
 
+from mqsel.spark.audience import Outcome, SetProfile, compare, profile_set
 from mqsel.spark.columns import Layout, PropertySource, layout
 from mqsel.spark.planning import Plan, column, properties, register
 from mqsel.spark.profiling import profile
@@ -32,20 +33,24 @@ __all__ = [
     "Failure",
     "Layout",
     "MessageColumn",
+    "Outcome",
     "Plan",
     "Profile",
     "PropertySource",
     "RoutePlan",
     "Seen",
+    "SetProfile",
     "Worker",
     "any_of",
     "check_cluster",
     "column",
+    "compare",
     "deliveries",
     "layout",
     "mq_message",
     "plan",
     "profile",
+    "profile_set",
     "properties",
     "register",
     "route",

@@ -184,7 +184,7 @@ def _of_columns(whole: Selector, rows: DataFrame, layout: Layout) -> _Asked:
     places = {source.name: place for place, source in enumerate(everything)}
     outcomes = [_outcome(node, whole, sources, rows) for node, _ in parts_of(whole.node)]
     return _Asked(
-        [*outcomes, *(F.expr(_state(source)) for source in everything)],
+        [*outcomes, *(F.expr(state_of(source)) for source in everything)],
         everything,
         len(sources),
         [(places[name], places[other]) for name, other in near if other in places],
@@ -303,7 +303,7 @@ def _case(made: Condition, mismatch: str, *, is_own_strict: bool) -> str:
     return f"CASE {' '.join(f'WHEN {test} THEN {outcome}' for test, outcome in branches if test)} ELSE {_UNKNOWN} END"
 
 
-def _state(source: PropertySource) -> str:
+def state_of(source: PropertySource) -> str:
     """Write what a row has of a property: 0 a value, 1 nothing, 2 something that is no value."""
     if source.type == "null":
         return "1"

@@ -149,7 +149,7 @@ def route(
     Raises: SelectorError: a faulty selector, with its ``key``. PropertyTypeError, ArgumentError: as
         `mqsel.spark.column`; a key that is neither a str nor an int.
     """
-    made = _planned(selectors, rows, properties, types, dialect, strategy, errors)
+    made = planned(selectors, rows, properties, types, dialect, strategy, errors)
     for warning in made.warnings:
         warnings.warn(warning, stacklevel=2)
     return made.column()
@@ -173,7 +173,7 @@ def any_of(
     """
     from pyspark.sql import functions as F  # noqa: N812, PLC0415 (optional; its usual name)
 
-    made = _planned(selectors, rows, properties, types, dialect, None, errors)
+    made = planned(selectors, rows, properties, types, dialect, None, errors)
     for warning in made.warnings:
         warnings.warn(warning, stacklevel=2)
     return F.expr(made.sieve)
@@ -202,7 +202,7 @@ def deliveries(
     """
     from pyspark.sql import functions as F  # noqa: N812, PLC0415 (optional; its usual name)
 
-    made = _planned(selectors, rows, properties, types, dialect, strategy, errors)
+    made = planned(selectors, rows, properties, types, dialect, strategy, errors)
     if subscriber.lower() in [name.lower() for name in rows.columns]:
         raise ArgumentError(
             f"there is a column '{subscriber}' already", hint="name the column of the keys: subscriber='…'"
@@ -231,7 +231,7 @@ def plan(
     """
     if isinstance(selector, str | Matcher):
         return planning.plan(selector, rows, properties=properties, types=types, dialect=dialect, strategy=strategy)
-    return _planned(selector, rows, properties, types, dialect, strategy, errors)
+    return planned(selector, rows, properties, types, dialect, strategy, errors)
 
 
 # ---- the selectors ---------------------------------------------------------------------------------------------------
@@ -288,10 +288,15 @@ def _of_frame(frame: Any) -> list[tuple[Any, Any]]:
     return [*found.items()]
 
 
-def _key_type(selectors: SelectorSet[Any]) -> str:
-    kinds = {type(key) for key in selectors}
+def key_type(keys: Iterable[Any]) -> str:
+    """Give the type of a column of keys.
+
+    Raises: ArgumentError: there is none.
+    """
+    keys = list(keys)
+    kinds = {type(key) for key in keys}
     if len(kinds) > 1 or not kinds <= sets.KEYS.keys():
-        named = next((key for key in selectors if type(key) not in sets.KEYS), None)
+        named = next((key for key in keys if type(key) not in sets.KEYS), None)
         found = "both str and int" if named is None else f"not all str or int, such as {shortened(named)}"
         raise ArgumentError(f"the keys are {found}: a column has one type", hint="make all keys str")
     return sets.KEYS[kinds.pop() if kinds else str]
@@ -300,18 +305,19 @@ def _key_type(selectors: SelectorSet[Any]) -> str:
 # ---- planning --------------------------------------------------------------------------------------------------------
 
 
-def _planned(
+def planned(
     selectors: Selectors,
     rows: DataFrame | StructType | str,
-    properties: Layout | MessageColumn | Mapping[str, Place] | str | None,
-    types: Mapping[str, str] | None,
-    dialect: Dialect | str | None,
-    strategy: str | None,
-    errors: str | None,
+    properties: Layout | MessageColumn | Mapping[str, Place] | str | None = None,
+    types: Mapping[str, str] | None = None,
+    dialect: Dialect | str | None = None,
+    strategy: str | None = None,
+    errors: str | None = None,
 ) -> RoutePlan:
+    """Read the arguments of `route`, and plan."""
     check_strategy(strategy)
     made, faulty = as_set(selectors, dialect, errors)
-    key_type = _key_type(made)
+    kind = key_type(made)
     held = where(properties, types)
     said = [_said_of(faulty)] * bool(faulty)
     if isinstance(held, MessageColumn):
@@ -326,7 +332,7 @@ def _planned(
     if why and strategy == "native":
         raise wordings.not_native("the set", why)
     name = "arrow" if why else "native"
-    return RoutePlan(made, key_type, name, why, sql, sources, faulty, tuple(said), raw, session_of(rows))
+    return RoutePlan(made, kind, name, why, sql, sources, faulty, tuple(said), raw, session_of(rows))
 
 
 def _said_of(faulty: Faulty) -> str:
@@ -335,7 +341,7 @@ def _said_of(faulty: Faulty) -> str:
     return f"{few} left out: {named}{'; …' * (len(faulty) > _NAMED)}"
 
 
-def _read(selectors: SelectorSet[Any]) -> Iterator[Selector]:
+def read(selectors: SelectorSet[Any]) -> Iterator[Selector]:
     """Read the selectors of a set; none where it kept no texts."""
     if selectors.keep_text:
         for text, (_, dialect) in zip(selectors.values(), selectors.dialects(), strict=True):
@@ -364,7 +370,7 @@ def _surprises(selectors: SelectorSet[Any], sources: Iterable[PropertySource]) -
     """Say which tests of the first selectors no row can pass, for the type that a column has."""
     found = {source.name: source for source in sources}
     said: dict[str, None] = {}
-    for one in islice(_read(selectors), _LOOKED_AT):
+    for one in islice(read(selectors), _LOOKED_AT):
         if all(name in found for name in one.names.values()):
             said.update(dict.fromkeys(planning.surprises(one, found).values()))
     return [*said]
@@ -389,7 +395,7 @@ def _native(selectors: SelectorSet[Any], rows: Any, held: Layout) -> tuple[str, 
         length += len(texts[-1])
         if length > MOST_NATIVE:
             return "", f"the expression is longer than {MOST_NATIVE:,} characters"
-    return f"CAST(concat({', '.join([*texts, 'array()'])}) AS ARRAY<{_key_type(selectors)}>)", ""
+    return f"CAST(concat({', '.join([*texts, 'array()'])}) AS ARRAY<{key_type(selectors)}>)", ""
 
 
 # ---- what readers may skip -------------------------------------------------------------------------------------------
@@ -401,7 +407,7 @@ _LENIENT = IBM_MQ.replace(type_mismatch="operation")
 def _sieve(selectors: SelectorSet[Any], sources: Mapping[str, PropertySource]) -> str:
     """Write what every row meets that a set selects: alternatives, each of tests of single columns."""
     alternatives: list[Needs] = []
-    for one in _read(selectors):
+    for one in read(selectors):
         for needs in necessary(one):
             told = {name: values for name, values in needs.items() if name in sources and sources[name].type}
             if _is_possible(told, sources):

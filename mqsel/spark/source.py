@@ -13,6 +13,7 @@ import json
 import logging
 import re
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.datasource import DataSource as SparkDataSource
@@ -27,11 +28,14 @@ from mqsel.files.framings import FORMATS, each
 from mqsel.files.opening import path_of
 from mqsel.files.parts import Part, kind_of, listed, local, messages, packed, partition, parts
 from mqsel.files.scan import reader
+from mqsel.files.selectors import selectors as read_selectors
 from mqsel.formats._mq import Decoder as MQDecoder
 from mqsel.formats.records import SCHEMAS, UNREADABLE, readers
 from mqsel.names import look_up
+from mqsel.selectorset import SelectorSet
 from mqsel.spark import wordings
 from mqsel.spark.columns import SPARK_TYPES, identifier, is_writable
+from mqsel.spark.sets import is_saved
 from mqsel.spark.ship import guard
 from mqsel.values import TYPE_NAMES, TYPES
 
@@ -39,8 +43,9 @@ if TYPE_CHECKING:
     import pyarrow as pa  # type: ignore[import-untyped]
 
 # The options, in the order of the documentation.
-OPTIONS = ("path", "selector", "format", "dialect", "errors", "columns", "types")
+OPTIONS = ("path", "selector", "selectors", "format", "dialect", "errors", "columns", "types")
 FIXED = {"file": "string", "place": "bigint", "raw": "binary"}
+SUBSCRIBERS = "subscribers"  # the column of keys, where the option selectors is set
 _ALIASES = {"jsonl": "json", "dmpmqmsg": "qload"}
 _READ = [name for name, row in FORMATS.items() if row.message is not None]
 _TYPES = {spark_type.lower(): name for name, spark_type in SPARK_TYPES.items()}
@@ -62,11 +67,12 @@ class DataSource(SparkDataSource):
 
     Args:
         options: ``path``: a file, a directory or a pattern, which the driver and every worker see; ``load`` takes
-            several. ``selector``. ``format``: a name of `mqsel.files.framings.FORMATS` other than parquet ("jsonl" and
-            "dmpmqmsg" are "json" and "qload" too); found by the first bytes of each file if left out. ``dialect``: a
-            name of `mqsel.language.dialect.PRESETS`, by default IBM_MQ. ``errors``: "raise", or "skip" invalid
-            messages, and log how many they were. ``columns``: of properties, as ``color string, weight int``.
-            ``types``: of properties whose source lost them, as ``weight=int32, price=float64``.
+            several. ``selector``; or ``selectors``: a file of `mqsel.files.selectors`, or one that `SelectorSet.save`
+            wrote, which driver and workers see, too. ``format``: a name of `mqsel.files.framings.FORMATS` other than
+            parquet ("jsonl" and "dmpmqmsg" are "json" and "qload" too); found by the first bytes of each file if left
+            out. ``dialect``: a name of `mqsel.language.dialect.PRESETS`, by default IBM_MQ. ``errors``: "raise", or
+            "skip" invalid messages, and log how many they were. ``columns``: of properties, as ``color string, weight
+            int``. ``types``: of properties whose source lost them, as ``weight=int32, price=float64``.
 
     Raises: SelectorError, ArgumentError: on the driver, when it is loaded.
     """
@@ -77,13 +83,19 @@ class DataSource(SparkDataSource):
         for name in given:
             if name not in (*OPTIONS, "paths"):
                 raise ArgumentError(f"there is no option {name!r}: choose {', '.join(OPTIONS)}")
-        if "selector" not in given:
+        if "selector" in given and "selectors" in given:
+            raise ArgumentError("the options selector and selectors are both set", hint="leave one of them out")
+        if "selector" not in given and "selectors" not in given:
             raise wordings.option_missing("selector", "set it to '' to select everything")
         if "path" not in given and "paths" not in given:
             raise wordings.option_missing("path", "name a file, a directory or a pattern: load(path)")
         self._paths = [given["path"]] if "path" in given else []
         self._paths += json.loads(given.get("paths", "[]"))
-        self.matcher = mqsel.matcher.compile(given["selector"], dialect=given.get("dialect", "IBM_MQ"))
+        self.matcher: mqsel.matcher.Matcher | SelectorSet[Any]
+        if "selectors" in given:
+            self.matcher = _set_of(given["selectors"], given.get("dialect", "IBM_MQ"))
+        else:
+            self.matcher = mqsel.matcher.compile(given["selector"], dialect=given.get("dialect", "IBM_MQ"))
         named = given.get("format", "").lower()
         self._format = _ALIASES.get(named, named)
         self.is_skipping = given.get("errors", "raise") == "skip"
@@ -109,6 +121,7 @@ class DataSource(SparkDataSource):
             for name, value in values.items():
                 named.setdefault(name, []).extend([value] if value is not None else [])
         columns = [f"{name} {spark_type}" for name, spark_type in FIXED.items()]
+        columns += [f"{SUBSCRIBERS} array<string>"] * isinstance(self.matcher, SelectorSet)
         columns += [self._columns] if self._columns.strip() else []
         columns += [f"{identifier(name)} {_type_of(texts)}" for name, texts in named.items()]
         text = ", ".join(columns)
@@ -116,11 +129,11 @@ class DataSource(SparkDataSource):
         return text
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        _check(schema)
+        _check(schema, self.matcher)
         return Reader(self, schema)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802 (Spark's name)
-        _check(schema)
+        _check(schema, self.matcher)
         return StreamReader(self, schema)
 
     def files(self) -> dict[str, dict[str, str | None]]:
@@ -189,11 +202,37 @@ def _refuse_twice(names: list[str]) -> None:
             raise ArgumentError(f"two columns are called {name!r}", hint="name each once in the option columns")
 
 
-def _check(schema: StructType) -> None:
+@functools.lru_cache(4)
+def _set_at(path: str, _changed: tuple[int, int], dialect: str) -> SelectorSet[Any]:
+    """Read selectors from a file as it is now; a worker does so once."""
+    if is_saved(Path(path)):
+        made: SelectorSet[Any] = SelectorSet.open(path)
+    else:
+        made = SelectorSet(dialect=dialect)
+        made.update((one.key, one.selector) for one in read_selectors(path))
+    if not all(isinstance(key, str) for key in made):
+        raise ArgumentError(f"the keys of {path} are not all str", hint=f"the column {SUBSCRIBERS} is array<string>")
+    return made
+
+
+def _set_of(path: str, dialect: str) -> SelectorSet[Any]:
+    """Read the option selectors.
+
+    Raises: SelectorError: a faulty selector, with its ``key``. FileError, ArgumentError: no such file.
+    """
+    name = local(path)
+    try:
+        found = path_of(name).stat()
+    except OSError as error:
+        raise FileError(f"the file cannot be read: {error.strerror or error}", path=path) from error
+    return _set_at(name, (found.st_mtime_ns, found.st_size), dialect)
+
+
+def _check(schema: StructType, matcher: mqsel.matcher.Matcher | SelectorSet[Any]) -> None:
     if not schema.fields:
         raise ArgumentError("the schema has no columns: the rows would have nothing to show", hint="name at least one")
     _refuse_twice(schema.names)
-    _readings(schema)
+    _readings(schema, matcher)
 
 
 def _type_of(texts: list[str]) -> str:
@@ -272,23 +311,32 @@ class _Rows:
 
         source = self._source
         wanted = _arrow_schema(self._schema)
-        readings = _readings(self._schema)
+        selects = source.matcher
+        readings = _readings(self._schema, selects)
         of_file = {
             name: _read_text(text, _TYPES[self._schema[name].dataType.simpleString()])
             for name, text in values.items()
             if name in wanted.names
         }
-        names = [name for name in wanted.names if name not in _PLACES and name not in of_file]
+        of_set = {SUBSCRIBERS} if isinstance(selects, SelectorSet) else ()
+        names = [name for name in wanted.names if name not in (*_PLACES, *of_file, *of_set)]
         spelled = [*names, *(f"usr.{name}" for name in names if "." not in name)]
         decoder, read, properties = reader(part.format, source.matcher, names, source.types)
-        mq = decoder if isinstance(decoder, MQDecoder) else None
+        mq = decoder if isinstance(decoder, MQDecoder) else None  # of a set it counts nothing
         rows: list[tuple[Any, ...]] = []
         held = seen = skipped = unread = 0
         first = note = ""
 
+        keys: list[Any] = []
+
         def select(data: bytes) -> Mapping[str, Any] | None:
+            nonlocal keys
             message = read(data)
-            if not (message if isinstance(message, bool) else source.matcher.matches(message)):
+            if isinstance(selects, SelectorSet):
+                keys = selects.match(message)
+                if not keys:
+                    return _OTHER
+            elif not (message if isinstance(message, bool) else selects.matches(message)):
                 return _OTHER
             return properties(data, message, spelled) if names else {}
 
@@ -319,6 +367,9 @@ class _Rows:
                     continue
                 if name in of_file:
                     row.append(of_file[name])
+                    continue
+                if name in of_set:
+                    row.append(keys)
                     continue
                 value = look_up(found, name, source.matcher.dialect.headers)
                 row.append(None if value is None else reading(value))
@@ -416,14 +467,19 @@ _READINGS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def _readings(schema: StructType) -> dict[str, Callable[[Any], Any]]:
+def _readings(schema: StructType, matcher: mqsel.matcher.Matcher | SelectorSet[Any]) -> dict[str, Callable[[Any], Any]]:
     """Find for each column how its property is read.
 
     Raises: PropertyTypeError: a column of a type that no property has.
     """
-    found = {}
+    found: dict[str, Callable[[Any], Any]] = {}
     for field in schema.fields:
         said = field.dataType.simpleString()
+        if field.name == SUBSCRIBERS and isinstance(matcher, SelectorSet):
+            if said != "array<string>":
+                raise wordings.column_type(field.name, said, "it is array<string>", "array<string>")
+            found[field.name] = list
+            continue
         if said not in _TYPES:
             raise wordings.column_type(field.name, said, f"types are {', '.join(_TYPES)}")
         if FIXED.get(field.name, said) != said:

@@ -168,9 +168,9 @@ def test_bad_input(spark: Any) -> None:
         (SELECTORS, {"dialect": "SQL"}, "SQL"),
         (mqsel.SelectorSet(SELECTORS), {"dialect": JMS}, "the set has"),
         (
-            {"a": f"region IN ({', '.join(repr(str(n)) for n in range(1500))})"},
+            {"a": f"region IN ({', '.join(repr(str(n)) for n in range(900))})"},
             {"strategy": "native"},
-            "no exact Catal",
+            "no exact",
         ),
     ]
     for selectors, more, said in cases:
@@ -201,7 +201,7 @@ def test_a_worker_opens_a_set_once(spark: Any) -> None:
     """The file reaches the executor once, and each Python worker opens it once, whatever the number of tasks."""
     from pyspark import SparkFiles
 
-    frame = spark.range(4000).selectExpr("cast(id as int) weight").repartition(40)
+    frame = spark.range(0, 4000, 1, 40).selectExpr("cast(id as int) weight")  # 40 tasks
     chosen = {"routed once": "weight > 3990", **{str(n): f"weight = {n}" for n in range(50)}}
     before = {path.name for path in Path(SparkFiles.getRootDirectory()).glob("mqsel-*")}
     made = plan(chosen, frame, strategy="arrow")
@@ -223,7 +223,7 @@ def test_a_worker_opens_a_set_once(spark: Any) -> None:
     met = {pid: (again, hits) for pid, again, hits in spark.sparkContext.parallelize(range(40), 40).map(look).collect()}
     assert len(met) <= 2
     assert [again for again, _ in met.values()] == [0] * len(met)
-    assert sum(hits for _, hits in met.values()) >= 40
+    assert sum(hits for _, hits in met.values()) >= 80
 
 
 def test_records_with_a_type_in_each_row(spark: Any) -> None:
@@ -298,7 +298,9 @@ def test_what_readers_skip(spark: Any, tmp_path: Path) -> None:
         F.sha2(F.col("id").cast("string"), 512).alias("body"),
     )
     rows.coalesce(1).write.partitionBy("day").option("parquet.block.size", 1 << 17).parquet(str(tmp_path / "archive"))
-    archive = spark.read.parquet(str(tmp_path / "archive"))
+    # What is read asynchronously is not counted.
+    reader = spark.read.option("parquet.hadoop.vectored.io.enabled", "false")
+    archive = reader.parquet(str(tmp_path / "archive"))
     selectors = {"early": "day = 1 AND weight < 5000", "r2": "day = 4 AND region = 'r2' AND weight < 6000"}
     found = deliveries(selectors, archive)
     counts = {row[0]: row[1] for row in found.groupBy("subscriber").count().collect()}

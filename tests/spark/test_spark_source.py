@@ -27,7 +27,7 @@ pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
 pytest.importorskip("pandas", reason="pyspark's Arrow types need pandas")
 pytest.importorskip("pyarrow")
 
-from pyspark.sql.types import StructType
+from pyspark.sql.types import ArrayType, StringType, StructType
 
 from mqsel.spark import DataSource
 from mqsel.spark.source import OPTIONS
@@ -98,6 +98,67 @@ def test_messages_of_every_format(tmp_path: Path, kind: str) -> None:
     if kind not in ("qload", "amqsbcg"):
         content = (tmp_path / "a").read_bytes()
         assert all(content[row["place"] :].startswith(row["raw"]) for row in got if row["file"].endswith("a"))
+
+
+@pytest.mark.parametrize("kind", ["json", "lenses", "mq", "qload", "amqsbcg"])
+def test_many_selectors(tmp_path: Path, kind: str) -> None:
+    """Invariant: with a file of selectors the rows are the messages that any selects, each with the keys of those."""
+    selectors = {
+        "blue": SELECTOR,
+        "light": "weight < 100",
+        "nobody": "color = 5",
+        "red/late": "color = 'red' AND weight > 9",
+    }
+    (tmp_path / "text").write_text("".join(f"{key}\t{text}\n" for key, text in selectors.items()))
+    mqsel.SelectorSet(selectors).save(tmp_path / "set")
+    (tmp_path / "d").mkdir()
+    (tmp_path / "d" / "a").write_bytes(b"".join(_units(kind)))
+    matchers = {key: mqsel.compile(text) for key, text in selectors.items()}
+    keys = [[key for key, one in matchers.items() if one.matches(row)] for row in ROWS]
+    types = {"types": "weight=int32"} if kind == "lenses" else {}
+    wanted = [(found, row.get("weight")) for found, row in zip(keys, ROWS, strict=True) if found]
+    schema = _schema("weight int").add("subscribers", ArrayType(StringType()))
+    for name in ("text", "set"):
+        options = {"path": str(tmp_path / "d"), "selectors": str(tmp_path / name), "format": kind, **types}
+        source = DataSource(options)
+        assert source.schema() == f"{FIXED}, subscribers array<string>"
+        made = source.reader(schema)
+        got = [row for part in made.partitions() for batch in made.read(part) for row in batch.to_pylist()]  # type: ignore[attr-defined]
+        assert [(row["subscribers"], row["weight"]) for row in got] == wanted
+    assert {len(found) for found, _ in wanted} == {1, 2}
+
+
+def test_a_file_of_selectors_that_will_not_do(tmp_path: Path) -> None:
+    """One error of ours, when it is loaded."""
+    (tmp_path / "a").write_text("{}\n")
+    (tmp_path / "faulty").write_text("a\tcolor =\n")
+    (tmp_path / "good").write_text("a\tcolor = 'x'\n")
+    mqsel.SelectorSet({5: "TRUE"}).save(tmp_path / "numbers")
+    path = {"path": str(tmp_path / "a")}
+    with pytest.raises(SelectorError, match="key 'a'"):
+        DataSource({**path, "selectors": str(tmp_path / "faulty")})
+    with pytest.raises(FileError, match="cannot be read: No such file"):
+        DataSource({**path, "selectors": str(tmp_path / "nowhere")})
+    with pytest.raises(ArgumentError, match=r"the keys of .* are not all str"):
+        DataSource({**path, "selectors": str(tmp_path / "numbers")})
+    with pytest.raises(ArgumentError, match="selector and selectors are both set"):
+        DataSource({**path, "selectors": str(tmp_path / "good"), "selector": ""})
+    with pytest.raises(PropertyTypeError, match=r"array<string>"):
+        DataSource({**path, "selectors": str(tmp_path / "good")}).reader(_schema("subscribers string"))
+
+
+def test_many_selectors_on_spark(spark: Any, tmp_path: Path) -> None:
+    """Spark itself reads and explodes the column of keys."""
+    (tmp_path / "text").write_text("blue\tcolor = 'blue'\nheavy\tweight > 900\n")
+    (tmp_path / "a").write_bytes(b"".join(_units("qload")))
+    spark.dataSource.register(DataSource)
+    reader = spark.read.format("mqsel").option("selectors", str(tmp_path / "text")).option("columns", "weight int")
+    found = reader.load(str(tmp_path / "a")).selectExpr("explode(subscribers) key").groupBy("key").count().collect()
+
+    assert {row[0]: row[1] for row in found} == {
+        "blue": sum(row.get("color") == "blue" for row in ROWS),
+        "heavy": sum(row.get("weight", 0) > 900 for row in ROWS),
+    }
 
 
 def test_parquet_is_left_to_spark(tmp_path: Path) -> None:

@@ -1,0 +1,257 @@
+"""What many selectors do with the rows of a DataFrame: compared with other selectors, and why some get nothing.
+
+Both run one job and give DataFrames with a row for each key. Follows spark §13.
+"""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from mqsel.errors import ArgumentError, shortened
+from mqsel.language.dialect import Dialect
+from mqsel.language.nodes import Not
+from mqsel.language.optimizer import optimize
+from mqsel.machine.compiler import lower
+from mqsel.matcher import Matcher
+from mqsel.spark import sets
+from mqsel.spark.columns import Layout, Place
+from mqsel.spark.planning import arrow_layout
+from mqsel.spark.profiling import state_of
+from mqsel.spark.raw import MessageColumn
+from mqsel.spark.route import Selectors, key_type, planned, read
+from mqsel.spark.ship import by_types, guard, read_anyhow, table
+
+if TYPE_CHECKING:
+    import pyarrow as pa  # type: ignore[import-untyped]
+    from pyspark.sql import DataFrame
+
+
+def compare(
+    old: Selectors,
+    new: Selectors,
+    rows: DataFrame,
+    *,
+    properties: Layout | MessageColumn | Mapping[str, Place] | str | None = None,
+    types: Mapping[str, str] | None = None,
+    errors: str | None = None,
+) -> DataFrame:
+    """Count for each key the rows that it gains and loses when *old* becomes *new*.
+
+    A migration gives two sets of one mapping: ``SelectorSet(texts, dialect="JMS")`` and ``SelectorSet(texts)``.
+
+    Args:
+        old, new: as for `route`.
+        rows: a DataFrame that is no stream.
+        properties, types, errors: those of `route`.
+
+    Returns: a row for each key of either: key, kept, gained, lost: numbers of rows.
+
+    Raises: what `route` raises; ArgumentError: keys of one are str, of the other int.
+    """
+    from pyspark.sql import functions as F  # noqa: N812, PLC0415 (optional; its usual name)
+
+    _refuse_streams(rows, "a comparison")
+    plans = [planned(one, rows, properties, types, errors=errors) for one in (old, new)]
+    for warning in dict.fromkeys((*plans[0].warnings, *plans[1].warnings)):
+        warnings.warn(warning, stacklevel=2)
+    keys = [*dict.fromkeys((*plans[0].selectors, *plans[1].selectors))]
+    kind = key_type(keys)
+    frame = rows.select(*[made.column().alias(name) for made, name in zip(plans, ("old", "new"), strict=True)])
+    both = [F.col(name).cast(f"array<{kind}>") for name in ("old", "new")]
+    parts = {
+        "kept": F.array_intersect(*both),
+        "gained": F.array_except(both[1], both[0]),
+        "lost": F.array_except(both[0], both[1]),
+    }
+    sides = F.array(*[F.struct(F.lit(name).alias("side"), part.alias("keys")) for name, part in parts.items()])
+    counted = (
+        frame.select(F.explode(sides).alias("part"))
+        .select(F.col("part.side").alias("side"), F.explode("part.keys").alias("key"))
+        .groupBy("key")
+        .agg(*[F.count_if(F.col("side") == name).alias(name) for name in parts])
+    )
+    known = rows.sparkSession.createDataFrame([(key,) for key in keys], f"key {kind}")
+    zeros = [F.coalesce(F.col(name), F.lit(0)).alias(name) for name in parts]
+    return known.join(counted, "key", "left").select("key", *zeros)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What one selector did with the rows.
+
+    Attributes:
+        key: of the selector.
+        selected: rows that it selects.
+        unknown: rows for which it is UNKNOWN.
+        mismatched: rows that it does not select, and that have a value of a type that no test of it takes.
+        missing: the first of its properties that no row has; empty if each is there somewhere.
+    """
+
+    key: Any
+    selected: int
+    unknown: int
+    mismatched: int
+    missing: str
+
+
+@dataclass(frozen=True, slots=True)
+class SetProfile:
+    """What became of the rows of a DataFrame under many selectors. Prints those that got least, first.
+
+    Attributes:
+        rows: how many there were.
+        outcomes: one for each selector, in the order of the set.
+        faulty: key and error of the selectors that were left out.
+        frame: `outcomes` as a DataFrame.
+    """
+
+    rows: int
+    outcomes: tuple[Outcome, ...]
+    faulty: tuple[tuple[Any, Any], ...]
+    frame: DataFrame
+
+    def __str__(self) -> str:
+        least = sorted(self.outcomes, key=lambda one: one.selected)
+        head = ("selected", "unknown", "mismatched", "never present", "")
+        numbers = [(f"{one.selected:,}", f"{one.unknown:,}", f"{one.mismatched:,}") for one in least[:_PRINTED]]
+        lines = table(
+            [head, *[(*three, one.missing, str(one.key)) for three, one in zip(numbers, least, strict=False)]]
+        )
+        more = [f"… and {len(least) - _PRINTED:,} more"] * (len(least) > _PRINTED)
+        faulty = [f"faulty: {shortened(key)}: {error.message}" for key, error in self.faulty]
+        nothing = sum(not one.selected for one in least)
+        return "\n".join(
+            [f"{self.rows:,} rows, {nothing:,} of {len(least):,} selectors got nothing", *lines, *more, *faulty]
+        )
+
+
+_PRINTED = 40
+
+
+def profile_set(
+    selectors: Selectors,
+    rows: DataFrame,
+    *,
+    properties: Layout | Mapping[str, Place] | str | None = None,
+    types: Mapping[str, str] | None = None,
+    dialect: Dialect | str | None = None,
+    errors: str | None = None,
+) -> SetProfile:
+    """Count for each selector of a set the rows that it selects, is UNKNOWN for, or mismatches, in one Spark job.
+
+    Every selector runs over every row, as nothing else tells UNKNOWN from FALSE: of thousands take a sample of rows.
+
+    Args: those of `route`; *rows* is a DataFrame of columns, no stream and no raw messages.
+
+    Raises: what `route` raises.
+    """
+    from pyspark.sql import functions as F  # noqa: N812, PLC0415 (optional; its usual name)
+
+    _refuse_streams(rows, "a profile")
+    made = planned(selectors, rows, properties, types, dialect, "arrow", errors)
+    if made.raw is not None:
+        raise ArgumentError(
+            "a set is not profiled over raw messages", hint="take their properties out: df.select(*properties(df, …))"
+        )
+    layout, texts = arrow_layout(made.sources)
+    present = [F.expr(f"({state_of(source)}) = 0").alias(f"p{number}") for number, source in enumerate(made.sources)]
+    held = rows.select(*[F.expr(text).alias(f"c{number}") for number, text in enumerate(texts)], *present)
+    path = sets.saved(made.selectors)
+    sets.hand_out(path, made.session)
+    options = json.dumps({"set": path.name, "layout": layout, "columns": len(texts)})
+    sums = [F.sum(name).alias(name) for name in COUNTED]
+    schema = ", ".join(f"{name} bigint" for name in ("place", *COUNTED))
+    counted = held.mapInArrow(_counting(options), schema).groupBy("place").agg(*sums).collect()
+    by_place = {row["place"]: row for row in counted}
+    total = by_place[ALL_ROWS]["selected"] if counted else 0
+    seen = {
+        name: by_place[ALL_ROWS - 1 - number]["selected"] if counted else 0
+        for number, name in enumerate(made.selectors.properties)
+    }
+    outcomes = []
+    for place, (key, one) in enumerate(zip(made.selectors, read(made.selectors), strict=True)):
+        missing = next((name for name in one.names.values() if not seen[name]), "")
+        selected, unknown, mismatched = (by_place[place][name] if counted else 0 for name in COUNTED)
+        outcomes.append(Outcome(key, selected, unknown, mismatched, missing))
+    written = [(one.key, one.selected, one.unknown, one.mismatched, one.missing or None) for one in outcomes]
+    described = f"key {made.type}, selected bigint, unknown bigint, mismatched bigint, missing string"
+    return SetProfile(total, tuple(outcomes), made.faulty, rows.sparkSession.createDataFrame(written, described))
+
+
+def _refuse_streams(rows: Any, what: str) -> None:
+    if getattr(rows, "isStreaming", True):
+        raise ArgumentError(
+            f"{what} needs all rows: found a stream, or rows of no DataFrame", hint=f"take {what} of one batch"
+        )
+
+
+# ---- on the executors ------------------------------------------------------------------------------------------------
+
+COUNTED = ("selected", "unknown", "mismatched")
+ALL_ROWS = -1  # the place under which rows are counted; those that have a property, below it
+
+
+def _counting(options: str) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """Make the function that travels: it gives counts of each batch, `place` and `COUNTED`."""
+    check = guard()
+
+    def count(batches):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+        check()
+        from mqsel.spark.audience import counts  # noqa: PLC0415 (travels by value)
+
+        return counts(options, batches)
+
+    return count
+
+
+@lru_cache(1)
+def _machines(name: str) -> list[tuple[Matcher, ...]]:
+    """Compile each selector of a set as its dialect reads it, and so that mismatches and other errors show.
+
+    An error is what neither a selector nor its negation is: FALSE both.
+    """
+    made = []
+    for one in read(sets.opened(name)):
+        ways = [one]
+        for choice in ("operation", "selector"):
+            part = one.part(one.node, one.dialect.replace(type_mismatch=choice))
+            ways += [part, part.part(Not(part.node, part.node.span))]
+        made.append(tuple([Matcher(lower(optimize(way))) for way in ways]))
+    return made
+
+
+def counts(options: str, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Count what the selectors of a set are for the rows of each batch, and which properties the rows have."""
+    import pyarrow as pa  # noqa: PLC0415 (optional)
+    import pyarrow.compute as pc  # type: ignore[import-untyped]  # noqa: PLC0415
+
+    chosen = json.loads(options)
+    machines = _machines(chosen["set"])
+
+    def add(batch: pa.RecordBatch) -> pa.Array:
+        for place, ways in enumerate(machines):
+            own, *others = [one.truth_batch(batch) for one in ways]
+            no = [pc.fill_null(pc.invert(one), False) for one in others]
+            is_other, is_mismatch = pc.and_(no[0], no[1]), pc.and_(no[2], no[3])
+            selected = pc.fill_null(own, False)
+            mismatched = pc.and_not(pc.and_not(is_mismatch, is_other), selected)
+            unknown = pc.and_not(pc.is_null(own), mismatched)
+            for total, found in zip(totals[place], (selected, unknown, mismatched), strict=True):
+                total.append(found.true_count)
+        return pa.nulls(batch.num_rows)
+
+    for batch in batches:
+        totals: list[tuple[list[int], ...]] = [([], [], []) for _ in machines]
+        columns = batch.columns[: chosen["columns"]]
+        read_anyhow(lambda readable: by_types(add, chosen["layout"], readable), columns)
+        rows = [(place, *map(sum, three)) for place, three in enumerate(totals)]
+        rows.append((ALL_ROWS, batch.num_rows, 0, 0))
+        present = batch.columns[chosen["columns"] :]
+        rows += [(ALL_ROWS - 1 - number, column.true_count, 0, 0) for number, column in enumerate(present)]
+        made = [pa.array(column, pa.int64()) for column in zip(*rows, strict=True)]
+        yield pa.RecordBatch.from_arrays(made, ["place", *COUNTED])
