@@ -255,6 +255,27 @@ def test_a_message_may_use_the_set() -> None:
     assert selectors.match({"a": "x"})[0] == "a"
 
 
+class Emptying(UserDict[str, Any]):
+    """A message that makes another set of the one that reads it, once."""
+
+    def get(self, key: str, default: Any = None) -> Any:  # type: ignore[override]
+        if self.data.pop("due", False):
+            self.selectors.clear()
+            self.selectors.update({name: f"{name} IS NOT NULL" for name in self.names})
+        return super().get(key, default)
+
+
+@pytest.mark.parametrize("names", [("b",), ("b", "a"), tuple("fedcba")], ids="".join)
+@pytest.mark.parametrize("within", [None, list("abcdef")])
+def test_a_set_that_is_cleared_while_it_reads(names: tuple[str, ...], within: list[str] | None) -> None:
+    """A search begins again when its set was emptied under it, whatever properties the new one reads."""
+    selectors = echo("a", "b", "c")
+    message = Emptying(a=1, c=None, due=True, f=2)
+    message.selectors, message.names = selectors, names
+    assert selectors.match(message, within=within) == [name for name in names if name in "af"]
+    assert selectors.match({"b": 1}) == [name for name in names if name == "b"]
+
+
 # ---- raw messages ----------------------------------------------------------------------------------------------------
 
 FIRST, SECOND = bytes(range(24)), bytes(range(1, 25))

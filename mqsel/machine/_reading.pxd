@@ -35,21 +35,9 @@ cdef class Table:
     cdef int32_t find(self, PyObject *key) except -2
 
 
-# Where the properties of a table stand in the sequences, or Records, of one layout.
-cdef class Positions:
-    cdef object names           # what they were found from, as it came
-    cdef object copy            # a list of the names, where what came may change in place
-    cdef Py_ssize_t width       # number of names
-    cdef Py_ssize_t slots       # of the table, when they were found
-    cdef Py_ssize_t count       # properties that are there
-    cdef uint32_t *slot         # of each
-    cdef int32_t *position      # of each
-    cdef int32_t *types         # its declared MQTYPE, or 0
-    cdef bint straight          # each slot stands at its own place: such a Record is searched as it is
-
-
 # What one search reads a message into. Kept by the reader for the next.
 cdef class Reading:
+    cdef Table table            # of the properties that it reads
     cdef Record record
     cdef Py_ssize_t slots       # that the record has
     cdef uint32_t *touched      # the slots that were written
@@ -57,6 +45,20 @@ cdef class Reading:
     cdef bint *is_touched       # for each slot
     cdef PyObject *keys[KNOWN]  # of the entries of the last dict, owned; NULL behind the last one
     cdef int32_t targets[KNOWN]  # what they are
+
+
+# Where the properties of a table stand in the sequences, or Records, of one layout.
+cdef class Positions:
+    cdef object names           # what they were found from, as it came
+    cdef object copy            # a list of the names, where what came may change in place
+    cdef Py_ssize_t width       # number of names
+    cdef Table table            # that they were found for
+    cdef Py_ssize_t slots       # of it, then
+    cdef Py_ssize_t count       # properties that are there
+    cdef uint32_t *slot         # of each
+    cdef int32_t *position      # of each
+    cdef int32_t *types         # its declared MQTYPE, or 0
+    cdef bint straight          # each slot stands at its own place: such a Record is searched as it is
 
 
 cdef class Reader:
@@ -79,7 +81,7 @@ cdef class Reader:
     cdef int look_up(self, Reading reading, object message, bint is_dict) except -1
     cdef int read_sequence(self, Reading reading, object message, Positions positions) except -1
     cdef Record read_record(self, Reading reading, Record message)
-    cdef Positions positions_of_row(self, object message)
+    cdef Positions positions_of_row(self, Reading reading, object message)
     cdef list answer(self, object message, object within)
     cdef list answer_some(self, object message, object within)
     cdef list keys_at(self, list places)

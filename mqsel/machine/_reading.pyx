@@ -86,18 +86,20 @@ cdef class Table:
 
 @cython.final
 cdef class Positions:
-    def __cinit__(self, Table table not None, names, types=()):
+    def __cinit__(self, Reading reading not None, names, types=()):
+        cdef Table table = reading.table
         cdef Py_ssize_t slot
         self.names = names
         self.copy = list(names)
         self.width = len(self.copy)
-        self.slots = table.count
-        self.slot = <uint32_t *> zeroed(table.count, sizeof(uint32_t))
-        self.position = <int32_t *> zeroed(table.count, sizeof(int32_t))
-        self.types = <int32_t *> zeroed(table.count, sizeof(int32_t))
+        self.table = table
+        self.slots = reading.slots  # the table may have grown since
+        self.slot = <uint32_t *> zeroed(self.slots, sizeof(uint32_t))
+        self.position = <int32_t *> zeroed(self.slots, sizeof(int32_t))
+        self.types = <int32_t *> zeroed(self.slots, sizeof(int32_t))
         places = {name: place for place, name in enumerate(self.copy) if isinstance(name, str)}
         declared = dict(enumerate(types))
-        for slot in range(table.count):
+        for slot in range(self.slots):
             place = places.get(table.first[slot])
             if place is None and table.second[slot] is not None:
                 place = places.get(table.second[slot])
@@ -117,12 +119,18 @@ cdef class Positions:
         free(self.types)
 
 
+cdef inline bint are_of(Positions positions, Reading reading) noexcept:
+    """Tell whether positions were found for what a reading reads."""
+    return positions is not None and positions.table is reading.table and positions.slots == reading.slots
+
+
 # ---- one reading -----------------------------------------------------------------------------------------------------
 
 @cython.final
 @cython.no_gc_clear
 cdef class Reading:
     def __cinit__(self, Table table not None):
+        self.table = table
         self.record = Record(table.names)
         self.slots = table.count
         self.touched = <uint32_t *> zeroed(table.count, sizeof(uint32_t))
@@ -145,7 +153,7 @@ cdef inline Value *slot_touch(Reading reading, uint32_t slot) noexcept:
     return &reading.record.values[slot]
 
 
-cdef inline int slot_put(Reading reading, Table table, uint32_t slot, PyObject *item) except -1:
+cdef inline int slot_put(Reading reading, uint32_t slot, PyObject *item) except -1:
     """Read a Python object as the value of a slot, and own what it points to."""
     cdef Value *value = slot_touch(reading, slot)
     cdef object held
@@ -155,7 +163,7 @@ cdef inline int slot_put(Reading reading, Table table, uint32_t slot, PyObject *
     else:
         held = <object> item
         value_null(value)
-        value_load_other(value, &reading.record.owners[slot], table.first[slot], held)
+        value_load_other(value, &reading.record.owners[slot], reading.table.first[slot], held)
     return 0
 
 
@@ -195,7 +203,7 @@ cdef class Reader:
         cdef Reading reading
         while self.pool:
             reading = self.pool.pop()
-            if reading.slots == self.table.count:
+            if reading.table is self.table and reading.slots == self.table.count:
                 return reading
         return Reading(self.table)
 
@@ -214,11 +222,11 @@ cdef class Reader:
             return self.read_record(reading, message)
         if PyTuple_Check(message) or PyList_Check(message):
             if self.messages is not None:
-                if self.laid_out is None or self.laid_out.slots != reading.slots:
-                    self.laid_out = Positions(self.table, self.messages.names, self.messages.types)
                 positions = self.laid_out
+                if not are_of(positions, reading):
+                    positions = self.laid_out = Positions(reading, self.messages.names, self.messages.types)
             else:
-                positions = self.positions_of_row(message)
+                positions = self.positions_of_row(reading, message)
             if positions is not None:
                 self.read_sequence(reading, message, positions)
                 return reading.record
@@ -236,7 +244,7 @@ cdef class Reader:
         cdef PyObject *item
         cdef int32_t found
         cdef uint32_t slot
-        cdef Table table = self.table
+        cdef Table table = reading.table
         if PyDict_Size(message) > FEW * (reading.slots + 1):
             return self.look_up(reading, message, True)
         while PyDict_Next(message, &place, &key, &item):
@@ -260,7 +268,7 @@ cdef class Reader:
                     table.targets[found].second
                     and PyDict_GetItemWithError(<PyObject *> message, <PyObject *> table.first[slot]) != NULL
                 ):
-                    slot_put(reading, table, slot, item)
+                    slot_put(reading, slot, item)
                 found = table.targets[found].next
         return 0
 
@@ -269,7 +277,7 @@ cdef class Reader:
         cdef Py_ssize_t slot
         cdef object item
         cdef PyObject *found
-        cdef Table table = self.table
+        cdef Table table = reading.table
         for slot in range(reading.slots):
             if is_dict:
                 found = PyDict_GetItemWithError(<PyObject *> message, <PyObject *> table.first[slot])
@@ -281,7 +289,7 @@ cdef class Reader:
                     continue
                 item = message.get(table.second[slot])
             if item is not None:
-                slot_put(reading, table, slot, <PyObject *> item)
+                slot_put(reading, slot, <PyObject *> item)
         return 0
 
     cdef int read_sequence(self, Reading reading, object message, Positions positions) except -1:
@@ -296,18 +304,18 @@ cdef class Reader:
                 raise wordings.wrong_length(
                     PySequence_Fast_GET_SIZE(<PyObject *> message), positions.position[number] + 1
                 )
-            slot_put(reading, self.table, slot, PySequence_Fast_ITEMS(<PyObject *> message)[positions.position[number]])
+            slot_put(reading, slot, PySequence_Fast_ITEMS(<PyObject *> message)[positions.position[number]])
             value = &reading.record.values[slot]
             if positions.types[number] != 0 and not value_fit(value, positions.types[number]):
-                value_refuse(value, positions.types[number], self.table.first[slot])
+                value_refuse(value, positions.types[number], reading.table.first[slot])
         return 0
 
     cdef Record read_record(self, Reading reading, Record message):
         cdef Positions positions = self.recorded
         cdef Py_ssize_t number
-        if positions is None or message.schema is not positions.names or positions.slots != reading.slots:
-            if positions is None or message.schema != positions.names or positions.slots != reading.slots:
-                positions = Positions(self.table, message.schema.names)
+        if not are_of(positions, reading) or message.schema is not positions.names:
+            if not are_of(positions, reading) or message.schema != positions.names:
+                positions = Positions(reading, message.schema.names)
             positions.names = message.schema
             self.recorded = positions
         if positions.straight:
@@ -317,31 +325,34 @@ cdef class Reader:
                 slot_touch(reading, positions.slot[number])[0] = message.values[positions.position[number]]
         return reading.record
 
-    cdef Positions positions_of_row(self, object message):
+    cdef Positions positions_of_row(self, Reading reading, object message):
         """Find the layout of a sequence that names its positions: pyspark's Row, or a namedtuple. None for others."""
         cdef Positions positions = self.row
         cdef object fields = getattr(message, "__fields__", None)
         if fields is None:
             fields = getattr(message, "_fields", None)
-        if positions is not None and positions.slots == self.table.count and fields is positions.names:
+        if are_of(positions, reading) and fields is positions.names:
             if PyTuple_Check(fields) or (type(fields) is list and fields == positions.copy):
                 return positions
         if not isinstance(fields, (tuple, list)):
             return None
-        positions = Positions(self.table, fields)
-        self.row = positions
+        positions = self.row = Positions(reading, fields)
         return positions
 
     cdef list answer(self, object message, object within):
         """Give the keys of what selects a message."""
         cdef Reading reading
+        cdef Record record
         cdef Py_ssize_t numbering
-        if within is None and type(message) is not Received:
+        while within is None and type(message) is not Received:
             reading = self.take()
             try:
+                record = self.read(reading, message)
+                if reading.table is not self.table:  # meanwhile the set was cleared
+                    continue
                 if self.column is None:
-                    return self.index.search_keys(self.read(reading, message), self.keys, None)
-                return self.keys_at(self.index.search(self.read(reading, message), None))
+                    return self.index.search_keys(record, self.keys, None)
+                return self.keys_at(self.index.search(record, None))
             finally:
                 self.give(reading)
         if within is not None:
