@@ -132,12 +132,12 @@ class SelectorSet(Reader[K], MutableMapping[K, str], Generic[K]):
         self.dialect = as_dialect(dialect)
         self.schema = None if schema is None else as_schema(schema)
         self.keep_text = bool(keep_text)
+        self._lock = threading.RLock()
+        self.changes = 0
         self._set_up(Index(), {}, [], None, Texts())
         self.update(selectors)
 
     def _set_up(self, index: Index, placed: dict[K, int] | None, keys: list[Any], column: Any, texts: Texts) -> None:
-        self._lock = threading.RLock()
-        self.changes = 0
         self._texts = texts
         self._own: dict[int, Dialect] = {}  # by place: dialects that are not that of the set
         self._options: dict[int, MatchOption] = {}  # by place
@@ -280,9 +280,8 @@ class SelectorSet(Reader[K], MutableMapping[K, str], Generic[K]):
 
     def clear(self) -> None:
         with self._lock:
-            changes = self.changes
             self._set_up(Index(), {}, [], None, Texts())
-            self.changes = changes + 1
+            self.changes += 1
 
     def update(  # type: ignore[override]
         self, selectors: Selectors[K] = (), /, **more: str | Matcher
@@ -484,6 +483,8 @@ class SelectorSet(Reader[K], MutableMapping[K, str], Generic[K]):
         schema = header["schema"]
         self.schema = None if schema is None else Schema(*map(tuple, schema))
         self.keep_text = header["keep_text"]
+        self._lock = threading.RLock()
+        self.changes = 0
         self._set_up(Index.from_buffers(parts[2:]), None, keys, column, Texts(*parts[:2]))
         self._own = {place: Dialect(**one) for place, one in header["own"]}
         self._options = {place: MatchOption(name, bytes.fromhex(one)) for place, name, one in header["options"]}
