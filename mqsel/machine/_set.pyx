@@ -7,6 +7,8 @@ has grown becomes a segment; segments are made one with those that are not much 
 a few times as the set grows. What is removed is marked beside its segment, and left out when that is next laid out.
 A search writes nothing but what it takes for itself, and runs no Python code: it is atomic. Knows names and places; of
 keys, texts and messages other than a Record it knows nothing.
+
+Longer than 500 lines because the index is one class.
 """
 
 import json

@@ -2,6 +2,7 @@
 # cython: initializedcheck=False, auto_pickle=False, autotestdict=False
 # A draft: selectors taken in one by one, each string, leaf and unit once.
 
+from cpython.object cimport PyObject
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
 from mqsel.machine._set_parts cimport *
@@ -70,7 +71,7 @@ cdef class Drafter:
     cdef uint32_t string(self, text) except 0xFFFFFFFF
     cdef int close_chunk(self, uint64_t begin) except -1
     cdef int read_operand(self, node, int side) except -1
-    cdef int read_set(self, tuple values) except -1
+    cdef int read_set(self, PyObject *values) except -1
     cdef uint64_t *word(self, uint64_t count) except NULL
     cdef Leaf *start_leaf(self, int kind) except NULL
     cdef int add_leaf(self, uint32_t attribute, int kinds) except -1

@@ -5,6 +5,8 @@
 A formula that is an OR becomes a unit for each part. In a unit a step stands for each leaf, in order; it holds the
 depth of the group that it has in common with the next, from which follow both the tree and the jumps of evaluation
 that stops as soon as it knows. What most leaves are fits into the step; others lie in a pool. Knows no message.
+
+Longer than 500 lines because reading formulas and joining segments fill the same tables.
 """
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
@@ -639,7 +641,7 @@ cdef class Drafter:
     cdef int read(self, uint32_t place, formula) except -1:
         """Take in the formula of a place."""
         if type(formula) is ANY_CLASS:
-            for part in formula.parts:
+            for part in <tuple> field(<PyObject *> formula, 0):
                 self.read_unit(place, part)
         else:
             self.read_unit(place, formula)
@@ -706,7 +708,7 @@ cdef class Drafter:
             return self.read_relation(part)
         if kind is not ALL_CLASS and kind is not ANY_CLASS:
             raise ArgumentError(f"found a Python {kind.__name__}: expected a formula of mqsel.language.normal")
-        parts = part.parts
+        parts = <object> field(<PyObject *> part, 0)
         if not parts:
             step = self.step()
             step.kinds = EVERYTHING if kind is ALL_CLASS else 0
@@ -797,9 +799,9 @@ cdef class Drafter:
         if type(<object> subject) is not IDENTIFIER:
             made = self.start_leaf(SET)
             self.read_operand(<object> subject, 0)
-            self.read_set(<tuple> values)
+            self.read_set(values)
             return self.add_leaf(NONE, 0)
-        attribute = self.attribute((<object> subject).name)
+        attribute = self.attribute(<str> field(subject, 0))
         nan32 = <object> field(field(values, 3), 1)
         nan64 = <object> field(field(values, 4), 1)
         if <object> field(values, 0):
@@ -817,10 +819,10 @@ cdef class Drafter:
         if numbers and is_all_numbers(values):
             kinds |= KIND_NUMBER
             numbers = False
-        texts = len(<object> field(strings, 0)) or len(<object> field(strings, 1))
+        texts = len(<frozenset> field(strings, 0)) or len(<frozenset> field(strings, 1))
         if not texts and <object> field(strings, 2):
             kinds |= KIND_STRING
-        blobs = len(<object> field(bytes_, 0)) != 0
+        blobs = len(<frozenset> field(bytes_, 0)) != 0
         if not blobs and <object> field(bytes_, 2):
             kinds |= KIND_BYTES
         if nan32 == nan64 and attribute < 65536 and numbers + texts + blobs <= 1:
@@ -831,20 +833,20 @@ cdef class Drafter:
                 return 0
             if numbers and number_step(values, step):
                 return 0
-            if texts and len(<object> field(strings, 0)) == 1 and not <object> field(strings, 1):
-                for text in <object> field(strings, 0):
+            if texts and len(<frozenset> field(strings, 0)) == 1 and not len(<frozenset> field(strings, 1)):
+                for text in <frozenset> field(strings, 0):
                     step.test = OTHER_TEXT if <object> field(strings, 2) else TEXT
                     step.it.place = self.string(text)
                 return 0
-            if blobs and len(<object> field(bytes_, 0)) == 1 and not <object> field(bytes_, 2):
-                for text in <object> field(bytes_, 0):
+            if blobs and len(<frozenset> field(bytes_, 0)) == 1 and not <object> field(bytes_, 2):
+                for text in <frozenset> field(bytes_, 0):
                     step.test = TEXT
                     step.it.place = self.string(text)
                 return 0
             self.steps.count -= 1
         made = self.start_leaf(SET)
         made.attribute[0] = attribute
-        self.read_set(<tuple> values)
+        self.read_set(values)
         return self.add_leaf(attribute, kinds)
 
     cdef int read_relation(self, relation) except -1:
@@ -938,7 +940,7 @@ cdef class Drafter:
             raise ArgumentError(f"arithmetic is nested more than {MAX_STACK} deep: the selector is refused")
         return 0
 
-    cdef int read_set(self, tuple values) except -1:
+    cdef int read_set(self, PyObject *values) except -1:
         """Write a set behind what is there."""
         cdef Leaf *leaf
         cdef uint32_t flags = 0
@@ -946,48 +948,69 @@ cdef class Drafter:
         cdef double *ends
         cdef uint32_t *numbers
         cdef uint32_t at
-        null, booleans, integers, floats32, floats64, strings, blobs, poison, error = values
-        flags |= KIND_NULL if null else 0
-        flags |= KIND_FALSE if booleans[0] else 0
-        flags |= KIND_TRUE if booleans[1] else 0
-        flags |= LEAF_NAN32 if floats32.nan else 0
-        flags |= LEAF_NAN64 if floats64.nan else 0
-        flags |= LEAF_POISON if poison else 0
-        flags |= LEAF_ERROR if error else 0
-        flags |= LEAF_NOT_STRINGS if strings.negated else 0
-        flags |= LEAF_NOT_BYTES if blobs.negated else 0
-        for low, high in integers:
+        cdef int lane
+        cdef Py_ssize_t number
+        cdef Py_ssize_t counts[5]       # by lane, from the integers on
+        cdef PyObject *intervals
+        cdef PyObject *booleans = field(values, 1)
+        cdef frozenset points, patterns
+        flags |= KIND_NULL if <object> field(values, 0) else 0
+        flags |= KIND_FALSE if <object> field(booleans, 0) else 0
+        flags |= KIND_TRUE if <object> field(booleans, 1) else 0
+        flags |= LEAF_NAN32 if <object> field(field(values, 3), 1) else 0
+        flags |= LEAF_NAN64 if <object> field(field(values, 4), 1) else 0
+        flags |= LEAF_NOT_STRINGS if <object> field(field(values, 5), 2) else 0
+        flags |= LEAF_NOT_BYTES if <object> field(field(values, 6), 2) else 0
+        flags |= LEAF_POISON if <object> field(values, 7) else 0
+        flags |= LEAF_ERROR if <object> field(values, 8) else 0
+        intervals = field(values, 2)
+        counts[0] = PyTuple_GET_SIZE(<object> intervals)
+        for number in range(counts[0]):
             pair = <int64_t *> self.word(2)
-            pair[0] = low
-            pair[1] = high
-        for floats in (floats32, floats64):
-            for low, high in floats.intervals:
+            integers_at(intervals, number, &pair[0], &pair[1])
+        for lane in range(1, 3):
+            intervals = field(field(values, lane + 2), 0)
+            counts[lane] = PyTuple_GET_SIZE(<object> intervals)
+            for number in range(counts[lane]):
                 ends = <double *> self.word(2)
-                ends[0] = low
-                ends[1] = high
-        for points in (strings.points, blobs.points):
-            numbers = <uint32_t *> self.word((<uint64_t> len(points) + 1) // 2)
-            for at, text in enumerate(points):
-                numbers[at] = self.string(text)
-            qsort(numbers, len(points), 4, by_number)
-        written = []
-        for pattern in sorted(strings.patterns, key=repr):
-            written.append(len(pattern))
-            for part in pattern:
-                written.append(len(part))
-                written += [_ANY_POINT if one is None else ord(one) for one in part]
-        numbers = <uint32_t *> self.word((<uint64_t> len(written) + 1) // 2)
-        for at, number in enumerate(written):
-            numbers[at] = number
+                floats_at(intervals, number, &ends[0], &ends[1])
+        for lane in range(3, 5):
+            points = <frozenset> field(field(values, lane + 2), 0)
+            counts[lane] = len(points)
+            if counts[lane]:
+                numbers = <uint32_t *> self.word((<uint64_t> counts[lane] + 1) // 2)
+                at = 0
+                for text in points:
+                    numbers[at] = self.string(text)
+                    at += 1
+                qsort(numbers, at, 4, by_number)
+        written = ()
+        patterns = <frozenset> field(field(values, 5), 1)
+        if len(patterns):
+            written = patterns_written(patterns)
+            numbers = <uint32_t *> self.word((<uint64_t> len(written) + 1) // 2)
+            for at, one in enumerate(written):
+                numbers[at] = one
         leaf = <Leaf *> self.words.items
         leaf.flags = <uint16_t> flags
-        leaf.integers = len(integers)
-        leaf.floats32 = len(floats32.intervals)
-        leaf.floats64 = len(floats64.intervals)
-        leaf.strings = len(strings.points)
-        leaf.bytes = len(blobs.points)
+        leaf.integers = <uint32_t> counts[0]
+        leaf.floats32 = <uint32_t> counts[1]
+        leaf.floats64 = <uint32_t> counts[2]
+        leaf.strings = <uint32_t> counts[3]
+        leaf.bytes = <uint32_t> counts[4]
         leaf.patterns = len(written)
         return 0
+
+
+cdef list patterns_written(patterns):
+    """Write patterns as numbers: of each its segments, and of each of those its length and its code points."""
+    written = []
+    for pattern in sorted(patterns, key=repr):
+        written.append(len(pattern))
+        for part in pattern:
+            written.append(len(part))
+            written += [_ANY_POINT if one is None else ord(one) for one in part]
+    return written
 
 
 cdef dict shared_parts(formula):

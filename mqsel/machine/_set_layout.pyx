@@ -6,6 +6,8 @@ A unit is reached by a gate: leaves one of which is true wherever the unit is. O
 its parts have, of an AND what the part has that messages are expected to reach least often. Each leaf of a gate gives
 postings, by the values that it holds: see `Access`. Then units are numbered in the order of the postings, so that a
 search runs forward in memory. Knows no message; what it expects of them it takes from the constants.
+
+Longer than 500 lines because ways, gates and what is written share one table of what is known, from first to last.
 """
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize

@@ -4,6 +4,8 @@
 
 Writes nothing but its own `Search`. What a damaged segment could lead astray is checked where it is used: numbers of
 units, steps, leaves and places; jumps go forward, so that each unit ends. Knows no Python but the record's strings.
+
+Longer than 500 lines because what a candidate costs is called inline.
 """
 
 from libc.math cimport NAN
