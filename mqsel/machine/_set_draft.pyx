@@ -438,7 +438,9 @@ cdef int draft_absorb(Draft *draft, const Segment *segment, const uint8_t *dead)
                     while at < segment.code_count and segment.code[at].test >> TEST_BITS != LAST:
                         at += 1
                     steps.count = 0
-                    if at >= segment.code_count or at - first >= budget or items_room(&steps, at - first + 1, sizeof(Step)) < 0:
+                    if at >= segment.code_count or at - first >= budget or (
+                        items_room(&steps, at - first + 1, sizeof(Step)) < 0
+                    ):
                         result = -1
                         break
                     budget -= at - first + 1

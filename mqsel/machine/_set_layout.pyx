@@ -1063,8 +1063,8 @@ cdef int layout_units(Layout *it) noexcept nogil:
     it.starts = <uint32_t *> calloc(count + 1, 4)
     it.numbers = <uint32_t *> calloc(count + 1, 4)
     if (
-        it.known == NULL or it.rows == NULL or it.presence == NULL or it.proved == NULL or it.used == NULL or it.starts == NULL
-        or it.numbers == NULL or said_grow(it) < 0
+        it.known == NULL or it.rows == NULL or it.presence == NULL or it.proved == NULL or it.used == NULL
+        or it.starts == NULL or it.numbers == NULL or said_grow(it) < 0
     ):
         return -1
     for at in range(it.attributes):

@@ -614,7 +614,8 @@ cdef int intervals_take(Search *search, const Segment *segment, const Attribute 
     cdef uint64_t blocks = (<uint64_t> row.intervals.count + BLOCK - 1) // BLOCK
     total = row.intervals.count
     if (
-        total > search.budget or row.intervals.start > segment.interval_count or total > segment.interval_count - row.intervals.start
+        total > search.budget
+        or row.intervals.start > segment.interval_count or total > segment.interval_count - row.intervals.start
         or row.interval_postings > segment.posting_count or total > segment.posting_count - row.interval_postings
         or row.maxima > segment.maximum_count
         or blocks + (blocks + BLOCK - 1) // BLOCK > segment.maximum_count - row.maxima
