@@ -6,7 +6,6 @@ from cpython.object cimport PyObject
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
 from mqsel.machine._set_draft cimport Drafter
-from mqsel.machine._set_parts cimport Segment
 from mqsel.machine._set_pieces cimport Piece
 from mqsel.machine._set_search cimport Search
 from mqsel.machine._values cimport Record
@@ -18,7 +17,6 @@ cdef class Index:
     cdef tuple named                    # the names, as given out
     cdef list pieces                    # Piece, the largest first; replaced as a whole
     cdef Drafter tail                   # of what was added last
-    cdef Segment tail_view
     cdef uint64_t tail_count            # selectors in it
     cdef uint64_t version               # of the pieces
     cdef Search *idle                   # what searches need, while none needs it

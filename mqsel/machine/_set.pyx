@@ -99,8 +99,6 @@ cdef class Index:
         cdef Drafter drafter = self.tail
         cdef uint32_t place
         cdef uint64_t count = len(places)
-        cdef uint64_t code, units, links, selectors
-        cdef uint32_t limit
         if len(formulas) != <Py_ssize_t> count:
             raise ArgumentError(f"there are {count} places and {len(formulas)} formulas: expected as many")
         for number in places:
@@ -117,23 +115,12 @@ cdef class Index:
             else:
                 self.settle()
                 drafter = self.tail
-        code = drafter.draft.code.count
-        units = drafter.draft.units.count
-        links = drafter.draft.links.count
-        selectors = drafter.draft.selectors
-        limit = drafter.draft.place_limit
-        try:
-            for number, formula in zip(places, formulas):
-                drafter.read(number, formula)
-            for number in places:
-                self.mark(number)
-        except BaseException:
-            if drafter is self.tail:
-                tail_cut(drafter, code, units, links)
-                drafter.draft.selectors = selectors
-                drafter.draft.place_limit = limit
-                draft_view(&drafter.draft, &self.tail_view, <uint32_t> len(self._names))
-            raise
+        drafter.pending.count = 0
+        for number, formula in zip(places, formulas):
+            drafter.read(number, formula)
+        for number in places:
+            self.mark(number)
+        drafter.commit(count)
         for number in places:
             place = number
             self.live[place >> 3] |= <uint8_t> (1 << (place & 7))
@@ -141,7 +128,6 @@ cdef class Index:
         if drafter is not self.tail:
             return self.push(Piece(draft_layout(&drafter.draft, <uint32_t> len(self._names)), False, len(self._names)))
         self.tail_count += count
-        draft_view(&drafter.draft, &self.tail_view, <uint32_t> len(self._names))
         return 0
 
     cdef int mark(self, uint32_t place) except -1:
@@ -247,10 +233,14 @@ cdef class Index:
         if self.tail_count == 0:
             return 0
         piece = Piece(draft_layout(&tail.draft, <uint32_t> len(self._names)), False, len(self._names))
-        self.tail = Drafter(self._names, self.numbers)
-        draft_view(&self.tail.draft, &self.tail_view, <uint32_t> len(self._names))
+        pieces = [*self.pieces, piece]
+        empty = Drafter(self._names, self.numbers)
+        # No other code runs from here on: a search finds each selector in the one or in the other.
+        self.tail = empty
         self.tail_count = 0
-        return self.push(piece)
+        self.pieces = pieces
+        self.version += 1
+        return self.tidy()
 
     cdef int push(self, Piece piece) except -1:
         """Add a segment."""
@@ -366,6 +356,7 @@ cdef class Index:
         """Find places, in any order and more than once perhaps: by searching, or by running every formula."""
         cdef Piece piece
         cdef Py_ssize_t number
+        cdef Segment view
         if search.version != self.version:
             memos_free(search)
             search.version = self.version
@@ -380,8 +371,9 @@ cdef class Index:
                 else:
                     segment_scan(search, &piece.segment)
             if self.tail_count:
-                memo_take(search, 0, self.tail_view.leaf_count)
-                draft_scan(search, &self.tail_view, &self.tail.draft)
+                draft_view(&self.tail.draft, &view, <uint32_t> PyList_GET_SIZE(self._names))
+                memo_take(search, 0, view.leaf_count)
+                draft_scan(search, &view, &self.tail.draft)
         finally:
             search_end(search)
         return 0
@@ -586,20 +578,3 @@ cdef list places_list(Search *search):
         Py_INCREF(number)
         PyList_SET_ITEM(found, at, number)
     return found
-
-
-cdef void tail_cut(Drafter tail, uint64_t code, uint64_t units, uint64_t links) noexcept:
-    """Take from a tail what was added last."""
-    cdef DraftUnit *unit = <DraftUnit *> tail.draft.units.items
-    cdef Link *link = <Link *> tail.draft.links.items
-    cdef uint64_t number
-    tail.draft.code.count = code
-    tail.draft.units.count = units
-    # The table names units that are no more: it is made anew when the next is added.
-    free(tail.draft.unit_table.numbers)
-    tail.draft.unit_table.numbers = NULL
-    tail.draft.unit_table.size = 0
-    for number in range(units):
-        while unit[number].link > links:
-            unit[number].link = link[unit[number].link - 1].next
-    tail.draft.links.count = links

@@ -59,8 +59,10 @@ cdef class Drafter:
     cdef Items steps                    # Step, of what is being read
     cdef Items words                    # of the leaf that is being read
     cdef Items frames                   # of groups that are being read
+    cdef Items pending                  # Link: a place, and its unit, that do not count yet
 
     cdef int read(self, uint32_t place, formula) except -1
+    cdef int commit(self, uint64_t count) except -1
     cdef int read_unit(self, uint32_t place, formula) except -1
     cdef int read_tree(self, formula, dict shared) except -1
     cdef int read_part(self, part, dict shared) except -1

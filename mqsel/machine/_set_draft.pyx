@@ -639,17 +639,27 @@ cdef class Drafter:
         free(self.steps.items)
         free(self.words.items)
         free(self.frames.items)
+        free(self.pending.items)
 
     cdef int read(self, uint32_t place, formula) except -1:
-        """Take in the formula of a place."""
+        """Take in the formula of a place, which counts when it is committed."""
         if type(formula) is ANY_CLASS:
             for part in <tuple> field(<PyObject *> formula, 0):
                 self.read_unit(place, part)
         else:
             self.read_unit(place, formula)
-        self.draft.selectors += 1
-        if place >= self.draft.place_limit:
-            self.draft.place_limit = place + 1
+        return 0
+
+    cdef int commit(self, uint64_t count) except -1:
+        """Let what was read count: *count* selectors, all or none of them, and with no other code between."""
+        cdef Link *pending = <Link *> self.pending.items
+        cdef uint64_t at
+        if items_room(&self.draft.links, self.pending.count, sizeof(Link)) < 0:
+            raise MemoryError
+        for at in range(self.pending.count):
+            draft_place(&self.draft, pending[at].next, pending[at].place)
+        self.pending.count = 0
+        self.draft.selectors += count
         return 0
 
     cdef int read_unit(self, uint32_t place, formula) except -1:
@@ -663,8 +673,11 @@ cdef class Drafter:
                 f"a selector has {self.steps.count} tests that all count: a set takes {JUMP_MASK}", hint="divide it"
             )
         unit = draft_unit(&self.draft, <Step *> self.steps.items, self.steps.count)
-        if unit == NONE or draft_place(&self.draft, unit, place) < 0:
+        if unit == NONE or items_room(&self.pending, 1, sizeof(Link)) < 0:
             raise MemoryError
+        (<Link *> self.pending.items)[self.pending.count].place = place
+        (<Link *> self.pending.items)[self.pending.count].next = unit
+        self.pending.count += 1
         return 0
 
     cdef int read_tree(self, formula, dict shared) except -1:

@@ -7,6 +7,7 @@ import itertools
 import os
 import random
 import struct
+import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -431,3 +432,36 @@ def test_it_tells_how_it_is_reached() -> None:
     assert stats["reached"]["null"] == 1
     assert stats["longest"][0][1] >= 1
     assert stats["bytes"]["all"] > 1000
+
+
+def test_threads_search_while_one_writes() -> None:
+    """Invariant: what stays in the set is found by every search, however the segments change meanwhile."""
+    formulas = [formula(f"a = 1 AND b < {number % 50}") for number in range(6000)]
+    index = Index()
+    index.add(range(3000), formulas[:3000])
+    record = plain(index, {"a": 1, "b": 0})
+    stays = [place for place in range(3000) if place % 50]
+    wrong: list[int] = []
+    done = threading.Event()
+
+    def search() -> None:
+        while not done.is_set():
+            places = index.search(record)
+            wrong.extend(set(stays) - set(places))
+
+    readers = [threading.Thread(target=search) for _ in range(2)]
+    for reader in readers:
+        reader.start()
+    for start in range(3000, 6000, 100):
+        index.add(range(start, start + 90), formulas[start : start + 90])
+        for place in range(start + 90, start + 100):
+            index.add([place], [formulas[place]])
+        for place in range(start, start + 100, 3):
+            index.remove(place)
+    done.set()
+    for reader in readers:
+        reader.join()
+    index.wait()
+
+    assert wrong == []
+    assert found(index, record) == sorted(stays + [p for p in range(3000, 6000) if p % 50 and (p - p // 100 * 100) % 3])
