@@ -530,6 +530,17 @@ def test_gaps_are_closed() -> None:
     assert selectors[-3] == "b = 1"
 
 
+def test_what_goes_at_once_leaves_nothing() -> None:
+    """Selectors that are removed before the index lays them out leave no empty segments behind."""
+    selectors: SelectorSet[int] = SelectorSet({-1: "a = 1"}, dialect=JMS)
+    for number in range(2000):
+        selectors[number] = f"a = {number}"
+        del selectors[number]
+
+    assert selectors.stats()["segments"] <= 3
+    assert selectors.match({"a": 1}) == [-1]
+
+
 def test_all_or_nothing() -> None:
     """A faulty selector is named by its key, with all that its error says, and the set is as it was."""
     selectors = SelectorSet({"a": "x = 1"}, dialect=JMS)

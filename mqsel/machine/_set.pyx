@@ -262,7 +262,7 @@ cdef class Index:
         size = piece.living()
         while keep and self.pieces[keep - 1] not in self.joining:
             piece = self.pieces[keep - 1]
-            if piece.living() >= RATIO * size:
+            if piece.living() >= RATIO * max(size, 1):  # what is empty joins too
                 break
             size += piece.living()
             keep -= 1
