@@ -347,11 +347,12 @@ def lint(text: str, dialect: Dialect | str = IBM_MQ) -> list[Finding]:
     length = 0
     for rule, found in _found(read(selector)):
         finding = _finding(rule, found)
-        if found.edits:
+        if found.edits and length <= MAX_PROVED:
             start, stop = _around(found, selector)
-            if length > MAX_PROVED or not _is_safe(found, selector):
-                finding = finding._replace(edits=())
             length += stop - start
+            finding = finding if _is_safe(found, selector) else finding._replace(edits=())
+        elif found.edits:
+            finding = finding._replace(edits=())
         findings.append(finding)
     return findings
 

@@ -61,9 +61,10 @@ class Operand(NamedTuple):
 
 
 class Test(NamedTuple):
-    """A test of one property, or of one sum, and where that makes it TRUE, FALSE and ERR."""
+    """A test of one property, or of one sum, its number in the chain, and where it is TRUE, FALSE and ERR."""
 
     operand: Operand
+    at: int
     true: Formula
     false: Formula
     error: Formula
@@ -137,7 +138,9 @@ def read(selector: Selector) -> Reading:
                     subjects.setdefault(subject, []).append(operand)
                 else:
                     others.append(operand)
-        groups = [_tests(many, selector) for many in subjects.values() if len(many) > 1 and not _is_plain(many, is_and)]
+        company = [many for many in subjects.values() if len(many) > 1 and not _is_plain(many, is_and)]
+        numbers = {id(one.node): at for at, one in enumerate(operands)} if company else {}
+        groups = [_tests(many, numbers, selector) for many in company]
         chain = Chain(is_and, operands, subjects, others, groups, around)
         found.append(chain)
         todo += [(one.node, one.is_negated, chain) for one in reversed(others) if type(one.node) in _CHAINS]
@@ -188,7 +191,7 @@ _SUM = Sign("+", _PROPERTY)
 _MISSING = Leaf(_PROPERTY, NOTHING._replace(null=True))
 
 
-def _tests(operands: list[Operand], selector: Selector) -> list[Test]:
+def _tests(operands: list[Operand], numbers: dict[int, int], selector: Selector) -> list[Test]:
     """Give the sets of tests, of those that have sets."""
     # Where BETWEEN is more than two comparisons, or a sum is ERR, the sets differ in NULL alone: see below.
     dialect = selector.dialect.replace(between_null="expand", null_arithmetic="unknown")
@@ -204,7 +207,8 @@ def _tests(operands: list[Operand], selector: Selector) -> list[Test]:
                 true = any_of([true, _MISSING])
             else:
                 false = any_of([false, _MISSING])
-        found.append(Test(operand, *((false, true) if operand.is_negated else (true, false)), error))
+        sides = (false, true) if operand.is_negated else (true, false)
+        found.append(Test(operand, numbers[id(operand.node)], *sides, error))
     return found
 
 
@@ -382,11 +386,6 @@ def _within(inner: Formula, outer: Formula) -> bool:
     return any_of([inner, outer]) == outer
 
 
-def _places(idle: Test, kept: Test, chain: Chain) -> tuple[int, int]:
-    order = [id(one.node) for one in chain.operands]
-    return order.index(id(idle.operand.node)), order.index(id(kept.operand.node))
-
-
 def _can_go(idle: Test, kept: Test, chain: Chain, selector: Selector) -> bool:
     """Tell whether a chain is TRUE of the same without a test that implies, or is implied by, one that stays.
 
@@ -394,10 +393,9 @@ def _can_go(idle: Test, kept: Test, chain: Chain, selector: Selector) -> bool:
     """
     if chain.is_and:
         return True
-    at, stays = _places(idle, kept, chain)
-    if at >= stays - 1:
+    if idle.at >= kept.at - 1:
         return idle.error in (NEVER, kept.error)
-    between = chain.operands[at + 1 : stays]
+    between = chain.operands[idle.at + 1 : kept.at]
     return idle.error is NEVER and all(normal(selector.part(one.node)).error is NEVER for one in between)
 
 
@@ -411,8 +409,7 @@ def _dropped(idle: Test, kept: Test, chain: Chain, selector: Selector) -> tuple[
     narrow, wide = (idle, kept) if chain.is_and else (kept, idle)
     if parent is None or idle.error != kept.error or not _within(narrow.false, wide.false):
         return ()
-    at, stays = _places(idle, kept, chain)
-    return without(parent, place, selector.text) if at >= stays - 1 else ()
+    return without(parent, place, selector.text) if idle.at >= kept.at - 1 else ()
 
 
 def repeated(reading: Reading) -> Iterator[Found]:
@@ -423,7 +420,7 @@ def repeated(reading: Reading) -> Iterator[Found]:
         for test in tests:
             first = seen.setdefault((_subject(test.operand.node, reading.selector), test.true), test)
             if first is not test and _can_go(test, first, chain, reading.selector):
-                yield _repeat(test.operand, reading.selector, can_go=first[2:] == test[2:])
+                yield _repeat(test.operand, reading.selector, can_go=first[3:] == test[3:])
         parts: dict[tuple[bool, str], Operand] = {}
         for operand in chain.others:
             start, stop = operand.node.span

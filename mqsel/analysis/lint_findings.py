@@ -84,22 +84,22 @@ def _left(text: str, at: int, passed: Container[str]) -> int:
 _OPENING = WHITE_SPACE | {"("}
 
 
-def bounds(chain: And | Or, text: str) -> list[Span]:
-    """Tell where the operands of a chain stand, with the parentheses around them, which their own spans leave out."""
-    width = 3 if isinstance(chain, And) else 2  # of the word between two operands
-    starts, stops = [chain.span[0]], []
-    for operand in chain.operands[1:]:
-        behind = _left(text, operand.span[0], _OPENING)  # the word ends here
-        start = behind
+def bounds(chain: And | Or, place: int, text: str) -> Span:
+    """Tell where an operand of a chain stands, with the parentheses around it, which its own span leaves out."""
+    start, stop = chain.span
+    if place:
+        start = _left(text, chain.operands[place].span[0], _OPENING)
         while text[start] in WHITE_SPACE:
             start += 1
-        starts.append(start)
-        stops.append(_left(text, behind - width, WHITE_SPACE))
-    return list(zip(starts, [*stops, chain.span[1]], strict=True))
+    if place + 1 < len(chain.operands):
+        behind = _left(text, chain.operands[place + 1].span[0], _OPENING)  # the word between the two ends here
+        stop = _left(text, behind - (3 if isinstance(chain, And) else 2), WHITE_SPACE)
+    return start, stop
 
 
 def without(chain: And | Or, place: int, text: str) -> tuple[Edit, ...]:
     """Give the edit that takes an operand out of a chain, and the word that joins it."""
-    places = bounds(chain, text)
-    span = (places[place - 1][1], places[place][1]) if place else (places[0][0], places[1][0])
-    return (Edit(span, ""),)
+    start, stop = bounds(chain, place, text)
+    if place:
+        return (Edit((bounds(chain, place - 1, text)[1], stop), ""),)
+    return (Edit((start, bounds(chain, 1, text)[0]), ""),)

@@ -341,7 +341,7 @@ def and_before_or(node: Or, selector: Selector) -> Found | None:
             name = wanted(one)
             if not 0 <= beside < len(node.operands) or not name or name != wanted(other):
                 continue
-            if bounds(node, selector.text)[place][0] == operand.span[0]:
+            if bounds(node, place, selector.text)[0] == operand.span[0]:
                 shown = [cut(piece(selector.text, part), 60) for part in (other, operand.operands[joined], one)]
                 return Found(operand.span, tuple(shown))
     return None
@@ -358,7 +358,7 @@ def many_tests(reading: Reading) -> Iterator[Found]:
     for node in selector.order:
         if not isinstance(node, (And, Or)) or len(node.operands) <= _GROUP:
             continue
-        places = bounds(node, selector.text)
+        places = [bounds(node, place, selector.text) for place in range(len(node.operands))]
         size = _GROUP
         while size < len(places):
             for first in range(0, len(places), size):

@@ -49,7 +49,9 @@ def _format(arguments: argparse.Namespace) -> int:
     for file in arguments.file:
         content = content_of(file)
         done = [(one, _laid_out(one, arguments.dialect)) for one in blocks(content, file)]
-        after = replaced(content, [(one, made) for one, made in done if made is not None])
+        line_end = "\r\n" if "\r\n" in content else "\n"
+        changes = [(one, made.replace("\n", line_end)) for one, made in done if made is not None]
+        after = replaced(content, changes)
         if any(made is None for _, made in done):
             status = 2
         if arguments.check:

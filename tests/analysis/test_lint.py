@@ -260,6 +260,8 @@ def test_deep_and_long_selectors() -> None:
     assert [finding.code for finding in lint("NOT (" * 249 + "a = 1" + ")" * 249)] == ["missing-excluded"]
     chain = " OR ".join(f"a = '{n}'" for n in range(3_000))
     assert [finding.code for finding in lint(chain, limitless)] == ["many-tests", "text-of-digits"]
+    repeats = lint(" OR ".join(["a = 1"] * 3_000), limitless)
+    assert [finding.code for finding in repeats] == ["many-tests", *["repeated"] * 2_999]
     deep = "".join(f"(a{n} > 1 AND b{n} < 2 OR " for n in range(400)) + "c = 5" + ")" * 400
     assert [finding.code for finding in lint(deep, limitless)] == ["many-tests"]
 

@@ -241,3 +241,12 @@ def test_format_of_files(run: Run, file: Path) -> None:
     assert run("format", "--file", file)[0] == 2
     assert file.read_text() == "b==2\nc = 3\n"
     assert run("format", "--check", "--file", file)[0] == 2
+
+
+def test_format_keeps_line_ends(run: Run, file: Path) -> None:
+    """A file with the line ends of Windows keeps them, and is not read as something to change."""
+    file.write_bytes(b"a=1 and b in('" + b"x" * 40 + b"','" + b"y" * 40 + b"')\r\nc=2\r\n")
+    assert run("format", "--file", file)[0] == 0
+    written = file.read_bytes()
+    assert written.count(b"\r\n") == written.count(b"\n") == 6
+    assert run("format", "--check", "--file", file) == (0, "", "")

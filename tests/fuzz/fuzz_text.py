@@ -1,5 +1,7 @@
 """Invariant: any text either compiles, and then runs on any message, or raises SelectorError. Nothing else, ever.
 
+What compiles is laid out as the same tree; lint looks at every text, and what its edits make has the same answer.
+
     python tests/fuzz/fuzz_text.py --seconds 60 [--seed 1]
 
 Texts are random code points, random tokens, and vectors with pieces cut, doubled, swapped and replaced.
@@ -19,10 +21,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import strategies
 
 import mqsel
+from mqsel.analysis.lint import fixed
 from mqsel.errors import PropertyTypeError, SelectorError
 from mqsel.language.dialect import PRESETS
+from mqsel.language.layout import laid_out
 from mqsel.language.nodes import unparse
 from mqsel.language.parser import parse
+from mqsel.language.selector import read_selector
 
 TOKENS = [
     *"= <> < <= > >= + - * / ( ) , . ' '' \" -- /* ; ! != == && || % ` \\ [ ] { } : ? @ # ~ ^ | & $ _ €".split(),
@@ -96,6 +101,8 @@ def main() -> int:
         dialect = PRESETS[name]
         texts += 1
         began = time.monotonic()
+        findings = mqsel.lint(text, dialect)
+        assert all(0 <= one.span[0] <= one.span[1] <= len(text) for one in findings), text
         try:
             matcher = mqsel.compile(text, dialect=dialect, optimize=rng.random() < 0.8)
         except SelectorError as error:
@@ -113,6 +120,9 @@ def main() -> int:
                     matcher.explain(message)
                     tree = parse(text, dialect)
                     assert parse(unparse(tree), dialect.replace(max_length=None)) == tree, text
+                    assert parse(laid_out(read_selector(text, dialect)), dialect) == tree, text
+                    made = mqsel.compile(fixed(text, dialect), dialect=dialect)
+                    assert made.truth(message) == matcher.truth(message), text
             except PropertyTypeError:
                 pass
             except BaseException:
