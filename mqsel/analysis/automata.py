@@ -25,6 +25,11 @@ class UndecidedError(Exception):
     """The work that is allowed did not suffice; says for what."""
 
 
+def unconfirmed() -> UndecidedError:
+    """Say that the machine and the formulas disagree, which is a defect of one of them."""
+    return UndecidedError("the matchers do not confirm the message that was found")
+
+
 class _Automaton(NamedTuple):
     """A pattern: a bit of a state is the number of characters of the pattern that are behind.
 

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from random import Random
 from typing import Any, NamedTuple
 
-from mqsel.analysis.automata import UndecidedError
+from mqsel.analysis.automata import UndecidedError, unconfirmed
 from mqsel.analysis.domains import ANY_PROPERTY, NONE, Domain, common, meet_texts, nearest, nearest_float, some_values
 from mqsel.analysis.intervals import INT32, NUMBERS, Result, Side, compute, outcomes_of
 from mqsel.language.formulas import Outcome
@@ -25,7 +25,7 @@ from mqsel.language.nodes import Identifier, Node, walk
 from mqsel.values import Float32, Int32
 
 MAX_BOXES = 300  # of one choice of lanes
-_WORK = 10  # of looking at a box, in leaves, for each operand
+_WORK = 2  # of looking at a box, in leaves, for each operand
 
 Spend = Callable[[int], None]
 Check = Callable[[dict[str, Any]], bool]
@@ -60,9 +60,7 @@ def solve(
 
     Raises: UndecidedError.
     """
-    operands = [*(one for one, _ in computed), *(one for pair in related for one in pair[:2])]
-    names = [*dict.fromkeys(one.name for root in operands for one in walk(root) if type(one) is Identifier)]
-    order = _by_completion(names, computed, related)
+    order = _by_completion(computed, related)
     undecided: UndecidedError | None = None
     stack: list[tuple[Side, ...]] = [()]
     while stack:
@@ -86,14 +84,11 @@ def solve(
     return None
 
 
-def _by_completion(
-    names: Sequence[str], computed: Sequence[tuple[Node, Domain]], related: Sequence[Related]
-) -> list[str]:
+def _by_completion(computed: Sequence[tuple[Node, Domain]], related: Sequence[Related]) -> list[str]:
     """Order names so that what reads few of them is known early."""
     reads = [{one.name for one in walk(root) if type(one) is Identifier} for root, _ in computed]
     reads += [{one.name for root in pair[:2] for one in walk(root) if type(one) is Identifier} for pair in related]
-    ordered = [name for one in sorted(reads, key=len) for name in sorted(one)]
-    return [*dict.fromkeys([*ordered, *names])]
+    return [*dict.fromkeys(name for one in sorted(reads, key=len) for name in sorted(one))]
 
 
 def _sides(domain: Domain) -> list[Side]:
@@ -194,6 +189,10 @@ def _in_lanes(
         if all(_is_on(value, sides[name]) for name, value in values.items()) and check({**message, **values}):
             return {**message, **values}
     whole = {name: side for name, side in sides.items() if side.lane in NUMBERS}
+    if not whole:
+        if check(message):
+            return message
+        raise unconfirmed()
     # Where the whole is too large to be halved to the end: one number after the other, the rest being small.
     for box in [whole, *(_line(whole, name) for name in whole if len(whole) > 1)]:
         boxes = deque([box])

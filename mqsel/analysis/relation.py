@@ -208,13 +208,22 @@ def contradiction(one: Known) -> tuple[Node, ...]:
             stack += reversed(node.operands)
         else:
             parts.append(node)
-    formulas = {id(part): normal(one.selector.part(part)).true for part in parts}
+    own = {id(part): one.selector.part(part) for part in parts}
+    formulas = {key: normal(part).true for key, part in own.items()}
+    machines = {key: Machine(lower(part)) for key, part in own.items()}
+
+    def is_none(rest: list[Node]) -> bool:
+        def check(message: Message) -> bool:
+            return all(machines[id(part)].matches(message) for part in rest)
+
+        return find([formulas[id(part)] for part in rest], check).is_none
+
     # Halves, quarters and so on are left out while the rest is never TRUE: of many parts few matter.
     size = len(parts) // 2
     while size:
         for at in range((len(parts) - 1) // size * size, -1, -size):
             rest = parts[:at] + parts[at + size :]
-            if rest and find([formulas[id(part)] for part in rest], one.machine.matches).is_none:
+            if rest and is_none(rest):
                 parts = rest
         size //= 2
     return tuple(parts)

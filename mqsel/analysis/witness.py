@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from mqsel.analysis.automata import UndecidedError
+from mqsel.analysis.automata import UndecidedError, unconfirmed
 from mqsel.analysis.boxes import Check, Related, solve
 from mqsel.analysis.domains import ANY_PROPERTY, ANY_RESULT, Domain, is_empty, meet, some_values
 from mqsel.language.formulas import ALWAYS, NEVER, All, Formula, Leaf, Outcome, Relation
@@ -80,7 +80,8 @@ def find(formulas: Iterable[Formula], check: Check, *, like: Sequence[Message] =
         like: messages whose values are tried first where values must be tried.
         work: how much is allowed: leaves of formulas that are looked at.
 
-    Returns: a message that passes the check, from which nothing can be left out.
+    Returns: a message that passes the check, from which nothing can be left out, if it is not one of hundreds of
+        properties.
     """
     search = _Search(check, like, work)
     wanted = [*formulas]
@@ -114,7 +115,10 @@ def find(formulas: Iterable[Formula], check: Check, *, like: Sequence[Message] =
 
 def smaller(message: Message, check: Check) -> Message:
     """Leave out what a message does not need to pass the check, and write small numbers where any number does."""
-    for name in [*message]:
+    present = {name: value for name, value in message.items() if value is not None}
+    if check(present):
+        message = present
+    for name in [*message] if len(message) <= _MANY else ():
         less = {one: value for one, value in message.items() if one != name}
         if check(less):
             message = less
@@ -129,6 +133,7 @@ def smaller(message: Message, check: Check) -> Message:
 
 
 _SMALL = (0, 1, 2, 3, 5, 10, 100, 1000, -1, -2, -3, -5, -10, -100, -1000)
+_MANY = 200  # properties, of which each would be left out and all others read again
 _LONG = 6  # digits that nobody wants to read
 
 
@@ -268,7 +273,7 @@ class _Search:
             return solve(domains, computed, related, message, self.check, self.like, self.work.spend)
         self.work.spend(1)
         if not self.check(message):
-            raise UndecidedError("the matchers do not confirm the message that was found")
+            raise unconfirmed()
         return message
 
 

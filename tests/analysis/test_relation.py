@@ -11,7 +11,7 @@ import pairs
 import pytest
 
 import mqsel
-from mqsel.analysis.relation import relation
+from mqsel.analysis.relation import relation, satisfiable
 from mqsel.language.dialect import PRESETS
 from mqsel.language.selector import read_selector
 from mqsel.values import CLASS_NAMES
@@ -57,3 +57,73 @@ def test_no_wrong_verdict(part: int) -> None:
                 assert (a.matches(message), b.matches(message)) not in absent, (case, message)
 
     assert undecided <= PAIRS // 4 * 0.02
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("a > 5 AND b = 1 AND a < 3", "'a > 5' and 'a < 3' are never TRUE together"),
+        (
+            "b = 1 AND (c = 2 AND (a LIKE 'x%' AND a LIKE 'y%'))",
+            "'a LIKE 'x%'' and 'a LIKE 'y%'' are never TRUE together",
+        ),
+        ("a IN ('x') AND a <> b AND b IN ('x')", "'a IN ('x')', 'a <> b' and 'b IN ('x')' are never TRUE together"),
+        ("c + 1 > 3 AND d AND c + 1 < 2", "'c + 1 > 3' and 'c + 1 < 2' are never TRUE together"),
+        ("a < a", "'a < a' is never TRUE"),
+        ("a = 1 AND a < a OR b AND NOT b", "'a = 1 AND a < a OR b AND NOT b' is never TRUE"),
+        ("p < q AND q < r AND s = 1 AND r < p", "'p < q', 'q < r' and 'r < p' are never TRUE together"),
+    ],
+)
+def test_why_none(text: str, reason: str) -> None:
+    """The fewest parts that exclude each other are told: without any of them there is a message."""
+    said = satisfiable(text, dialect="JMS")
+
+    assert (bool(said), said.message, said.is_decided, said.reason) == (False, None, True, reason)
+    parts = [text[start:stop] for start, stop in said.spans]
+    for left_out in parts if len(parts) > 1 else ():
+        rest = " AND ".join(f"({one})" for one in parts if one != left_out)
+        assert satisfiable(rest, dialect="JMS"), rest
+
+
+def test_values_that_must_differ() -> None:
+    """Four texts among three cannot all differ; among four they can."""
+    pairs_ = " AND ".join(f"p{one} <> p{other}" for one in range(4) for other in range(one))
+    for letters, is_possible in (("'a', 'b', 'c'", False), ("'a', 'b', 'c', 'd'", True)):
+        said = satisfiable(" AND ".join([*(f"p{one} IN ({letters})" for one in range(4)), pairs_]), dialect="JMS")
+        assert said.is_decided
+        assert bool(said) == is_possible
+
+
+def test_long_selectors() -> None:
+    """What is long, deep or wide is compared in time, or said to be not decided."""
+    deep = "NOT (" * 200 + "a = 1 AND b > 2" + ")" * 200
+    assert relation(deep, "a = 1", dialect="IBM_JMS").relation == "a within b"
+    wide = "a = 1 OR " + " AND ".join(f"b{number} > {number}" for number in range(2_000))
+    assert relation(wide, "a = 1", dialect="JMS").relation == "b within a"
+    many = " OR ".join(f"(a = {number} AND b = {number})" for number in range(400))
+    assert relation(many, f"{many} OR c = 1", dialect="JMS").relation in ("a within b", "not decided")
+    listed = ", ".join(f"'{number}'" for number in range(5_000))
+    said = relation(f"a IN ({listed})", "a LIKE '1%'", dialect="JMS")
+    assert (said.relation, said.both, said.a_alone) == ("overlapping", {"a": "1"}, {"a": "0"})
+
+
+def test_bad_input() -> None:
+    """What is no selector is one error of ours."""
+    for arguments in ((1, "a = 1"), ("a = 1", None), ("a = 1", b"a = 1")):
+        with pytest.raises(mqsel.ArgumentError, match="a selector is a str or a Matcher"):
+            relation(*arguments)
+    with pytest.raises(mqsel.SelectorSyntaxError):
+        relation("a == 1", "a = 1")
+    with pytest.raises(mqsel.ArgumentError):
+        satisfiable("a = 1", dialect="XYZ")
+
+
+def test_names_with_a_folder() -> None:
+    """Where one dialect takes `usr.x` for `x` and another does not, the messages say both."""
+    plain = mqsel.JMS.replace(identifier_dots="yes", headers="any")
+    a, b = mqsel.compile("usr.x = 1"), mqsel.compile("usr.x = 1 AND x IS NULL", dialect=plain)
+    said = relation(a, b)
+
+    assert said.relation == "overlapping" or said.a_alone is not None
+    for message, wanted in ((said.both, (1, 1)), (said.a_alone, (1, 0)), (said.b_alone, (0, 1))):
+        assert message is None or (a.matches(message), b.matches(message)) == wanted
