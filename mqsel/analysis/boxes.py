@@ -25,7 +25,7 @@ from mqsel.language.nodes import Identifier, Node, walk
 from mqsel.values import Float32, Int32
 
 MAX_BOXES = 300  # of one choice of lanes
-_WORK = 2  # of looking at a box, in leaves, for each operand
+_WORK = 4  # of looking at a box, in leaves, for each operand
 
 Spend = Callable[[int], None]
 Check = Callable[[dict[str, Any]], bool]
@@ -61,6 +61,11 @@ def solve(
     Raises: UndecidedError.
     """
     order = _by_completion(computed, related)
+    for other in like:
+        spend(1)
+        message = {**rest, **{name: other.get(name) for name in order}}
+        if check(message):
+            return message
     undecided: UndecidedError | None = None
     stack: list[tuple[Side, ...]] = [()]
     while stack:
@@ -73,7 +78,7 @@ def solve(
             stack += [(*sides.values(), one) for one in reversed(below)]
             continue
         try:
-            found = _in_lanes(sides, domains, computed, related, rest, check, like, spend)
+            found = _in_lanes(sides, domains, computed, related, rest, check, spend)
         except UndecidedError as error:
             undecided = error
             continue
@@ -176,18 +181,12 @@ def _in_lanes(
     related: Sequence[Related],
     rest: Mapping[str, Any],
     check: Check,
-    like: Sequence[Mapping[str, Any]],
     spend: Spend,
 ) -> dict[str, Any] | None:
     fixed = _without_numbers(sides, domains, related, spend)
     if fixed is None:
         return None
     message = {**rest, **{name: None for name, side in sides.items() if side.lane == "null"}, **fixed}
-    for other in like:
-        values = {name: other.get(name) for name, side in sides.items() if side.lane in NUMBERS}
-        spend(1)
-        if all(_is_on(value, sides[name]) for name, value in values.items()) and check({**message, **values}):
-            return {**message, **values}
     whole = {name: side for name, side in sides.items() if side.lane in NUMBERS}
     if not whole:
         if check(message):
@@ -277,16 +276,6 @@ _LANE: dict[str, Callable[[Domain], Domain]] = {
     "boolean": lambda domain: NONE._replace(booleans=domain.booleans),
     "bytes": lambda domain: NONE._replace(bytes=domain.bytes),
 }
-
-
-def _is_on(value: Any, side: Side) -> bool:
-    """Tell whether a value is one of the numbers of a side."""
-    if not isinstance(value, (int, float)) or isinstance(value, bool):
-        return False
-    lane = "integer" if isinstance(value, int) else "float32" if isinstance(value, Float32) else "float64"
-    if lane != side.lane or math.isnan(value):
-        return lane == side.lane and side.nan
-    return any(low <= value <= high for low, high in side.numbers)
 
 
 # ---- boxes -----------------------------------------------------------------------------------------------------------
