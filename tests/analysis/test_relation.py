@@ -127,3 +127,23 @@ def test_names_with_a_folder() -> None:
     assert said.relation == "overlapping" or said.a_alone is not None
     for message, wanted in ((said.both, (1, 1)), (said.a_alone, (1, 0)), (said.b_alone, (0, 1))):
         assert message is None or (a.matches(message), b.matches(message)) == wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "kinds"),
+    [
+        # Two ints wrap where longs of the same size do not.
+        ("a BETWEEN 1 AND 2147483647 AND b BETWEEN 1 AND 2147483647 AND a + b < 0", {"int32"}),
+        # The zeros of doubles are one number, but divide differently.
+        ("a = 0 AND 1.0 / a < 0", {"float64", "float32"}),
+        ("a <> a", {"float64", "float32"}),
+        ("a > 16777216 AND a < 16777218", {"int64"}),
+    ],
+)
+def test_values_of_one_type_alone(text: str, kinds: set[str]) -> None:
+    """Where values of one type alone are an answer, they are found."""
+    said = satisfiable(text, dialect="JMS")
+
+    assert said
+    assert {CLASS_NAMES[type(value)] for value in said.message.values()} <= kinds
+    assert mqsel.compile(text, dialect="JMS").matches(said.message)
