@@ -209,6 +209,10 @@ class Matcher(Machine):
 
         if errors not in ("raise", "skip"):
             raise ArgumentError(f"errors is {errors!r}: expected 'raise' or 'skip'")
+        if isinstance(messages, (Mapping, Record, bytes, bytearray, memoryview, str)):
+            raise ArgumentError(f"why takes an iterable of messages, found one Python {type(messages).__name__}")
+        if format is None and options:
+            raise ArgumentError(f"why takes {', '.join(options)} only with a format")
         profiler = Profiler(read_selector(self.selector, self.dialect), self.schema)
         is_batch = hasattr(messages, "__arrow_c_stream__") or hasattr(messages, "__arrow_c_array__")
         if is_batch:

@@ -349,6 +349,11 @@ def test_errors() -> None:
     assert matcher.why([{"a": 1}, {"a": []}, {"a": 1}], errors="skip").messages == 2
     with pytest.raises(ArgumentError):
         matcher.why([], errors="rise")  # type: ignore[arg-type]
+    for single in ({"a": 1}, mqsel.Record(["a"], [1]), b"{}", "{}"):
+        with pytest.raises(ArgumentError, match="why takes an iterable of messages, found one"):
+            matcher.why(single)
+    with pytest.raises(ArgumentError, match="why takes strip only with a format"):
+        matcher.why([], strip=True)
     pa = pytest.importorskip("pyarrow")
     with pytest.raises(ArgumentError):
         matcher.why(pa.array([1, 2]))
