@@ -199,7 +199,9 @@ def test_one_warning_for_all_missing_properties(spark: Any) -> None:
 
 def test_a_worker_opens_a_set_once(spark: Any) -> None:
     """The file reaches the executor once, and each Python worker opens it once, whatever the number of tasks."""
+    import pyarrow as pa
     from pyspark import SparkFiles
+    from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
     frame = spark.range(0, 4000, 1, 40).selectExpr("cast(id as int) weight")  # 40 tasks
     chosen = {"routed once": "weight > 3990", **{str(n): f"weight = {n}" for n in range(50)}}
@@ -211,19 +213,24 @@ def test_a_worker_opens_a_set_once(spark: Any) -> None:
     assert brought == {sets.saved(made.selectors).name}
     name = brought.pop()
 
-    def look(_number):  # type: ignore[no-untyped-def]
+    def look(numbers):  # type: ignore[no-untyped-def]
         import os
+
+        import pyarrow as pa
 
         from mqsel.spark import sets as there
 
-        misses = there.opened.cache_info().misses
+        before = there.opened.cache_info()
         there.opened(name)
-        return os.getpid(), there.opened.cache_info().misses - misses, there.opened.cache_info().hits
+        opened = there.opened.cache_info().misses - before.misses
+        return pa.array([f"{os.getpid()} {opened} {before.hits}"] * len(numbers))
 
-    met = {pid: (again, hits) for pid, again, hits in spark.sparkContext.parallelize(range(40), 40).map(look).collect()}
-    assert len(met) <= 2
-    assert [again for again, _ in met.values()] == [0] * len(met)
-    assert sum(hits for _, hits in met.values()) >= 80
+    look.__annotations__ = {"numbers": pa.Array, "return": pa.Array}
+    looks = [row[0].split() for row in spark.range(0, 40, 1, 40).select(F.arrow_udf(look, "string")("id")).collect()]
+    assert len(looks) == 40
+    assert len({pid for pid, _, _ in looks}) <= 2
+    assert {opened for _, opened, _ in looks} == {"0"}  # each of them had it from the tasks before
+    assert sum(max(int(hits) for one, _, hits in looks if one == pid) for pid in {pid for pid, _, _ in looks}) > 80
 
 
 def test_records_with_a_type_in_each_row(spark: Any) -> None:
