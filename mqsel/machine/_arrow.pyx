@@ -23,9 +23,7 @@ from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, u
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcmp, memcpy, strcmp, strlen, strncmp
 
-from mqsel.machine._vm cimport (
-    BOOLEAN, BYTES, FLOAT32, FLOAT64, INT32, INT64, NULL_VALUE, STRING, Image, Machine, Slot,
-)
+from mqsel.machine._vm cimport BOOLEAN, BYTES, FLOAT32, FLOAT64, INT32, INT64, NULL_VALUE, STRING, Slot
 
 from mqsel.errors import ArgumentError
 from mqsel.machine import wordings
