@@ -15,6 +15,8 @@ from typing import Any
 from mqsel.analysis import markup
 from mqsel.analysis.account import OUTCOMES, Account, Held, parts_of
 from mqsel.analysis.change import in_words
+from mqsel.analysis.lint import lint
+from mqsel.analysis.lint_findings import WARNING
 from mqsel.analysis.near import near_names
 from mqsel.analysis.sentences import Count, Seen, Told, sentences
 from mqsel.errors import cells, cut, padded
@@ -35,7 +37,7 @@ class Profile:
         selector: the text.
         messages: how many there were that could be read.
         selected: how many of them are selected.
-        sentences: what matters, first things first.
+        sentences: what matters, first things first; behind the first one what lint warns of.
         parts: the conditions of the selector, each before its operands.
         properties: what it reads.
         refused: messages with a property name that IBM MQ does not allow: it selects none of them.
@@ -174,6 +176,7 @@ def reported(
     by_name = {one.name: one for one in properties}
     told = Told(selector, nodes, [*parts], by_name, texts, messages, noun, more.get("refused", 0))
     said = sentences(told)
+    said[1:1] = [one.sentence for one in lint(selector.text, selector.dialect) if one.severity == WARNING]
     if more.get("noted"):
         said.append(f"skipped in part: {more['noted']:,}, the first {more['note']}")
     return Profile(selector.text, messages, parts[0].true, tuple(said), parts, properties, **more)

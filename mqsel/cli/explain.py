@@ -13,8 +13,10 @@ from typing import IO, Any, NamedTuple
 
 from mqsel import formats
 from mqsel.analysis.explain import Explanation, explain
+from mqsel.analysis.lint import lint
+from mqsel.analysis.lint_findings import WARNING
 from mqsel.cli.arguments import Commands, add_format, add_selector, command, limit, list_formats, types_of
-from mqsel.cli.report import complain, fitted, place_of, shown, width_of
+from mqsel.cli.report import complain, fitted, folded, place_of, shown, width_of
 from mqsel.errors import FileError, MqselError, PropertyTypeError, cut, shortened
 from mqsel.files.dumps import STRUC_IDS, Piece
 from mqsel.files.framings import FORMATS, format_of, pieces
@@ -67,6 +69,9 @@ def _explain(arguments: argparse.Namespace) -> int:
         return 0
     text, is_selected = _explained(matcher, arguments)
     print(text)
+    for finding in lint(selector, dialect):
+        if finding.severity == WARNING:
+            print(folded(f"warning: {finding.sentence}", width_of(sys.stdout)))
     if arguments.program:
         print()
         _show_program(matcher)

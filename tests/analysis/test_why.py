@@ -14,6 +14,7 @@ from conftest import json_lines, shared
 
 import mqsel
 from mqsel.analysis.account import Account, Profiler
+from mqsel.analysis.lint import lint
 from mqsel.analysis.profile import Profile, report
 from mqsel.errors import ArgumentError, DecodeError, PropertyTypeError
 from mqsel.formats import mq
@@ -249,6 +250,16 @@ def test_other_sentences() -> None:
     )
 
 
+def test_lint_stands_behind_the_first_sentence() -> None:
+    """What lint warns of is told with the report, behind what was counted; notes are not."""
+    found = why("color = blue AND weight > 5", [{"color": "blue"}])
+    assert found.sentences[:2] == (
+        "no message has blue; it has color",
+        "blue is the name of a property here: if a text is meant, write 'blue'",
+    )
+    assert why("region <> 'x'", [{"a": 1}]).sentences[1].startswith("what is missing is not unequal either")
+
+
 # ---- what it prints ------------------------------------------------------------------------------------------------
 
 
@@ -372,6 +383,12 @@ def test_long_selectors() -> None:
 # ---- real questions --------------------------------------------------------------------------------------------------
 
 
+# What lint says of the real questions that need more than the message.
+LINTED = {
+    "wildq-6": "AND binds before OR",
+    "wildq-10": "JMSDeliveryMode is never 2: it is 'PERSISTENT' or 'NON_PERSISTENT'",
+    "wildq-33": "Type = 'PING' AND Type = 'ELECTION' is never TRUE: was OR meant?",
+}
 # For each real question what names its cause; where the cause lies outside the selector, what shows that it does.
 DIAGNOSES = {
     "wildq-1": "key is missing; what is missing is not unequal either: … OR key IS NULL selects it",
@@ -413,7 +430,7 @@ WIDTHS = {"int": Int32, "double": float, "string": str, "long": int}
 
 
 def test_questions_of_the_wild() -> None:
-    """Each question that somebody asked gets its cause named by `explain`, or by the error of the selector."""
+    """Each question that somebody asked gets its cause named by `explain`, by lint, or by the error of the selector."""
     questions = {one["id"]: one for one in json_lines(shared("vectors", "wild-questions.jsonl"))}
     assert questions.keys() == DIAGNOSES.keys()
     wrong = []
@@ -423,7 +440,8 @@ def test_questions_of_the_wild() -> None:
             found = str(mqsel.compile(one["selector"], dialect=mqsel.JMS).explain(message))
         except mqsel.SelectorError as error:
             found = str(error)
-        if DIAGNOSES[name] not in found:
+        found += "".join(finding.sentence for finding in lint(one["selector"], mqsel.JMS))
+        if DIAGNOSES[name] not in found or LINTED.get(name, "") not in found:
             wrong.append((name, found))
 
     assert wrong == []

@@ -189,6 +189,12 @@ def test_explain_finds_a_message(run: Any, tmp_path: Any) -> None:
         assert (status, out, words in err) == (2, b"", True), err
 
 
+def test_explain_warns(run: Any) -> None:
+    """What lint warns of stands below the tree."""
+    out = run("explain", "color = blue", '{"color": "blue"}')[1].decode()
+    assert out.endswith("\nwarning: blue is the name of a property here: if a text is meant, write 'blue'\n")
+
+
 def test_explain_a_row(run: Any, tmp_path: Any) -> None:
     """A row of Parquet has the types of its columns, in whichever row group it stands."""
     pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
