@@ -210,14 +210,14 @@ def test_explain_a_row(run: Any, tmp_path: Any) -> None:
 
 
 def test_the_document_shows_what_is_printed(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each command in the README of analysis prints what stands below it."""
+    """Each `why` and `explain` in the README of analysis prints what stands below it."""
     if not DATA.exists() or not README.exists():
         pytest.skip("the sample files do not stand beside the tests")
     monkeypatch.chdir(ROOT)
-    blocks = re.findall(
-        r"^```console\n\$ mqsel (.*)\n((?:.*\n)*?)```", README.read_text(encoding="utf-8"), re.MULTILINE
-    )
-    assert len(blocks) >= 5
-    for command, shown in blocks:
+    blocks = re.findall(r"^```console\n((?:.*\n)*?)```", README.read_text(encoding="utf-8"), re.MULTILINE)
+    pairs = (one.partition("\n")[::2] for block in blocks for one in re.split(r"(?m)^\$ mqsel ", block)[1:])
+    shown = [pair for pair in pairs if pair[0].startswith(("why ", "explain "))]
+    assert len(shown) >= 5
+    for command, text in shown:
         status, out, err = run(*shlex.split(command))
-        assert (out.decode(), err, status in (0, 1)) == (shown, "", True), command
+        assert (out.decode(), err, status in (0, 1)) == (text, "", True), command
