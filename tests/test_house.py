@@ -51,7 +51,7 @@ INSIDE = {
     "selection": "selectors providers message queues topics __init__",
     "files": "wordings opening dumps _dumps _qload _amqsbcg amqsbcg qload framings rows _footer extremes parquet"
     " parts _lines _pieces scan profiling tasks workers jobs filtering inspection selectors deliver __init__",
-    "spark": "wordings columns native job ship raw planning sets route profiling audience source __init__",
+    "spark": "wordings columns native job ship raw planning sets sieve route profiling audience source __init__",
     "cli": "arguments report selectors match route lint check format explain why inspect diff audit __init__",
 }
 TOP = {

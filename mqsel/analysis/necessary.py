@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from mqsel.language.formulas import All, Any, Formula, Leaf, Outcome
 from mqsel.language.nodes import Identifier, Node, walk
-from mqsel.language.normal import normal
+from mqsel.language.normal import true_of
 from mqsel.language.selector import Selector
 from mqsel.language.sets import NOTHING, NUMBERS, PROPERTY, Values, outside, unite
 
@@ -25,7 +25,7 @@ def necessary(selector: Selector) -> list[Needs]:
     Returns: alternatives, one of which it meets: sets of values by property; none where the selector selects nothing.
     """
     found: dict[int, Needs | None] = {}
-    whole = normal(selector).true
+    whole = true_of(selector)
     stack: list[Formula] = [whole]
     while stack:
         one = stack[-1]

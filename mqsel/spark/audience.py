@@ -23,7 +23,7 @@ from mqsel.spark.columns import Layout, Place
 from mqsel.spark.planning import arrow_layout
 from mqsel.spark.profiling import state_of
 from mqsel.spark.raw import MessageColumn
-from mqsel.spark.route import Selectors, key_type, planned, read
+from mqsel.spark.route import Selectors, key_type, planned
 from mqsel.spark.ship import by_types, guard, read_anyhow, table
 
 if TYPE_CHECKING:
@@ -174,7 +174,7 @@ def profile_set(
         for number, name in enumerate(made.selectors.properties)
     }
     outcomes = []
-    for place, (key, one) in enumerate(zip(made.selectors, read(made.selectors), strict=True)):
+    for place, (key, one) in enumerate(zip(made.selectors, sets.read(made.selectors), strict=True)):
         missing = next((name for name in one.names.values() if not seen[name]), "")
         selected, unknown, mismatched = (by_place[place][name] if counted else 0 for name in COUNTED)
         outcomes.append(Outcome(key, selected, unknown, mismatched, missing))
@@ -216,7 +216,7 @@ def _machines(name: str) -> list[tuple[Matcher, ...]]:
     An error is what neither a selector nor its negation is: FALSE both.
     """
     made = []
-    for one in read(sets.opened(name)):
+    for one in sets.read(sets.opened(name)):
         ways = [one]
         for choice in ("operation", "selector"):
             part = one.part(one.node, one.dialect.replace(type_mismatch=choice))

@@ -7,33 +7,26 @@ the columns that they read, and the set travels as a file (`mqsel.spark.sets`). 
 from __future__ import annotations
 
 import json
-import math
 import os
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mqsel.analysis.necessary import Needs, necessary, together
 from mqsel.errors import ArgumentError, SelectorError, shortened
 from mqsel.files.selectors import selectors as read_selectors
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
-from mqsel.language.nodes import And, Comparison, Identifier, In, IsNull, Like, Literal, Node, Or, walk
-from mqsel.language.selector import Selector, read_selector
-from mqsel.language.sets import Floats, Texts, Values
 from mqsel.matcher import Matcher
 from mqsel.names import USR_FOLDER
 from mqsel.selectorset import SelectorSet
 from mqsel.spark import planning, sets, wordings
 from mqsel.spark.columns import Layout, Place, PropertySource, PropertySources, session_of, text_literal
-from mqsel.spark.native import NoTranslation, condition, final
 from mqsel.spark.planning import Plan, arrow_layout, check_batches, check_strategy
 from mqsel.spark.raw import MessageColumn, message_sources, message_text, where
 from mqsel.spark.ship import arrow_call, table
-from mqsel.values import EXACT
+from mqsel.spark.sieve import sieve
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -47,10 +40,6 @@ Faulty = tuple[tuple[Any, SelectorError], ...]
 MOST_NATIVE = 4_500
 _NAMED = 5  # of faulty selectors and missing properties in a warning
 _LOOKED_AT = 200  # selectors whose tests are held against the types of the columns
-# Of a sieve: alternatives, and listed strings of a test; the first that fits into an expression.
-_SIZES = ((8, 1000), (4, 300), (2, 100), (1, 100), (1, 0))
-_PATTERNS = 16
-_INTERVALS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +57,7 @@ class RoutePlan:
         warnings: sentences about what will surprise the author.
         raw: Catalyst text of the column of raw messages, and how they are read; None where columns have properties.
         session: the Spark session of the rows.
+        is_stream: the rows are a stream.
     """
 
     selectors: SelectorSet[Any]
@@ -80,12 +70,13 @@ class RoutePlan:
     warnings: tuple[str, ...]
     raw: tuple[str, MessageColumn] | None
     session: SparkSession
+    is_stream: bool
 
     @property
     def sieve(self) -> str:
         """Catalyst text of what every selected row meets: "true" where nothing is known, "false" where none can be."""
         is_known = self.raw is None and self.selectors.keep_text
-        return _sieve(self.selectors, {one.name: one for one in self.sources}) if is_known else "true"
+        return sieve(self.selectors, {one.name: one for one in self.sources}) if is_known else "true"
 
     def column(self) -> Column:
         """Make the Column of keys."""
@@ -95,17 +86,17 @@ class RoutePlan:
             return F.expr(self.sql).alias("subscribers")
         check_batches(self.session)
         path = sets.saved(self.selectors)
-        sets.hand_out(path, self.session)
+        content = sets.hand_out(path, self.session, is_stream=self.is_stream)
         if self.raw is not None:
             text, messages = self.raw
-            return self._call("keys_of_messages", [text], messages.options(set=path.name))
+            return self._call("keys_of_messages", content, [text], messages.options(set=path.name))
         layout, columns = arrow_layout(self.sources)
-        return self._call("keys_of_rows", columns, json.dumps({"set": path.name, "layout": layout}))
+        return self._call("keys_of_rows", content, columns, json.dumps({"set": path.name, "layout": layout}))
 
-    def _call(self, task: str, columns: list[str], options: str) -> Column:
+    def _call(self, task: str, content: bytes, columns: list[str], options: str) -> Column:
         returned = f"array<{self.type}>"
         return (
-            arrow_call("a set of selectors", b"", options, columns, returned, f"mqsel.spark.sets:{task}")
+            arrow_call("a set of selectors", content, options, columns, returned, f"mqsel.spark.sets:{task}")
             .column()
             .alias("subscribers")
         )
@@ -332,20 +323,25 @@ def planned(
     if why and strategy == "native":
         raise wordings.not_native("the set", why)
     name = "arrow" if why else "native"
-    return RoutePlan(made, kind, name, why, sql, sources, faulty, tuple(said), raw, session_of(rows))
+    return RoutePlan(
+        made,
+        kind,
+        name,
+        why,
+        sql,
+        sources,
+        faulty,
+        tuple(said),
+        raw,
+        session_of(rows),
+        getattr(rows, "isStreaming", False),
+    )
 
 
 def _said_of(faulty: Faulty) -> str:
     named = "; ".join(f"{shortened(key)}: {error.message}" for key, error in faulty[:_NAMED])
     few = "1 faulty selector is" if len(faulty) == 1 else f"{len(faulty):,} faulty selectors are"
     return f"{few} left out: {named}{'; …' * (len(faulty) > _NAMED)}"
-
-
-def read(selectors: SelectorSet[Any]) -> Iterator[Selector]:
-    """Read the selectors of a set; none where it kept no texts."""
-    if selectors.keep_text:
-        for text, (_, dialect) in zip(selectors.values(), selectors.dialects(), strict=True):
-            yield read_selector(text, dialect)
 
 
 def _sources(
@@ -370,7 +366,7 @@ def _surprises(selectors: SelectorSet[Any], sources: Iterable[PropertySource]) -
     """Say which tests of the first selectors no row can pass, for the type that a column has."""
     found = {source.name: source for source in sources}
     said: dict[str, None] = {}
-    for one in islice(read(selectors), _LOOKED_AT):
+    for one in islice(sets.read(selectors), _LOOKED_AT):
         if all(name in found for name in one.names.values()):
             said.update(dict.fromkeys(planning.surprises(one, found).values()))
     return [*said]
@@ -396,105 +392,3 @@ def _native(selectors: SelectorSet[Any], rows: Any, held: Layout) -> tuple[str, 
         if length > MOST_NATIVE:
             return "", f"the expression is longer than {MOST_NATIVE:,} characters"
     return f"CAST(concat({', '.join([*texts, 'array()'])}) AS ARRAY<{key_type(selectors)}>)", ""
-
-
-# ---- what readers may skip -------------------------------------------------------------------------------------------
-
-# A mismatch is FALSE: of the other alternatives it says nothing.
-_LENIENT = IBM_MQ.replace(type_mismatch="operation")
-
-
-def _sieve(selectors: SelectorSet[Any], sources: Mapping[str, PropertySource]) -> str:
-    """Write what every row meets that a set selects: alternatives, each of tests of single columns."""
-    alternatives: list[Needs] = []
-    for one in read(selectors):
-        for needs in necessary(one):
-            told = {name: values for name, values in needs.items() if name in sources and sources[name].type}
-            if _is_possible(told, sources):
-                alternatives.append(told)
-    if not alternatives:
-        return "false"
-    names = {name: name for name in sources}
-    for most, points in _SIZES:
-        made = [_tests(needs, sources, points) for needs in together(alternatives, most)]
-        if not all(made):
-            return "true"
-        node = _joined(Or, [_joined(And, tests) for tests in made])
-        with suppress(NoTranslation):
-            return final(condition(Selector("", _LENIENT, node, walk(node), names, None, None), sources))
-    return "true"
-
-
-def _is_possible(needs: Needs, sources: Mapping[str, PropertySource]) -> bool:
-    """Tell whether the types of the columns allow what is necessary."""
-    return all(values.null or _lane(values, sources[name].type) not in _EMPTY for name, values in needs.items())
-
-
-_EMPTY: tuple[Any, ...] = (
-    None,
-    (),
-    (False, False),
-    Floats((), nan=False),
-    Texts(frozenset(), frozenset(), negated=False),
-)
-
-
-def _lane(values: Values, kind: str) -> Any:
-    """Give the values of one type."""
-    if kind in EXACT:
-        return values.integers
-    lanes = {"float32": "floats32", "float64": "floats64", "string": "strings", "boolean": "booleans", "bytes": "bytes"}
-    return getattr(values, lanes[kind]) if kind in lanes else None
-
-
-def _tests(needs: Needs, sources: Mapping[str, PropertySource], points: int) -> list[Node]:
-    """Write tests of what is necessary, by the types of the columns."""
-    found: list[Node] = []
-    for name, values in needs.items():
-        if values.null:
-            continue
-        kind, read = sources[name].type, Identifier(name)
-        lane, test = _lane(values, kind), None
-        if isinstance(lane, Floats):
-            test = None if lane.nan else _within(read, "approximate", lane.intervals, points)
-        elif isinstance(lane, Texts):
-            test = _one_of(read, lane, points) if kind == "string" else None
-        elif kind in EXACT:
-            test = _within(read, "exact", lane, points)
-        elif lane != (True, True):
-            test = Comparison("=", read, Literal("boolean", lane[1]))
-        found.append(test or IsNull(negated=True, identifier=read))
-    return found
-
-
-def _within(read: Identifier, kind: str, intervals: Sequence[tuple[float, float]], points: int) -> Node | None:
-    """Write a test of numbers; None if it would be none."""
-    if len(intervals) > min(points, _INTERVALS):
-        intervals = [(intervals[0][0], intervals[-1][1])]
-    least, greatest = (-(1 << 63), (1 << 63) - 1) if kind == "exact" else (-math.inf, math.inf)
-    ways: list[Node] = []
-    for low, high in intervals:
-        ends: list[Node] = [Comparison(">=", read, Literal(kind, low))] * (low > least)
-        ends += [Comparison("<=", read, Literal(kind, high))] * (high < greatest)
-        if not ends:
-            return None
-        ways.append(Comparison("=", read, Literal(kind, low)) if low == high else _joined(And, ends))
-    return _joined(Or, ways)
-
-
-def _one_of(read: Identifier, texts: Texts, points: int) -> Node | None:
-    """Write a test of strings; None if it would be none, or too long."""
-    if len(texts.points) > points or len(texts.patterns) > min(points, _PATTERNS):
-        return None
-    ways: list[Node] = [In(texts.negated, read, tuple(sorted(map(str, texts.points))))] * bool(texts.points)
-    for pattern in sorted(texts.patterns, key=repr):
-        written = "%".join("".join("_" if one is None else _ESCAPED.get(one, one) for one in part) for part in pattern)
-        ways.append(Like(texts.negated, read, written, "!"))
-    return _joined(And if texts.negated else Or, ways) if ways else None
-
-
-_ESCAPED = {"_": "!_", "%": "!%", "!": "!!"}
-
-
-def _joined(connective: type[And | Or], nodes: Sequence[Node]) -> Node:
-    return connective(tuple(nodes)) if len(nodes) > 1 else nodes[0]

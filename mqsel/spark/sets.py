@@ -12,12 +12,13 @@ import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mqsel.errors import DecodeError
+from mqsel.language.selector import Selector, read_selector
 from mqsel.machine.sections import _MAGIC as MAGIC
 from mqsel.selectorset import SelectorSet
 from mqsel.spark.ship import by_types, read_anyhow
@@ -63,30 +64,48 @@ def is_saved(path: Path) -> bool:
     return False
 
 
-def hand_out(path: Path, session: SparkSession) -> None:
-    """Ask Spark to bring a file to every executor, once."""
-    if "connect" in type(session).__module__:
-        session.addArtifact(str(path), file=True)
-    else:
+def hand_out(path: Path, session: SparkSession, *, is_stream: bool = False) -> bytes:
+    """Ask Spark to bring a file to every executor, once.
+
+    Returns: what has to travel with the function: nothing, but for a stream of Spark Connect the file, since its tasks
+        do not find the files of the session (*measured*).
+    """
+    if "connect" not in type(session).__module__:
         session.sparkContext.addFile(str(path))
+    elif is_stream:
+        return path.read_bytes()
+    else:
+        session.addArtifact(str(path), file=True)
+    return b""
+
+
+def read(selectors: SelectorSet[Any]) -> Iterator[Selector]:
+    """Read the selectors of a set; none where it kept no texts."""
+    if selectors.keep_text:
+        for text, (_, dialect) in zip(selectors.values(), selectors.dialects(), strict=True):
+            yield read_selector(text, dialect)
 
 
 # ---- on the executors ------------------------------------------------------------------------------------------------
 
 
 @functools.lru_cache(16)
-def opened(name: str) -> SelectorSet[Any]:
-    """Open a set that Spark brought; a worker does so once."""
+def opened(name: str, content: bytes = b"") -> SelectorSet[Any]:
+    """Open a set that Spark brought, or that came with the function; a worker does so once."""
     from pyspark import SparkFiles  # noqa: PLC0415 (optional)
 
-    return SelectorSet.open(SparkFiles.get(name))
+    if not content:
+        return SelectorSet.open(SparkFiles.get(name))
+    path = Path(_folder(os.getpid()).name) / name
+    path.write_bytes(content)
+    return SelectorSet.open(path)
 
 
 @functools.lru_cache(16)
-def _keys(name: str) -> pa.Array:
+def _keys(name: str, content: bytes) -> pa.Array:
     import pyarrow as pa  # noqa: PLC0415 (optional)
 
-    keys = list(opened(name))
+    keys = list(opened(name, content))
     return pa.array(keys, pa.string() if keys and isinstance(keys[0], str) else pa.int64())
 
 
@@ -96,23 +115,25 @@ def _read(options: str) -> dict[str, Any]:
     return found
 
 
-def keys_of_rows(_program: bytes, options: str, columns: Sequence[pa.Array]) -> pa.ListArray:
+def keys_of_rows(content: bytes, options: str, columns: Sequence[pa.Array]) -> pa.ListArray:
     """Give for each row of a batch the keys of the selectors that select it.
 
     Args:
+        content: of the file, where it came along.
         options: JSON of the name of the ``set`` and the ``layout`` of the columns, see `mqsel.spark.ship.evaluate`.
     """
     chosen = _read(options)
-    selectors, layout = opened(chosen["set"]), chosen["layout"]
-    return _named(chosen["set"], read_anyhow(lambda one: by_types(selectors.match_batch, layout, one), columns))
+    selectors, layout = opened(chosen["set"], content), chosen["layout"]
+    places = read_anyhow(lambda one: by_types(selectors.match_batch, layout, one), columns)
+    return _named(_keys(chosen["set"], content), places)
 
 
-def keys_of_messages(_program: bytes, options: str, columns: Sequence[pa.Array]) -> pa.ListArray:
+def keys_of_messages(content: bytes, options: str, columns: Sequence[pa.Array]) -> pa.ListArray:
     """Give for each raw message of a batch the keys of the selectors that select it: none where it cannot be read."""
     import pyarrow as pa  # noqa: PLC0415 (optional)
 
     chosen = _read(options)
-    selectors = opened(chosen["set"])
+    selectors = opened(chosen["set"], content)
     decode = selectors.decoder("mq", **chosen["decoder"])
     found: list[list[Any]] = []
     for raw in columns[0].to_pylist():
@@ -122,12 +143,12 @@ def keys_of_messages(_program: bytes, options: str, columns: Sequence[pa.Array])
             if chosen["raising"]:
                 raise
             found.append([])
-    return pa.array(found, pa.list_(_keys(chosen["set"]).type))
+    return pa.array(found, pa.list_(_keys(chosen["set"], content).type))
 
 
-def _named(name: str, places: pa.ListArray) -> pa.ListArray:
+def _named(keys: pa.Array, places: pa.ListArray) -> pa.ListArray:
     """Put keys for their places."""
     import pyarrow as pa  # noqa: PLC0415 (optional)
 
     offsets = places.offsets
-    return pa.ListArray.from_arrays(offsets, _keys(name).take(places.values))
+    return pa.ListArray.from_arrays(offsets, keys.take(places.values))

@@ -533,7 +533,7 @@ import os, sys
 os.environ.update(PYSPARK_PYTHON=sys.executable, PYSPARK_DRIVER_PYTHON=sys.executable, SPARK_LOCAL_IP="127.0.0.1")
 from pyspark.sql import SparkSession
 spark = SparkSession.builder.remote("local[2]").getOrCreate()
-from mqsel.spark import check_cluster, column, plan, profile, register
+from mqsel.spark import check_cluster, column, compare, deliveries, plan, profile, profile_set, register
 rows = [(n, ("red", "blue", None)[n % 3], n % 50) for n in range(300)]
 frame = spark.createDataFrame(rows, "n long, color string, weight int")
 text = "color = 'red' AND weight * 2 > 40"
@@ -545,6 +545,17 @@ for strategy in ("native", "arrow"):
 both = frame.alias("a").join(frame.alias("b"), "n")
 print(both.filter(column("c = 'red'", both, properties={"c": "b.color"})).count())
 print(type(frame).__module__, plan(text, frame).strategy, [part.true for part in profile(text, frame).parts])
+held = {"one": text, "two": "weight = 7", "nobody": "color = 5"}
+for strategy in ("native", "arrow"):
+    found = deliveries(held, frame, strategy=strategy).groupBy("subscriber").count()
+    print({row[0]: row[1] for row in found.orderBy("subscriber").collect()})
+frame.write.parquet("rows")
+stream = spark.readStream.schema(frame.schema).parquet("rows")
+routed = deliveries(held, stream, strategy="arrow").writeStream.format("parquet").option("path", "routed")
+routed.option("checkpointLocation", "checkpoint").trigger(availableNow=True).start().awaitTermination()
+print(spark.read.parquet("routed").count())
+print([tuple(row) for row in compare(held, {"two": "TRUE"}, frame).orderBy("key").collect()])
+print([one.selected for one in profile_set(held, frame).outcomes])
 print(check_cluster(spark, tasks=2).is_ready)
 spark.stop()
 """
@@ -552,7 +563,7 @@ spark.stop()
 
 @pytest.mark.cluster
 def test_spark_connect(tmp_path: Any) -> None:
-    """Column by both strategies, register, profile and check_cluster do the same through Spark Connect."""
+    """Columns, streams, routing, register, profiles and check_cluster do the same through Spark Connect."""
     pytest.importorskip("grpc", reason="Spark Connect needs grpcio")
     pytest.importorskip("grpc_status", reason="Spark Connect needs grpcio-status")
     done = subprocess.run(
@@ -561,11 +572,16 @@ def test_spark_connect(tmp_path: Any) -> None:
     rows = [(("red", "blue", None)[n % 3], n % 50) for n in range(300)]
     wanted = sum(color == "red" and weight * 2 > 40 for color, weight in rows)
 
-    assert done.stdout.splitlines()[-6:] == [
+    assert done.stdout.splitlines()[-11:] == [
         f"[{wanted}, {wanted}]",
         f"{wanted}",
         f"{wanted}",
         "100",
         f"pyspark.sql.connect.dataframe native [{wanted}, 100, {sum(weight * 2 > 40 for _, weight in rows)}]",
+        f"{{'one': {wanted}, 'two': 6}}",
+        f"{{'one': {wanted}, 'two': 6}}",
+        f"{wanted + 6}",
+        f"[('nobody', 0, 0, 0), ('one', 0, 0, {wanted}), ('two', 6, 294, 0)]",
+        f"[{wanted}, 6, 0]",
         "True",
     ], done.stderr[-2000:]
