@@ -90,7 +90,7 @@ def read(selectors: SelectorSet[Any]) -> Iterator[Selector]:
 
 
 @functools.lru_cache(16)
-def opened(name: str, content: bytes = b"") -> SelectorSet[Any]:
+def opened(name: str, content: bytes) -> SelectorSet[Any]:
     """Open a set that Spark brought, or that came with the function; a worker does so once."""
     from pyspark import SparkFiles  # noqa: PLC0415 (optional)
 
