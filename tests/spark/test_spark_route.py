@@ -230,7 +230,7 @@ def test_a_worker_opens_a_set_once(spark: Any) -> None:
     assert len(looks) == 40
     assert len({pid for pid, _, _ in looks}) <= 2
     assert {opened for _, opened, _ in looks} == {"0"}  # each of them had it from the tasks before
-    assert sum(max(int(hits) for one, _, hits in looks if one == pid) for pid in {pid for pid, _, _ in looks}) > 80
+    assert sum(max(int(hits) for one, _, hits in looks if one == pid) for pid in {pid for pid, _, _ in looks}) >= 70
 
 
 def test_records_with_a_type_in_each_row(spark: Any) -> None:
