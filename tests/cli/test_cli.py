@@ -18,6 +18,7 @@ import unicodedata
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from conftest import ROOT
@@ -28,7 +29,7 @@ from mqsel import cli
 from mqsel.errors import PropertyTypeError
 from mqsel.files.framings import FORMATS, length_prefixed, reading
 from mqsel.files.qload import qload_text
-from mqsel.files.scan import Ask, Tally, sift
+from mqsel.files.scan import Ask, Tally, sift, sift_part
 from mqsel.formats import jsonl, mq
 from mqsel.machine import program
 from mqsel.values import TYPES, Float32, Int8, Int16, Int32
@@ -375,9 +376,11 @@ def test_a_blank_line_is_counted():
     pytest.importorskip("pyspark")
     from mqsel.spark import job
 
-    complaint, tally = job._sifted(mqsel.compile("a = 1"), Ask(False, False, False, None), iter([b"", b"x"]))
+    held = SimpleNamespace(value=mqsel.compile("a = 1"))
+    ask, work = Ask(False, False, False, None), job.Work(sift, sift_part)
+    complaint, tally = job._sifted(held, ask, work, iter([b"", b"x"]))
     assert (complaint.line, tally.lines, tally.messages) == (2, 2, 1)
-    assert next(job._sifted(mqsel.compile("a = 1"), Ask(False, False, False, None), iter([]))) == Tally()
+    assert next(job._sifted(held, ask, work, iter([]))) == Tally()
 
 
 # ---- check -------------------------------------------------------------------------------------------------------
@@ -1377,9 +1380,10 @@ def test_parts_are_reported_like_their_file(run, tmp_path, monkeypatch, size):
     monkeypatch.setattr(job, "parts", partial(job.parts, size=size))
 
     def in_parts(matcher, ask, files, wanted, master, fail, advance):  # noqa: ARG001 (as its model has them)
+        held, work = SimpleNamespace(value=matcher), job.Work(sift, sift_part)
         for number, name, kind, found in job._planned(files, wanted, fail):
             for part in found:
-                yield from ((number, name, kind, record) for record in job._sifted(matcher, ask(), iter([part])))
+                yield from ((number, name, kind, record) for record in job._sifted(held, ask(), work, iter([part])))
 
     status, out, err = run("match", "n <> 5", *files)
     monkeypatch.setattr(job, "sifted_on_spark", in_parts)
