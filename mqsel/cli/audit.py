@@ -11,9 +11,8 @@ from typing import Any
 from mqsel.analysis.audit import Audit, audit
 from mqsel.cli.arguments import Commands, add_dialect, command
 from mqsel.cli.report import complain, folded, say, shown, width_of
-from mqsel.errors import FileError, MqselError
-from mqsel.files.scan import why
-from mqsel.files.selectors import Keyed, selectors
+from mqsel.cli.selectors import keyed
+from mqsel.files.selectors import Keyed
 from mqsel.formats.jsonl import in_json
 
 _EXAMPLES = """\
@@ -51,13 +50,7 @@ def add(commands: Commands) -> None:
 
 def _audit(arguments: argparse.Namespace) -> int:
     name = arguments.file
-    try:
-        read = [*selectors(name)]
-    except FileError as error:
-        place, what = (
-            (shown(name), why(error)) if error.line is None else (f"{shown(name)}:{error.line}", error.message)
-        )
-        raise MqselError(f"{place}: {what}", hint=error.hint) from error
+    read = keyed(name)
     found = audit([(str(one.key), one.selector) for one in read], dialect=arguments.dialect)
     if arguments.json:
         print(json.dumps(_in_json(found), ensure_ascii=False))
@@ -113,10 +106,10 @@ def _summary(found: Audit) -> str:
     counts = (
         (len(found.invalid), "invalid"),
         (len(found.never), "never select"),
-        (sum(len(one.keys) - 1 for one in found.equal if one.is_one_text), "more with a text that is there"),
-        (sum(len(one.keys) - 1 for one in found.equal if not one.is_one_text), "more that say the same in other words"),
-        (sum(len(one.keys) for one in found.within), "within others"),
-        (len(found.missing), "pairs that overlap only where a property is missing"),
+        (sum(len(one.keys) - 1 for one in found.equal if one.is_one_text), "repeat the text of another"),
+        (sum(len(one.keys) - 1 for one in found.equal if not one.is_one_text), "say what another says in other words"),
+        (sum(len(one.keys) for one in found.within), "are within others"),
+        (len(found.missing), "pairs overlap only where a property is missing"),
         (len(found.undecided), "not decided"),
         (found.pairs_left, "pairs not looked at for missing properties"),
     )

@@ -14,6 +14,7 @@ from typing import IO, Any
 
 from mqsel.cli.arguments import Commands, add_dialect, add_files, command, files_of, limit, list_formats, types_of
 from mqsel.cli.report import Report, complain, progress, say, shown, tasks
+from mqsel.cli.selectors import keyed
 from mqsel.errors import FileError, MqselError, shortened
 from mqsel.files.deliver import Deliveries, Delivery, deliver, deliver_blocks, deliver_part
 from mqsel.files.framings import FORMATS, reading
@@ -21,7 +22,6 @@ from mqsel.files.opening import readable_anywhere
 from mqsel.files.parts import Part
 from mqsel.files.parts import found as files_found
 from mqsel.files.scan import Ask, in_files, why
-from mqsel.files.selectors import selectors as read_selectors
 from mqsel.selectorset import SelectorSet
 
 _EXAMPLES = f"""\
@@ -129,7 +129,7 @@ def _route(arguments: argparse.Namespace) -> int:
 
 def _read(path: str, dialect: Any, *, raising: bool) -> SelectorSet[str]:
     """Read the selectors, and report the faulty ones."""
-    pairs = [(str(one.key), one.selector) for one in read_selectors(path)]
+    pairs = [(str(one.key), one.selector) for one in keyed(path)]
     made: SelectorSet[str] = SelectorSet(dialect=dialect)
     if raising:
         made.update(pairs)

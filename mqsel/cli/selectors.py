@@ -11,6 +11,7 @@ from mqsel.cli.report import shown
 from mqsel.errors import FileError, MqselError
 from mqsel.files.opening import opened
 from mqsel.files.scan import why
+from mqsel.files.selectors import Keyed, selectors
 
 ABOUT_FILES = (
     "A file has a selector on each line. A line that begins with AND, OR or a closing parenthesis belongs to the one"
@@ -34,6 +35,18 @@ class Given(NamedTuple):
     file: str = ""
     line: int = 1
     span: tuple[int, int] = (0, 0)
+
+
+def keyed(path: str) -> list[Keyed]:
+    """Read a file of selectors by key; here a key is a text.
+
+    Raises: MqselError: it cannot be read, is none, or has a key twice.
+    """
+    try:
+        return [one._replace(key=str(one.key)) for one in selectors(path)]
+    except FileError as error:
+        place = shown(path) if error.line is None else f"{shown(path)}:{error.line}"
+        raise MqselError(f"{place}: {why(error) if error.line is None else error.message}", hint=error.hint) from error
 
 
 def add_selectors(made: argparse.ArgumentParser) -> None:

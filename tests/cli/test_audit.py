@@ -27,8 +27,8 @@ missing   blue and red overlap only where region is missing: {"color": "blue"}
 missing   heavy and red overlap only where region is missing: {"weight": 2501, "color": "blue"}
 """
 SUMMARY = (
-    "7 selectors, 1 never select, 1 more with a text that is there, 1 more that say the same in other words, "
-    "2 within others, 3 pairs that overlap only where a property is missing\n"
+    "7 selectors, 1 never select, 1 repeat the text of another, 1 say what another says in other words, "
+    "2 are within others, 3 pairs overlap only where a property is missing\n"
 )
 
 
@@ -61,7 +61,7 @@ def test_invalid(run):
     status, out, err = run("a\tx = 1\nb\tx == 2\nc\tx = 1\n")
     assert (status, out) == (2, "same      a, c: x = 1\n")
     assert err.startswith("mqsel: DIR/selectors, line 2: b: unexpected '=' after '='")
-    assert err.endswith("3 selectors, 1 invalid, 1 more with a text that is there\n")
+    assert err.endswith("3 selectors, 1 invalid, 1 repeat the text of another\n")
 
 
 def test_json(run):

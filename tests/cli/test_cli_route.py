@@ -171,7 +171,7 @@ def test_trouble(selectors: str, tmp_path: Path, capfdbinary: Any) -> None:
         (("--count", "--into", "x", selectors, "red"), "--count prints no messages"),
         (("--into", "full", selectors, "red"), "is not empty: expected a new folder"),
         (("--into", "red", selectors, "red"), "the folder cannot be made"),
-        (("no such file", "red"), "cannot be read"),
+        (("no such file", "red"), "mqsel: no such file: No such file"),
         (("-", "-"), "stdin has the selectors"),
         ((selectors, "no such file"), "No such file"),
         (("--type", "weight=int32", selectors, "red"), "--type declares what records lost"),
