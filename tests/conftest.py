@@ -7,6 +7,7 @@ import os
 import pickle
 import re
 import shutil
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
@@ -28,6 +29,11 @@ if find_spec("hypothesis"):
     # A busy machine, or a build with sanitizers, is slow: that is no fault of a test.
     settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
     settings.load_profile("patient")
+
+# A shell ignores Ctrl-C for what it starts in the background, and whatever that starts inherits it: tests that interrupt
+# commands would wait for ever.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"
