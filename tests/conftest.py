@@ -30,7 +30,7 @@ if find_spec("hypothesis"):
     settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
     settings.load_profile("patient")
 
-# A shell ignores Ctrl-C for what it starts in the background, and whatever that starts inherits it: tests that interrupt
+# A shell ignores Ctrl-C for what it starts in the background, and what that starts inherits it: tests that interrupt
 # commands would wait for ever.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
