@@ -30,7 +30,7 @@ from mqsel.machine._deliveries import Deliveries, match_rows
 from mqsel.machine._reading import NOT_READ, Reader
 from mqsel.machine._set import Index
 from mqsel.machine.schema import Schema, SchemaLike, as_schema
-from mqsel.machine.sections import Keys, Texts, packed
+from mqsel.machine.sections import Texts, keys_of, packed, packed_keys
 from mqsel.matcher import Matcher, Message, check_stream
 from mqsel.matcher import compile as compiled
 from mqsel.names import spellings
@@ -463,7 +463,11 @@ class SelectorSet(Reader[K], MutableMapping[K, str], Generic[K]):
         wrap = pickle.PickleBuffer if protocol >= 5 else bytes
         with self._lock:
             header, parts = self._parts()
-            return _unpickled, (type(self), header, [*self._places], [wrap(one) for one in parts])
+            keys = [*self._places]
+            column = packed_keys(keys)
+            if column is not None:
+                keys, parts = [], [*column, *parts]
+            return _unpickled, (type(self), header, keys, [wrap(one) for one in parts])
 
     def _parts(self) -> tuple[dict[str, Any], list[sections.Buffer]]:
         """Give what the set consists of, but for its keys: what JSON takes, and arrays."""
@@ -478,14 +482,26 @@ class SelectorSet(Reader[K], MutableMapping[K, str], Generic[K]):
         texts = self._texts.listed(len(self)) if self.keep_text else []
         return header, [*packed(texts), *self._index().to_buffers()]
 
-    def _load(self, header: dict[str, Any], keys: list[Any], column: Texts | None, parts: list[Any]) -> None:
+    def _load(self, header: dict[str, Any], keys: list[Any], parts: list[Any]) -> None:
+        """Become what `_parts` told.
+
+        Args:
+            keys: if there are none, the first three parts are theirs.
+        """
+        column = None
+        if not keys:
+            column = keys_of(*[memoryview(one) for one in parts[:3]])
+            keys, parts = [NOT_READ] * len(column), parts[3:]
         self.dialect = Dialect(**header["dialect"])
         schema = header["schema"]
         self.schema = None if schema is None else Schema(*map(tuple, schema))
         self.keep_text = header["keep_text"]
         self._lock = threading.RLock()
         self.changes = 0
-        self._set_up(Index.from_buffers(parts[2:]), None, keys, column, Texts(*parts[:2]))
+        texts = Texts(*parts[:2])
+        if len(texts) != (len(keys) if self.keep_text else 0):
+            raise ProgramError(f"there are {len(keys)} keys and {len(texts)} texts", hint="save the set again")
+        self._set_up(Index.from_buffers(parts[2:]), None, keys, column, texts)
         self._own = {place: Dialect(**one) for place, one in header["own"]}
         self._options = {place: MatchOption(name, bytes.fromhex(one)) for place, name, one in header["options"]}
 
@@ -495,15 +511,15 @@ class SelectorSet(Reader[K], MutableMapping[K, str], Generic[K]):
         Raises: ArgumentError: a key that is neither a str nor an int. FileError: the file cannot be written.
         """
         with self._lock:
-            for key in self:
-                if type(key) not in (str, int):
-                    raise ArgumentError(
-                        f"the key {shortened(key)} is a Python {type_name(key)}: a file has keys that are str or int",
-                        hint="pickle the set, or number its selectors",
-                    )
             header, parts = self._parts()
-            kinds = bytes([type(key) is int for key in self])
-            pieces = sections.written(header, [kinds, *packed([str(key) for key in self]), *parts])
+            column = packed_keys([*self])
+            if column is None:
+                key = next(key for key in self if type(key) not in (str, int))
+                raise ArgumentError(
+                    f"the key {shortened(key)} is a Python {type_name(key)}: a file has keys that are str or int",
+                    hint="pickle the set, or number its selectors",
+                )
+            pieces = sections.written(header, [*column, *parts])
             target = Path(path)
             beside = target.with_name(f"{target.name}.{os.getpid()}.new")
             try:
@@ -533,9 +549,7 @@ class SelectorSet(Reader[K], MutableMapping[K, str], Generic[K]):
         made: Self = cls.__new__(cls)
         try:
             header, parts = sections.opened(data)
-            kinds, *parts = parts
-            column = Keys(kinds, *parts[:2])
-            made._load(header, [NOT_READ] * len(column), column, parts[2:])
+            made._load(header, [], parts)
         except ProgramError as error:
             raise FileError(error.message, path=name, hint=error.hint) from error
         except (LookupError, TypeError, ValueError) as error:  # what no save has written
@@ -576,7 +590,12 @@ class SelectorSet(Reader[K], MutableMapping[K, str], Generic[K]):
 
 def _unpickled(made: type[SelectorSet[Any]], header: dict[str, Any], keys: list[Any], parts: list[Any]) -> Any:
     found = made.__new__(made)
-    found._load(header, keys, None, parts)  # noqa: SLF001 (of its own class)
+    try:
+        found._load(header, keys, parts)  # noqa: SLF001 (of its own class)
+    except ProgramError:
+        raise
+    except (LookupError, TypeError, ValueError) as error:  # what no pickling has written
+        raise ProgramError("the pickle of a SelectorSet is damaged", hint="pickle it again") from error
     return found
 
 

@@ -5,6 +5,7 @@ What the index does alone is in machine/test_set.py.
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import itertools
 import os
@@ -22,7 +23,15 @@ from conftest import VECTORS_ROOT, batch_of, dialects_of, fits_arrow, json_lines
 
 import mqsel
 from mqsel import IBM_JAVA_CLIENT, IBM_JMS, IBM_MQ, JMS, Dialect, Matcher, Record, SelectorSet
-from mqsel.errors import ArgumentError, DecodeError, FileError, MqselError, PropertyTypeError, SelectorError
+from mqsel.errors import (
+    ArgumentError,
+    DecodeError,
+    FileError,
+    MqselError,
+    ProgramError,
+    PropertyTypeError,
+    SelectorError,
+)
 from mqsel.formats import mq
 from mqsel.language.dialect import PRESETS
 from mqsel.selectorset import _GAPS
@@ -688,6 +697,36 @@ def test_pickled_out_of_band() -> None:
     back = pickle.loads(data, buffers=[bytes(one) for one in beside])
     assert back == selectors
     assert back.match({"a": 7, "b": "xy"}) == [7]
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [[3, -1, (1 << 63) - 1], [1 << 63, 4], ["é", "\ud800", ""], ["1", 1], [True, 2.5], [("a", 1), None], []],
+    ids=repr,
+)
+@pytest.mark.parametrize("protocol", [4, 5])
+def test_pickled_keys(keys: list[Any], protocol: int) -> None:
+    """Keys of any type come back as they were, of their type."""
+    selectors = SelectorSet({key: f"a > {number}" for number, key in enumerate(keys)})
+    back = pickle.loads(pickle.dumps(selectors, protocol))
+    assert back.match({"a": 1}) == selectors.match({"a": 1}) == keys[:1]
+    assert [*map(repr, back)] == [*map(repr, keys)]
+    assert back == selectors
+
+
+def test_damaged_pickles() -> None:
+    """Parts that no pickling has written are one error of ours, or a set that matches or says why it cannot."""
+    held: dict[Any, str] = {"a": "x = 1", "b": "x > 0", 3: "x = 2"}
+    make, (kind, header, keys, parts) = SelectorSet(held).__reduce_ex__(4)
+    for number in range(len(parts)):
+        for damaged in (b"", b"\xff", parts[number][:-1], parts[number] + b"\0" * 9, b"\xff" * len(parts[number])):
+            with contextlib.suppress(ProgramError):
+                made = make(kind, header, keys, [*parts[:number], damaged, *parts[number + 1 :]])
+                made.match({"x": 1})
+                [*made.items()]
+    for less in ({}, {**header, "dialect": {"colour": 1}}, {**header, "own": [0]}, {**header, "options": [1]}):
+        with pytest.raises(ProgramError, match="damaged"):
+            make(kind, less, keys, parts)
 
 
 def test_saved_keys(tmp_path: Path) -> None:

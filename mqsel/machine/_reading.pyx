@@ -344,14 +344,16 @@ cdef class Reader:
         cdef Reading reading
         cdef Record record
         cdef Py_ssize_t numbering
+        cdef list found
         while within is None and type(message) is not Received:
             reading = self.take()
             try:
                 record = self.read(reading, message)
                 if reading.table is not self.table:  # meanwhile the set was cleared
                     continue
-                if self.column is None:
-                    return self.index.search_keys(record, self.keys, None)
+                found = self.index.search_keys(record, self.keys, None)
+                if self.column is None or are_read(found):
+                    return found
                 return self.keys_at(self.index.search(record, None))
             finally:
                 self.give(reading)
@@ -457,6 +459,14 @@ cdef class Reader:
             though a Matcher might not have come to it. ArgumentError: *within* is no collection of keys.
         """
         return self.answer(message, within)
+
+
+cdef bint are_read(list keys):
+    """Tell whether no key is NOT_READ."""
+    for key in keys:
+        if key is NOT_READ:
+            return False
+    return True
 
 
 cdef bytes both(bytes one, bytes other):

@@ -423,7 +423,7 @@ cdef class Index:
             count = self.search_c(record, bits_of(within), bits_size(within), search)
             places = <uint32_t *> search.places.items
             if count and places[count - 1] >= known:
-                raise ArgumentError(f"there are {known} keys: place {places[count - 1]} has none")
+                raise ProgramError("the set names a selector that it has no key for", hint="save it again")
             found = PyList_New(count)
             for at in range(count):
                 if at + 8 < count:

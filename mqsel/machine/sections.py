@@ -18,7 +18,7 @@ from typing import Any
 from mqsel.errors import ProgramError
 
 _MAGIC = b"mqsel sections\r\n"  # a transfer as text would change its end
-_FORMAT = 1
+_FORMAT = 2
 _START = struct.Struct("<16sIIQI")  # magic, format, byte order, length of the header, its checksum
 _LITTLE, _BIG = 1, 2
 _ORDER = _LITTLE if sys.byteorder == "little" else _BIG
@@ -141,8 +141,39 @@ class Texts:
         return [*[self[place] for place in range(min(count, self._packed))], *behind]
 
 
-class Keys(Texts):
-    """Keys that stand in a file: texts, and numbers written as texts."""
+# ---- keys ------------------------------------------------------------------------------------------------------------
+
+_NUMBERS = b"q"  # stands where kinds would, if all keys are integers of 64 bits
+
+
+def packed_keys(keys: list[Any]) -> tuple[Buffer, Buffer, Buffer] | None:
+    """Write keys for `keys_of`: three arrays; None where a key is neither a str nor an int."""
+    types = {*map(type, keys)}
+    if not {str, int}.issuperset(types):
+        return None
+    if str not in types:
+        try:
+            return _NUMBERS, memoryview(array("q", keys)).cast("B"), b""
+        except OverflowError:
+            pass
+    texts = keys
+    if int in types:
+        texts = [str(key) for key in keys]
+    return bytes([type(key) is int for key in keys]) if int in types else bytes(len(keys)), *packed(texts)
+
+
+def keys_of(kinds: Buffer, one: Buffer, other: Buffer) -> Sequence[Any]:
+    """Give keys by place, of what `packed_keys` wrote; each is read when it is asked for.
+
+    Raises: ProgramError: it is damaged, here or where a key is asked for.
+    """
+    if kinds == _NUMBERS and not len(other):
+        return memoryview(one).cast("B").cast("q")
+    return _Keys(kinds, one, other)
+
+
+class _Keys(Texts, Sequence[Any]):
+    """Texts, and numbers written as texts."""
 
     def __init__(self, kinds: Buffer, offsets: Buffer, data: Buffer) -> None:
         super().__init__(offsets, data)
@@ -150,7 +181,7 @@ class Keys(Texts):
         if len(kinds) != len(self):
             raise ProgramError("the keys of the file are damaged", hint="save it again")
 
-    def __getitem__(self, place: int) -> Any:
+    def __getitem__(self, place: int) -> Any:  # type: ignore[override]
         text = super().__getitem__(place)
         if not self._kinds[place]:
             return text

@@ -281,13 +281,19 @@ def test_all_or_none_is_added() -> None:
         (lambda index: index.add([5], []), "1 places and 0 formulas"),
         (lambda index: index.remove(1), "place 1 has no formula"),
         (lambda index: index.renumber([4]), "cannot become 4"),
-        (lambda index: index.search_keys(plain(index, {"a": 1}), []), "there are 0 keys"),
     ],
 )
 def test_bad_arguments(call: Callable[[Index], object], words: str) -> None:
     """A place or key that is none is one clear error."""
     with pytest.raises(ArgumentError, match=words):
         call(index_of("a = 1"))
+
+
+def test_too_few_keys() -> None:
+    """An index that finds a place without a key, as one of a damaged file may, says so."""
+    index = index_of("a = 1")
+    with pytest.raises(ProgramError, match="no key for"):
+        index.search_keys(plain(index, {"a": 1}), [])
 
 
 def test_deep_and_shared_formulas() -> None:
