@@ -8,7 +8,6 @@ subscriptions by key, `dense` or `sparse`, and some that an index cannot help. E
 from __future__ import annotations
 
 import gzip
-import importlib.util
 import itertools
 import json
 import pickle
@@ -329,11 +328,70 @@ def function(workload: Workload, texts: Sequence[str]) -> Match:
     return made["match"]
 
 
-def a_tree() -> str:
-    """Say why py-a-tree is not measured."""
-    if importlib.util.find_spec("a_tree") is None:
-        return "py-a-tree is not installed (it needs Python 3.13)"
-    return "py-a-tree is installed, but these workloads have LIKE, arithmetic and NULL, which it lacks"
+_OTHERWISE = {"=": "<>", "<>": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+
+
+def _a_tree_test(node: nodes.Node, wanted: bool) -> str:
+    """Write a test for a-tree."""
+    wanted = wanted != getattr(node, "negated", False)
+    match node:
+        case nodes.Comparison(operator, nodes.Identifier(name), nodes.Literal(_, value)):
+            return f"({name} {operator if wanted else _OTHERWISE[operator]} {value!r})"
+        case nodes.Between(_, nodes.Identifier(name), nodes.Literal(_, low), nodes.Literal(_, high)) if wanted:
+            return f"({name} >= {low} and {name} <= {high})"
+        case nodes.In(_, nodes.Identifier(name), choices):
+            return f"({name} {'' if wanted else 'not '}in [{', '.join(map(repr, choices))}])"
+    raise NotImplementedError(nodes.unparse(node))
+
+
+def a_tree(workload: Workload, texts: Sequence[str]) -> tuple[Callable[[Message], Any], Match]:
+    """Insert all selectors into an a-tree, NOT at its tests: give what makes an event of a message, and its search.
+
+    It knows no LIKE, no arithmetic and no NULL; it needs Python 3.13.
+
+    Raises: ImportError: py-a-tree is not installed. NotImplementedError: a selector it cannot say.
+    """
+    from a_tree import ATree, AttributeDefinition
+
+    trees = [parse(text, workload.dialect) for text in texts]
+    written = [workloads.condition(tree, True, _a_tree_test) for tree in trees]
+    kinds = {name: type(value) for message in workload.messages(500) for name, value in message.items()}
+    names = dict.fromkeys(
+        node.name for tree in trees for node in nodes.walk(tree) if isinstance(node, nodes.Identifier)
+    )
+    make = {int: AttributeDefinition.integer, str: AttributeDefinition.string}
+    made = ATree([make[kinds.get(name, int)](name) for name in names])
+    for place, text in enumerate(written):
+        made.insert(place, text)
+
+    def event(message: Message) -> Any:
+        builder = made.make_event()
+        for name, value in message.items():
+            if name in names:
+                (builder.with_integer if type(value) is int else builder.with_string)(name, value)
+        return builder.build()
+
+    return event, lambda event: made.search(event).matches
+
+
+def against_a_tree(workload: Workload, texts: Sequence[str], right: Match, notes: list[str]) -> float | None:
+    """Time a-tree; note what it missed and what it should not have found, which is much."""
+    try:
+        event, match = a_tree(workload, texts)
+    except (ImportError, NotImplementedError) as error:
+        notes.append(f"{workload.name}: no py-a-tree, {type(error).__name__} {error!s:.60}")
+        return None
+    messages = workload.messages(20)
+    events = [event(message) for message in messages]
+    missed = wrong = total = 0
+    for message, made in zip(messages, events, strict=True):
+        ours, theirs = {*right(message)}, {*match(made)}
+        total, missed, wrong = total + len(ours), missed + len(ours - theirs), wrong + len(theirs - ours)
+    if missed or wrong:
+        notes.append(
+            f"{workload.name}, {len(texts):,}: py-a-tree missed {missed} of {total}, and gave {wrong} too many"
+        )
+    return p50(match, events, 1)
 
 
 # ---- what is measured ------------------------------------------------------------------------------------------------
@@ -376,6 +434,8 @@ class Figures(NamedTuple):
     mq: float
     loop: float | None
     function: float | None
+    a_tree: float | None
+    scan: float  # the engine running every selector
     selected: float  # selectors a message
     build: float  # selectors/s of CPU time, including parsing
     index: float  # the same, formulas at hand
@@ -401,7 +461,7 @@ def measured(workload: Workload, count: int, rounds: int, notes: list[str]) -> F
     compared(selectors.match, lambda record: selectors.match(dict(record)), records[:50])
     raw = [mq.encode({}, message) for message in messages]
     decode = selectors.decoder("mq")
-    loop = written = None
+    loop = written = theirs = None
     if count <= 10_000:
         everyone = matchers(workload, texts)
         compared(selectors.match, everyone, messages[:20])
@@ -412,7 +472,9 @@ def measured(workload: Workload, count: int, rounds: int, notes: list[str]) -> F
             written = p50(one, messages[:100], 1)
         except (NotImplementedError, AssertionError) as error:
             notes.append(f"{workload.name}: no Python function, {type(error).__name__} {error!s:.60}")
+        theirs = against_a_tree(workload, texts, selectors.match, notes)
     index = selectors._index()
+    compared(index.search, index.scan, records[:20])
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "set"
         selectors.save(path)
@@ -425,6 +487,8 @@ def measured(workload: Workload, count: int, rounds: int, notes: list[str]) -> F
         p50(lambda one: selectors.match(decode(one)), raw, rounds),
         loop,
         written,
+        theirs,
+        p50(index.scan, records[:20], 1),
         statistics.mean(len(selectors.match(message)) for message in messages),
         count / building,
         _indexing(workload, texts[:20_000]),
@@ -478,7 +542,7 @@ COLOURS = ("#0b5fa5", "#7a4fa3", "#b5651d", "#2f7d32")
 
 
 def plot(path: Path, found: dict[int, dict[str, Figures]], caption: str) -> str:
-    """Draw the time of a message against the number of selectors, with the loop over Matchers."""
+    """Draw the time of a message against the number of selectors, with the loop over Matchers, and py-a-tree."""
     try:
         from matplotlib import pyplot as plt
     except ImportError:
@@ -486,13 +550,15 @@ def plot(path: Path, found: dict[int, dict[str, Figures]], caption: str) -> str:
     plt.rcParams.update({"svg.hashsalt": "mqsel", "svg.fonttype": "none", "font.size": 10})
     figure, panel = plt.subplots(figsize=(7.5, 4.6), layout="constrained")
     for workload, colour in zip(WORKLOADS, COLOURS, strict=True):
-        for what, style, wide in (("record", "o-", 2.0), ("loop", "s:", 1.0)):
+        for what, style, wide in (("record", "o-", 2.0), ("loop", "s:", 1.0), ("a_tree", "^--", 1.0)):
             points = [(size, getattr(of[workload.name], what)) for size, of in found.items() if workload.name in of]
             points = [(size, value) for size, value in points if value]
             if points:
                 label = workload.name if what == "record" else None
                 panel.plot(*zip(*points, strict=True), style, color=colour, lw=wide, ms=4, label=label)
     panel.plot([], [], "s:", color="#6b7280", lw=1.0, ms=4, label="a loop over Matchers")
+    if any(of.a_tree for at_size in found.values() for of in at_size.values()):
+        panel.plot([], [], "^--", color="#6b7280", lw=1.0, ms=4, label="py-a-tree")
     panel.set(xscale="log", yscale="log", xlabel="selectors", ylabel="µs per message (lower is faster)")
     panel.grid(which="major", color="#dddddd")
     panel.spines[["top", "right"]].set_visible(False)

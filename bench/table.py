@@ -16,7 +16,7 @@ import itertools
 import json
 import platform
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -40,7 +40,7 @@ DICTIONARY = (0.7, 0.7, None, None, 0.7, 0.7, None, None)
 STREAMS = {"20k": "20,000 messages streamed", "2k": "2,000 messages ten times, in cache"}
 
 
-Bars = tuple[float | None, ...]
+Bars = Sequence[float | None]
 
 
 class Table:
@@ -74,7 +74,7 @@ class Table:
             met += bar is not None and good
             counted += bar is not None
             cells.append(f"{written(value)}{'' if good else '!'}")
-        self.rows.append((what, cells, _spoken(bars, sign, self.names), f"{met} of {counted}" if bars else ""))
+        self.rows.append((what, cells, _spoken(bars, sign, self.names), f"{met} of {counted}" if counted else ""))
 
     def single(self, what: str, value: float | None, bar: float | None = None, digits: int = 2) -> None:
         """Add one figure, under W2 if it is about W2, with the most it may be."""
@@ -106,7 +106,7 @@ def _spoken(bars: Bars, sign: str, names: tuple[str, ...]) -> str:
         first, *_, last = [*run] * 2
         if bar is not None:
             said.setdefault(bar, []).append(first[0] if first == last else f"{first[0]}-{last[0]}")
-    if len(set(bars)) == 1:
+    if len({*bars} | {None}) == 2 and None not in bars:
         return f"{sign} {bars[0]:g}"
     return f"{sign} " + ", ".join(f"{bar:g} {' '.join(where)}" for bar, where in said.items()) if said else ""
 
@@ -379,23 +379,23 @@ def of_files(options: argparse.Namespace) -> None:
         options.json.write_text(json.dumps(saved, indent=1) + "\n", encoding="utf-8")
 
 
-# Bars of sets: us a message at most, from a Record; times of the others at least.
+# Bars of sets: us a message at most, from a Record; and figures of a million selectors.
 SET_BARS = {
-    10_000: (1.5, 2.5, 10.0, 10.0, 20.0),
-    100_000: (4.0, 6.0, 110.0, 90.0),
-    1_000_000: (40.0, 35.0, 1400.0, 1200.0),
+    10_000: {"JMS sparse": 1.5, "conjunctions": 2.5, "JMS dense": 10.0, "ABE": 10.0, "subscriptions": 20.0},
+    100_000: {"JMS sparse": 4.0, "conjunctions": 6.0, "JMS dense": 110.0, "ABE": 90.0},
+    1_000_000: {"JMS sparse": 40.0, "conjunctions": 35.0, "JMS dense": 1400.0, "ABE": 1200.0},
 }
-MORE_BARS = {"bytes": 130.0, "open": 5.0, "pickle": 50.0, "churn": 2.0}
+MILLION_BARS = {"bytes": 130.0, "open": 5.0, "pickle": 50.0}
 
 
 def of_sets(rounds: int, options: argparse.Namespace) -> None:
     import sets
 
     everything = [*sets.WORKLOADS, *[one for one in (sets.shared(),) if one], *sets.ADVERSARIAL]
+    everything = [one for one in everything if options.only in one.name]
     table = Table(tuple(one.name for one in everything))
     if sets.shared() is None:
         table.notes.append("no subscriptions: ../shared/workloads/subscriptions.json.gz is not there")
-    table.notes.append(sets.a_tree())
     found: dict[int, dict[str, sets.Figures]] = {}
     for size in map(int, options.sizes.split(",")):
         found[size] = {}
@@ -412,26 +412,37 @@ def of_sets(rounds: int, options: argparse.Namespace) -> None:
 
 
 def set_rows(table: Table, size: int, found: dict[str, Any]) -> None:
+    import sets
+
+    usual = [one.name for one in sets.WORKLOADS]
+    hard = [one.name for one in sets.ADVERSARIAL]
+
     def row(what: str) -> dict[str, float | None]:
         return {name: getattr(one, what) for name, one in found.items()}
 
+    def bars(value: float, names: Collection[str]) -> Bars:
+        return [value if name in names else None for name in table.names]
+
     table.title(f"{size:,} selectors")
-    table.figures("Record, µs a message", row("record"), SET_BARS.get(size, ()))
+    table.figures("Record, µs a message", row("record"), [SET_BARS.get(size, {}).get(name) for name in table.names])
     more = {name: one.dict - one.record for name, one in found.items()}
-    table.figures("more from a dict", more, (0.5,) * 4)
-    table.figures("more from 1 KB of MQ", {name: one.mq - one.record for name, one in found.items()}, (1.5,) * 4)
-    table.ratios("a loop over Matchers : dict", ratio(row("loop"), row("dict")), (None,) * 4 + (150.0,))
-    table.ratios("one Python function : dict", ratio(row("function"), row("dict")), (None,) * 4 + (12.0,))
+    table.figures("more from a dict", more, bars(0.5, usual))
+    more = {name: one.mq - one.record for name, one in found.items()}
+    table.figures("more from 1 KB of MQ", more, bars(1.5, usual))
+    table.ratios("a loop over Matchers : dict", ratio(row("loop"), row("dict")), bars(150.0, ["subscriptions"]))
+    table.ratios("one Python function : dict", ratio(row("function"), row("dict")), bars(12.0, ["subscriptions"]))
+    table.ratios("py-a-tree : Record", ratio(row("a_tree"), row("record")), bars(20.0, usual))
+    table.ratios("the engine running all : Record", ratio(row("scan"), row("record")), bars(1.0, hard))
     table.figures("selectors that select a message", row("selected"))
-    table.ratios("selectors/s of CPU time, parsed", row("build"), (12_000.0,) * 4)
-    table.ratios("selectors/s, formulas at hand", row("index"), (300_000.0,) * 4)
+    table.ratios("selectors/s of CPU time, parsed", row("build"), bars(12_000.0, usual))
+    table.ratios("selectors/s, formulas at hand", row("index"), bars(300_000.0, usual))
     for what, title in (
         ("bytes", "index, bytes a selector"),
         ("open", "open a file, ms"),
         ("pickle", "pickle out of band and back, ms"),
-        ("churn", "p99 with 1 % replaced a second : without"),
     ):
-        table.figures(title, row(what), (MORE_BARS[what],) * 4 if size == 1_000_000 or what == "churn" else ())
+        table.figures(title, row(what), bars(MILLION_BARS[what], usual) if size == 1_000_000 else ())
+    table.figures("p99 with 1 % replaced a second : without", row("churn"), bars(2.0, usual))
 
 
 def save(table: Table, path: Path | None, figures: dict[str, Any]) -> None:
@@ -446,7 +457,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--columns", action="store_true", help="columns instead of messages")
     parser.add_argument("--files", action="store_true", help="files instead of messages")
-    parser.add_argument("--only", default="", help="of files: cases whose title has this text")
+    parser.add_argument("--only", default="", help="of files and sets: cases whose title has this text")
     parser.add_argument("--sets", action="store_true", help="sets of many selectors instead")
     parser.add_argument("--sizes", default="1000,10000,100000", help="of sets: how many selectors, with commas between")
     parser.add_argument("--json", type=Path, help="save every figure")
