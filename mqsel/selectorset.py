@@ -447,15 +447,19 @@ class SelectorSet(Reader[K], MutableMapping[K, str], Generic[K]):
 
         Returns: ``selectors``; ``units``, the distinct parts of them that an OR may join, and how many are ``shared``;
             ``postings``, what a search may have to look at, and by what it is ``reached``; the ``longest`` lists of
-            postings, each with what it is for; ``bytes`` of the index by part, ``segments``, and the ``tail`` that is
-            run one by one; ``names``, the properties that are read.
+            postings, which are the slowest to search: what each is for, how many it has, some of its keys; ``bytes`` of
+            the index by part, ``segments``, and the ``tail`` that is run one by one; ``names``, the properties that are
+            read.
         """
-        index = self._index()
-        spelled = {name: name.partition(" ")[0] for name in index.names if " " in name}
-        found = index.stats()
-        for name, first in spelled.items():
-            found["longest"] = [(what.replace(name, first, 1), count) for what, count in found["longest"]]
-        return {**found, "names": len(index.names)}
+        with self._lock:
+            index = self._index()
+            found = index.stats()
+            longest = [(what, count, self._keys_at(places)) for what, count, places in found["longest"]]
+        for name in index.names:
+            first, _, others = name.partition(" ")
+            if others:
+                longest = [(what.replace(name, first, 1), count, keys) for what, count, keys in longest]
+        return {**found, "longest": longest, "names": len(index.names)}
 
     # ---- travelling --------------------------------------------------------------------------------------------------
 

@@ -729,6 +729,20 @@ def test_damaged_pickles() -> None:
             make(kind, less, keys, parts)
 
 
+def test_stats_name_selectors(tmp_path: Path) -> None:
+    """The longest lists of postings name selectors they lead to, by key, and none that was removed."""
+    held = {f"k{number}": f"a = {number % 3} AND b > {number}" for number in range(3000)} | {"any": "x LIKE '%y%'"}
+    selectors = SelectorSet(held, dialect=IBM_MQ)
+    selectors.save(tmp_path / "set")
+    for which in (selectors, SelectorSet.open(tmp_path / "set")):
+        del which["k0"], which["k3"]
+        longest = {what: (count, keys) for what, count, keys in which.stats()["longest"]}
+        assert longest["a = 0"][0] > 900  # the others wait for their segment
+        assert len({*longest["a = 0"][1]}) == 5 and {*longest["a = 0"][1]} < {*which}
+        assert all(which[key].startswith("a = 0") for key in longest["a = 0"][1])
+        assert longest["x: any string"] == (1, ["any"])
+
+
 def test_saved_keys(tmp_path: Path) -> None:
     """Keys and texts of all letters and numbers come back; a set that was opened can be changed and saved again."""
     held: dict[Any, str] = {

@@ -409,6 +409,9 @@ cdef class Reader:
         """Count places, also those without a key."""
         return len(self.keys)
 
+    def _keys_at(self, list places not None) -> list:
+        return self.keys_at(places)
+
     def _all_keys(self) -> list:
         """Give the keys of all places, none of which was removed."""
         return self.keys_at(list(range(len(self.keys))))

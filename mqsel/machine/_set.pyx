@@ -458,7 +458,7 @@ cdef class Index:
 
         Returns: ``selectors``; ``tail``, those of them that are run one by one; ``units``, and how many of them are
             ``shared`` by selectors; ``postings``; ``bytes`` by part and in ``all``; how many postings are ``reached``
-            in which way; the ``longest`` lists of postings, (what for, how many).
+            in which way; the ``longest`` lists of postings, (what for, how many, some places they lead to).
         """
         found = pieces_stats(self.pieces, self._names)
         return {"selectors": self.selectors, "tail": self.tail_count, "segments": len(self.pieces), **found}

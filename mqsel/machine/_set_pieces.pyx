@@ -17,6 +17,8 @@ from mqsel.machine._set_parts cimport *
 
 from mqsel.errors import ProgramError
 
+SHOWN = 5   # selectors of a list of postings that are named
+
 REMEDY = "make the set anew from its selectors"
 
 
@@ -195,7 +197,7 @@ cdef str string_shown(const Segment *segment, uint64_t number):
 
 
 cdef list piece_lists(Piece piece, list names):
-    """List the lists of postings: how many, how they are reached, and what for."""
+    """List the lists of postings: how many, how they are reached, what for, and where they begin."""
     cdef const Segment *segment = &piece.segment
     cdef const Point *point
     cdef uint32_t at, attribute
@@ -217,30 +219,57 @@ cdef list piece_lists(Piece piece, list names):
         else:
             memcpy(&number, &point.value, 8)
             value = f"{number:g}"
-        found.append((point.list.count, "point", f"{names[attribute]} = {value}"))
+        found.append((point.list.count, "point", f"{names[attribute]} = {value}", point.list.start))
     for at in range(segment.affix_mask + 1):
         if segment.affixes[at].key and segment.affixes[at].list.count:
             way = _AFFIXES.get(segment.affixes[at].key & 3, "contains")
             what = "LIKE '%…%'" if way == "contains" else f"LIKE, by a {way}"
-            found.append((segment.affixes[at].list.count, way, what))
+            found.append((segment.affixes[at].list.count, way, what, segment.affixes[at].list.start))
     for attribute in range(segment.attribute_count):
         if segment.attributes[attribute].intervals.count:
-            found.append(
-                (segment.attributes[attribute].intervals.count, "interval", f"{names[attribute]} in an interval")
-            )
+            found.append((
+                segment.attributes[attribute].intervals.count, "interval", f"{names[attribute]} in an interval",
+                segment.attributes[attribute].interval_postings,
+            ))
         for lane in range(PRESENCES):
             if segment.attributes[attribute].lists[lane].count:
                 found.append((
                     segment.attributes[attribute].lists[lane].count, _PRESENCES[lane],
-                    f"{names[attribute]}: {_KINDS[lane]}",
+                    f"{names[attribute]}: {_KINDS[lane]}", segment.attributes[attribute].lists[lane].start,
                 ))
     if segment.always.count:
-        found.append((segment.always.count, "always", "always"))
+        found.append((segment.always.count, "always", "always", segment.always.start))
+    return found
+
+
+cdef list places_reached(Piece piece, uint64_t start, uint64_t count, Py_ssize_t most):
+    """List some places of selectors that a list of postings leads to."""
+    cdef const Segment *segment = &piece.segment
+    cdef const Unit *unit
+    cdef uint64_t at
+    cdef uint32_t place
+    cdef list found = []
+    for at in range(start, min(start + count, segment.posting_count)):
+        if segment.postings[at].unit >= segment.unit_count:
+            continue
+        unit = &segment.units[segment.postings[at].unit]
+        place = unit.place
+        if unit.info & MANY_PLACES:
+            if <uint64_t> place + 1 >= segment.copy_count:
+                continue
+            place = segment.copies[place + 1]
+        if place < segment.place_limit and lives(piece, place) and place not in found:
+            found.append(place)
+            if len(found) == most:
+                break
     return found
 
 
 cdef dict pieces_stats(list pieces, list names):
-    """Give the figures of some segments: units, shared units, postings, bytes by part, ways, the longest lists."""
+    """Give the figures of some segments: units, shared units, postings, bytes by part, ways, the longest lists.
+
+    Of these what they are for, how many postings they have, and some places of selectors they lead to.
+    """
     cdef Piece piece
     cdef const Header *header
     cdef uint32_t at
@@ -257,11 +286,15 @@ cdef dict pieces_stats(list pieces, list names):
             shared += piece.segment.units[at].info & MANY_PLACES
         for number, name in enumerate(_SECTIONS):
             sizes[name] += header.counts[<int> number] * SIZES[<int> number]
-        for count, way, what in piece_lists(piece, names):
+        for count, way, what, start in piece_lists(piece, names):
             ways[way] += count
-            lists[what] = lists.get(what, 0) + count
-    longest = sorted(lists.items(), key=lambda one: (-one[1], one[0]))[:10]
+            known = lists.setdefault(what, [0, []])
+            known[0] += count
+            if len(known[1]) < SHOWN:
+                known[1] += places_reached(piece, start, count, SHOWN - len(known[1]))
+    longest = [(what, count, places) for what, (count, places) in lists.items()]
+    longest.sort(key=lambda one: (-one[1], one[0]))
     return {
         "units": units, "shared": shared, "postings": postings, "bytes": {**sizes, "all": sum(sizes.values())},
-        "reached": ways, "longest": longest,
+        "reached": ways, "longest": longest[:10],
     }
