@@ -8,9 +8,10 @@ import re
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
-from mqsel.errors import ArgumentError, MqselError
+from mqsel.errors import ArgumentError, MqselError, shortened
 from mqsel.files.framings import FORMATS, FRAMINGS
 from mqsel.files.opening import unfolded
 from mqsel.formats.records import SCHEMAS
@@ -74,6 +75,21 @@ def files_of(arguments: argparse.Namespace) -> list[str]:
     if not arguments.files and sys.stdin is not None and sys.stdin.isatty():
         raise MqselError("no file is named: expected one, or messages on stdin", hint="name the files at the end")
     return [one for name in names for one in unfolded(name)] if wanted in FRAMINGS else names
+
+
+def check_order(called: str, selector: str, names: list[str]) -> None:
+    """Refuse a call with the selector behind the files: the name of a file may be a selector, too."""
+    # Path.is_file raises where a name is longer than that of a file can be, as a selector may be.
+    is_file = os.path.isfile(selector)  # noqa: PTH113
+    if names and is_file and names[-1] != "-" and not Path(names[-1]).exists():
+        import shlex  # noqa: PLC0415 (for this error alone)
+
+        files = shlex.join([selector, *names[:-1]])
+        written = shlex.quote(names[-1]) if re.search(r'["$`\\!]', names[-1]) else f'"{names[-1]}"'
+        raise MqselError(
+            f"{shortened(selector)} is a file, and {shortened(names[-1])} is not: expected the selector first",
+            hint=f"mqsel {called} {written} {files}",
+        )
 
 
 class Help(argparse.RawDescriptionHelpFormatter):

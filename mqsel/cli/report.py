@@ -10,17 +10,14 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import TextIO
+from typing import Any, Generic, TextIO, TypeVar
 
 from mqsel.errors import MqselError, cut
 from mqsel.files.framings import ARRAY, FORMATS, looks_like
-from mqsel.files.scan import REPORTED, Ask, Broken, Sifted, Tally
-from mqsel.files.tasks import Begun
+from mqsel.files.scan import REPORTED, Ask, Broken
+from mqsel.files.tasks import Advance, Begun
 
-_NAMED = 5  # missing properties named in the summary
 _LONG = 1 << 24  # bytes of input that deserve a progress bar
-
-Advance = Callable[[int], None]  # takes how many more bytes were read
 
 
 def width_of(stream: TextIO) -> int | None:
@@ -86,17 +83,24 @@ def is_unread(first: tuple[str, str, bytes] | None, messages: int, skipped: int)
     return unread
 
 
-class Report:
-    """Where the records of a run arrive, in order: lines to stdout, complaints to stderr, counts into one tally."""
+Counts = TypeVar("Counts", bound=Any)  # a Tally, or an Account
 
-    def __init__(self, ask: Ask) -> None:
+
+class Report(Generic[Counts]):
+    """Where the records of a run arrive, in order: lines to stdout, complaints to stderr, counts into one.
+
+    Args:
+        ask: what is asked of the run.
+        total: counts of nothing, to which others are added.
+    """
+
+    def __init__(self, ask: Ask, total: Counts) -> None:
         self.asked = ask
-        self.total = Tally()
+        self.total = total
         self.trouble = False
         self._began = time.perf_counter()
         self._reported = 0
         self._first: tuple[str, str, bytes] | None = None  # the first file: name, format, first bytes
-        self._note = ""  # place and words of what was skipped first of a message
         self._out = sys.stdout.buffer
         self._is_live = sys.stdout.isatty()
 
@@ -107,6 +111,11 @@ class Report:
         return self.asked if limit is None else self.asked._replace(limit=limit - self.total.selected)
 
     @property
+    def seen(self) -> int:
+        """How many messages there were, broken ones included."""
+        return int(self.total.messages)
+
+    @property
     def is_finished(self) -> bool:
         return self.ask.limit == 0 or (self.asked.raising and self.total.skipped > 0)
 
@@ -114,17 +123,17 @@ class Report:
         """Note a file that is read as *kind*, and its first bytes."""
         self._first = self._first or ((name, kind, start) if start else None)
 
-    def take(self, name: str, kind: str, record: Begun | Sifted) -> None:
+    def take(self, name: str, kind: str, record: Any) -> None:
         """Deal with a record that comes from the file *name*, which is of the format *kind*."""
         if isinstance(record, bytes):
             self._out.write(record if FORMATS[kind].place == "byte" or record.endswith(b"\n") else record + b"\n")
             if self._is_live:
                 self._out.flush()
-        elif isinstance(record, Tally):
-            self.total.add(record)
-            if record.note is not None and not self._note:
+        elif isinstance(record, type(self.total)):
+            if record.note is not None:
                 line, text = record.note
-                self._note = f"{place_of(name, kind, line)}: {text}"
+                record.note = line, f"{place_of(name, kind, line)}: {text}"
+            self.total.add(record)
         elif isinstance(record, Broken):
             self.fail(name, record.why)
         elif isinstance(record, Begun):
@@ -149,7 +158,7 @@ class Report:
             stopped = " (stopped by --limit)"
         if total.skipped > self._reported:
             complain(f"… and {total.skipped - self._reported:,} more")
-        if (total.skipped or self.trouble) and is_unread(self._first, total.messages, total.skipped):
+        if (total.skipped or self.trouble) and is_unread(self._first, self.seen, total.skipped):
             self.trouble = True
         return stopped
 
@@ -157,28 +166,6 @@ class Report:
     def seconds(self) -> float:
         """How long the run takes."""
         return time.perf_counter() - self._began
-
-    def close(self) -> int:
-        """Print the summary; give the exit code."""
-        total, stopped = self.total, self.ended()
-        if self.asked.counting and not (self.asked.raising and total.skipped):
-            print(total.selected)
-        say(
-            f"{total.messages:,} message{'s' * (total.messages != 1)}, "
-            f"{total.selected:,} {'not ' * self.asked.invert}selected, "
-            f"{total.unknown:,} unknown because of a missing property, "
-            f"{total.skipped:,} skipped, {self.seconds:.2f} s{stopped}"
-        )
-        for word, counts in (("missing", total.missing), ("no value of the declared type", total.unread)):
-            # Equal counts by name: partitions arrive in any order of names.
-            most = sorted(((name, n) for name, n in counts.items() if n), key=lambda item: (-item[1], item[0]))
-            if most:
-                shown = ", ".join(f"{name} {count:,}" for name, count in most[:_NAMED])
-                say(f"{word}: {shown}{', …' * (len(most) > _NAMED)}")
-        if total.noted:
-            messages = f"{total.noted:,} message{'s' * (total.noted != 1)}"
-            say(f"skipped in part: {messages}, the first {self._note}")
-        return 2 if self.trouble else int(not total.selected)
 
 
 @contextmanager

@@ -7,21 +7,18 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import json
 from collections import OrderedDict
 from pathlib import Path
 from typing import IO, Any
 
 from mqsel.cli.arguments import Commands, add_dialect, add_files, command, files_of, limit, list_formats, types_of
-from mqsel.cli.report import Report, complain, progress, say, shown, tasks
+from mqsel.cli.report import Report, complain, say, shown
+from mqsel.cli.run import add_ways, run
 from mqsel.cli.selectors import keyed
-from mqsel.errors import FileError, MqselError, shortened
-from mqsel.files.deliver import Deliveries, Delivery, deliver, deliver_blocks, deliver_part
-from mqsel.files.framings import FORMATS, reading
-from mqsel.files.opening import readable_anywhere
-from mqsel.files.parts import Part
-from mqsel.files.parts import found as files_found
-from mqsel.files.scan import Ask, in_files, why
+from mqsel.errors import MqselError, shortened
+from mqsel.files.deliver import DELIVER, DELIVER_IN_JSON, Deliveries, Delivery
+from mqsel.files.framings import FORMATS
+from mqsel.files.scan import Ask
 from mqsel.selectorset import SelectorSet
 
 _EXAMPLES = f"""\
@@ -66,21 +63,19 @@ def add(commands: Commands) -> None:
         default="skip",
         help="what to do with an invalid message or selector: report and skip it (default), or stop with exit code 2",
     )
-    route.add_argument("--spark", action="store_true", help="run on Spark, on this machine unless --master is given")
-    route.add_argument("--master", metavar="URL", help="run on this Spark master; default local[*]")
+    add_ways(route)
 
 
 def _route(arguments: argparse.Namespace) -> int:
     if arguments.count and arguments.into:
         raise MqselError("--count prints no messages: --into has none to write", hint="leave one of them out")
-    wanted = arguments.format
     raising = arguments.errors == "raise"
     ask = Ask(
         invert=False,
         counting=arguments.count,
         raising=raising,
         limit=arguments.limit,
-        format=wanted or "json",
+        format=arguments.format or "json",
         types=types_of(arguments),
     )
     files = files_of(arguments)
@@ -89,41 +84,7 @@ def _route(arguments: argparse.Namespace) -> int:
     selectors = _read(arguments.selectors, arguments.dialect, raising=raising)
     folder = None if arguments.into is None else Folder(Path(arguments.into))
     report = RouteReport(ask, selectors, folder)
-    if arguments.spark or arguments.master:
-        from mqsel.spark.job import Work, sifted_on_spark  # noqa: PLC0415 (pyspark is optional, and slow to import)
-
-        master = arguments.master or "local[*]"
-        with tasks() as advance:
-            work = Work(deliver_blocks, deliver_part)
-            found = sifted_on_spark(
-                selectors, lambda: report.ask, arguments.files or files, wanted, master, report.fail, advance, work
-            )
-            for _, name, kind, record in in_files(found):
-                report.take(name, kind, record)
-                if report.is_finished:
-                    break
-        return report.close()
-    listed = files_found(files)
-    with progress([one.path for one in listed], ask) as advance_bytes:
-        for name, fixed, trouble in listed:
-            try:
-                if trouble is not None:
-                    raise trouble
-                kind, source, start = reading(name, wanted, advance=advance_bytes)
-            except FileError as error:
-                report.fail(name, why(error))
-                continue
-            report.begin(name, kind, start)
-            asked = report.ask._replace(format=kind)
-            if FORMATS[kind].message is not None:
-                for record in deliver(selectors, asked, source):
-                    report.take(name, kind, record)
-            else:
-                with readable_anywhere(name, (piece.raw for piece in source)) as path:
-                    for record in deliver_part(selectors, asked, Part(path, kind, 0, -1, fixed)):
-                        report.take(name, kind, record)
-            if report.is_finished:
-                break
+    run(arguments, files, selectors, DELIVER if folder else DELIVER_IN_JSON, report)
     return report.close()
 
 
@@ -144,26 +105,24 @@ def _read(path: str, dialect: Any, *, raising: bool) -> SelectorSet[str]:
     return made
 
 
-class RouteReport(Report):
+class RouteReport(Report[Deliveries]):
     """Where deliveries arrive: lines of JSON on stdout, or files of a folder."""
 
     def __init__(self, ask: Ask, selectors: SelectorSet[str], folder: Folder | None) -> None:
-        super().__init__(ask)
-        self._selectors = selectors
+        super().__init__(ask, Deliveries())
         self._folder = folder
         self._delivered: dict[str, int] = dict.fromkeys(selectors, 0)
 
     def take(self, name: str, kind: str, record: Any) -> None:
+        if isinstance(record, Delivery):
+            assert self._folder is not None
+            for key in record.keys:
+                self._folder.write(key, kind, record.head, record.message)
+            return
         if isinstance(record, Deliveries):
             for key, count in record.delivered.items():
                 self._delivered[key] += count
-        if not isinstance(record, Delivery):
-            super().take(name, kind, record)
-        elif self._folder is None:
-            super().take(name, "json", _line(name, kind, record))
-        else:
-            for key in record.keys:
-                self._folder.write(key, kind, record.head, record.message)
+        super().take(name, kind, record)
 
     def close(self) -> int:
         """Print the counts and the summary; give the exit code."""
@@ -184,15 +143,6 @@ class RouteReport(Report):
             named = ", ".join(shortened(key) for key in nothing[:_SHOWN])
             say(f"nothing for: {named}{', …' * (len(nothing) > _SHOWN)}")
         return 2 if self.trouble else int(not total.selected)
-
-
-def _line(name: str, kind: str, delivery: Delivery) -> bytes:
-    """Write a delivery as a line of JSON; a message that is JSON stands in it untouched."""
-    keys = json.dumps(delivery.keys, ensure_ascii=False).encode("utf-8", "surrogatepass")
-    if FORMATS[kind].is_lines or kind == "parquet":
-        return b'{"subscribers": %b, "message": %b}\n' % (keys, delivery.message.strip())
-    place = json.dumps({"file": name, FORMATS[kind].place: delivery.place}, ensure_ascii=False)
-    return b'{"subscribers": %b, %b\n' % (keys, place[1:].encode("utf-8", "surrogateescape"))
 
 
 class Folder:

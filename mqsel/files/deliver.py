@@ -1,23 +1,23 @@
-"""What the command line does with input for many selectors, here or on an executor: say of each message who gets it.
+"""What the command line does with input for many selectors: say of each message who gets it.
 
-The sibling of `mqsel.files.scan`: it is given the same, and gives messages with keys, complaints, and at the end the
-counts. Everything that goes in or comes out of it may be pickled. Prints nothing.
+Two `Work`s of `mqsel.files.scan`: one gives messages with keys, the other lines of JSON that have both, among
+complaints, and at the end the counts. Everything that goes in or comes out may be pickled. Prints nothing.
 """
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import compress
 from typing import Any, NamedTuple
 
 from mqsel.errors import FileError, MqselError, PropertyTypeError
-from mqsel.files import framings, parquet
-from mqsel.files.dumps import Piece
-from mqsel.files.framings import FORMATS, each
-from mqsel.files.parts import Part, messages
+from mqsel.files import parquet
+from mqsel.files.framings import FORMATS, each, taken_apart
+from mqsel.files.parts import Part
 from mqsel.files.rows import lines
-from mqsel.files.scan import REPORTED, Ask, Broken, Complaint, Tally, reader, said, why
+from mqsel.files.scan import REPORTED, Ask, Broken, Complaint, Tally, Work, of_rows, reader, said, why
 from mqsel.selectorset import SelectorSet
 
 
@@ -54,19 +54,19 @@ class Deliveries(Tally):
 Delivered = Delivery | Complaint | Broken | Deliveries
 
 
-def deliver(selectors: SelectorSet[Any], ask: Ask, source: Iterable[Piece | FileError]) -> Iterator[Delivered]:
+def deliver(selectors: SelectorSet[Any], ask: Ask, units: Iterable[Any], _path: str = "-") -> Iterator[Delivered]:
     """Yield who gets which message, among complaints about what is broken; at the end the counts.
 
     Args:
         selectors: the set.
         ask: of its options count `counting` (yield no messages), `raising`, `limit` (of messages that somebody gets),
             `format` and `types`.
-        source: what `reading` gives for a file of the format that is asked for, not in blocks.
+        units: what `reading` gives in blocks for a file of the format that is asked for.
     """
     tally = Deliveries()
     made, read, _ = reader(ask.format, selectors, types=dict(ask.types))
     head = b""
-    for piece, found in each(source, lambda data: selectors.match(read(data))):
+    for piece, found in each(taken_apart(units), lambda data: selectors.match(read(data))):
         if piece is None:
             assert isinstance(found, FileError)
             yield Broken(why(found))
@@ -92,19 +92,6 @@ def deliver(selectors: SelectorSet[Any], ask: Ask, source: Iterable[Piece | File
                 break
     tally.unread = +Counter(getattr(made, "unread", {}))
     yield tally
-
-
-def deliver_blocks(selectors: SelectorSet[Any], ask: Ask, blocks: Iterable[bytes]) -> Iterator[Delivered]:
-    """Deliver the lines of blocks, as `deliver` does."""
-    return deliver(selectors, ask, framings.lines(blocks))
-
-
-def deliver_part(selectors: SelectorSet[Any], ask: Ask, part: Part) -> Iterator[Delivered]:
-    """Deliver a part of a file, as `deliver` does."""
-    if part.format == "parquet":
-        yield from _deliver_rows(selectors, ask, part)
-    else:
-        yield from deliver(selectors, ask._replace(format=part.format), messages(part))
 
 
 def _deliver_rows(selectors: Any, ask: Ask, part: Part) -> Iterator[Delivered]:
@@ -139,9 +126,34 @@ def _deliver_rows(selectors: Any, ask: Ask, part: Part) -> Iterator[Delivered]:
                         yield Delivery(next(at), 0, line)
             if tally.selected == ask.limit:
                 break
-    except FileError as error:
-        yield Broken(why(error))
-    except PropertyTypeError as error:  # of a column, and so of every row
-        yield Broken(str(error))
+    except (FileError, PropertyTypeError) as error:
+        yield of_rows(error)
     tally.lines = tally.messages
     yield tally
+
+
+def _in_json(records: Iterable[Delivered], kind: str, path: str) -> Iterator[Any]:
+    """Write deliveries as lines of JSON: a process that gives them has done all the work."""
+    for record in records:
+        yield _line(path, kind, record) if isinstance(record, Delivery) else record
+
+
+def _line(path: str, kind: str, delivery: Delivery) -> bytes:
+    """Write a delivery as a line of JSON; a message that is JSON stands in it untouched."""
+    keys = json.dumps(delivery.keys, ensure_ascii=False).encode("utf-8", "surrogatepass")
+    if FORMATS[kind].is_lines or kind == "parquet":
+        return b'{"subscribers": %b, "message": %b}\n' % (keys, delivery.message.strip())
+    place = json.dumps({"file": path, FORMATS[kind].place: delivery.place}, ensure_ascii=False)
+    return b'{"subscribers": %b, %b\n' % (keys, place[1:].encode("utf-8", "surrogateescape"))
+
+
+def _deliver_in_json(selectors: SelectorSet[Any], ask: Ask, units: Iterable[Any], path: str = "-") -> Iterator[Any]:
+    return _in_json(deliver(selectors, ask, units), ask.format, path)
+
+
+def _deliver_rows_in_json(selectors: SelectorSet[Any], ask: Ask, part: Part) -> Iterator[Any]:
+    return _in_json(_deliver_rows(selectors, ask, part), part.format, part.path)
+
+
+DELIVER = Work(deliver, _deliver_rows, Deliveries)
+DELIVER_IN_JSON = Work(_deliver_in_json, _deliver_rows_in_json, Deliveries)

@@ -153,12 +153,22 @@ def pieces(stream: io.BufferedReader[Any], kind: str, path: str = "stream", star
             their first byte.
     """
     if FORMATS[kind].split is not None:
-        for splitter in splits(stream, kind, path):
-            while (piece := splitter.take()) is not None:
-                yield piece
+        yield from taken_apart(splits(stream, kind, path))
         return
     start = first_line(stream, start)
     yield from lines(blocks(stream, start, stop), start)
+
+
+def taken_apart(units: Iterable[bytes | memoryview | Splitter]) -> Source:
+    """Take blocks of lines, or what `splits` gives, apart into messages; places of lines are those in all blocks."""
+    at = 0
+    for unit in units:
+        if isinstance(unit, Splitter):
+            while (piece := unit.take()) is not None:
+                yield piece
+        else:
+            yield from lines((unit,), at)
+            at += len(unit)
 
 
 def lines(found: Iterable[bytes | memoryview], start: int = 0) -> Iterator[Piece]:

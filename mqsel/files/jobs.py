@@ -1,15 +1,18 @@
-"""Files sifted, one after the other or side by side: the same records in the same order either way."""
+"""Files read, one after the other or side by side: the same records in the same order either way."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, islice
+from typing import TYPE_CHECKING
 
 from mqsel.files.parts import Found
-from mqsel.files.scan import Ask
-from mqsel.files.tasks import Advance, Records, Task, cut, placed, sift_task
-from mqsel.matcher import Matcher
+from mqsel.files.scan import SIFT, Ask, Work
+from mqsel.files.tasks import Advance, Records, Run, Task, cut, done, placed
+
+if TYPE_CHECKING:
+    from mqsel.files.scan import Selects
 
 
 def cores() -> int:
@@ -18,25 +21,28 @@ def cores() -> int:
 
 
 def sifted(
-    matcher: Matcher,
+    selects: Selects,
     ask: Callable[[], Ask],
     files: Iterable[Found],
     wanted: str | None,
     jobs: int = 1,
     advance: Advance | None = None,
+    work: Work = SIFT,
 ) -> Records:
     """Yield for each record of files the number, name and format of its file, and the record.
 
     Args:
-        matcher: selects.
+        selects: a matcher, or a set for work that takes one.
         ask: gives what is still asked, once the records given so far are counted.
         files: in order.
         wanted: the format of all of them; None: found by the first bytes of each.
-        jobs: how many processes sift; with 1, or nothing to share, this one.
+        jobs: how many processes read; with 1, or nothing to share, this one.
         advance: is told from time to time how many more bytes were read.
+        work: what is done.
 
     Raises: FileError: a process ended before its part did. MqselError: none could be started, or a package is missing.
     """
+    run = Run(selects, wanted, work)
     tasks: Iterator[Task] = (Task(number, file) for number, file in enumerate(files))
     if jobs > 1:
         tasks = cut(tasks, wanted)
@@ -45,7 +51,7 @@ def sifted(
         if len(first) == 2:
             from mqsel.files.workers import side_by_side  # noqa: PLC0415 (what starts processes is slow to import)
 
-            yield from side_by_side(matcher, ask, tasks, wanted, jobs, advance)
+            yield from side_by_side(run, ask, tasks, jobs, advance)
             return
     for task in tasks:
-        yield from placed(task, sift_task(matcher, ask(), task, wanted, advance))
+        yield from placed(task, done(run, ask(), task, advance))

@@ -1,6 +1,6 @@
-"""Accounts of files: why their messages are selected, or are not. What ``mqsel why`` runs, here or on an executor.
+"""Accounts of files: why their messages are selected, or are not. What ``mqsel why`` runs.
 
-Follows `mqsel.files.scan`: each part of a file gives complaints about what is broken and at its end what was counted.
+A `Work` of `mqsel.files.scan`: each part of a file gives complaints about what is broken, and then what was counted.
 Rows of Parquet are counted by columns, of which no more are read than the selector needs, and those whose names are
 near a missing one. Prints nothing.
 """
@@ -16,9 +16,9 @@ from mqsel.analysis.columns import names_of
 from mqsel.analysis.near import near_names
 from mqsel.errors import FileError, MqselError, PropertyTypeError
 from mqsel.files import parquet
-from mqsel.files.framings import FORMATS, each, lines
-from mqsel.files.parts import Part, messages
-from mqsel.files.scan import REPORTED, Ask, Broken, Complaint, in_json_words, reader, said, why
+from mqsel.files.framings import FORMATS, each, taken_apart
+from mqsel.files.parts import Part
+from mqsel.files.scan import REPORTED, Ask, Broken, Complaint, Work, in_json_words, of_rows, reader, said, why
 from mqsel.formats.records import RecordReader
 from mqsel.language.selector import read_selector
 from mqsel.matcher import Matcher
@@ -29,21 +29,13 @@ if TYPE_CHECKING:
 Profiled = Complaint | Broken | Account
 
 
-def profile_part(matcher: Matcher, ask: Ask, part: Part) -> Iterator[Profiled]:
-    """Count what became of the messages of a part of a file; last of its records is the account."""
-    if part.format == "parquet":
-        yield from _profile_rows(matcher, part)
-    else:
-        yield from profile(matcher, ask._replace(format=part.format), messages(part))
-
-
-def profile(matcher: Matcher, ask: Ask, source: Iterable[Any]) -> Iterator[Profiled]:
-    """Count what became of the messages of a source, as `profile_part` does.
+def profile(matcher: Matcher, ask: Ask, units: Iterable[Any], _path: str = "-") -> Iterator[Profiled]:
+    """Count what became of the messages of a file; last of its records is the account.
 
     Args:
         matcher: has the selector.
-        ask: the format of the source, and types that are declared.
-        source: what `reading` gives for a file.
+        ask: the format of the file, and types that are declared.
+        units: what `reading` gives for it in blocks.
     """
     kind = FORMATS[ask.format].message
     assert kind is not None
@@ -62,7 +54,7 @@ def profile(matcher: Matcher, ask: Ask, source: Iterable[Any]) -> Iterator[Profi
             raise (in_json_words(error, found, matcher) if kind == "json" else error) from None
 
     noted = getattr(decoder, "noted", 0)
-    for piece, problem in each(source, judge):
+    for piece, problem in each(taken_apart(units), judge):
         if piece is None:
             assert isinstance(problem, FileError)
             yield Broken(why(problem))
@@ -84,12 +76,7 @@ def profile(matcher: Matcher, ask: Ask, source: Iterable[Any]) -> Iterator[Profi
     yield account
 
 
-def profile_blocks(matcher: Matcher, ask: Ask, blocks: Iterable[bytes]) -> Iterator[Profiled]:
-    """Count the lines of blocks, as `profile` does."""
-    return profile(matcher, ask, lines(blocks))
-
-
-def _profile_rows(matcher: Matcher, part: Part) -> Iterator[Profiled]:
+def _profile_rows(matcher: Matcher, _: Ask, part: Part) -> Iterator[Profiled]:
     profiler = Profiler(read_selector(matcher.selector, matcher.dialect))
     try:
         # Rows that cannot be selected count, too: nothing is left out.
@@ -104,12 +91,13 @@ def _profile_rows(matcher: Matcher, part: Part) -> Iterator[Profiled]:
                 profiler.take_batch(pa.StructArray.from_buffers(pa.struct([]), group.rows, [None]))
             for batch in table.to_batches():
                 profiler.take_batch(batch)
-    except FileError as error:
-        yield Broken(why(error))
-    except PropertyTypeError as error:  # of a column, and so of every row
-        yield Broken(str(error))
+    except (FileError, PropertyTypeError) as error:
+        yield of_rows(error)
     profiler.account.lines = profiler.account.messages
     yield profiler.account
+
+
+PROFILE = Work(profile, _profile_rows, Account)
 
 
 def _with_near_columns(matcher: Matcher, group: parquet.Group) -> pa.Table:

@@ -1,8 +1,8 @@
-"""What the command line does with input, here or on an executor of Spark: sift messages, count, complain in order.
+"""What the command line does with input, here, in a process or on an executor: sift messages, count, complain in order.
 
 One generator for every format of messages: it is given what a file has for each, or blocks of lines, gives back what
-is asked for untouched, and ends with the counts. Everything that goes in or comes out of it may be pickled. Prints
-nothing.
+is asked for untouched, and ends with the counts. `Work` says what else can be done with the same input. Everything that
+goes in or comes out may be pickled. Prints nothing.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ from mqsel.values import Truth
 
 if TYPE_CHECKING:
     from mqsel.selectorset import SelectorSet
+
+    Selects = Matcher | SelectorSet[Any]
 
 REPORTED = 10  # skipped messages reported in full
 
@@ -110,6 +112,7 @@ class Tally:
         self.missing += other.missing
         self.unread += other.unread
         self.noted += other.noted
+        self.note = self.note or other.note
 
 
 class Broken(NamedTuple):
@@ -154,7 +157,7 @@ class Reader(NamedTuple):
 
 def reader(
     kind: str,
-    matcher: Matcher | SelectorSet[Any],
+    matcher: Selects,
     names: Iterable[str] = (),
     types: Mapping[str, str] | None = None,
 ) -> Reader:
@@ -285,11 +288,42 @@ def _sift_pieces(matcher: Matcher, ask: Ask, source: Iterable[Splitter], path: s
     yield tally
 
 
-def in_files(records: Iterable[tuple[int, str, str, Any]]) -> Iterator[tuple[int, str, str, Any]]:
-    """Count places in their file, which in records of `sift_part` are those in the part.
+class Work(NamedTuple):
+    """What is done with the messages of files. What comes of a piece of input ends with the counts of it.
+
+    Attributes:
+        units: takes what selects, options, what `mqsel.files.parts.units` gives for a file of the format that is asked
+            for, and its path.
+        rows: takes what selects, options, and a part of a Parquet file.
+        counts: the class of the counts, which have `lines` and `note` as a `Tally` has, and add up.
+    """
+
+    units: Callable[[Any, Ask, Iterable[Any], str], Iterator[Any]]
+    rows: Callable[[Any, Ask, Part], Iterator[Any]]
+    counts: type[Any]
+
+    def part(
+        self, selects: Selects, ask: Ask, part: Part, advance: Callable[[int], None] | None = None
+    ) -> Iterator[Any]:
+        """Do it with a part of a file.
+
+        Args:
+            selects: a matcher, or a set for work that takes one.
+            advance: is told from time to time how many more bytes were read.
+        """
+        if part.format == "parquet":
+            return self.rows(selects, ask, part)
+        return self.units(selects, ask._replace(format=part.format), units(part, advance), part.path)
+
+
+def in_files(
+    records: Iterable[tuple[int, str, str, Any]], counts: type[Any] = Tally
+) -> Iterator[tuple[int, str, str, Any]]:
+    """Count places in their file, which in records of a part are those in the part.
 
     Args:
         records: the number, name and format of a file, and a record, for each; the parts of a file in order.
+        counts: the class of the last record of each part.
     """
     at, before = (-1, ""), 0
     for number, name, kind, record in records:
@@ -298,29 +332,22 @@ def in_files(records: Iterable[tuple[int, str, str, Any]]) -> Iterator[tuple[int
         placed = record
         if isinstance(record, Complaint):
             placed = record._replace(line=before + record.line)
-        elif isinstance(record, Tally):
+        elif isinstance(record, counts):
             if record.note is not None:
                 record.note = before + record.note[0], record.note[1]
             before += record.lines
         yield number, name, kind, placed
 
 
-def sift_part(matcher: Matcher, ask: Ask, part: Part, advance: Callable[[int], None] | None = None) -> Iterator[Sifted]:
-    """Sift a part of a file, as `sift` does.
-
-    Args:
-        advance: is told from time to time how many more bytes were read.
-    """
-    if part.format == "parquet":
-        yield from _sift_rows(matcher, ask, part)
-        return
-    yield from sift(matcher, ask._replace(format=part.format), units(part, advance), part.path)
-
-
 def why(error: BaseException) -> str:
     """Say why a file cannot be read: what the system said, where it did."""
     cause = error.__cause__ if isinstance(error, FileError) and error.__cause__ is not None else error
     return getattr(cause, "strerror", None) or (cause.message if isinstance(cause, FileError) else str(cause))
+
+
+def of_rows(error: FileError | PropertyTypeError) -> Broken:
+    """Say why rows of Parquet cannot be read; a type that no property has is that of a column, and so of every row."""
+    return Broken(why(error) if isinstance(error, FileError) else str(error))
 
 
 def _sift_rows(matcher: Matcher, ask: Ask, part: Part) -> Iterator[Sifted]:
@@ -346,9 +373,10 @@ def _sift_rows(matcher: Matcher, ask: Ask, part: Part) -> Iterator[Sifted]:
                     yield made
             if tally.selected == ask.limit:
                 break
-    except FileError as error:
-        yield Broken(why(error))
-    except PropertyTypeError as error:  # of a column, and so of every row
-        yield Broken(str(error))
+    except (FileError, PropertyTypeError) as error:
+        yield of_rows(error)
     tally.lines = tally.messages
     yield tally
+
+
+SIFT = Work(sift, _sift_rows, Tally)

@@ -1,4 +1,4 @@
-"""What is sifted at once: a file, or a part of one, and the records that come of it, each with the name of its file.
+"""What is read at once: a file, or a part of one, and the records that come of it, each with the name of its file.
 
 Says nothing of who does it: `mqsel.files.jobs` one task after the other, `mqsel.files.workers` several at once.
 """
@@ -7,15 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import suppress
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mqsel.errors import FileError, MqselError
 from mqsel.files.dumps import Piece
 from mqsel.files.framings import FORMATS, reading
 from mqsel.files.opening import path_of, readable_anywhere
 from mqsel.files.parts import Found, Part, parts
-from mqsel.files.scan import Ask, Broken, Sifted, sift, sift_part, why
-from mqsel.matcher import Matcher
+from mqsel.files.scan import Ask, Broken, Work, why
+
+if TYPE_CHECKING:
+    from mqsel.files.scan import Selects
 
 SIZE = 16 << 20  # bytes of a part: 20 ms of JSON lines
 
@@ -34,12 +36,26 @@ class Begun(NamedTuple):
     start: bytes
 
 
-# For each record the number, name and format of its file, and the record.
-Records = Generator[tuple[int, str, str, Begun | Sifted], None, None]
+# For each record the number, name and format of its file, and the record: a `Begun`, or what the work gives.
+Records = Generator[tuple[int, str, str, Any], None, None]
+
+
+class Run(NamedTuple):
+    """What is done with every task of a run.
+
+    Attributes:
+        selects: a matcher, or a set for work that takes one.
+        wanted: the format of all files; None: found by the first bytes of each.
+        work: what is done.
+    """
+
+    selects: Selects
+    wanted: str | None
+    work: Work
 
 
 class Task(NamedTuple):
-    """What is sifted at once.
+    """What is read at once.
 
     Attributes:
         number: of the file.
@@ -54,7 +70,7 @@ class Task(NamedTuple):
     start: bytes = b""
 
 
-def placed(task: Task, records: Iterable[Begun | Sifted | int | MqselError], advance: Advance | None = None) -> Records:
+def placed(task: Task, records: Iterable[Any], advance: Advance | None = None) -> Records:
     """Say of records which file they come from; progress and errors among them go their own way."""
     kind = "json"
     for record in records:
@@ -69,14 +85,13 @@ def placed(task: Task, records: Iterable[Begun | Sifted | int | MqselError], adv
         yield task.number, task.file.path, kind, record
 
 
-def sift_task(
-    matcher: Matcher, ask: Ask, task: Task, wanted: str | None, advance: Advance | None
-) -> Iterator[Begun | Sifted]:
-    """Sift a task; what is read by columns is not read in order."""
+def done(run: Run, ask: Ask, task: Task, advance: Advance | None) -> Iterator[Any]:
+    """Do a task; what is read by columns is not read in order."""
     _, (name, fixed, trouble), part, start = task
+    selects, wanted, work = run
     if part is not None:
         yield Begun(part.format, start)
-        yield from sift_part(matcher, ask, part, advance)
+        yield from work.part(selects, ask, part, advance)
         return
     try:
         if trouble is not None:
@@ -87,10 +102,10 @@ def sift_task(
         return
     yield Begun(kind, start)
     if FORMATS[kind].message is not None:
-        yield from sift(matcher, ask._replace(format=kind), source, name)
+        yield from work.units(selects, ask._replace(format=kind), source, name)
         return
     with readable_anywhere(name, (piece.raw for piece in source if isinstance(piece, Piece))) as path:
-        yield from sift_part(matcher, ask, Part(path, kind, 0, -1, fixed))
+        yield from work.part(selects, ask, Part(path, kind, 0, -1, fixed))
 
 
 def size_of(name: str) -> int | None:
@@ -109,7 +124,7 @@ def cut(tasks: Iterable[Task], wanted: str | None) -> Iterator[Task]:
         found: list[Part] = []
         name = task.file.path
         if task.file.trouble is None and (size_of(name) or 0) > SIZE:
-            with suppress(MqselError):  # who sifts it says so
+            with suppress(MqselError):  # who reads it says so
                 kind, source, start = reading(name, wanted)
                 source.close()  # type: ignore[attr-defined]
                 found = parts(name, kind, SIZE)

@@ -22,8 +22,7 @@ from typing import IO, Any
 
 from mqsel.errors import FileError, MqselError
 from mqsel.files.scan import Ask, Tally
-from mqsel.files.tasks import Advance, Records, Task, placed, sift_task, size_of
-from mqsel.matcher import Matcher
+from mqsel.files.tasks import Advance, Records, Run, Task, done, placed, size_of
 
 _BATCH = 1 << 18  # bytes of records that are given at once
 _NEWS = 8 << 20  # bytes after which a process says how far it is: it learns so that nobody listens any more
@@ -33,15 +32,10 @@ _TICK = 0.1  # seconds: on Windows a wait without end is not interrupted
 
 
 def side_by_side(
-    matcher: Matcher,
-    ask: Callable[[], Ask],
-    tasks: Iterator[Task],
-    wanted: str | None,
-    jobs: int,
-    advance: Advance | None,
+    run: Run, ask: Callable[[], Ask], tasks: Iterator[Task], jobs: int, advance: Advance | None
 ) -> Records:
-    """Sift tasks by *jobs* processes; see `mqsel.files.jobs.sifted`."""
-    with closing(_Crew(matcher, ask, tasks, wanted, jobs, advance)) as crew:
+    """Do tasks by *jobs* processes; see `mqsel.files.jobs.sifted`."""
+    with closing(_Crew(run, ask, tasks, jobs, advance)) as crew:
         yield from crew.records()
 
 
@@ -75,15 +69,9 @@ class _Crew:
     """Processes, and what they have in hand. All that threads share changes under one lock."""
 
     def __init__(
-        self,
-        matcher: Matcher,
-        ask: Callable[[], Ask],
-        tasks: Iterator[Task],
-        wanted: str | None,
-        count: int,
-        advance: Advance | None,
+        self, run: Run, ask: Callable[[], Ask], tasks: Iterator[Task], count: int, advance: Advance | None
     ) -> None:
-        self._matcher, self._ask, self._tasks, self._wanted, self._advance = matcher, ask, tasks, wanted, advance
+        self._run, self._ask, self._tasks, self._advance = run, ask, tasks, advance
         self._count = count
         self._asked = ask()
         self._changed = threading.Condition()
@@ -116,9 +104,7 @@ class _Crew:
             job = self._jobs[0]
             self._asked = self._ask()
             if self._is_to_do_here(job):
-                yield from placed(
-                    job.task, sift_task(self._matcher, self._asked, job.task, self._wanted, self._advance)
-                )
+                yield from placed(job.task, done(self._run, self._asked, job.task, self._advance))
             else:
                 yield from placed(job.task, self._arriving(job), self._advance)
             with self._changed:
@@ -205,7 +191,7 @@ class _Crew:
         process: subprocess.Popen[bytes] | None = None
         while (job := self._next()) is not None:
             try:
-                first = (self._matcher, self._wanted) if process is None else None
+                first = self._run if process is None else None
                 process = process or self._started()
                 assert process.stdin is not None
                 assert process.stdout is not None
@@ -243,7 +229,7 @@ class _Crew:
         """Keep records; return when there is room for more."""
         with self._changed:
             if not job.is_dropped:
-                size = sum(len(record) for record in records if isinstance(record, bytes))
+                size = sum(map(_size, records))
                 job.records += records
                 job.held += size
                 self._held += size
@@ -280,28 +266,33 @@ def _ended(task: Task, process: subprocess.Popen[bytes] | None, error: Exception
     )
 
 
+def _size(record: Any) -> int:
+    """Count the bytes of messages in a record."""
+    return len(record if isinstance(record, bytes) else getattr(record, "message", b""))
+
+
 def _send(stream: IO[bytes], what: object) -> None:
     pickle.dump(what, stream, pickle.HIGHEST_PROTOCOL)
     stream.flush()
 
 
-# ---- the process that sifts --------------------------------------------------------------------------------------
+# ---- the process that works --------------------------------------------------------------------------------------
 
 
 def work() -> None:
-    """Sift the tasks that come by stdin, until there are no more; records go to stdout. Does not return."""
+    """Do the tasks that come by stdin, until there are no more; records go to stdout. Does not return."""
     source, out = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints is no record
     # Whoever asked has gone, however that happened: nobody is there to be told.
     with suppress(EOFError, OSError):
-        matcher, wanted = pickle.load(source)  # noqa: S301 (from who started this process)
+        run = pickle.load(source)  # noqa: S301 (from who started this process)
         while True:
             ask, task = pickle.load(source)  # noqa: S301 (likewise)
-            _give(out, matcher, ask, task, wanted)
+            _give(out, run, ask, task)
     os._exit(0)
 
 
-def _give(out: IO[bytes], matcher: Matcher, ask: Ask, task: Task, wanted: str | None) -> None:
+def _give(out: IO[bytes], run: Run, ask: Ask, task: Task) -> None:
     records: list[Any] = []
     held = news = 0
 
@@ -317,9 +308,9 @@ def _give(out: IO[bytes], matcher: Matcher, ask: Ask, task: Task, wanted: str | 
             send(is_whole=False)
 
     try:
-        for record in sift_task(matcher, ask, task, wanted, advance):
+        for record in done(run, ask, task, advance):
             records.append(record)
-            held += len(record) if isinstance(record, bytes) else 0
+            held += _size(record)
             if held >= _BATCH:
                 send(is_whole=False)
     except MqselError as error:

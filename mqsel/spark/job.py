@@ -1,7 +1,6 @@
 """Files on Spark: what ``mqsel match --spark`` and ``mqsel why --spark`` run.
 
-Starts a context of its own, hands each part of a file to `sift_part` or `profile_part`, gives the records back in the
-order of the input.
+Starts a context of its own, hands each part of a file to a `Work`, gives the records back in the order of the input.
 pyspark is imported by the functions that need it; prints nothing.
 """
 
@@ -13,17 +12,16 @@ import signal
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from itertools import chain, islice
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any
 
-from mqsel.analysis.account import Account
 from mqsel.errors import FileError, MqselError
 from mqsel.files.framings import FORMATS
 from mqsel.files.parts import Part, found, kind_of, parts
-from mqsel.files.scan import Ask, Tally, sift, sift_part, why
+from mqsel.files.scan import SIFT, Ask, Work, why
 from mqsel.matcher import Matcher
 from mqsel.selectorset import SelectorSet
 
@@ -34,18 +32,6 @@ if TYPE_CHECKING:
     from pyspark.core.broadcast import Broadcast
 
 
-class Work(NamedTuple):
-    """What tasks do, with a selector or a set, options, and a piece of input; both end with a `Tally` or an `Account`.
-
-    Attributes:
-        blocks: takes blocks of lines.
-        part: takes a `Part` of a file.
-    """
-
-    blocks: Callable[[Any, Ask, Iterable[bytes]], Iterator[Any]]
-    part: Callable[[Any, Ask, Part], Iterator[Any]]
-
-
 def sifted_on_spark(
     matcher: Matcher | SelectorSet[Any],
     ask: Callable[[], Ask],
@@ -54,9 +40,9 @@ def sifted_on_spark(
     master: str,
     fail: Callable[[str, str], None],
     advance: Callable[[int, int], None] | None,
-    work: Work | None = None,
+    work: Work = SIFT,
 ) -> Iterator[tuple[int, str, str, Any]]:
-    """Yield for each record of `sift_part`, or of other work, the number, name and format of its file, and the record.
+    """Yield for each record of some work the number, name and format of its file, and the record.
 
     Files are taken apart here and read by the executors, which select before anything reaches the JVM. A name with a
     scheme (``hdfs://…``) is Hadoop's to read, line by line: it knows a gzipped file by its name, and bytes that are no
@@ -70,7 +56,7 @@ def sifted_on_spark(
         master: of Spark.
         fail: is told the name of a file and why it cannot be read.
         advance: is told from time to time how many tasks have ended, and of how many; or None.
-        work: what is done; by default `sift`.
+        work: what is done.
 
     Raises: MqselError: Spark is not there, did not start, or gave up.
     """
@@ -100,10 +86,10 @@ def sifted_on_spark(
                 except Py4JJavaError as error:
                     fail(name, str(error.java_exception.getMessage()))
             partition = 0
-            held, work = context.broadcast(matcher), work or Work(sift, sift_part)
+            held = context.broadcast(matcher)
             for record in _records(context, context.union(pieces), held, ask, advance, work) if places else ():
                 yield *places[partition], record
-                partition += isinstance(record, (Tally, Account))
+                partition += isinstance(record, work.counts)
         except Py4JError as error:
             cause = reason(str(error))
             remedy = "install one version of mqsel on every executor" if "No module named" in cause else None
@@ -150,7 +136,7 @@ def _sifted(held: Broadcast[Any], ask: Ask, work: Work, units: Iterator[Part | b
         return work.part(held.value, ask, first)
     lines: Iterator[Any] = units if first is None else chain([first], units)
     blocks = iter(lambda: b"\n".join([*islice(lines, _LINES), b""]), b"")
-    return work.blocks(held.value, ask, blocks)
+    return work.units(held.value, ask, blocks, "-")
 
 
 def _records(

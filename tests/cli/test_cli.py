@@ -29,7 +29,7 @@ from mqsel import cli
 from mqsel.errors import PropertyTypeError
 from mqsel.files.framings import FORMATS, length_prefixed, reading
 from mqsel.files.qload import qload_text
-from mqsel.files.scan import Ask, Tally, sift, sift_part
+from mqsel.files.scan import SIFT, Ask, Tally, sift
 from mqsel.formats import jsonl, mq
 from mqsel.machine import program
 from mqsel.values import TYPES, Float32, Int8, Int16, Int32
@@ -377,7 +377,7 @@ def test_a_blank_line_is_counted():
     from mqsel.spark import job
 
     held = SimpleNamespace(value=mqsel.compile("a = 1"))
-    ask, work = Ask(False, False, False, None), job.Work(sift, sift_part)
+    ask, work = Ask(False, False, False, None), SIFT
     complaint, tally = job._sifted(held, ask, work, iter([b"", b"x"]))
     assert (complaint.line, tally.lines, tally.messages) == (2, 2, 1)
     assert next(job._sifted(held, ask, work, iter([]))) == Tally()
@@ -1379,8 +1379,8 @@ def test_parts_are_reported_like_their_file(run, tmp_path, monkeypatch, size):
     files = [str(written(tmp_path / name, *lines)) for name in ("a", "b")]
     monkeypatch.setattr(job, "parts", partial(job.parts, size=size))
 
-    def in_parts(matcher, ask, files, wanted, master, fail, advance):  # noqa: ARG001 (as its model has them)
-        held, work = SimpleNamespace(value=matcher), job.Work(sift, sift_part)
+    def in_parts(matcher, ask, files, wanted, master, fail, advance, work):  # noqa: ARG001 (as its model has them)
+        held = SimpleNamespace(value=matcher)
         for number, name, kind, found in job._planned(files, wanted, fail):
             for part in found:
                 yield from ((number, name, kind, record) for record in job._sifted(held, ask(), work, iter([part])))

@@ -27,7 +27,7 @@ from mqsel.files import tasks, workers
 from mqsel.files.framings import length_prefixed
 from mqsel.files.parts import Found
 from mqsel.files.qload import qload_text
-from mqsel.files.scan import Ask
+from mqsel.files.scan import SIFT, Ask
 from mqsel.formats import mq
 
 needs_signals = pytest.mark.skipif(sys.platform == "win32", reason="no such signals on Windows")
@@ -38,10 +38,10 @@ Run = Callable[..., tuple[int, bytes, str]]
 
 @pytest.fixture
 def run(capsysbinary: pytest.CaptureFixture[bytes]) -> Run:
-    """Run `mqsel match` here; give the exit code, stdout, and stderr without the seconds."""
+    """Run a command, by default `mqsel match`, here; give the exit code, stdout, and stderr without the seconds."""
 
-    def call(*arguments: object) -> tuple[int, bytes, str]:
-        status = cli.main(["match", *map(str, arguments)])
+    def call(*arguments: object, command: str = "match") -> tuple[int, bytes, str]:
+        status = cli.main([command, *map(str, arguments)])
         out, err = capsysbinary.readouterr()
         return status, out, re.sub(r", [\d.]+ s", "", err.decode())
 
@@ -108,6 +108,61 @@ def test_limit_as_one_process(run: Run, files: list[Path]) -> None:
         assert run("-j", 3, *arguments) == run("-j", 1, *arguments)
 
 
+@pytest.mark.parametrize("options", [[], ["--json"]], ids=" ".join)
+@pytest.mark.usefixtures("small")
+def test_why_as_one_process(run: Run, files: list[Path], options: list[str]) -> None:
+    """Invariant: the report, complaints with their places, and the exit code are those of one process."""
+    for these in (files, files[:1], files[3:4], files[-2:]):
+        arguments = [*options, "color = 'blue' AND n > 100", *these]
+
+        assert run("-j", 3, *arguments, command="why") == run("-j", 1, *arguments, command="why")
+
+
+@pytest.fixture
+def selectors(tmp_path: Path) -> Path:
+    """A file of selectors, of which one is faulty and one gets nothing."""
+    path = tmp_path / "selectors"
+    path.write_text("blue\tcolor = 'blue'\n../big\tn > 100\nfaulty\tn >\nnobody\tcolor = 5\nbig\tn > 100\n")
+    return path
+
+
+@pytest.mark.parametrize(
+    "options", [[], ["--count"], ["--errors", "skip", "--limit", "250"], ["--limit", "10000"]], ids=" ".join
+)
+@pytest.mark.usefixtures("small")
+def test_route_as_one_process(run: Run, files: list[Path], selectors: Path, options: list[str]) -> None:
+    """Invariant: keys, messages, complaints with their places, counts and exit code are those of one process."""
+    arguments = [*options, selectors, *files]
+
+    assert run("-j", 3, *arguments, command="route") == run("-j", 1, *arguments, command="route")
+
+
+@pytest.mark.usefixtures("small")
+def test_route_raises_as_one_process(run: Run, files: list[Path], tmp_path: Path) -> None:
+    """Invariant: the first broken message ends the run of several processes where it ends that of one."""
+    good = tmp_path / "good"
+    good.write_text("blue\tcolor = 'blue'\n")
+    arguments = ["--errors", "raise", good, *files]
+    status, out, err = run("-j", 3, *arguments, command="route")
+
+    assert (status, out, err) == run("-j", 1, *arguments, command="route")
+    assert (status, out.count(b"\n"), ":452: " in err, "stopped at the first error" in err) == (2, 300, True, True)
+
+
+@pytest.mark.usefixtures("small")
+def test_route_into_as_one_process(run: Run, files: list[Path], selectors: Path, tmp_path: Path) -> None:
+    """Invariant: each key gets the same file."""
+    found = []
+    for count in (1, 3):
+        into = tmp_path / f"into{count}"
+        status = run("-j", count, "--into", into, selectors, *files, command="route")
+        found.append((status, {one.name: one.read_bytes() for one in into.iterdir()}))
+
+    assert found[0] == found[1]
+    names = ["%2e%2e%2fbig.jsonl", "big.jsonl", "blue.jsonl", "blue.mq", "blue.qload", "blue.txt"]
+    assert sorted(found[0][1]) == names
+
+
 def test_stdin_and_pipes_are_read_here(files: list[Path]) -> None:
     """What can be read once only is read by the process that has it, in its place among the others."""
     content = files[0].read_bytes()
@@ -121,21 +176,23 @@ def test_stdin_and_pipes_are_read_here(files: list[Path]) -> None:
     assert outputs[0][1].count(b"\n") == 2 * 898 + 198
 
 
-def test_jobs_are_not_for_spark(run: Run) -> None:
+def test_jobs_are_not_for_spark(run: Run, selectors: Path) -> None:
     """Two ways to say how many is an error that says which one counts."""
-    assert run("-j", 2, "--spark", "a = 1", "x") == (
-        2,
-        b"",
-        "mqsel: -j is for processes of mqsel: Spark has workers of its own\n  hint: --master 'local[4]'\n",
-    )
+    for command, what in (("match", "a = 1"), ("why", "a = 1"), ("route", selectors)):
+        status, out, err = run("-j", 2, "--spark", what, "x", command=command)
+
+        assert (status, out) == (2, b"")
+        assert err.endswith(
+            "mqsel: -j is for processes of mqsel: Spark has workers of its own\n  hint: --master 'local[4]'\n"
+        )
 
 
 def test_default(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Several processes by default if the input is large and no terminal waits for its first line."""
-    from mqsel.cli import match
+    from mqsel.cli import run
 
-    monkeypatch.setattr(match, "cores", lambda: 7)
-    monkeypatch.setattr(match, "_LARGE", 100)
+    monkeypatch.setattr(run, "cores", lambda: 7)
+    monkeypatch.setattr(run, "_LARGE", 100)
     file = tmp_path / "a"
     ask = Ask(False, False, False, None)
     for size, is_terminal, counting, expected in (
@@ -143,7 +200,7 @@ def test_default(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     ):  # fmt: skip
         file.write_bytes(b"x" * size)
         monkeypatch.setattr(sys.stdout, "isatty", lambda is_terminal=is_terminal: is_terminal)
-        assert match._jobs([str(file), "-"], ask._replace(counting=counting)) == expected
+        assert run._jobs([str(file), "-"], ask._replace(counting=counting)) == expected
 
 
 # ---- what goes wrong ---------------------------------------------------------------------------------------------
@@ -198,7 +255,7 @@ def test_a_thread_that_fails(files: list[Path]) -> None:
 
     ask = Ask(False, False, False, None)
     with pytest.raises(RuntimeError, match="unthought of"):
-        list(workers.side_by_side(mqsel.compile("n = 1"), lambda: ask, broken(), None, 2, None))
+        list(workers.side_by_side(tasks.Run(mqsel.compile("n = 1"), None, SIFT), lambda: ask, broken(), 2, None))
 
 
 def _workers(parent: int) -> list[int]:
@@ -217,12 +274,16 @@ def _running(found: list[int]) -> list[int]:
     return [pid for pid in found if pid in _workers(0)]
 
 
-@pytest.fixture
-def running(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[bytes], list[int]]]:
+@pytest.fixture(params=["match", "route"])
+def running(
+    tmp_path: Path, selectors: Path, request: pytest.FixtureRequest
+) -> Iterator[tuple[subprocess.Popen[bytes], list[int]]]:
     """Give a run whose output nobody reads, and its processes."""
     file = tmp_path / "a.jsonl"
     file.write_bytes(b'{"n": 1}\n' * 1000)
-    command = [sys.executable, "-m", "mqsel", "match", "-j", "2", "n >= 0", *[str(file)] * 5000]
+    selectors.write_text("all\tn >= 0\n")
+    what = {"match": "n >= 0", "route": str(selectors)}[request.param]
+    command = [sys.executable, "-m", "mqsel", request.param, "-j", "2", what, *[str(file)] * 5000]
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # which a background shell would ignore
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         signal.signal(signal.SIGINT, before)
@@ -285,10 +346,9 @@ def test_nobody_runs_far_ahead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(tasks, "SIZE", 1 << 20)
     monkeypatch.setattr(workers, "_ROOM", 1 << 20)
     crew = workers._Crew(
-        mqsel.compile("a = 1"),
+        tasks.Run(mqsel.compile("a = 1"), None, SIFT),
         lambda: Ask(False, False, False, None),
         tasks.cut([tasks.Task(0, Found(str(file), (), None))], None),
-        None,
         2,
         None,
     )
@@ -370,14 +430,14 @@ def test_errors_travel(files: list[Path], monkeypatch: pytest.MonkeyPatch) -> No
     """An error that ends a run, such as that of a missing package, is given behind what came before it, and raised."""
     ask, out = Ask(False, False, False, None), io.BytesIO()
     task = tasks.Task(0, Found(str(files[0]), (), None))
-    sift = tasks.sift_task
+    done = tasks.done
 
     def broken(*arguments: Any) -> Iterator[Any]:
-        yield from islice(sift(*arguments), 2)
+        yield from islice(done(*arguments), 2)
         raise MqselError("a file packed by lz4 needs lz4")
 
-    monkeypatch.setattr(workers, "sift_task", broken)
-    workers._give(out, mqsel.compile("color = 'blue'"), ask, task, None)
+    monkeypatch.setattr(workers, "done", broken)
+    workers._give(out, tasks.Run(mqsel.compile("color = 'blue'"), None, SIFT), ask, task)
     records, is_whole = pickle.loads(out.getvalue())
     placed = tasks.placed(task, records, print)
 

@@ -18,7 +18,7 @@ from mqsel.files import parquet
 from mqsel.files.framings import length_prefixed
 from mqsel.files.parts import Part, found, kind_of, listed, messages, packed, partition, parts
 from mqsel.files.qload import qload_text
-from mqsel.files.scan import Ask, Broken, Tally, sift_part
+from mqsel.files.scan import SIFT, Ask, Broken, Tally
 from mqsel.formats import mq
 
 
@@ -173,7 +173,7 @@ def test_what_was_skipped_travels(tmp_path: Path) -> None:
     message = mq.encode({}, {"a": 1}, b"data")
     file = tmp_path / "a"
     file.write_bytes(b"".join(map(length_prefixed, (message, message.replace(b"<a ", b"<- "), b"x", message))))
-    *_, tally = sift_part(mqsel.compile("a = 1"), Ask(False, True, False, None), Part(str(file), "mq", 0, -1))
+    *_, tally = SIFT.part(mqsel.compile("a = 1"), Ask(False, True, False, None), Part(str(file), "mq", 0, -1))
 
     assert isinstance(tally, Tally)
     assert tally.noted == 1
@@ -191,7 +191,7 @@ def test_the_rest_of_a_file_is_lost(tmp_path: Path) -> None:
     lines = [json.dumps({"n": number, "hash": hash(str(number))}).encode() + b"\n" for number in range(20_000)]
     file = tmp_path / "cut.gz"
     file.write_bytes(gzip.compress(b"".join(lines))[:-5000])
-    *got, broken, tally = sift_part(
+    *got, broken, tally = SIFT.part(
         mqsel.compile("n >= 0"), Ask(False, False, False, None), Part(str(file), "json", 0, -1)
     )
 
@@ -269,8 +269,8 @@ def test_rows_are_sifted_like_messages(
     file = tmp_path / "a.jsonl"
     flat = [json.dumps(_flat(row)) for row in rows]
     file.write_text("\n".join(flat) + "\n")
-    *lines, tally = sift_part(matcher, ask, Part(str(file), "json", 0, -1))
-    *written, counted = sift_part(matcher, ask, Part(path, "parquet", 0, -1))
+    *lines, tally = SIFT.part(matcher, ask, Part(str(file), "json", 0, -1))
+    *written, counted = SIFT.part(matcher, ask, Part(path, "parquet", 0, -1))
     got = b"".join(one for one in written if isinstance(one, bytes)).splitlines()
 
     assert isinstance(tally, Tally)
@@ -316,7 +316,7 @@ def test_parquet_at_addresses(table: tuple[str, list[dict[str, Any]]]) -> None:
     upath.UPath(address).write_bytes(Path(path).read_bytes())
     (one,) = found(["memory://test_parquet_at_addresses"])
     part = Part(one.path, kind_of(one.path), 0, -1, one.fixed)
-    lines, tally = sift_part(mqsel.compile("weight > 995 AND day = 3"), Ask(False, False, False, None), part)
+    lines, tally = SIFT.part(mqsel.compile("weight > 995 AND day = 3"), Ask(False, False, False, None), part)
 
     assert isinstance(lines, bytes)
     assert isinstance(tally, Tally)
@@ -336,7 +336,7 @@ def test_damaged_parquet(table: tuple[str, list[dict[str, Any]]], tmp_path: Path
     cut.write_bytes(content[:-100])
     with pytest.raises(FileError, match=r"the file cannot be read: .*\n?.*cut\.parquet"):
         parts(str(cut), "parquet")
-    (broken, _) = sift_part(matcher, Ask(False, False, False, None), Part(str(cut), "parquet", 0, -1))
+    (broken, _) = SIFT.part(matcher, Ask(False, False, False, None), Part(str(cut), "parquet", 0, -1))
     assert isinstance(broken, Broken)
     page = tmp_path / "page.parquet"
     page.write_bytes(content[:4] + b"\xff" * 3000 + content[3004:])

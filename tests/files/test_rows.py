@@ -133,11 +133,11 @@ def test_values_that_nothing_can_write(column: Any, tmp_path: Path) -> None:
     """A text that is no UTF-8, and a time beyond the year 9999, are a FileError that names the file."""
     from mqsel import compile as compile_selector
     from mqsel.files.parts import Part
-    from mqsel.files.scan import Ask, Broken, Tally, sift_part
+    from mqsel.files.scan import SIFT, Ask, Broken, Tally
 
     path = str(tmp_path / "a.parquet")
     pq.write_table(pa.table({"a": column, "n": [1]}), path, store_schema=False)
-    broken, tally = sift_part(compile_selector("n = 1"), Ask(False, False, False, None), Part(path, "parquet", 0, -1))
+    broken, tally = SIFT.part(compile_selector("n = 1"), Ask(False, False, False, None), Part(path, "parquet", 0, -1))
     assert isinstance(broken, Broken)
     assert isinstance(tally, Tally)
     with pytest.raises(FileError, match=r"a\.parquet"), parquet.trouble_of(path):

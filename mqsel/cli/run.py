@@ -1,0 +1,103 @@
+"""What match, why and route share: files read here, by several processes or on Spark, and a report of what comes of it.
+
+A command says what is done with its files, a `Work`, and brings the report in which the records arrive.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mqsel.cli.arguments import limit
+from mqsel.cli.report import Report, progress, tasks
+from mqsel.errors import FileError, MqselError
+from mqsel.files.framings import reading
+from mqsel.files.jobs import cores, sifted
+from mqsel.files.parts import found
+from mqsel.files.scan import Ask, Work, in_files
+from mqsel.files.tasks import size_of
+
+if TYPE_CHECKING:
+    from mqsel.files.scan import Selects
+
+# Bytes of files from which on several processes are the default. Of JSON lines 445 MB take `match` 0.69 s by one and
+# 0.52 s by two on a quiet machine; a process takes 0.1 s to start, so they are even at about 200 MB. What why and route
+# do takes longer: for them it is a little late.
+_LARGE = 1 << 28
+
+
+def add_ways(made: argparse.ArgumentParser) -> None:
+    """Add what says who reads the files."""
+    made.add_argument(
+        "-j",
+        "--jobs",
+        type=limit,
+        metavar="N",
+        help="read in N processes; default: as many as there are processors, where that is quicker",
+    )
+    made.add_argument("--spark", action="store_true", help="run on Spark, on this machine unless --master is given")
+    made.add_argument("--master", metavar="URL", help="run on this Spark master; default local[*]")
+
+
+def run(arguments: argparse.Namespace, files: list[str], selects: Selects, work: Work, report: Report[Any]) -> None:
+    """Do some work on files, in the way that the arguments say, until the report has what it wants.
+
+    Args:
+        files: what `files_of` gives for the arguments.
+        selects: a matcher, or a set for work that takes one.
+        work: what is done.
+        report: gets the records, in order.
+
+    Raises: MqselError: the arguments say two ways, or the one they say is not there.
+    """
+    way = _on_spark if arguments.spark or arguments.master else _here
+    with closing(way(arguments, files, selects, work, report)) as records:  # type: ignore[type-var]
+        for _, name, kind, record in in_files(records, work.counts):
+            report.take(name, kind, record)
+            if report.is_finished:
+                break
+
+
+_Records = Iterator[tuple[int, str, str, Any]]
+
+
+def _here(
+    arguments: argparse.Namespace, files: list[str], selects: Selects, work: Work, report: Report[Any]
+) -> _Records:
+    listed = found(files)
+    names = [one.path for one in listed]
+    jobs = arguments.jobs or _jobs(names, report.asked)
+    with (
+        progress(names, report.asked) as advance,
+        closing(sifted(selects, lambda: report.ask, listed, arguments.format, jobs, advance, work)) as records,
+    ):
+        yield from records
+
+
+def _on_spark(
+    arguments: argparse.Namespace, files: list[str], selects: Selects, work: Work, report: Report[Any]
+) -> _Records:
+    if arguments.jobs:
+        raise MqselError("-j is for processes of mqsel: Spark has workers of its own", hint="--master 'local[4]'")
+    from mqsel.spark.job import sifted_on_spark  # noqa: PLC0415 (pyspark is optional, and slow to import)
+
+    if files and Path(files[0]).is_file():
+        with suppress(FileError):  # Spark reports it
+            kind, _, start = reading(files[0], arguments.format)
+            report.begin(files[0], kind, start)
+    names, master = arguments.files or files, arguments.master or "local[*]"
+    with tasks() as ended:
+        yield from sifted_on_spark(
+            selects, lambda: report.ask, names, arguments.format, master, report.fail, ended, work
+        )
+
+
+def _jobs(names: list[str], ask: Ask) -> int:
+    """Say how many processes read: all that can, where that is quicker and no terminal waits for lines."""
+    if sys.stdout.isatty() and not ask.counting:
+        return 1
+    return 1 if sum(size_of(name) or 0 for name in names) < _LARGE else cores()
