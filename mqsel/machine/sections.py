@@ -17,7 +17,7 @@ from typing import Any
 
 from mqsel.errors import ProgramError
 
-_MAGIC = b"mqsel sections\r\n"  # a transfer as text would change its end
+MAGIC = b"mqsel sections\r\n"  # with which a file begins; a transfer as text would change its end
 _FORMAT = 2
 _START = struct.Struct("<16sIIQI")  # magic, format, byte order, length of the header, its checksum
 _LITTLE, _BIG = 1, 2
@@ -36,7 +36,7 @@ def written(header: Mapping[str, Any], sections: Sequence[Buffer]) -> Iterator[B
     """
     sizes = [memoryview(one).nbytes for one in sections]
     head = json.dumps({"header": header, "sizes": sizes}).encode()
-    yield _START.pack(_MAGIC, _FORMAT, _ORDER, len(head), zlib.crc32(head))
+    yield _START.pack(MAGIC, _FORMAT, _ORDER, len(head), zlib.crc32(head))
     yield head
     at = _START.size + len(head)
     for one, size in zip(sections, sizes, strict=True):
@@ -50,7 +50,7 @@ def opened(data: memoryview) -> tuple[dict[str, Any], list[memoryview]]:
 
     Raises: ProgramError: not such a file, one of another format or machine, or one that is damaged or cut short.
     """
-    if len(data) < _START.size or bytes(data[: len(_MAGIC)]) != _MAGIC:
+    if len(data) < _START.size or bytes(data[: len(MAGIC)]) != MAGIC:
         raise ProgramError("the file does not begin as one that SelectorSet.save writes")
     _, number, order, length, checksum = _START.unpack_from(data)
     if number != _FORMAT:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from mqsel.errors import DecodeError
 from mqsel.language.selector import Selector, read_selector
-from mqsel.machine.sections import _MAGIC as MAGIC
+from mqsel.machine.sections import MAGIC
 from mqsel.selectorset import SelectorSet
 from mqsel.spark.ship import by_types, read_anyhow
 
