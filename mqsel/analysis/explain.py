@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from mqsel.analysis import markup
+from mqsel.analysis import markup, wordings
 from mqsel.analysis.change import listed, never_selects, smallest_change
 from mqsel.analysis.near import near_names, near_text, time_of
 from mqsel.errors import Span, cells, cut, padded, quoted
 from mqsel.language.dialect import Dialect
-from mqsel.language.nodes import And, Comparison, Identifier, Literal, Node, Not, Or, children, quote, walk
+from mqsel.language.nodes import And, Comparison, Identifier, Literal, Node, Not, Or, children, walk
 from mqsel.language.selector import Selector
 from mqsel.machine._vm import Machine
 from mqsel.machine.compiler import lower
@@ -203,7 +203,7 @@ class _Reasons:
         lenient = dialect.replace(null_arithmetic="unknown", type_mismatch="operation")
         strict = dialect.replace(null_arithmetic="unknown", type_mismatch="selector")
         if _truth(self.selector, node, lenient, self.message) is Truth.ERR:
-            seen.append("an integer is divided by zero: the complete selector is false")
+            seen.append(wordings.divided_by_zero())
         elif _truth(self.selector, node, strict, self.message) is Truth.ERR:
             effect = "the complete selector is false" if truth is Truth.ERR else f"the test is {truth}"
             seen.append(f"types differ: {effect}")
@@ -213,7 +213,7 @@ class _Reasons:
             seen += filter(None, [near_text(node, self.message[name]) for name in names])
         missing = [name for name in names if self.message[name] is None]
         if truth is Truth.UNKNOWN and missing and getattr(node, "negated", getattr(node, "operator", "") == "<>"):
-            seen.append(f"what is missing is not unequal either: … OR {missing[0]} IS NULL selects it")
+            seen.append(wordings.missing_is_not_unequal(missing[0]))
         return "; ".join([*seen, *filter(None, (self.unquoted(node), _far(node)))])
 
     def value(self, name: str) -> str:
@@ -233,7 +233,7 @@ class _Reasons:
         if isinstance(node, Comparison) and isinstance(node.left, Identifier) and isinstance(node.right, Identifier):
             name = node.right.name
             if self.properties[self.selector.names[name]][0] == "null":
-                return f"without quotes {name} is the name of a property: a string is {quote(name)}"
+                return wordings.unquoted(name)
         return ""
 
 

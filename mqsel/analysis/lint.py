@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from mqsel.analysis import lint_chains, lint_names, lint_tests
+from mqsel.analysis import lint_chains, lint_names, lint_tests, wordings
 from mqsel.analysis.lint_chains import Reading, read
 from mqsel.analysis.lint_findings import ERROR, NOTE, WARNING, Edit, Finding, Found
 from mqsel.errors import SelectorError, Span
@@ -80,7 +80,7 @@ RULES = (
         (Comparison,),
         lint_tests.unquoted_text,
         "two properties compared with = or <>, one of which is read nowhere else",
-        "{0} is the name of a property here: if a text is meant, write {1}",
+        wordings.unquoted("{0}"),
     ),
     Rule(
         "boolean-literal",
@@ -184,7 +184,7 @@ RULES = (
         (Arithmetic,),
         lint_tests.division_by_zero,
         "division by the constant zero",
-        "an integer divided by zero makes the complete selector false",
+        wordings.divided_by_zero(),
     ),
     Rule(
         "compared-with-itself",
@@ -241,7 +241,7 @@ RULES = (
         (),
         lint_chains.missing_excluded,
         "a test that excludes values, and with them the messages that lack the property",
-        "a message without {0} is not selected, the test is UNKNOWN: for those, too, write {1} OR {0} IS NULL",
+        wordings.missing_is_not_unequal("{0}", "{1}"),
     ),
     Rule(
         "mixed-kinds",

@@ -102,7 +102,7 @@ def unquoted_text(node: Comparison, selector: Selector) -> Found | None:
     uses = sum(type(one) is Identifier and one.name == text.name for one in selector.order)
     if uses > 1 or text.name in _HEADERS:
         return None
-    return Found(text.span, (text.name, quote(text.name)))
+    return Found(text.span, (text.name,))
 
 
 _HEADERS = {*JMS_SYNONYMS, *(DESCRIPTOR + name for name in MQMD_TYPES)}

@@ -11,6 +11,7 @@ import difflib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from mqsel.analysis import wordings
 from mqsel.analysis.change import in_words, listed, never_selects
 from mqsel.analysis.explain import NEVER
 from mqsel.analysis.near import near_text, nearest, wanted_texts
@@ -241,7 +242,7 @@ def _of_test(told: Told, node: Node, *, wanted: bool) -> Iterator[str]:
     yield from [*types, *values] if count.mismatched >= (count.false if wanted else count.true) else [*values, *types]
     yield from (_of_missing(told, one) for one in missing if one not in first)
     if missing and count.unknown and _is_negative(node, wanted=wanted):
-        yield f"what is missing is not unequal either: … OR {missing[0].name} IS NULL selects it"
+        yield wordings.missing_is_not_unequal(missing[0].name)
 
 
 def _is_negative(node: Node, *, wanted: bool) -> bool:
@@ -296,7 +297,7 @@ def _of_error(told: Told, node: Node, count: Count) -> str:
     where = f"in {told.all_of(count.error - told.refused)}"
     if missing and told.selector.dialect.null_arithmetic == "selector":
         return f"arithmetic on a missing property makes the complete selector false {where}: {unparse(node)}"
-    return f"an integer is divided by zero {where}: the complete selector is false there"
+    return wordings.divided_by_zero(where)
 
 
 def _of_values(told: Told, node: Node, seen: list[Seen], *, wanted: bool) -> Iterator[str]:
