@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from html import escape
 from typing import Any
 
@@ -17,6 +17,7 @@ from mqsel.analysis import markup, wordings
 from mqsel.analysis.change import listed, never_selects, smallest_change
 from mqsel.analysis.near import near_names, near_text, time_of
 from mqsel.errors import Span, cells, cut, padded, quoted
+from mqsel.formats.jsonl import plain
 from mqsel.language.dialect import Dialect
 from mqsel.language.nodes import And, Comparison, Identifier, Literal, Node, Not, Or, children, walk
 from mqsel.language.selector import Selector
@@ -75,6 +76,20 @@ class Explanation:
 
     def __str__(self) -> str:
         return self.text()
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give it as what JSON holds."""
+        return {
+            "truth": str(self.truth),
+            "selected": self.selected,
+            "change": self.change,
+            "parts": [
+                {**asdict(part), "truth": None if part.truth is None else str(part.truth)} for part in self.parts
+            ],
+            "properties": [
+                {"name": name, "type": kind, "value": plain(value)} for name, (kind, value) in self.properties.items()
+            ],
+        }
 
     def _repr_html_(self) -> str:
         rows = [

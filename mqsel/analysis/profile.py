@@ -5,7 +5,6 @@ Printed as text, shown as HTML in a notebook, or given as what JSON holds. Made 
 
 from __future__ import annotations
 
-import math
 import textwrap
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from mqsel.analysis.lint_findings import WARNING
 from mqsel.analysis.near import near_names
 from mqsel.analysis.sentences import Count, Seen, Told, sentences
 from mqsel.errors import cells, cut, padded
+from mqsel.formats.jsonl import plain
 from mqsel.language.nodes import And, Node, Not, Or, unparse
 from mqsel.language.selector import Selector
 
@@ -118,9 +118,9 @@ class Profile:
                 {
                     **one._asdict(),
                     "types": dict(one.types),
-                    "values": [{"value": _plain(value), "messages": count} for value, count in one.values],
-                    "least": _plain(one.least),
-                    "greatest": _plain(one.greatest),
+                    "values": [{"value": plain(value), "messages": count} for value, count in one.values],
+                    "least": plain(one.least),
+                    "greatest": plain(one.greatest),
                     "near": one.near,
                     "others": dict(one.others),
                 }
@@ -235,14 +235,6 @@ def _values(seen: Seen) -> str:
     if seen.near is not None:
         said.append(f"but {seen.near} {seen.others[seen.near]:,}")
     return "; ".join(said)
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, bytes):
-        return value.hex()
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
-    return value
 
 
 def _aligned(rows: list[tuple[str, ...]], numbers: int) -> list[str]:

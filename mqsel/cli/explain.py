@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
 import sys
@@ -15,7 +16,9 @@ from mqsel import formats
 from mqsel.analysis.explain import Explanation, explain
 from mqsel.analysis.lint import lint
 from mqsel.analysis.lint_findings import WARNING
+from mqsel.analysis.lint_findings import piece as piece_of
 from mqsel.cli.arguments import Commands, add_format, add_selector, command, limit, list_formats, types_of
+from mqsel.cli.lint import in_json
 from mqsel.cli.report import complain, fitted, folded, place_of, shown, width_of
 from mqsel.errors import FileError, MqselError, PropertyTypeError, cut, shortened
 from mqsel.files.dumps import STRUC_IDS, Piece
@@ -23,11 +26,12 @@ from mqsel.files.framings import FORMATS, format_of, pieces
 from mqsel.files.inspection import of_columns
 from mqsel.files.opening import opened
 from mqsel.files.scan import in_json_words, reader, why
-from mqsel.language.lexer import tokenize
+from mqsel.formats.jsonl import plain
+from mqsel.language.lexer import Token, tokenize
 from mqsel.language.nodes import Literal, Node, children, unparse
 from mqsel.language.optimizer import optimize
 from mqsel.language.selector import read_selector
-from mqsel.machine.program import listing
+from mqsel.machine.program import disassemble, listing
 from mqsel.matcher import Matcher
 from mqsel.matcher import compile as compile_selector
 from mqsel.values import CLASS_NAMES
@@ -47,6 +51,7 @@ examples:
   mqsel explain "color = 'blue'" '{{"color": "red"}}'
   mqsel explain "color = 'blue'" messages.jsonl:17
   mqsel explain "Root.MQMD.MsgType = 8" dump.qload --nth 3
+  mqsel explain --json "color = 'blue'" messages.jsonl:17
   mqsel explain --program "weight * 2 > 5000 OR color = 'blue'"
 """
 
@@ -58,30 +63,41 @@ def add(commands: Commands) -> None:
     made.add_argument("message", metavar="MESSAGE", nargs="?", help="a JSON object, FILE:LINE, FILE, or - for stdin")
     made.add_argument("--nth", type=limit, metavar="N", help="the message of the file: 1 is the first")
     add_format(made, FORMATS)
+    made.add_argument("--json", action="store_true", help="print one JSON object")
     made.add_argument("--program", action="store_true", help="show tokens, tree and instructions, too")
 
 
 def _explain(arguments: argparse.Namespace) -> int:
     selector, dialect = arguments.selector, arguments.dialect
     matcher = compile_selector(selector, dialect=dialect)
-    if arguments.message is None:
-        _show_program(matcher)
-        return 0
-    text, is_selected = _explained(matcher, arguments)
-    print(text)
-    for finding in lint(selector, dialect):
-        if finding.severity == WARNING:
-            print(folded(f"warning: {finding.sentence}", width_of(sys.stdout)))
-    if arguments.program:
-        print()
-        _show_program(matcher)
-    return int(not is_selected)
+    judged = None if arguments.message is None else _judged(matcher, arguments)
+    is_program = judged is None or arguments.program
+    findings = [] if judged is None else lint(selector, dialect)
+    if arguments.json:
+        said: dict[str, Any] = {"selector": selector}
+        if judged is not None:
+            said |= judged.in_json() | {"findings": [in_json(finding) for finding in findings]}
+        if is_program:
+            said["program"] = _program_in_json(matcher)
+        print(json.dumps(said, ensure_ascii=False))
+    else:
+        if judged is not None:
+            print(judged.text(width_of(sys.stdout)))
+        for finding in findings:
+            if finding.severity == WARNING:
+                print(folded(f"warning: {finding.sentence}", width_of(sys.stdout)))
+        if is_program:
+            print("\n" * (judged is not None), end="")
+            _show_program(matcher)
+    return int(judged is not None and not judged.selected)
+
+
+def _tokens(matcher: Matcher) -> list[Token]:
+    return [token for token in tokenize(matcher.selector, matcher.dialect) if token.kind != "end"]
 
 
 def _show_program(matcher: Matcher) -> None:
-    selector, dialect = matcher.selector, matcher.dialect
-    read = read_selector(selector, dialect)
-    tokens = [token for token in tokenize(selector, dialect) if token.kind != "end"]
+    selector, read, tokens = matcher.selector, read_selector(matcher.selector, matcher.dialect), _tokens(matcher)
     width = max((len(token.kind) for token in tokens), default=0)
     print("tokens")
     for kind, value, start, stop in tokens:
@@ -89,12 +105,39 @@ def _show_program(matcher: Matcher) -> None:
         meaning = f"  = {value!r}" if isinstance(value, (int, float)) and str(value) != piece else ""
         print(fitted(f"  {f'{start}:{stop}':>9}  {kind:{width}}  {piece}{meaning}"))
     print("\ntree")
-    for line in _tree(read.node, selector):
-        print(fitted(f"  {line}"))
+    for node, depth in _tree(read.node):
+        label = "  " * depth + _label(node)
+        print(fitted(f"  {label:24}  {cut(piece_of(selector, node), 72)}".rstrip()))
     print(f"\noptimised\n  {unparse(optimize(read).node)}")
     print("\ninstructions")
     for line in listing(matcher.program).splitlines():
         print(fitted(line))
+
+
+def _program_in_json(matcher: Matcher) -> dict[str, Any]:
+    read = read_selector(matcher.selector, matcher.dialect)
+    return {
+        "tokens": [
+            {"kind": token.kind, "value": plain(token.value), "span": (token.start, token.stop)}
+            for token in _tokens(matcher)
+        ],
+        "tree": [{"node": _label(node), "span": node.span, "depth": depth} for node, depth in _tree(read.node)],
+        "optimised": unparse(optimize(read).node),
+        "instructions": [line._asdict() for line in disassemble(matcher.program)],
+    }
+
+
+def _tree(root: Node) -> Iterator[tuple[Node, int]]:
+    """List the nodes and their depth, each before its children."""
+    stack = [(root, 0)]
+    while stack:
+        node, depth = stack.pop()
+        yield node, depth
+        stack.extend((child, depth + 1) for child in reversed(children(node)))
+
+
+def _label(node: Node) -> str:
+    return type(node).__name__ + (f" {node.kind}" if isinstance(node, Literal) else "")
 
 
 # ---- the message -----------------------------------------------------------------------------------------------------
@@ -114,14 +157,39 @@ class _Found(NamedTuple):
     where: str = ""
 
 
-def _explained(matcher: Matcher, arguments: argparse.Namespace) -> tuple[str, bool]:
-    """Explain a message: the argument itself, or what it names.
+class _Judged(NamedTuple):
+    """What became of a message.
 
-    Returns: the text, and whether it is selected.
+    Attributes:
+        where: its place in a file; empty where there is but this one.
+        selected: whether it is selected.
+        explanation: what the selector makes of it.
+        decided: what decides instead of the selector; empty if the selector does.
     """
+
+    where: str
+    selected: bool
+    explanation: Explanation
+    decided: str = ""
+
+    def text(self, width: int | None) -> str:
+        """Write it for a terminal."""
+        where = f"{self.where}: " * bool(self.where)
+        if not self.decided:
+            return where + self.explanation.text(width)
+        verdict = "TRUE: selected" if self.selected else "FALSE: not selected"
+        alone = self.explanation.text(width and width - 2)
+        return f"{where}{verdict}: {self.decided}\nthe selector alone\n  " + alone.replace("\n", "\n  ")
+
+    def in_json(self) -> dict[str, Any]:
+        """Give it as what JSON holds."""
+        return {"where": self.where, **self.explanation.as_dict(), "selected": self.selected, "decided": self.decided}
+
+
+def _judged(matcher: Matcher, arguments: argparse.Namespace) -> _Judged:
+    """Explain a message: the argument itself, or what it names."""
     types = dict(types_of(arguments))
     found = _find(arguments.message, arguments.format, arguments.nth)
-    width = width_of(sys.stdout)
     row = None if FORMATS[found.kind].message is None else formats.FORMATS[FORMATS[found.kind].message or ""]
     names: list[str] = [*found.data] if row is None else []
     message = found.data
@@ -135,12 +203,15 @@ def _explained(matcher: Matcher, arguments: argparse.Namespace) -> tuple[str, bo
         explanation = explain(read_selector(matcher.selector, matcher.dialect), matcher.read(message), names)
     except PropertyTypeError as error:
         raise in_json_words(error, message, matcher) from error
-    where = f"{found.where}: " * bool(found.where)
     if answer is None:
-        return where + explanation.text(width), explanation.selected
-    if matcher.match_option is not None and answer is explanation.selected:
-        return where + replace(explanation, change="").text(width), answer
-    return where + _decided(matcher, explanation, width, selected=answer), answer
+        return _Judged(found.where, explanation.selected, explanation)
+    alone = replace(explanation, change="")
+    if matcher.match_option is None:
+        decided = "it carries a property whose name is not allowed: see mqsel inspect"
+    else:
+        is_agreed = answer is explanation.selected
+        decided = "" if is_agreed else f"{matcher.match_option[0]} compares the identifier in the MQMD"
+    return _Judged(found.where, answer, alone, decided)
 
 
 def _read(matcher: Matcher, found: _Found, types: Mapping[str, str]) -> Any:
@@ -150,16 +221,6 @@ def _read(matcher: Matcher, found: _Found, types: Mapping[str, str]) -> Any:
         if len(found.data.splitlines()) > 1 and "extra data" in error.message:
             error.hint = "write each message on one line, then: mqsel explain SELECTOR FILE:LINE"
         raise
-
-
-def _decided(matcher: Matcher, explanation: Explanation, width: int | None, *, selected: bool) -> str:
-    """Say what decides where the selector does not, and what the selector would."""
-    why = "it carries a property whose name is not allowed: see mqsel inspect"
-    if matcher.match_option is not None:
-        why = f"{matcher.match_option[0]} compares the identifier in the MQMD"
-    verdict = "TRUE: selected" if selected else "FALSE: not selected"
-    alone = replace(explanation, change="").text(width and width - 2)
-    return f"{verdict}: {why}\nthe selector alone\n  " + alone.replace("\n", "\n  ")
 
 
 def _find(argument: str, wanted: str | None, nth: int | None) -> _Found:
@@ -253,14 +314,3 @@ def _row(name: str, kind: str, number: int, *, is_only: bool) -> _Found:
         _say_first(name)
     values = {row.name: None if row.value is None else _CLASSES[row.type](row.value) for row in rows[0].rows()}
     return _Found(values, kind, place_of(name, kind, number))
-
-
-def _tree(root: Node, selector: str) -> Iterator[str]:
-    """List the nodes, each with the piece of the selector it stands for."""
-    stack = [(root, 0)]
-    while stack:
-        node, depth = stack.pop()
-        label = "  " * depth + type(node).__name__ + (f" {node.kind}" if isinstance(node, Literal) else "")
-        piece = " ".join(selector[node.span[0] : node.span[1]].split())
-        yield f"{label:24}  {cut(piece, 72)}".rstrip()
-        stack.extend((child, depth + 1) for child in reversed(children(node)))

@@ -6,7 +6,6 @@ What ``mqsel inspect`` prints; prints nothing itself. Messages are inspected by 
 from __future__ import annotations
 
 import json
-import math
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
@@ -18,6 +17,7 @@ from mqsel.errors import cells, cut, padded
 from mqsel.files import parquet
 from mqsel.files.framings import FORMATS
 from mqsel.formats.inspection import Inspection, Row
+from mqsel.formats.jsonl import plain
 from mqsel.names import DESCRIPTOR, JMS_DESCRIPTOR
 from mqsel.values import TYPE_NAMES
 
@@ -188,17 +188,8 @@ def as_json(where: str, found: Found) -> Iterator[str]:
     # As json.dumps would write the whole of it.
     yield f'{{"message": {_json(where)}, "properties": ['
     for place, row in enumerate(found.rows()):
-        one = {"name": row.name, "type": row.type, "value": _plain(row.value), "from": _source(row)}
+        one = {"name": row.name, "type": row.type, "value": plain(row.value), "from": _source(row)}
         yield f"{', ' if place else ''}{_json(one)}"
     skipped = [{"what": what, "why": why} for what, why in found.skipped]
     structures = [{"name": name, "where": place} for name, place in found.structures]
     yield f'], "skipped": {_json(skipped)}, "structures": {_json(structures)}}}\n'
-
-
-def _plain(value: Any) -> Any:
-    """Give a value as JSON holds it, as `mqsel match` reads it back."""
-    if isinstance(value, bytes):
-        return value.hex()
-    if isinstance(value, float) and not math.isfinite(value):
-        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
-    return value

@@ -132,14 +132,19 @@ def in_json(message: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _untyped(value: Any) -> Any:
-    row = _TYPES[CLASS_NAMES[type(value)]]
-    if row.kind == "bytes":
-        return {row.name: value.hex()}
-    if isinstance(value, float) and not math.isfinite(value):
-        return {row.name: "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"}
-    if row.bits in (0, 64):
-        return value
-    return {row.name: float(value) if row.kind == "approximate" else int(value)}
+    row, written = _TYPES[CLASS_NAMES[type(value)]], plain(value)
+    return written if row.bits in (0, 64) and written is value else {row.name: written}
+
+
+def plain(value: Any) -> Any:
+    """Give a value as `json.dumps` takes it where its type stands beside it, as in ``{"float64": "NaN"}``."""
+    if isinstance(value, bytes):
+        return value.hex()
+    if isinstance(value, float):
+        return (
+            value if math.isfinite(value) else "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+        )
+    return value
 
 
 def inspect_json(text: str | bytes) -> Inspection:

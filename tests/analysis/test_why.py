@@ -311,7 +311,7 @@ def test_as_json() -> None:
         "mismatched": 0,
         "error": 0,
     }
-    assert [one["value"] for one in made["properties"][1]["values"]] == ["inf", "nan"]
+    assert [one["value"] for one in made["properties"][1]["values"]] == ["Infinity", "NaN"]
     assert made["properties"][2]["values"] == [{"value": "01", "messages": 1}]
 
 

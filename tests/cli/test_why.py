@@ -195,6 +195,47 @@ def test_explain_warns(run: Any) -> None:
     assert out.endswith("\nwarning: blue is the name of a property here: if a text is meant, write 'blue'\n")
 
 
+def test_explain_in_json(run: Any, tmp_path: Any) -> None:
+    """One object has what the text has, and all that lint finds; the exit code is the same."""
+    file = written(tmp_path / "a.jsonl", LINES)
+    status, out, err = run("explain", "--json", f"{SELECTOR} AND ratio <> size", f"{file}:1")
+    made = json.loads(out)
+    assert (status, err, out.count(b"\n")) == (1, "", 1)
+    assert {name: made[name] for name in ("where", "truth", "selected", "decided")} == {
+        "where": f"{file}:1",
+        "truth": "UNKNOWN",
+        "selected": False,
+        "decided": "",
+    }
+    assert made["change"].startswith("it would be selected if ratio were ")
+    assert made["parts"][2] == {
+        "text": "weight > 2500",
+        "span": [19, 32],
+        "depth": 1,
+        "truth": "TRUE",
+        "reason": "weight is int32 3000",
+    }
+    assert made["properties"][1:3] == [
+        {"name": "weight", "type": "int32", "value": 3000},
+        {"name": "ratio", "type": "null", "value": None},
+    ]
+    assert [one["code"] for one in made["findings"]] == ["unquoted-text"]
+    assert "program" not in made
+    ends = "a = 1.5 OR b = 'x' OR c = \"0x0A\""
+    made = json.loads(run("explain", "--json", "--program", ends, '{"a": {"float64": "NaN"}, "c": {"bytes": "0a"}}')[1])
+    assert [one["value"] for one in made["properties"]] == ["NaN", None, "0a"]
+    assert made["selected"] is True
+    alone = json.loads(run("explain", "--json", ends)[1])
+    assert alone == {"selector": ends, "program": made["program"]}
+    assert [one["node"] for one in alone["program"]["tree"][:3]] == ["Or", "Comparison", "Identifier"]
+    assert alone["program"]["tokens"][2] == {"kind": "approximate", "value": 1.5, "span": [4, 7]}
+    assert alone["program"]["instructions"][0]["name"] == "EQUAL_SLOT_CONSTANT"
+    invalid = MESSAGES[0].replace(b"<weight", b"<in-ght").replace(b"</weight", b"</in-ght")
+    made = json.loads(run("explain", "--json", "color = 'blue'", written(tmp_path / "b", invalid))[1])
+    assert (made["selected"], made["truth"], made["change"]) == (False, "TRUE", "")
+    assert made["decided"] == "it carries a property whose name is not allowed: see mqsel inspect"
+
+
 def test_explain_a_row(run: Any, tmp_path: Any) -> None:
     """A row of Parquet has the types of its columns, in whichever row group it stands."""
     pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
