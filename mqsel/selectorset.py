@@ -23,7 +23,7 @@ from mqsel.errors import ArgumentError, FileError, ProgramError, SelectorError, 
 from mqsel.language.checker import MatchOption
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
 from mqsel.language.formulas import Formula
-from mqsel.language.normal import true_of
+from mqsel.language.normal import Writer
 from mqsel.language.selector import Selector, read_selector
 from mqsel.machine import sections
 from mqsel.machine._deliveries import Deliveries, match_rows
@@ -71,6 +71,7 @@ class _Formulas:
     def __init__(self, entries: Mapping[Any, _Entry]) -> None:
         self._entries = entries
         self._key: Any = None
+        self._writers: dict[Dialect, Writer] = {}
         self.options: dict[Any, MatchOption] = {}
 
     def __len__(self) -> int:
@@ -82,7 +83,10 @@ class _Formulas:
             selector = _selector(key, entry)
             if selector.match_option is not None:
                 self.options[key] = selector.match_option
-            yield true_of(_spelled(selector))
+            writer = self._writers.get(selector.dialect)
+            if writer is None:
+                writer = self._writers[selector.dialect] = Writer(selector.dialect)
+            yield writer.true_of(_spelled(selector))
 
     def __enter__(self) -> None:
         pass

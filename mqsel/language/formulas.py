@@ -159,24 +159,31 @@ def _flat(connective: _Connective, parts: Iterable[Formula]) -> Formula:
     """Join formulas, with one leaf for each subject where its set can be written; parts stay in order."""
     neutral, decisive = (ALWAYS, NEVER) if connective is All else (NEVER, ALWAYS)
     # What is said of one subject, or of two, or by one object, stands where it is said first.
-    groups: dict[tuple[object, ...], list[Formula]] = {}
+    groups: dict[object, Formula] = {}
+    several: dict[object, list[Formula]] = {}
     for part in parts:
         for one in part.parts if type(part) is connective else (part,):
             if type(one) is Leaf:
-                groups.setdefault((id(one.subject),), []).append(one)
+                key: object = id(one.subject)
             elif type(one) is Relation:
-                groups.setdefault((id(one.left), id(one.right)), []).append(one)
+                key = id(one.left), id(one.right)
             elif one is decisive:
                 return one
             else:
-                groups.setdefault((id(one), None), [one])
-    joined: list[Formula] = []
-    for group in groups.values():
-        for one in group if len(group) == 1 else _merged(connective, group):
-            if one is decisive:
-                return one
-            if one is not neutral:
-                joined.append(one)
+                groups[id(one), None] = one
+                continue
+            first = groups.setdefault(key, one)
+            if first is not one:
+                several.setdefault(key, [first]).append(one)
+    joined = [*groups.values()]
+    if several:
+        joined = []
+        for key, first in groups.items():
+            for one in _merged(connective, several[key]) if key in several else (first,):
+                if one is decisive:
+                    return one
+                if one is not neutral:
+                    joined.append(one)
     return neutral if not joined else joined[0] if len(joined) == 1 else connective(tuple(joined))
 
 

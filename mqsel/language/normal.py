@@ -23,6 +23,7 @@ import typing
 from typing import NamedTuple, cast
 
 from mqsel.language.checker import Value, apply, literal_value
+from mqsel.language.dialect import Dialect
 from mqsel.language.formulas import (
     ALWAYS,
     COMPARABLE,
@@ -72,6 +73,7 @@ from mqsel.language.sets import (
     Pattern,
     Texts,
     Values,
+    common_numbers,
     numbers,
     outside,
 )
@@ -91,6 +93,7 @@ __all__ = [
     "Relation",
     "Texts",
     "Values",
+    "Writer",
     "complement",
     "normal",
     "true_of",
@@ -128,9 +131,7 @@ def true_of(selector: Selector) -> Formula:
 
 
 def _wanted(selector: Selector, wanted: int) -> Normal:
-    if selector.match_option is not None and selector.match_option.matches_any:
-        return _CONSTANTS[Truth.TRUE]
-    return _Builder(selector).condition(selector.node, wanted)
+    return Writer(selector.dialect).write(selector, wanted)
 
 
 # ---- what is wanted --------------------------------------------------------------------------------------------------
@@ -151,6 +152,7 @@ _CONSTANTS = {
     Truth.ERR: Normal(NEVER, NEVER, ALWAYS),
 }
 
+_NO_BOOLEANS, _NO_FLOATS, _NO_TEXTS = NOTHING.booleans, NOTHING.floats64, NOTHING.strings
 _TRUE = NOTHING._replace(booleans=(False, True))
 _FALSE = NOTHING._replace(booleans=(True, False))
 _NULL = NOTHING._replace(null=True)
@@ -170,9 +172,6 @@ _OTHER_LANES: dict[str, dict[str, typing.Any]] = {
     }
     for kind, lanes in _LANES.items()
 }
-# Those that have nothing but strings, or byte strings: three times as quick as _replace.
-_STRINGS = functools.partial(Values, *NOTHING[:5], bytes=NOTHING.bytes, poison=False, error=False)
-_BYTES = functools.partial(Values, *NOTHING[:6], poison=False, error=False)
 _MISMATCHES = {kind: NOTHING._replace(**lanes) for kind, lanes in _OTHER_LANES.items()}
 _NO_NUMBER_OR_NULL = outside(NUMBERS, PROPERTY)
 
@@ -199,6 +198,14 @@ _CONDITIONS = frozenset((And, Or, Not, Comparison, Between, In, Like, IsNull))
 _Operand = Node | Normal | None
 
 
+def _of_strings(texts: Texts) -> Values:
+    return Values(False, _NO_BOOLEANS, (), _NO_FLOATS, _NO_FLOATS, texts, _NO_TEXTS, False, False)
+
+
+def _of_bytes(texts: Texts) -> Values:
+    return Values(False, _NO_BOOLEANS, (), _NO_FLOATS, _NO_FLOATS, _NO_TEXTS, texts, False, False)
+
+
 def _flipped(made: Normal) -> Normal:
     """NOT."""
     return Normal(made.false, made.true, made.error)
@@ -223,49 +230,76 @@ def _operands(chain: And | Or) -> list[tuple[Node, bool]]:
     return found
 
 
-class _Builder:
-    """Writes the conditions of one selector as formulas.
+# Tests that a writer remembers, some hundred bytes each, before it begins anew.
+_REMEMBERED = 16384
+
+
+class Writer:
+    """Writes selectors of one dialect as formulas: a test that is in many of them is written once.
 
     Attributes:
-        may_err: whether any part of it can be ERR: none can without arithmetic, where a type mismatch is not.
+        may_err: whether any part of a selector can be ERR: none can without arithmetic, where a type mismatch is not.
         subjects: one object for equal trees, by name for properties.
+        tests: of a property with constants, by what they say and what of them is wanted.
         memory: complements.
     """
 
-    def __init__(self, selector: Selector) -> None:
-        self.names = selector.names
-        self.dialect = selector.dialect
-        self.null_is_error = selector.dialect.null_arithmetic == "selector"
-        self.may_err = selector.dialect.type_mismatch == "selector" or not _MAY_ERR.isdisjoint(
-            map(type, selector.order)
-        )
+    def __init__(self, dialect: Dialect) -> None:
+        self.dialect = dialect
+        self.null_is_error = dialect.null_arithmetic == "selector"
         self.subjects: dict[object, Node] = {}
+        self.tests: dict[tuple[object, ...], Normal] = {}
+
+    def true_of(self, selector: Selector) -> Formula:
+        """Give where *selector*, which is of this dialect, is TRUE: as the function `true_of`."""
+        return self.write(selector, _T).true
+
+    def write(self, selector: Selector, wanted: int) -> Normal:
+        """Write some parts of the normal form of *selector*."""
+        if selector.match_option is not None and selector.match_option.matches_any:
+            return _CONSTANTS[Truth.TRUE]
+        if len(self.tests) > _REMEMBERED or len(self.subjects) > _REMEMBERED:
+            self.tests, self.subjects = {}, {}  # both, because a test holds its subject
         self.memory: Memory = {}
+        self.names = selector.names
+        self.may_err = self.dialect.type_mismatch == "selector" or not _MAY_ERR.isdisjoint(map(type, selector.order))
+        return self.condition(selector.node, wanted)
 
     def condition(self, root: Node, wanted: int) -> Normal:
+        # What is made of other conditions, and of which; from the top. What is made of it is found from the bottom.
         order: list[tuple[Node, list[tuple[Node, bool]]]] = []
-        parts: dict[int, int] = {}  # that are wanted of each node: from the top; what is made of it: from the bottom
+        parts: dict[int, int] = {}  # that are wanted of each of these
+        made: dict[int, Normal] = {}
         stack = [(root, wanted if self.may_err else wanted & ~_E)]
         while stack:
             node, wanted = stack.pop()
-            parts[id(node)] = parts.get(id(node), 0) | wanted
-            below: list[tuple[Node, bool]] = []
-            if isinstance(node, Comparison):
-                if type(node.left) in _CONDITIONS or type(node.right) in _CONDITIONS:
-                    below = [(side, False) for side in (node.left, node.right) if type(side) in _CONDITIONS]
-                    wanted = _ALL if self.may_err else _T | _F
-            elif isinstance(node, (And, Or)):
-                below = _operands(node)
-                wanted = self.of_operands(wanted, is_and=type(node) is And)
-            elif isinstance(node, Not):
-                below = [(node.operand, True)]
+            cls, key = type(node), id(node)
+            if cls is And or cls is Or:
+                below = _operands(cast("And | Or", node))
+                parts[key] = parts.get(key, 0) | wanted
+                wanted = self.of_operands(wanted, is_and=cls is And)
+            elif cls is Not:
+                below = [(cast("Not", node).operand, True)]
+            elif cls is Comparison and not _CONDITIONS.isdisjoint(map(type, children(node))):
+                below = [(side, False) for side in children(node) if type(side) in _CONDITIONS]
+                parts[key] = parts.get(key, 0) | wanted
+                wanted = _ALL if self.may_err else _T | _F
+            else:
+                # A node may stand in two places of a tree.
+                made[key] = self.remembered(node, _ALL if key in made else wanted)
+                continue
             order.append((node, below))
-            if below:
-                stack += [(one, _OF_NEGATED[wanted] if negative else wanted) for one, negative in below]
-        made: dict[int, Normal] = {}
+            negated = _OF_NEGATED[wanted]
+            stack += [(one, negated if negative else wanted) for one, negative in below]
         for node, below in reversed(order):
             inner = [_flipped(made[id(one)]) if negative else made[id(one)] for one, negative in below]
-            made[id(node)] = self.predicate(node, inner, parts[id(node)])
+            cls, key = type(node), id(node)
+            if cls is Not:
+                made[key] = inner[0]
+            elif cls is Comparison:
+                made[key] = self.of_conditions(cast("Comparison", node), inner, parts[key])
+            else:
+                made[key] = self.chain(inner, parts[key], is_and=cls is And)
         return made[id(root)]
 
     def of_operands(self, wanted: int, *, is_and: bool) -> int:
@@ -273,21 +307,36 @@ class _Builder:
         found = _OF_OPERANDS[wanted] if is_and else _OF_NEGATED[_OF_OPERANDS[_OF_NEGATED[wanted]]]
         return found if self.may_err else found & ~_E
 
-    def predicate(self, node: Node, inner: list[Normal], wanted: int) -> Normal:
-        """Write some parts of *node*, from what became of the conditions that it is made of."""
+    def remembered(self, node: Node, wanted: int) -> Normal:
+        """Write some parts of a condition that no other condition is in, or find them written."""
+        said: tuple[object, ...] = ()
+        # Tuples of these have different lengths, so none of one class is one of another.
+        if type(node) is Comparison:  # first, because it is the commonest
+            operator, left, right, _ = node
+            if type(left) is Identifier and type(right) is Literal:
+                said = self.names[left.name], wanted, operator, right.kind, right.value
+        elif type(node) is Between:
+            negated, operand, low, high, _ = node
+            if type(operand) is Identifier and type(low) is type(high) is Literal:
+                said = self.names[operand.name], wanted, negated, low.kind, low.value, high.kind, high.value
+        elif type(node) is In:
+            said = self.names[node.identifier.name], wanted, node.negated, node.choices
+        elif type(node) is Like:
+            said = self.names[node.identifier.name], wanted, node.negated, node.pattern, node.escape, "LIKE"
+        elif type(node) is IsNull:
+            said = self.names[node.identifier.name], wanted, node.negated
+        if not said:
+            return self.predicate(node, wanted)
+        found = self.tests.get(said)
+        if found is None:
+            found = self.tests[said] = self.predicate(node, wanted)
+        return found
+
+    def predicate(self, node: Node, wanted: int) -> Normal:
+        """Write some parts of a condition that no other condition is in."""
         match node:
-            case Comparison():  # first, because it is the commonest
-                sides = iter(inner)
-                left, right = [
-                    next(sides) if type(side) in _CONDITIONS else self.operand(side) for side in (node.left, node.right)
-                ]
-                return self.comparison(node.operator, left, right, wanted)
-            case And():
-                return self.conjunction(inner, wanted)
-            case Or():
-                return self.disjunction(inner, wanted)
-            case Not():
-                return inner[0]
+            case Comparison(operator, left, right):
+                return self.comparison(operator, self.operand(left), self.operand(right), wanted)
             case Literal():
                 return _CONSTANTS[Truth(int(bool(node.value)))]
             case Identifier():
@@ -312,26 +361,34 @@ class _Builder:
                 return _flipped(made) if negated else made
         raise AssertionError(node)
 
+    def of_conditions(self, node: Comparison, inner: list[Normal], wanted: int) -> Normal:
+        """Write some parts of a comparison, from what became of the conditions that stand on its sides."""
+        below = iter(inner)
+        left, right = [
+            next(below) if type(side) in _CONDITIONS else self.operand(side) for side in (node.left, node.right)
+        ]
+        return self.comparison(node.operator, left, right, wanted)
+
     def outside(self, formula: Formula) -> Formula:
         return complement_in(formula, self.memory)
 
-    def conjunction(self, operands: list[Normal], wanted: int) -> Normal:
-        """AND: the first operand that is FALSE or ERR decides."""
+    def chain(self, operands: list[Normal], wanted: int, *, is_and: bool) -> Normal:
+        """AND: the first operand that is FALSE or ERR decides. OR is the AND of negations, negated."""
+        if not is_and:
+            operands = [*map(_flipped, operands)]
+            wanted = _OF_NEGATED[wanted]
         true = all_of([one.true for one in operands]) if wanted & _T else NEVER
-        if not wanted & (_F | _E):
-            return Normal(true, NEVER, NEVER)
-        last = max((place for place, one in enumerate(operands) if one.error is not NEVER), default=-1)
-        if last < 0:
-            return Normal(true, any_of([one.false for one in operands]), NEVER)
-        return Normal(
-            true,
-            ladder((one.false, self.outside(one.error)) for one in operands) if wanted & _F else NEVER,
-            ladder((one.error, self.outside(one.false)) for one in operands[: last + 1]) if wanted & _E else NEVER,
-        )
-
-    def disjunction(self, operands: list[Normal], wanted: int) -> Normal:
-        """OR is the AND of negations, negated."""
-        return _flipped(self.conjunction([_flipped(one) for one in operands], _OF_NEGATED[wanted]))
+        false = error = NEVER
+        if wanted & (_F | _E):
+            last = max((place for place, one in enumerate(operands) if one.error is not NEVER), default=-1)
+            if last < 0:
+                false = any_of([one.false for one in operands])
+            else:
+                if wanted & _F:
+                    false = ladder((one.false, self.outside(one.error)) for one in operands)
+                if wanted & _E:
+                    error = ladder((one.error, self.outside(one.false)) for one in operands[: last + 1])
+        return Normal(true, false, error) if is_and else Normal(false, true, error)
 
     # ---- tests -------------------------------------------------------------------------------------------------------
 
@@ -354,7 +411,9 @@ class _Builder:
 
     def text(self, subject: Node, kind: str, texts: Texts, wanted: int) -> Normal:
         """Write a test that is TRUE of *texts* and FALSE of the other strings, or byte strings."""
-        lane = _STRINGS if kind == "string" else _BYTES
+        lane = _of_strings if kind == "string" else _of_bytes
+        if wanted == _T and texts.points:  # then it is neither nothing nor all
+            return Normal(Leaf(subject, lane(texts)), NEVER, NEVER)
         found = lane(texts) if wanted & _T else NOTHING
         rest = lane(Texts(texts.points, texts.patterns, not texts.negated)) if wanted & _F else NOTHING
         return self.test(subject, kind, found, rest, wanted)
@@ -399,15 +458,14 @@ class _Builder:
 
     def constant(self, operator: str, subject: Node, literal: Literal, wanted: int) -> Normal:
         """Compare with a constant."""
-        kind = KINDS[literal.kind]
-        match literal.value:
-            case bool(truth):
-                sides = (_TRUE, _FALSE) if truth is (operator == "=") else (_FALSE, _TRUE)
-            case int(number) | float(number):
-                sides = _numbers(number, _NUMBERS_THAT[operator])
-            case str(text) | bytes(text):
-                points = cast("frozenset[str] | frozenset[bytes]", frozenset((text,)))
-                return self.text(subject, kind, Texts(points, frozenset(), operator == "<>"), wanted)
+        value, kind = literal.value, KINDS[literal.kind]
+        if isinstance(value, (str, bytes)):
+            points = cast("frozenset[str] | frozenset[bytes]", frozenset((value,)))
+            return self.text(subject, kind, Texts(points, frozenset(), operator == "<>"), wanted)
+        if isinstance(value, bool):
+            sides = (_TRUE, _FALSE) if value is (operator == "=") else (_FALSE, _TRUE)
+        else:
+            sides = _numbers(value, _NUMBERS_THAT[operator])
         return self.test(subject, kind, *sides, wanted)
 
     def relation(self, operator: str, left: Node, right: Node) -> Normal:
@@ -428,7 +486,7 @@ class _Builder:
         """Compare a condition, as the boolean that it is, with another, or with a property that may be none."""
         mismatch = NEVER
         if isinstance(right, Literal):
-            right = self.predicate(right, [], _ALL)
+            right = self.predicate(right, _ALL)
         if not isinstance(right, Normal):
             mismatch = all_of([any_of([left.true, left.false]), Leaf(right, _MISMATCHES["boolean"])])
             right = Normal(Leaf(right, _TRUE), Leaf(right, _FALSE), NEVER)
@@ -446,9 +504,12 @@ class _Builder:
     def between(self, node: Between, wanted: int) -> Normal:
         operand, low, high = [self.operand(one) for one in (node.operand, node.low, node.high)]
         signs = BOUNDS[node.negated]
+        if wanted == _T and not node.negated and type(operand) is Identifier and type(low) is type(high) is Literal:
+            bounds = [_numbers(one.value, _NUMBERS_THAT[sign])[0] for sign, one in zip(signs, (low, high), strict=True)]
+            return Normal(leaf(operand, common_numbers(*bounds)), NEVER, NEVER)
         parts = self.of_operands(wanted, is_and=not node.negated)
         tests = [self.comparison(sign, operand, bound, parts) for sign, bound in zip(signs, (low, high), strict=True)]
-        made = self.disjunction(tests, wanted) if node.negated else self.conjunction(tests, wanted)
+        made = self.chain(tests, wanted, is_and=not node.negated)
         if self.dialect.between_null == "expand" or wanted == (_F if node.negated else _T):
             return made
         # All three are computed, and looked at for NULL, before any two of them are compared.

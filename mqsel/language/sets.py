@@ -202,7 +202,7 @@ def numbers(constant: int | float, chosen: Sequence[bool]) -> tuple[Values, Valu
     floats = _divided(*_floats_beside(constant), _FLOAT, chosen[:3])
     doubles = _divided(double, double, _DOUBLE, chosen[:3])
     first, second = [
-        NOTHING._replace(integers=cast("Integers", one), floats32=Floats(single, nan), floats64=Floats(other, nan))
+        _of_numbers(cast("Integers", one), Floats(single, nan), Floats(other, nan))
         for one, single, other, nan in zip(integers, floats, doubles, (is_nan, not is_nan), strict=True)
     ]
     return first, second
@@ -293,6 +293,13 @@ NOTHING = Values(
     poison=False,
     error=False,
 )
+
+
+def _of_numbers(integers: Integers, floats32: Floats, floats64: Floats) -> Values:
+    """Give a set of nothing but numbers, in a tenth of the time of _replace."""
+    return Values(False, NOTHING.booleans, integers, floats32, floats64, _NO_TEXTS, _NO_TEXTS, False, False)
+
+
 NUMBERS = NOTHING._replace(integers=((-(1 << 63), (1 << 63) - 1),), floats32=_ALL_FLOATS, floats64=_ALL_FLOATS)
 # All that a property can be, and all that arithmetic can be.
 PROPERTY = NUMBERS._replace(null=True, booleans=(True, True), strings=_ALL_TEXTS, bytes=_ALL_TEXTS)
@@ -372,14 +379,22 @@ def common(one: Values, other: Values) -> Values | None:
     """
     if one[:2] != NOTHING[:2] or other[:2] != NOTHING[:2] or one[5:] != NOTHING[5:] or other[5:] != NOTHING[5:]:
         return None
-    return NOTHING._replace(
-        integers=cast("Integers", _overlap(one.integers, other.integers)),
-        floats32=Floats(_overlap(one.floats32[0], other.floats32[0]), one.floats32.nan and other.floats32.nan),
-        floats64=Floats(_overlap(one.floats64[0], other.floats64[0]), one.floats64.nan and other.floats64.nan),
+    return common_numbers(one, other)
+
+
+def common_numbers(one: Values, other: Values) -> Values:
+    """Give the intersection of two sets that have nothing but numbers."""
+    return _of_numbers(
+        cast("Integers", _overlap(one.integers, other.integers)),
+        Floats(_overlap(one.floats32[0], other.floats32[0]), one.floats32.nan and other.floats32.nan),
+        Floats(_overlap(one.floats64[0], other.floats64[0]), one.floats64.nan and other.floats64.nan),
     )
 
 
 def _overlap(some: Intervals, others: Intervals) -> Intervals:
+    if len(some) == len(others) == 1:  # most are: a third of the time
+        ((low, high),), ((first, last),) = some, others
+        return ((max(low, first), min(high, last)),) if low <= last and first <= high else ()
     return tuple(
         [
             (max(low, first), min(high, last))
