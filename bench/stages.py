@@ -64,7 +64,7 @@ def stages(text: str) -> dict[str, Work]:
     """Give each stage alone; parse includes tokenize."""
     dialect = mqsel.IBM_MQ
     selector = read_selector(text, dialect)
-    tree, optimized = selector.node, optimize(selector)
+    optimized = optimize(selector)
     matched = mqsel.compile(text)
     data = pickle.dumps(matched)
     assert pickle.loads(data) == matched
@@ -72,7 +72,7 @@ def stages(text: str) -> dict[str, Work]:
     return {
         "tokenize": lambda: tokenize(text, dialect),
         "parse": lambda: parse(text, dialect),
-        "check": lambda: check(tree, text, dialect),
+        "check": lambda: check(selector.order, text, dialect),
         "optimize": lambda: optimize(selector),
         "lower": lambda: lower(optimized),
         "cold": functools.partial(_compile_cold, text, dialect),

@@ -9,12 +9,12 @@ Longer than 500 lines because a mapping that travels has many methods, each of a
 
 from __future__ import annotations
 
+import functools
 import mmap
 import os
 import pickle
 import threading
-from collections.abc import Hashable, Iterable, Iterator, Mapping, MutableMapping
-from functools import partial
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, MutableMapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar, cast
 
@@ -24,7 +24,7 @@ from mqsel.language.checker import MatchOption
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
 from mqsel.language.formulas import Formula
 from mqsel.language.normal import Writer
-from mqsel.language.selector import Selector, read_selector
+from mqsel.language.selector import Selector, read_anew
 from mqsel.machine import sections
 from mqsel.machine._deliveries import Deliveries, match_rows
 from mqsel.machine._reading import NOT_READ, Reader
@@ -48,45 +48,71 @@ Selectors = Mapping[K, str | Matcher] | Iterable[tuple[K, str | Matcher]]
 
 # Matchers that `scan` keeps: some kilobytes each.
 _SCANNED = 10_000
+# Selectors that are remembered while many are read: a set may have copies of few.
+_KNOWN = 256
 # Places without a key that a set keeps before it closes the gaps, beside as many as it has keys.
 _GAPS = 1024
 
 
-class _Entry(NamedTuple):
-    """A selector as it was given."""
+class _Given(NamedTuple):
+    """Selectors as they were given.
 
-    text: str
-    dialect: Dialect
+    Attributes:
+        texts: by key.
+        own: by key, dialects that are not the usual one.
+        usual: the dialect of the others.
+    """
+
+    texts: dict[Any, str]
+    own: dict[Any, Dialect]
+    usual: Dialect
 
 
-class _Formulas:
+class _Formulas(Generic[K]):
     """Reads selectors one by one: iterated over once, it gives where each is TRUE, and keeps what matters beside.
 
     As a context it says of which selector a complaint of the index is.
+
+    Args:
+        keys: of the selectors, in order.
+        given: their texts and dialects.
 
     Attributes:
         options: the match options among them, by key.
     """
 
-    def __init__(self, entries: Mapping[Any, _Entry]) -> None:
-        self._entries = entries
+    def __init__(self, keys: Collection[K], given: _Given) -> None:
+        self._keys = keys
+        self._given = given
         self._key: Any = None
-        self._writers: dict[Dialect, Writer] = {}
-        self.options: dict[Any, MatchOption] = {}
+        self.options: dict[K, MatchOption] = {}
 
     def __len__(self) -> int:
-        return len(self._entries)
+        return len(self._keys)
 
     def __iter__(self) -> Iterator[Formula]:
-        for key, entry in self._entries.items():
+        texts, own, usual = self._given
+        dialect: Dialect | None = None
+        begun: dict[Dialect, tuple[Writer, dict[str, tuple[Formula, MatchOption | None]]]] = {}
+        for key in self._keys:
             self._key = key
-            selector = _selector(key, entry)
-            if selector.match_option is not None:
-                self.options[key] = selector.match_option
-            writer = self._writers.get(selector.dialect)
-            if writer is None:
-                writer = self._writers[selector.dialect] = Writer(selector.dialect)
-            yield writer.true_of(_spelled(selector))
+            text, wanted = texts[key], own.get(key, usual)
+            if wanted is not dialect:
+                dialect = wanted
+                writer, known = begun.setdefault(dialect, (Writer(dialect), {}))
+            found = known.get(text)
+            if found is None:
+                selector = _selector(key, text, dialect)
+                rules = dialect.headers
+                names = {name: _spelled(read, rules) for name, read in selector.names.items()}
+                found = writer.true_of(selector, names), selector.match_option
+                if len(known) >= _KNOWN:
+                    known.clear()
+                known[text] = found
+            formula, option = found
+            if option is not None:
+                self.options[key] = option
+            yield formula
 
     def __enter__(self) -> None:
         pass
@@ -98,9 +124,9 @@ class _Formulas:
             ) from error
 
 
-def _selector(key: object, entry: _Entry) -> Selector:
+def _selector(key: object, text: str, dialect: Dialect) -> Selector:
     try:
-        return read_selector(entry.text, entry.dialect)
+        return read_anew(text, dialect)
     except SelectorError as error:
         error.key = key
         raise
@@ -161,31 +187,43 @@ class SelectorSet(Reader[K], MutableMapping[K, str], Generic[K]):
 
     # ---- reading selectors -------------------------------------------------------------------------------------------
 
-    def _taken(self, key: K, selector: str | Matcher) -> _Entry:
-        try:
-            hash(key)
-        except TypeError as error:
-            raise _no_key(key) from error
-        if isinstance(selector, Matcher):
-            return _Entry(selector.selector, selector.dialect)
-        if isinstance(selector, str):
-            return _Entry(str.__str__(selector), self.dialect)
-        raise ArgumentError(
-            f"the selector of {shortened(key)} is a Python {type_name(selector)}: expected a str or a Matcher"
-        )
+    def _taken(self, pairs: Iterable[tuple[K, str | Matcher]]) -> _Given:
+        """Take selectors as people give them."""
+        texts: dict[K, str] = {}
+        own: dict[K, Dialect] = {}
+        for key, selector in pairs:
+            try:
+                hash(key)
+            except TypeError as error:
+                raise _no_key(key) from error
+            own.pop(key, None)
+            if isinstance(selector, Matcher):
+                texts[key] = selector.selector
+                if selector.dialect != self.dialect:
+                    own[key] = selector.dialect
+            elif isinstance(selector, str):
+                texts[key] = str.__str__(selector)
+            else:
+                raise ArgumentError(
+                    f"the selector of {shortened(key)} is a Python {type_name(selector)}: expected a str or a Matcher"
+                )
+        return _Given(texts, own, self.dialect)
 
-    def _write(self, entries: dict[K, _Entry]) -> None:
+    def _write(self, given: _Given) -> None:
         """Put selectors into the set: all or none. New ones are read one by one as the index takes them in."""
+        texts = given.texts
         with self._lock:
-            old = {key: self._places[key] for key in entries if key in self._places}
-            fresh = [key for key in entries if key not in old]
-            replacing = _Formulas({key: entries[key] for key in old})
+            places = self._places
+            old = {key: places[key] for key in texts if key in places}
+            fresh = [key for key in texts if key not in old]
+            replacing = _Formulas(old, given)
             formulas = [*replacing]
-            with replacing:
-                Index().add(range(len(formulas)), formulas)  # what it refuses it refuses before anything is removed
+            if formulas:
+                with replacing:
+                    Index().add(range(len(formulas)), formulas)  # what it refuses it refuses before anything is removed
             start = self._size()
             new = dict(zip(fresh, range(start, start + len(fresh)), strict=True))
-            adding = _Formulas({key: entries[key] for key in fresh})
+            adding = _Formulas(fresh, given)
             with adding:
                 self._change([], fresh, [*new.values()], adding)
             try:
@@ -197,15 +235,15 @@ class SelectorSet(Reader[K], MutableMapping[K, str], Generic[K]):
                 raise
             if old:
                 self._change([*old.values()], [], [*old.values()], formulas)
-            for key, place in (*new.items(), *old.items()):
-                entry = entries[key]
-                self._forget(place)
-                if self.keep_text:
-                    self._texts[place] = entry.text
-                if entry.dialect != self.dialect:
-                    self._own[place] = entry.dialect
-            for options, places in ((adding.options, new), (replacing.options, old)):
-                self._options.update({places[key]: option for key, option in options.items()})
+                for place in old.values():
+                    self._forget(place)
+            written = {**new, **old}
+            if self.keep_text:
+                for key, place in written.items():
+                    self._texts[place] = texts[key]
+            self._own.update({written[key]: dialect for key, dialect in given.own.items()})
+            for found in (adding.options, replacing.options):
+                self._options.update({written[key]: option for key, option in found.items()})
             self.changes += 1
 
     def _forget(self, place: int) -> None:
@@ -228,7 +266,7 @@ class SelectorSet(Reader[K], MutableMapping[K, str], Generic[K]):
             return self._texts[place]
 
     def __setitem__(self, key: K, selector: str | Matcher) -> None:
-        self._write({key: self._taken(key, selector)})
+        self._write(self._taken([(key, selector)]))
 
     def __delitem__(self, key: K) -> None:
         with self._lock:
@@ -296,7 +334,7 @@ class SelectorSet(Reader[K], MutableMapping[K, str], Generic[K]):
             selector that is neither a str nor a Matcher.
         """
         pairs = [*_pairs(selectors), *more.items()]
-        self._write({key: self._taken(key, selector) for key, selector in pairs})
+        self._write(self._taken(pairs))
 
     def admit(self, selectors: Selectors[K]) -> dict[K, SelectorError]:
         """Add the valid ones of *selectors*, or replace those of the same keys; the others change nothing.
@@ -306,15 +344,16 @@ class SelectorSet(Reader[K], MutableMapping[K, str], Generic[K]):
         Raises: ArgumentError: as `update`.
         """
         faulty: dict[K, SelectorError] = {}
-        valid: dict[K, _Entry] = {}
-        for key, selector in _pairs(selectors):
-            entry = self._taken(key, selector)
+        given = self._taken(_pairs(selectors))
+        for key, text in given.texts.items():
             try:
-                _selector(key, entry)
-                valid[key] = entry
+                _selector(key, text, given.own.get(key, given.usual))
             except SelectorError as error:
                 faulty[key] = error.with_traceback(None)
-        self._write(valid)
+        for key in faulty:
+            del given.texts[key]
+            given.own.pop(key, None)
+        self._write(given)
         return faulty
 
     def matcher(self, key: K) -> Matcher:
@@ -422,7 +461,7 @@ class SelectorSet(Reader[K], MutableMapping[K, str], Generic[K]):
             raise ArgumentError("a set takes no identifier: each of its selectors may have its own")
         formats.decoder(format, (), **options)
         if not formats.FORMATS[format].has_mqmd:
-            return PropertyDecoder(self, partial(formats.decoder, format, **options))
+            return PropertyDecoder(self, functools.partial(formats.decoder, format, **options))
         return QueueManager(self, format, options)
 
     def match_batch(self, batch: object) -> pa.ListArray:
@@ -610,10 +649,10 @@ def _unpickled(made: type[SelectorSet[Any]], header: dict[str, Any], keys: list[
 # ---- arguments -------------------------------------------------------------------------------------------------------
 
 
-def _spelled(selector: Selector) -> Selector:
-    """Name properties by all their spellings: dialects may differ on what is one property."""
-    names = {name: " ".join(spellings(found, selector.dialect.headers)) for name, found in selector.names.items()}
-    return selector._replace(names=names)
+@functools.lru_cache(4096)
+def _spelled(name: str, rules: str) -> str:
+    """Name a property by all its spellings: dialects may differ on what is one property."""
+    return " ".join(spellings(name, rules))
 
 
 def _pairs(selectors: Any) -> list[tuple[Any, Any]]:

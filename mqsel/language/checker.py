@@ -7,6 +7,7 @@ A node's static kind follows from its class alone, so the tree stays as parsed; 
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, cast
@@ -74,22 +75,25 @@ class Remarks(NamedTuple):
 
 
 def check(
-    node: Node, text: str, dialect: Dialect
-) -> tuple[list[Node], dict[str, str], Truth | None, MatchOption | None]:
-    """Check *node*, parsed from *text*.
+    order: Sequence[Node], text: str, dialect: Dialect
+) -> tuple[dict[str, str], Truth | None, MatchOption | None]:
+    """Check a tree that was parsed from *text*.
 
-    Returns: ``order``, ``names``, ``constant`` and ``match_option`` of a `Selector`.
+    Args:
+        order: its nodes, as `walk` lists them.
+
+    Returns: ``names``, ``constant`` and ``match_option`` of a `Selector`.
 
     Raises: SelectorTypeError: types that can never fit. SelectorSyntaxError: a name no property has.
         SelectorAlwaysFalseError: reads no property and is not TRUE, where the dialect rejects that.
     """
-    order = walk(node)
+    node = order[-1]
     names: dict[str, str] = {}
     for part in order:
         if type(part) is Identifier and part.name not in names:
             names[part.name] = _property(part, text, dialect)
     try:
-        check_types(order, node, text)
+        check_types(order, text)
     except errors.SelectorTypeError as error:
         if _touches_dashes(text, error.span):
             error.hint = TWO_MINUS_SIGNS
@@ -105,7 +109,7 @@ def check(
                 hint="name a property, or compile with dialect.replace(constant_false='accept')",
                 reason=errors.MQRC.MQRC_SELECTOR_ALWAYS_FALSE,
             )
-    return order, names, constant, _match_option(node, text)
+    return names, constant, _match_option(node, text)
 
 
 def remark(order: Sequence[Node], names: Mapping[str, str]) -> Remarks:
@@ -185,14 +189,20 @@ def is_name(name: str, rules: str) -> bool:
 
 def _property(identifier: Identifier, text: str, dialect: Dialect) -> str:
     """Give the property that a name reads; ``usr.x`` and ``x`` are one property (formats §2)."""
-    name = identifier.name
-    problem = _PROBLEMS[dialect.headers](name)
-    if problem is not None:
-        found, hint = problem
-        if dialect.headers == "mqi":
-            hint += f" [{errors.MQRC.MQRC_PROPERTY_NAME_ERROR}]"
-        raise errors.SelectorSyntaxError(found, selector=text, span=identifier.span, hint=hint)
-    return spellings(name, dialect.headers)[0]
+    read = _read(identifier.name, dialect.headers)
+    if isinstance(read, str):
+        return read
+    found, hint = read
+    if dialect.headers == "mqi":
+        hint += f" [{errors.MQRC.MQRC_PROPERTY_NAME_ERROR}]"
+    raise errors.SelectorSyntaxError(found, selector=text, span=identifier.span, hint=hint)
+
+
+# Selectors have the same names again and again.
+@functools.lru_cache(4096)
+def _read(name: str, rules: str) -> str | tuple[str, str]:
+    """Give the property that a name reads, or what is wrong with the name and what to do."""
+    return _PROBLEMS[rules](name) or spellings(name, rules)[0]
 
 
 # ---- static types: language §4 -----------------------------------------------------------------------------------
@@ -223,18 +233,30 @@ def _described(node: Node, text: str) -> str:
 _LEAVES = frozenset((Literal, Identifier))
 _WANTED = {"number": "a number", "boolean": "a condition"}
 
+# What has no operands that could have a wrong type, and what AND and OR take.
+_SOUND = frozenset((Literal, Identifier, In, Like, IsNull))
+_CONDITIONS = frozenset(cls for cls, kind in _RESULTS.items() if kind in (None, "boolean"))
 
-def check_types(order: list[Node], root: Node, text: str) -> None:
+
+def check_types(order: Sequence[Node], text: str) -> None:
     """Check the static types of a tree, and that it is a condition.
 
     Args:
-        order: its nodes.
+        order: its nodes, the tree itself last.
 
     Raises: SelectorTypeError: types that can never fit.
     """
+    root = order[-1]
     for node in order:
-        row = None if type(node) in _LEAVES else operator_of(node)
-        if row is None:
+        if type(node) in _SOUND:
+            continue
+        row = operator_of(node)
+        assert row is not None
+        # Most of the others are sound at the first look.
+        if type(node) is Comparison and type(node.left) is Identifier and type(node.right) is Literal:
+            if row.operands in ("", KINDS[node.right.kind]):
+                continue
+        elif isinstance(node, (And, Or)) and _CONDITIONS.issuperset(map(type, node.operands)):
             continue
         wanted = row.operands
         if wanted:

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import functools
 import typing
+from collections.abc import Mapping
 from typing import NamedTuple, cast
 
 from mqsel.language.checker import Value, apply, literal_value
@@ -131,7 +132,7 @@ def true_of(selector: Selector) -> Formula:
 
 
 def _wanted(selector: Selector, wanted: int) -> Normal:
-    return Writer(selector.dialect).write(selector, wanted)
+    return Writer(selector.dialect).write(selector, selector.names, wanted)
 
 
 # ---- what is wanted --------------------------------------------------------------------------------------------------
@@ -250,18 +251,22 @@ class Writer:
         self.subjects: dict[object, Node] = {}
         self.tests: dict[tuple[object, ...], Normal] = {}
 
-    def true_of(self, selector: Selector) -> Formula:
-        """Give where *selector*, which is of this dialect, is TRUE: as the function `true_of`."""
-        return self.write(selector, _T).true
+    def true_of(self, selector: Selector, names: Mapping[str, str]) -> Formula:
+        """Give where *selector*, which is of this dialect, is TRUE: as the function `true_of`.
 
-    def write(self, selector: Selector, wanted: int) -> Normal:
+        Args:
+            names: what to call the properties that it reads, by names as written.
+        """
+        return self.write(selector, names, _T).true
+
+    def write(self, selector: Selector, names: Mapping[str, str], wanted: int) -> Normal:
         """Write some parts of the normal form of *selector*."""
         if selector.match_option is not None and selector.match_option.matches_any:
             return _CONSTANTS[Truth.TRUE]
         if len(self.tests) > _REMEMBERED or len(self.subjects) > _REMEMBERED:
             self.tests, self.subjects = {}, {}  # both, because a test holds its subject
         self.memory: Memory = {}
-        self.names = selector.names
+        self.names = names
         self.may_err = self.dialect.type_mismatch == "selector" or not _MAY_ERR.isdisjoint(map(type, selector.order))
         return self.condition(selector.node, wanted)
 

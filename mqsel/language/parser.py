@@ -83,6 +83,16 @@ def parse(text: str, dialect: Dialect) -> Node:
 
     Raises: SelectorSyntaxError, SelectorLimitError.
     """
+    return parse_in_order(text, dialect)[-1]
+
+
+def parse_in_order(text: str, dialect: Dialect) -> list[Node]:
+    """Parse *text*, and give all nodes of the tree as `walk` lists them: the last one is the tree.
+
+    A tree is read from its leaves up and from the left, so that is the order in which nodes are made.
+
+    Raises: as `parse`.
+    """
     try:
         return _Parser(text, scan(text, dialect)).selector()
     except errors.SelectorSyntaxError as error:
@@ -103,21 +113,22 @@ class _Parser:
         self.depth = 0
         self.start = 0  # of the operand that has just been completed, its parentheses included
         self.stack = [_Open(_ROOT, 0, 0)]
+        self.order: list[Node] = []  # the nodes that have been made
 
     @functools.cached_property
     def tokens(self) -> tuple[Token, ...]:
         """The tokens as rows, for errors."""
         return tuple(map(Token, *self.columns))
 
-    def selector(self) -> Node:
+    def selector(self) -> list[Node]:
         if self.kinds[0] == "end":
-            return Literal("boolean", True, (0, len(self.text)))
-        while True:
+            return [Literal("boolean", True, (0, len(self.text)))]
+        is_open = True
+        while is_open:
             # ``strength`` is that of ``left`` as it stands; a finished predicate may not be compared on.
             left, strength = self.operand()
-            finished = self.operators(left, strength)
-            if finished is not None:
-                return finished
+            is_open = self.operators(left, strength)
+        return self.order
 
     # ---- where a value is expected
 
@@ -131,6 +142,7 @@ class _Parser:
             if kind == "identifier":
                 self.at = at + 1
                 name: Identifier = _node(Identifier, (self.values[at], (start, self.stops[at])))
+                self.order.append(name)
                 # "name relation literal" at once: most selectors consist of these, and parsing takes a third less.
                 if (
                     kinds[at + 1] in RELATIONS
@@ -141,13 +153,17 @@ class _Parser:
                     self.at = at + 2
                     literal = self.literal(at + 2)
                     self.start = start
-                    return _node(Comparison, (kinds[at + 1], name, literal, (start, self.stops[at + 2]))), PREDICATE
+                    made: Comparison = _node(Comparison, (kinds[at + 1], name, literal, (start, self.stops[at + 2])))
+                    self.order.append(made)
+                    return made, PREDICATE
                 return name, PRIMARY
             if kind in _LITERALS:
                 return self.literal(at), PRIMARY
             if kind in _TRUTHS:
                 self.at = at + 1
-                return Literal("boolean", _TRUTHS[kind], (start, self.stops[at])), PRIMARY
+                truth = Literal("boolean", _TRUTHS[kind], (start, self.stops[at]))
+                self.order.append(truth)
+                return truth, PRIMARY
             top = self.stack[-1]
             if kind == "(":
                 self.open(_Open(_PAREN, 0, start))
@@ -181,12 +197,14 @@ class _Parser:
                 value = -value  # type: ignore[operator]
         if value == 1 << 63 and kind == "exact":
             raise number_out_of_range(self.text, (self.starts[at], stop), "exact")
-        return _node(Literal, (_LITERALS[kind], value, (start, stop)))  # type: ignore[no-any-return]
+        made: Literal = _node(Literal, (_LITERALS[kind], value, (start, stop)))
+        self.order.append(made)
+        return made
 
     # ---- where an operator, a closing parenthesis or the end is expected
 
-    def operators(self, left: Node, strength: int) -> Node | None:
-        """Take what follows a complete operand, until another operand is due (None) or the selector is complete."""
+    def operators(self, left: Node, strength: int) -> bool:
+        """Take what follows a complete operand, until another operand is due (True) or the selector is complete."""
         while True:
             kind = self.kinds[self.at]
             if kind in BINARY:
@@ -207,14 +225,15 @@ class _Parser:
                 else:
                     self.stack.append(_Open(kind, binding, self.start, left, kind))
                 self.at += 1
-                return None
+                return True
             if kind in PREDICATES or kind == "NOT":
                 left, strength = self.reduce(left, strength, PREDICATE)
                 if strength <= PREDICATE or self.stack[-1].strength == PREDICATE:
                     self.chained()
                 finished = self.predicate(left, strength)
                 if finished is None:
-                    return None
+                    return True
+                self.order.append(finished)
                 left, strength = finished, PREDICATE
             elif kind == ")":
                 left, strength = self.reduce(left, strength, 0)
@@ -230,7 +249,7 @@ class _Parser:
                 left, strength = self.reduce(left, strength, 0)
                 if len(self.stack) > 1:
                     self.fail("')'" if self.stack[-1].kind == _PAREN else "AND")
-                return left
+                return False
             else:
                 self.fail(self.expected_after())
 
@@ -254,20 +273,21 @@ class _Parser:
             match top.kind:
                 case "NOT":
                     self.depth -= 1
-                    left = Not(left, span)
+                    left = _node(Not, (left, span))
                 case "sign":
                     self.depth -= 1
                     left = Sign(top.operators[0], left, span)
                 case "BETWEEN":
                     left = Between(top.negated, operands[0], operands[1], left, span)
                 case "OR":
-                    left = Or(operands, span)
+                    left = _node(Or, (operands, span))
                 case "AND":
-                    left = And(operands, span)
+                    left = _node(And, (operands, span))
                 case "+" | "-" | "*" | "/":
                     left = Arithmetic(tuple(top.operators), operands, span)
                 case relation:
                     left = Comparison(relation, operands[0], left, span)
+            self.order.append(left)
 
     # ---- BETWEEN, IN, LIKE, IS
 

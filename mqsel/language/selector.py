@@ -13,7 +13,7 @@ from typing import NamedTuple
 from mqsel.language.checker import MatchOption, Remarks, check, remark
 from mqsel.language.dialect import Dialect
 from mqsel.language.nodes import Identifier, Node, walk
-from mqsel.language.parser import parse
+from mqsel.language.parser import parse_in_order
 from mqsel.values import Truth
 
 _CACHE_SIZE = 256
@@ -65,11 +65,19 @@ class Selector(NamedTuple):
         return remark(self.order, self.names)
 
 
-@functools.lru_cache(_CACHE_SIZE)
-def read_selector(text: str, dialect: Dialect) -> Selector:
-    """Parse and check *text*, once.
+def read_anew(text: str, dialect: Dialect) -> Selector:
+    """Parse and check *text*.
 
     Raises: SelectorError: what `parse` and `check` refuse.
     """
-    node = parse(text, dialect)
-    return Selector(text, dialect, node, *check(node, text, dialect))
+    order = parse_in_order(text, dialect)
+    return Selector(text, dialect, order[-1], order, *check(order, text, dialect))
+
+
+@functools.lru_cache(_CACHE_SIZE)
+def read_selector(text: str, dialect: Dialect) -> Selector:
+    """Parse and check *text*, once: what reads many texts once each needs `read_anew`.
+
+    Raises: as `read_anew`.
+    """
+    return read_anew(text, dialect)

@@ -80,7 +80,7 @@ def read_back(program: Program) -> Selector:
     try:
         node = _Reader(program).root()
         order = walk(node)
-        check_types(order, node, program.text)
+        check_types(order, program.text)
     except (SelectorError, IndexError) as error:
         raise UnknownShapeError(str(error)) from error
     names = {name: name for name in program.slots}

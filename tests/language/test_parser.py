@@ -19,7 +19,7 @@ from mqsel import errors
 from mqsel.language import nodes
 from mqsel.language.dialect import IBM_JMS, IBM_MQ, JMS, PRESETS
 from mqsel.language.lexer import tokenize
-from mqsel.language.parser import MAX_NESTING, parse
+from mqsel.language.parser import MAX_NESTING, parse, parse_in_order
 
 FLAT = {
     "and": " AND ".join(f"a{i % 50} = {i}" for i in range(100_000)),
@@ -39,6 +39,17 @@ def test_flat_chains_compile(name: str) -> None:
     assert matcher.matches({"a": "7"}) == (name == "in")
     assert mqsel.compile(FLAT[name], dialect=JMS, optimize=False).evaluate({}) is mqsel.Truth.UNKNOWN
     assert len(nodes.unparse(parse(FLAT[name], JMS))) > 100_000
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_nodes_are_made_in_the_order_of_a_walk(name: str) -> None:
+    """Invariant: the nodes that the parser lists are those that `walk` lists, each once, children before parents."""
+    rng = random.Random(5)
+    fixed = ["", "a", "NOT (TRUE)", "-(5) < - - 5 + -a", "a NOT BETWEEN -1 AND +b * 2 OR (a) = 'x' AND b IS NOT NULL"]
+    for text in [*fixed, *[strategies.random_case(rng, name)[0] for _ in range(2000)]]:
+        listed = parse_in_order(text, PRESETS[name])
+
+        assert [*map(id, listed)] == [*map(id, nodes.walk(listed[-1]))], text
 
 
 def nested(opening: str, terms: int) -> str:
