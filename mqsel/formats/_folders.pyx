@@ -214,23 +214,58 @@ cdef const uint8_t *attributes_read(
             content[0] = size == 10 and memcmp(text, b"properties", 10) == 0
 
 
-cdef bint is_reserved(const uint8_t *name, Py_ssize_t length):
-    """Tell whether a name of up to seven characters is a keyword."""
-    if length < 2 or length > 7 or name[0] & 0xDF not in b"NTFAOBLIE":
+# The keywords, each as the number that its bytes make; for each length a bit for each letter that one begins with.
+cdef uint64_t[16] KEYWORDS
+cdef int KEYWORD_COUNT = len(_RESERVED)
+cdef uint32_t[8] KEYWORD_LETTERS
+for _place, _word in enumerate(_RESERVED):
+    KEYWORDS[_place] = int.from_bytes(_word.encode(), "big")
+    KEYWORD_LETTERS[len(_word)] |= <uint32_t> 1 << (ord(_word[0]) & 31)
+
+
+cdef bint is_reserved(const uint8_t *name, Py_ssize_t length) noexcept:
+    """Tell whether a name is a keyword, in any case."""
+    cdef uint64_t word = 0
+    cdef Py_ssize_t place
+    if length > 7 or not KEYWORD_LETTERS[length] >> (name[0] & 31) & 1:
         return False
-    return name[:length].upper().decode("latin-1") in _RESERVED
+    for place in range(length):
+        word = word << 8 | name[place] & 0xDF
+    for place in range(KEYWORD_COUNT):
+        if KEYWORDS[place] == word:
+            return True
+    return False
 
 
-# For each property folder whether its elements may stand in groups.
-cdef dict PROPERTY_FOLDERS = {
-    name.encode(): name in _mqrfh2.GROUPED_FOLDERS for name in (*_mqrfh2.GROUPED_FOLDERS, *_mqrfh2.PLAIN_FOLDERS)
-}
-cdef Py_ssize_t LONGEST = max(map(len, PROPERTY_FOLDERS))
-# Folders of which only the first counts, numbered; those of the first header alone come first.
-cdef dict ONCE = {
-    name.encode(): number for number, name in enumerate((*_mqrfh2.FIRST_HEADER_FOLDERS, *_mqrfh2.FIRST_FOLDERS))
-}
+# The property folders. Those of which only the first counts are numbered, those of the first header alone before others.
+cdef struct FolderRow:
+    char[12] name
+    Py_ssize_t length
+    bint grouped        # elements may stand in groups
+    int once            # its number, or -1
+
+cdef FolderRow[16] FOLDERS
+cdef int FOLDER_COUNT = 0
 cdef int ONCE_IN_FIRST = len(_mqrfh2.FIRST_HEADER_FOLDERS)
+_ONCE = (*_mqrfh2.FIRST_HEADER_FOLDERS, *_mqrfh2.FIRST_FOLDERS)
+for _name in (*_mqrfh2.PLAIN_FOLDERS, *_mqrfh2.GROUPED_FOLDERS):
+    _bytes = _name.encode()
+    memcpy(FOLDERS[FOLDER_COUNT].name, PyBytes_AS_STRING(_bytes), len(_bytes))
+    FOLDERS[FOLDER_COUNT].length = len(_bytes)
+    FOLDERS[FOLDER_COUNT].grouped = _name in _mqrfh2.GROUPED_FOLDERS
+    FOLDERS[FOLDER_COUNT].once = _ONCE.index(_name) if _name in _ONCE else -1
+    FOLDER_COUNT += 1
+
+
+cdef FolderRow *folder_find(const uint8_t *name, Py_ssize_t length) noexcept:
+    """Find a property folder; NULL if it is none."""
+    cdef int place
+    for place in range(FOLDER_COUNT):
+        if FOLDERS[place].length == length and memcmp(FOLDERS[place].name, name, length) == 0:
+            return &FOLDERS[place]
+    return NULL
+
+
 cdef dict ELEMENT_TYPES = {
     name.partition("/")[2].encode(): int(_TYPES[kind]) for name, kind in _mqrfh2.ELEMENT_TYPES.items()
 }
@@ -386,7 +421,8 @@ cdef class Folders:
         cdef int dt = 0
         cdef bint nil = False
         cdef bint content = False
-        cdef bint grouped, known
+        cdef bint grouped
+        cdef FolderRow *known
         cdef bint odd = False
         self.folder_start = start
         self.folder_wide = origin < 0
@@ -409,17 +445,17 @@ cdef class Folders:
         at = attributes_read(at, stop, &dt, &nil, &content, &odd)
         if at == NULL or odd:
             return self.note(NOTE_FOLDER_MALFORMED, "MQRFH2", origin, name_shown(self, name, length))
-        key = name[:min(length, LONGEST + 1)]
-        groups = PROPERTY_FOLDERS.get(key)
-        known = groups is not None
-        grouped = known and <bint> groups
-        if not known:
+        known = folder_find(name, length)
+        if known != NULL:
+            grouped = known.grouped
+            number = known.once
+        else:
             if not content:
                 return self.note(NOTE_FOLDER_PLAIN, "MQRFH2", origin, name_shown(self, name, length))
             if seen & DOT:
                 return self.note(NOTE_FOLDER_DOTTED, "MQRFH2", origin, name_shown(self, name, length))
             grouped = True
-        number = ONCE.get(key, -1)
+            number = -1
         if number >= 0:
             if self.first_seen >> number & 1 or (number < ONCE_IN_FIRST and not self.first_header):
                 return self.note(NOTE_FOLDER_REPEATED, "MQRFH2", origin, name_shown(self, name, length))
@@ -437,15 +473,15 @@ cdef class Folders:
         folder.dt = 0
         folder.nil = False
         folder.inside = 0
-        if length == 3 and known and name[0] == c"u":
+        if length == 3 and known != NULL and name[0] == c"u":
             folder.flags |= USR
             folder.path = -1    # no name of a folder and no dot before that of the property
         elif name[0] | 0x20 == c"m" and length > 1 and name[1] | 0x20 == c"q":
             if not (length >= 6 and name[:6].lower() == b"mq_usr"):
                 folder.flags |= MQ_NAME
-            if known and length == 2:
+            if known != NULL and length == 2:
                 folder.flags |= RESTRICTED
-        if not known and folder_is_invalid(name, length, seen):
+        if known == NULL and folder_is_invalid(name, length, seen):
             folder.flags |= INVALID
         self.hit_count = self.group_count = 0
         self.name_bytes = 0

@@ -742,6 +742,19 @@ def test_names_are_judged_as_selectors_judge_them() -> None:
         assert (name, is_valid) == (name, bool(selected))
 
 
+@pytest.mark.parametrize("word", names.RESERVED)
+def test_keywords_are_no_names(word: str) -> None:
+    """A keyword in any case names no property, wanted or not; what has one character more, less or other does."""
+    near = (word[:-1], f"{word}S", f"{word[:-1]}$", f"{word[:-1]}\u017f", f"_{word[1:]}", word.swapcase()[:-1])
+    for name in (word, word.lower(), word.capitalize(), word[0].lower() + word[1:], *near):
+        is_valid = not name.isascii() or name.upper() not in names.RESERVED
+        for folder, begins in ((f"<usr><{name}>1</{name}></usr>", ""), (f"<ibm><{name}>1</{name}></ibm>", "ibm.")):
+            raw, is_kept = _wrapped(folder.encode()), is_valid or begins == "ibm."
+            assert (name, formats.properties(raw, [begins + name])) == (name, {begins + name: "1"} if is_kept else {})
+            assert (name, begins + name in formats.properties(raw)) == (name, is_kept)
+            assert (name, MQDecoder(["other"], never=True)(raw) is not False) == (name, is_kept)
+
+
 def test_match_option_reads_the_mqmd_alone() -> None:
     """A selector on one identifier compares 24 bytes, whatever header is behind; all zero matches every message."""
     broken = mq.encode({"MsgId": b"\xab" * 24, "CorrelId": b"\x01" * 24}, {"x-": 1}, b"")[:380]
