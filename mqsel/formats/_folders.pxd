@@ -11,6 +11,9 @@ cdef struct Node:
     uint32_t hash           # of parent and name
     const uint8_t *name     # in node_names
     Py_ssize_t length       # bytes
+    uint64_t tail           # the name behind its last whole word
+    bint plain              # ASCII, and a property may be named so: an element of this name needs no more looks at it
+    int dt                  # what an element without a dt has, as in Open
     int longest             # characters of the last part of a name beneath it that has as many as names may, + 1; or 0
     int next                # in the chain of its hash, or -1
     int first               # of its targets
@@ -59,6 +62,7 @@ cdef struct Hit:
     Py_ssize_t path         # bytes of the property's name
     const uint8_t *text
     Py_ssize_t size         # of the text; below zero the number of a note, negated: there is none that can be told
+    bint plain              # the text is ASCII without escapes, and not nil; a word can be read where it begins
 
 
 cdef class Folders:
@@ -89,6 +93,7 @@ cdef class Folders:
     cdef Group *groups
     cdef Py_ssize_t group_count
     cdef Py_ssize_t group_room
+    cdef const uint8_t *readable        # the last place that a word can be read from: by who finds the folders
     cdef const uint8_t *folder_start    # of the current folder
     cdef Py_ssize_t folder_origin       # where it stands in the message
     cdef bint folder_wide               # it was UTF-16: where its elements stood is no longer known

@@ -21,6 +21,7 @@ from libc.string cimport memcmp, memset
 from mqsel.formats._folders cimport Folders
 from mqsel.formats._tables cimport *
 from mqsel.formats._text cimport bytes_keep, string_keep
+from mqsel.formats._words cimport WORD
 from mqsel.machine._values cimport (
     BOOLEAN, INT32, INT64, MQTYPE_BOOLEAN, MQTYPE_INT32, MQTYPE_INT64, NULL_VALUE, Record, Value, int32_python,
     value_integer, value_null, value_python, zeroed
@@ -590,6 +591,7 @@ cdef class Decoder(Folders):
         if self.structures is not None:
             self.structures.append(("MQRFH2", at, length))
         self.header = at
+        self.readable = data + left - WORD
         while place < length:
             # Lengths are multiples of four: four bytes are there.
             number = read_i32(data + place, big)

@@ -6,6 +6,9 @@ from libc.stdint cimport uint8_t, uint32_t
 from mqsel.machine._values cimport BYTES, MQTYPE_BYTE_STRING, MQTYPE_STRING, STRING, Value, value_object
 
 cdef int utf8_put(uint8_t *at, uint32_t point) noexcept
+cdef bint plain_read(
+    Value *value, PyObject **owner, const uint8_t *text, Py_ssize_t size, int dt
+) except -1
 cdef int element_read(
     Value *value, PyObject **owner, const uint8_t *text, Py_ssize_t size, int dt, int conversion
 ) except -1

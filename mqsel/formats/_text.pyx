@@ -15,6 +15,7 @@ from libc.string cimport memchr, memcmp, memcpy
 from mqsel.formats._tables cimport (
     AS_TYPED, NOTE_VALUE_ENCODING, NOTE_VALUE_ESCAPE, NOTE_VALUE_MALFORMED, TO_INT32, TO_INT64, TO_STRING, TO_TOPIC
 )
+from mqsel.formats._words cimport word_at, word_of
 from mqsel.machine._values cimport (
     BOOLEAN, FLOAT32, FLOAT64, INT32, INT64, MQTYPE_BOOLEAN, MQTYPE_BYTE_STRING, MQTYPE_FLOAT32, MQTYPE_FLOAT64,
     MQTYPE_INT8, MQTYPE_INT32, MQTYPE_INT64, MQTYPE_STRING, STRING, Value, value_float, value_integer, value_null,
@@ -25,6 +26,8 @@ from mqsel.formats import jms as _jms
 from mqsel.formats import mqrfh2 as _mqrfh2
 
 cdef extern from "Python.h":
+    PyObject *PyUnicode_New(Py_ssize_t size, Py_UCS4 maximum) except NULL
+    void *PyUnicode_DATA(PyObject *text)
     PyObject *PyUnicode_DecodeUTF8(const char *data, Py_ssize_t size, const char *errors)
     double PyOS_string_to_double(const char *text, char **end, PyObject *overflow) except? -1.0
     int PyErr_ExceptionMatches(object kind)
@@ -284,6 +287,38 @@ cdef int typed_read(Value *value, PyObject **owner, const uint8_t *text, Py_ssiz
     if dt == MQTYPE_BYTE_STRING:
         return hex_read(value, owner, text, size)
     return bytes_keep(value, owner, PyBytes_FromStringAndSize(<const char *> text, size))
+
+
+cdef bint plain_read(
+    Value *value, PyObject **owner, const uint8_t *text, Py_ssize_t size, int dt
+) except -1:
+    """Read a string of ASCII without escapes, or up to eight digits without a sign, as most values are.
+
+    A word can be read from *text*. Returns whether it is one: nothing is said of others.
+    """
+    cdef PyObject *item
+    cdef uint64_t word
+    if dt == 0 or dt == MQTYPE_STRING:
+        item = PyUnicode_New(size, 127)
+        if size:
+            memcpy(PyUnicode_DATA(item), text, size)
+        value_own(value, owner, STRING, MQTYPE_STRING, item)
+        return True
+    if not MQTYPE_INT8 <= dt <= MQTYPE_INT64 or not 1 <= size <= 8:
+        return False
+    # The digits at the upper end, zeros below; two, four, eight of them at a time become one number.
+    word = (word_at(text) ^ word_of(c"0")) << 8 * (8 - size)
+    if ((word + word_of(0x76)) | word) & word_of(0x80):
+        return False
+    word = word * 10 + (word >> 8)
+    word = (
+        (word & 0x000000FF000000FFULL) * 0x000F424000000064ULL
+        + (word >> 16 & 0x000000FF000000FFULL) * 0x0000271000000001ULL
+    ) >> 32
+    if word >> ((dt >> 1) - 1):
+        return False
+    value_integer(value, INT64 if dt == MQTYPE_INT64 else INT32, dt, <int64_t> word)
+    return True
 
 
 cdef int element_read(

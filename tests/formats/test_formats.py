@@ -537,6 +537,71 @@ def test_decoder_refuses(names: list[Any], options: dict[str, Any], message: str
     assert message in str(caught.value)
 
 
+@pytest.mark.parametrize("behind", [b"", b"b", b"body of some length"])
+def test_lengths_of_names_and_values(behind: bytes) -> None:
+    """Names and texts of all lengths that words of eight bytes end in are read as wanted ones, and skipped as others.
+
+    The last element ends up to the last byte of the message. What `properties` gives of all is read another way.
+    """
+    values: list[Any] = ["", "v", "value-7", "value-08", "value-009", "v" * 16, "v" * 17, "v" * 300, "ä", "v" * 9 + "ä"]
+    values += ["a&b", "v" * 9 + "&", 0, 5, -5, 1234567, 12345678, 99999999, 123456789, 2**63 - 1, -(2**63)]
+    values += [
+        Int8(127),
+        Int8(-128),
+        Int16(32767),
+        Int32(99999999),
+        Int32(2**31 - 1),
+        1.5,
+        Float32(2.0),
+        True,
+        b"\1",
+        None,
+    ]
+    rng = random.Random("lengths")
+    for size in (*range(1, 26), 31, 32, 33, 63, 64, 65, 71, 72, 73, 200):
+        properties = {f"{'n' * size}"[: max(size - 2, 1)] + f"{place:02}": value for place, value in enumerate(values)}
+        raw = mq.encode({}, properties, behind)
+        every = formats.properties(raw)
+        assert {name: typed(every[name]) for name in properties} == {n: typed(v) for n, v in properties.items()}
+        for wanted in (properties, rng.sample(sorted(properties), 7), ["other"]):
+            for never in (False, True):
+                record = MQDecoder(wanted, never=never)(raw)
+                assert isinstance(record, mqsel.Record)
+                assert [typed(one) for one in record.as_tuple()] == [typed(properties.get(name)) for name in wanted]
+
+
+@pytest.mark.parametrize(
+    ("folder", "found"),
+    [
+        (b"<usr><a dt='i1'>128</a><b dt='i2'>32768</b><c dt='i4'>2147483648</c></usr>", {}),
+        (
+            b"<usr><a dt='i1'>127</a><b dt='i2'>32767</b><c dt='i4'>99999999</c></usr>",
+            {"a": 127, "b": 32767, "c": 99999999},
+        ),
+        (b"<usr><a dt='i8'>1 2</a><b dt='i8'></b><c dt='i8'>12345:78</c></usr>", {}),
+        (b"<usr><a dt='i8'>00000007</a><b dt='i8'>+7</b><c dt='i8'>1/</c></usr>", {"a": 7, "b": 7}),
+        (b"<usr><a dt='i8'>1\xb0</a><b dt='q7'>7</b><c dt='r9'>7</c></usr>", {"b": b"7", "c": b"7"}),
+        (b"<usr><a dt='I8'>7</a><b dt=\"i8\">7</b><c  dt='i8'>7</c></usr>", {"a": b"7", "b": 7, "c": 7}),
+        (b"<usr><a dt='i8' >7</a><b dt='i8' dt='i8'>7</b><c dt='i8'/></usr>", {"a": 7}),
+        (b"<usr><a>1</a><a>2</a><b>1</b ><c>1</c></usr>", {"a": "1", "b": "1", "c": "1"}),
+        (b"<usr> <a>1</a>\n<b>1</b>text<c>1</c> </usr>", {"a": "1", "b": "1", "c": "1"}),
+        (b"<usr><a>1</a><b><c>1</c></b><c>2</c></usr>", {"a": "1", "c": "2"}),
+        (b"<usr><a>1</a><b>1</c></usr>", {}),
+        (b"<usr><a>1</a><b>1</b></usr><c>1</c>", {}),
+        (b"<usr><a>1</a><b>1<!-- x --></b><c>1<</c></usr>", {"a": "1"}),
+        (b"<usr><a>\xff</a><b>\xc3\xa4</b><c>&lt;</c></usr>", {"b": "ä", "c": "<"}),
+        (b"<usr><a>1</a><bb>1</b></usr>", {}),
+        (b"<usr><>1</><a>1</a></usr>", {"a": "1"}),
+        (b"<jms><Pri>5</Pri></jms><usr><a>1</a></usr>", {}),
+    ],
+)
+def test_elements_that_are_nearly_plain(folder: bytes, found: dict[str, Any]) -> None:
+    """What differs by a byte from the commonest form of an element is read by the rules of formats §3 and §6."""
+    assert formats.properties(_wrapped(folder), ["a", "b", "c"]) == found
+    every = formats.properties(_wrapped(folder))
+    assert {name: every[name] for name in "abc" if name in every} == found
+
+
 def test_an_idle_decoder_holds_no_value() -> None:
     """What a call of `properties` has read is not kept for the next one."""
     for wanted in (None, ["JMSType"]):

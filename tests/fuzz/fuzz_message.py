@@ -48,11 +48,11 @@ def made(rng: random.Random) -> bytes:
     """Make a message of properties of all types, and see that it reads back as it was made."""
     values: list[Any] = [
         1, -(2**63), Int8(-1), Int16(300), Int32(5), 1.5, Float32(0.1), "", "a<b&c", "ü𝄞", b"", b"\0\xff", True, None,
-        math.nan, Float32(math.inf), "\ufeff",
+        math.nan, Float32(math.inf), "\ufeff", rng.randrange(10 ** rng.randrange(1, 12)), "v" * rng.randrange(40),
     ]  # fmt: skip
     properties: dict[str, Any] = {}
     for _ in range(rng.randrange(12)):
-        name = "x" + "".join(rng.choices(string.ascii_letters, k=rng.randrange(6)))
+        name = "x" + "".join(rng.choices(string.ascii_letters, k=rng.randrange(rng.choice((6, 6, 40, 90)))))
         properties[rng.choice(("", "", "my.", "mq_usr.g.h.")) + name] = rng.choice(values)
     if rng.random() < 0.5:
         properties |= {"JMSPriority": Int32(rng.randrange(12)), "JMSType": "car", "JMSTimestamp": rng.randrange(2**40)}
