@@ -461,8 +461,8 @@ class SelectorSet(Reader[K], MutableMapping[K, str], Generic[K]):
             raise ArgumentError("a set takes no identifier: each of its selectors may have its own")
         formats.decoder(format, (), **options)
         if not formats.FORMATS[format].has_mqmd:
-            return PropertyDecoder(self, functools.partial(formats.decoder, format, **options))
-        return QueueManager(self, format, options)
+            return PropertyDecoder(self, functools.partial(formats.decoder, format, **options)).decode
+        return QueueManager(self, format, options).decode
 
     def match_batch(self, batch: object) -> pa.ListArray:
         """Give for each row of a batch which selectors select it. Its columns are the properties, as for a Matcher.

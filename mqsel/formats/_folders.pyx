@@ -323,9 +323,10 @@ cdef inline uint64_t name_tail(const uint8_t *name, Py_ssize_t length) noexcept:
 
 cdef uint32_t name_hash(int parent, const uint8_t *name, Py_ssize_t length) noexcept:
     cdef uint64_t state = name_begin(parent)
-    cdef Py_ssize_t place
-    for place in range(0, length - WORD + 1, WORD):
+    cdef Py_ssize_t place = 0
+    while length - place >= WORD:
         state = name_mix(state, word_at(name + place))
+        place += WORD
     return <uint32_t> name_mix(state, name_tail(name, length))
 
 

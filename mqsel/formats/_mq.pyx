@@ -95,6 +95,8 @@ for _place, _row in enumerate(_mqmd.HEADERS):
     HEADERS[_place].describes = _row.describes
     HEADERS[_place].following = _row.following
 
+cdef int LENGTH_1 = _mqmd.MQMD_LENGTH_1
+cdef int LENGTH_2 = _mqmd.MQMD_LENGTH_2
 cdef uint64_t FORMAT_RFH2 = int.from_bytes(_mqmd.MQFMT_RF_HEADER_2.encode("ascii"), "big")
 cdef uint64_t FORMAT_MDE = int.from_bytes(_mqmd.MQFMT_MD_EXTENSION.encode("ascii"), "big")
 cdef uint64_t FORMAT_MQH = int.from_bytes(b"MQH", "big")
@@ -409,7 +411,7 @@ cdef class Decoder(Folders):
         self.parts.version = read_i32(data + 4, self.parts.big)
         if not 1 <= self.parts.version <= 2:
             raise wordings.wrong_field("MQMD", 0, "Version", self.parts.version, "1 or 2", None, MQRC.MQRC_MD_ERROR)
-        length = _mqmd.MQMD_LENGTH_1 if self.parts.version == 1 else _mqmd.MQMD_LENGTH_2
+        length = LENGTH_1 if self.parts.version == 1 else LENGTH_2
         if size < length:
             raise wordings.truncated_structure("MQMD", 0, length, size, MQRC.MQRC_MD_ERROR)
         self.parts.mqmd = data
