@@ -45,7 +45,7 @@ cdef enum:
     RATIO = 4                   # a segment this much larger than what follows it is left as it is
     SOON = 4096                 # selectors that are laid out at once, some 30 ms; more by a thread of its own
 
-PLACES_END = 0xFFFFFFF0        # places are below
+cdef uint32_t PLACES_END = 0xFFFFFFF0     # places are below
 MAGIC = b"mqselidx"
 FORMAT = 1
 
@@ -97,33 +97,41 @@ cdef class Index:
 
     cdef int add_(self, places, formulas) except -1:
         cdef Drafter drafter = self.tail
-        cdef uint32_t place
+        cdef list given = list(formulas)
         cdef uint64_t count = len(places)
-        if len(formulas) != <Py_ssize_t> count:
-            raise ArgumentError(f"there are {count} places and {len(formulas)} formulas: expected as many")
-        for number in places:
-            if not 0 <= number < PLACES_END:
-                raise ArgumentError(f"{number} is no place: expected 0 to {PLACES_END - 1}")
-            place = number
-            if place < self.place_limit and has_bit(self.live, place):
-                raise ArgumentError(f"place {place} has a formula", hint="remove it first")
-        if len(set(places)) != <Py_ssize_t> count:
-            raise ArgumentError("a place is named twice")
-        if count + self.tail_count > TAIL:
-            if count > TAIL:
-                drafter = Drafter(self._names, self.numbers)
-            else:
-                self.settle()
-                drafter = self.tail
-        drafter.pending.count = 0
-        for number, formula in zip(places, formulas):
-            drafter.read(number, formula)
-        for number in places:
-            self.mark(number)
-        drafter.commit(count)
-        for number in places:
-            place = number
-            self.live[place >> 3] |= <uint8_t> (1 << (place & 7))
+        cdef uint64_t at
+        cdef uint32_t place
+        cdef uint32_t *numbers
+        cdef bint is_rising = True
+        if PyList_GET_SIZE(given) != <Py_ssize_t> count:
+            raise ArgumentError(f"there are {count} places and {len(given)} formulas: expected as many")
+        numbers = <uint32_t *> zeroed(count * 4)
+        try:
+            at = 0
+            for number in places:
+                if not 0 <= number < PLACES_END:
+                    raise ArgumentError(f"{number} is no place: expected 0 to {PLACES_END - 1}")
+                place = numbers[at] = number
+                if place < self.place_limit and has_bit(self.live, place):
+                    raise ArgumentError(f"place {place} has a formula", hint="remove it first")
+                is_rising = is_rising and (at == 0 or numbers[at - 1] < place)
+                at += 1
+            if not is_rising and len(set(places)) != <Py_ssize_t> count:
+                raise ArgumentError("a place is named twice")
+            if count + self.tail_count > TAIL:
+                if count > TAIL:
+                    drafter = Drafter(self._names, self.numbers)
+                else:
+                    self.settle()
+                    drafter = self.tail
+            drafter.read_many(numbers, given)
+            for at in range(count):
+                self.mark(numbers[at])
+            drafter.commit(count)
+            for at in range(count):
+                self.live[numbers[at] >> 3] |= <uint8_t> (1 << (numbers[at] & 7))
+        finally:
+            free(numbers)
         self.selectors += count
         if drafter is not self.tail:
             return self.push(Piece(draft_layout(&drafter.draft, <uint32_t> len(self._names)), False, len(self._names)))
