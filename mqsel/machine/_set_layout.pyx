@@ -1009,17 +1009,48 @@ cdef int unit_enter(Layout *it, uint32_t unit) noexcept nogil:
     return steps_link(it.draft, <Step *> it.code.items + start, given.steps)
 
 
-cdef int by_attribute(const void *left, const void *right) noexcept nogil:
-    """Sort intervals: those of an attribute by their lower ends, and the wider before the narrower."""
+cdef int by_ends(const void *left, const void *right) noexcept nogil:
+    """Sort intervals by their lower ends, and the wider before the narrower."""
     cdef const Stretch *a = <const Stretch *> left
     cdef const Stretch *b = <const Stretch *> right
-    if a.attribute != b.attribute:
-        return -1 if a.attribute < b.attribute else 1
     if a.low != b.low:
         return -1 if a.low < b.low else 1
     if a.high != b.high:
         return -1 if a.high > b.high else 1
     return (a.posting.unit > b.posting.unit) - (a.posting.unit < b.posting.unit)
+
+
+cdef int stretches_sort(Layout *it) noexcept nogil:
+    """Sort intervals: first by attribute, of which there are few. Returns 0, or -1 without memory."""
+    cdef Stretch *given = <Stretch *> it.stretches.items
+    cdef uint64_t count = it.stretches.count
+    cdef Stretch *sorted = <Stretch *> malloc((count + 1) * sizeof(Stretch))
+    cdef uint32_t *ends = <uint32_t *> calloc(<size_t> it.attributes + 1, 4)
+    cdef uint64_t at
+    cdef uint32_t attribute, start
+    if sorted == NULL or ends == NULL:
+        free(sorted)
+        free(ends)
+        return -1
+    for at in range(count):
+        ends[given[at].attribute] += 1
+    start = 0
+    for attribute in range(it.attributes):
+        start += ends[attribute]
+        ends[attribute] = start - ends[attribute]
+    for at in range(count):
+        sorted[ends[given[at].attribute]] = given[at]
+        ends[given[at].attribute] += 1
+    start = 0
+    for attribute in range(it.attributes):
+        if ends[attribute] > start + 1:
+            qsort(sorted + start, ends[attribute] - start, sizeof(Stretch), by_ends)
+        start = ends[attribute]
+    free(given)
+    free(ends)
+    it.stretches.items = sorted
+    it.stretches.room = count + 1
+    return 0
 
 
 # ---- all of them -------------------------------------------------------------------------------------------------
@@ -1115,8 +1146,10 @@ cdef Posting *layout_postings(Layout *it, uint32_t *total) noexcept nogil:
     for at in range(it.entries.count):
         postings[targets[entries[at].list].start + targets[entries[at].list].count] = entries[at].posting
         targets[entries[at].list].count += 1
-    if it.stretches.count:
-        qsort(stretches, it.stretches.count, sizeof(Stretch), by_attribute)
+    if stretches_sort(it) < 0:
+        free(postings)
+        return NULL
+    stretches = <Stretch *> it.stretches.items
     for at in range(it.stretches.count):
         postings[it.entries.count + at] = stretches[at].posting
     for at in range(count):
