@@ -55,7 +55,7 @@ numbered = {"machine._verifier": {"define_macros": [("MQSEL_BUILD", digest(sourc
 # Those that include C of our own.
 numbered |= {
     f"machine.{name}": {"depends": ["mqsel/machine/_loops.h"]}
-    for name in ("_sets", "_columns", "_texts", "_arithmetic", "_formulas", "_answers")
+    for name in ("_sets", "_columns", "_texts", "_arithmetic", "_formulas", "_shared", "_answers")
 }
 
 setup(
@@ -85,6 +85,7 @@ setup(
                 "machine._kernel",
                 "machine._arithmetic",
                 "machine._formulas",
+                "machine._shared",
                 "machine._answers",
                 "machine._set_parts",
                 "machine._set_draft",

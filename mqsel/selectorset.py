@@ -27,6 +27,7 @@ from mqsel.language.normal import Writer
 from mqsel.language.selector import Selector, read_anew
 from mqsel.machine import sections
 from mqsel.machine._deliveries import Deliveries, match_rows
+from mqsel.machine._kernel import Kernel, TooLargeError
 from mqsel.machine._reading import NOT_READ, Reader
 from mqsel.machine._set import Index
 from mqsel.machine.schema import Schema, SchemaLike, as_schema
@@ -50,6 +51,12 @@ Selectors = Mapping[K, str | Matcher] | Iterable[tuple[K, str | Matcher]]
 _SCANNED = 10_000
 # Selectors that are remembered while many are read: a set may have copies of few.
 _KNOWN = 256
+# Batches go by the kernel where a set has so many selectors at most, and a batch so many rows at least.
+_TOGETHER = 500
+_LEAST_ROWS = 100
+# Rows a selector after which a set that did not change gets a kernel: making it takes 50 to 300 us a selector, which
+# so many rows, of which each is then half a microsecond faster, pay for.
+_PAID = 256
 # Places without a key that a set keeps before it closes the gaps, beside as many as it has keys.
 _GAPS = 1024
 
@@ -172,6 +179,10 @@ class SelectorSet(Reader[K], MutableMapping[K, str], Generic[K]):
         self._own: dict[int, Dialect] = {}  # by place: dialects that are not that of the set
         self._options: dict[int, MatchOption] = {}  # by place
         self._matchers: dict[int, Matcher] = {}  # by place: some that `scan` made
+        self._kernel: Kernel | str | None = None  # of all selectors, or why there is none
+        self._kernel_changes = -1  # of which state
+        self._kernel_rows = 0  # matched since
+        self._batches = "index: no batch so far"
         self._placed = placed
         self._begin(index, self.schema, keys, column)
 
@@ -476,7 +487,37 @@ class SelectorSet(Reader[K], MutableMapping[K, str], Generic[K]):
         """
         with self._lock:
             self._close_gaps()  # then places are positions
-            return match_rows(self, batch)
+            found, reason = match_rows(self, batch, self._kernel_for)
+            self._batches = "kernel" if reason is None else f"index: {reason}"
+            return found
+
+    def _kernel_for(self, rows: int) -> Kernel | str:
+        """Give what runs all selectors over columns, or say why the index is faster for a batch of so many rows."""
+        if self._kernel_changes != self.changes:
+            self._kernel, self._kernel_changes, self._kernel_rows = None, self.changes, 0
+        self._kernel_rows += rows
+        if isinstance(self._kernel, str):
+            return self._kernel
+        if not 0 < len(self) <= _TOGETHER:
+            return f"{len(self):,} selectors"
+        if not self.keep_text:
+            return "the texts were not kept"
+        if rows < _LEAST_ROWS:
+            return f"a batch of {rows:,} rows"
+        if self._kernel is None:
+            if self._kernel_rows < _PAID * len(self):
+                return f"{self._kernel_rows:,} rows since the set changed"
+            try:
+                self._kernel = self._together()
+            except (TooLargeError, SelectorError, ProgramError) as reason:  # the texts of a file may be damaged
+                self._kernel = str(reason).partition("\n")[0]
+        return self._kernel
+
+    def _together(self) -> Kernel:
+        """Make one kernel of all selectors, by position."""
+        own, places = self._own, self._places
+        entries = {key: _Entry(self._texts[place], own.get(place, self.dialect)) for key, place in places.items()}
+        return Kernel(tuple(_Formulas(entries)), self._index().names, True)
 
     def explain(self, key: K, message: Message) -> Explanation:
         """Say of every part of a selector what it was for *message*, and why.
@@ -492,7 +533,8 @@ class SelectorSet(Reader[K], MutableMapping[K, str], Generic[K]):
             ``postings``, what a search may have to look at, and by what it is ``reached``; the ``longest`` lists of
             postings, which are the slowest to search: what each is for, how many it has, some of its keys; ``bytes`` of
             the index by part, ``segments``, and the ``tail`` that is run one by one; ``names``, the properties that are
-            read.
+            read; ``batches``, how the last rows of `match_batch` were matched: "kernel", all selectors over columns, or
+            "index: " and why.
         """
         with self._lock:
             index = self._index()
@@ -502,7 +544,7 @@ class SelectorSet(Reader[K], MutableMapping[K, str], Generic[K]):
             first, _, others = name.partition(" ")
             if others:
                 longest = [(what.replace(name, first, 1), count, keys) for what, count, keys in longest]
-        return {**found, "longest": longest, "names": len(index.names)}
+        return {**found, "longest": longest, "names": len(index.names), "batches": self._batches}
 
     # ---- travelling --------------------------------------------------------------------------------------------------
 

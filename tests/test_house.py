@@ -42,8 +42,8 @@ INSIDE = {
     "language": "dialect wordings operators pattern sets lexer nodes parser checker selector layout optimizer"
     " formulas normal",
     "machine": "opcodes _opcodes wordings schema _values _verifier program compiler decompiler _image _operators"
-    " _sources _vm _stream _arrow _sets _columns _texts _kernel _arithmetic _formulas _answers _set_parts _set_draft"
-    " _set_layout _set_search _set_pieces _set sections _reading _deliveries",
+    " _sources _vm _stream _arrow _sets _columns _texts _kernel _arithmetic _formulas _shared _answers _set_parts"
+    " _set_draft _set_layout _set_search _set_pieces _set sections _reading _deliveries",
     "formats": "wordings mqmd jms mqrfh2 inspection jsonl records _tables _words _text _folders _mq _json _records mq"
     " __init__",
     "analysis": "wordings markup columns near change explain lint_findings lint_chains lint_tests lint_names lint"

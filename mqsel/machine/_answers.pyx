@@ -15,7 +15,7 @@ from mqsel.machine._arrow cimport Batch, batch_load
 from mqsel.machine._columns cimport BLOCK, DECLINED
 from mqsel.machine._image cimport Image
 from mqsel.machine._formulas cimport nulls_among, run_block
-from mqsel.machine._kernel cimport MAX_ROOTS, TURN, Call, Kernel, call_end
+from mqsel.machine._kernel cimport TURN, Call, Kernel, call_end
 from mqsel.machine._vm cimport (
     ERR, FALSE, TRUE, UNKNOWN, ColumnSource, Frame, Machine, Pace, clock_nanoseconds, pace_look, pace_start,
 )
@@ -36,6 +36,9 @@ cdef extern from "Python.h":
 cdef extern from "_loops.h" nogil:
     void bits_of_mask(uint8_t *bits, const uint8_t *mask, int rows)
     void mask_and_not(uint8_t *mask, const uint8_t *other, int rows)
+
+cdef enum:
+    MAX_ROOTS = 3            # truth values that are asked for
 
 # What is asked for, in the order of asking: a row that has one truth value is not asked for the next.
 cdef tuple _ONE = (TRUE,)

@@ -5,13 +5,20 @@ from typing import Any, Generic, TypeVar, final
 import pyarrow as pa  # type: ignore[import-untyped]
 
 from mqsel.errors import MqselError
+from mqsel.machine._arrow import Batch
+from mqsel.machine._kernel import Kernel
 from mqsel.machine._reading import Reader
 
 _K = TypeVar("_K", bound=Hashable)
 _M = TypeVar("_M")
 
 @final
-class Lists: ...
+class Lists:
+    def __new__(cls, rows: int) -> Lists: ...
+
+@final
+class Present:
+    def __new__(cls, batch: Batch, count: int, start: int, stop: int) -> Present: ...
 
 @final
 class Deliveries(Generic[_M, _K]):
@@ -33,4 +40,6 @@ class Deliveries(Generic[_M, _K]):
     def __next__(self) -> tuple[_M, list[_K]]: ...
     def close(self) -> None: ...
 
-def match_rows(reader: Reader[Any], batch: object) -> pa.ListArray: ...
+def match_rows(
+    reader: Reader[Any], batch: object, kernel_for: Callable[[int], Kernel | str]
+) -> tuple[pa.ListArray, str | None]: ...

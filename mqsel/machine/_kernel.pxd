@@ -9,10 +9,6 @@ from mqsel.machine._sets cimport Arena, Values
 
 
 cdef enum:
-    MAX_ROOTS = 3
-
-
-cdef enum:
     AGAIN = -2               # signals have to be looked at before the block goes on
     TURN = 10_000_000        # nanoseconds without a look at them
 
@@ -121,10 +117,11 @@ cdef class Kernel:
     cdef Arena arena
     cdef Term *terms
     cdef int *children
-    cdef int count
+    cdef readonly int count  # of the terms
     cdef int child_count
-    cdef int roots[MAX_ROOTS]    # of the formulas, in order
+    cdef int *roots          # of the formulas, in order
     cdef int root_count
+    cdef bint shared         # equal parts are one term: terms have several parents
     cdef int depth           # of the deepest formula
     cdef int memos           # blocks of numbers that are computed once
     cdef int levels          # of the stack of blocks of numbers

@@ -39,18 +39,20 @@ class TooLargeError(Exception):
 # ---- a formula in C ----------------------------------------------------------------------------------------------
 
 cdef class Kernel:
-    """Formulas over the slots of a program. Immutable.
+    """Formulas over the slots of a program, or over the properties of a set. Immutable.
 
     Args:
-        formulas: three at most, such as those of TRUE and of UNKNOWN.
+        formulas: such as those of TRUE and of UNKNOWN, or those of many selectors.
         slots: names of the properties, in the order of the columns.
+        shared: what is equal in them, and within them, is one term; for those who compute a term once a block.
 
     Raises: TooLargeError.
     """
 
-    def __cinit__(self, tuple formulas, tuple slots):
+    def __cinit__(self, tuple formulas, tuple slots, bint shared=False):
         self.arena = Arena()
         self.slots = slots
+        self.shared = shared
         self.build(formulas)
 
     cdef int build(self, tuple formulas) except -1:
@@ -59,6 +61,8 @@ cdef class Kernel:
         cdef int number, place
         numbers = {name: slot for slot, name in enumerate(self.slots)}
         terms = []       # (formula, numbers of its children)
+        known = {}       # what a term is -> its number and depth
+        visited = 0
         waiting = [(formula, None) for formula in reversed(formulas)]
         done = []        # numbers and depths of formulas that are complete
         while waiting:
@@ -72,13 +76,19 @@ cdef class Kernel:
                 continue
             first = len(done) - len(parts)
             depth = 1 + max([depth for _, depth in done[first:]], default=0)
-            terms.append((one, [number for number, _ in done[first:]]))
+            children = [number for number, _ in done[first:]]
             del done[first:]
-            done.append((len(terms) - 1, depth))
-            if len(terms) > MAX_TERMS:
+            visited += 1
+            if visited > MAX_TERMS:
                 raise TooLargeError(f"its normal form has more than {MAX_TERMS} parts")
-        self.depth = max([depth for _, depth in done])
+            key = term_key(one, children, numbers) if self.shared else visited
+            if key not in known:
+                known[key] = len(terms), depth
+                terms.append((one, children))
+            done.append(known[key])
+        self.depth = max([depth for _, depth in done], default=0)
         self.root_count = len(done)
+        self.roots = <int *> self.arena.take(self.root_count, sizeof(int))
         for place in range(self.root_count):
             self.roots[place] = done[place][0]
         if self.depth > MAX_DEPTH:
@@ -88,7 +98,7 @@ cdef class Kernel:
         self.child_count = sum([len(below) for _, below in terms])
         self.children = <int *> self.arena.take(self.child_count, sizeof(int))
         self.levels = 1
-        memos = {}       # id of a subject -> its number; leaves of one normal form share the object
+        memos = {}       # subject -> its number
         place = 0
         for number in range(self.count):
             one, below = terms[number]
@@ -128,7 +138,9 @@ cdef class Kernel:
             self.build_operand(leaf.subject, numbers, &term.left)
             term.cost = 1 + term.left.count
             self.levels = max(self.levels, term.left.depth)
-            number = memos.setdefault(id(leaf.subject), len(memos))
+            # Leaves of one normal form have one object for one subject.
+            subject = operand_key(leaf.subject, numbers) if self.shared else id(leaf.subject)
+            number = memos.setdefault(subject, len(memos))
             term.memo = number if number < MAX_MEMOS else -1
             self.memos = min(len(memos), MAX_MEMOS)
         return 0
@@ -137,26 +149,7 @@ cdef class Kernel:
         """Write the steps that compute *node*."""
         cdef Instruction *step
         cdef int depth = 0
-        steps = []
-        waiting = [node]
-        while waiting:
-            one = waiting.pop()
-            if isinstance(one, Arithmetic):
-                later = []
-                for sign, right in zip(one.operators, one.operands[1:], strict=True):
-                    if isinstance(right, Literal):
-                        later.append((COMPUTE_WITH, _OPS[sign], right.value))
-                    else:
-                        later += [right, (COMPUTE, _OPS[sign], 0)]
-                waiting += [*reversed(later), one.operands[0]]
-            elif isinstance(one, Sign):
-                waiting += [(NEGATE if one.operator == "-" else KEEP, 0, 0), one.operand]
-            elif isinstance(one, Identifier):
-                steps.append((PUSH_COLUMN, numbers[one.name], 0))
-            elif isinstance(one, Literal):
-                steps.append((PUSH_NUMBER, 0, one.value))
-            else:
-                steps.append(one)
+        steps = steps_computing(node, numbers)
         operand.count = len(steps)
         operand.code = <Instruction *> self.arena.take(operand.count, sizeof(Instruction))
         for place, (action, number, value) in enumerate(steps):
@@ -176,19 +169,20 @@ cdef class Kernel:
         cdef int slot, number, step
         cdef Column *column
         cdef Term *term
+        names = [name.partition(" ")[0] for name in self.slots]  # of a set they have their spellings
         for slot in range(len(self.slots)):
             reason = reader_refusal(columns[slot])
             if reason is not None:
-                return f"{self.slots[slot]}: {reason}"
+                return f"{names[slot]}: {reason}"
             column = inner_of(columns[slot])
             if column.kind == INDICES and column.inner.rows > 4 * rows + BLOCK:
-                return f"{self.slots[slot]}: its dictionary is larger than the batch"
+                return f"{names[slot]}: its dictionary is larger than the batch"
         for number in range(self.count):
             term = &self.terms[number]
             for step in range(term.left.count + term.right.count):
                 slot = refers_to(term, step)
                 if slot >= 0 and inner_of(columns[slot]).kind == INDICES:
-                    return f"{self.slots[slot]}: a dictionary that is reckoned with or compared with a property"
+                    return f"{names[slot]}: a dictionary that is reckoned with or compared with a property"
         return None
 
     cdef Call *start(self, Column **columns, int64_t rows) except NULL:
@@ -203,14 +197,18 @@ cdef class Kernel:
         cdef int block = BLOCK
         cdef double steps = 0
         cdef double cost = 0
+        cdef double more
         cdef Term *term
         cdef Call *call
         for number in range(self.count):
             term = &self.terms[number]
             if term.kind == LEAF and term.slot >= 0:
-                steps += steps_of(term, inner_of(columns[term.slot]))
-        for number in range(self.root_count):
-            cost += self.terms[self.roots[number]].cost
+                more = steps_of(term, inner_of(columns[term.slot]))
+                # Between two of many formulas there is a look at signals.
+                steps = max(steps, more) if self.shared else steps + more
+        if not self.shared:
+            for number in range(self.root_count):
+                cost += self.terms[self.roots[number]].cost
         block = block_of(steps)
         while block > LEAST_BLOCK and cost * block > MOST_COST:
             block //= 2
@@ -263,6 +261,45 @@ cdef class Kernel:
         memset(room, 1, BLOCK)
         call.masks = room + BLOCK
         return call
+
+
+cdef list steps_computing(node, dict numbers):
+    """List the steps that compute *node*: (Action, operator or slot, number)."""
+    steps = []
+    waiting = [node]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, Arithmetic):
+            later = []
+            for sign, right in zip(one.operators, one.operands[1:], strict=True):
+                if isinstance(right, Literal):
+                    later.append((COMPUTE_WITH, _OPS[sign], right.value))
+                else:
+                    later += [right, (COMPUTE, _OPS[sign], 0)]
+            waiting += [*reversed(later), one.operands[0]]
+        elif isinstance(one, Sign):
+            waiting += [(NEGATE if one.operator == "-" else KEEP, 0, 0), one.operand]
+        elif isinstance(one, Identifier):
+            steps.append((PUSH_COLUMN, numbers[one.name], 0))
+        elif isinstance(one, Literal):
+            steps.append((PUSH_NUMBER, 0, one.value))
+        else:
+            steps.append(one)
+    return steps
+
+
+cdef object operand_key(node, dict numbers):
+    """Give what is the same for operands that compute the same. 1, 1.0 and 0.0, -0.0 are not."""
+    return tuple([(action, number, repr(value)) for action, number, value in steps_computing(node, numbers)])
+
+
+cdef object term_key(one, list children, dict numbers):
+    """Give what is the same for formulas that are equal, whose children have these numbers."""
+    if isinstance(one, (_formulas.All, _formulas.Any)):
+        return isinstance(one, _formulas.All), frozenset(children)
+    if isinstance(one, _formulas.Leaf):
+        return operand_key(one.subject, numbers), one.values
+    return operand_key(one.left, numbers), operand_key(one.right, numbers), int(one.outcomes)
 
 
 cdef inline size_t aligned(size_t size) noexcept:

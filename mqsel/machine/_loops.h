@@ -116,6 +116,43 @@ static inline void bits_of_mask(uint8_t *bits, const mask_t *mask, int rows) {
     for (; i < rows; i++) bits[i >> 3] |= (uint8_t) (mask[i] << (i & 7));
 }
 
+/* ---- masks of a bit a row, in words of 64; both tell whether a bit is left ---- */
+
+LOOP int words_and(uint64_t *restrict words, const uint64_t *restrict other, int count) {
+    uint64_t left = 0;
+    for (int i = 0; i < count; i++) left |= words[i] &= other[i];
+    return left != 0;
+}
+
+LOOP int words_or(uint64_t *restrict words, const uint64_t *restrict other, int count) {
+    uint64_t left = 0;
+    for (int i = 0; i < count; i++) left |= words[i] |= other[i];
+    return left != 0;
+}
+
+LOOP int words_count(const uint64_t *words, int count) {
+    int found = 0;
+    for (int i = 0; i < count; i++) {
+        /* bits by twos, fours, eights, then added up by a product: what vectors can do */
+        uint64_t word = words[i] - (words[i] >> 1 & 0x5555555555555555ull);
+        word = (word & 0x3333333333333333ull) + (word >> 2 & 0x3333333333333333ull);
+        word = (word + (word >> 4)) & 0x0f0f0f0f0f0f0f0full;
+        found += (int) (word * EIGHT >> 56);
+    }
+    return found;
+}
+
+/* the place of the lowest bit of a word that has one */
+static inline int lowest_bit(uint64_t word) {
+#ifdef __GNUC__
+    return __builtin_ctzll(word);
+#else
+    int place = 0;
+    while (!(word >> place & 1)) place++;
+    return place;
+#endif
+}
+
 /* ---- numbers ---- */
 
 #define FOR_EACH_TYPE(DO) DO(int8_t) DO(int16_t) DO(int32_t) DO(int64_t) DO(uint8_t) DO(uint16_t) DO(uint32_t) \
