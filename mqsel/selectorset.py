@@ -515,9 +515,11 @@ class SelectorSet(Reader[K], MutableMapping[K, str], Generic[K]):
 
     def _together(self) -> Kernel:
         """Make one kernel of all selectors, by position."""
-        own, places = self._own, self._places
-        entries = {key: _Entry(self._texts[place], own.get(place, self.dialect)) for key, place in places.items()}
-        return Kernel(tuple(_Formulas(entries)), self._index().names, True)
+        places = self._places
+        texts = {key: self._texts[place] for key, place in places.items()}
+        own = {key: self._own[place] for key, place in places.items() if place in self._own}
+        formulas = _Formulas(places, _Given(texts, own, self.dialect))
+        return Kernel(tuple(formulas), self._index().names, True)
 
     def explain(self, key: K, message: Message) -> Explanation:
         """Say of every part of a selector what it was for *message*, and why.
