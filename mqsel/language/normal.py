@@ -193,6 +193,7 @@ _NUMBERS_THAT = {
 _numbers = functools.lru_cache(4096, typed=True)(numbers)
 
 _MAY_ERR = frozenset((Arithmetic, Sign))
+_JOINING = frozenset((And, Or, Not))
 _CONDITIONS = frozenset((And, Or, Not, Comparison, Between, In, Like, IsNull))
 
 # An operand: a constant, what is read from a message, a condition, or None where computing it is ERR.
@@ -219,6 +220,8 @@ def _operands(chain: And | Or) -> list[tuple[Node, bool]]:
     """
     is_and = type(chain) is And
     found: list[tuple[Node, bool]] = []
+    if _JOINING.isdisjoint(map(type, chain.operands)):
+        return [(one, False) for one in chain.operands]
     stack = [(one, False) for one in reversed(chain.operands)]
     while stack:
         node, negative = stack.pop()
@@ -271,55 +274,58 @@ class Writer:
         return self.condition(selector.node, wanted)
 
     def condition(self, root: Node, wanted: int) -> Normal:
-        # What is made of other conditions, and of which; from the top. What is made of it is found from the bottom.
-        order: list[tuple[Node, list[tuple[Node, bool]]]] = []
-        parts: dict[int, int] = {}  # that are wanted of each of these
-        made: dict[int, Normal] = {}
-        stack = [(root, wanted if self.may_err else wanted & ~_E)]
+        whole = [_CONSTANTS[Truth.UNKNOWN]]
+        # Conditions, the parts of them that are wanted, and where they go, negated perhaps: to what they are in.
+        stack = [(root, wanted if self.may_err else wanted & ~_E, whole, 0, False)]
+        # Those that others are in, from the top, each with what becomes of these.
+        order: list[tuple[Node, int, list[Normal], int, bool, list[Normal]]] = []
         while stack:
-            node, wanted = stack.pop()
-            cls, key = type(node), id(node)
-            if cls is And or cls is Or:
-                below = _operands(cast("And | Or", node))
-                parts[key] = parts.get(key, 0) | wanted
-                wanted = self.of_operands(wanted, is_and=cls is And)
-            elif cls is Not:
-                below = [(cast("Not", node).operand, True)]
-            elif cls is Comparison and not _CONDITIONS.isdisjoint(map(type, children(node))):
-                below = [(side, False) for side in children(node) if type(side) in _CONDITIONS]
-                parts[key] = parts.get(key, 0) | wanted
-                wanted = _ALL if self.may_err else _T | _F
+            node, wanted, above, place, negative = stack.pop()
+            if type(node) is And or type(node) is Or:
+                below = _operands(node)
+                of_below = self.of_operands(wanted, is_and=type(node) is And)
+            elif type(node) is Not:
+                below, of_below = [(node.operand, True)], wanted
             else:
-                # A node may stand in two places of a tree.
-                made[key] = self.remembered(node, _ALL if key in made else wanted)
-                continue
-            order.append((node, below))
-            negated = _OF_NEGATED[wanted]
-            stack += [(one, negated if negative else wanted) for one, negative in below]
-        for node, below in reversed(order):
-            inner = [_flipped(made[id(one)]) if negative else made[id(one)] for one, negative in below]
-            cls, key = type(node), id(node)
-            if cls is Not:
-                made[key] = inner[0]
-            elif cls is Comparison:
-                made[key] = self.of_conditions(cast("Comparison", node), inner, parts[key])
+                found = self.remembered(node, wanted)
+                if found is not None:
+                    above[place] = _flipped(found) if negative else found
+                    continue
+                below = [(one, False) for one in children(node) if type(one) in _CONDITIONS]
+                of_below = _ALL if self.may_err else _T | _F
+            inner = whole * len(below)
+            order.append((node, wanted, above, place, negative, inner))
+            for at, (one, is_negated) in enumerate(below):
+                stack.append((one, _OF_NEGATED[of_below] if is_negated else of_below, inner, at, is_negated))
+        for node, wanted, above, place, negative, inner in reversed(order):
+            if type(node) is Not:
+                made = inner[0]
+            elif type(node) is Comparison:
+                made = self.of_conditions(node, inner, wanted)
             else:
-                made[key] = self.chain(inner, parts[key], is_and=cls is And)
-        return made[id(root)]
+                made = self.chain(inner, wanted, is_and=type(node) is And)
+            above[place] = _flipped(made) if negative else made
+        return whole[0]
 
     def of_operands(self, wanted: int, *, is_and: bool) -> int:
         """Give the parts of the operands of a chain that are wanted for those of the chain."""
         found = _OF_OPERANDS[wanted] if is_and else _OF_NEGATED[_OF_OPERANDS[_OF_NEGATED[wanted]]]
         return found if self.may_err else found & ~_E
 
-    def remembered(self, node: Node, wanted: int) -> Normal:
-        """Write some parts of a condition that no other condition is in, or find them written."""
+    def remembered(self, node: Node, wanted: int) -> Normal | None:
+        """Write some parts of a condition, or find them written; give None if there are other conditions in it."""
         said: tuple[object, ...] = ()
         # Tuples of these have different lengths, so none of one class is one of another.
         if type(node) is Comparison:  # first, because it is the commonest
             operator, left, right, _ = node
             if type(left) is Identifier and type(right) is Literal:
-                said = self.names[left.name], wanted, operator, right.kind, right.value
+                said = self.names[left[0]], wanted, operator, right[0], right[1]
+                found = self.tests.get(said)
+                if found is None:
+                    found = self.tests[said] = self.constant(operator, self.read(left[0]), right, wanted)
+                return found
+            if type(left) in _CONDITIONS or type(right) in _CONDITIONS:
+                return None
         elif type(node) is Between:
             negated, operand, low, high, _ = node
             if type(operand) is Identifier and type(low) is type(high) is Literal:
@@ -339,32 +345,30 @@ class Writer:
 
     def predicate(self, node: Node, wanted: int) -> Normal:
         """Write some parts of a condition that no other condition is in."""
-        match node:
-            case Comparison(operator, left, right):
-                return self.comparison(operator, self.operand(left), self.operand(right), wanted)
-            case Literal():
-                return _CONSTANTS[Truth(int(bool(node.value)))]
-            case Identifier():
-                return self.constant("=", self.read(node.name), Literal("boolean", value=True), wanted)
-            case Between():
-                return self.between(node, wanted)
-            case In(negated, identifier, choices):
-                texts = Texts(frozenset(choices), frozenset(), negated)
-                return self.text(self.read(identifier.name), "string", texts, wanted)
-            case Like(negated, identifier, pattern, escape):
-                parts = segments(pattern, escape)
-                like, text = shape(parts)
-                texts = PROPERTY.strings._replace(negated=not negated)
-                if like == "exact":
-                    texts = Texts(frozenset((text,)), frozenset(), negated)
-                elif like != "prefix" or text:
-                    texts = Texts(frozenset(), frozenset((tuple(map(tuple, parts)),)), negated)
-                return self.text(self.read(identifier.name), "string", texts, wanted)
-            case IsNull(negated, identifier):
-                null = Leaf(self.read(identifier.name), _NULL)
-                made = Normal(null, Leaf(null.subject, _PRESENT), NEVER)
-                return _flipped(made) if negated else made
-        raise AssertionError(node)
+        if isinstance(node, Comparison):
+            return self.comparison(node.operator, self.operand(node.left), self.operand(node.right), wanted)
+        if isinstance(node, Between):
+            return self.between(node, wanted)
+        if isinstance(node, In):
+            texts = Texts(frozenset(node.choices), frozenset(), node.negated)
+            return self.text(self.read(node.identifier.name), "string", texts, wanted)
+        if isinstance(node, Like):
+            parts = segments(node.pattern, node.escape)
+            like, text = shape(parts)
+            texts = PROPERTY.strings._replace(negated=not node.negated)
+            if like == "exact":
+                texts = Texts(frozenset((text,)), frozenset(), node.negated)
+            elif like != "prefix" or text:
+                texts = Texts(frozenset(), frozenset((tuple(map(tuple, parts)),)), node.negated)
+            return self.text(self.read(node.identifier.name), "string", texts, wanted)
+        if isinstance(node, IsNull):
+            null = Leaf(self.read(node.identifier.name), _NULL)
+            made = Normal(null, Leaf(null.subject, _PRESENT), NEVER)
+            return _flipped(made) if node.negated else made
+        if isinstance(node, Identifier):
+            return self.constant("=", self.read(node.name), Literal("boolean", value=True), wanted)
+        assert isinstance(node, Literal)
+        return _CONSTANTS[Truth(int(bool(node.value)))]
 
     def of_conditions(self, node: Comparison, inner: list[Normal], wanted: int) -> Normal:
         """Write some parts of a comparison, from what became of the conditions that stand on its sides."""
