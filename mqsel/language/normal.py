@@ -189,6 +189,7 @@ _NUMBERS_THAT = {
     sign: tuple([one in holds for one in (Outcome.LESS, Outcome.EQUAL, Outcome.GREATER, Outcome.UNORDERED)])
     for sign, holds in _HOLDS.items()
 }
+_NUMBERS_THAT_NOT = {sign: tuple([not one for one in chosen]) for sign, chosen in _NUMBERS_THAT.items()}
 # Sets of many selectors have the same constants again and again. An INT64 and a double that are equal are two.
 _numbers = functools.lru_cache(4096, typed=True)(numbers)
 
@@ -472,10 +473,11 @@ class Writer:
             points = cast("frozenset[str] | frozenset[bytes]", frozenset((value,)))
             return self.text(subject, kind, Texts(points, frozenset(), operator == "<>"), wanted)
         if isinstance(value, bool):
-            sides = (_TRUE, _FALSE) if value is (operator == "=") else (_FALSE, _TRUE)
-        else:
-            sides = _numbers(value, _NUMBERS_THAT[operator])
-        return self.test(subject, kind, *sides, wanted)
+            found, rest = (_TRUE, _FALSE) if value is (operator == "=") else (_FALSE, _TRUE)
+            return self.test(subject, kind, found, rest, wanted)
+        found = _numbers(value, _NUMBERS_THAT[operator]) if wanted & _T else NOTHING
+        rest = _numbers(value, _NUMBERS_THAT_NOT[operator]) if wanted & _F else NOTHING
+        return self.test(subject, kind, found, rest, wanted)
 
     def relation(self, operator: str, left: Node, right: Node) -> Normal:
         """Compare two operands of a message."""
@@ -514,7 +516,7 @@ class Writer:
         operand, low, high = [self.operand(one) for one in (node.operand, node.low, node.high)]
         signs = BOUNDS[node.negated]
         if wanted == _T and not node.negated and type(operand) is Identifier and type(low) is type(high) is Literal:
-            bounds = [_numbers(one.value, _NUMBERS_THAT[sign])[0] for sign, one in zip(signs, (low, high), strict=True)]
+            bounds = [_numbers(one.value, _NUMBERS_THAT[sign]) for sign, one in zip(signs, (low, high), strict=True)]
             return Normal(leaf(operand, common_numbers(*bounds)), NEVER, NEVER)
         parts = self.of_operands(wanted, is_and=not node.negated)
         tests = [self.comparison(sign, operand, bound, parts) for sign, bound in zip(signs, (low, high), strict=True)]

@@ -136,30 +136,22 @@ def _outside(intervals: Intervals, axis: _Axis) -> Intervals:
     return tuple(zip(starts, stops, strict=True))
 
 
-def _divided(low: float, high: float, axis: _Axis, chosen: Sequence[bool]) -> tuple[Intervals, Intervals]:
-    """Divide the numbers into those that compare so with a constant, and the others.
+def _beside(low: float, high: float, axis: _Axis, chosen: Sequence[bool]) -> Intervals:
+    """Give the numbers that compare so with a constant.
 
     Args:
         low: the least number that is not less than the constant; beyond the axis if there is none.
         high: the greatest that is not greater.
-        chosen: whether those that are less, equal, and greater are among the first.
+        chosen: whether those that are less, equal, and greater are wanted.
     """
-    sides: tuple[list[tuple[float, float]], list[tuple[float, float]]] = [], []
-    parts = (
-        (axis.first, axis.before(low)) if low > axis.first else None,
-        (low, high) if low <= high else None,
-        (axis.after(high), axis.last) if high < axis.last else None,
-    )
-    last = None  # the side of the part before, which is its neighbour
-    for part, is_chosen in zip(parts, chosen, strict=True):
-        if part is not None:
-            side = sides[not is_chosen]
-            if side is last:
-                side[-1] = side[-1][0], part[1]
-            else:
-                side.append(part)
-            last = side
-    return tuple(sides[0]), tuple(sides[1])
+    is_less, is_equal, is_greater = chosen
+    if is_equal:
+        first = axis.first if is_less else low
+        last = axis.last if is_greater else high
+        return ((first, last),) if first <= last else ()
+    below = ((axis.first, axis.before(low)),) if is_less and low > axis.first else ()
+    above = ((axis.after(high), axis.last),) if is_greater and high < axis.last else ()
+    return ((axis.first, axis.last),) if below and above and low > high else below + above
 
 
 def _integers_beside(double: float) -> tuple[int, int]:
@@ -186,26 +178,23 @@ def _floats_beside(constant: int | float) -> tuple[float, float]:
     return (_FLOAT.after(near), near) if near < constant else (near, _FLOAT.before(near))
 
 
-def numbers(constant: int | float, chosen: Sequence[bool]) -> tuple[Values, Values]:
-    """Divide the numbers into those that compare so with a constant, and the others.
+def numbers(constant: int | float, chosen: Sequence[bool]) -> Values:
+    """Give the numbers that compare so with a constant.
 
     Args:
         constant: an INT64 (int) or a FLOAT64 (float).
-        chosen: whether those that are less, equal, greater, and unordered (one is NaN) are among the first.
+        chosen: whether those that are less, equal, greater, and unordered (one is NaN) are wanted.
     """
-    is_nan = chosen[3]
+    *ordered, nan = chosen
     if math.isnan(constant):
-        return (NUMBERS, NOTHING) if is_nan else (NOTHING, NUMBERS)
+        return NUMBERS if nan else NOTHING
     double = float(constant) + 0.0
     of_integers = (constant, constant) if isinstance(constant, int) else _integers_beside(constant)
-    integers = _divided(*of_integers, _INT64, chosen[:3])
-    floats = _divided(*_floats_beside(constant), _FLOAT, chosen[:3])
-    doubles = _divided(double, double, _DOUBLE, chosen[:3])
-    first, second = [
-        _of_numbers(cast("Integers", one), Floats(single, nan), Floats(other, nan))
-        for one, single, other, nan in zip(integers, floats, doubles, (is_nan, not is_nan), strict=True)
-    ]
-    return first, second
+    return _of_numbers(
+        cast("Integers", _beside(*of_integers, _INT64, ordered)),
+        Floats(_beside(*_floats_beside(constant), _FLOAT, ordered), nan),
+        Floats(_beside(double, double, _DOUBLE, ordered), nan),
+    )
 
 
 # ---- texts -----------------------------------------------------------------------------------------------------------

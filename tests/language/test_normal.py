@@ -420,7 +420,9 @@ def test_numbers_compare_as_the_oracle_compares(sign: str) -> None:
     """Invariant: a number is in the set of those that compare so with a constant just where the oracle says TRUE."""
     message = oracle._Message({}, JMS)
     for constant in CONSTANTS:
-        made, others = sets.numbers(constant, normal._NUMBERS_THAT[sign])
+        made = sets.numbers(constant, normal._NUMBERS_THAT[sign])
+        others = sets.numbers(constant, normal._NUMBERS_THAT_NOT[sign])
+        assert sets.outside(made, sets.PROPERTY)[2:5] == others[2:5], (sign, constant)
         literal = ("int64" if isinstance(constant, int) else "float64", constant)
         for value in near(constant):
             wanted = message.compare(sign, value, literal) == "TRUE"
