@@ -2,8 +2,9 @@
 
 From the bottom of the tree up, each condition gets a few ways to make it what it has to be, the cheapest first: of an
 OR the ways of each operand, of an AND one of each, joined. What a test asks of a property is a set of the normal form
-(`mqsel.language.normal`), so that two tests of one property meet in one set. Where a test computes, values are tried.
-Every way is run before it is told: the machine has the last word. Knows the language and the machine, no matcher.
+(`mqsel.language.normal`), so that two tests of one property meet in one set. Where a test computes, the message that a
+way leaves open is searched as any other (`mqsel.analysis.witness`). Every way is run before it is told: the machine has
+the last word. Knows the language and the machine, no matcher.
 """
 
 from __future__ import annotations
@@ -11,10 +12,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from itertools import combinations, islice, product
+from functools import partial
+from itertools import combinations, product
 from typing import Any, NamedTuple, cast
 
-from mqsel.errors import ArgumentError, quoted
+from mqsel.analysis.automata import UndecidedError
+from mqsel.analysis.domains import ANY_PROPERTY, meet, only, some_values
+from mqsel.analysis.witness import Message, Work, find
+from mqsel.errors import quoted
 from mqsel.language.formulas import ALWAYS, NEVER, All, Formula, Leaf, all_of
 from mqsel.language.formulas import Any as AnyOf
 from mqsel.language.nodes import (
@@ -25,7 +30,6 @@ from mqsel.language.nodes import (
     In,
     IsNull,
     Like,
-    Literal,
     Node,
     Not,
     Or,
@@ -35,7 +39,7 @@ from mqsel.language.nodes import (
 )
 from mqsel.language.normal import normal
 from mqsel.language.selector import Selector
-from mqsel.language.sets import NOTHING, NUMBERS, PROPERTY, Pattern, Texts, Values, has_value
+from mqsel.language.sets import NOTHING, NUMBERS, PROPERTY, Floats, Pattern, Texts, Values, has_value, outside
 from mqsel.machine._vm import Machine
 from mqsel.machine.compiler import lower
 from mqsel.values import Float32, Truth
@@ -43,13 +47,10 @@ from mqsel.values import Float32, Truth
 _KEPT = 8  # ways of a condition that are kept
 _JOINED = 20_000  # ways that are joined for one selector: of the operands of a long one fewer are kept
 _PAIRED = 5  # properties that one test reads, of which two are changed together
-_GUESSED = 64  # guesses for properties that are computed with
-_COMPUTED = 20_000  # values that are tried of properties that are computed with
-_TRIED = 5_000  # values of single properties that are tried
+_WORK = 10_000  # leaves of formulas that are looked at, where a test computes or one property may do
+_SHARE = 1_000  # and by one search: one that is hopeless leaves some for others
+_SAMPLES = 16  # values, and intervals of numbers, of which the nearest is taken
 _LISTED = 3  # texts that a sentence lists
-_HUGE = 1e300  # the greatest number that is tried
-_GUESSES = (1, 0, "a", True)  # for what a test reads beside the property that is searched
-_TEXTS = ("a", "b", "", "A", "0", "aa", "x")  # tried where a text must be none of some
 _CONDITIONS = (Comparison, Between, In, Like, IsNull, And, Or, Not)
 _LANES = {bool: "booleans", int: "integers", float: "floats64", str: "strings", bytes: "bytes"}
 _NUMBERS = ("integers", "floats64", "floats32")
@@ -91,40 +92,37 @@ _Way = dict[str, _Need]
 
 
 def never_selects(selector: Selector) -> bool:
-    """Tell whether the normal form says of a selector that it is TRUE of no message."""
-    return normal(selector).true is NEVER
+    """Tell whether it is proved of a selector that it is TRUE of no message; the search for one is a short one."""
+    return find((normal(selector).true,), Machine(lower(selector)).matches, work=_SHARE).is_none
 
 
 def smallest_change(selector: Selector, message: Mapping[str, Any], truths: Mapping[int, Truth]) -> Change | None:
     """Find the smallest change that selects a message which is not selected.
 
     Args:
+        selector: itself.
         message: the value of each property that is read, None where it is missing.
         truths: of every test, by the identity of its node: what it is for the message.
 
-    Returns: None where none was found among the ways that are kept: there may be one.
+    Returns: None where none was found by the work that is allowed: there may be one.
     """
-    machine = Machine(lower(selector))
     search = _Search(selector, message, truths)
-
-    def works(values: Mapping[str, Any]) -> bool:
-        return bool(values) and machine.truth({**message, **values}) == Truth.TRUE
-
-    tried = ((way, values) for way in search.ways() for values in search.tried(way))
-    found = next((pair for pair in tried if works(pair[1])), None)
+    tried = ((way, search.values(way)) for way in search.ways())
+    found = next(((way, values) for way, values in tried if values), None)
     if found is None or len(found[1]) > 1:
-        # A way sees no ERR beside it, and of what is computed little: one property may do.
-        single = next(filter(works, search.singles()), None)
+        # A way sees no ERR beside it: one property may do.
+        singles = (search.solved({name: _Need(ALWAYS)}) for name in search.alone())
+        single = next(filter(None, singles), None)
         found = found if single is None else ({}, single)
     if found is None:
-        return None
+        found = {}, search.solved(dict.fromkeys(message, _Need(ALWAYS)))
     way, values = found
     said = []
     for name, value in values.items():
         need, current = way.get(name, _Need(ALWAYS)), message[name]
         phrase = in_words(value) if need.tests or need.formula is ALWAYS else _phrase(need.sets, value, current)
         said.append(f"{name} were {phrase} (is {in_words(current, beside=value)})")
-    return Change(values, listed(said, "and"))
+    return Change(values, listed(said, "and")) if values else None
 
 
 class _Search:
@@ -134,23 +132,24 @@ class _Search:
         self.selector = selector
         self.message = message
         self.truths = truths
-        self.left = _COMPUTED
+        self.machine = Machine(lower(selector))
+        self.left = _WORK
         self.subjects = {name: Identifier(name) for name in message}
         self.kept = max(1, min(_KEPT, math.isqrt(_JOINED // len(walk(selector.node, (And, Or, Not))))))
-
-    def ways(self) -> list[_Way]:
-        """List ways to make the selector TRUE, the cheapest first."""
-        order: list[tuple[Node, Truth]] = []
-        stack: list[tuple[Node, Truth]] = [(self.selector.node, Truth.TRUE)]
+        self.order: list[tuple[Node, Truth]] = []  # what the parts are to be, each before its operands
+        stack: list[tuple[Node, Truth]] = [(selector.node, Truth.TRUE)]
         while stack:
             node, wanted = stack.pop()
-            order.append((node, wanted))
+            self.order.append((node, wanted))
             if isinstance(node, Not):
                 stack.append((node.operand, Truth.FALSE if wanted else Truth.TRUE))
             elif isinstance(node, (And, Or)):
                 stack += [(one, wanted) for one in node.operands]
+
+    def ways(self) -> list[_Way]:
+        """List ways to make the selector TRUE, the cheapest first."""
         made: dict[int, list[_Way]] = {}
-        for node, wanted in reversed(order):
+        for node, wanted in reversed(self.order):
             if isinstance(node, (And, Or, Not)):
                 below = [made[id(one)] for one in children(node)]
                 made[id(node)] = (self.all_of if isinstance(node, And) is bool(wanted) else self.any_of)(below)
@@ -212,60 +211,82 @@ class _Search:
             return 1
         return 0 if all(getattr(one, _lane(current)) != getattr(NOTHING, _lane(current)) for one in sets) else 2
 
-    # ---- values that are tried ---------------------------------------------------------------------------------------
+    # ---- values ------------------------------------------------------------------------------------------------------
 
-    def tried(self, way: _Way) -> Iterator[dict[str, Any]]:
-        """Give values for the properties that a way changes."""
+    def works(self, values: Mapping[str, Any]) -> bool:
+        return bool(self.machine.truth({**self.message, **values}) == Truth.TRUE)
+
+    def values(self, way: _Way) -> dict[str, Any]:
+        """Give values for the properties that a way changes, which select the message; none if none were found."""
         changed = self.changed(way)
-        computed = [name for name, need in changed.items() if need.tests]
-        samples = {name: self.samples(name, need) for name, need in changed.items() if not need.tests}
-        if not all(samples.values()):
-            return
-        chosen = {name: found[0] for name, found in samples.items()}
-        if not computed:
-            yield chosen
-            return
-        *others, last = computed
-        for guesses in islice(product(_GUESSES, repeat=len(others)), _GUESSED):
-            if self.left <= 0:
-                return
-            values = {**chosen, **dict(zip(others, guesses, strict=True))}
-            for value in self.solutions({**self.message, **values}, last, changed[last]):
-                yield {**values, last: value}
-
-    def singles(self) -> Iterator[dict[str, Any]]:
-        """Give values for each property alone, of which one may do by chance."""
-        guesses: list[Any] = [*_GUESSES, *_TEXTS, False, None, _HUGE, -1]
-        for node in walk(self.selector.node):
-            guesses += [node.value] if isinstance(node, Literal) else node.choices if isinstance(node, In) else []
-        guesses += [
-            guess + step for guess in guesses if _is_number(guess) and abs(guess) < 1 << 62 for step in (1, -1, 0.5)
-        ]
-        values = {(type(one), one): one for one in guesses}.values()
-        yield from islice(({name: value} for name in self.message for value in values), _TRIED)
+        if any(need.tests for need in changed.values()):
+            return self.solved(changed)
+        found = {name: self.samples(name, need) for name, need in changed.items()}
+        values = {name: some[0] for name, some in found.items() if some}
+        return values if len(values) == len(found) and self.works(values) else {}
 
     def samples(self, name: str, need: _Need) -> list[Any]:
-        """List values that a property may have: of the type that it has, if that can be."""
-        found = [value for one in need.sets for value in _samples(one, self.message[name])]
-        return [value for value in found if need.takes(value)]
+        """List values that a property may have: first those of the type that it has, and near to what it is."""
+        domain, current = ANY_PROPERTY, self.message[name]
+        for one in need.sets:
+            domain = meet(domain, one)
+        with suppress(UndecidedError):
+            return sorted(some_values(domain, _SAMPLES), key=lambda value: _distance(value, current))
+        return []
 
-    def solutions(self, message: Mapping[str, Any], name: str, need: _Need) -> Iterator[Any]:
-        """Give values of one property that make its tests what they have to be; the first one near what it has."""
-        machines = [(Machine(lower(self.selector.part(node), quick=False)), wanted) for node, wanted in need.tests]
+    def alone(self) -> Iterable[str]:
+        """List the properties of which one alone may do: all others leave something as it should not be."""
+        made: dict[int, frozenset[str]] = {}
+        every = frozenset(self.message)
+        for node, wanted in reversed(self.order):
+            below = [made[id(one)] for one in children(node)] if isinstance(node, (And, Or, Not)) else []
+            if self.truths[id(node)] is wanted:
+                made[id(node)] = every
+            elif not below:
+                made[id(node)] = every.intersection(self.selector.part(node).names.values())
+            elif isinstance(node, And) is bool(wanted):
+                made[id(node)] = frozenset.intersection(*below)
+            else:
+                made[id(node)] = frozenset.union(*below)
+        return [name for name in self.message if name in made[id(self.selector.node)]]
 
-        def fits(value: object) -> bool:
-            self.left -= 1
-            if self.left < 0 or not need.takes(value):
-                return False
-            changed = {**message, name: value}
-            return all(machine.truth(changed) == wanted for machine, wanted in machines)
+    def solved(self, changed: _Way) -> dict[str, Any]:
+        """Give values of some properties that select the message as it is else; none if none were found."""
 
-        others = [value for other, value in message.items() if other != name and value is not None]
-        for node, _ in need.tests:
-            others += [one.value for one in walk(node) if isinstance(one, Literal)]
-        number = _nearest_number(message[name], [one for one in others if _is_number(one)], fits)
-        yield from [] if number is None else [number]
-        yield from (value for value in [*others, *_TEXTS, True, False] if fits(value))
+        def check(message: Message) -> bool:
+            return self.works({name: message.get(name) for name in changed})
+
+        wanted: list[Formula] = [normal(self.selector).true]
+        wanted += [need.formula for need in changed.values() if need.formula is not ALWAYS]
+        wanted += [Leaf(self.subjects[name], only(self.message[name])) for name in self.message if name not in changed]
+        # First with the types that there are, then without numbers: of these there are many to look at.
+        types = [[Leaf(self.subjects[name], _of_type(self.message[name])) for name in changed]]
+        types += [[Leaf(self.subjects[name], _NO_NUMBER) for name in changed], []]
+        like = {name: value for name, value in self.message.items() if value is not None}
+        for more in types:
+            work = Work(min(_SHARE, self.left))
+            found = find([*wanted, *more], check, like=[like], work=work).message
+            self.left -= work.most - work.left
+            if found is not None:
+                return self.nearer(changed, {name: found.get(name) for name in changed})
+        return {}
+
+    def nearer(self, changed: _Way, values: dict[str, Any]) -> dict[str, Any]:
+        """Leave out what need not change, and bring the rest near to what there is."""
+        for name, value in [*values.items()]:
+            rest = {other: one for other, one in values.items() if other != name}
+            need = changed[name]
+            plain = [] if need.tests or need.formula is ALWAYS else self.samples(name, need)[:1]
+            if self.works(rest):
+                values = rest
+            elif plain and self.fits(rest, name, plain[0]):
+                values[name] = plain[0]
+            elif _is_number(value):
+                values[name] = _nearest_number(self.message[name], value, partial(self.fits, rest, name))
+        return values
+
+    def fits(self, rest: dict[str, Any], name: str, value: object) -> bool:
+        return self.works({**rest, name: value})
 
 
 def _joined(one: _Way, other: _Way) -> _Way | None:
@@ -294,79 +315,53 @@ def _is_number(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
 
 
+# ---- numbers and texts -----------------------------------------------------------------------------------------------
+
+
+def _nearest_number(current: Any, hit: Any, fits: Callable[[object], bool]) -> Any:
+    """Find a number that fits, between the current one and one that does, as near to the first as is easily found."""
+    start = current if _is_number(current) else 0
+    steps = (sign << power for power in range(62) if 1 << power < abs(hit - start) for sign in (1, -1))
+    near = (start + step for step in (0, *steps))
+    hit = next((one for one in near if abs(one) < 1 << 63 and fits(one)), hit)
+    if isinstance(hit, int) and isinstance(start, int):
+        miss = int(start)
+        while abs(hit - miss) > 1:
+            middle = (hit + miss) // 2
+            hit, miss = (middle, miss) if fits(middle) else (hit, middle)
+    return hit
+
+
+_FINITE_FLOATS = Floats(((-float(Float32(1e30)), float(Float32(1e30))),), nan=False)
+_FINITE = PROPERTY._replace(floats32=_FINITE_FLOATS, floats64=_FINITE_FLOATS)
+_NO_NUMBER = outside(NUMBERS, PROPERTY)
+_RANKS = ("integers", "floats64", "floats32", "strings", "booleans", "bytes", "null")
+
+
 def _lane(value: object) -> str:
+    if value is None:
+        return "null"
     if isinstance(value, Float32):
         return "floats32"
     return next(lane for kind, lane in _LANES.items() if isinstance(value, kind))
 
 
-# ---- numbers and texts -----------------------------------------------------------------------------------------------
-
-
-def _nearest_number(current: Any, others: list[Any], fits: Callable[[object], bool]) -> Any:
-    """Find a number that fits, near the current one; None if none does of those that are tried."""
-    start = current if _is_number(current) else 0
-    steps = [0, *(sign << power for power in range(62) for sign in (1, -1))]
-    near = sorted(
-        {one + step for one in (start, *others) for step in steps if abs(one + step) < 1 << 63} | {_HUGE, -_HUGE},
-        key=lambda one: abs(one - start),
+def _distance(value: Any, current: Any) -> tuple[float, ...]:
+    """Say how far a value is from the current one: first its type, then the number."""
+    lane = _lane(value)
+    return (
+        lane != _lane(current),
+        _RANKS.index(lane),
+        abs(value - current) if _is_number(value) and _is_number(current) else 0,
     )
-    hit = next((one for one in near if fits(_alike(one, current))), None)
-    if isinstance(hit, int) and isinstance(start, int):
-        miss = int(start)
-        while abs(hit - miss) > 1:
-            middle = (hit + miss) // 2
-            hit, miss = (middle, miss) if fits(_alike(middle, current)) else (hit, middle)
-    return None if hit is None else _alike(hit, current)
 
 
-def _alike(number: Any, current: object) -> Any:
-    """Give a number as one of the type that a property has, if it has that of a number that holds it."""
-    kind: Any = type(current) if _is_number(current) else type(number)
-    with suppress(ArgumentError, OverflowError):
-        made = kind(number)
-        return made if made == number and (isinstance(made, float) or abs(made) < 1 << 63) else number
-    return number
-
-
-def _samples(values: Values, current: Any) -> Iterator[Any]:
-    """Give a value of each type that a set has, that of the current value first."""
-    at = current if _is_number(current) else 0
-    lanes = [] if current is None else [_lane(current)]
-    for lane in dict.fromkeys([*lanes, "integers", "floats64", "floats32", "strings", "booleans", "bytes", "null"]):
-        held = getattr(values, lane)
-        match lane:
-            case "integers":
-                yield from (_alike(one, current) for one in _inside(held, round(at)))
-            case "floats64":
-                yield from _inside(held.intervals, float(at))
-            case "floats32":
-                yield from map(Float32, _inside(held.intervals, float(at)))
-            case "strings":
-                yield from _texts(held)
-            case "booleans":
-                yield from (truth for truth in (False, True) if held[truth])
-            case "bytes":
-                yield from (one.encode() if isinstance(one, str) else one for one in _texts(held))
-            case _:
-                yield from [None] * held
-
-
-def _inside(intervals: Iterable[tuple[float, float]], at: float) -> list[float]:
-    """Give the number of some intervals that is nearest to *at*."""
-    ends = [min(max(at, low), high) for low, high in intervals]
-    return sorted(ends, key=lambda one: abs(one - at))[:1]
-
-
-def _texts(texts: Texts) -> Iterator[Any]:
-    if texts.negated:
-        yield from _TEXTS
-        # Longer than all that is listed, so none of it.
-        yield "a" * (1 + max(map(len, texts.points), default=0))
-        return
-    yield from sorted(texts.points)
-    for pattern in texts.patterns:
-        yield "".join("a" if one is None else one for segment in pattern for one in segment)
+def _of_type(value: object) -> Values:
+    """Give what is of the type that a value has, finite numbers alone; of a missing one all but NULL."""
+    if value is None:
+        return _FINITE._replace(null=False)
+    lane = _lane(value)
+    return NOTHING._replace(**{lane: getattr(_FINITE, lane)})
 
 
 # ---- words -----------------------------------------------------------------------------------------------------------

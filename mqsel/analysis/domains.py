@@ -112,6 +112,27 @@ def is_empty(domain: Domain) -> bool:
     )
 
 
+def only(value: object) -> Values:
+    """Give the set of one value; None is a property that is missing."""
+    match value:
+        case None:
+            return NOTHING._replace(null=True)
+        case bool():
+            return NOTHING._replace(booleans=(not value, value))
+        case str():
+            return NOTHING._replace(strings=NOTHING.strings._replace(points=frozenset((value,))))
+        case bytes():
+            return NOTHING._replace(bytes=NOTHING.bytes._replace(points=frozenset((value,))))
+        case int():
+            return NOTHING._replace(integers=((int(value), int(value)),))
+        case float():
+            number = float(value) + 0.0  # of -0.0
+            floats = Floats((), nan=True) if math.isnan(number) else Floats(((number, number),), nan=False)
+            is_short = isinstance(value, Float32)
+            return NOTHING._replace(floats32=floats) if is_short else NOTHING._replace(floats64=floats)
+    raise AssertionError(value)
+
+
 # ---- values ----------------------------------------------------------------------------------------------------------
 
 

@@ -40,8 +40,8 @@ class Found(NamedTuple):
         return self.message is None and not self.reason
 
 
-class _Work:
-    """Counts what is done."""
+class Work:
+    """Counts what is done, as much as is allowed."""
 
     def __init__(self, most: int) -> None:
         self.most = most
@@ -71,19 +71,21 @@ class _Branch(NamedTuple):
     clauses: list[tuple[Formula, ...]]
 
 
-def find(formulas: Iterable[Formula], check: Check, *, like: Sequence[Message] = (), work: int = MAX_WORK) -> Found:
+def find(
+    formulas: Iterable[Formula], check: Check, *, like: Sequence[Message] = (), work: Work | int = MAX_WORK
+) -> Found:
     """Find a message.
 
     Args:
         formulas: all of them must be true of it.
         check: runs the matchers.
         like: messages whose values are tried first where values must be tried.
-        work: how much is allowed: leaves of formulas that are looked at.
+        work: how much is allowed: leaves of formulas that are looked at; or what counts them.
 
     Returns: a message that passes the check, from which nothing can be left out, if it is not one of hundreds of
         properties.
     """
-    search = _Search(check, like, work)
+    search = _Search(check, like, work if isinstance(work, Work) else Work(work))
     wanted = [*formulas]
     if any(one is NEVER for one in wanted):
         return Found(None)
@@ -144,10 +146,10 @@ class _Search:
         subjects: by key, one of those that have it.
     """
 
-    def __init__(self, check: Check, like: Sequence[Message], work: int) -> None:
+    def __init__(self, check: Check, like: Sequence[Message], work: Work) -> None:
         self.check = check
         self.like = like
-        self.work = _Work(work)
+        self.work = work
         self.subjects: dict[_Key, Node] = {}
         self.keys: dict[int, tuple[Node, _Key]] = {}
 

@@ -42,6 +42,9 @@ CAR = {"JMSType": "car", "color": "red", "weight": 2036}
         ("weight > 2500", {}, "weight were > 2500 (is missing)"),
         ("weight * 2 > 5000", CAR, "weight were 2501 (is 2036)"),
         ("5 / weight = 1", {"weight": 0}, "weight were 3 (is 0)"),
+        ("weight * 2 = 5000", CAR, "weight were 2500 (is 2036)"),
+        ("a * b = 6 AND a > 1", {"a": 1, "b": 1}, "a were 6 (is 1)"),
+        ("a + b > 5 AND c = 'x'", {"a": 1, "b": 1}, "a were 5 (is 1) and c were 'x' (is missing)"),
         ("color = 'blue'", CAR, "color were 'blue' (is 'red')"),
         ("color = 'blue'", {"color": 5}, "color were 'blue' (is 5)"),
         ("NOT (color = 'red')", CAR, "color were a string other than 'red' (is 'red')"),
@@ -73,12 +76,26 @@ def test_sentences(text: str, message: dict[str, Any], said: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["type = 'PING' AND type = 'PONG'", "n BETWEEN 5 AND 1", "n > 5 AND n < 3", "n < 3 AND NOT n < 4", "1 / 0 = n"],
+    [
+        "type = 'PING' AND type = 'PONG'",
+        "n BETWEEN 5 AND 1",
+        "n > 5 AND n < 3",
+        "n < 3 AND NOT n < 4",
+        "1 / 0 = n",
+        "n < m AND m < n",
+    ],
 )
 def test_never(text: str) -> None:
     """Of a selector that no values make TRUE no change is told."""
     assert never_selects(read_selector(text, mqsel.IBM_MQ))
     assert mqsel.compile(text).explain({"type": "PING", "n": 4}).change == NEVER
+
+
+@pytest.mark.parametrize("text", ["n LIKE 'a%b' AND n LIKE 'b%'", "n > 5 AND n * 1 < 3 AND n = n", "a * b = c * 7 + 1"])
+def test_nothing_is_told_that_was_not_found(text: str) -> None:
+    """Where the search comes to nothing, or to its end, there is no change, or one that selects."""
+    found = change(text, {"n": 1, "a": "x", "b": 2, "c": 3})
+    assert found is None or mqsel.compile(text).matches({"n": 1, "a": "x", "b": 2, "c": 3, **found.values})
 
 
 def test_of_a_selected_message() -> None:
