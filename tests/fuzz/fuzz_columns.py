@@ -8,29 +8,22 @@ the kernel gives what the rows give one by one, or the error of one of them, and
 
 from __future__ import annotations
 
-import argparse
 import random
 import sys
-import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import columns
+from fuzzing import begun
 
 from mqsel.language.dialect import PRESETS
 
 
 def main() -> int:
-    arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("--seconds", type=float, default=10)
-    arguments.add_argument("--seed", type=int, default=None)
-    options = arguments.parse_args()
-    seed = options.seed if options.seed is not None else random.SystemRandom().randrange(1 << 32)
-    print(f"seed {seed}", flush=True)
-    stop = time.monotonic() + options.seconds
+    seed, is_time = begun(__doc__)
     batches = taken = damaged = 0
-    while time.monotonic() < stop:
+    while is_time():
         batches += 1
         rng = random.Random(f"{seed} {batches}")
         name = rng.choice([*PRESETS])

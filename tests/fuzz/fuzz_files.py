@@ -11,7 +11,6 @@ doubled, swapped and replaced, in UTF-8 and UTF-16, gzipped or not.
 
 from __future__ import annotations
 
-import argparse
 import gzip
 import io
 import json
@@ -23,6 +22,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from fuzzing import begun
 from printer import TRAILER, amqsbcg_text
 from splitters import SPLITTERS, joined, shown, sifted
 
@@ -174,12 +174,7 @@ def check_record(rng: random.Random, seeds: list[object]) -> None:
 
 
 def main() -> int:
-    arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("--seconds", type=float, default=10)
-    arguments.add_argument("--seed", type=int, default=None)
-    options = arguments.parse_args()
-    seed = options.seed if options.seed is not None else random.SystemRandom().randrange(1 << 32)
-    print(f"seed {seed}", flush=True)
+    seed, is_time = begun(__doc__)
     rng = random.Random(seed)
     vectors = [json.loads(line) for line in (VECTORS / "files.jsonl").read_text(encoding="utf-8").splitlines()]
     seeds = [bytes.fromhex(one["hex"]) if "hex" in one else one["text"].encode() for one in vectors]
@@ -191,10 +186,9 @@ def main() -> int:
     known = [
         json.loads(line)["record"] for line in (VECTORS / "records.jsonl").read_text(encoding="utf-8").splitlines()
     ]
-    stop = time.monotonic() + options.seconds
     count = size = 0
     slowest = 0.0
-    while time.monotonic() < stop:
+    while is_time():
         began = time.monotonic()
         try:
             size += check_file(rng, seeds)

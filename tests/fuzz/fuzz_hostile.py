@@ -9,7 +9,6 @@ the stream it is read by, closes it, calls another matcher, raises. Half of the 
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import gc
 import pickle
@@ -19,7 +18,12 @@ import threading
 import time
 from collections import UserDict
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from fuzzing import begun
 
 import mqsel
 from mqsel.formats import mq
@@ -260,20 +264,14 @@ def churn(world: World, stop: float, failed: list[BaseException]) -> None:
 
 
 def main() -> int:
-    arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("--seconds", type=float, default=10)
-    arguments.add_argument("--seed", type=int, default=None)
-    options = arguments.parse_args()
-    seed = options.seed if options.seed is not None else random.SystemRandom().randrange(1 << 32)
-    print(f"seed {seed}", flush=True)
+    seed, is_time = begun(__doc__)
     sys.setswitchinterval(1e-6)
-    stop = time.monotonic() + options.seconds
     rounds = 0
     failed: list[BaseException] = []
-    while time.monotonic() < stop and not failed:
+    while is_time() and not failed:
         rounds += 1
         world = World(random.Random(seed + rounds))
-        until = min(stop, time.monotonic() + 0.5)
+        until = time.monotonic() + 0.5
         threads = [threading.Thread(target=churn, args=(world, until, failed)) for _ in range(3)]
         sys.setprofile(
             None

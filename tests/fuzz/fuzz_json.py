@@ -10,15 +10,18 @@ most of them alike, some with bytes cut, added and replaced.
 
 from __future__ import annotations
 
-import argparse
 import io
 import json
 import math
 import random
 import struct
 import sys
-import time
+from pathlib import Path
 from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from fuzzing import begun
 
 import mqsel
 from mqsel.errors import PropertyTypeError
@@ -338,15 +341,9 @@ def check(rng: random.Random) -> tuple[int, int]:
 
 
 def main() -> int:
-    arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("--seconds", type=float, default=10)
-    arguments.add_argument("--seed", type=int, default=None)
-    options = arguments.parse_args()
-    seed = options.seed if options.seed is not None else random.SystemRandom().randrange(1 << 32)
-    print(f"seed {seed}", flush=True)
-    stop = time.monotonic() + options.seconds
+    seed, is_time = begun(__doc__)
     count = lines = quick = 0
-    while time.monotonic() < stop:
+    while is_time():
         try:
             read, recorded = check(random.Random(f"{seed} {count}"))
         except BaseException:

@@ -9,7 +9,6 @@ may depend on what was read before.
 
 from __future__ import annotations
 
-import argparse
 import array
 import json
 import math
@@ -17,9 +16,13 @@ import pickle
 import random
 import string
 import struct
-import time
+import sys
 from pathlib import Path
 from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from fuzzing import begun
 
 import mqsel
 from mqsel import _messages, formats
@@ -182,12 +185,7 @@ def check(rng: random.Random, raw: bytes, decoders: list[Any]) -> bool:
 
 
 def main() -> int:
-    arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("--seconds", type=float, default=10)
-    arguments.add_argument("--seed", type=int, default=None)
-    options = arguments.parse_args()
-    seed = options.seed if options.seed is not None else random.SystemRandom().randrange(1 << 32)
-    print(f"seed {seed}", flush=True)
+    seed, is_time = begun(__doc__)
     rng = random.Random(seed)
     corpus = [bytes.fromhex(json.loads(line)["message"]) for line in VECTORS.read_text(encoding="utf-8").splitlines()]
     corpus = [raw for raw in corpus if len(raw) < 5000]
@@ -200,9 +198,8 @@ def main() -> int:
     decoders = [mqsel.compile(text).decoder("mq") for text in texts]
     jms = mqsel.compile("JMS_IBM_Format = 'MQSTR' AND JMS_IBM_MQMD_Offset = 0 AND a > 5", dialect=mqsel.JMS)
     decoders.append(jms.decoder("mq"))
-    stop = time.monotonic() + options.seconds
     tried = read = 0
-    while time.monotonic() < stop:
+    while is_time():
         whole = rng.choice(corpus) if rng.random() < 0.7 else made(rng)
         for _ in range(20):
             tried += 1

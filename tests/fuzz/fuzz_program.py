@@ -11,12 +11,10 @@ checksum again, so that it is the verifier that is tested and not the checksum.
 
 from __future__ import annotations
 
-import argparse
 import pickle
 import random
 import struct
 import sys
-import time
 import zlib
 from pathlib import Path
 
@@ -24,6 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import programs
 import strategies
+from fuzzing import begun
 
 import mqsel
 from mqsel.errors import ProgramError
@@ -111,16 +110,10 @@ def damaged(rng: random.Random) -> tuple[int, int]:
 
 
 def main() -> int:
-    arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("--seconds", type=float, default=10)
-    arguments.add_argument("--seed", type=int, default=None)
-    options = arguments.parse_args()
-    seed = options.seed if options.seed is not None else random.SystemRandom().randrange(1 << 32)
-    print(f"seed {seed}", flush=True)
+    seed, is_time = begun(__doc__)
     rng = random.Random(seed)
-    stop = time.monotonic() + options.seconds
     walked = tried = loaded = 0
-    while time.monotonic() < stop:
+    while is_time():
         for _ in range(10):
             walked += 1
             run(programs.random_program(rng), programs.random_rows(rng, programs.NAMES, rng.randrange(1, 8)))

@@ -9,7 +9,6 @@ Texts are random code points, random tokens, and vectors with pieces cut, double
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import sys
@@ -19,6 +18,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import strategies
+from fuzzing import begun
 
 import mqsel
 from mqsel.analysis.lint import fixed
@@ -79,12 +79,7 @@ def random_text(rng: random.Random, seeds: list[str]) -> str:
 
 
 def main() -> int:
-    arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("--seconds", type=float, default=10)
-    arguments.add_argument("--seed", type=int, default=None)
-    options = arguments.parse_args()
-    seed = options.seed if options.seed is not None else random.SystemRandom().randrange(1 << 32)
-    print(f"seed {seed}", flush=True)
+    seed, is_time = begun(__doc__)
     rng = random.Random(seed)
     vectors = Path(__file__).resolve().parent.parent / "vectors"
     seeds = [
@@ -92,10 +87,9 @@ def main() -> int:
         for path in sorted(vectors.glob("*.jsonl"))
         for line in path.read_text(encoding="utf-8").splitlines()
     ]
-    stop = time.monotonic() + options.seconds
     texts = compiled = 0
     slowest = 0.0
-    while time.monotonic() < stop:
+    while is_time():
         text = random_text(rng, seeds)
         name = rng.choice(list(PRESETS))
         dialect = PRESETS[name]
