@@ -369,6 +369,8 @@ cdef uint32_t moved_leaf(Moved *moved, uint32_t number, int depth) noexcept nogi
         return NONE
     copy = <Leaf *> own.items
     memcpy(copy, leaf, 8 * <uint64_t> leaf.words)
+    if leaf.kind == SET:
+        copy.attribute[1] = NONE
     made = 0
     if leaf.kind == CODE:
         steps = <Step *> (<uint64_t *> copy + LEAF_WORDS)
@@ -399,6 +401,7 @@ cdef uint32_t moved_leaf(Moved *moved, uint32_t number, int depth) noexcept nogi
 cdef bint moved_step(Moved *moved, Step *step, uint32_t limit, int depth) noexcept nogil:
     """Let a step name what the draft has; leaves below *limit* alone."""
     cdef int test = step.test & TEST_MASK
+    cdef uint32_t place
     if step.attribute >= max(1, moved.segment.attribute_count):
         return False
     if test == TEXT or test == OTHER_TEXT:
@@ -407,7 +410,9 @@ cdef bint moved_step(Moved *moved, Step *step, uint32_t limit, int depth) noexce
     if test == LEAF:
         if step.it.place >= limit:
             return False
-        step.it.place = moved_leaf(moved, step.it.place, depth)
+        place = moved_leaf(moved, step.it.place, depth)
+        step.it.pair[0] = place
+        step.it.pair[1] = 0
         return step.it.place != NONE
     return test < TESTS
 
@@ -618,7 +623,11 @@ cdef bint number_step(PyObject *values, Step *step) noexcept:
         floats_at(doubles, 0, &low, &high)
         if low == INFINITY or high == -INFINITY or not is_interval(values, low, high):
             return False
-        if low == high:
+        if <double> <float> low == low and <double> <float> high == high:
+            step.test = BETWEEN
+            step.it.bounds[0] = <float> low
+            step.it.bounds[1] = <float> high
+        elif low == high:
             step.test = EQUAL
             step.it.number = low
         elif low == -INFINITY:
@@ -627,10 +636,6 @@ cdef bint number_step(PyObject *values, Step *step) noexcept:
         elif high == INFINITY:
             step.test = LEAST
             step.it.number = low
-        elif <double> <float> low == low and <double> <float> high == high:
-            step.test = BETWEEN
-            step.it.bounds[0] = <float> low
-            step.it.bounds[1] = <float> high
         else:
             return False
         return True

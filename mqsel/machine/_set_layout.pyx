@@ -598,9 +598,12 @@ cdef double second_chance(Layout *it, const Step *step, Posting *posting) noexce
         elif test == MOST and kinds & ~KIND_NULL == 0:
             low = 0 if kinds else 1
             high = bucket_of(row, step.it.number)
-        elif test == BETWEEN and kinds == 0:
-            low = bucket_of(row, step.it.bounds[0])
-            high = bucket_of(row, step.it.bounds[1])
+        elif test == BETWEEN and (
+            kinds == 0 or kinds == KIND_NAN and step.it.bounds[1] == INFINITY
+            or kinds == KIND_NULL and step.it.bounds[0] == -INFINITY
+        ):
+            low = 0 if kinds == KIND_NULL else bucket_of(row, step.it.bounds[0])
+            high = 255 if kinds == KIND_NAN else bucket_of(row, step.it.bounds[1])
         elif kinds & KIND_NULL:
             return 1
     posting.attribute = <uint16_t> attribute
@@ -768,6 +771,22 @@ cdef int by_weight(const void *left, const void *right) noexcept nogil:
     return (a.node > b.node) - (a.node < b.node)
 
 
+cdef uint32_t strings_mask(Layout *it, const Step *step) noexcept nogil:
+    """Give a bit for each rest by 32 of the numbers of a leaf's strings, without which no string is in it; or 0."""
+    cdef const Leaf *leaf = <const Leaf *> (it.view.pool + it.view.leaves[step.it.place])
+    cdef uint32_t mask = 0
+    cdef uint32_t at
+    if leaf.kind != SET or leaf.attribute[0] != step.attribute or leaf.patterns or (
+        leaf.flags & (LEAF_NOT_STRINGS | LEAF_NOT_BYTES)
+    ):
+        return 0
+    for at in range(leaf.strings):
+        mask |= <uint32_t> 1 << (leaf_strings(leaf)[at] & 31)
+    for at in range(leaf.bytes):
+        mask |= <uint32_t> 1 << (leaf_bytes(leaf)[at] & 31)
+    return mask
+
+
 cdef int arrange(Layout *it, const Step *steps, uint32_t number, uint32_t first, uint32_t depth) noexcept nogil:
     """Write the steps of a node: what decides most at the least cost comes first.
 
@@ -784,7 +803,10 @@ cdef int arrange(Layout *it, const Step *steps, uint32_t number, uint32_t first,
     if not child:
         if items_room(&it.code, 1, sizeof(Step)) < 0:
             return -1
-        (<Step *> it.code.items)[it.code.count] = steps[node.step]
+        last = <Step *> it.code.items + it.code.count
+        last[0] = steps[node.step]
+        if last.test & TEST_MASK == LEAF:
+            last.it.pair[1] = strings_mask(it, last)
         it.code.count += 1
         return 0
     while child:
@@ -1362,6 +1384,41 @@ cdef void write_strings(Layout *it, uint8_t *data, const Header *header) noexcep
         memcpy(data + header.starts[LEAVES], draft.leaves.items, draft.leaves.count * 4)
 
 
+cdef int write_operands(Layout *it, uint8_t *data, const Header *header) noexcept nogil:
+    """Give each arithmetic that leaves have a number, below OPERANDS. Returns 0, or -1 without memory."""
+    cdef uint64_t *pool = <uint64_t *> (data + header.starts[POOL])
+    cdef const uint32_t *leaves = <const uint32_t *> (data + header.starts[LEAVES])
+    cdef uint32_t *table = <uint32_t *> calloc(2 * OPERANDS, 4)     # a leaf of each number + 1
+    cdef Leaf *leaf
+    cdef Leaf *other
+    cdef uint32_t at, slot
+    cdef uint32_t count = 0
+    cdef uint64_t size
+    if table == NULL:
+        return -1
+    for at in range(it.draft.leaves.count):
+        leaf = <Leaf *> (pool + leaves[at])
+        if leaf.kind != SET or leaf.attribute[0] != NONE:
+            continue
+        size = <uint64_t> leaf.actions[0] * sizeof(Action)
+        slot = text_hash(<const uint8_t *> leaf + 8 * LEAF_WORDS, size, 0) & (2 * OPERANDS - 1)
+        while table[slot]:
+            other = <Leaf *> (pool + leaves[table[slot] - 1])
+            if other.actions[0] == leaf.actions[0] and memcmp(
+                <uint8_t *> other + 8 * LEAF_WORDS, <uint8_t *> leaf + 8 * LEAF_WORDS, size
+            ) == 0:
+                leaf.attribute[1] = other.attribute[1]
+                break
+            slot = (slot + 1) & (2 * OPERANDS - 1)
+        else:
+            if count < OPERANDS:
+                table[slot] = at + 1
+                leaf.attribute[1] = count
+                count += 1
+    free(table)
+    return 0
+
+
 cdef uint64_t copies_count(const Draft *draft) noexcept nogil:
     cdef const DraftUnit *units = <const DraftUnit *> draft.units.items
     cdef const Link *links = <const Link *> draft.links.items
@@ -1416,6 +1473,9 @@ cdef bytes draft_layout(Draft *draft, uint32_t attributes):
             memcpy(data + header.starts[POSTINGS], postings, count * sizeof(Posting))
             write_intervals(&it, data, &header)
             write_lists(&it, data, &header)
+            done = write_operands(&it, data, &header)
+        if done < 0:
+            raise MemoryError
     finally:
         free(postings)
         layout_free(&it)

@@ -24,12 +24,13 @@ cdef enum:
 cdef enum:
     KIND                        # not at all
     TEXT                        # the string, or byte string, of a number
+    BETWEEN                     # from one float to another, infinite perhaps
+    # Most tests are those before: they are made together, without a branch on which it is.
     OTHER_TEXT                  # any other string
     EQUAL                       # the double
     UNEQUAL
     LEAST                       # at least the double
     MOST                        # at most the double
-    BETWEEN                     # from one float to another
     LEAF                        # the leaf of a number: of any set, of arithmetic, of a relation
     TESTS
 
@@ -51,6 +52,7 @@ cdef union Constant:
     double number
     float bounds[2]
     uint32_t place              # of a string or a leaf
+    uint32_t pair[2]            # of a leaf: that, and a bit for each rest by 32 of its strings' numbers; 0 says nothing
 
 
 # One test of a unit.
@@ -173,7 +175,7 @@ cdef struct Leaf:
     uint32_t words              # in all
     uint16_t kind               # a LeafKind
     uint16_t flags              # KIND_NULL, KIND_FALSE, KIND_TRUE, LeafFlags
-    uint32_t attribute[2]       # of the operands; NONE for arithmetic
+    uint32_t attribute[2]       # of the operands; NONE for arithmetic; the second of a SET of arithmetic is its Operand
     uint32_t actions[2]         # of their arithmetic; of CODE the number of steps
     uint32_t outcomes
     uint32_t depth              # of the stack
@@ -187,6 +189,7 @@ cdef struct Leaf:
 
 cdef enum:
     LEAF_WORDS = 7              # of its head
+    OPERANDS = 1024             # arithmetic that leaves share has a number below, and is computed once a message
     MAX_STACK = 100_000         # of arithmetic
 
 

@@ -8,7 +8,7 @@ hold is checked where it is used. Knows no message.
 
 from libc.stdlib cimport realloc
 
-cdef uint32_t VERSION = 1
+cdef uint32_t VERSION = 2
 cdef size_t[17] SIZES = [
     sizeof(Attribute), sizeof(String), 4, 1, 8, 4, sizeof(Step), sizeof(Unit), 4, sizeof(Posting), sizeof(Point),
     sizeof(Affix), 8, 8, 8, 4, 1,
@@ -143,8 +143,11 @@ cdef bint leaf_is_sound(const Leaf *leaf, uint64_t room, uint32_t attributes) no
         return False
     if leaf.kind == CODE:
         return leaf.actions[0] > 0 and leaf.words == LEAF_WORDS + 2 * <uint64_t> leaf.actions[0]
-    if leaf.kind == SET and (leaf.attribute[1] != NONE or leaf.actions[1]):
-        return False
+    if leaf.kind == SET:
+        if leaf.actions[1] or leaf.attribute[1] != NONE and (
+            leaf.attribute[0] != NONE or leaf.attribute[1] >= OPERANDS
+        ):
+            return False
     for side in range(2 if leaf.kind == RELATION else 1):
         if leaf.attribute[side] != NONE:
             if leaf.attribute[side] >= attributes or leaf.actions[side]:

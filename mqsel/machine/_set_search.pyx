@@ -28,6 +28,7 @@ cdef enum:
     BUCKETS = 65536
     AHEAD = 8                   # candidates of which memory is asked for before they are run
     FEW = 48                    # places that are sorted by comparing
+    LISTED = 8                  # numbers of strings that are all looked at
     LARGEST_EPOCH = 0x7FFFFFFE
     OUTCOME_SAME = 16
     OUTCOME_DIFFERENT = 32
@@ -64,6 +65,7 @@ cdef void search_free(Search *search) noexcept:
     free(search.bits.items)
     free(search.stack.items)
     free(search.segments.items)
+    free(search.computed)
     free(search.seen.items)
     free(search.met.items)
     free(search)
@@ -239,15 +241,17 @@ cdef bint doubles_have(const double *ends, uint32_t count, double number) noexce
 cdef bint numbers_have(const uint32_t *numbers, uint32_t count, uint32_t number) noexcept:
     cdef uint32_t low = 0
     cdef uint32_t middle
-    while low < count:
+    cdef bint found = False
+    while count - low > LISTED:
         middle = low + (count - low) // 2
         if number < numbers[middle]:
             count = middle
-        elif number > numbers[middle]:
-            low = middle + 1
         else:
-            return True
-    return False
+            low = middle
+    # Of a few each is looked at: which of them it is, a processor cannot foretell.
+    for middle in range(low, count):
+        found = found | (numbers[middle] == number)
+    return found
 
 
 cdef bint patterns_match(Search *search, const Leaf *leaf, Value *value) noexcept:
@@ -344,8 +348,30 @@ cdef bint operand_find(Search *search, const Leaf *leaf, int side, Value *value)
                 return True
         elif value_sign(top - 1, actions[at].what == NEGATE, False) == ERR:
             return True
+    if (top - 1).tag == STRING or (top - 1).tag == BYTES:
+        search.is_damaged = True  # arithmetic that is none
+        return True
     value_copy(value, top - 1)
     return False
+
+
+cdef bint operand_recall(Search *search, const Leaf *leaf, Value *value) noexcept:
+    """Compute the arithmetic of a set, once in a look at a segment. Returns whether it is ERR."""
+    cdef Computed *computed
+    if leaf.attribute[1] >= OPERANDS:
+        return operand_find(search, leaf, 0, value)
+    if search.computed == NULL:
+        search.computed = <Computed *> calloc(OPERANDS, sizeof(Computed))
+        if search.computed == NULL:
+            search.is_damaged = True
+            return True
+    computed = &search.computed[leaf.attribute[1]]
+    if computed.look != search.look:
+        computed.value.tag = NULL_VALUE
+        computed.is_error = operand_find(search, leaf, 0, &computed.value)
+        computed.look = search.look
+    value_copy(value, &computed.value)
+    return computed.is_error
 
 
 cdef int outcome_of(Value *left, Value *right, bint is_error) noexcept:
@@ -383,10 +409,15 @@ cdef bint leaf_holds(Search *search, const Segment *segment, uint32_t number, in
             search.is_damaged = True
             return False
         segment.looked[number] = 1
-    if leaf.kind == SET and leaf.attribute[0] != NONE and leaf.patterns == 0:
+    if leaf.kind == SET:
+        left.tag = NULL_VALUE
+        if leaf.attribute[0] == NONE:
+            is_error = operand_recall(search, leaf, &left)
+            return set_has(search, leaf, &left, is_error)
         if leaf.attribute[0] >= search.value_count:
             return leaf.flags & KIND_NULL != 0
-        return set_has(search, leaf, &search.values[leaf.attribute[0]], False)
+        if leaf.patterns == 0:
+            return set_has(search, leaf, &search.values[leaf.attribute[0]], False)
     if search.memo[number] >> 1 == search.epoch:
         return search.memo[number] & 1
     if leaf.kind == CODE:
@@ -397,20 +428,41 @@ cdef bint leaf_holds(Search *search, const Segment *segment, uint32_t number, in
             search, segment, <const Step *> (<const uint64_t *> leaf + LEAF_WORDS), leaf.actions[0], 0, number,
             depth + 1,
         )
+    elif leaf.kind == SET:
+        truth = set_has(search, leaf, &search.values[leaf.attribute[0]], False)
     else:
-        left.tag = NULL_VALUE
+        left.tag = right.tag = NULL_VALUE
         is_error = operand_find(search, leaf, 0, &left)
-        if leaf.kind == SET:
-            truth = set_has(search, leaf, &left, is_error)
-        else:
-            right.tag = NULL_VALUE
-            is_error = operand_find(search, leaf, 1, &right) or is_error
-            truth = outcome_of(&left, &right, is_error) & leaf.outcomes != 0
+        is_error = operand_find(search, leaf, 1, &right) or is_error
+        truth = outcome_of(&left, &right, is_error) & leaf.outcomes != 0
     search.memo[number] = search.epoch << 1 | truth
     return truth
 
 
-cdef bint steps_hold(
+cdef bint step_holds(
+    Search *search, const Segment *segment, const Step *step, const Slot *slot, uint32_t limit, int depth
+) noexcept:
+    """Make a test that is rare, of what its kinds have not let through."""
+    cdef int test = step.test & TEST_MASK
+    if test == LEAF:
+        if step.it.place >= limit:
+            search.is_damaged = True
+            return False
+        if step.it.pair[1] and slot.kind & (KIND_STRING | KIND_BYTES) and not step.it.pair[1] >> (slot.text & 31) & 1:
+            return False
+        return leaf_holds(search, segment, step.it.place, depth)
+    if test == UNEQUAL:
+        return slot.kind == KIND_NUMBER and slot.number != step.it.number
+    if test == OTHER_TEXT:
+        return slot.kind == KIND_STRING and slot.text != step.it.place
+    if test == EQUAL:
+        return slot.number == step.it.number
+    if test == LEAST:
+        return slot.number >= step.it.number
+    return test == MOST and slot.number <= step.it.number
+
+
+cdef inline bint steps_run(
     Search *search, const Segment *segment, const Step *code, uint64_t count, uint64_t at, uint32_t limit, int depth
 ) noexcept:
     """Run steps.
@@ -432,28 +484,14 @@ cdef bint steps_hold(
             break
         slot = &search.slots[step.attribute]
         test = step.test & TEST_MASK
-        if step.kinds & slot.kind:
-            truth = True
-        elif test == TEXT:
-            truth = slot.text == step.it.place and slot.text != NONE
-        elif test == EQUAL:
-            truth = slot.number == step.it.number
-        elif test == LEAST:
-            truth = slot.number >= step.it.number
-        elif test == MOST:
-            truth = slot.number <= step.it.number
-        elif test == BETWEEN:
-            truth = slot.number >= step.it.bounds[0] and slot.number <= step.it.bounds[1]
-        elif test == LEAF:
-            if step.it.place >= limit:
-                break
-            truth = leaf_holds(search, segment, step.it.place, depth)
-        elif test == UNEQUAL:
-            truth = slot.kind == KIND_NUMBER and slot.number != step.it.number
-        elif test == OTHER_TEXT:
-            truth = slot.kind == KIND_STRING and slot.text != step.it.place
-        else:
-            truth = False
+        # Which test it is, a processor cannot foretell: it makes all three.
+        truth = (
+            ((step.kinds & slot.kind) != 0)
+            | (test == TEXT) & (slot.text == step.it.place)
+            | (test == BETWEEN) & (slot.number >= step.it.bounds[0]) & (slot.number <= step.it.bounds[1])
+        )
+        if test > BETWEEN and not truth:
+            truth = step_holds(search, segment, step, slot, limit, depth)
         if truth == step.test >> TEST_BITS:
             at += 1
         else:
@@ -464,6 +502,13 @@ cdef bint steps_hold(
             at += jump
     search.is_damaged = True
     return False
+
+
+cdef bint steps_hold(
+    Search *search, const Segment *segment, const Step *code, uint64_t count, uint64_t at, uint32_t limit, int depth
+) noexcept:
+    """Run steps, as `steps_run`."""
+    return steps_run(search, segment, code, count, at, limit, depth)
 
 
 # ---- candidates --------------------------------------------------------------------------------------------------
@@ -543,13 +588,13 @@ cdef void seen_forget(Search *search) noexcept:
     search.met.count = 0
 
 
-cdef int affix_take(Search *search, const Segment *segment, uint64_t key) except -1:
+cdef int affix_take(Search *search, const Segment *segment, uint64_t key, bint is_repeated) except -1:
     cdef uint32_t slot = <uint32_t> (key >> 2) & segment.affix_mask
     cdef uint32_t looks = 0
     while segment.affixes[slot].key and looks <= segment.affix_mask:
         if segment.affixes[slot].key == key:
             # A text may contain the same characters at many places.
-            if not is_new(search, slot):
+            if is_repeated and not is_new(search, slot):
                 return 0
             return list_take(search, segment, segment.affixes[slot].list)
         slot = (slot + 1) & segment.affix_mask
@@ -581,7 +626,7 @@ cdef int affixes_take(Search *search, const Segment *segment, uint32_t attribute
         for at in range(min(length, AFFIX_MAX)):
             hash = affix_more(hash, character_at(data, kind, at))
             if row.prefixes >> (at + 1) & 1:
-                affix_take(search, segment, affix_end(hash, 0))
+                affix_take(search, segment, affix_end(hash, 0), False)
             if row.prefixes >> (at + 1) == 0:
                 break
     if row.suffixes:
@@ -589,7 +634,7 @@ cdef int affixes_take(Search *search, const Segment *segment, uint32_t attribute
         for at in range(min(length, AFFIX_MAX)):
             hash = affix_more(hash, character_at(data, kind, length - 1 - at))
             if row.suffixes >> (at + 1) & 1:
-                affix_take(search, segment, affix_end(hash, 1))
+                affix_take(search, segment, affix_end(hash, 1), False)
             if row.suffixes >> (at + 1) == 0:
                 break
     if row.has_grams and length >= GRAM:
@@ -597,7 +642,7 @@ cdef int affixes_take(Search *search, const Segment *segment, uint32_t attribute
             hash = affix_start(attribute, 2)
             for inner in range(GRAM):
                 hash = affix_more(hash, character_at(data, kind, at + inner))
-            affix_take(search, segment, affix_end(hash, 2))
+            affix_take(search, segment, affix_end(hash, 2), True)
     return 0
 
 
@@ -666,6 +711,11 @@ cdef void segment_read(Search *search, const Segment *segment) noexcept:
     cdef uint64_t at
     cdef uint32_t attribute
     cdef uint8_t bucket
+    search.look += 1
+    if search.look == 0:
+        free(search.computed)
+        search.computed = NULL
+        search.look = 1
     for at in range(search.present.count):
         attribute = present[at]
         if attribute >= segment.attribute_count:
@@ -794,36 +844,51 @@ cdef inline uint64_t steps_enough(const Segment *segment) noexcept:
 
 cdef int candidates_run(Search *search, const Segment *segment) except -1:
     """Add the places of those candidates that are true."""
-    cdef const uint32_t *units
+    cdef uint32_t *candidates
+    cdef const Unit *units = segment.units
     cdef const Unit *unit
-    cdef uint64_t at, count, ahead
-    cdef uint32_t proved
-    units = <const uint32_t *> search.candidates.items
-    count = search.candidates.count
-    search.budget = steps_enough(segment)
-    for at in range(min(count, 2 * AHEAD)):
-        mqsel_ahead(segment.units + units[at])
-    for at in range(min(count, AHEAD)):
-        if units[at] < segment.unit_count:
-            mqsel_ahead(segment.code + segment.units[units[at]].code)
+    cdef uint64_t count = search.candidates.count
+    cdef uint64_t at
+    cdef uint32_t place
+    cdef bint is_wrong = False
+    if count == 0:
+        return 0
+    if items_room(&search.candidates, 2 * AHEAD, 4) < 0 or items_room(&search.places, count, 4) < 0:
+        raise MemoryError
+    candidates = <uint32_t *> search.candidates.items
     for at in range(count):
-        ahead = at + 2 * AHEAD
-        if ahead < count:
-            mqsel_ahead(segment.units + units[ahead])
-        ahead = at + AHEAD
-        if ahead < count and units[ahead] < segment.unit_count:
-            mqsel_ahead(segment.code + segment.units[units[ahead]].code)
-        if units[at] >= segment.unit_count:
-            search.is_damaged = True
-            return 0
-        unit = &segment.units[units[at]]
-        proved = unit.info >> 1
-        if proved == ALL_PROVED or steps_hold(
-            search, segment, segment.code, segment.code_count, <uint64_t> unit.code + proved, NONE, 0
+        is_wrong = is_wrong | (candidates[at] >= segment.unit_count)
+    if is_wrong:
+        search.is_damaged = True
+        return 0
+    for at in range(count, count + 2 * AHEAD):
+        candidates[at] = candidates[count - 1]
+    search.budget = steps_enough(segment)
+    for at in range(2 * AHEAD):
+        mqsel_ahead(units + candidates[at])
+    for at in range(AHEAD):
+        mqsel_ahead(segment.code + units[candidates[at]].code)
+    for at in range(count):
+        mqsel_ahead(units + candidates[at + 2 * AHEAD])
+        mqsel_ahead(segment.code + units[candidates[at + AHEAD]].code)
+        unit = &units[candidates[at]]
+        if unit.info >> 1 != ALL_PROVED and not steps_run(
+            search, segment, segment.code, segment.code_count, <uint64_t> unit.code + (unit.info >> 1), NONE, 0
         ):
+            continue
+        if unit.info & MANY_PLACES:
             # One that is reached in several ways gives its places once, if they are many.
-            if unit.info & MANY_PLACES == 0 or is_new(search, units[at]):
+            if is_new(search, candidates[at]):
                 unit_emit(search, segment, unit)
+                if items_room(&search.places, count - at, 4) < 0:
+                    raise MemoryError
+        else:
+            place = unit.place
+            if place >= segment.place_limit:
+                search.is_damaged = search.is_damaged or place != NONE  # NONE was removed
+            elif search.dead == NULL or search.dead[place >> 3] >> (place & 7) & 1 == 0:
+                (<uint32_t *> search.places.items)[search.places.count] = place
+                search.places.count += 1
         if search.budget == 0:
             search.is_damaged = True
             return 0
