@@ -210,21 +210,12 @@ cdef inline void slot_text(Search *search, const Segment *segment, uint32_t attr
 
 # ---- leaves ------------------------------------------------------------------------------------------------------
 
-cdef bint integers_have(const int64_t *ends, uint32_t count, int64_t number) noexcept:
-    cdef uint32_t low = 0
-    cdef uint32_t middle
-    while low < count:
-        middle = low + (count - low) // 2
-        if number < ends[2 * middle]:
-            count = middle
-        elif number > ends[2 * middle + 1]:
-            low = middle + 1
-        else:
-            return True
-    return False
+ctypedef fused Number:
+    int64_t
+    double
 
 
-cdef bint doubles_have(const double *ends, uint32_t count, double number) noexcept:
+cdef bint intervals_have(const Number *ends, uint32_t count, Number number) noexcept:
     cdef uint32_t low = 0
     cdef uint32_t middle
     while low < count:
@@ -304,13 +295,13 @@ cdef bint set_has(Search *search, const Leaf *leaf, Value *value, bint is_error)
         return found != (leaf.flags & LEAF_NOT_BYTES != 0)
     ends = leaf_intervals(leaf)
     if value.tag <= INT64:
-        return integers_have(<const int64_t *> ends, leaf.integers, value.it.i)
+        return intervals_have(<const int64_t *> ends, leaf.integers, value.it.i)
     if value.it.d != value.it.d:
         return leaf.flags & (LEAF_NAN32 if value.tag == FLOAT32 else LEAF_NAN64) != 0
     ends += 2 * <uint64_t> leaf.integers
     if value.tag == FLOAT32:
-        return doubles_have(<const double *> ends, leaf.floats32, value.it.d)
-    return doubles_have(<const double *> (ends + 2 * <uint64_t> leaf.floats32), leaf.floats64, value.it.d)
+        return intervals_have(<const double *> ends, leaf.floats32, value.it.d)
+    return intervals_have(<const double *> (ends + 2 * <uint64_t> leaf.floats32), leaf.floats64, value.it.d)
 
 
 cdef void value_at(Search *search, uint32_t attribute, Value *value) noexcept:
