@@ -344,6 +344,19 @@ def test_buffers_give_the_same_index() -> None:
             assert found(opened, plain(opened, message)) == found(index, plain(index, message))
 
 
+def test_arithmetic_that_is_a_string_is_damaged() -> None:
+    """Arithmetic of one property and nothing else, which no index writes, is refused where it meets a string."""
+    head, alive, segment, dead = [bytearray(part) for part in index_of(*["a * 2 > 4"] * 65).to_buffers()]
+    (pool,) = struct.unpack_from("<Q", segment, 24 + 8 * 4)
+    words, *_, actions = struct.unpack_from("<IHHIII", segment, pool)
+    assert actions == 3
+    struct.pack_into("<I", segment, pool, words - 4)
+    struct.pack_into("<I", segment, pool + 16, 1)
+    index = Index.from_buffers([head, alive, segment, dead])
+    with pytest.raises(ProgramError, match="names what is not there"):
+        index.search(plain(index, {"a": "text"}))
+
+
 def test_damaged_buffers_raise_or_answer() -> None:
     """Invariant: whatever is damaged, opening and searching give a list or raise ProgramError."""
     rng = random.Random(7)
