@@ -491,7 +491,8 @@ cdef class Folders:
             return self.note(NOTE_FOLDER_NAME, "MQRFH2", origin, "")
         if at == stop or seen & COLON or not CLASS[at[0]] & SPACE and at[0] != c">" and at[0] != c"/":
             return self.note(NOTE_FOLDER_NAME, "MQRFH2", origin, "")
-        at = attributes_read(at, stop, &dt, &nil, &content, &odd)
+        if at[0] != c">":
+            at = attributes_read(at, stop, &dt, &nil, &content, &odd)
         if at == NULL or odd:
             return self.note(NOTE_FOLDER_MALFORMED, "MQRFH2", origin, name_shown(self, name, length))
         known = folder_find(name, length)
