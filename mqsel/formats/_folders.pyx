@@ -35,7 +35,7 @@ cdef enum:
     MAX_NAME_BYTES = 4095 * 4
     NAMES_FACTOR = 16           # the names of a folder may take so many times its length
     NAMES_FLOOR = 65536         # bytes of names that are always allowed
-    MAX_PLAIN = 64              # bytes of a name that is read by words
+    MAX_PLAIN = 64              # bytes of a name, and of a text, that are read by words
     MAX_HITS = 4096             # elements written down at a time: a folder with more is read twice
 
 # What a byte may do in a folder.
@@ -842,12 +842,21 @@ cdef const uint8_t *elements_take(
             word = word_at(text + size)
             found = word_find(word, less)
             if found:
+                place = word_first(found)
+                odd |= (word_find(word, escape) | word & 0x8080808080808080ULL) & word_cut(place)
+                size += place
                 break
             odd |= word_find(word, escape) | word & 0x8080808080808080ULL
             size += WORD
-        place = word_first(found)
-        odd |= (word_find(word, escape) | word & 0x8080808080808080ULL) & word_cut(place)
-        size += place
+            if size > MAX_PLAIN:
+                # The library searches long texts quicker, and decodes them.
+                end = text + size
+                end = NULL if end > stop else <const uint8_t *> memchr(end, c"<", stop - end)
+                if end == NULL:
+                    return at
+                size = end - text
+                odd = 1
+                break
         end = text + size
         if end + 2 > readable or end + 3 + length > stop or end[1] != c"/" or end[2 + length] != c">":
             return at

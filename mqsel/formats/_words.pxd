@@ -1,4 +1,4 @@
-# Text eight bytes at a time: a word, whose lowest byte is the first. No lengths are asked, and no branches guessed.
+# Text eight bytes at a time: as a word, whose lowest byte is the first on any machine. No loop, and no branch to guess.
 
 from libc.stdint cimport uint8_t, uint64_t
 

@@ -557,6 +557,7 @@ def test_lengths_of_names_and_values(behind: bytes) -> None:
         b"\1",
         None,
     ]
+    values += ["v" * 64, "v" * 71, "v" * 72, "v" * 73, "v" * 300 + "ä", "v" * 80 + "&", "ä" + "v" * 80]
     rng = random.Random("lengths")
     for size in (*range(1, 26), 31, 32, 33, 63, 64, 65, 71, 72, 73, 200):
         properties = {f"{'n' * size}"[: max(size - 2, 1)] + f"{place:02}": value for place, value in enumerate(values)}
