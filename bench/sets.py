@@ -8,6 +8,7 @@ subscriptions by key, `dense` or `sparse`, and some that an index cannot help. E
 from __future__ import annotations
 
 import gzip
+import importlib.util
 import itertools
 import json
 import pickle
@@ -443,6 +444,8 @@ class Figures(NamedTuple):
     open: float  # ms
     pickle: float  # ms, out of band, there and back
     churn: float  # p99 while 1 % are replaced a second, by p99 without
+    row: float | None  # of a batch, by the index
+    kernel: float | None  # of a batch, by one kernel of all
 
 
 def measured(workload: Workload, count: int, rounds: int, notes: list[str]) -> Figures:
@@ -496,7 +499,47 @@ def measured(workload: Workload, count: int, rounds: int, notes: list[str]) -> F
         opening,
         travelling,
         churned(selectors, texts, messages),
+        **batched(workload, texts, selectors),
     )
+
+
+ROWS = 10_000  # of a batch
+_TOGETHER = 1_000  # selectors of which a kernel is made at most
+
+
+def batched(workload: Workload, texts: Sequence[str], selectors: mqsel.SelectorSet[int]) -> dict[str, float | None]:
+    """Measure a row of a batch in both ways, in turns; the answers are compared."""
+    if importlib.util.find_spec("pyarrow") is None:
+        return {"row": None, "kernel": None}
+    if len(texts) <= _TOGETHER:  # then it needs the texts
+        selectors = mqsel.SelectorSet(enumerate(texts), dialect=workload.dialect)
+    rows = ROWS if len(texts) <= 10_000 else ROWS // 10
+    batch, messages = batch_of(workload, rows)
+    runs = ways(selectors, batch)
+    for run in runs.values():
+        assert run()[:100].to_pylist() == [selectors.match(message) for message in messages[:100]]
+    taken = stages.clock(runs, 5)
+    return {"row": taken["row"] / rows * 1e6, "kernel": taken["kernel"] / rows * 1e6 if "kernel" in taken else None}
+
+
+def batch_of(workload: Workload, rows: int) -> tuple[Any, list[Message]]:
+    """Draw messages, and give them as a record batch, too."""
+    import pyarrow as pa
+
+    messages = workload.messages(rows)
+    names = dict.fromkeys(itertools.chain.from_iterable(messages))
+    return pa.RecordBatch.from_pydict({name: [one.get(name) for one in messages] for name in names}), messages
+
+
+def ways(selectors: mqsel.SelectorSet[int], batch: Any) -> dict[str, Callable[[], Any]]:
+    """Give what matches a batch by the index, and by a kernel if they are not too many."""
+    from mqsel.machine._deliveries import match_rows
+
+    found: dict[str, Callable[[], Any]] = {"row": lambda: match_rows(selectors, batch, lambda _: "measured")[0]}
+    if len(selectors) <= _TOGETHER:
+        kernel = selectors._together()
+        found["kernel"] = lambda: match_rows(selectors, batch, lambda _: kernel)[0]
+    return found
 
 
 def _travelled(selectors: mqsel.SelectorSet[int]) -> object:

@@ -1,4 +1,4 @@
-"""Sets of many selectors: a message from a Record, a dict and MQ bytes; building; opening. Answers are compared first.
+"""Sets of many selectors: messages in each form, batches in both ways, building, opening. Answers are compared first.
 
 With times, 10,000 selectors; without (``--benchmark-disable``), 500.
 """
@@ -57,23 +57,36 @@ def test_message(benchmark, held, form):
         benchmark.extra_info["us_per_message"] = benchmark.stats.stats.median / MESSAGES * 1e6
 
 
-@pytest.mark.parametrize("what", ["build", "open", "batch"])
+@pytest.mark.parametrize("what", ["build", "open"])
 def test_whole(benchmark, held, what, tmp_path):
-    """Time building a set from texts, opening one, and a batch of its messages."""
+    """Time building a set from texts, and opening one."""
     workload, selectors, texts = held
     messages = workload.messages(MESSAGES)
     path = tmp_path / "set"
     selectors.save(path)
-    if what == "batch":
-        arrow = pytest.importorskip("pyarrow")
-        names = dict.fromkeys(itertools.chain.from_iterable(messages))
-        table = arrow.table({name: [one.get(name) for one in messages] for name in names})
     runs: dict[str, Callable[[], Any]] = {
         "build": lambda: mqsel.SelectorSet(enumerate(texts), dialect=workload.dialect),
         "open": lambda: mqsel.SelectorSet.open(path),
-        "batch": lambda: selectors.match_batch(table),
     }
     benchmark.group = f"{what}, {workload.name}"
     found = benchmark.pedantic(runs[what], rounds=3)
-    wanted = [selectors.match(message) for message in messages]
-    assert (found.to_pylist() if what == "batch" else [found.match(message) for message in messages]) == wanted
+    assert [found.match(message) for message in messages] == [selectors.match(message) for message in messages]
+
+
+@pytest.mark.parametrize("way", ["row", "kernel"])
+@pytest.mark.parametrize("count", [100, 10_000])
+def test_batch(benchmark, held, count, way):
+    """Time a batch by the index and by the kernel; as many selectors as a kernel is measured with have both."""
+    pytest.importorskip("pyarrow")
+    workload, selectors, texts = held
+    selectors = mqsel.SelectorSet(enumerate(texts[:count]), dialect=workload.dialect)
+    batch, messages = sets.batch_of(workload, MESSAGES if benchmark.disabled else sets.ROWS)
+    runs = sets.ways(selectors, batch)
+    if way not in runs:
+        pytest.skip(f"no kernel of {len(selectors):,} selectors")
+    benchmark.group = f"a batch, {len(selectors):,}, {workload.name}"
+    found = benchmark.pedantic(runs[way], rounds=3, warmup_rounds=1)
+    assert found[:MESSAGES].to_pylist() == [selectors.match(message) for message in messages[:MESSAGES]]
+    assert found.equals(selectors.match_batch(batch))
+    if benchmark.stats is not None:
+        benchmark.extra_info["us_per_row"] = benchmark.stats.stats.median / len(messages) * 1e6

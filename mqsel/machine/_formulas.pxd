@@ -10,7 +10,6 @@ cdef int run_leaf(Call *call, int number, int64_t start, int rows, const uint8_t
 cdef int run_relation(
     Call *call, int number, int64_t start, int rows, const uint8_t *active, uint8_t *mask
 ) noexcept nogil
-cdef void sort_children(Call *call) noexcept nogil
 cdef int run_block(
     Call *call, int number, int64_t start, int rows, const uint8_t *active, int alive, uint8_t *mask
 ) noexcept nogil
