@@ -47,8 +47,8 @@ from mqsel.values import Float32, Truth
 _KEPT = 8  # ways of a condition that are kept
 _JOINED = 20_000  # ways that are joined for one selector: of the operands of a long one fewer are kept
 _PAIRED = 5  # properties that one test reads, of which two are changed together
-_WORK = 10_000  # leaves of formulas that are looked at, where a test computes or one property may do
-_SHARE = 1_000  # and by one search: one that is hopeless leaves some for others
+_LOOKED_AT = 20_000  # nodes, by one search where a test computes or one property may do; a step looks at up to all
+_SEARCHES = 10  # as much is done for one message as so many searches may do
 _SAMPLES = 16  # values, and intervals of numbers, of which the nearest is taken
 _LISTED = 3  # texts that a sentence lists
 _CONDITIONS = (Comparison, Between, In, Like, IsNull, And, Or, Not)
@@ -93,7 +93,12 @@ _Way = dict[str, _Need]
 
 def never_selects(selector: Selector) -> bool:
     """Tell whether it is proved of a selector that it is TRUE of no message; the search for one is a short one."""
-    return find((normal(selector).true,), Machine(lower(selector)).matches, work=_SHARE).is_none
+    return find((normal(selector).true,), Machine(lower(selector)).matches, work=_share(selector)).is_none
+
+
+def _share(selector: Selector) -> int:
+    """Say how many steps one search may take: the longer the selector, the longer takes a step."""
+    return _LOOKED_AT // len(walk(selector.node))
 
 
 def smallest_change(selector: Selector, message: Mapping[str, Any], truths: Mapping[int, Truth]) -> Change | None:
@@ -133,7 +138,8 @@ class _Search:
         self.message = message
         self.truths = truths
         self.machine = Machine(lower(selector))
-        self.left = _WORK
+        self.share = _share(selector)
+        self.left = _SEARCHES * self.share
         self.subjects = {name: Identifier(name) for name in message}
         self.kept = max(1, min(_KEPT, math.isqrt(_JOINED // len(walk(selector.node, (And, Or, Not))))))
         self.order: list[tuple[Node, Truth]] = []  # what the parts are to be, each before its operands
@@ -264,7 +270,7 @@ class _Search:
         types += [[Leaf(self.subjects[name], _NO_NUMBER) for name in changed], []]
         like = {name: value for name, value in self.message.items() if value is not None}
         for more in types:
-            work = Work(min(_SHARE, self.left))
+            work = Work(min(self.share, self.left))
             found = find([*wanted, *more], check, like=[like], work=work).message
             self.left -= work.most - work.left
             if found is not None:
