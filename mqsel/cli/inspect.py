@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from itertools import islice
+from typing import Any
 
 from mqsel.cli.arguments import Commands, add_files, command, files_of, limit, list_formats, types_of
-from mqsel.cli.report import complain, is_unread, place_of, shown, width_of
-from mqsel.errors import FileError, MqselError
-from mqsel.files.dumps import Piece
-from mqsel.files.framings import FORMATS, each, reading
-from mqsel.files.inspection import Found, as_json, inspected, of_columns, table
-from mqsel.files.opening import readable_anywhere
-from mqsel.files.scan import REPORTED, said, why
+from mqsel.cli.report import Report, complain, place_of, width_of
+from mqsel.cli.run import run
+from mqsel.files.framings import FORMATS
+from mqsel.files.inspection import INSPECT, Inspected, as_json, table
+from mqsel.files.scan import Ask, Tally
 
 _EXAMPLES = f"""\
 Every property of every message: its name as a selector spells it, type, value, and where it came from; then what was \
@@ -36,73 +33,41 @@ def add(commands: Commands) -> None:
     add_files(inspect, FORMATS)
     inspect.add_argument("--json", action="store_true", help="print one JSON object for each message")
     inspect.add_argument("--limit", type=limit, metavar="N", help="stop after N messages")
+    inspect.set_defaults(spark=False, master=None, jobs=1)
+
+
+class InspectReport(Report[Tally]):
+    """Where messages arrive: tables, or JSON, on stdout."""
+
+    def __init__(self, ask: Ask, *, as_json: bool) -> None:
+        super().__init__(ask, Tally())
+        self._as_json = as_json
+        self._width = width_of(sys.stdout)
+        self._is_first = True
+
+    def take(self, name: str, kind: str, record: Any) -> None:
+        if not isinstance(record, Inspected):
+            super().take(name, kind, record)
+            return
+        where = place_of(name, kind, record.place)
+        if self._as_json:
+            sys.stdout.writelines(as_json(where, record.found))
+            return
+        print("\n" * (not self._is_first), end="")
+        self._is_first = False
+        for line in table(where, record.found, self._width):
+            print(line)
+
+    def close(self) -> int:
+        """Say what is left to say; give the exit code."""
+        self.ended()
+        if not self.seen and not self.trouble:
+            complain("no messages")
+        return 2 if self.trouble else int(self.total.skipped > 0)
 
 
 def _inspect(arguments: argparse.Namespace) -> int:
-    wanted, types = arguments.format, dict(types_of(arguments))
-    is_in_trouble = False
-    seen = broken = 0
-    width = width_of(sys.stdout)
-    first: list[tuple[str, str, bytes]] = []
-
-    def fail(name: str, why: str) -> None:
-        nonlocal is_in_trouble
-        is_in_trouble = True
-        complain(f"{shown(name)}: {why}")
-
-    found = _inspections(files_of(arguments), wanted, types, fail, first)
-    for where, one in islice(found, arguments.limit):
-        seen += 1
-        if isinstance(one, MqselError):
-            broken += 1
-            if broken <= REPORTED:
-                complain(f"{where}: {said(one)}")
-        elif arguments.json:
-            sys.stdout.writelines(as_json(where, one))
-        else:
-            if seen > broken + 1:
-                print()
-            for line in table(where, one, width):
-                print(line)
-    if broken > REPORTED:
-        complain(f"… and {broken - REPORTED:,} more")
-    if not seen and not is_in_trouble:
-        complain("no messages")
-    if (broken or is_in_trouble) and is_unread(first[0] if first else None, seen, broken):
-        is_in_trouble = True
-    return 2 if is_in_trouble else int(broken > 0)
-
-
-def _inspections(
-    names: list[str],
-    wanted: str | None,
-    types: Mapping[str, str],
-    fail: Callable[[str, str], None],
-    begun: list[tuple[str, str, bytes]],
-) -> Iterator[tuple[str, Found | MqselError]]:
-    """Inspect the messages of files: give for each its place, and what it has or why it is invalid.
-
-    Args:
-        fail: is told the name of a file and why it cannot be read.
-        begun: takes the name, format and first bytes of every file.
-    """
-    for name in names:
-        try:
-            kind, source, start = reading(name, wanted)
-        except FileError as error:
-            fail(name, why(error))
-            continue
-        begun.append((name, kind, start))
-        if FORMATS[kind].message is None:
-            with readable_anywhere(name, (piece.raw for piece in source if isinstance(piece, Piece))) as path:
-                try:
-                    for number, row in enumerate(of_columns(path), 1):
-                        yield place_of(name, kind, number), row
-                except FileError as error:
-                    fail(name, why(error))
-            continue
-        for number, (piece, found) in enumerate(each(source, inspected(kind, types)), 1):
-            if isinstance(found, MqselError) and piece is None:
-                fail(name, why(found))
-            elif piece is not None and found is not None:
-                yield place_of(name, kind, number if FORMATS[kind].is_lines else piece.place), found
+    ask = Ask(False, False, False, arguments.limit, arguments.format or "json", types_of(arguments))
+    report = InspectReport(ask, as_json=arguments.json)
+    run(arguments, files_of(arguments), None, INSPECT, report)
+    return report.close()

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mqsel.cli.arguments import limit
 from mqsel.cli.report import Report, progress, tasks
@@ -20,9 +20,6 @@ from mqsel.files.jobs import cores, sifted
 from mqsel.files.parts import found
 from mqsel.files.scan import Ask, Work, in_files
 from mqsel.files.tasks import size_of
-
-if TYPE_CHECKING:
-    from mqsel.files.scan import Selects
 
 # Bytes of files from which on several processes are the default. Of JSON lines 445 MB take `match` 0.69 s by one and
 # 0.52 s by two on a quiet machine; a process takes 0.1 s to start, so they are even at about 200 MB. What why and route
@@ -43,12 +40,12 @@ def add_ways(made: argparse.ArgumentParser) -> None:
     made.add_argument("--master", metavar="URL", help="run on this Spark master; default local[*]")
 
 
-def run(arguments: argparse.Namespace, files: list[str], selects: Selects, work: Work, report: Report[Any]) -> None:
+def run(arguments: argparse.Namespace, files: list[str], selects: Any, work: Work, report: Report[Any]) -> None:
     """Do some work on files, in the way that the arguments say, until the report has what it wants.
 
     Args:
         files: what `files_of` gives for the arguments.
-        selects: a matcher, or a set for work that takes one.
+        selects: what the work takes: a matcher, a set, nothing.
         work: what is done.
         report: gets the records, in order.
 
@@ -65,9 +62,7 @@ def run(arguments: argparse.Namespace, files: list[str], selects: Selects, work:
 _Records = Iterator[tuple[int, str, str, Any]]
 
 
-def _here(
-    arguments: argparse.Namespace, files: list[str], selects: Selects, work: Work, report: Report[Any]
-) -> _Records:
+def _here(arguments: argparse.Namespace, files: list[str], selects: Any, work: Work, report: Report[Any]) -> _Records:
     listed = found(files)
     names = [one.path for one in listed]
     jobs = arguments.jobs or _jobs(names, report.asked)
@@ -79,7 +74,7 @@ def _here(
 
 
 def _on_spark(
-    arguments: argparse.Namespace, files: list[str], selects: Selects, work: Work, report: Report[Any]
+    arguments: argparse.Namespace, files: list[str], selects: Any, work: Work, report: Report[Any]
 ) -> _Records:
     if arguments.jobs:
         raise MqselError("-j is for processes of mqsel: Spark has workers of its own", hint="--master 'local[4]'")

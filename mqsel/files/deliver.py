@@ -17,7 +17,7 @@ from mqsel.files import parquet
 from mqsel.files.framings import FORMATS, each, taken_apart
 from mqsel.files.parts import Part
 from mqsel.files.rows import lines
-from mqsel.files.scan import REPORTED, Ask, Broken, Complaint, Tally, Work, of_rows, reader, said, why
+from mqsel.files.scan import Ask, Broken, Complaint, Tally, Work, of_rows, reader, refused, why
 from mqsel.selectorset import SelectorSet
 
 
@@ -77,9 +77,7 @@ def deliver(selectors: SelectorSet[Any], ask: Ask, units: Iterable[Any], _path: 
             continue
         tally.messages += 1
         if isinstance(found, MqselError):
-            tally.skipped += 1
-            if tally.skipped <= REPORTED:
-                yield Complaint(tally.lines if FORMATS[ask.format].is_lines else piece.place, said(found))
+            yield from refused(tally, tally.lines if FORMATS[ask.format].is_lines else piece.place, found)
             if ask.raising:
                 break
         elif found:

@@ -1,25 +1,28 @@
 """What the properties of a message are, where each came from, and what was skipped: as rows, as a table, as JSON.
 
-What ``mqsel inspect`` prints; prints nothing itself. Messages are inspected by the rows of `mqsel.formats.FORMATS`.
+What ``mqsel inspect`` prints; prints nothing itself. A `Work` of `mqsel.files.scan` for which nothing selects; messages
+are inspected by the rows of `mqsel.formats.FORMATS`.
 """
 
 from __future__ import annotations
 
 import json
 import textwrap
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
 from mqsel import formats
 from mqsel.analysis.columns import type_of
-from mqsel.errors import cells, cut, padded
+from mqsel.errors import FileError, MqselError, cells, cut, padded
 from mqsel.files import parquet
-from mqsel.files.framings import FORMATS
+from mqsel.files.framings import FORMATS, each, taken_apart
+from mqsel.files.parts import Part
+from mqsel.files.scan import Ask, Broken, Tally, Work, of_rows, refused, why
 from mqsel.formats.inspection import Inspection, Row
 from mqsel.formats.jsonl import plain
 from mqsel.names import DESCRIPTOR, JMS_DESCRIPTOR
-from mqsel.values import TYPE_NAMES
+from mqsel.values import CLASS_NAMES, TYPE_NAMES
 
 _json = partial(json.dumps, ensure_ascii=False)
 _ROWS = 1 << 10  # of a Parquet file, read at once
@@ -37,7 +40,70 @@ class Found(NamedTuple):
     structures: tuple[tuple[str, str], ...]
 
 
-def inspected(kind: str, types: Mapping[str, str]) -> Callable[[bytes], Found]:
+class Inspected(NamedTuple):
+    """A message.
+
+    Attributes:
+        place: the line or the row, from 1; of what has no lines the byte.
+        found: what it has.
+    """
+
+    place: int
+    found: Found
+
+
+def _inspect(_: None, ask: Ask, units: Iterable[Any], _path: str = "-") -> Iterator[Any]:
+    """Inspect the messages of a file; what cannot be read counts for the limit, too."""
+    tally = Tally()
+    for piece, found in each(taken_apart(units), _inspector(ask.format, dict(ask.types))):
+        if piece is None:
+            assert isinstance(found, FileError)
+            yield Broken(why(found))
+            continue
+        tally.lines += 1
+        if found is None:
+            continue
+        tally.messages += 1
+        tally.selected += 1
+        place = tally.lines if FORMATS[ask.format].is_lines else piece.place
+        if isinstance(found, MqselError):
+            yield from refused(tally, place, found)
+        else:
+            yield Inspected(place, found)
+        if tally.selected == ask.limit:
+            break
+    yield tally
+
+
+def _inspect_rows(_: None, ask: Ask, part: Part) -> Iterator[Any]:
+    tally = Tally()
+    try:
+        for found in of_columns(part.path):
+            tally.lines += 1
+            tally.messages += 1
+            tally.selected += 1
+            yield Inspected(tally.lines, _with_path(found, part.fixed))
+            if tally.selected == ask.limit:
+                break
+    except FileError as error:
+        yield of_rows(error)
+    yield tally
+
+
+def _with_path(found: Found, fixed: tuple[tuple[str, Any], ...]) -> Found:
+    """Add what the directories in the path say of a row, but for what the file has as a column."""
+    if not fixed:
+        return found
+    rows = [*found.rows()]
+    columns = {name.partition(".")[0] for name in (*(row.name for row in rows), *(name for name, _ in found.skipped))}
+    rows += [Row(name, CLASS_NAMES[type(value)], value, "path", -1) for name, value in fixed if name not in columns]
+    return found._replace(rows=rows.__iter__)
+
+
+INSPECT = Work(_inspect, _inspect_rows, Tally)
+
+
+def _inspector(kind: str, types: Mapping[str, str]) -> Callable[[bytes], Found]:
     """Make what inspects one message of a file.
 
     Args:

@@ -5,14 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, islice
-from typing import TYPE_CHECKING
+from typing import Any
 
 from mqsel.files.parts import Found
 from mqsel.files.scan import SIFT, Ask, Work
 from mqsel.files.tasks import Advance, Records, Run, Task, cut, done, placed
-
-if TYPE_CHECKING:
-    from mqsel.files.scan import Selects
 
 
 def cores() -> int:
@@ -21,7 +18,7 @@ def cores() -> int:
 
 
 def sifted(
-    selects: Selects,
+    selects: Any,
     ask: Callable[[], Ask],
     files: Iterable[Found],
     wanted: str | None,
@@ -32,7 +29,7 @@ def sifted(
     """Yield for each record of files the number, name and format of its file, and the record.
 
     Args:
-        selects: a matcher, or a set for work that takes one.
+        selects: what the work takes: a matcher, a set, nothing.
         ask: gives what is still asked, once the records given so far are counted.
         files: in order.
         wanted: the format of all of them; None: found by the first bytes of each.

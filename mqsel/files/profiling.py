@@ -18,7 +18,7 @@ from mqsel.errors import FileError, MqselError, PropertyTypeError
 from mqsel.files import parquet
 from mqsel.files.framings import FORMATS, each, taken_apart
 from mqsel.files.parts import Part
-from mqsel.files.scan import REPORTED, Ask, Broken, Complaint, Work, in_json_words, of_rows, reader, said, why
+from mqsel.files.scan import Ask, Broken, Complaint, Work, in_json_words, of_rows, reader, refused, why
 from mqsel.formats.records import RecordReader
 from mqsel.language.selector import read_selector
 from mqsel.matcher import Matcher
@@ -62,9 +62,7 @@ def profile(matcher: Matcher, ask: Ask, units: Iterable[Any], _path: str = "-") 
         account.lines += 1
         place = account.lines if is_lines else piece.place
         if isinstance(problem, MqselError):
-            account.skipped += 1
-            if account.skipped <= REPORTED:
-                yield Complaint(place, said(problem))
+            yield from refused(account, place, problem)
         now = getattr(decoder, "noted", 0)
         if now > noted and account.note is None and piece.message is not None:
             account.note = (place, formats.first_note(piece.message))

@@ -31,7 +31,6 @@ from mqsel.values import Truth
 if TYPE_CHECKING:
     from mqsel.selectorset import SelectorSet
 
-    Selects = Matcher | SelectorSet[Any]
 
 REPORTED = 10  # skipped messages reported in full
 
@@ -141,6 +140,13 @@ def said(error: MqselError) -> str:
     return "\n  hint: ".join(filter(None, (error.message, error.hint))) if isinstance(error, FileError) else str(error)
 
 
+def refused(counts: Any, place: int, error: MqselError) -> Iterator[Complaint]:
+    """Count a message that is skipped; give the complaint if it is one of the first."""
+    counts.skipped += 1
+    if counts.skipped <= REPORTED:
+        yield Complaint(place, said(error))
+
+
 class Reader(NamedTuple):
     """What reads the messages of a file.
 
@@ -157,7 +163,7 @@ class Reader(NamedTuple):
 
 def reader(
     kind: str,
-    matcher: Selects,
+    matcher: Matcher | SelectorSet[Any],
     names: Iterable[str] = (),
     types: Mapping[str, str] | None = None,
 ) -> Reader:
@@ -302,13 +308,11 @@ class Work(NamedTuple):
     rows: Callable[[Any, Ask, Part], Iterator[Any]]
     counts: type[Any]
 
-    def part(
-        self, selects: Selects, ask: Ask, part: Part, advance: Callable[[int], None] | None = None
-    ) -> Iterator[Any]:
+    def part(self, selects: Any, ask: Ask, part: Part, advance: Callable[[int], None] | None = None) -> Iterator[Any]:
         """Do it with a part of a file.
 
         Args:
-            selects: a matcher, or a set for work that takes one.
+            selects: what the work takes: a matcher, a set, nothing.
             advance: is told from time to time how many more bytes were read.
         """
         if part.format == "parquet":

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from mqsel.errors import FileError, MqselError
 from mqsel.files.dumps import Piece
@@ -15,9 +15,6 @@ from mqsel.files.framings import FORMATS, reading
 from mqsel.files.opening import path_of, readable_anywhere
 from mqsel.files.parts import Found, Part, parts
 from mqsel.files.scan import Ask, Broken, Work, why
-
-if TYPE_CHECKING:
-    from mqsel.files.scan import Selects
 
 SIZE = 16 << 20  # bytes of a part: 20 ms of JSON lines
 
@@ -44,12 +41,12 @@ class Run(NamedTuple):
     """What is done with every task of a run.
 
     Attributes:
-        selects: a matcher, or a set for work that takes one.
+        selects: what the work takes: a matcher, a set, nothing.
         wanted: the format of all files; None: found by the first bytes of each.
         work: what is done.
     """
 
-    selects: Selects
+    selects: Any
     wanted: str | None
     work: Work
 

@@ -1100,6 +1100,25 @@ def test_inspect_parquet(run, tmp_path):
     assert process("inspect", "--json", "--format", "parquet", input=file.read_bytes()).stdout.count(b"\n") == 2
 
 
+def test_inspect_directories_and_patterns(run, tmp_path, monkeypatch):
+    """Inspect takes what match takes; what directories say of rows is shown, unless the file has it as a column."""
+    pa = pytest.importorskip("pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet")
+    monkeypatch.chdir(tmp_path)
+    for day in (1, 2):
+        (tmp_path / f"day={day}" / "n=5").mkdir(parents=True)
+        pq.write_table(pa.table({"n": [day, None]}), tmp_path / f"day={day}" / "n=5" / "a.parquet")
+    for arguments in (["."], ["day=*/n=5/*.parquet"]):
+        status, out, err = run("inspect", "--json", "--limit", 3, *arguments)
+        rows = [
+            [(row["name"], row["value"], row["from"]) for row in json.loads(line)["properties"]]
+            for line in out.splitlines()
+        ]
+        assert (status, err) == (0, "")
+        assert rows == [[("n", n, "column"), ("day", day, "path")] for n, day in ((1, 1), (None, 1), (2, 2))]
+    assert run("inspect", "day=3/*")[0] == 2
+
+
 def test_match_parquet_in_directories(run, tmp_path):
     """What directories say is a property of their rows, and printed with them; a column of the file comes first."""
     pa = pytest.importorskip("pyarrow")
