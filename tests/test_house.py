@@ -46,8 +46,8 @@ INSIDE = {
     " _set_draft _set_layout _set_search _set_pieces _set sections _reading _deliveries",
     "formats": "wordings mqmd jms mqrfh2 inspection jsonl records _tables _words _text _folders _mq _json _records mq"
     " __init__",
-    "analysis": "wordings markup columns near automata domains intervals boxes witness change explain lint_findings"
-    " lint_chains lint_tests lint_names lint account sentences profile necessary relation difference audit",
+    "analysis": "wordings markup columns near automata domains intervals boxes witness relation change explain"
+    " lint_findings lint_chains lint_tests lint_names lint account sentences profile necessary difference audit",
     "selection": "selectors providers message queues topics __init__",
     "files": "wordings opening dumps _dumps _qload _amqsbcg amqsbcg qload framings rows _footer extremes parquet"
     " parts _lines _pieces scan profiling tasks workers jobs filtering inspection selectors deliver __init__",

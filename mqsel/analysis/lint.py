@@ -7,12 +7,14 @@ the README of this folder lists the rules.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from mqsel.analysis import lint_chains, lint_names, lint_tests, wordings
 from mqsel.analysis.lint_chains import Reading, read
-from mqsel.analysis.lint_findings import ERROR, NOTE, WARNING, Edit, Finding, Found
+from mqsel.analysis.lint_findings import ERROR, NOTE, WARNING, Edit, Finding, Found, piece
+from mqsel.analysis.relation import Known, contradiction
+from mqsel.analysis.witness import find as find_message
 from mqsel.errors import SelectorError, Span
 from mqsel.language.checker import MAX_TESTS
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
@@ -23,6 +25,7 @@ from mqsel.language.normal import normal
 from mqsel.language.operators import TWO_MINUS_SIGNS
 from mqsel.language.optimizer import optimize
 from mqsel.language.selector import Selector, read_selector
+from mqsel.machine._vm import Machine
 from mqsel.machine.compiler import lower
 
 __all__ = ["RULES", "Edit", "Finding", "Rule", "fixed", "lint"]
@@ -207,7 +210,7 @@ RULES = (
         WARNING,
         (),
         lint_chains.never_true,
-        "tests of one property, joined by AND, that exclude each other",
+        "tests joined by AND that exclude each other",
         "{0} is {1}{2}",
     ),
     Rule(
@@ -318,6 +321,9 @@ RULES = (
 )
 
 _INVALID = RULES[0]
+_NEVER_TRUE = next(rule for rule in RULES if rule.code == "never-true")
+_SOLVED = 100  # nodes of a selector that is searched as a whole: of a hundred tests that takes longer than all rules
+_WORK = 500  # leaves of formulas that are looked at
 MAX_PROVED = 50_000  # characters of the parts whose edits are proved; findings behind them have no edits
 # What to call for nodes of a class, and for the whole.
 _OF_NODES: dict[type, list[tuple[Callable[..., Any], Rule]]] = {}
@@ -345,7 +351,8 @@ def lint(text: str, dialect: Dialect | str = IBM_MQ) -> list[Finding]:
         return [_finding(_INVALID, Found(error.span, (sentence,)))]
     findings: list[Finding] = []
     length = 0
-    for rule, found in _found(read(selector)):
+    made = _found(read(selector))
+    for rule, found in sorted([*made, *_never_true(selector, made)], key=lambda one: one[1].span):
         finding = _finding(rule, found)
         if found.edits and length <= MAX_PROVED:
             start, stop = _around(found, selector)
@@ -372,6 +379,20 @@ def _found(reading: Reading) -> list[tuple[Rule, Found]]:
     for rule in _OF_WHOLE:
         made += [(rule, found) for found in rule.find(reading)]  # type: ignore[misc]
     return sorted(made, key=lambda one: one[1].span)
+
+
+def _never_true(selector: Selector, made: Sequence[tuple[Rule, Found]]) -> Iterator[tuple[Rule, Found]]:
+    """Find that the whole is never TRUE, for a cause that no rule sees: several properties, or ORs in an AND."""
+    if len(selector.order) > _SOLVED:
+        return
+    known = Known(selector, normal(selector), Machine(lower(optimize(selector))))
+    if not find_message((known.normal.true,), known.machine.matches, work=_WORK).is_none:
+        return
+    parts = contradiction(known, work=_WORK)
+    told = [found.span for rule, found in made if rule.severity != NOTE]
+    if not any(start < part.span[1] and part.span[0] < stop for part in parts for start, stop in told):
+        texts = [f"({piece(selector.text, one)})" if type(one) is Or else piece(selector.text, one) for one in parts]
+        yield _NEVER_TRUE, Found((parts[0].span[0], parts[-1].span[1]), (" AND ".join(texts), "never TRUE", ""))
 
 
 # ---- edits -----------------------------------------------------------------------------------------------------------

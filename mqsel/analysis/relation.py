@@ -10,7 +10,7 @@ import functools
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from mqsel.analysis.witness import Found, Message, find
+from mqsel.analysis.witness import MAX_WORK, Found, Message, find
 from mqsel.errors import ArgumentError, Span, quoted, type_name
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
 from mqsel.language.formulas import Formula, complement
@@ -198,8 +198,13 @@ def contradiction_in_words(one: Known) -> str:
     return f"{', '.join(texts[:-1])} and {texts[-1]} are never TRUE together"
 
 
-def contradiction(one: Known) -> tuple[Node, ...]:
-    """List the fewest operands of AND that are not TRUE of one message, of a selector that is never TRUE."""
+def contradiction(one: Known, *, work: int = MAX_WORK) -> tuple[Node, ...]:
+    """List the fewest operands of AND that are not TRUE of one message, of a selector that is never TRUE.
+
+    Args:
+        one: the selector.
+        work: how much is allowed for each answer; see `find`.
+    """
     parts: list[Node] = []
     stack = [one.selector.node]
     while stack:
@@ -216,7 +221,7 @@ def contradiction(one: Known) -> tuple[Node, ...]:
         def check(message: Message) -> bool:
             return all(machines[id(part)].matches(message) for part in rest)
 
-        return find([formulas[id(part)] for part in rest], check).is_none
+        return find([formulas[id(part)] for part in rest], check, work=work).is_none
 
     # Halves, quarters and so on are left out while the rest is never TRUE: of many parts few matter.
     size = len(parts) // 2
