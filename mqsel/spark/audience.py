@@ -216,7 +216,7 @@ def _machines(name: str) -> list[tuple[Matcher, ...]]:
     An error is what neither a selector nor its negation is: FALSE both.
     """
     made = []
-    for one in sets.read(sets.opened(name, b"")):
+    for one in sets.read(sets.opened(name)):
         ways = [one]
         for choice in ("operation", "selector"):
             part = one.part(one.node, one.dialect.replace(type_mismatch=choice))

@@ -57,7 +57,6 @@ class RoutePlan:
         warnings: sentences about what will surprise the author.
         raw: Catalyst text of the column of raw messages, and how they are read; None where columns have properties.
         session: the Spark session of the rows.
-        is_stream: the rows are a stream.
     """
 
     selectors: SelectorSet[Any]
@@ -70,7 +69,6 @@ class RoutePlan:
     warnings: tuple[str, ...]
     raw: tuple[str, MessageColumn] | None
     session: SparkSession
-    is_stream: bool
 
     @property
     def sieve(self) -> str:
@@ -86,17 +84,17 @@ class RoutePlan:
             return F.expr(self.sql).alias("subscribers")
         check_batches(self.session)
         path = sets.saved(self.selectors)
-        content = sets.hand_out(path, self.session, is_stream=self.is_stream)
+        sets.hand_out(path, self.session)
         if self.raw is not None:
             text, messages = self.raw
-            return self._call("keys_of_messages", content, [text], messages.options(set=path.name))
+            return self._call("keys_of_messages", path.name, [text], messages.options())
         layout, columns = arrow_layout(self.sources)
-        return self._call("keys_of_rows", content, columns, json.dumps({"set": path.name, "layout": layout}))
+        return self._call("keys_of_rows", path.name, columns, json.dumps({"layout": layout}))
 
-    def _call(self, task: str, content: bytes, columns: list[str], options: str) -> Column:
+    def _call(self, task: str, name: str, columns: list[str], options: str) -> Column:
         returned = f"array<{self.type}>"
         return (
-            arrow_call("a set of selectors", content, options, columns, returned, f"mqsel.spark.sets:{task}")
+            arrow_call("a set of selectors", name.encode(), options, columns, returned, f"mqsel.spark.sets:{task}")
             .column()
             .alias("subscribers")
         )
@@ -334,7 +332,6 @@ def planned(
         tuple(said),
         raw,
         session_of(rows),
-        getattr(rows, "isStreaming", False),
     )
 
 

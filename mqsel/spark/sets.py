@@ -64,19 +64,12 @@ def is_saved(path: Path) -> bool:
     return False
 
 
-def hand_out(path: Path, session: SparkSession, *, is_stream: bool = False) -> bytes:
-    """Ask Spark to bring a file to every executor, once.
-
-    Returns: what has to travel with the function: nothing, but for a stream of Spark Connect the file, since its tasks
-        do not find the files of the session (*measured*).
-    """
-    if "connect" not in type(session).__module__:
-        session.sparkContext.addFile(str(path))
-    elif is_stream:
-        return path.read_bytes()
-    else:
+def hand_out(path: Path, session: SparkSession) -> None:
+    """Ask Spark to bring a file to every executor, once."""
+    if "connect" in type(session).__module__:
         session.addArtifact(str(path), file=True)
-    return b""
+    else:
+        session.sparkContext.addFile(str(path))
 
 
 def read(selectors: SelectorSet[Any]) -> Iterator[Selector]:
@@ -90,22 +83,24 @@ def read(selectors: SelectorSet[Any]) -> Iterator[Selector]:
 
 
 @functools.lru_cache(16)
-def opened(name: str, content: bytes) -> SelectorSet[Any]:
-    """Open a set that Spark brought, or that came with the function; a worker does so once."""
+def opened(name: str) -> SelectorSet[Any]:
+    """Open a set that Spark brought; a worker does so once.
+
+    In a stream of Spark Connect Spark puts it into the folder of the stream's own session, and names that above it to
+    the worker (*measured*). Whichever of these has the name has the content.
+    """
     from pyspark import SparkFiles  # noqa: PLC0415 (optional)
 
-    if not content:
-        return SelectorSet.open(SparkFiles.get(name))
-    path = Path(_folder(os.getpid()).name) / name
-    path.write_bytes(content)
-    return SelectorSet.open(path)
+    path = Path(SparkFiles.get(name))
+    within = () if path.exists() else path.parent.glob(f"*/{name}")
+    return SelectorSet.open(next(iter(within), path))
 
 
 @functools.lru_cache(16)
-def _keys(name: str, content: bytes) -> pa.Array:
+def _keys(name: str) -> pa.Array:
     import pyarrow as pa  # noqa: PLC0415 (optional)
 
-    keys = list(opened(name, content))
+    keys = list(opened(name))
     return pa.array(keys, pa.string() if keys and isinstance(keys[0], str) else pa.int64())
 
 
@@ -115,25 +110,24 @@ def _read(options: str) -> dict[str, Any]:
     return found
 
 
-def keys_of_rows(content: bytes, options: str, columns: Sequence[pa.Array]) -> pa.ListArray:
+def keys_of_rows(name: bytes, options: str, columns: Sequence[pa.Array]) -> pa.ListArray:
     """Give for each row of a batch the keys of the selectors that select it.
 
     Args:
-        content: of the file, where it came along.
-        options: JSON of the name of the ``set`` and the ``layout`` of the columns, see `mqsel.spark.ship.evaluate`.
+        name: of the file.
+        options: JSON of the ``layout`` of the columns, see `mqsel.spark.ship.evaluate`.
     """
-    chosen = _read(options)
-    selectors, layout = opened(chosen["set"], content), chosen["layout"]
+    selectors, layout = opened(name.decode()), _read(options)["layout"]
     places = read_anyhow(lambda one: by_types(selectors.match_batch, layout, one), columns)
-    return _named(_keys(chosen["set"], content), places)
+    return _named(_keys(name.decode()), places)
 
 
-def keys_of_messages(content: bytes, options: str, columns: Sequence[pa.Array]) -> pa.ListArray:
+def keys_of_messages(name: bytes, options: str, columns: Sequence[pa.Array]) -> pa.ListArray:
     """Give for each raw message of a batch the keys of the selectors that select it: none where it cannot be read."""
     import pyarrow as pa  # noqa: PLC0415 (optional)
 
     chosen = _read(options)
-    selectors = opened(chosen["set"], content)
+    selectors = opened(name.decode())
     decode = selectors.decoder("mq", **chosen["decoder"])
     found: list[list[Any]] = []
     for raw in columns[0].to_pylist():
@@ -143,7 +137,7 @@ def keys_of_messages(content: bytes, options: str, columns: Sequence[pa.Array]) 
             if chosen["raising"]:
                 raise
             found.append([])
-    return pa.array(found, pa.list_(_keys(chosen["set"], content).type))
+    return pa.array(found, pa.list_(_keys(name.decode()).type))
 
 
 def _named(keys: pa.Array, places: pa.ListArray) -> pa.ListArray:

@@ -17,7 +17,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 import mqsel
-from mqsel.spark import check_cluster, column
+from mqsel.spark import check_cluster, column, route
 
 SELECTOR = "JMSType = 'car' AND color = 'blue' AND weight > 2500 AND NOT (price < 10)"
 MESSAGES = (
@@ -28,6 +28,7 @@ MESSAGES = (
     "id % 1000 / 4D AS price",
 )
 FEW = 5000
+SUBSCRIPTIONS = {n: f"weight > {50 * n} AND color = 'blue'" for n in range(100)}
 
 
 def _outcome(spark: SparkSession) -> str:
@@ -95,10 +96,55 @@ def stream(spark: SparkSession, source: str, sink: str, checkpoint: str) -> list
     return [row.n for row in spark.read.parquet(sink).collect()]
 
 
+def routed(spark: SparkSession, number: str, folder: str) -> dict[str, Any]:
+    """Route *number* messages in 40 tasks, twice, then as a stream of as many, from and to *folder*.
+
+    Returns: keys by message; for each task the daemon of its executor, its process, and how often that had opened a set
+        and found it open: of both jobs together, and of the stream.
+    """
+    from pyspark.sql import functions as F  # noqa: N812 (its usual name)
+
+    def look(numbers):  # type: ignore[no-untyped-def]
+        import os
+        import time
+
+        import pyarrow as pa
+
+        from mqsel.spark import sets
+
+        time.sleep(0.02)  # so that both executors have their share
+        opened = sets.opened.cache_info()
+        return pa.array([f"{os.getppid()} {os.getpid()} {opened.misses} {opened.hits}"] * len(numbers))
+
+    import pyarrow as pa
+
+    look.__annotations__ = {"numbers": pa.Array, "return": pa.Array}
+    seen = F.arrow_udf(look, "string")
+
+    def columns(frame: Any) -> Any:
+        return frame.select("n", route(SUBSCRIPTIONS, frame, strategy="arrow"), seen("n").alias("seen"))
+
+    def found(frame: Any) -> tuple[dict[int, list[int]], list[list[int]]]:
+        rows = frame.collect()
+        looks = {row.seen for row in rows}
+        return {row.n: row.subscribers for row in rows}, [list(map(int, one.split())) for one in looks]
+
+    frame = spark.range(0, int(number), 1, 40).selectExpr(*MESSAGES)
+    keys, looks = found(columns(frame))
+    again, more = found(columns(frame))
+    frame.write.parquet(f"{folder}/source")
+    source = spark.readStream.schema(frame.schema).option("maxFilesPerTrigger", 10).parquet(f"{folder}/source")
+    sink = columns(source).writeStream.option("checkpointLocation", f"{folder}/checkpoint").trigger(availableNow=True)
+    sink.start(f"{folder}/sink").awaitTermination()
+    streamed, last = found(spark.read.parquet(f"{folder}/sink"))
+    assert keys == again == streamed
+    return {"keys": list(keys.items()), "looks": looks + more, "stream": last}
+
+
 if __name__ == "__main__":
     job, *arguments = sys.argv[1:]
     builder = SparkSession.builder
     session = (builder.remote(os.environ["MQSEL_REMOTE"]) if "MQSEL_REMOTE" in os.environ else builder).getOrCreate()
-    jobs = {"strategies": strategies, "shipped": shipped, "lacking": lacking, "failing": failing, "stream": stream}
+    jobs = {one.__name__: one for one in (strategies, shipped, lacking, failing, stream, routed)}
     print(json.dumps(jobs[job](session, *arguments)))
     session.stop()

@@ -11,6 +11,7 @@ import contextlib
 import importlib.metadata
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -167,7 +168,9 @@ def _python(folder: Path, *requirements: Any) -> Path:
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True, timeout=SECONDS)
     python = folder / "bin" / "python"
     install = [sys.executable, "-m", "pip", "--python", python, "install", "-q", "--no-compile", *requirements]
-    subprocess.run(list(map(str, install)), check=True, timeout=SECONDS)
+    # By PYTHONPATH pip would find the package under test, and install none.
+    environ = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    subprocess.run(list(map(str, install)), check=True, timeout=SECONDS, env=environ)
     return python
 
 
@@ -352,6 +355,48 @@ def test_an_artifact_in_spark_connect(kit: Kit, tmp_path: Path) -> None:
     assert found["messages"] == NUMBER
     assert {found[strategy][0] for strategy in ("native", "arrow")} == {_wanted(NUMBER)}
     assert found["table"].endswith("ready")
+
+
+@pytest.mark.parametrize("kind", ["classic", "connect"])
+def test_a_set_reaches_an_executor_once(kit: Kit, tmp_path: Path, kind: str) -> None:
+    """Two executors with one Python worker each: the file comes once for a session, and a worker opens it once.
+
+    Over two jobs and a stream, of 120 tasks. In Spark Connect the stream has a session, and workers, of its own.
+    """
+    number, cluster = 800, "local-cluster[2,1,1024]"
+    work = kit.folder / "home" / "work"
+    before = set(work.glob("*"))
+    if kind == "classic":
+        conf = {"spark.pyspark.python": kit.installed, "spark.log.level": "INFO"}
+        # Until both executors are there: else one of them may do all.
+        conf |= {
+            "spark.scheduler.minRegisteredResourcesRatio": "1",
+            "spark.scheduler.maxRegisteredResourcesWaitingTime": f"{SECONDS}s",
+        }
+        command, environ = _submit(kit, cluster, "routed", number, tmp_path, **conf), {}
+    else:
+        pytest.importorskip("grpc", reason="Spark Connect needs grpcio")
+        pytest.importorskip("grpc_status", reason="Spark Connect needs grpcio-status")
+        command = [sys.executable, kit.folder / "cluster_jobs.py", "routed", number, tmp_path]
+        environ = {"MQSEL_REMOTE": cluster, "PYSPARK_PYTHON": str(kit.installed)}
+    found = _found(kit, command, tmp_path / "out", **environ)
+
+    weights = [n * 7919 % 5000 if n % 5 == 0 and n % 11 != 0 else 0 for n in range(number)]
+    assert dict(found["keys"]) == {n: [k for k in range(100) if weights[n] > 50 * k] for n in range(number)}
+    assert any(weights)
+    # Of each Python worker, by the daemon of its executor: how often it opened a set, and used one.
+    workers: dict[tuple[int, int], tuple[set[int], int]] = {}
+    for daemon, worker, opened, again in found["looks"] + found["stream"]:
+        openings, used = workers.get((daemon, worker), (set(), 0))
+        workers[daemon, worker] = openings | {opened}, max(used, opened + again)
+    sessions = 1 if kind == "classic" else 2
+    assert len(workers) == len({daemon for daemon, _ in workers}) == 2 * sessions
+    assert all(openings == {1} for openings, _ in workers.values())
+    assert sum(used for _, used in workers.values()) >= 120
+    (application,) = set(work.glob("*")) - before
+    for log in (application / "0" / "stderr", application / "1" / "stderr"):
+        brought = re.findall(r"Executor: Fetching (\S+/mqsel-\S+\.set) ", log.read_text())
+        assert len(brought) == len(set(brought)) == sessions, brought
 
 
 def test_a_stream_that_is_killed(kit: Kit, tmp_path: Path) -> None:

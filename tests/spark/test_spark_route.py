@@ -221,7 +221,7 @@ def test_a_worker_opens_a_set_once(spark: Any) -> None:
         from mqsel.spark import sets as there
 
         before = there.opened.cache_info()
-        there.opened(name, b"")
+        there.opened(name)
         opened = there.opened.cache_info().misses - before.misses
         return pa.array([f"{os.getpid()} {opened} {before.hits}"] * len(numbers))
 
