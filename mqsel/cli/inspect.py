@@ -67,7 +67,7 @@ class InspectReport(Report[Tally]):
 
 
 def _inspect(arguments: argparse.Namespace) -> int:
-    ask = Ask(False, False, False, arguments.limit, arguments.format or "json", types_of(arguments))
+    ask = Ask(limit=arguments.limit, format=arguments.format or "json", types=types_of(arguments))
     report = InspectReport(ask, as_json=arguments.json)
     run(arguments, files_of(arguments), None, INSPECT, report)
     return report.close()

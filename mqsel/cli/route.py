@@ -71,7 +71,6 @@ def _route(arguments: argparse.Namespace) -> int:
         raise MqselError("--count prints no messages: --into has none to write", hint="leave one of them out")
     raising = arguments.errors == "raise"
     ask = Ask(
-        invert=False,
         counting=arguments.count,
         raising=raising,
         limit=arguments.limit,

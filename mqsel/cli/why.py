@@ -61,8 +61,7 @@ class WhyReport(Report[Account]):
 
 
 def _why(arguments: argparse.Namespace) -> int:
-    kind = arguments.format or "json"
-    ask = Ask(invert=False, counting=True, raising=False, limit=None, format=kind, types=types_of(arguments))
+    ask = Ask(counting=True, format=arguments.format or "json", types=types_of(arguments))
     check_order("why", arguments.selector, arguments.files)
     files = files_of(arguments)
     matcher = compile_selector(arguments.selector, dialect=arguments.dialect)

@@ -38,10 +38,10 @@ REPORTED = 10  # skipped messages reported in full
 class Ask(NamedTuple):
     """What is asked of a run; see the options of ``mqsel match``."""
 
-    invert: bool
-    counting: bool
-    raising: bool
-    limit: int | None
+    invert: bool = False
+    counting: bool = False
+    raising: bool = False
+    limit: int | None = None
     format: str = "json"
     types: tuple[tuple[str, str], ...] = ()
 
@@ -209,6 +209,23 @@ def _missing(matcher: Matcher, found: Mapping[str, Any]) -> list[str]:
     return [name for name in matcher.properties if look_up(found, name, matcher.dialect.headers) is None]
 
 
+def _options(ask: Ask) -> dict[str, Any]:
+    """Give the options of `Lines` and `Pieces`."""
+    limit = -1 if ask.limit is None else ask.limit
+    return {"invert": ask.invert, "counting": ask.counting, "raising": ask.raising, "limit": limit}
+
+
+def _each_block(sifter: Lines | Pieces, source: Iterable[Any]) -> Iterator[Sifted]:
+    """Sift what is read at once, until there is no more or nothing more is asked for."""
+    try:
+        for unit in source:
+            yield from sifter.sift(unit)
+            if sifter.is_over:
+                break
+    except FileError as error:
+        yield Broken(why(error))
+
+
 def _sift_lines(matcher: Matcher, ask: Ask, source: Iterable[Any], _: str) -> Iterator[Sifted]:
     decoder, read, properties = reader(ask.format, matcher, types=dict(ask.types))
     assert isinstance(read, JSONDecoder)
@@ -230,22 +247,8 @@ def _sift_lines(matcher: Matcher, ask: Ask, source: Iterable[Any], _: str) -> It
             missing.update(_missing(matcher, properties(line, message, ())))
         return truth
 
-    lines = Lines(
-        matcher,
-        read,
-        judge,
-        invert=ask.invert,
-        counting=ask.counting,
-        raising=ask.raising,
-        limit=-1 if ask.limit is None else ask.limit,
-    )
-    try:
-        for block in source:
-            yield from lines.sift(block)
-            if lines.is_over:
-                break
-    except FileError as error:
-        yield Broken(why(error))
+    lines = Lines(matcher, read, judge, **_options(ask))
+    yield from _each_block(lines, source)
     yield Tally(
         lines.lines,
         lines.messages,
@@ -261,34 +264,16 @@ def _sift_pieces(matcher: Matcher, ask: Ask, source: Iterable[Splitter], path: s
     decoder = reader(ask.format, matcher).decoder
     assert isinstance(decoder, MQDecoder)
     tally = Tally()
-    complaints = 0
 
     def complain(place: int, error: MqselError) -> Complaint | None:
-        nonlocal complaints
-        complaints += 1
-        return Complaint(place, said(error)) if complaints <= REPORTED else None
+        return next(refused(tally, place, error), None)
 
     def note(place: int, message: bytes) -> None:
         tally.note = (place, formats.first_note(message))
 
-    pieces = Pieces(
-        matcher,
-        decoder,
-        complain,
-        note,
-        None if path == "-" else os.fsencode(path),
-        invert=ask.invert,
-        counting=ask.counting,
-        raising=ask.raising,
-        limit=-1 if ask.limit is None else ask.limit,
-    )
-    try:
-        for splitter in source:
-            yield from pieces.sift(splitter)
-            if pieces.is_over:
-                break
-    except FileError as error:
-        yield Broken(why(error))
+    name = None if path == "-" else os.fsencode(path)
+    pieces = Pieces(matcher, decoder, complain, note, name, **_options(ask))
+    yield from _each_block(pieces, source)
     tally.messages, tally.selected, tally.unknown = pieces.messages, pieces.selected, pieces.unknown
     tally.skipped, tally.missing, tally.noted = pieces.skipped, Counter(pieces.missing()), decoder.noted
     yield tally
