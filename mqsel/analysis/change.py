@@ -47,7 +47,8 @@ from mqsel.values import Float32, Truth
 _KEPT = 8  # ways of a condition that are kept
 _JOINED = 20_000  # ways that are joined for one selector: of the operands of a long one fewer are kept
 _PAIRED = 5  # properties that one test reads, of which two are changed together
-_LOOKED_AT = 20_000  # nodes, by one search where a test computes or one property may do; a step looks at up to all
+_STEPS = 1_000  # of one search, where a test computes or one property may do
+_LOOKED_AT = 20_000  # nodes, by one search: a step looks at up to all
 _SEARCHES = 10  # as much is done for one message as so many searches may do
 _SAMPLES = 16  # values, and intervals of numbers, of which the nearest is taken
 _LISTED = 3  # texts that a sentence lists
@@ -98,7 +99,7 @@ def never_selects(selector: Selector) -> bool:
 
 def _share(selector: Selector) -> int:
     """Say how many steps one search may take: the longer the selector, the longer takes a step."""
-    return _LOOKED_AT // len(walk(selector.node))
+    return min(_STEPS, _LOOKED_AT // len(walk(selector.node)))
 
 
 def smallest_change(selector: Selector, message: Mapping[str, Any], truths: Mapping[int, Truth]) -> Change | None:
