@@ -16,7 +16,7 @@ from conftest import ROOT, VECTORS_ROOT, dialects_of, json_lines
 
 import mqsel
 from mqsel import errors, formats
-from mqsel.language import optimizer
+from mqsel.language import checker, formulas, normal, optimizer, parser, sets
 from mqsel.language.selector import read_selector
 from mqsel.machine import compiler, opcodes, program
 from mqsel.machine.opcodes import TABLE
@@ -320,6 +320,16 @@ def test_folders_are_imported_when_asked_for() -> None:
 def test_core_has_no_requirements() -> None:
     """What is required without an extra is nothing."""
     assert [line for line in requires("mqsel") or [] if "extra ==" not in line] == []
+
+
+def test_what_is_compiled_is_fresh() -> None:
+    """No source in Python is younger than the extension that stands for it: after an edit, install again."""
+    built = {Path(str(module.__file__)) for module in (checker, formulas, normal, parser, sets)}
+    sources = {file: file.with_name(f"{file.name.partition('.')[0]}.py") for file in built}
+
+    assert all(file.suffix in (".so", ".pyd") for file in built)
+    # A minute, because pip writes the files of a wheel by name: an extension before its source.
+    assert [file for file, source in sources.items() if file.stat().st_mtime < source.stat().st_mtime - 60] == []
 
 
 def test_types(tmp_path: Path) -> None:

@@ -1,3 +1,4 @@
+# cython: language_level=3, annotation_typing=False, auto_pickle=False, autotestdict=False
 """Checks a tree: names that are allowed, types that fit, and the truth value of a selector that reads no property.
 
 A node's static kind follows from its class alone, so the tree stays as parsed; the findings stand beside it in

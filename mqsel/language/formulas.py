@@ -1,3 +1,4 @@
+# cython: language_level=3, annotation_typing=False, auto_pickle=False, autotestdict=False
 """Formulas of AND and OR over leaves, without negation: how they are joined and complemented.
 
 A leaf is a property, or arithmetic, and one exact set of typed values; its complement is a leaf, and so that of a

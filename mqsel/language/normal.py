@@ -1,3 +1,4 @@
+# cython: language_level=3, annotation_typing=False, auto_pickle=False, autotestdict=False
 """The negation-free normal form: what a selector means in two values.
 
 The one place that says so: nothing downstream knows a dialect, three values, or what a type mismatch is. TRUE, FALSE

@@ -1,3 +1,4 @@
+# cython: language_level=3, annotation_typing=False, auto_pickle=False, autotestdict=False
 """Tokens to tree, by operator precedence with an explicit stack: a deep selector never exhausts the call stack.
 
 Owns the grammar, which is that of language §4, and the errors where a text breaks it; knows no types. How strongly an

@@ -1,3 +1,4 @@
+# cython: language_level=3, annotation_typing=False, auto_pickle=False, autotestdict=False
 """Exact sets of typed values: what a leaf of the normal form holds, and their unions and complements.
 
 A set has a field for each lane, so that no value is ever converted: an INT64 is compared with a double by the interval
