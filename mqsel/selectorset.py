@@ -100,6 +100,7 @@ class _Formulas(Generic[K]):
     def __iter__(self) -> Iterator[Formula]:
         texts, own, usual = self._given
         dialect: Dialect | None = None
+        seen: set[str] = set()
         begun: dict[Dialect, tuple[Writer, dict[str, tuple[Formula, MatchOption | None]]]] = {}
         for key in self._keys:
             self._key = key
@@ -113,9 +114,13 @@ class _Formulas(Generic[K]):
                 rules = dialect.headers
                 names = {name: _spelled(read, rules) for name, read in selector.names.items()}
                 found = writer.true_of(selector, names), selector.match_option
-                if len(known) >= _KNOWN:
+                if text not in seen:  # most texts stand there once: the collector would walk what is kept of them
+                    seen.add(text)
+                elif len(known) < _KNOWN:
+                    known[text] = found
+                if len(seen) > 4 * _KNOWN:
+                    seen.clear()
                     known.clear()
-                known[text] = found
             formula, option = found
             if option is not None:
                 self.options[key] = option

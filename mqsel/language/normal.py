@@ -237,7 +237,7 @@ def _operands(chain: And | Or) -> list[tuple[Node, bool]]:
 
 
 # Tests that a writer remembers, some hundred bytes each, before it begins anew.
-_REMEMBERED = 16384
+_REMEMBERED = 4096
 
 
 class Writer:
@@ -247,6 +247,7 @@ class Writer:
         may_err: whether any part of a selector can be ERR: none can without arithmetic, where a type mismatch is not.
         subjects: one object for equal trees, by name for properties.
         tests: of a property with constants, by what they say and what of them is wanted.
+        seen: the hashes of those that have been written at least once.
         memory: complements.
     """
 
@@ -255,6 +256,7 @@ class Writer:
         self.null_is_error = dialect.null_arithmetic == "selector"
         self.subjects: dict[object, Node] = {}
         self.tests: dict[tuple[object, ...], Normal] = {}
+        self.seen: set[int] = set()
 
     def true_of(self, selector: Selector, names: Mapping[str, str]) -> Formula:
         """Give where *selector*, which is of this dialect, is TRUE: as the function `true_of`.
@@ -270,6 +272,8 @@ class Writer:
             return _CONSTANTS[Truth.TRUE]
         if len(self.tests) > _REMEMBERED or len(self.subjects) > _REMEMBERED:
             self.tests, self.subjects = {}, {}  # both, because a test holds its subject
+        if len(self.seen) > 4 * _REMEMBERED:
+            self.seen = set()
         self.memory: Memory = {}
         self.names = names
         self.may_err = self.dialect.type_mismatch == "selector" or not _MAY_ERR.isdisjoint(map(type, selector.order))
@@ -324,7 +328,8 @@ class Writer:
                 said = self.names[left[0]], wanted, operator, right[0], right[1]
                 found = self.tests.get(said)
                 if found is None:
-                    found = self.tests[said] = self.constant(operator, self.read(left[0]), right, wanted)
+                    found = self.constant(operator, self.read(left[0]), right, wanted)
+                    self.remember(said, found)
                 return found
             if type(left) in _CONDITIONS or type(right) in _CONDITIONS:
                 return None
@@ -342,8 +347,17 @@ class Writer:
             return self.predicate(node, wanted)
         found = self.tests.get(said)
         if found is None:
-            found = self.tests[said] = self.predicate(node, wanted)
+            found = self.predicate(node, wanted)
+            self.remember(said, found)
         return found
+
+    def remember(self, said: tuple[object, ...], made: Normal) -> None:
+        """Keep a test from the second time on: many are in one selector alone, and the collector would walk them."""
+        number = hash(said)
+        if number in self.seen:
+            self.tests[said] = made
+        else:
+            self.seen.add(number)
 
     def predicate(self, node: Node, wanted: int) -> Normal:
         """Write some parts of a condition that no other condition is in."""
