@@ -499,7 +499,7 @@ def test_loading_never_parses(monkeypatch: pytest.MonkeyPatch) -> None:
         ("language.checker", "check"),
         ("language.optimizer", "optimize"),
         ("machine.compiler", "lower"),
-        ("language.selector", "parse"),
+        ("language.selector", "parse_in_order"),
         ("language.selector", "check"),
         ("analysis.explain", "lower"),
     ]:
