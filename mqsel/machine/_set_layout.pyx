@@ -264,7 +264,7 @@ cdef int access_pattern(Layout *it, const uint32_t *numbers, uint32_t attribute)
                 way = 1
                 most = run + GRAM
                 best = points + at - run
-            elif run >= GRAM and run > most:
+            elif run >= LEAST_GRAM and run > most:
                 way = 2
                 most = run
                 best = points + at - run
@@ -272,7 +272,7 @@ cdef int access_pattern(Layout *it, const uint32_t *numbers, uint32_t attribute)
         start += length + 1
     if best == NULL:
         return 1
-    length = GRAM if way == 2 else most - GRAM
+    length = min(most, GRAM) if way == 2 else most - GRAM
     if way != 2 and length > AFFIX_MAX:
         best += length - AFFIX_MAX if way == 1 else 0
         length = AFFIX_MAX
@@ -500,7 +500,7 @@ cdef double access_chance(Layout *it, const Access *access) noexcept nogil:
         return lane_chance(known, 1) * min(part, 0.95)
     if access.way == BY_AFFIX:
         if access.lane == 2:
-            return 0.05
+            return 0.05 if access.length == GRAM else 0.2
         return 0.02 if access.length >= 4 else 0.3 / access.length
     if access.lane == ANY_NULL:
         return 0.1
@@ -894,7 +894,7 @@ cdef uint32_t list_of(Layout *it, const Access *access) noexcept nogil:
         elif access.lane == 1:
             row.suffixes |= <uint32_t> 1 << access.length
         else:
-            row.has_grams = 1
+            row.grams |= <uint32_t> 1 << access.length
         return target_affix(it, access)
     elif access.way == BY_PRESENCE:
         if access.lane != ANY_NULL:

@@ -140,14 +140,15 @@ cdef enum:
     # Interval lists have the maximum of the upper ends of so many, and of so many of those.
     BLOCK = 32
     AFFIX_MAX = 24              # characters of a prefix or suffix that are hashed
-    GRAM = 4                    # characters of a text that is contained
+    GRAM = 4                    # characters of a text that is contained, if it has as many
+    LEAST_GRAM = 2              # it has at least so many; with fewer any text is looked at
 
 
 cdef struct Attribute:
     uint32_t flags
     uint32_t prefixes           # a bit for each length in use
     uint32_t suffixes
-    uint32_t has_grams
+    uint32_t grams              # likewise, of what is contained
     double base                 # the number of bucket 1
     double scale                # buckets for 1.0
     List lists[7]               # by Presence

@@ -608,7 +608,7 @@ cdef int affixes_take(Search *search, const Segment *segment, uint32_t attribute
     cdef uint64_t size = 0
     cdef uint64_t at, hash, length
     cdef int kind = 0
-    cdef int inner
+    cdef int inner, gram
     seen_room(search, segment.affix_mask)
     text_of(&search.values[attribute], &data, &size, &kind)
     length = size // kind
@@ -628,10 +628,12 @@ cdef int affixes_take(Search *search, const Segment *segment, uint32_t attribute
                 affix_take(search, segment, affix_end(hash, 1), False)
             if row.suffixes >> (at + 1) == 0:
                 break
-    if row.has_grams and length >= GRAM:
-        for at in range(length - GRAM + 1):
+    for gram in range(LEAST_GRAM, GRAM + 1):
+        if not row.grams >> gram & 1 or length < <uint64_t> gram:
+            continue
+        for at in range(length - gram + 1):
             hash = affix_start(attribute, 2)
-            for inner in range(GRAM):
+            for inner in range(gram):
                 hash = affix_more(hash, character_at(data, kind, at + inner))
             affix_take(search, segment, affix_end(hash, 2), True)
     return 0
