@@ -901,7 +901,7 @@ cdef const uint8_t *elements_take(
                 hit.text = text
                 hit.size = size
                 hit.plain = odd == 0
-        self.name_bytes += folder.path + 1 + length
+        self.name_bytes += min(folder.path + 1 + length, MAX_NAME_BYTES)
         at = end + 3 + length
     return at
 

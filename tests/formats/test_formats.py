@@ -406,6 +406,19 @@ def test_depth_and_size_are_limited() -> None:
     assert formats.properties(wide, ["mq_usr." + LONG_NAME.decode() + ".a1"]) == {}
 
 
+@pytest.mark.parametrize("count", [30, 43, 44, 60])
+def test_names_longer_than_any_count_alike(count: int) -> None:
+    """A folder is too big, or not, whether all its elements are read or their names are only judged."""
+    long = b"g" * 20_000
+    elements = b"".join(b"<a%02d>1</a%02d>" % (place, place) for place in range(count))
+    raw = _wrapped(b"<%b content='properties'>%b</%b>" % (long, elements, long), b"<usr><b>1</b></usr>")
+    assert formats.inspect(raw).notes[0].reason == (
+        MQRC.MQRC_PROPERTIES_TOO_BIG if count > 43 else MQRC.MQRC_PROPERTY_NAME_LENGTH_ERR
+    )
+    decoder = MQDecoder(["b"], never=True)
+    assert (decoder(raw)["b"], decoder.noted) == ("1", count > 43)  # type: ignore[index]
+
+
 LONGEST = names.MAX_LENGTH
 
 
