@@ -771,6 +771,8 @@ cdef uint64_t[32] DT_PAIRS
 cdef int[32] DT_PAIR_TYPES
 cdef uint64_t DT_TAG = int.from_bytes(b" dt='\0\0'", "little")
 cdef uint64_t DT_TAG_MASK = 0xFF0000FFFFFFFFFFULL
+for _place in range(32):
+    DT_PAIRS[_place] = 1        # in none of these bytes
 for _word, _type in _mqrfh2.DT.items():
     if len(_word) == 2 and _word[0] in "ir":
         _place = (_word[0] == "r") << 4 | ord(_word[1]) & 15

@@ -596,6 +596,7 @@ def test_lengths_of_names_and_values(behind: bytes) -> None:
         (b"<usr><a dt='i8'>00000007</a><b dt='i8'>+7</b><c dt='i8'>1/</c></usr>", {"a": 7, "b": 7}),
         (b"<usr><a dt='i8'>1\xb0</a><b dt='q7'>7</b><c dt='r9'>7</c></usr>", {"b": b"7", "c": b"7"}),
         (b"<usr><a dt='I8'>7</a><b dt=\"i8\">7</b><c  dt='i8'>7</c></usr>", {"a": b"7", "b": 7, "c": 7}),
+        (b"<usr><a dt='\0\0'>7</a><b dt='\0'>7</b><c dt=''>7</c></usr>", {"a": b"7", "b": b"7", "c": b"7"}),
         (b"<usr><a dt='i8' >7</a><b dt='i8' dt='i8'>7</b><c dt='i8'/></usr>", {"a": 7}),
         (b"<usr><a>1</a><a>2</a><b>1</b ><c>1</c></usr>", {"a": "1", "b": "1", "c": "1"}),
         (b"<usr> <a>1</a>\n<b>1</b>text<c>1</c> </usr>", {"a": "1", "b": "1", "c": "1"}),
