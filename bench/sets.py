@@ -444,8 +444,9 @@ class Figures(NamedTuple):
     open: float  # ms
     pickle: float  # ms, out of band, there and back
     churn: float  # p99 while 1 % are replaced a second, by p99 without
-    row: float | None  # of a batch, by the index
-    kernel: float | None  # of a batch, by one kernel of all
+    row: float | None  # us of CPU time a row of a batch, by the index
+    kernel: float | None  # by one kernel of all
+    each: float | None  # by `match` from a Record, one after the other
 
 
 def measured(workload: Workload, count: int, rounds: int, notes: list[str]) -> Figures:
@@ -508,9 +509,9 @@ _TOGETHER = 1_000  # selectors of which a kernel is made at most
 
 
 def batched(workload: Workload, texts: Sequence[str], selectors: mqsel.SelectorSet[int]) -> dict[str, float | None]:
-    """Measure a row of a batch in both ways, in turns; the answers are compared."""
+    """Measure a row of a batch in both ways and as a Record, in turns; the answers are compared."""
     if importlib.util.find_spec("pyarrow") is None:
-        return {"row": None, "kernel": None}
+        return dict.fromkeys(("row", "kernel", "each"))
     if len(texts) <= _TOGETHER:  # then it needs the texts
         selectors = mqsel.SelectorSet(enumerate(texts), dialect=workload.dialect)
     rows = ROWS if len(texts) <= 10_000 else ROWS // 10
@@ -518,8 +519,11 @@ def batched(workload: Workload, texts: Sequence[str], selectors: mqsel.SelectorS
     runs = ways(selectors, batch)
     for run in runs.values():
         assert run()[:100].to_pylist() == [selectors.match(message) for message in messages[:100]]
-    taken = stages.clock(runs, 5)
-    return {"row": taken["row"] / rows * 1e6, "kernel": taken["kernel"] / rows * 1e6 if "kernel" in taken else None}
+    schema = as_schema(selectors.properties)
+    records = [mqsel.Record(schema, {name: message.get(name) for name in schema.names}) for message in messages]
+    runs["each"] = lambda: [selectors.match(record) for record in records]
+    taken = stages.clock(runs, 5, now=time.process_time)
+    return {way: taken[way] / rows * 1e6 if way in taken else None for way in ("row", "kernel", "each")}
 
 
 def batch_of(workload: Workload, rows: int) -> tuple[Any, list[Message]]:

@@ -425,8 +425,8 @@ def set_rows(table: Table, size: int, found: dict[str, Any]) -> None:
 
     table.title(f"{size:,} selectors")
     table.figures("Record, µs a message", row("record"), [SET_BARS.get(size, {}).get(name) for name in table.names])
-    table.figures("a row of a batch, by the index", row("row"))
-    table.ratios("that : Record", ratio(row("row"), row("record")), bars(1.0, table.names), "≤")
+    table.figures("a row of a batch, by the index, of CPU time", row("row"))
+    table.ratios("that : Records, one by one", ratio(row("row"), row("each")), bars(1.0, table.names), "≤")
     table.figures("a row of a batch, by the kernel", row("kernel"))
     table.ratios("kernel : index", ratio(row("kernel"), row("row")), (), "≤")
     more = {name: one.dict - one.record for name, one in found.items()}

@@ -234,10 +234,19 @@ def test_the_set_decides() -> None:
     assert decided(selectors, numbers(20_000)) == "index: 0 selectors"
 
 
-def test_the_set_decides_for_the_index() -> None:
+def test_the_set_decides_for_the_index(monkeypatch: pytest.MonkeyPatch) -> None:
     """Too many selectors, none of the texts, arithmetic too deep, a dictionary that is compared: row by row."""
-    many = SelectorSet({key: f"n = {key}" for key in range(selectorset._TOGETHER + 1)}, dialect=JMS)
-    assert decided(many, numbers(ROWS)) == f"index: {selectorset._TOGETHER + 1:,} selectors"
+    monkeypatch.setattr(selectorset, "_PAID", 2)
+    many = SelectorSet(dict.fromkeys(range(selectorset._TOGETHER), "n = 5"), dialect=JMS)
+    assert decided(many, numbers(ROWS)) == "kernel"
+    many[-1] = "n = 5"
+    assert decided(many, numbers(ROWS)) == f"index: {len(many):,} selectors"
+    varied = SelectorSet({key: f"n > {key} AND a = {key} OR m = {key}" for key in range(1000)}, dialect=JMS)
+    assert decided(varied, numbers(ROWS)) == "index: 5,000 distinct parts of selectors"
+    less = SelectorSet({key: f"n > {key}" for key in range(600)}, dialect=JMS)
+    assert decided(less, numbers(ROWS)) == "kernel"
+    assert decided(less, numbers(149)) == "index: a batch of 149 rows"
+    assert decided(less, numbers(150)) == "kernel"
     silent = SelectorSet({1: "n = 1"}, dialect=JMS, keep_text=False)
     assert decided(silent, numbers(ROWS)) == "index: the texts were not kept"
     paired = SelectorSet({1: "n = m", 2: "n = 3"}, dialect=JMS)
