@@ -350,12 +350,16 @@ def test_streams(spark: Any, tmp_path: Path) -> None:
 
 
 def test_an_rdd(spark: Any) -> None:
-    """Of an RDD of dicts a set filters the partitions: pairs of a message and its keys."""
+    """Of an RDD of dicts a set filters the partitions, broadcast or not: pairs of a message and its keys."""
     messages = [dict(zip(("region", "weight", "JMSPriority"), row, strict=True)) for row in ROWS]
     made = mqsel.SelectorSet(SELECTORS)
-    got = spark.sparkContext.parallelize(messages, 2).mapPartitions(made.filter).collect()
+    held = spark.sparkContext.broadcast(made)
+    rdd = spark.sparkContext.parallelize(messages, 2)
+    wanted = [(message, keys) for message, keys in zip(messages, WANTED, strict=True) if keys]
 
-    assert got == [(message, keys) for message, keys in zip(messages, WANTED, strict=True) if keys]
+    assert rdd.mapPartitions(made.filter).collect() == wanted
+    # On the driver `held.value` is the set itself, which would travel with the function.
+    assert rdd.mapPartitions(lambda part: held.value.filter(part)).collect() == wanted  # noqa: PLW0108
 
 
 def test_names_of_two_dialects(spark: Any) -> None:
