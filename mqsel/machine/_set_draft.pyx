@@ -136,7 +136,7 @@ cdef uint32_t draft_string(Draft *draft, const uint8_t *data, uint64_t size, int
         if (
             strings[number].hash == hash and strings[number].size == size
             and strings[number].start & 7 == <uint64_t> kind
-            and memcmp(<uint8_t *> draft.texts.items + (strings[number].start >> 3), data, size) == 0
+            and (size == 0 or memcmp(<uint8_t *> draft.texts.items + (strings[number].start >> 3), data, size) == 0)
         ):
             return <uint32_t> number
         slot = (slot + 1) & (draft.string_table.size - 1)

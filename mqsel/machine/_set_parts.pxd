@@ -390,7 +390,7 @@ cdef inline uint32_t string_find(
         if (
             string.hash == hash and string.size == size and string.start & 7 == <uint64_t> kind
             and (string.start >> 3) + size <= segment.text_size
-            and memcmp(segment.texts + (string.start >> 3), data, size) == 0
+            and (size == 0 or memcmp(segment.texts + (string.start >> 3), data, size) == 0)
         ):
             return number - 1
         slot = (slot + 1) & segment.string_mask

@@ -481,7 +481,7 @@ cdef inline bint steps_run(
             | (test == TEXT) & (slot.text == step.it.place)
             | (test == BETWEEN) & (slot.number >= step.it.bounds[0]) & (slot.number <= step.it.bounds[1])
         )
-        if test > BETWEEN and not truth:
+        if test >= OTHER_TEXT and not truth:
             truth = step_holds(search, segment, step, slot, limit, depth)
         if truth == step.test >> TEST_BITS:
             at += 1
