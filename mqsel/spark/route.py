@@ -87,17 +87,20 @@ class RoutePlan:
         sets.hand_out(path, self.session)
         if self.raw is not None:
             text, messages = self.raw
-            return self._call("keys_of_messages", path.name, [text], messages.options())
+            return self._call("keys_of_messages", path.name, [text], messages.options()).alias("subscribers")
         layout, columns = arrow_layout(self.sources)
-        return self._call("keys_of_rows", path.name, columns, json.dumps({"layout": layout}))
-
-    def _call(self, task: str, name: str, columns: list[str], options: str) -> Column:
-        returned = f"array<{self.type}>"
-        return (
-            arrow_call("a set of selectors", name.encode(), options, columns, returned, f"mqsel.spark.sets:{task}")
-            .column()
-            .alias("subscribers")
+        between = sets.separator(self.selectors)
+        found = self._call(
+            "keys_of_rows", path.name, columns, json.dumps({"layout": layout, "separator": between}), between
         )
+        if between:
+            found = F.coalesce(F.split(found, between), F.expr("CAST(array() AS ARRAY<STRING>)"))
+        return found.alias("subscribers")
+
+    def _call(self, task: str, name: str, columns: list[str], options: str, between: str = "") -> Column:
+        returned = "string" if between else f"array<{self.type}>"
+        task = f"mqsel.spark.sets:{task}"
+        return arrow_call("a set of selectors", name.encode(), options, columns, returned, task).column()
 
     def __str__(self) -> str:
         rows = [("selectors", f"{len(self.selectors):,}"), ("strategy", self.strategy)]

@@ -94,6 +94,8 @@ def test_keys(spark: Any, strategy: str) -> None:
     assert frame.select(numbers).dtypes == [("subscribers", "array<bigint>")]
     assert _keys(frame, numbers) == [[1 << 40, -3], [1 << 40, -3], [-3], [-3]]
     assert _keys(frame, route(dict.fromkeys(odd, "TRUE"), frame, strategy=strategy)) == [odd] * 4
+    for keys in ([""], ["\x1f", ""], [*map(chr, range(1, 32)), "x"]):  # what joins them may stand in them
+        assert _keys(frame, route(dict.fromkeys(keys, "weight > 1"), frame, strategy=strategy)) == [keys, keys, [], []]
     assert _keys(frame, route({}, frame, strategy=strategy)) == [[]] * 4
     assert frame.select(route({}, frame, strategy=strategy)).dtypes == [("subscribers", "array<string>")]
     assert deliveries({}, frame).count() == 0
