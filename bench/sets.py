@@ -13,6 +13,7 @@ import itertools
 import json
 import pickle
 import statistics
+import sys
 import tempfile
 import time
 from bisect import bisect
@@ -60,8 +61,9 @@ class Workload(NamedTuple):
     dialect: mqsel.Dialect = mqsel.JMS
 
     def messages(self, count: int) -> list[Message]:
+        """Draw messages, whose keys are the same objects, as those of most programs are."""
         random = Random(f"{self.name} messages")
-        return [self.message(random) for _ in range(count)]
+        return [{sys.intern(name): value for name, value in self.message(random).items()} for _ in range(count)]
 
 
 def listed(name: str, draw: Callable[[Random], str]) -> Callable[[int], list[str]]:

@@ -10,7 +10,7 @@ from libc.stdint cimport int32_t, uint32_t
 from mqsel.machine._values cimport Record
 
 cdef enum:
-    KNOWN = 64      # entries of a dict of which a Reading knows what they are
+    KNOWN = 256     # keys of dicts of which a Reading knows what they are
 
 
 # A property that some spelling is of.
@@ -43,7 +43,7 @@ cdef class Reading:
     cdef uint32_t *touched      # the slots that were written
     cdef Py_ssize_t count       # of them
     cdef bint *is_touched       # for each slot
-    cdef PyObject *keys[KNOWN]  # of the entries of the last dict, owned; NULL behind the last one
+    cdef PyObject *keys[KNOWN]  # of dicts, owned, by where they lie in memory; or NULL
     cdef int32_t targets[KNOWN]  # what they are
 
 

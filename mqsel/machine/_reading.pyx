@@ -3,8 +3,8 @@
 """Reads messages for a set of selectors, once each whatever the number of selectors, and asks the index.
 
 A set reads all properties that its selectors read. It goes by the message, not by the names: what a message has is
-little beside what a thousand selectors ask for, and the dicts of a stream have the same keys in the same order. Knows
-messages and an index; knows no formula. _reading.pxd says who owns what.
+little beside what a thousand selectors ask for, and dicts that one program makes share their keys. Knows messages and
+an index; knows no formula. _reading.pxd says who owns what.
 """
 
 cimport cython
@@ -33,6 +33,7 @@ cdef extern from "Python.h":
     PyObject **PySequence_Fast_ITEMS(PyObject *sequence)
     Py_ssize_t PySequence_Fast_GET_SIZE(PyObject *sequence)
     int PyUnicode_CheckExact(PyObject *item)
+    int PyUnicode_CHECK_INTERNED(PyObject *text)
     long PyLong_AsLong(PyObject *number) except? -1
 
 cdef enum:
@@ -237,9 +238,9 @@ cdef class Reader:
         raise wordings.not_a_message(message, self.messages is not None)
 
     cdef int read_dict(self, Reading reading, object message) except -1:
-        """Go through a dict. Its entries are looked up by what stood at their places in the last one."""
+        """Go through a dict. A key that was met before is known by its address."""
         cdef Py_ssize_t place = 0
-        cdef Py_ssize_t number = 0
+        cdef size_t number
         cdef PyObject *key
         cdef PyObject *item
         cdef int32_t found
@@ -248,7 +249,8 @@ cdef class Reader:
         if PyDict_Size(message) > FEW * (reading.slots + 1):
             return self.look_up(reading, message, True)
         while PyDict_Next(message, &place, &key, &item):
-            if number < KNOWN and reading.keys[number] == key:
+            number = (<size_t> key >> 4 ^ <size_t> key >> 12) % KNOWN
+            if reading.keys[number] == key:
                 found = reading.targets[number]
             elif not PyUnicode_CheckExact(key):
                 # Only the key itself knows what it is equal to.
@@ -256,12 +258,11 @@ cdef class Reader:
                 return self.look_up(reading, message, True)
             else:
                 found = table.find(key)
-                if number < KNOWN:
+                if PyUnicode_CHECK_INTERNED(key):  # others come once
                     Py_XDECREF(reading.keys[number])
                     Py_INCREF(<object> key)
                     reading.keys[number] = key
                     reading.targets[number] = found
-            number += 1
             while found >= 0:
                 slot = table.targets[found].slot
                 if slot < reading.slots and not (
