@@ -97,14 +97,13 @@ cdef class Index:
 
     cdef int add_(self, places, formulas) except -1:
         cdef Drafter drafter = self.tail
-        cdef list given = list(formulas)
         cdef uint64_t count = len(places)
         cdef uint64_t at
         cdef uint32_t place
         cdef uint32_t *numbers
         cdef bint is_rising = True
-        if PyList_GET_SIZE(given) != <Py_ssize_t> count:
-            raise ArgumentError(f"there are {count} places and {len(given)} formulas: expected as many")
+        if len(formulas) != count:
+            raise ArgumentError(f"there are {count} places and {len(formulas)} formulas: expected as many")
         numbers = <uint32_t *> zeroed(count * 4)
         try:
             at = 0
@@ -124,7 +123,7 @@ cdef class Index:
                 else:
                     self.settle()
                     drafter = self.tail
-            drafter.read_many(numbers, given)
+            drafter.read_many(numbers, count, formulas)
             for at in range(count):
                 self.mark(numbers[at])
             drafter.commit(count)

@@ -69,7 +69,7 @@ cdef class Drafter:
     cdef Kept *kept                     # sets that were read, by identity; NULL where there are few formulas
     cdef Items pending                  # Link: a place, and its unit, that do not count yet
 
-    cdef int read_many(self, const uint32_t *places, list formulas) except -1
+    cdef int read_many(self, const uint32_t *places, uint64_t count, formulas) except -1
     cdef void forget(self) noexcept
     cdef int read(self, uint32_t place, formula) except -1
     cdef int commit(self, uint64_t count) except -1

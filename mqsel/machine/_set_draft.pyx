@@ -741,26 +741,34 @@ cdef class Drafter:
         free(self.operands.items)
         free(self.pending.items)
 
-    cdef int read_many(self, const uint32_t *places, list formulas) except -1:
-        """Take in formulas, which count when they are committed."""
-        cdef Py_ssize_t count = PyList_GET_SIZE(formulas)
-        cdef Py_ssize_t at
+    cdef int read_many(self, const uint32_t *places, uint64_t count, formulas) except -1:
+        """Take in formulas, which count when they are committed: of a list, or one by one as they are made."""
+        cdef uint64_t at = 0
         cdef PyObject **asked = NULL
         self.pending.count = 0
         try:
-            # What is asked for pays from some dozens of formulas on.
+            # What is asked for, or kept, pays from some dozens of formulas on.
             if count > BATCH:
-                asked = <PyObject **> malloc(ASKED * sizeof(PyObject *))
                 self.kept = <Kept *> calloc(KNOWN, sizeof(Kept))
-                if asked == NULL or self.kept == NULL:
+                if self.kept == NULL:
                     raise MemoryError
-            for at in range(count):
+                if type(formulas) is list:  # what was made just now is in the cache
+                    asked = <PyObject **> malloc(ASKED * sizeof(PyObject *))
+                    if asked == NULL:
+                        raise MemoryError
+            for formula in formulas:
+                if at == count:
+                    at += 1
+                    break
                 if asked != NULL and at % BATCH == 0:
-                    objects_ask(asked, self.kept, formulas, at)
-                self.read(places[at], <object> PyList_GET_ITEM(formulas, at))
+                    objects_ask(asked, self.kept, <list> formulas, at)
+                self.read(places[at], formula)
+                at += 1
         finally:
             free(asked)
             self.forget()
+        if at != count:
+            raise ArgumentError(f"there are {count} places, and {'more' if at > count else at} formulas")
         return 0
 
     cdef void forget(self) noexcept:
