@@ -6,7 +6,6 @@ from mqsel.machine._values import Record
 
 FORMAT: int
 MAGIC: bytes
-PLACES_END: int
 
 _Key = TypeVar("_Key")
 
