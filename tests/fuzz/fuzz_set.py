@@ -9,18 +9,17 @@ give a list or ProgramError, and nothing else.
 
 from __future__ import annotations
 
-import argparse
 import pickle
 import random
 import struct
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import strategies
+from fuzzing import begun
 
 import mqsel
 from mqsel.errors import ProgramError
@@ -142,15 +141,9 @@ def run_damaged(rng: random.Random) -> int:
 
 
 def main() -> int:
-    arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("--seconds", type=float, default=10)
-    arguments.add_argument("--seed", type=int, default=None)
-    options = arguments.parse_args()
-    seed = options.seed if options.seed is not None else random.SystemRandom().randrange(1 << 32)
-    print(f"seed {seed}", flush=True)
-    stop = time.monotonic() + options.seconds
+    seed, is_time = begun(__doc__)
     rounds = asked = refused = 0
-    while time.monotonic() < stop:
+    while is_time():
         rounds += 1
         rng = random.Random(f"{seed} {rounds}")
         try:
