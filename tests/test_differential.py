@@ -15,7 +15,7 @@ from conftest import batch_of, fits_arrow
 
 import mqsel
 from mqsel.language import nodes
-from mqsel.language.dialect import PRESETS
+from mqsel.language.dialect import JMS, PRESETS
 from mqsel.language.optimizer import optimize
 from mqsel.language.parser import parse
 from mqsel.language.selector import read_selector
@@ -63,6 +63,32 @@ def test_engines_agree(name: str, choices: tuple[str, str, str]) -> None:
 
         assert got == dict.fromkeys(got, wanted), (text, properties, dialect)
         assert selected == dict.fromkeys(selected, wanted == "TRUE"), (text, properties, dialect)
+
+
+def test_small_conditions_agree() -> None:
+    """Invariant: every condition of one name, TRUE, FALSE, NOT, AND, OR, = and <>, up to three of them, as in the oracle.
+
+    Random selectors seldom shrink to a name that holds something else than a boolean.
+    """
+    rows: list[list[str]] = [["x", "TRUE", "FALSE"]]
+    for depth in range(3):
+        smaller = [one for row in rows for one in row]
+        grown = [f"NOT ({one})" for one in rows[-1]]
+        for size in range(depth + 1):
+            pairs = itertools.product(rows[size], rows[depth - size])
+            grown += [f"({one}) {sign} ({other})" for one, other in pairs for sign in ("AND", "OR", "=", "<>")]
+        rows.append(sorted({*grown} - {*smaller}))
+    texts = [one for row in rows for one in row if "x" in one]
+    values = {"boolean": True, "string": "TRUE", "int64": 1, "null": None}
+    for mismatch in ("operation", "selector", "unknown"):
+        dialect = JMS.replace(type_mismatch=mismatch)
+        for text in texts if mismatch == "operation" else texts[::7]:
+            tree = parse(text, dialect)
+            machine = _vm.Machine(mqsel.compile(text, dialect=dialect).program)
+            for kind, value in (*values.items(), ("boolean", False)):
+                wanted = oracle.evaluate(tree, {"x": (kind, value)}, dialect)
+
+                assert mqsel.Truth(machine.truth({"x": value})).name == wanted, (text, value, mismatch)
 
 
 @pytest.mark.parametrize("name", PRESETS)

@@ -119,7 +119,7 @@ def _rebuilt(node: Node, done: list[Node | _Chain], dialect: Dialect) -> Node:
     if not count:
         return node
     inner = iter(done[-count:])
-    new = tuple([child if type(child) in _LEAVES else _finished(next(inner), dialect) for child in old])
+    new = tuple([child if type(child) in _LEAVES else _operand(child, next(inner), dialect) for child in old])
     del done[-count:]
     if all(map(operator.is_, old, new)):
         return node
@@ -133,6 +133,15 @@ def _rebuilt(node: Node, done: list[Node | _Chain], dialect: Dialect) -> Node:
         case Sign():
             return node._replace(operand=new[0])
     raise AssertionError(node)
+
+
+def _operand(old: Node, done: Node | _Chain, dialect: Dialect) -> Node:
+    """Give what became of an operand; a condition that shrank to a name stays a condition, as NOT NOT.
+
+    ``(TRUE AND x) = FALSE`` reads x as a condition, which a mismatch makes FALSE; ``x = FALSE`` would be the mismatch.
+    """
+    new = _finished(done, dialect)
+    return Not(Not(new, old.span), old.span) if type(new) is Identifier else new
 
 
 # ---- NOT, AND, OR ------------------------------------------------------------------------------------------------

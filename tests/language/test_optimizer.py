@@ -47,6 +47,8 @@ def optimized(text: str, dialect: Dialect = JMS) -> str:
         ("NOT (a = 1)", "NOT a = 1"),
         ("NOT (a IN ('x'))", "NOT a IN ('x')"),
         ("NOT a IS NOT NULL", "a IS NULL"),
+        ("(TRUE AND a) = FALSE", "(NOT NOT a) = FALSE"),
+        ("(NOT (FALSE OR a)) <> b", "(NOT a) <> b"),
         # chains
         ("(a = 1 AND b = 2) AND (c = 3 AND d = 4)", "a = 1 AND b = 2 AND c = 3 AND d = 4"),
         ("(a = 1 OR b = 2) OR c = 3", "a = 1 OR b = 2 OR c = 3"),
