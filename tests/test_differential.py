@@ -66,7 +66,7 @@ def test_engines_agree(name: str, choices: tuple[str, str, str]) -> None:
 
 
 def test_small_conditions_agree() -> None:
-    """Invariant: every condition of one name, TRUE, FALSE, NOT, AND, OR, = and <>, up to three signs, is as in the oracle.
+    """Invariant: all conditions of one name, TRUE, FALSE, NOT, AND, OR, = and <>, up to three signs, as the oracle.
 
     Random selectors seldom shrink to a name that holds something else than a boolean.
     """
