@@ -365,7 +365,8 @@ cdef int by_rows(Reader reader, Batch batch, Lists lists, int64_t start, int64_t
             search = index.take()
             try:
                 found = index.search_c(reading.record, NULL, 0, search)
-                memcpy(lists.more(found), search.places.items, found * sizeof(uint32_t))
+                if found:
+                    memcpy(lists.more(found), search.places.items, found * sizeof(uint32_t))
             finally:
                 index.give(search)
             ends[row] = <int32_t> lists.count
