@@ -54,7 +54,7 @@ sources = sorted(path.as_posix() for path in Path("mqsel").rglob("*") if path.su
 numbered = {"machine._verifier": {"define_macros": [("MQSEL_BUILD", digest(sources))], "depends": sources}}
 # Those that include C of our own.
 numbered |= {
-    f"machine.{name}": {"depends": ["mqsel/machine/_loops.h"]}
+    f"columns.{name}": {"depends": ["mqsel/columns/_loops.h"]}
     for name in ("_sets", "_columns", "_texts", "_arithmetic", "_formulas", "_shared", "_answers")
 }
 
@@ -69,7 +69,7 @@ setup(
             Extension(
                 f"mqsel.{name}",
                 [f"mqsel/{name.replace('.', '/')}.{'py' if name in COMPILED else 'pyx'}"],
-                include_dirs=["mqsel/machine"],
+                include_dirs=["mqsel/columns"],
                 # With -O3 they are a sixth larger, and gcc warns of Python's own headers.
                 extra_compile_args=[*compile_args, "-O2"] if UNIX and name in COMPILED else compile_args,
                 extra_link_args=link_args,
@@ -84,23 +84,28 @@ setup(
                 "machine._sources",
                 "machine._vm",
                 "machine._stream",
-                "machine._arrow",
-                "machine._sets",
-                "machine._columns",
-                "machine._texts",
-                "machine._kernel",
-                "machine._arithmetic",
-                "machine._formulas",
-                "machine._shared",
-                "machine._answers",
-                "machine._set_parts",
-                "machine._set_draft",
-                "machine._set_layout",
-                "machine._set_search",
-                "machine._set_pieces",
-                "machine._set",
-                "machine._reading",
-                "machine._deliveries",
+                "columns._arrow",
+                "columns._sets",
+                "columns._columns",
+                "columns._texts",
+                "columns._kernel",
+                "columns._arithmetic",
+                "columns._formulas",
+                "columns._shared",
+                "columns._answers",
+                "index._parts",
+                "index._draft",
+                "index._steps",
+                "index._drafter",
+                "index._ways",
+                "index._gates",
+                "index._lists",
+                "index._layout",
+                "index._search",
+                "index._pieces",
+                "index._index",
+                "index._reading",
+                "index._deliveries",
                 "formats._text",
                 "formats._folders",
                 "files._footer",

@@ -543,7 +543,7 @@ def batch_of(workload: Workload, rows: int) -> tuple[Any, list[Message]]:
 
 def ways(selectors: mqsel.SelectorSet[int], batch: Any) -> dict[str, Callable[[], Any]]:
     """Give what matches a batch by the index, and by a kernel if they are not too many."""
-    from mqsel.machine._deliveries import match_rows
+    from mqsel.index._deliveries import match_rows
 
     found: dict[str, Callable[[], Any]] = {"row": lambda: match_rows(selectors, batch, lambda _: "measured")[0]}
     if len(selectors) <= _TOGETHER:
@@ -560,9 +560,9 @@ def _travelled(selectors: mqsel.SelectorSet[int]) -> object:
 
 def _indexing(workload: Workload, texts: Sequence[str]) -> float:
     """Build an index of formulas that are there."""
+    from mqsel.index._index import Index
     from mqsel.language.normal import true_of
     from mqsel.language.selector import read_selector
-    from mqsel.machine._set import Index
 
     formulas = [true_of(read_selector(text, workload.dialect)) for text in texts]
     start = time.process_time()

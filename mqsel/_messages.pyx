@@ -11,13 +11,13 @@ from cpython.object cimport PyObject
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memcpy, memset
 
-from mqsel.machine._vm cimport FALSE, TRUE, Frame, Machine, Pace, pace_look, pace_start
 from mqsel.formats._mq cimport FILLED, IDENTIFIED, INVALID_NAME, Decoder
+from mqsel.machine._vm cimport FALSE, TRUE, Frame, Machine, Pace, pace_look, pace_start
 
 from operator import index
 
+from mqsel.columns import wordings
 from mqsel.errors import DecodeError
-from mqsel.machine import wordings
 
 cdef enum:
     BROKEN = -1

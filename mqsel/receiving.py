@@ -11,9 +11,9 @@ from functools import partial
 from typing import Any, Protocol
 
 from mqsel import formats
+from mqsel.index._reading import Received
 from mqsel.language.checker import MatchOption
 from mqsel.language.dialect import Dialect
-from mqsel.machine._reading import Received
 from mqsel.matcher import COMPARED, rule_of_names
 from mqsel.names import DESCRIPTOR
 

@@ -19,17 +19,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar, cast
 
 from mqsel import formats
+from mqsel.columns._kernel import Kernel, TooLargeError
 from mqsel.errors import ArgumentError, FileError, ProgramError, SelectorError, shortened, type_name
+from mqsel.index._deliveries import Deliveries, match_rows
+from mqsel.index._index import Index
+from mqsel.index._reading import NOT_READ, Reader
 from mqsel.language.checker import MatchOption
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
 from mqsel.language.formulas import Formula
 from mqsel.language.normal import Writer
 from mqsel.language.selector import Selector, read_anew
 from mqsel.machine import sections
-from mqsel.machine._deliveries import Deliveries, match_rows
-from mqsel.machine._kernel import Kernel, TooLargeError
-from mqsel.machine._reading import NOT_READ, Reader
-from mqsel.machine._set import Index
 from mqsel.machine.schema import Schema, SchemaLike, as_schema
 from mqsel.machine.sections import Texts, keys_of, packed, packed_keys
 from mqsel.matcher import Matcher, Message, check_stream

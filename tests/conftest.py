@@ -19,9 +19,10 @@ import pytest
 
 import mqsel
 from mqsel import values
+from mqsel.columns import _answers
 from mqsel.language import dialect, parser
 from mqsel.language.dialect import Dialect
-from mqsel.machine import _answers, _vm
+from mqsel.machine import _vm
 
 if find_spec("hypothesis"):
     from hypothesis import HealthCheck, settings

@@ -15,8 +15,8 @@ import interpreter
 import strategies
 
 import mqsel
+from mqsel.columns import _answers
 from mqsel.language.dialect import PRESETS
-from mqsel.machine import _answers
 from mqsel.machine._verifier import encode_spans
 from mqsel.machine.opcodes import CODE, TABLE, Constant, Opcode, Pattern, effect
 from mqsel.machine.program import Program, encode_code

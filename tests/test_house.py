@@ -30,6 +30,8 @@ ROWS = [
     ("values", "truth values and property types"),
     ("language", "text to a checked selector"),
     ("machine | formats", "programs and what runs them | messages to properties, which know of it the Record alone"),
+    ("columns", "blocks of Arrow columns to truth values"),
+    ("index", "many formulas as one: which of them a message makes TRUE"),
     ("analysis", "what can be said of a selector and a message"),
     ("matcher · _messages", "what people hold; a column of raw messages"),
     ("receiving", "raw messages for many selectors"),
@@ -42,8 +44,10 @@ INSIDE = {
     "language": "dialect wordings operators pattern sets lexer nodes parser checker selector layout optimizer"
     " formulas normal",
     "machine": "opcodes _opcodes wordings schema _values _verifier program compiler decompiler _image _operators"
-    " _sources _vm _stream _arrow _sets _columns _texts _kernel _arithmetic _formulas _shared _answers _set_parts"
-    " _set_draft _set_layout _set_search _set_pieces _set sections _reading _deliveries",
+    " _sources _vm _stream sections",
+    "columns": "wordings _arrow _sets _columns _texts _kernel _arithmetic _formulas _shared _answers __init__",
+    "index": "_parts _draft _steps _drafter _ways _gates _lists _layout _search _pieces _index _reading"
+    " _deliveries __init__",
     "formats": "wordings mqmd jms mqrfh2 inspection jsonl records _tables _words _text _folders _mq _json _records mq"
     " __init__",
     "analysis": "wordings markup columns near automata domains intervals boxes witness relation change explain"
@@ -203,7 +207,7 @@ def test_no_unit_counts_on_the_numbers_of_opcodes() -> None:
     ordered = re.compile(rf"(?:[<>]=?|[-+%&|]) *{name}\b|\b{name} *(?:[<>]=?|[-+%&|])|\bop *(?:[-+%&]|[<>]=?)")
     found = [
         line
-        for path in sorted((PACKAGE / "machine").glob("*.p[yx][xd]"))
+        for path in sorted(PACKAGE.rglob("*.p[yx][xd]"))
         for line in path.read_text(encoding="utf-8").splitlines()
         if ordered.search(line.partition("#")[0]) and '"""' not in line and path.name != "_opcodes.pxd"
     ]
@@ -301,7 +305,7 @@ def test_match_starts_with_little(tmp_path: Path) -> None:
     late = (
         "asyncio base64 dataclasses datetime difflib inspect json multiprocessing numpy pyarrow rich shlex shutil"
         " subprocess tempfile textwrap mqsel.analysis.explain mqsel.files.parquet mqsel.files.workers"
-        " mqsel.machine._answers mqsel.machine._kernel mqsel.machine.decompiler mqsel.spark"
+        " mqsel.columns._answers mqsel.columns._kernel mqsel.machine.decompiler mqsel.spark"
     )
 
     assert line == '{"a": 1}'

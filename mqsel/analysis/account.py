@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 from mqsel import formats
 from mqsel.analysis.columns import column_of, names_of, type_of
 from mqsel.analysis.near import near_names
+from mqsel.columns import _answers, wordings
 from mqsel.errors import MqselError
 from mqsel.language.nodes import And, Node, Not, Or, children
 from mqsel.language.selector import Selector
-from mqsel.machine import _answers, wordings
 from mqsel.machine._vm import Machine
 from mqsel.machine.compiler import lower
 from mqsel.machine.schema import Schema

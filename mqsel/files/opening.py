@@ -16,8 +16,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
+from mqsel.columns.wordings import package_missing
 from mqsel.files.wordings import file_trouble
-from mqsel.machine.wordings import package_missing
 
 
 def path_of(name: str) -> Path:

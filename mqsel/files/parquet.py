@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from mqsel.columns import wordings
 from mqsel.errors import MqselError, shortened_line
 from mqsel.files._footer import Chunk, chunks
 from mqsel.files.extremes import ABSENT, Extremes, is_known, known_value, may_hold, parts_of, read_extremes
@@ -21,7 +22,6 @@ from mqsel.files.wordings import file_trouble
 from mqsel.language.normal import Any as AnyOf
 from mqsel.language.normal import normal
 from mqsel.language.selector import read_selector
-from mqsel.machine import wordings
 from mqsel.matcher import Matcher
 from mqsel.names import follow, spellings
 from mqsel.values import Truth

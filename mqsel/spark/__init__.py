@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from mqsel.analysis.profile import Profile
 from mqsel.analysis.sentences import Count, Seen
-from mqsel.machine.wordings import package_missing
+from mqsel.columns.wordings import package_missing
 
 if find_spec("pyspark") is None:
     raise package_missing("mqsel.spark", "pyspark", "spark")

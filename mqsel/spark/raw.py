@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import mqsel.matcher
 from mqsel import _messages
+from mqsel.columns.wordings import damaged_column
 from mqsel.errors import ArgumentError, DecodeError
 from mqsel.formats import decoder, first_note
 from mqsel.formats._mq import Decoder
@@ -26,7 +27,6 @@ from mqsel.language.optimizer import optimize
 from mqsel.language.selector import Selector
 from mqsel.machine.compiler import lower
 from mqsel.machine.program import Program
-from mqsel.machine.wordings import damaged_column
 from mqsel.matcher import Matcher, rule_of_names
 from mqsel.names import DESCRIPTOR, MQMD_TYPES, look_up
 from mqsel.spark import wordings

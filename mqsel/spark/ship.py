@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from mqsel.columns import wordings
 from mqsel.errors import ArgumentError, PropertyTypeError
-from mqsel.machine import wordings
 from mqsel.machine.program import BUILD, VERSION, Program
 from mqsel.matcher import Matcher
 from mqsel.spark.job import reason

@@ -14,7 +14,6 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-import columns
 from fuzzing import begun
 
 from mqsel.language.dialect import PRESETS
@@ -33,8 +32,8 @@ def main() -> int:
             between_null=rng.choice(("literal", "expand")),
         )
         try:
-            taken += columns.run_case(rng, name, dialect, 5)
-            damaged += columns.run_damaged(rng)
+            taken += batches.run_case(rng, name, dialect, 5)
+            damaged += batches.run_damaged(rng)
         except BaseException:
             print(f"failing: random.Random('{seed} {batches}')", flush=True)
             raise

@@ -23,8 +23,8 @@ from fuzzing import begun
 
 import mqsel
 from mqsel.errors import ProgramError
+from mqsel.index._index import Index
 from mqsel.language.dialect import PRESETS, Dialect
-from mqsel.machine._set import Index
 from mqsel.machine._values import Record
 from mqsel.values import Float32, Int8, Int16, Int32
 

@@ -1,0 +1,333 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, nonecheck=False
+# cython: initializedcheck=False, auto_pickle=False, autotestdict=False
+"""Truth values of the rows of a batch, as Arrow: by the kernel where it takes the selector and the columns, else row by
+row through the machine.
+
+The only module that knows both ways. A block in which the kernel finds something wrong goes through the machine, too:
+it reads what it needs, so it finds the words for it or that it does not matter.
+"""
+
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
+from libc.stdint cimport int64_t, uint8_t, uint32_t
+from libc.string cimport memcpy, memset
+
+from mqsel.columns._arrow cimport Batch, batch_load
+from mqsel.columns._columns cimport BLOCK, DECLINED
+from mqsel.columns._formulas cimport nulls_among, run_block
+from mqsel.columns._kernel cimport TURN, Call, Kernel, call_end
+from mqsel.machine._image cimport Image
+from mqsel.machine._vm cimport (
+    ERR, FALSE, TRUE, UNKNOWN, ColumnSource, Frame, Machine, Pace, clock_nanoseconds, pace_look, pace_start,
+)
+
+import sys
+from importlib import import_module
+
+from mqsel.columns import wordings
+from mqsel.columns._kernel import TooLargeError
+from mqsel.errors import PropertyTypeError
+from mqsel.language.formulas import all_of, complement
+from mqsel.language.normal import normal
+from mqsel.machine.decompiler import UnknownShapeError, read_back
+
+cdef extern from "Python.h":
+    int PyErr_CheckSignals() except -1
+
+cdef extern from "_loops.h" nogil:
+    void bits_of_mask(uint8_t *bits, const uint8_t *mask, int rows)
+    void mask_and_not(uint8_t *mask, const uint8_t *other, int rows)
+
+cdef enum:
+    MAX_ROOTS = 3            # truth values that are asked for
+
+# What is asked for, in the order of asking: a row that has one truth value is not asked for the next.
+cdef tuple _ONE = (TRUE,)
+cdef tuple _TWO = (TRUE, UNKNOWN)
+cdef tuple _THREE = (TRUE, UNKNOWN, ERR)
+
+
+cdef Batch batch_of(Machine machine, batch):
+    """Find the columns that a machine reads."""
+    cdef Image *image
+    cdef Py_ssize_t slot
+    machine.prepare()
+    image = machine.image
+    return Batch(
+        [<object> image.names[slot] for slot in range(image.slot_count)],
+        [None if image.aliases[slot] == NULL else <object> image.aliases[slot] for slot in range(image.slot_count)],
+        batch,
+    )
+
+
+# ---- the kernels of a machine ------------------------------------------------------------------------------------
+
+cdef object kernels_of(Machine machine):
+    """Give the normal form of a machine's selector, from its program, and the kernels made so far; or why not."""
+    if machine.kernels is None:
+        try:
+            machine.kernels = (normal(read_back(machine.program)), {})
+        except UnknownShapeError as reason:
+            machine.kernels = f"its program is of a shape that the compiler does not write: {reason}"
+    return machine.kernels
+
+
+cdef object formula_of(form, int truth):
+    """Give the formula of rows that have a truth value; that of UNKNOWN is only asked of those that are not TRUE."""
+    if truth == UNKNOWN:
+        return all_of([complement(form.false), complement(form.error)])
+    return form.true if truth == TRUE else form.error
+
+
+cdef object kernel_for(Machine machine, Batch batch, tuple truths):
+    """Give a Kernel that finds the rows with each of some truth values, or say why the machine goes row by row."""
+    cdef Kernel kernel
+    kernels = kernels_of(machine)
+    if isinstance(kernels, str):
+        return kernels
+    form, made = kernels
+    if truths not in made:
+        try:
+            made[truths] = Kernel(tuple([formula_of(form, truth) for truth in truths]), machine.program.slots)
+        except TooLargeError as reason:
+            made[truths] = str(reason)
+    found = made[truths]
+    if isinstance(found, str):
+        return found
+    kernel = found
+    reason = kernel.refuses(batch.columns, batch.rows)
+    return kernel if reason is None else reason
+
+
+def refusal(Machine machine not None, batch) -> str | None:
+    """Say why the rows of a batch go through the machine one by one, or None where the kernel takes them.
+
+    Args:
+        batch: anything with ``__arrow_c_array__`` whose array is a struct.
+    """
+    found = kernel_for(machine, batch_of(machine, batch), _THREE)
+    return found if isinstance(found, str) else None
+
+
+# ---- row by row --------------------------------------------------------------------------------------------------
+
+cdef int evaluate(Machine machine, Batch batch, uint32_t start, int64_t first, int64_t stop, uint8_t *truths) except -1:
+    """Run the program from *start* on some rows; their truth values go to *truths*, a byte each."""
+    cdef Frame *frame
+    cdef ColumnSource source
+    cdef Pace pace
+    cdef int truth
+    source.load = batch_load
+    source.columns = batch.columns
+    source.row = first
+    source.truths = truths - first
+    pace_start(&pace)
+    frame = machine.frame_take()
+    try:
+        while source.row < stop:
+            if source.row - first >= pace.due:
+                pace_look(&pace, <Py_ssize_t> (source.row - first))
+            # The machine goes on by itself until the program ends in a way that has no step of its own.
+            frame.left = <Py_ssize_t> (min(pace.due + first, stop) - source.row - 1)
+            truth = machine.run_rows(frame, &source, start)
+            source.truths[source.row] = <uint8_t> truth
+            source.row += 1
+    finally:
+        frame.left = 0
+        machine.frame_give(frame)
+    return 0
+
+
+cdef list bits_by_rows(Machine machine, Batch batch, tuple truths):
+    """Make a bitmap for each truth value: of the rows that have it."""
+    cdef bytes given = PyBytes_FromStringAndSize(NULL, <Py_ssize_t> batch.rows)
+    cdef uint8_t *each = <uint8_t *> PyBytes_AS_STRING(given)
+    evaluate(machine, batch, 0 if truths == _ONE else machine.exact, 0, batch.rows, each)
+    return [bits_of(each, batch.rows, truth) for truth in truths]
+
+
+cdef bytes bits_of(const uint8_t *truths, int64_t count, int truth):
+    cdef bytes result = PyBytes_FromStringAndSize(NULL, <Py_ssize_t> ((count + 7) // 8))
+    cdef uint8_t mask[BLOCK]
+    cdef int64_t start
+    cdef int row, rows
+    for start in range(0, count, BLOCK):
+        rows = <int> min(count - start, BLOCK)
+        for row in range(rows):
+            mask[row] = truths[start + row] == truth
+        bits_of_mask(<uint8_t *> PyBytes_AS_STRING(result) + start // 8, mask, rows)
+    return result
+
+
+# ---- a block of rows at a time -----------------------------------------------------------------------------------
+
+cdef list bits_where(Machine machine, Batch batch, tuple truths):
+    """Make a bitmap for each truth value: of the rows that have it; filled up with zeros."""
+    found = kernel_for(machine, batch, truths)
+    return bits_by_rows(machine, batch, truths) if isinstance(found, str) else bits_by_kernel(
+        machine, found, batch, truths
+    )
+
+
+cdef list bits_by_kernel(Machine machine, Kernel kernel, Batch batch, tuple truths):
+    cdef list result = [PyBytes_FromStringAndSize(NULL, <Py_ssize_t> ((batch.rows + 7) // 8)) for _ in truths]
+    cdef uint8_t *bits[MAX_ROOTS]
+    cdef int wanted[MAX_ROOTS]
+    cdef int count = len(truths)
+    cdef Call *call
+    cdef uint8_t masks[MAX_ROOTS * BLOCK]
+    cdef uint8_t active[BLOCK]
+    cdef uint8_t with_null[BLOCK]
+    cdef uint8_t *matter
+    cdef uint8_t given[BLOCK]
+    cdef int64_t start = 0
+    cdef int found = 0
+    cdef int rows = 0
+    cdef int number, row, alive
+    # Where a mismatch is not UNKNOWN, that comes from a NULL alone.
+    cdef bint by_null = machine.program.dialect.type_mismatch != "unknown"
+    for number in range(count):
+        bits[number] = <uint8_t *> PyBytes_AS_STRING(result[number])
+        wanted[number] = truths[number]
+    call = kernel.start(batch.columns, batch.rows)
+    call.turned = clock_nanoseconds()
+    try:
+        while start < batch.rows:
+            with nogil:
+                while start < batch.rows:
+                    rows = call.rows if call.rows < batch.rows - start else <int> (batch.rows - start)
+                    memset(active, 1, rows)
+                    alive = rows
+                    for number in range(count):
+                        # A row has one truth value.
+                        if number > 0:
+                            mask_and_not(active, masks + (number - 1) * BLOCK, rows)
+                        matter = active
+                        if by_null and wanted[number] == UNKNOWN:
+                            memcpy(with_null, active, rows)
+                            nulls_among(call, start, rows, with_null)
+                            matter = with_null
+                        found = run_block(call, number, start, rows, matter, alive, masks + number * BLOCK)
+                        if found < 0:
+                            break
+                        alive -= found
+                    if found < 0:
+                        break
+                    for number in range(count):
+                        bits_of_mask(bits[number] + start // 8, masks + number * BLOCK, rows)
+                    start += rows
+                    if call.blocks % call.look == 0 and clock_nanoseconds() - call.turned > TURN:
+                        break
+            if found == DECLINED:
+                evaluate(machine, batch, 0 if truths == _ONE else machine.exact, start, start + rows, given)
+                for number in range(count):
+                    for row in range(rows):
+                        masks[row] = given[row] == wanted[number]
+                    bits_of_mask(bits[number] + start // 8, masks, rows)
+                start += rows
+            elif start < batch.rows:
+                PyErr_CheckSignals()
+            call.turned = clock_nanoseconds()
+    finally:
+        call_end(call)
+    return result
+
+
+# ---- answers -----------------------------------------------------------------------------------------------------
+
+def truths(Machine machine not None, batch, *, by_rows: bool = False) -> bytes:
+    """Give the truth value of each row: 0 FALSE, 1 TRUE, 2 UNKNOWN, 3 ERR.
+
+    Args:
+        batch: anything with ``__arrow_c_array__`` whose array is a struct.
+        by_rows: by the exact code of the program, row by row, whether or not the kernel takes them.
+
+    Returns: shape (rows,), a byte each.
+
+    Raises: PropertyTypeError: a column that is read has a type no property has, or is damaged.
+        ArgumentError: no batch, or one that has a column twice.
+    """
+    cdef Batch columns = batch_of(machine, batch)
+    cdef bytes result = PyBytes_FromStringAndSize(NULL, <Py_ssize_t> columns.rows)
+    cdef uint8_t *each = <uint8_t *> PyBytes_AS_STRING(result)
+    cdef int64_t row
+    cdef bytes bits
+    cdef int truth
+    if by_rows:
+        evaluate(machine, columns, machine.exact, 0, columns.rows, each)
+        return result
+    memset(each, FALSE, columns.rows)
+    for truth, bits in zip(_THREE, bits_where(machine, columns, _THREE), strict=True):
+        for row in range(columns.rows):
+            if (<const uint8_t *> PyBytes_AS_STRING(bits))[row >> 3] >> (row & 7) & 1:
+                each[row] = <uint8_t> truth
+    return result
+
+
+def match_batch(Machine machine not None, batch):
+    """Do what `Matcher.match_batch` says."""
+    pyarrow = library("match_batch")
+    return answers(pyarrow, machine, batch, False)
+
+
+def truth_batch(Machine machine not None, batch):
+    """Do what `Matcher.truth_batch` says."""
+    pyarrow = library("truth_batch")
+    return answers(pyarrow, machine, batch, True)
+
+
+def library(caller: str):
+    """Import pyarrow."""
+    try:
+        return sys.modules.get("pyarrow") or import_module("pyarrow")
+    except ImportError as error:
+        raise wordings.package_missing(caller, "pyarrow", "arrow") from error
+
+
+cdef object answers(pyarrow, Machine machine, batch, bint three_valued):
+    """Answer for one chunk after the other, and join what they gave."""
+    cdef Batch columns
+    cdef bytes known, values
+    cdef list found = []
+    for chunk in chunks(pyarrow, batch):
+        try:
+            columns = batch_of(machine, chunk)
+            values, *rest = bits_where(machine, columns, _TWO if three_valued else _ONE)
+            known = rest[0] if three_valued else None
+            if three_valued:
+                known = inverted(known) if known.count(0) < len(known) else None
+        except PropertyTypeError as error:
+            if error.index is not None:
+                error.index += sum(map(len, found))
+            raise
+        buffers = [None if known is None else pyarrow.py_buffer(known), pyarrow.py_buffer(values)]
+        found.append(pyarrow.Array.from_buffers(pyarrow.bool_(), columns.rows, buffers))
+    if len(found) == 1:
+        return found[0]
+    return pyarrow.concat_arrays([pyarrow.array([], pyarrow.bool_()), *found])
+
+
+cdef bytes inverted(bytes bits):
+    cdef Py_ssize_t size = len(bits)
+    cdef bytes result = PyBytes_FromStringAndSize(NULL, size)
+    cdef uint8_t *to = <uint8_t *> PyBytes_AS_STRING(result)
+    cdef const uint8_t *given = <const uint8_t *> PyBytes_AS_STRING(bits)
+    cdef Py_ssize_t at
+    for at in range(size):
+        to[at] = <uint8_t> ~given[at]
+    return result
+
+
+def chunks(pyarrow, batch):
+    """Iterate over what has an ``__arrow_c_array__``. Errors of who made the batch become ours."""
+    try:
+        if isinstance(batch, (pyarrow.RecordBatch, pyarrow.Table, pyarrow.Array, pyarrow.ChunkedArray)):
+            # Microseconds: holds the last offsets against the sizes of the buffers, which the interface does not give.
+            batch.validate()
+        if hasattr(batch, "__arrow_c_array__"):
+            yield batch
+        else:
+            yield from pyarrow.RecordBatchReader.from_stream(batch)
+    except MemoryError:
+        raise
+    except Exception as error:
+        raise wordings.not_a_batch(batch, f"{type(error).__name__}: {error}") from error

@@ -1,0 +1,604 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, nonecheck=False
+# cython: initializedcheck=False, auto_pickle=False, autotestdict=False
+"""Arrow in: the columns of a record batch as properties.
+
+Knows Arrow's C Data Interface, two structs, and no Arrow library: pyarrow is asked for answers and chunks alone, when
+somebody calls. Executes no opcode. A number becomes a value in place. So does a text that is ASCII: UTF-8, Latin-1 and
+code points are then one thing, and the machine is shown a str whose code points stand in the batch. Any other text is
+decoded to a str, and byte strings are copied.
+
+What a batch says of itself is checked as far as the interface lets one see: lengths, offsets, indices, UTF-8. It does
+not give the sizes of buffers; what comes from pyarrow is held against them by its own `validate`.
+
+Longer than 500 lines because a dozen layouts of columns are read here, each checked before it is trusted.
+"""
+
+cimport cython
+from cpython.bytes cimport PyBytes_FromStringAndSize
+from cpython.object cimport PyObject
+from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_IsValid
+from cpython.ref cimport Py_INCREF, Py_XDECREF
+from cpython.unicode cimport PyUnicode_DecodeUTF8
+from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdlib cimport calloc, free
+from libc.string cimport memcmp, memcpy, strcmp, strlen, strncmp
+
+from mqsel.machine._vm cimport BOOLEAN, BYTES, FLOAT32, FLOAT64, INT32, INT64, NULL_VALUE, STRING, Slot
+
+from mqsel.columns import wordings
+from mqsel.errors import ArgumentError
+from mqsel.machine.wordings import integer_outside
+from mqsel.values import TYPES as _TYPES
+
+cdef enum:
+    AHEAD = 4096            # bytes of content looked at together
+
+# Lengths and offsets that are added up stay far from overflow.
+cdef int64_t FAR = <int64_t> 1 << 48
+
+# How the columns of each type of property are laid out, in the order of their formats.
+_LAYOUTS = {
+    "null": (NULLS,), "boolean": (BOOLEANS,), "int8": (INT8S,), "int16": (INT16S, UINT8S), "int32": (INT32S, UINT16S),
+    "int64": (INT64S, UINT32S, UINT64S), "float32": (FLOAT32S,), "float64": (FLOAT64S,),
+    "string": (TEXTS, LARGE_TEXTS, TEXT_VIEWS), "bytes": (BINARIES, LARGE_BINARIES, BINARY_VIEWS),
+}
+_KINDS = {
+    form.encode(): layout
+    for row in _TYPES for form, layout in zip(row.arrow, _LAYOUTS[row.name], strict=True)
+}
+# Formats of the indices of a dictionary.
+_INDICES = {
+    b"c": INT8S, b"s": INT16S, b"i": INT32S, b"l": INT64S, b"C": UINT8S, b"S": UINT16S, b"I": UINT32S, b"L": UINT64S,
+}
+# What people call a format, by its beginning; the first that fits.
+_NAMES = (
+    ("n", "null"), ("b", "bool"), ("c", "int8"), ("C", "uint8"), ("s", "int16"), ("S", "uint16"), ("i", "int32"),
+    ("I", "uint32"), ("l", "int64"), ("L", "uint64"), ("e", "float16"), ("f", "float"), ("g", "double"),
+    ("z", "binary"), ("Z", "large_binary"), ("vz", "binary_view"), ("u", "string"), ("U", "large_string"),
+    ("vu", "string_view"), ("d:", "decimal"), ("w:", "fixed_size_binary"), ("tdD", "date32"), ("tdm", "date64"),
+    ("tt", "time"), ("ts", "timestamp"), ("tD", "duration"), ("ti", "interval"), ("+l", "list"), ("+L", "large_list"),
+    ("+vl", "list_view"), ("+vL", "large_list_view"), ("+w:", "fixed_size_list"), ("+s", "struct"), ("+m", "map"),
+    ("+u", "union"), ("+r", "run_end_encoded"),
+)
+
+
+class _Elsewhere(str):
+    """A str that is no compact object: its code points stand wherever it says."""
+
+    __slots__ = ()
+
+
+# One byte a code point, and not marked as ASCII. Never seen by Python code: the machine looks at its length and bytes.
+_PATTERN = _Elsewhere("\xe9")
+
+
+# ---- values in ---------------------------------------------------------------------------------------------------
+
+ctypedef fused Number:
+    int8_t
+    int16_t
+    int32_t
+    int64_t
+    uint8_t
+    uint16_t
+    uint32_t
+    uint64_t
+    float
+    double
+
+
+cdef inline void fetch(Number *number, const void *values, int64_t at) noexcept:
+    """Read a number. Buffers from foreign hands need not be aligned."""
+    memcpy(number, <const uint8_t *> values + at * <int64_t> sizeof(Number), sizeof(Number))
+
+
+cdef inline bint is_set(const uint8_t *bits, int64_t at) noexcept:
+    return bits[at >> 3] >> (at & 7) & 1
+
+
+cdef int64_t unset_count(const uint8_t *bits, int64_t at, int64_t count) noexcept:
+    cdef int64_t stop = at + count
+    cdef int64_t unset = 0
+    while at < stop:
+        if at & 7 == 0 and stop - at >= 8 and bits[at >> 3] == 0xFF:
+            at += 8
+        else:
+            unset += not is_set(bits, at)
+            at += 1
+    return unset
+
+
+cdef inline void give_integer(Slot *slot, int tag, int64_t number) noexcept:
+    slot.value.tag = tag
+    slot.value.it.i = number
+
+
+cdef inline void give_float(Slot *slot, int tag, double number) noexcept:
+    slot.value.tag = tag
+    slot.value.it.d = number
+
+
+cdef int give_object(Slot *slot, int tag, object item) except -1:
+    """Let the slot own a str or bytes."""
+    cdef PyObject *old = slot.owner
+    Py_INCREF(item)
+    slot.owner = <PyObject *> item
+    Py_XDECREF(old)
+    slot.value.tag = tag
+    slot.value.it.o = slot.owner
+    return 0
+
+
+cdef bint is_ascii(const uint8_t *data, int64_t size) noexcept:
+    cdef uint64_t bits = 0
+    cdef uint64_t word
+    while size >= 8:
+        memcpy(&word, data, 8)
+        bits |= word
+        data += 8
+        size -= 8
+    while size > 0:
+        bits |= data[0]
+        data += 1
+        size -= 1
+    return bits & <uint64_t> 0x8080808080808080 == 0
+
+
+cdef inline bint text_is_ascii(Column *column, const uint8_t *data, int64_t size) noexcept:
+    """Tell whether a text is ASCII, looking ahead until the first time that is of no use."""
+    cdef int64_t stretch
+    if column.ascii_start <= data and data + size <= column.ascii_stop:
+        return True
+    if column.ahead:
+        stretch = column.content + column.size - data
+        if stretch > column.ahead:
+            stretch = size if size > column.ahead else column.ahead
+        if is_ascii(data, stretch):
+            column.ascii_start = data
+            column.ascii_stop = data + stretch
+            return True
+        column.ahead = 0
+    return is_ascii(data, size)
+
+
+cdef inline int give_text(Column *column, Slot *slot, const uint8_t *data, int64_t size, int64_t row) except -1:
+    if not text_is_ascii(column, data, size):
+        return give_decoded(column, slot, data, size, row)
+    column.text.length = <Py_ssize_t> size
+    column.text.points = <void *> data
+    slot.value.tag = STRING
+    slot.value.it.o = <PyObject *> &column.text
+    return 0
+
+
+cdef int give_decoded(Column *column, Slot *slot, const uint8_t *data, int64_t size, int64_t row) except -1:
+    try:
+        text = PyUnicode_DecodeUTF8(<const char *> data, <Py_ssize_t> size, NULL)
+    except UnicodeDecodeError as error:
+        raise wordings.damaged_column(<object> column.name, f"its text is not UTF-8: {error.reason}", row) from error
+    return give_object(slot, STRING, text)
+
+
+cdef int give_binary(Slot *slot, const uint8_t *data, int64_t size) except -1:
+    return give_object(slot, BYTES, PyBytes_FromStringAndSize(<const char *> data, <Py_ssize_t> size))
+
+
+cdef int damaged(Column *column, str found, int64_t row) except -1:
+    raise wordings.damaged_column(<object> column.name, found, row)
+
+
+cdef int column_load(Column *column, int64_t place, int64_t row, Slot *slot) except -1:
+    """Read the value that a column has at a place; *row* is where the batch has it."""
+    cdef int64_t at = column.offset + place
+    cdef int kind = column.kind
+    cdef int32_t i32
+    cdef int64_t i64
+    cdef float f32
+    cdef double f64
+    if column.validity != NULL and not is_set(column.validity, at):
+        slot.value.tag = NULL_VALUE
+    elif kind == TEXTS or kind == LARGE_TEXTS or kind == BINARIES or kind == LARGE_BINARIES:
+        return offsets_load(column, at, row, slot)
+    elif kind == INT64S:
+        fetch(&i64, column.values, at)
+        give_integer(slot, INT64, i64)
+    elif kind == INT32S:
+        fetch(&i32, column.values, at)
+        give_integer(slot, INT32, i32)
+    elif kind == FLOAT64S:
+        fetch(&f64, column.values, at)
+        give_float(slot, FLOAT64, f64)
+    elif kind == BOOLEANS:
+        give_integer(slot, BOOLEAN, is_set(<const uint8_t *> column.values, at))
+    elif kind == FLOAT32S:
+        fetch(&f32, column.values, at)
+        give_float(slot, FLOAT32, f32)
+    elif kind == INDICES:
+        i64 = integer_at(column.index, column.values, at)
+        if not 0 <= i64 < column.inner.rows:
+            return damaged(column, "an index lies outside its dictionary", row)
+        return column_load(column.inner, i64, row, slot)
+    elif kind == FIELDS:
+        return column_load(column.inner, place, row, slot)
+    elif kind == TEXT_VIEWS or kind == BINARY_VIEWS:
+        return view_load(column, at, row, slot)
+    elif INT8S <= kind <= UINT64S:
+        return integer_load(column, at, row, slot)
+    else:  # kind == NULLS
+        slot.value.tag = NULL_VALUE
+    return 0
+
+
+cdef int integer_load(Column *column, int64_t at, int64_t row, Slot *slot) except -1:
+    """Read an integer of a rarer kind; an unsigned one as the next wider type, as one of numpy is read."""
+    cdef int64_t number = integer_at(column.kind, column.values, at)
+    if number < 0 and column.kind == UINT64S:
+        raise integer_outside(<object> column.name, "int64", row)
+    give_integer(slot, INT32 if column.kind < UINT32S else INT64, number)
+    return 0
+
+
+cdef inline int offsets_load(Column *column, int64_t at, int64_t row, Slot *slot) except -1:
+    cdef int32_t begin, end
+    cdef int64_t start, stop
+    if column.kind == TEXTS or column.kind == BINARIES:
+        fetch(&begin, column.values, at)
+        fetch(&end, column.values, at + 1)
+        start, stop = begin, end
+    else:
+        fetch(&start, column.values, at)
+        fetch(&stop, column.values, at + 1)
+    if not 0 <= start <= stop <= column.size:
+        return damaged(column, "its offsets do not rise", row)
+    if column.kind == TEXTS or column.kind == LARGE_TEXTS:
+        return give_text(column, slot, column.content + start, stop - start, row)
+    return give_binary(slot, column.content + start, stop - start)
+
+
+cdef int view_load(Column *column, int64_t at, int64_t row, Slot *slot) except -1:
+    """Read a view: 16 bytes that are the text, if it has 12 bytes or fewer, or say where it stands."""
+    cdef const uint8_t *data = <const uint8_t *> column.values + 16 * at
+    cdef int32_t length, number, start
+    cdef int64_t size
+    fetch(&length, data, 0)
+    if length < 0:
+        return damaged(column, "a view has a negative length", row)
+    if length <= 12:
+        data += 4
+    else:
+        fetch(&number, data, 2)
+        fetch(&start, data, 3)
+        if not 0 <= number < column.count or start < 0:
+            return damaged(column, "a view points outside its buffers", row)
+        fetch(&size, column.sizes, number)
+        if <int64_t> start + length > size:
+            return damaged(column, "a view points outside its buffers", row)
+        data = <const uint8_t *> column.contents[number] + start
+    if column.kind == TEXT_VIEWS:
+        return give_text(column, slot, data, length, row)
+    return give_binary(slot, data, length)
+
+
+cdef int64_t integer_at(int kind, const void *values, int64_t at) noexcept:
+    """Read an integer of any width; an unsigned one beyond INT64 turns negative."""
+    cdef int8_t i8
+    cdef int16_t i16
+    cdef int32_t i32
+    cdef int64_t i64
+    cdef uint8_t u8
+    cdef uint16_t u16
+    cdef uint32_t u32
+    if kind == INT32S:
+        fetch(&i32, values, at)
+        return i32
+    if kind == INT8S:
+        fetch(&i8, values, at)
+        return i8
+    if kind == INT16S:
+        fetch(&i16, values, at)
+        return i16
+    if kind == UINT8S:
+        fetch(&u8, values, at)
+        return u8
+    if kind == UINT16S:
+        fetch(&u16, values, at)
+        return u16
+    if kind == UINT32S:
+        fetch(&u32, values, at)
+        return u32
+    fetch(&i64, values, at)
+    return i64
+
+
+# ---- a batch -----------------------------------------------------------------------------------------------------
+
+cdef str type_name(ArrowSchema *schema):
+    """Say what people call the type of a column."""
+    if schema.dictionary != NULL:
+        return f"dictionary of {type_name(schema.dictionary)}" if schema.dictionary.dictionary == NULL else "dictionary"
+    form = "" if schema.format == NULL else schema.format.decode("utf-8", "replace")
+    return next((name for start, name in _NAMES if form.startswith(start)), f"'{form}'")
+
+
+cdef bint is_struct(ArrowSchema *schema) noexcept:
+    return schema.format != NULL and strcmp(schema.format, b"+s") == 0
+
+
+cdef str extension_name(ArrowSchema *schema):
+    """Give the name of the extension type, if it is one. Metadata are a count, then lengths and strings by turns."""
+    cdef const char *at = schema.metadata
+    cdef int32_t count, length
+    cdef bint wanted = False
+    cdef int64_t number
+    if at == NULL:
+        return None
+    fetch(&count, at, 0)
+    at += 4
+    for number in range(2 * <int64_t> count):
+        fetch(&length, at, 0)
+        at += 4
+        if length < 0:
+            return None
+        if wanted:
+            return at[:length].decode("utf-8", "replace")
+        wanted = number % 2 == 0 and length == 20 and memcmp(at, b"ARROW:extension:name", 20) == 0
+        at += length
+    return None
+
+
+cdef int take_validity(Column *column, ArrowArray *array, int64_t least) except -1:
+    """Take the validity bitmap of an array that has at least so many buffers."""
+    if array.n_buffers < least or (least > 0 and array.buffers == NULL):
+        raise wordings.damaged_column(<object> column.name, f"it has {array.n_buffers} buffers, its type {least}")
+    if least > 0 and array.null_count != 0 and column.rows > 0:
+        column.validity = <const uint8_t *> array.buffers[0]
+        if column.validity == NULL and array.null_count > 0:
+            raise wordings.damaged_column(<object> column.name, "it has nulls, and does not say which")
+        if column.validity != NULL:
+            # A slice has not counted them, and mostly has none.
+            column.nulls = min(array.null_count, column.rows)
+            if column.nulls < 0:
+                column.nulls = unset_count(column.validity, column.offset, column.rows)
+            if column.nulls == 0:
+                column.validity = NULL
+    return 0
+
+
+cdef int check_length(name, ArrowArray *array, int64_t shift, int64_t rows) except -1:
+    """Make sure that an array has the rows a batch needs of it, and that offsets can be added."""
+    if not (0 <= array.offset < FAR and shift < FAR and shift + rows <= array.length < FAR):
+        raise wordings.damaged_column(name, f"it has {array.length} rows, the batch needs {shift + rows}")
+    return 0
+
+
+@cython.final
+@cython.no_gc_clear  # the columns point into what the capsules own
+cdef class Batch:
+    """The columns of a batch that are read: one for each property.
+
+    Args:
+        names: of the properties.
+        others: the other spelling of each, or None.
+        batch: anything with ``__arrow_c_array__`` whose array is a struct.
+    """
+
+    def __cinit__(self, list names not None, list others not None, batch):
+        cdef ArrowSchema *schema
+        cdef ArrowArray *array
+        cdef Column *column
+        cdef Py_ssize_t slot
+        self.names = names
+        self.capsules = capsules_of(batch)
+        schema = <ArrowSchema *> PyCapsule_GetPointer(self.capsules[0], b"arrow_schema")
+        array = <ArrowArray *> PyCapsule_GetPointer(self.capsules[1], b"arrow_array")
+        if schema.release == NULL or array.release == NULL:
+            raise wordings.not_a_batch(batch, "its data were released")
+        self.schema = schema
+        self.array = array
+        self.release_schema = schema.release
+        self.release_array = array.release
+        schema.release = NULL
+        array.release = NULL
+        if not is_struct(schema):
+            raise wordings.not_a_batch(batch, f"it is of the Arrow type {type_name(schema)}")
+        if not 0 <= array.length < FAR:
+            raise wordings.not_a_batch(batch, f"it has {array.length} rows")
+        self.rows = array.length
+        self.columns = <Column **> calloc(len(names) + 1, sizeof(Column *))
+        if self.columns == NULL:
+            raise MemoryError
+        for slot in range(len(names)):
+            name = names[slot]
+            column = self.resolve(name, spelling(<PyObject *> name), schema, array, 0, self.rows)
+            if column == NULL and others[slot] is not None:
+                column = self.resolve(name, spelling(<PyObject *> others[slot]), schema, array, 0, self.rows)
+            self.columns[slot] = self.new_column(name, NULLS, 0, 0) if column == NULL else column
+
+    def __dealloc__(self):
+        cdef Column *column
+        while self.first != NULL:
+            column = self.first
+            self.first = column.next
+            free(column)
+        free(self.columns)
+        if self.array != NULL:
+            self.schema.release = self.release_schema
+            self.array.release = self.release_array
+
+    cdef Column *new_column(self, name, int kind, int64_t offset, int64_t rows) except NULL:
+        cdef Column *column = <Column *> calloc(1, sizeof(Column))
+        if column == NULL:
+            raise MemoryError
+        column.kind = kind
+        column.name = <PyObject *> name
+        column.offset = offset
+        column.rows = rows
+        column.next = self.first
+        self.first = column
+        return column
+
+    cdef Column *resolve(
+        self, name, bytes path, ArrowSchema *schema, ArrowArray *array, int64_t shift, int64_t rows
+    ) except? NULL:
+        """Find the column of a path in a struct: the one of that very name, or of a struct that its beginning names.
+
+        Args:
+            shift, rows: row 0 of the batch, and how many rows it has, in rows of the struct without its offset.
+        """
+        cdef Column *column = NULL
+        cdef Column *around
+        cdef int64_t place = child_find(name, path, schema, array)
+        cdef Py_ssize_t dot = path.find(b".")
+        check_length(name, array, shift, rows)
+        shift += array.offset
+        if place >= 0:
+            column = self.bind(name, schema.children[place], child_at(name, array, place), shift, rows)
+        while column == NULL and dot >= 0:
+            place = child_find(name, path[:dot], schema, array)
+            if place >= 0 and is_struct(schema.children[place]):
+                column = self.resolve(
+                    name, path[dot + 1:], schema.children[place], child_at(name, array, place), shift, rows
+                )
+            dot = path.find(b".", dot + 1)
+        if column != NULL and array.null_count != 0:
+            around = self.new_column(name, FIELDS, shift, rows)
+            around.inner = column
+            take_validity(around, array, 1)
+            if around.validity != NULL:
+                return around
+        return column
+
+    cdef Column *bind(
+        self, name, ArrowSchema *schema, ArrowArray *array, int64_t shift, int64_t rows
+    ) except NULL:
+        """Make a column of an array, checking what it says of itself."""
+        cdef Column *column
+        cdef ArrowArray *words
+        kinds = _KINDS if schema.dictionary == NULL else _INDICES
+        kind = None if schema.format == NULL else kinds.get(<bytes> schema.format)
+        extension = extension_name(schema)
+        twice = schema.dictionary != NULL and schema.dictionary.dictionary != NULL
+        if kind is None or extension is not None or twice:
+            raise wordings.not_a_column(name, extension or type_name(schema))
+        check_length(name, array, shift, rows)
+        column = self.new_column(name, kind, array.offset + shift, rows)
+        if column.kind == NULLS:
+            return column
+        take_validity(column, array, 3 if column.kind >= TEXTS else 2)
+        column.values = array.buffers[1]
+        if column.values == NULL and rows > 0:
+            raise wordings.damaged_column(name, "it has no values")
+        if schema.dictionary != NULL:
+            words = array.dictionary
+            if words == NULL or words.length < 0:
+                raise wordings.damaged_column(name, "it has no dictionary")
+            if words.release == NULL or schema.dictionary.release == NULL:
+                raise wordings.damaged_column(name, "its dictionary was released")
+            column.index = column.kind
+            column.kind = INDICES
+            column.inner = self.bind(name, schema.dictionary, words, 0, words.length)
+            column.inner.ahead = 0  # its texts are not read in their order
+        elif column.kind >= TEXTS:
+            memcpy(&column.text, <PyObject *> _PATTERN, sizeof(column.text))
+            if column.kind == TEXT_VIEWS or column.kind == BINARY_VIEWS:
+                self.bind_views(column, array)
+            elif rows > 0:
+                self.bind_content(column, array)
+        return column
+
+    cdef int bind_content(self, Column *column, ArrowArray *array) except -1:
+        """Take what the offsets point into: from the first one to the last.
+
+        In a struct that was sliced the array has more rows than the batch. The last offset of the array is the one
+        that a library holds against the size of its buffer, so that of the batch is held against it.
+        """
+        cdef int32_t short
+        cdef int64_t start, most
+        if column.kind == TEXTS or column.kind == BINARIES:
+            fetch(&short, column.values, column.offset)
+            start = short
+            fetch(&short, column.values, column.offset + column.rows)
+            column.size = short
+            fetch(&short, column.values, array.offset + array.length)
+            most = short
+        else:
+            fetch(&start, column.values, column.offset)
+            fetch(&column.size, column.values, column.offset + column.rows)
+            fetch(&most, column.values, array.offset + array.length)
+        column.content = <const uint8_t *> array.buffers[2]
+        if not 0 <= start <= column.size <= most:
+            raise wordings.damaged_column(<object> column.name, "its offsets do not rise")
+        if column.content == NULL:
+            if column.size > 0:
+                raise wordings.damaged_column(<object> column.name, "it has no content")
+            column.content = b""
+        column.ahead = AHEAD
+        if column.size - start <= AHEAD and is_ascii(column.content + start, column.size - start):
+            column.ascii_start = column.content + start
+            column.ascii_stop = column.content + column.size
+        return 0
+
+    cdef int bind_views(self, Column *column, ArrowArray *array) except -1:
+        cdef int64_t number, size
+        column.count = array.n_buffers - 3
+        column.contents = array.buffers + 2
+        column.sizes = array.buffers[array.n_buffers - 1]
+        for number in range(column.count):
+            if column.sizes == NULL:
+                raise wordings.damaged_column(<object> column.name, "it does not give the sizes of its buffers")
+            fetch(&size, column.sizes, number)
+            if size > 0 and column.contents[number] == NULL:
+                raise wordings.damaged_column(<object> column.name, "it has no content")
+        return 0
+
+
+cdef tuple capsules_of(object batch):
+    """Ask a batch for its two capsules, which release what they hold when they go."""
+    try:
+        schema, array = batch.__arrow_c_array__()
+    except Exception as error:
+        raise wordings.not_a_batch(batch, f"{type(error).__name__}: {error}") from error
+    if not PyCapsule_IsValid(schema, b"arrow_schema") or not PyCapsule_IsValid(array, b"arrow_array"):
+        raise wordings.not_a_batch(batch, "__arrow_c_array__ gave no pair of capsules")
+    return schema, array
+
+
+cdef bytes spelling(PyObject *name):
+    return (<str> <object> name).encode("utf-8", "surrogatepass")
+
+
+cdef int64_t child_find(name, bytes path, ArrowSchema *schema, ArrowArray *array) except -2:
+    """Give the place of the only child of this name, or -1."""
+    cdef int64_t place
+    cdef int64_t found = -1
+    cdef const char *wanted = path
+    cdef size_t length = len(path)
+    cdef const char *given
+    if schema.n_children > 0 and (schema.children == NULL or array.children == NULL):
+        raise wordings.damaged_column(name, "its struct has no fields, and gives their number")
+    if schema.n_children != array.n_children:
+        raise wordings.damaged_column(
+            name, f"its struct has {array.n_children} arrays, and types for {schema.n_children}"
+        )
+    for place in range(schema.n_children):
+        if schema.children[place] == NULL or schema.children[place].release == NULL:
+            raise wordings.damaged_column(name, f"field {place} of its struct has no type")
+        given = schema.children[place].name
+        if given != NULL and strncmp(given, wanted, length) == 0 and strlen(given) == length:
+            if found >= 0:
+                raise ArgumentError(
+                    f"the batch has two columns '{name}': a message has a property once",
+                    hint="rename or drop one of them",
+                )
+            found = place
+    return found
+
+
+cdef ArrowArray *child_at(name, ArrowArray *array, int64_t place) except NULL:
+    if array.children[place] == NULL or array.children[place].release == NULL:
+        raise wordings.damaged_column(name, "its array is missing")
+    return array.children[place]
+
+
+cdef int batch_load(void *columns, uint32_t number, int64_t row, Slot *slot) except -1:
+    return column_load((<Column **> columns)[number], row, row, slot)

@@ -1,0 +1,138 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
+# A formula of the normal form, ready to be run over the columns of a batch.
+
+from libc.stdint cimport int32_t, int64_t, uint8_t
+
+from mqsel.columns._arrow cimport Column
+from mqsel.columns._columns cimport Reader
+from mqsel.columns._sets cimport Arena, Values
+
+
+cdef enum:
+    AGAIN = -2               # signals have to be looked at before the block goes on
+    TURN = 10_000_000        # nanoseconds without a look at them
+
+
+# As in _loops.h.
+cdef enum:
+    ADD = 0
+    SUBTRACT = 1
+    MULTIPLY = 2
+    DIVIDE = 3
+
+
+cdef enum TermKind:
+    ALL              # true where all its children are
+    ONE_OF           # true where one of its children is
+    LEAF             # true where a property, or a sum, is in a set
+    RELATION         # true where comparing two operands gives one of some outcomes
+
+
+cdef enum Action:
+    PUSH_COLUMN
+    PUSH_NUMBER
+    KEEP             # unary plus
+    NEGATE
+    COMPUTE          # with what was pushed last
+    COMPUTE_WITH     # with the number that stands in the instruction
+
+
+# One step of an arithmetic expression, on a stack of blocks of numbers.
+cdef struct Instruction:
+    int action
+    int op                   # of COMPUTE: see _loops.h
+    int slot                 # of PUSH_COLUMN
+    bint integer             # of a number: INT64, else FLOAT64
+    int64_t i
+    double d
+
+
+cdef struct Operand:
+    Instruction *code
+    int count
+    int depth                # of its stack
+
+
+cdef struct Term:
+    int kind                 # a TermKind
+    int first                # of its children, in the list of all
+    int count
+    int slot                 # of a LEAF that is a property, else -1
+    Values *values           # of a LEAF
+    int memo                 # of a LEAF that is arithmetic: where its numbers are kept for other leaves, or -1
+    Operand left             # of such a LEAF
+    Operand right            # of a RELATION
+    int outcomes             # of a RELATION
+    double cost              # what a row is expected to take, where 1 is a comparison
+
+
+# What became of a term so far.
+cdef struct Trace:
+    int64_t seen             # rows
+    int64_t passed
+    uint8_t *words           # of a leaf over a dictionary: a byte a word
+    int64_t only             # the one word with a 1, or -1
+    bint is_ready            # all words were tested
+    int64_t tested           # how many words were tested so far; -1 if that is for the row machine
+
+
+# A block of numbers: where they are read from, which is a column itself at first, and where results go.
+cdef struct Level:
+    int tag                  # a Tag of _values
+    bint has_errors
+    int64_t block            # first row of the block that a memo is of, or -1
+    const int64_t *integers
+    const double *doubles    # in the same place
+    const uint8_t *valid     # NULL if all rows have a value
+    int64_t *room
+    uint8_t *valid_room
+    uint8_t *errors
+
+
+# One batch on its way through a kernel; one thread's.
+cdef struct Call:
+    Term *terms
+    int *children            # a copy: their order changes
+    Trace *traces            # one for each term
+    Reader *readers          # one for each slot
+    Column **columns
+    Level *memos
+    Level *pair              # of a relation's two operands
+    Level *stack             # what stands above the first number of an operand
+    uint8_t *masks           # two for each level of the formula
+    uint8_t *everything      # all rows
+    int *roots
+    int count
+    int slots
+    int rows                 # of a block
+    int look                 # blocks between two looks at the clock
+    int64_t turned           # when signals were looked at
+    bint strict              # texts are checked even where it does not matter which they are
+    int64_t blocks           # that were run
+    int64_t next_sort        # after how many the children are sorted
+
+
+cdef class Kernel:
+    cdef readonly tuple slots
+    cdef Arena arena
+    cdef Term *terms
+    cdef int *children
+    cdef readonly int count  # of the terms
+    cdef int child_count
+    cdef int *roots          # of the formulas, in order
+    cdef int root_count
+    cdef bint shared         # equal parts are one term: terms have several parents
+    cdef int depth           # of the deepest formula
+    cdef int memos           # blocks of numbers that are computed once
+    cdef int levels          # of the stack of blocks of numbers
+
+    cdef int build(self, tuple formulas) except -1
+    cdef int build_leaf(self, leaf, dict numbers, dict memos, Term *term) except -1
+    cdef int build_operand(self, node, dict numbers, Operand *operand) except -1
+    cdef object refuses(self, Column **columns, int64_t rows)
+    cdef Call *start(self, Column **columns, int64_t rows) except NULL
+
+
+cdef void call_end(Call *call) noexcept
+cdef double steps_of(Term *term, Column *column) noexcept nogil
+cdef int block_of(double steps) noexcept nogil

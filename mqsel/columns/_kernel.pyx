@@ -1,0 +1,365 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, nonecheck=False
+# cython: initializedcheck=False, auto_pickle=False, autotestdict=False
+"""The kernel: formulas of the normal form laid out in C, and a batch begun with them.
+
+Knows no dialect and no opcode. What runs it is `_formulas`.
+"""
+
+from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy, memset
+
+from mqsel.columns._arrow cimport FIELDS, INDICES, TEXT_VIEWS, TEXTS, Column
+from mqsel.columns._columns cimport BLOCK, Reader, reader_refusal, reader_room, reader_start
+from mqsel.columns._sets cimport Values, values_read
+
+from mqsel.language import formulas as _formulas
+from mqsel.language.nodes import Arithmetic, Identifier, Literal, Sign
+
+cdef enum:
+    MAX_DEPTH = 600          # of a formula; that of a selector is at most about its nesting
+    MAX_LEVELS = 64          # of an arithmetic expression
+    MAX_MEMOS = 16           # 32 KB each
+    MAX_TERMS = 100_000
+    LARGEST_BLOCK = 1 << 20  # bytes of texts in a block, about
+    SAMPLE = 64              # views that are looked at
+    LEAST_BLOCK = 8          # rows: a byte of the answer
+    # What a block may take, so that signals are looked at in time: bytes that patterns look at (measured: up to 40 ns
+    # each), and comparisons.
+    MOST_STEPS = 1 << 18
+    MOST_COST = 1 << 24
+
+cdef dict _OPS = {"+": ADD, "-": SUBTRACT, "*": MULTIPLY, "/": DIVIDE}
+
+
+class TooLargeError(Exception):
+    """A formula that the kernel does not take; says why."""
+
+
+# ---- a formula in C ----------------------------------------------------------------------------------------------
+
+cdef class Kernel:
+    """Formulas over the slots of a program, or over the properties of a set. Immutable.
+
+    Args:
+        formulas: such as those of TRUE and of UNKNOWN, or those of many selectors.
+        slots: names of the properties, in the order of the columns.
+        shared: what is equal in them, and within them, is one term; for those who compute a term once a block.
+
+    Raises: TooLargeError.
+    """
+
+    def __cinit__(self, tuple formulas, tuple slots, bint shared=False):
+        self.arena = Arena()
+        self.slots = slots
+        self.shared = shared
+        self.build(formulas)
+
+    cdef int build(self, tuple formulas) except -1:
+        """Lay the formulas out, children before parents."""
+        cdef Term *term
+        cdef int number, place
+        numbers = {name: slot for slot, name in enumerate(self.slots)}
+        terms = []       # (formula, numbers of its children)
+        known = {}       # what a term is -> its number and depth
+        visited = 0
+        waiting = [(formula, None) for formula in reversed(formulas)]
+        done = []        # numbers and depths of formulas that are complete
+        while waiting:
+            one, below = waiting.pop()
+            parts = one.parts if isinstance(one, (_formulas.All, _formulas.Any)) else ()
+            if below is None and parts:
+                waiting.append((one, len(parts)))
+                waiting.extend([(part, None) for part in reversed(parts)])
+                if len(waiting) > 4 * MAX_TERMS:
+                    raise TooLargeError(f"its normal form has more than {MAX_TERMS} parts")
+                continue
+            first = len(done) - len(parts)
+            depth = 1 + max([depth for _, depth in done[first:]], default=0)
+            children = [number for number, _ in done[first:]]
+            del done[first:]
+            visited += 1
+            if visited > MAX_TERMS:
+                raise TooLargeError(f"its normal form has more than {MAX_TERMS} parts")
+            key = term_key(one, children, numbers) if self.shared else visited
+            if key not in known:
+                known[key] = len(terms), depth
+                terms.append((one, children))
+            done.append(known[key])
+        self.depth = max([depth for _, depth in done], default=0)
+        self.root_count = len(done)
+        self.roots = <int *> self.arena.take(self.root_count, sizeof(int))
+        for place in range(self.root_count):
+            self.roots[place] = done[place][0]
+        if self.depth > MAX_DEPTH:
+            raise TooLargeError(f"its normal form is nested more than {MAX_DEPTH} deep")
+        self.count = len(terms)
+        self.terms = <Term *> self.arena.take(self.count, sizeof(Term))
+        self.child_count = sum([len(below) for _, below in terms])
+        self.children = <int *> self.arena.take(self.child_count, sizeof(int))
+        self.levels = 1
+        memos = {}       # subject -> its number
+        place = 0
+        for number in range(self.count):
+            one, below = terms[number]
+            term = &self.terms[number]
+            term.first = place
+            term.count = len(below)
+            term.slot = -1
+            for child in below:
+                self.children[place] = child
+                term.cost += self.terms[self.children[place]].cost
+                place += 1
+            if isinstance(one, (_formulas.All, _formulas.Any)):
+                term.kind = ALL if isinstance(one, _formulas.All) else ONE_OF
+            elif isinstance(one, _formulas.Leaf):
+                self.build_leaf(one, numbers, memos, term)
+            else:
+                term.kind = RELATION
+                term.outcomes = int(one.outcomes)
+                self.build_operand(one.left, numbers, &term.left)
+                self.build_operand(one.right, numbers, &term.right)
+                term.cost = 4 + term.left.count + term.right.count
+                self.levels = max(self.levels, term.left.depth, term.right.depth)
+        if self.levels > MAX_LEVELS:
+            raise TooLargeError(f"an arithmetic expression is nested more than {MAX_LEVELS} deep")
+        return 0
+
+    cdef int build_leaf(self, leaf, dict numbers, dict memos, Term *term) except -1:
+        term.kind = LEAF
+        term.values = <Values *> self.arena.take(1, sizeof(Values))
+        values_read(self.arena, leaf.values, term.values)
+        if isinstance(leaf.subject, Identifier):
+            term.slot = numbers[leaf.subject.name]
+            strings = leaf.values.strings
+            long = sum([len(point) > 8 for point in strings.points])
+            term.cost = 1 + len(strings.points) / 4 + long + 8 * len(strings.patterns)
+        else:
+            self.build_operand(leaf.subject, numbers, &term.left)
+            term.cost = 1 + term.left.count
+            self.levels = max(self.levels, term.left.depth)
+            # Leaves of one normal form have one object for one subject.
+            subject = operand_key(leaf.subject, numbers) if self.shared else id(leaf.subject)
+            number = memos.setdefault(subject, len(memos))
+            term.memo = number if number < MAX_MEMOS else -1
+            self.memos = min(len(memos), MAX_MEMOS)
+        return 0
+
+    cdef int build_operand(self, node, dict numbers, Operand *operand) except -1:
+        """Write the steps that compute *node*."""
+        cdef Instruction *step
+        cdef int depth = 0
+        steps = steps_computing(node, numbers)
+        operand.count = len(steps)
+        operand.code = <Instruction *> self.arena.take(operand.count, sizeof(Instruction))
+        for place, (action, number, value) in enumerate(steps):
+            step = &operand.code[<int> place]
+            step.action = action
+            step.op = step.slot = number
+            step.integer = isinstance(value, int)
+            if step.integer:
+                step.i = value
+            step.d = value
+            depth += (action in (PUSH_COLUMN, PUSH_NUMBER)) - (action == COMPUTE)
+            operand.depth = max(operand.depth, depth)
+        return 0
+
+    cdef object refuses(self, Column **columns, int64_t rows):
+        """Say why the kernel does not read these columns, or give None."""
+        cdef int slot, number, step
+        cdef Column *column
+        cdef Term *term
+        names = [name.partition(" ")[0] for name in self.slots]  # of a set they have their spellings
+        for slot in range(len(self.slots)):
+            reason = reader_refusal(columns[slot])
+            if reason is not None:
+                return f"{names[slot]}: {reason}"
+            column = inner_of(columns[slot])
+            if column.kind == INDICES and column.inner.rows > 4 * rows + BLOCK:
+                return f"{names[slot]}: its dictionary is larger than the batch"
+        for number in range(self.count):
+            term = &self.terms[number]
+            for step in range(term.left.count + term.right.count):
+                slot = refers_to(term, step)
+                if slot >= 0 and inner_of(columns[slot]).kind == INDICES:
+                    return f"{names[slot]}: a dictionary that is reckoned with or compared with a property"
+        return None
+
+    cdef Call *start(self, Column **columns, int64_t rows) except NULL:
+        """Begin with a batch; `call_end` ends it."""
+        cdef int slots = len(self.slots)
+        cdef int slot, number
+        cdef int levels = self.memos + 2 + self.levels
+        cdef int64_t size
+        cdef Column *column
+        cdef uint8_t *room
+        cdef size_t total = aligned(sizeof(Call))
+        cdef int block = BLOCK
+        cdef double steps = 0
+        cdef double cost = 0
+        cdef double more
+        cdef Term *term
+        cdef Call *call
+        for number in range(self.count):
+            term = &self.terms[number]
+            if term.kind == LEAF and term.slot >= 0:
+                more = steps_of(term, inner_of(columns[term.slot]))
+                # Between two of many formulas there is a look at signals.
+                steps = max(steps, more) if self.shared else steps + more
+        if not self.shared:
+            for number in range(self.root_count):
+                cost += self.terms[self.roots[number]].cost
+        block = block_of(steps)
+        while block > LEAST_BLOCK and cost * block > MOST_COST:
+            block //= 2
+        for slot in range(slots):
+            total += reader_room(columns[slot])
+            column = inner_of(columns[slot])
+            if column.size > 0 and column.rows > 0:
+                size = column.size // column.rows
+                while block > 16 and size * block > LARGEST_BLOCK:
+                    block //= 2
+        total += aligned(self.child_count * sizeof(int)) + aligned(self.count * sizeof(Trace))
+        total += aligned(slots * sizeof(Reader)) + aligned(levels * sizeof(Level))
+        total += levels * BLOCK * 16 + (2 * self.depth + 3) * BLOCK
+        room = <uint8_t *> malloc(total)
+        if room == NULL:
+            raise MemoryError
+        call = <Call *> room
+        memset(call, 0, sizeof(Call))
+        call.terms = self.terms
+        call.columns = columns
+        call.count = self.count
+        call.roots = self.roots
+        call.slots = slots
+        call.rows = block
+        call.look = 8 if block == BLOCK and cost < 64 else 1
+        call.next_sort = 1
+        room += aligned(sizeof(Call))
+        call.children = <int *> room
+        memcpy(call.children, self.children, self.child_count * sizeof(int))
+        room += aligned(self.child_count * sizeof(int))
+        call.traces = <Trace *> room
+        memset(call.traces, 0, self.count * sizeof(Trace))
+        room += aligned(self.count * sizeof(Trace))
+        call.readers = <Reader *> room
+        room += aligned(slots * sizeof(Reader))
+        call.memos = <Level *> room
+        call.pair = call.memos + self.memos
+        call.stack = call.pair + 2
+        room += aligned(levels * sizeof(Level))
+        for slot in range(slots):
+            reader_start(&call.readers[slot], columns[slot], room)
+            room += reader_room(columns[slot])
+        for number in range(levels):
+            call.memos[number].block = -1
+            call.memos[number].room = <int64_t *> room
+            call.memos[number].valid_room = room + 8 * BLOCK
+            call.memos[number].errors = room + 9 * BLOCK
+            room += 16 * BLOCK
+        call.everything = room
+        memset(room, 1, BLOCK)
+        call.masks = room + BLOCK
+        return call
+
+
+cdef list steps_computing(node, dict numbers):
+    """List the steps that compute *node*: (Action, operator or slot, number)."""
+    steps = []
+    waiting = [node]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, Arithmetic):
+            later = []
+            for sign, right in zip(one.operators, one.operands[1:], strict=True):
+                if isinstance(right, Literal):
+                    later.append((COMPUTE_WITH, _OPS[sign], right.value))
+                else:
+                    later += [right, (COMPUTE, _OPS[sign], 0)]
+            waiting += [*reversed(later), one.operands[0]]
+        elif isinstance(one, Sign):
+            waiting += [(NEGATE if one.operator == "-" else KEEP, 0, 0), one.operand]
+        elif isinstance(one, Identifier):
+            steps.append((PUSH_COLUMN, numbers[one.name], 0))
+        elif isinstance(one, Literal):
+            steps.append((PUSH_NUMBER, 0, one.value))
+        else:
+            steps.append(one)
+    return steps
+
+
+cdef object operand_key(node, dict numbers):
+    """Give what is the same for operands that compute the same. 1, 1.0 and 0.0, -0.0 are not."""
+    return tuple([(action, number, repr(value)) for action, number, value in steps_computing(node, numbers)])
+
+
+cdef object term_key(one, list children, dict numbers):
+    """Give what is the same for formulas that are equal, whose children have these numbers."""
+    if isinstance(one, (_formulas.All, _formulas.Any)):
+        return isinstance(one, _formulas.All), frozenset(children)
+    if isinstance(one, _formulas.Leaf):
+        return operand_key(one.subject, numbers), one.values
+    return operand_key(one.left, numbers), operand_key(one.right, numbers), int(one.outcomes)
+
+
+cdef inline size_t aligned(size_t size) noexcept:
+    return (size + 63) & ~<size_t> 63
+
+
+cdef double steps_of(Term *term, Column *column) noexcept nogil:
+    """Tell how many bytes the patterns of a leaf look at in a text of mean length."""
+    if not TEXTS <= column.kind <= TEXT_VIEWS or term.values.strings.pattern_count == 0:
+        return 0
+    return term.values.strings.pattern_count * (1 + mean_size(column))
+
+
+cdef double mean_size(Column *column) noexcept nogil:
+    """Give the mean length of texts; of some of them, where lengths are no differences."""
+    cdef const uint8_t *values = <const uint8_t *> column.values
+    cdef int64_t first
+    cdef int64_t row = 0
+    cdef int32_t size
+    cdef int64_t step = 1 + column.rows // SAMPLE
+    cdef double total = 0
+    if column.rows == 0:
+        return 0
+    if column.kind == TEXT_VIEWS:
+        while row < column.rows:
+            memcpy(&size, values + 16 * (column.offset + row), 4)
+            total += size if size > 0 else 0
+            row += step
+        return total * step / column.rows
+    if column.kind == TEXTS:
+        memcpy(&size, values + 4 * column.offset, 4)
+        first = size
+    else:
+        memcpy(&first, values + 8 * column.offset, 8)
+    return <double> (column.size - first) / column.rows
+
+
+cdef int block_of(double steps) noexcept nogil:
+    """Choose the rows of a block by what patterns look at in each."""
+    cdef int rows = BLOCK
+    while rows > LEAST_BLOCK and steps * rows > MOST_STEPS:
+        rows //= 2
+    return rows
+
+
+cdef Column *inner_of(Column *column) noexcept:
+    while column.kind == FIELDS:
+        column = column.inner
+    return column
+
+
+cdef int refers_to(Term *term, int step) noexcept:
+    """Give the slot that a step of one of the operands reads, or -1."""
+    cdef Instruction *code
+    code = &term.left.code[step] if step < term.left.count else &term.right.code[step - term.left.count]
+    return code.slot if code.action == PUSH_COLUMN else -1
+
+
+cdef void call_end(Call *call) noexcept:
+    cdef int number
+    for number in range(call.count):
+        free(call.traces[number].words)
+    free(call)

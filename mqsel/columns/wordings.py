@@ -1,0 +1,36 @@
+"""Errors of columns: each wording that is used more than once."""
+
+from __future__ import annotations
+
+from mqsel.errors import ArgumentError, MqselError, PropertyTypeError, type_name
+
+
+def not_a_batch(value: object, found: str = "") -> ArgumentError:
+    what = type_name(value)
+    return ArgumentError(
+        f"found a Python {what}{f' ({found})' if found else ''}: expected an Arrow record batch, table or struct array",
+        hint="make one with pyarrow.table({name: values, …}); for dicts and tuples there is filter",
+    )
+
+
+def not_a_column(name: str, arrow_type: str) -> PropertyTypeError:
+    return PropertyTypeError(
+        f"column '{name}' has the Arrow type {arrow_type}: expected bool, int8 to int64, uint8 to uint64, float, "
+        "double, string, binary or null",
+        name=name,
+        value_type=arrow_type,
+        hint="cast it to the type the property has",
+    )
+
+
+def damaged_column(name: str, found: str, index: int | None = None) -> PropertyTypeError:
+    return PropertyTypeError(
+        f"column '{name}' is damaged, {found}: expected Arrow data as its type lays them out",
+        name=name,
+        index=index,
+        hint="ask who made the batch; batch.validate(full=True) tells more",
+    )
+
+
+def package_missing(what: str, package: str, extra: str) -> MqselError:
+    return MqselError(f"{what} needs {package}, which is not installed", hint=f"pip install 'mqsel[{extra}]'")

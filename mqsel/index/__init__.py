@@ -1,0 +1,1 @@
+"""Many formulas as one: which of them a message makes TRUE."""

@@ -1,0 +1,587 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, nonecheck=False
+# cython: initializedcheck=False, auto_pickle=False, autotestdict=False
+"""The index behind a set of selectors: formulas by place, and which of them are true of a record.
+
+Segments, which never change and may lie in a mapped file, and a short tail that is run formula by formula. A tail that
+has grown becomes a segment; segments are made one with those that are not much larger, so that each formula is laid out
+a few times as the set grows. What is removed is marked beside its segment, and left out when that is next laid out.
+A search writes nothing but what it takes for itself, and runs no Python code: it is atomic. Knows names and places; of
+keys, texts and messages other than a Record it knows nothing.
+
+Longer than 500 lines because the index is one class.
+"""
+
+import json
+import threading
+import zlib
+
+cimport cython
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
+from cpython.list cimport PyList_GET_SIZE
+from cpython.ref cimport Py_INCREF
+from libc.stdlib cimport free
+from libc.string cimport memcpy, memset
+
+from mqsel.index._draft cimport DraftUnit, Link, draft_view
+from mqsel.index._layout cimport draft_layout
+from mqsel.index._parts cimport *
+from mqsel.index._pieces cimport (
+    Piece, bury_since, damaged, dead_of, has_bit, lives, merged, pieces_stats, renumbered, zeroed,
+)
+from mqsel.index._search cimport (
+    draft_scan, memo_take, memos_free, places_sort, search_begin, search_end, search_free, search_new, segment_scan,
+    segment_search,
+)
+
+from mqsel.errors import ArgumentError, ProgramError
+
+cdef extern from "Python.h":
+    list PyList_New(Py_ssize_t count)
+    void PyList_SET_ITEM(object items, Py_ssize_t place, object item)
+    PyObject *PyList_GET_ITEM(object items, Py_ssize_t place)
+
+cdef enum:
+    TAIL = 64                   # selectors that are run one by one, about a microsecond
+    RATIO = 4                   # a segment this much larger than what follows it is left as it is
+    SOON = 4096                 # selectors that are laid out at once, some 30 ms; more by a thread of its own
+
+cdef uint32_t PLACES_END = 0xFFFFFFF0     # places are below
+MAGIC = b"mqselidx"
+FORMAT = 1
+
+
+@cython.final
+cdef class Index:
+    """Formulas by place; which of them are true of a record."""
+
+    def __cinit__(self):
+        self._names = []
+        self.numbers = {}
+        self.named = ()
+        self.pieces = []
+        self.tail = Drafter(self._names, self.numbers)
+        self.writing = threading.RLock()
+        self.joining = []
+
+    def __dealloc__(self):
+        cdef Search *search
+        while self.idle != NULL:
+            search = self.idle
+            self.idle = search.next
+            search_free(search)
+        free(self.live)
+
+    @property
+    def names(self) -> tuple:
+        """The properties that the formulas read, in the order of first reading: a record has these, or the first."""
+        if len(self.named) != PyList_GET_SIZE(self._names):
+            self.named = tuple(self._names)
+        return self.named
+
+    def __len__(self):
+        return self.selectors
+
+    # ---- what is in it -----------------------------------------------------------------------------------------------
+
+    def add(self, places, formulas) -> None:
+        """Add the formulas of some places: all, or none if one of them is refused.
+
+        Args:
+            places: numbers, none of which has a formula now.
+            formulas: as many, of `mqsel.language.normal`.
+
+        Raises: ArgumentError: a place that is taken or none, or a formula that is none or too long.
+        """
+        with self.writing:
+            self.add_(places, formulas)
+
+    cdef int add_(self, places, formulas) except -1:
+        cdef Drafter drafter = self.tail
+        cdef uint64_t count = len(places)
+        cdef uint64_t at
+        cdef uint32_t place
+        cdef uint32_t *numbers
+        cdef bint is_rising = True
+        if len(formulas) != count:
+            raise ArgumentError(f"there are {count} places and {len(formulas)} formulas: expected as many")
+        numbers = <uint32_t *> zeroed(count * 4)
+        try:
+            at = 0
+            for number in places:
+                if not 0 <= number < PLACES_END:
+                    raise ArgumentError(f"{number} is no place: expected 0 to {PLACES_END - 1}")
+                place = numbers[at] = number
+                if place < self.place_limit and has_bit(self.live, place):
+                    raise ArgumentError(f"place {place} has a formula", hint="remove it first")
+                is_rising = is_rising and (at == 0 or numbers[at - 1] < place)
+                at += 1
+            if not is_rising and len(set(places)) != <Py_ssize_t> count:
+                raise ArgumentError("a place is named twice")
+            if count + self.tail_count > TAIL:
+                if count > TAIL:
+                    drafter = Drafter(self._names, self.numbers)
+                else:
+                    self.settle()
+                    drafter = self.tail
+            drafter.read_many(numbers, count, formulas)
+            for at in range(count):
+                self.mark(numbers[at])
+            drafter.commit(count)
+            for at in range(count):
+                self.live[numbers[at] >> 3] |= <uint8_t> (1 << (numbers[at] & 7))
+        finally:
+            free(numbers)
+        self.selectors += count
+        if drafter is not self.tail:
+            return self.push(Piece(draft_layout(&drafter.draft, <uint32_t> len(self._names)), False, len(self._names)))
+        self.tail_count += count
+        return 0
+
+    cdef int mark(self, uint32_t place) except -1:
+        """Make room for a place."""
+        cdef uint64_t room = self.live_room
+        if grown(<void **> &self.live, &self.live_room, (<uint64_t> place >> 3) + 1, 1) < 0:
+            raise MemoryError
+        memset(self.live + room, 0, self.live_room - room)
+        if place >= self.place_limit:
+            self.place_limit = place + 1
+        return 0
+
+    def remove(self, place) -> None:
+        """Remove the formula of a place, which can then have another.
+
+        Raises: ArgumentError: it has none.
+        """
+        with self.writing:
+            self.remove_(place)
+
+    cdef int remove_(self, place) except -1:
+        cdef Piece piece
+        cdef uint32_t number
+        cdef uint64_t unit
+        cdef DraftUnit *units
+        cdef Link *links
+        cdef uint32_t *link
+        cdef bint is_done = False
+        cdef bint is_in_tail = False
+        if not 0 <= place < self.place_limit or not has_bit(self.live, place):
+            raise ArgumentError(f"place {place} has no formula")
+        number = place
+        for one in self.pieces:
+            piece = one
+            if lives(piece, number):
+                piece.bury(number)
+                is_done = True
+                break
+        if not is_done:
+            units = <DraftUnit *> self.tail.draft.units.items
+            links = <Link *> self.tail.draft.links.items
+            for unit in range(self.tail.draft.units.count):
+                link = &units[unit].link
+                while link[0]:
+                    if links[link[0] - 1].place == number:
+                        link[0] = links[link[0] - 1].next
+                        is_in_tail = True
+                    else:
+                        link = &links[link[0] - 1].next
+        self.tail.draft.selectors -= is_in_tail
+        self.live[number >> 3] &= <uint8_t> ~(1 << (number & 7))
+        self.selectors -= 1
+        return self.tidy() if is_done and 2 * piece.dead_count > piece.segment.selectors else 0
+
+    def renumber(self, places) -> None:
+        """Give formulas other places.
+
+        Args:
+            places: for each place the new one, which is not greater; of those without a formula it does not count.
+        """
+        with self.writing:
+            self.renumber_(places)
+
+    cdef int renumber_(self, places) except -1:
+        cdef Piece piece
+        cdef uint32_t old
+        cdef uint32_t limit = 0
+        cdef uint64_t count = 0
+        cdef uint8_t *live
+        for old in range(self.place_limit):
+            if has_bit(self.live, old):
+                if not 0 <= places[old] <= old:
+                    raise ArgumentError(
+                        f"place {old} cannot become {places[old]}: expected one that is not greater"
+                    )
+                count += 1
+                limit = max(limit, <uint32_t> places[old] + 1)
+        if len({places[old] for old in range(self.place_limit) if has_bit(self.live, old)}) != <Py_ssize_t> count:
+            raise ArgumentError("two places cannot become one")
+        self.settle()
+        # What is being joined would have the old places: it is given up.
+        self.joining = []
+        pieces = []
+        for one in self.pieces:
+            piece = one
+            pieces.append(renumbered(piece, places, <uint32_t> len(self._names)))
+        live = <uint8_t *> zeroed(self.live_room)
+        for old in range(self.place_limit):
+            if has_bit(self.live, old):
+                live[<uint32_t> places[old] >> 3] |= <uint8_t> (1 << (<uint32_t> places[old] & 7))
+        free(self.live)
+        self.live = live
+        self.place_limit = limit
+        self.pieces = pieces
+        self.version += 1
+        return 0
+
+    # ---- segments ----------------------------------------------------------------------------------------------------
+
+    cdef int settle(self) except -1:
+        """Make a segment of the tail."""
+        cdef Drafter tail = self.tail
+        if self.tail_count == 0:
+            return 0
+        piece = Piece(draft_layout(&tail.draft, <uint32_t> len(self._names)), False, len(self._names))
+        pieces = [*self.pieces, piece]
+        empty = Drafter(self._names, self.numbers)
+        # No other code runs from here on: a search finds each selector in the one or in the other.
+        self.tail = empty
+        self.tail_count = 0
+        self.pieces = pieces
+        self.version += 1
+        return self.tidy()
+
+    cdef int push(self, Piece piece) except -1:
+        """Add a segment."""
+        self.pieces = [*self.pieces, piece]
+        self.version += 1
+        return self.tidy()
+
+    cdef int tidy(self) except -1:
+        """Join the last segments that are not much larger than what follows them; or lay out one of which half died."""
+        cdef Py_ssize_t last = len(self.pieces) - 1
+        cdef Py_ssize_t keep = last
+        cdef uint64_t size
+        cdef Piece piece
+        if keep < 0:
+            return 0
+        if self.joining and not self.joiner.is_alive():
+            self.joining = []  # in the child of a fork
+        piece = self.pieces[keep]
+        size = piece.living()
+        while keep and self.pieces[keep - 1] not in self.joining:
+            piece = self.pieces[keep - 1]
+            if piece.living() >= RATIO * max(size, 1):  # what is empty joins too
+                break
+            size += piece.living()
+            keep -= 1
+        joined = self.pieces[keep:]
+        if keep == last:
+            joined = []
+            for one in self.pieces:
+                piece = one
+                if 2 * piece.dead_count > piece.segment.selectors and one not in self.joining:
+                    joined = [one]
+                    size = piece.living()
+                    break
+        if not joined or (size >= SOON and self.joining):
+            return 0
+        if size < SOON:
+            self.replace(joined, merged(joined, [dead_of(one) for one in joined], self._names, self.numbers))
+            return self.tidy()
+        self.joining = joined
+        self.joiner = threading.Thread(
+            target=self.join, args=(joined, [dead_of(one) for one in joined]), name="mqsel-set", daemon=True
+        )
+        self.joiner.start()
+        return 0
+
+    def join(self, list joined, list dead) -> None:
+        """Join segments while others search and write; for a thread of its own.
+
+        Args:
+            joined: those that stand in `joining`.
+            dead: what did not count when this was decided.
+        """
+        try:
+            made = merged(joined, dead, self._names, self.numbers)
+        except (MemoryError, ProgramError):
+            made = None  # all stays as it is
+        with self.writing:
+            if self.joining is not joined:
+                return
+            if made is not None:
+                for one, before in zip(joined, dead):
+                    bury_since(made, one, before)
+                self.replace(joined, made)
+            self.joining = []
+            if made is not None:
+                self.tidy()
+
+    cdef int replace(self, list joined, Piece made) except -1:
+        """Let a segment stand for those that it was made of."""
+        cdef Py_ssize_t at = self.pieces.index(joined[0])
+        self.pieces = [*self.pieces[:at], made, *self.pieces[at + len(joined):]]
+        self.version += 1
+        return 0
+
+    def wait(self) -> None:
+        """Wait until no segments are being joined."""
+        while self.joining and self.joiner.is_alive():
+            self.joiner.join()
+
+    # ---- searching ---------------------------------------------------------------------------------------------------
+
+    cdef Search *take(self) except NULL:
+        """Take what a search needs; give it back with `give`."""
+        cdef Search *search = self.idle
+        if search == NULL:
+            return search_new()
+        self.idle = search.next
+        search.next = NULL
+        return search
+
+    cdef void give(self, Search *search) noexcept:
+        search.next = self.idle
+        self.idle = search
+
+    cdef Py_ssize_t search_c(
+        self, Record record, const uint8_t *within, Py_ssize_t within_size, Search *search
+    ) except -1:
+        """Search for the formulas that are true of a record.
+
+        Args:
+            record: of the names of the index, or the first of them.
+            within: a bit for each place that counts, bytes; NULL for all.
+            search: what `take` gave; afterwards its places are those found, rising, until it is used again.
+
+        Returns: how many were found.
+        """
+        self.run(record, search, True)
+        self.finish(search, within, within_size)
+        return search.places.count
+
+    cdef int run(self, Record record, Search *search, bint is_search) except -1:
+        """Find places, in any order and more than once perhaps: by searching, or by running every formula."""
+        cdef Piece piece
+        cdef Py_ssize_t number
+        cdef Segment view
+        if search.version != self.version:
+            memos_free(search)
+            search.version = self.version
+        search_begin(search, record, <uint32_t> PyList_GET_SIZE(self._names))
+        try:
+            for number in range(PyList_GET_SIZE(self.pieces)):
+                piece = <Piece> PyList_GET_ITEM(self.pieces, number)
+                search.dead = piece.dead
+                memo_take(search, number + 1, piece.segment.leaf_count)
+                if is_search:
+                    segment_search(search, &piece.segment)
+                else:
+                    segment_scan(search, &piece.segment)
+            if self.tail_count:
+                draft_view(&self.tail.draft, &view, <uint32_t> PyList_GET_SIZE(self._names))
+                memo_take(search, 0, view.leaf_count)
+                draft_scan(search, &view, &self.tail.draft)
+        finally:
+            search_end(search)
+        return 0
+
+    cdef int finish(self, Search *search, const uint8_t *within, Py_ssize_t within_size) except -1:
+        """Bring what was found into order."""
+        cdef uint32_t *places
+        cdef uint64_t at
+        cdef uint64_t kept = 0
+        if search.is_damaged:
+            raise damaged("a part of them names what is not there")
+        places_sort(search, self.place_limit)
+        if within != NULL:
+            places = <uint32_t *> search.places.items
+            for at in range(search.places.count):
+                if (places[at] >> 3) < <uint64_t> within_size and has_bit(within, places[at]):
+                    places[kept] = places[at]
+                    kept += 1
+            search.places.count = kept
+        return 0
+
+    def search(self, Record record not None, bytes within=None) -> list:
+        """List the places whose formulas are true of a record, rising.
+
+        Args:
+            record: of the names of the index, or the first of them: what it lacks is NULL.
+            within: a bit for each place that counts; None for all.
+
+        Raises: ProgramError: what is searched came from damaged bytes.
+        """
+        cdef Search *search = self.take()
+        try:
+            self.search_c(record, bits_of(within), bits_size(within), search)
+            return places_list(search)
+        finally:
+            self.give(search)
+
+    def search_keys(self, Record record not None, list keys not None, bytes within=None) -> list:
+        """List the keys of the places that `search` gives: ``keys[place]``, which must reach as far."""
+        cdef Search *search = self.take()
+        cdef Py_ssize_t count, at
+        cdef Py_ssize_t known = PyList_GET_SIZE(keys)
+        cdef uint32_t *places
+        cdef PyObject *key
+        cdef list found
+        try:
+            count = self.search_c(record, bits_of(within), bits_size(within), search)
+            places = <uint32_t *> search.places.items
+            if count and places[count - 1] >= known:
+                raise ProgramError("the set names a selector that it has no key for", hint="save it again")
+            found = PyList_New(count)
+            for at in range(count):
+                if at + 8 < count:
+                    mqsel_ahead(PyList_GET_ITEM(keys, places[at + 8]))
+                key = PyList_GET_ITEM(keys, places[at])
+                Py_INCREF(<object> key)
+                PyList_SET_ITEM(found, at, <object> key)
+            return found
+        finally:
+            self.give(search)
+
+    def count(self, Record record not None) -> int:
+        """Count the places that `search` gives."""
+        cdef Search *search = self.take()
+        try:
+            return self.search_c(record, NULL, 0, search)
+        finally:
+            self.give(search)
+
+    def scan(self, Record record not None) -> list:
+        """List what `search` does, by running every formula whole."""
+        cdef Search *search = self.take()
+        try:
+            self.run(record, search, False)
+            self.finish(search, NULL, 0)
+            return places_list(search)
+        finally:
+            self.give(search)
+
+    def stats(self) -> dict:
+        """Give figures.
+
+        Returns: ``selectors``; ``tail``, those of them that are run one by one; ``units``, and how many of them are
+            ``shared`` by selectors; ``postings``; ``bytes`` by part and in ``all``; how many postings are ``reached``
+            in which way; the ``longest`` lists of postings, (what for, how many, some places they lead to).
+        """
+        found = pieces_stats(self.pieces, self._names)
+        return {"selectors": self.selectors, "tail": self.tail_count, "segments": len(self.pieces), **found}
+
+    # ---- buffers -----------------------------------------------------------------------------------------------------
+
+    def to_buffers(self) -> list:
+        """Give what `from_buffers` makes an index of: bytes-like objects, the segments as they lie."""
+        with self.writing:
+            return self.buffers()
+
+    cdef list buffers(self):
+        cdef Piece piece
+        cdef Drafter tail = self.tail
+        pieces = list(self.pieces)
+        if self.tail_count:
+            pieces.append(Piece(draft_layout(&tail.draft, <uint32_t> len(self._names)), False, len(self._names)))
+        parts = []
+        for one in pieces:
+            piece = one
+            dead = b""
+            if piece.dead != NULL:
+                dead = PyBytes_FromStringAndSize(<char *> piece.dead, (piece.segment.place_limit + 7) // 8)
+            parts += [memoryview(<object> piece.view.obj), dead]
+        alive = PyBytes_FromStringAndSize(<char *> self.live, (self.place_limit + 7) // 8) if self.live != NULL else b""
+        head = json.dumps({
+            "format": FORMAT,
+            "names": self._names,
+            "places": self.place_limit,
+            "selectors": self.selectors,
+            "sizes": [len(part) for part in parts],
+        }).encode()
+        return [MAGIC + zlib.crc32(head).to_bytes(4, "little") + head, alive, *parts]
+
+    @staticmethod
+    def from_buffers(buffers) -> Index:
+        """Make an index of what `to_buffers` gave. The segments are not copied, and stay in use.
+
+        Raises: ProgramError: these are not such buffers, or damaged where opening them looks.
+        """
+        cdef Index made = Index()
+        cdef Piece piece
+        buffers = list(buffers)
+        if len(buffers) < 2:
+            raise damaged(f"{len(buffers)} buffers")
+        try:
+            head = bytes(buffers[0])
+            alive = bytes(buffers[1])
+        except (TypeError, ValueError, BufferError) as error:
+            raise damaged("a buffer is no bytes") from error
+        if head[:8] != MAGIC or len(head) < 12:
+            raise damaged("they do not begin with mqselidx")
+        if zlib.crc32(head[12:]).to_bytes(4, "little") != head[8:12]:
+            raise damaged("the checksum of their head is wrong")
+        try:
+            told = json.loads(head[12:])
+            names, limit, selectors, sizes = [told[name] for name in ("names", "places", "selectors", "sizes")]
+            if told["format"] != FORMAT:
+                raise damaged(f"they are of format {told['format']}, this mqsel reads {FORMAT}")
+            made._names.extend([str(name) for name in names])
+            made.numbers.update({name: place for place, name in enumerate(made._names)})
+            limit, selectors, sizes = int(limit), int(selectors), [int(size) for size in sizes]
+        except (ValueError, KeyError, TypeError, OverflowError) as error:
+            if isinstance(error, ProgramError):
+                raise
+            raise damaged("their head cannot be read") from error
+        if len(made.numbers) != len(made._names):
+            raise damaged("a name stands there twice")
+        if not 0 <= limit <= PLACES_END or len(alive) != (limit + 7) // 8 or not 0 <= selectors <= limit:
+            raise damaged("their places do not fit together")
+        if len(sizes) != len(buffers) - 2 or len(sizes) % 2:
+            raise damaged(f"{len(buffers)} buffers where the head says {len(sizes) + 2}")
+        for number in range(0, len(sizes), 2):
+            data, dead = buffers[number + 2], buffers[number + 3]
+            try:
+                dead = bytes(dead)
+                piece = Piece(data, True, len(made._names))
+            except (TypeError, ValueError, BufferError) as error:
+                if isinstance(error, ProgramError):
+                    raise
+                raise damaged("a buffer is no bytes") from error
+            if piece.segment.place_limit > limit:
+                raise damaged("a place is too large")
+            if dead:
+                if len(dead) != (<uint64_t> piece.segment.place_limit + 7) // 8:
+                    raise damaged("what was removed does not fit")
+                piece.dead = <uint8_t *> zeroed(len(dead))
+                memcpy(piece.dead, PyBytes_AS_STRING(dead), len(dead))
+                piece.dead_count = int.from_bytes(dead, "little").bit_count() if hasattr(int, "bit_count") else bin(
+                    int.from_bytes(dead, "little")
+                ).count("1")
+            made.pieces.append(piece)
+        made.live = <uint8_t *> zeroed(len(alive) + 1)
+        made.live_room = len(alive) + 1
+        memcpy(made.live, PyBytes_AS_STRING(alive), len(alive))
+        made.selectors = selectors
+        made.place_limit = limit
+        made.version = 1
+        return made
+
+
+cdef inline const uint8_t *bits_of(bytes within) noexcept:
+    return NULL if within is None else <const uint8_t *> PyBytes_AS_STRING(within)
+
+
+cdef inline Py_ssize_t bits_size(bytes within) noexcept:
+    return 0 if within is None else PyBytes_GET_SIZE(within)
+
+
+cdef list places_list(Search *search):
+    cdef Py_ssize_t at
+    cdef uint32_t *places = <uint32_t *> search.places.items
+    cdef list found = PyList_New(search.places.count)
+    cdef object number
+    for at in range(<Py_ssize_t> search.places.count):
+        number = places[at]
+        Py_INCREF(number)
+        PyList_SET_ITEM(found, at, number)
+    return found

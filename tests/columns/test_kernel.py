@@ -1,0 +1,843 @@
+"""The kernel: of each row of a batch it says what the row machine and the oracle say, whatever the columns look like.
+
+Every test asserts that the kernel takes the batch, or says for which reason it may not: what falls back proves nothing.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import os
+import random
+import signal
+import struct
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import oracle
+import pytest
+from conftest import VECTORS_ROOT, dialects_of, fits_arrow, json_lines, message_of
+
+import mqsel
+from mqsel.columns import _answers
+from mqsel.errors import PropertyTypeError
+from mqsel.language.dialect import PRESETS
+from mqsel.matcher import Matcher
+
+pa = pytest.importorskip("pyarrow")
+
+import batches  # noqa: E402 (it needs pyarrow)
+from batches import BLOCK, FORMS, INDICES, KINDS, Batch, Column, plain, struct_of, values_of  # noqa: E402
+
+# 5 presets × 12 readings × this many batches, with four selectors each.
+BATCHES = int(os.environ.get("MQSEL_BATCHES", "3"))
+CHOICES = list(
+    itertools.product(("operation", "selector", "unknown"), ("unknown", "selector"), ("literal", "expand")),
+)
+TEXT_FORMS = ("string", "large_string", "string_view", "dictionary")
+
+
+def compiled(text: str, **choices: str) -> Matcher:
+    return mqsel.compile(text, dialect=mqsel.JMS.replace(**choices))
+
+
+def batch_of(**arrays: Any) -> Any:
+    return pa.RecordBatch.from_pydict(arrays)
+
+
+def truths(matcher: Matcher, batch: Any) -> list[bool | None]:
+    """Give what the kernel says, which must take the batch, as Python writes three values."""
+    assert _answers.refusal(matcher, batch) is None
+    found = _answers.truths(matcher, batch)
+    assert found == _answers.truths(matcher, batch, by_rows=True)
+    return [(False, True, None)[truth] for truth in found]
+
+
+# ---- random selectors, all vectors -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("choices", CHOICES, ids="-".join)
+@pytest.mark.parametrize("name", PRESETS)
+def test_random_batches(name: str, choices: tuple[str, str, str]) -> None:
+    """Invariant: kernel = row machine = oracle in four values, for random selectors, dialects, types, layouts."""
+    rng = random.Random(f"kernel {name} {choices}")
+    dialect = PRESETS[name].replace(type_mismatch=choices[0], null_arithmetic=choices[1], between_null=choices[2])
+    taken = sum(batches.run_case(rng, name, dialect, 4) for _ in range(BATCHES))
+
+    assert taken > 0
+
+
+def form_of(rng: random.Random, kind: str, value: Any) -> str:
+    """Choose one of the types of Arrow that hold a value."""
+    forms = FORMS[kind]
+    return rng.choice([form for form in forms if not form.startswith("uint") or 0 <= value < batches.RANGES[form][1]])
+
+
+Lay = Callable[[random.Random, str, Any, "list[bool]"], Any]
+# How a column lies that has one value, in some rows: the row is left to the struct around it where that can be null.
+LAYOUTS: dict[str, Lay] = {
+    "plain": lambda _, kind, value, here: plain(FORMS[kind][0], [value] * len(here), here),
+    "sliced": lambda rng, kind, value, here: plain(
+        form_of(rng, kind, value), [value] * len(here), here, rng.randrange(1, 20)
+    ),
+    "other type": lambda rng, kind, value, here: plain(form_of(rng, kind, value), [value] * len(here), here),
+    "view": lambda _, kind, value, here: plain(
+        FORMS[kind][-1] if kind in ("string", "bytes") else FORMS[kind][0], [value] * len(here), here, 1
+    ),
+    "dictionary": lambda rng, kind, value, here: batches.dictionary(
+        form_of(rng, kind, value), [value] * len(here), here, rng.choice(INDICES), rng, rng.choice((0, 3))
+    ),
+    "struct": lambda rng, kind, value, here: plain(form_of(rng, kind, value), [value] * len(here), None, 5),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("name", sorted(path.stem for path in VECTORS_ROOT.glob("*.jsonl")))
+def test_vectors(name: str, layout: str) -> None:
+    """Each row that holds a vector's message has the truth value that the vector wants, in every layout."""
+    rng = random.Random(f"{name} {layout}")
+    for vector in json_lines(VECTORS_ROOT / f"{name}.jsonl"):
+        message = message_of(vector["properties"])
+        if "want" not in vector or not fits_arrow(message):
+            continue
+        rows = 2 * BLOCK + 7 if rng.random() < 0.02 else rng.randrange(3, 20)
+        here = [row % 3 > 0 for row in range(rows)]
+        # Plain values in all dialects, but for long selectors, and each other layout in one of them.
+        dialects = list(dialects_of(vector["dialect"]))
+        for _, dialect in dialects if layout == "plain" and len(vector["selector"]) < 1000 else [rng.choice(dialects)]:
+            arrays = {
+                one: LAYOUTS[layout](rng, kind, batches.bare(message[one]), here)
+                for one, (kind, _) in vector["properties"].items()
+            }
+            array = struct_of(arrays, rows, here if layout == "struct" else None)
+            held = {
+                one: Column(kind, [], arrays[one], layout == "dictionary")
+                for one, (kind, _) in vector["properties"].items()
+            }
+            matcher = mqsel.compile(vector["selector"], dialect=dialect)
+            reason = _answers.refusal(matcher, array)
+            assert batches.may_refuse(reason, Batch(rows, held, array)), (vector["id"], reason)
+            empty = mqsel.Truth(matcher.truth({})).name
+            want = [vector["want"] if one else empty for one in here]
+            got = [mqsel.Truth(truth).name for truth in _answers.truths(matcher, array)]
+            assert got == want, (vector["id"], dialect)
+
+
+# ---- numbers -----------------------------------------------------------------------------------------------------
+
+PAIRED = (
+    *("a < b", "a >= b", "a = b", "a <> b", "a + b > 3", "a - b <= 3", "a * b < b", "a / b = 1", "b - a / -1 = a + b"),
+    *("-a * b + a / b - 5 > b", "NOT (a / 0 > 1) OR b = 1", "5 / b >= a", "a + 0.5 > b", "(a - b) * (a + b) <> 0"),
+    *("a BETWEEN b AND b + 2", "+a = -b OR a * a * a < 0"),
+)
+
+
+def crossed(first: str, second: str) -> Batch:
+    """Make a batch in which each value of one column stands beside each of the other, or beside none."""
+    pairs = [(a, b) for a in values_of(first)[:40] for b in values_of(second)[:40]]
+    here = [row % 7 > 0 for row in range(len(pairs))]
+    drawn = {"a": (first, [a for a, _ in pairs], None), "b": (second, [b for _, b in pairs], here)}
+    made = {
+        name: Column(KINDS[form], batches.kept(values, present), plain(form, values, present, 3), is_dictionary=False)
+        for name, (form, values, present) in drawn.items()
+    }
+    return Batch(len(pairs), made, struct_of({name: column.array for name, column in made.items()}, len(pairs)))
+
+
+@pytest.mark.parametrize("first", batches.NUMBERS)
+def test_numbers_of_all_pairs_of_types(first: str) -> None:
+    """Relations and arithmetic between columns: promotion, wrap-around, division by zero, NaN, as rows and oracle."""
+    rng = random.Random(first)
+    dialects = [mqsel.JMS, mqsel.IBM_MQ, mqsel.IBM_JMS]
+    matchers = [mqsel.compile(text, dialect=dialects[number % 3]) for number, text in enumerate(PAIRED)]
+    for second in batches.NUMBERS:
+        batch = crossed(first, second)
+        for matcher in matchers:
+            batches.assert_truths(matcher, batch, [rng.randrange(batch.rows) for _ in range(3)])
+
+
+@pytest.mark.parametrize("mismatch", ["operation", "selector", "unknown"])
+def test_other_pairs_of_types(mismatch: str) -> None:
+    """Columns that do not compare, or are no numbers: a type mismatch, poison, NULL, in each reading of a dialect."""
+    rng = random.Random(mismatch)
+    forms = ["bool_", "string", "large_string", "string_view", "binary", "large_binary", "binary_view", "null", "int8"]
+    texts = ("a = b", "a <> b", "a < b", "a + b > 3", "-a = 1", "a = 'a' OR NOT b = TRUE", "NOT (a BETWEEN b AND 5)")
+    matchers = [compiled(text, type_mismatch=mismatch) for text in texts]
+    for first, second in itertools.product(forms, forms):
+        batch = crossed(first, second)
+        for matcher in matchers:
+            batches.assert_truths(matcher, batch, [rng.randrange(batch.rows) for _ in range(3)])
+
+
+LITERALS = ("0", "-1", "127", "255", "-2147483648", "9007199254740992", "9007199254740993", "9223372036854775807")
+LITERALS += ("-9223372036854775808", "0.1", "-0.0", "9007199254740993.0", "9.3e18", "3.4e38", "1e-45", "1e300")
+
+
+@pytest.mark.parametrize("form", batches.NUMBERS)
+def test_numbers_against_literals(form: str) -> None:
+    """Limits of int64 beside doubles, 2**53, -0.0, NaN and float32 are exact in columns of each type, coded or not."""
+    rng = random.Random(form)
+    values = values_of(form) * (1 + 2 * BLOCK // len(values_of(form)))
+    here = [row % 11 > 0 for row in range(len(values))]
+    arrays = {
+        "plain": plain(form, values, here, 5),
+        "dictionary": batches.dictionary(form, values, here, rng.choice(INDICES), rng),
+    }
+    for literal in LITERALS:
+        for sign in ("=", "<>", "<", "<=", ">", ">="):
+            matcher = compiled(f"a {sign} {literal}")
+            for array in arrays.values():
+                made = Column(KINDS[form], batches.kept(values, here), array, is_dictionary=False)
+                batch = Batch(len(values), {"a": made}, struct_of({"a": array}, len(values)))
+                batches.assert_truths(matcher, batch, [rng.randrange(len(values)) for _ in range(4)])
+
+
+def test_many_intervals() -> None:
+    """More intervals than are compared one after the other, of integers, floats and doubles."""
+    points = [-(2**63), *range(-50, 50, 3), 2**53, 2**63 - 1]
+    text = " OR ".join(f"a = {point}" for point in points)
+    values = [*range(-60, 60), -(2**63), 2**53, 2**53 + 1, 2**63 - 1] * 20
+    matcher, other = compiled(text), compiled(f"NOT ({text})")
+    for form in batches.NUMBERS:
+        low, high = batches.RANGES.get(form, (-1 << 63, 1 << 63))
+        chosen = [value for value in values if low <= value < high]
+        batch = batch_of(a=plain(form, [float(one) if "float" in form else one for one in chosen]))
+        rounded = {float(point) if "double" in form or "float64" in form else point for point in points}
+        want = [value in rounded for value in batch["a"].to_pylist()]
+
+        if "float" not in form:
+            assert truths(matcher, batch) == want, form
+        assert truths(other, batch) == [not one for one in truths(matcher, batch)], form
+
+
+def test_unsigned_integers_beyond_int64() -> None:
+    """An error that names the row, where the machine reads it; in rows that do not matter it is none."""
+    numbers = [1] * 1500 + [2**63] + [1] * 600
+    for array in (pa.array(numbers, pa.uint64()), pa.array(numbers, pa.uint64()).dictionary_encode()):
+        batch = batch_of(n=array, b=pa.array([row != 1500 for row in range(len(numbers))]))
+        with pytest.raises(PropertyTypeError, match="integer outside int64") as caught:
+            _answers.truths(compiled("n = 1"), batch)
+        assert caught.value.index == 1500
+        assert truths(compiled("b AND n = 1"), batch) == [row != 1500 for row in range(len(numbers))]
+
+
+# ---- texts -------------------------------------------------------------------------------------------------------
+
+
+def texts_of(form: str, values: list[str], present: list[bool]) -> Any:
+    if form != "dictionary":
+        return plain(form, values, present, 3)
+    words = list(dict.fromkeys(values))
+    indices = plain("int16", [words.index(value) for value in values], present, 2)
+    return pa.DictionaryArray.from_arrays(indices, plain("string", words, None, 5))
+
+
+def quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def escaped(text: str) -> str:
+    return "".join(f"!{one}" if one in "!%_" else one for one in text)
+
+
+STEM = "abcdefghijklmnopqrstuvwxyzabcdefghijklmnop"
+
+
+def text_tests() -> list[tuple[str, Callable[[str], bool]]]:
+    """List tests of texts of all lengths from 0 to 40, and what Python says of them."""
+    found: list[tuple[str, Callable[[str], bool]]] = []
+    for size in range(41):
+        text, tail = STEM[:size], STEM[3 : 3 + size]
+        odd = "é" + text
+        found += [
+            (f"s = {quoted(text)}", lambda s, text=text: s == text),
+            (f"s <> {quoted(odd)}", lambda s, odd=odd: s != odd),
+            (f"s LIKE {quoted(text + '%')}", lambda s, text=text: s.startswith(text)),
+            (f"s NOT LIKE {quoted('%' + tail)}", lambda s, tail=tail: not s.endswith(tail)),
+            (f"s LIKE {quoted('%' + tail + '%')}", lambda s, tail=tail: tail in s),
+            (f"s LIKE {quoted(text + '_%')}", lambda s, text=text: s.startswith(text) and len(s) > len(text)),
+            (f"s LIKE {quoted('_' * size)}", lambda s, size=size: len(s) == size),
+            (f"s LIKE {quoted(text[: size // 2] + '%' + tail)}", lambda s, text=text, tail=tail, size=size: (
+                s.startswith(text[: size // 2]) and s.endswith(tail) and len(s) >= size // 2 + len(tail))),
+        ]  # fmt: skip
+    for pattern in (
+        "%é%",
+        "_é%",
+        "%_é",
+        "é____%",
+        "%!_%",
+        "%!%",
+        "5_!%",
+        "a_b",
+        "%\x00%",
+        "a%b%c",
+        "%b_d%g%",
+        "%%",
+        "_%_",
+    ):
+        found.append((f"s LIKE {quoted(pattern)} ESCAPE '!'", lambda s, pattern=pattern: oracle._like(s, pattern, "!")))
+    rng = random.Random(40)
+    pool = values_of("string")
+    for count in (1, 2, 3, 7, 8, 9, 10, 16, 17, 33, 64, 100):
+        chosen = {*rng.sample(pool, count - count // 3), *(STEM[:40] + str(number) for number in range(count // 3))}
+        listed = ", ".join(map(quoted, chosen))
+        found += [
+            (f"s IN ({listed})", lambda s, chosen=chosen: s in chosen),
+            (f"s NOT IN ({listed})", lambda s, chosen=chosen: s not in chosen),
+            (
+                f"s IN ({listed}) OR s LIKE '%d' OR s LIKE 'éa%' OR s LIKE '%ab_de%'",
+                lambda s, chosen=chosen: (
+                    s in chosen or s.endswith("d") or s.startswith("éa") or oracle._like(s, "%ab_de%", None)
+                ),
+            ),
+        ]
+    return found
+
+
+@pytest.mark.parametrize("form", TEXT_FORMS)
+def test_texts_of_all_lengths(form: str) -> None:
+    """Equality, lists, prefixes, suffixes, what is contained and patterns, for texts from 0 to 40 and beyond."""
+    rng = random.Random(form)
+    values = [*values_of("string"), *(STEM[start : start + size] for start in (0, 3) for size in range(38))] * 5
+    rng.shuffle(values)
+    here = [rng.random() < 0.9 for _ in values]
+    batch = batch_of(s=texts_of(form, values, here))
+    few = batch_of(s=texts_of(form, values[:9], here[:9]))
+    for text, says in text_tests():
+        matcher = compiled(text)
+        want = [says(value) if one else None for value, one in zip(values, here, strict=True)]
+
+        assert truths(matcher, batch) == want, text
+        assert truths(matcher, few) == want[:9], text
+        assert truths(matcher, batch[1021:1101]) == want[1021:1101], text
+
+
+@pytest.mark.parametrize("form", TEXT_FORMS)
+def test_texts_at_the_end_of_their_memory(form: str) -> None:
+    """Of a text at the end of a buffer no more than itself is read: the buffers here end where their memory ends."""
+    tests = ("s = 'a'", "s = 'abcdefghi'", "s LIKE 'ab%'", "s LIKE '%bc'", "s LIKE '%b%'", "s IN ('', 'a', 'ab', 'é')")
+    matchers = [compiled(text) for text in tests]
+    for size in range(1, 12):
+        for ends in (["a"], ["ab"], [""], ["abc", ""], ["abcdefghi"], ["é"]):
+            values = [STEM[: size - 1]] * (size % 4) + ends
+            batch = batch_of(s=texts_of(form, values, [True] * len(values)))
+            for matcher in matchers:
+                truths(matcher, batch)
+
+
+def test_texts_of_thousands_of_bytes() -> None:
+    """Blocks shrink with the length of texts; the answers are those of the rows."""
+    rng = random.Random(2)
+    for size, rows in ((300, 2500), (5_000, 700), (100_000, 40)):
+        values = [
+            rng.choice(("x", "é")) * (size - rng.randrange(3)) + rng.choice(("", "yz", "yé")) for _ in range(rows)
+        ]
+        values[rows // 2] = ""
+        for form in ("string", "large_string", "string_view"):
+            batch = batch_of(s=plain(form, values))
+            assert truths(compiled("s LIKE '%yz' OR s LIKE '%éy%'"), batch) == [
+                value.endswith("yz") or "éy" in value for value in values
+            ]
+
+
+def test_relations_of_texts() -> None:
+    """Texts of two columns are compared whole, and null where one of them is; bytes likewise."""
+    pool = values_of("string")
+    rng = random.Random(6)
+    first = rng.choices(pool, k=3000)
+    second = [text if rng.random() < 0.5 else rng.choice(pool) for text in first]
+    here = [rng.random() < 0.9 for _ in first]
+    want = [a == b if one else None for a, b, one in zip(first, second, here, strict=True)]
+    other = [None if one is None else not one for one in want]
+    for left, right in itertools.product(("string", "large_string", "string_view"), repeat=2):
+        batch = batch_of(a=plain(left, first, here, 3), b=plain(right, second))
+        assert truths(compiled("a = b"), batch) == want
+        assert truths(compiled("a <> b"), batch) == other
+    for left, right in itertools.product(("binary", "large_binary", "binary_view"), repeat=2):
+        raw = [[text.encode() for text in texts] for texts in (first, second)]
+        assert truths(compiled("a = b"), batch_of(a=plain(left, raw[0], here), b=plain(right, raw[1], None, 1))) == want
+
+
+# ---- bits, dictionaries, structs ---------------------------------------------------------------------------------
+
+
+def test_bits_at_odd_offsets() -> None:
+    """Booleans and bitmaps may begin at any bit; bytes around them are not read."""
+    rng = random.Random(8)
+    matcher, unknown = compiled("flag = TRUE"), compiled("flag IS NULL OR NOT flag")
+    for before in range(18):
+        for rows in (*range(1, 20), 63, 64, 65, BLOCK, BLOCK + 9):
+            values = [rng.random() < 0.5 for _ in range(rows)]
+            here = [rng.random() < 0.7 for _ in range(rows)]
+            batch = batch_of(flag=plain("bool_", values, here, before))
+            want = batches.kept(values, here)
+            assert truths(matcher, batch) == want
+            assert truths(unknown, batch) == [one is not True for one in want]
+
+
+@pytest.mark.parametrize("indices", INDICES)
+def test_dictionaries(indices: str) -> None:
+    """Words may be null, stand twice or be of no use; indices have any type, up to its last number."""
+    most = 128 if indices == "int8" else 256 if indices == "uint8" else 3000
+    words = [f"word {number}" for number in range(most - 2)] + [None, "word 1"]
+    rng = random.Random(indices)
+    numbers = [rng.randrange(most) for _ in range(2500)] + [most - 1, most - 2]
+    here = [rng.random() < 0.9 for _ in numbers]
+    for form in ("string", "string_view", "large_string"):
+        array = pa.DictionaryArray.from_arrays(plain(indices, numbers, here, 3), pa.array(words, getattr(pa, form)()))
+        held = batches.kept([words[number] for number in numbers], here)
+        batch = batch_of(s=array)
+        for text, says in (
+            ("s = 'word 1'", lambda word: word == "word 1"),
+            ("s LIKE '%9' OR s = 'word 12'", lambda word: word.endswith("9") or word == "word 12"),
+            ("s NOT IN ('word 1', 'word 2', 'other')", lambda word: word not in ("word 1", "word 2")),
+        ):
+            assert truths(compiled(text), batch) == [None if word is None else says(word) for word in held]
+        assert truths(compiled("s IS NULL"), batch) == [word is None for word in held]
+
+
+@pytest.mark.parametrize("form", KINDS)
+def test_dictionaries_of_all_types(form: str) -> None:
+    """Not only texts are encoded so: a leaf over any type is decided once a word."""
+    rng = random.Random(form)
+    values = rng.choices(values_of(form)[:100], k=1500)
+    here = [rng.random() < 0.8 for _ in values]
+    array = batches.dictionary(form, values, here, "uint16", rng, 3)
+    made = Column(KINDS[form], batches.kept(values, here), array, is_dictionary=False)
+    batch = Batch(len(values), {"a": made}, struct_of({"a": array}, len(values)))
+    for text in ("a IS NULL", "a = 1", "a > 0.5", "a = 'a'", "a", "a NOT LIKE '%a'", "a <> 5"):
+        for mismatch in ("operation", "unknown", "selector"):
+            batches.assert_same(compiled(text, type_mismatch=mismatch), batch, range(0, 1500, 100))
+
+
+def test_a_dictionary_of_nulls() -> None:
+    """A dictionary whose words are of the type null has no values, whatever the indices say."""
+    batch = batch_of(a=pa.DictionaryArray.from_arrays(pa.array([0, 1, None], pa.int8()), pa.nulls(2)))
+
+    assert truths(compiled("a IS NULL"), batch) == [True] * 3
+    assert truths(compiled("a = 'x' OR a <> 5"), batch) == [None] * 3
+
+
+def test_a_dictionary_without_words() -> None:
+    """An empty dictionary will do where all rows are null."""
+    for words in (pa.array([], pa.string()), pa.array([], pa.int64())):
+        array = pa.DictionaryArray.from_arrays(pa.array([None] * 1100, pa.int32()), words)
+        assert truths(compiled("a IS NULL"), batch_of(a=array)) == [True] * 1100
+
+
+@pytest.mark.parametrize("depth", range(1, 8))
+def test_fields_of_nested_structs(depth: int) -> None:
+    """A property in structs that are themselves null in places, each with an offset of its own."""
+    rng = random.Random(depth)
+    rows = 1200
+    name = ".".join(["s", *"tuvwxyz"[:depth]])
+    for form in ("int32", "string", "bool_", "string_view", "null"):
+        column = batches.random_column(rng, [], rows)
+        values = rng.choices(values_of(form), k=rows)
+        array = plain(form, values, None, 3)
+        for part in reversed(name.split(".")[1:]):
+            here = [rng.random() < 0.95 for _ in range(rows)]
+            array = struct_of({"other": column.array, part: array}, rows, here)
+            values = batches.kept(values, here)
+        batch = pa.RecordBatch.from_arrays([array], ["s"])
+        for text in (f"{name} IS NULL", f"{name} = 1 OR {name} = 'a' OR {name}"):
+            matcher = mqsel.compile(text)
+            if depth < batches.NESTED:
+                assert _answers.refusal(matcher, batch) is None
+            assert _answers.truths(matcher, batch) == _answers.truths(matcher, batch, by_rows=True)
+        nulls = _answers.truths(mqsel.compile(f"{name} IS NULL"), batch)
+        assert list(nulls) == [form == "null" or value is None for value in values]
+
+
+def test_chunked_columns() -> None:
+    """The columns of a table may be cut into chunks, each in its own way and some empty; dictionaries differ."""
+    rng = random.Random(4)
+    rows = 4000
+    values = {"s": rng.choices(values_of("string"), k=rows), "n": rng.choices(values_of("int32"), k=rows)}
+    here = [rng.random() < 0.9 for _ in range(rows)]
+    held = batches.kept(values["s"], here)
+    for form in ("string", "string_view", "dictionary"):
+        chunked = {}
+        for name in values:
+            cuts = [0, *sorted(rng.choices(range(rows), k=5)), rows]
+            parts = [slice(*pair) for pair in itertools.pairwise(cuts)]
+            chunked[name] = pa.chunked_array(
+                [
+                    texts_of(form, values["s"][part], here[part])
+                    if name == "s"
+                    else plain("int32", values["n"][part], None, rng.choice((0, 5)))
+                    for part in parts
+                    if part.start < part.stop
+                ]
+            )
+        matcher = compiled("s LIKE '%c%' AND n > 5 OR s = 'abcdefghij'")
+        want = [
+            None if text is None else ("c" in text and number > 5) or text == "abcdefghij"
+            for text, number in zip(held, values["n"], strict=True)
+        ]
+        assert matcher.truth_batch(pa.table(chunked)).to_pylist() == want
+        assert matcher.match_batch(pa.table(chunked)).to_pylist() == [one is True for one in want]
+
+
+# ---- formulas ----------------------------------------------------------------------------------------------------
+
+
+def test_children_change_places() -> None:
+    """What decides most at first and nothing later: the order of children changes, and no answer does."""
+    rows = 20 * BLOCK + 5
+    rng = random.Random(9)
+    turns = [[rng.choice((0.0, 0.02, 0.5, 0.98, 1.0)) for _ in range(21)] for _ in range(4)]
+    drawn = [[rng.random() < turn[row // BLOCK] for row in range(rows)] for turn in turns]
+    here = [[rng.random() < 0.9 for _ in range(rows)] for _ in range(4)]
+    a, b, c, d = (batches.kept(*pair) for pair in zip(drawn, here, strict=True))
+    batch = batch_of(
+        a=pa.array([None if one is None else int(one) for one in a], pa.int32()),
+        b=pa.array([None if one is None else "yes, it is one" if one else "no" for one in b]),
+        c=pa.array(c),
+        d=pa.array([None if one is None else 2.5 if one else -1.0 for one in d]),
+    )
+    for text in (
+        "a = 1 AND b LIKE '%one' AND c AND d > 0",
+        "a = 1 OR b LIKE '%one' OR c OR d > 0",
+        "(a = 1 OR b LIKE '%it_is%') AND (c OR d > 0) AND NOT (a = 1 AND c)",
+        "(a = 1 AND b LIKE '%one') OR (c AND d > 0) OR (a = 0 AND NOT c)",
+        "a + 1 > 1 AND b = 'yes, it is one' OR a / a = 1 AND c",
+        "NOT (a / a = 1 OR c) OR (b IN ('no', 'x') AND (d > 0 OR a = 1 OR c))",
+    ):
+        for dialect in (mqsel.JMS, mqsel.IBM_MQ, mqsel.IBM_JMS):
+            truths_of_four(mqsel.compile(text, dialect=dialect), batch)
+
+
+def truths_of_four(matcher: Matcher, batch: Any) -> None:
+    assert _answers.refusal(matcher, batch) is None
+    assert _answers.truths(matcher, batch) == _answers.truths(matcher, batch, by_rows=True), matcher
+
+
+def test_many_children() -> None:
+    """More children than are sorted, and formulas within formulas."""
+    batch = batch_of(**{f"a{number}": pa.array([row % (number + 2) for row in range(3000)]) for number in range(80)})
+    some = " OR ".join(f"a{number} = {number + 1}" for number in range(80))
+    every = " AND ".join(f"a{number} < {number + 1}" for number in range(80))
+    deep = "a1 = 1 AND (a2 = 2 OR " * 40 + "a3 = 3" + ")" * 40
+    for text in (some, every, deep, f"({some}) AND NOT ({every})", f"NOT ({deep}) AND ({some})"):
+        truths_of_four(compiled(text), batch)
+
+
+REFUSED = {
+    "a dictionary that is reckoned with": ("a + 1 > 2", {"a": [1, 2]}, True),
+    "compared with a property": ("a = b", {"a": ["x", "y"], "b": ["x", "z"]}, True),
+    "its values are not aligned": ("a > 1", {"a": [1, 2]}, False),
+}
+
+
+@pytest.mark.parametrize("reason", REFUSED)
+def test_refusals(reason: str) -> None:
+    """What the kernel does not take goes through the machine, and `refusal` says why."""
+    text, values, is_coded = REFUSED[reason]
+    arrays = {name: pa.array(each) for name, each in values.items()}
+    if is_coded:
+        arrays["a"] = arrays["a"].dictionary_encode()
+    else:
+        arrays["a"] = plain("int64", values["a"], shift=1)
+    batch = batch_of(**arrays)
+    found = _answers.refusal(compiled(text), batch)
+
+    assert found is not None and reason in found
+    assert _answers.truths(compiled(text), batch) == _answers.truths(compiled(text), batch, by_rows=True)
+
+
+def test_what_is_too_large_for_the_kernel() -> None:
+    """Sums nested deeper than there are levels are for the machine."""
+    batch = batch_of(a=pa.array([1, 2, None]))
+    matcher = compiled("a" + " + (a" * 80 + ")" * 80 + " > 5")
+    found = _answers.refusal(matcher, batch)
+
+    assert found == "an arithmetic expression is nested more than 64 deep"
+    assert _answers.truths(matcher, batch) == _answers.truths(matcher, batch, by_rows=True)
+
+
+# ---- batches that are empty, unaligned or damaged ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", KINDS)
+def test_empty_batches(form: str) -> None:
+    """No rows, with buffers or without, whole or sliced away: no answers, of the right type."""
+    kind = getattr(pa, form)()
+    matcher = compiled("a = 1 OR a = 'x' OR a IS NULL OR a LIKE '%x%' OR a = b")
+    buffers = [None, None, pa.py_buffer(b"")][: len(pa.array([], kind).buffers())]
+    empty = [pa.array([], kind), pa.array([None], kind)[1:], pa.array([], kind).dictionary_encode()]
+    if "view" not in form:  # views have at least no buffers, and somebody has to say so
+        empty.append(pa.Array.from_buffers(kind, 0, buffers))
+    for array in empty:
+        for batch in (batch_of(a=array), batch_of(a=array, b=array), struct_of({"a": array}, 0)):
+            assert _answers.truths(matcher, batch) == b""
+            assert matcher.match_batch(batch).type == pa.bool_()
+            assert len(matcher.truth_batch(batch)) == 0
+
+
+def test_a_batch_without_columns() -> None:
+    """Rows of a struct without fields, more than a block of them: every property is NULL."""
+    for rows in (1, BLOCK, 3 * BLOCK + 1):
+        array = pa.StructArray.from_buffers(pa.struct([]), rows, [None])
+        assert truths(compiled("a = 1 OR b IS NULL"), array) == [True] * rows
+        assert truths(compiled("a = b"), array) == [None] * rows
+        assert truths(compiled(""), array) == [True] * rows
+        half = struct_of({}, rows, [row % 2 > 0 for row in range(rows)])
+        assert truths(compiled("a IS NULL"), half) == [True] * rows
+
+
+@pytest.mark.parametrize("form", [form for form in KINDS if form != "null"])
+def test_unaligned_buffers(form: str) -> None:
+    """Numbers, offsets and views may stand at any address: the machine reads what the kernel does not."""
+    rng = random.Random(form)
+    values = rng.choices(values_of(form), k=1100)
+    here = [rng.random() < 0.9 for _ in values]
+    for shift in (1, 2, 4, 8):
+        array = plain(form, values, here, 3, shift)
+        made = Column(KINDS[form], batches.kept(values, here), array, is_dictionary=False)
+        batch = Batch(len(values), {"a": made}, struct_of({"a": array}, len(values)))
+        for text in ("a = 1", "a LIKE '%b%'", "a + 1 > 2", "a = 'a' OR NOT a", "a IS NULL"):
+            matcher = compiled(text)
+            refused = _answers.refusal(matcher, batch.array)
+            want = _answers.truths(matcher, batch.array, by_rows=True)
+
+            assert refused in (None, "a: its values are not aligned")
+            assert refused is None or shift < 8
+            assert _answers.truths(matcher, batch.array) == want
+            assert _answers.truths(matcher, struct_of({"a": plain(form, values, here, 3)}, len(values))) == want
+
+
+def test_random_damage() -> None:
+    """Invariant: whatever bytes stand in the buffers, the kernel gives what the rows give, or the error of one."""
+    rng = random.Random(11)
+    errors = sum(batches.run_damaged(rng) for _ in range(int(os.environ.get("MQSEL_DAMAGED", "100"))))
+
+    assert errors > 5
+
+
+def overwritten(array: Any, number: int, at: int, data: bytes) -> Any:
+    """Write into a buffer of an array."""
+    ctypes.memmove(array.buffers()[number].address + at, data, len(data))
+    return array
+
+
+def damaged_array(form: str, values: list[Any], row: int, what: str) -> Any:
+    """Make a column in which one row is damaged."""
+    array = plain(form, values)
+    width = 8 if form.startswith("large") else 4
+    if what == "content":
+        begin = int.from_bytes(array.buffers()[1].to_pybytes()[width * row :][:width], "little")
+        return overwritten(array, 2, begin + 3, b"\xff")
+    if what == "offsets":
+        return overwritten(array, 1, width * (row + 1), (1 << 30).to_bytes(width, "little"))
+    if what == "view":
+        return overwritten(array, 1, 16 * row, struct.pack("<i4sii", 200, b"abcd", 77, 5))
+    if what == "inline view":
+        return overwritten(array, 1, 16 * row, struct.pack("<i12s", 5, b"ab\xc3\x28e"))
+    numbers = overwritten(plain("int16", [number % 7 for number in range(len(values))]), 1, 2 * row, b"\x09\x00")
+    return pa.DictionaryArray.from_arrays(numbers, plain("string", values[:7]), safe=False)
+
+
+DAMAGED = [
+    *(("string", what) for what in ("content", "offsets")),
+    *(("large_string", what) for what in ("content", "offsets")),
+    *(("string_view", what) for what in ("view", "inline view")),
+    *(("binary", "offsets"), ("binary_view", "view"), ("string", "index")),
+]
+ROWS = (0, 5, BLOCK - 1, BLOCK, 2 * BLOCK + 100)
+
+
+@pytest.mark.parametrize(("form", "what"), DAMAGED)
+@pytest.mark.parametrize("row", ROWS)
+def test_damage_in_rows_that_matter(form: str, what: str, row: int) -> None:
+    """One damaged row in some block is the error that it is to the row machine, with the number of that row."""
+    values: list[Any] = [f"a text that is long {number % 7}" for number in range(2 * BLOCK + 300)]
+    values = [value.encode() for value in values] if form.startswith("binary") else values
+    matcher = compiled("s = 'x' OR s LIKE '%y%' OR s <> 'z'" if not form.startswith("binary") else "s = t OR t IS NULL")
+    batch = batch_of(s=damaged_array(form, values, row, what), t=plain(form, values))
+    said = []
+    for by_rows in (True, False):
+        with pytest.raises(PropertyTypeError, match="column 's' is damaged") as caught:
+            _answers.truths(matcher, batch, by_rows=by_rows)
+        said.append((str(caught.value), caught.value.index))
+
+    assert said[0] == said[1]
+    assert said[0][1] == row
+
+
+@pytest.mark.parametrize(("form", "what"), DAMAGED)
+@pytest.mark.parametrize("row", ROWS)
+def test_damage_in_rows_that_do_not_matter(form: str, what: str, row: int) -> None:
+    """A damaged row that another column decides, or that is null, changes no answer."""
+    values: list[Any] = [f"a text that is long {number % 7}" for number in range(2 * BLOCK + 300)]
+    values = [value.encode() for value in values] if form.startswith("binary") else values
+    rows = len(values)
+    spared = (row, row + 1) if what == "offsets" else (row,)
+    reads = pa.array([number not in spared for number in range(rows)])
+    array = damaged_array(form, values, row, what)
+    whole = batch_of(s=plain(form, values), t=plain(form, values), b=reads)
+    batch = batch_of(s=array, t=plain(form, values), b=reads)
+    for text in ("b AND s = t", "NOT b OR s <> t", "NOT b OR s LIKE '%3' OR s = t"):
+        matcher = compiled(text, type_mismatch="unknown")
+        want = _answers.truths(matcher, whole, by_rows=True)
+        assert _answers.truths(matcher, batch, by_rows=True) == want
+        assert _answers.truths(matcher, batch) == want
+    if what != "index":
+        buffers = [batches.bitmap(reads.to_pylist()), *array.buffers()[1:]]
+        hidden = pa.Array.from_buffers(array.type, rows, buffers)
+        matcher = compiled("s = t OR s LIKE '%text%'", type_mismatch="unknown")
+        sound = batch_of(s=plain(form, values, reads.to_pylist()), t=plain(form, values))
+        want = _answers.truths(matcher, sound, by_rows=True)
+        assert _answers.truths(matcher, batch_of(s=hidden, t=plain(form, values))) == want
+
+
+def test_damage_behind_an_error_in_a_block() -> None:
+    """The first damaged row is the one that is named, and not the first that the kernel came upon."""
+    values = ["a text that is long"] * 3000
+    array = damaged_array("string", values, 1500, "content")
+    overwritten(array, 2, 20, b"\xff")
+    with pytest.raises(PropertyTypeError, match="not UTF-8") as caught:
+        _answers.truths(compiled("s LIKE '%x%'"), batch_of(s=array))
+
+    assert caught.value.index == 1
+
+
+@pytest.mark.parametrize("form", ["string", "large_string", "binary"])
+def test_damage_at_the_end_of_a_slice(form: str) -> None:
+    """In a struct that was sliced the last offset is one that pyarrow does not look at: it is none to be trusted."""
+    values: list[Any] = [b"aaaa"] * 50 if form == "binary" else ["aaaa"] * 50
+    array = plain(form, values)
+    part = struct_of({"x": array}, 50)
+    batch = pa.RecordBatch.from_arrays([part], ["s"])
+    width = 8 if form == "large_string" else 4
+    overwritten(array, 1, width * 10, (2_000_000_000).to_bytes(width, "little"))
+    for sliced, name in ((batch[:10], "s.x"), (part[:10], "x")):
+        for text in (f"{name} LIKE '%b%'", f"{name} = {name}"):
+            with pytest.raises(PropertyTypeError, match="its offsets do not rise"):
+                mqsel.compile(text).match_batch(sliced)
+    assert mqsel.compile("s.x IS NULL").match_batch(batch[20:]).to_pylist() == [False] * 30
+
+
+# ---- threads and interrupts --------------------------------------------------------------------------------------
+
+MANY = 50_000_000
+SLOW = "n * n * n + n > 5 AND n / 3 - n < 7 OR n * n = 49 AND n - 1 > n / 2"
+
+
+@pytest.fixture(scope="module")
+def large() -> Any:
+    """Make a batch of fifty million rows."""
+    return batch_of(n=pa.Array.from_buffers(pa.int8(), MANY, [None, pa.py_buffer(bytes(range(100)) * (MANY // 100))]))
+
+
+def patterns(form: str, count: int) -> str:
+    return " OR ".join(f"s LIKE '{form.format(number)}'" for number in range(count))
+
+
+def words(count: int) -> Any:
+    listed = pa.array([f"word {number} and a long tail of it" for number in range(count)])
+    return pa.DictionaryArray.from_arrays(pa.array(range(count), pa.int32()), listed)
+
+
+# What takes long: in many blocks, in one, or before the first.
+HEAVY: dict[str, tuple[str, Callable[[Any], Any]]] = {
+    "many rows": (SLOW, lambda large: large),
+    "many patterns": (patterns("%x_{}%", 200), lambda _: batch_of(s=["x" * 300] * 50_000)),
+    "many needles": (patterns("%xxy{}%", 200), lambda _: batch_of(s=plain("string_view", ["x" * 300] * 50_000))),
+    "long texts": (patterns("%x_y{}%", 2), lambda _: batch_of(s=["x" * 20_000] * 3_000)),
+    "many sums": (
+        " OR ".join(f"n * {number} + n / {number} = {number}.1" for number in range(1, 600)),
+        lambda _: batch_of(n=pa.array([1.5] * 500_000)),
+    ),
+    "many words": (patterns("%xy_{}%", 60), lambda _: batch_of(s=words(300_000))),
+}
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no interval timer on this system")
+@pytest.mark.parametrize("what", HEAVY)
+def test_an_interrupt_is_heard_within_50_ms(large: Any, what: str) -> None:
+    """Ctrl-C ends a call within 50 ms, whatever it is at; the matcher is as good as before."""
+    text, make = HEAVY[what]
+    matcher = compiled(text)
+    batch = make(large)
+    assert _answers.refusal(matcher, batch) is None
+    matcher.match_batch(batch[:1])
+    delays = []
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, stop)
+    try:
+        for wait in (0.02, 0.03, 0.04, 0.03, 0.02):
+            due = time.monotonic() + wait
+            signal.setitimer(signal.ITIMER_REAL, wait)
+            with pytest.raises(KeyboardInterrupt):
+                matcher.match_batch(batch)
+            delays.append(time.monotonic() - due)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+    # The median: a busy machine may keep the process waiting once or twice.
+    assert sorted(delays)[2] < 0.05
+    few = batch.slice(7, 100)
+    assert _answers.truths(matcher, few) == _answers.truths(matcher, few, by_rows=True)
+
+
+def test_other_threads_run_meanwhile(large: Any) -> None:
+    """While a batch is looked at another thread gets its turn all the time, and not every ten milliseconds."""
+    matcher = compiled(SLOW)
+    found = []
+    for _ in range(3):
+        ticks: list[float] = []
+        over = threading.Event()
+
+        def count(ticks: list[float] = ticks, over: threading.Event = over) -> None:
+            while not over.is_set():
+                ticks.append(time.monotonic())
+                time.sleep(0.0005)
+
+        thread = threading.Thread(target=count)
+        thread.start()
+        start = time.monotonic()
+        matcher.match_batch(large)
+        end = time.monotonic()
+        over.set()
+        thread.join()
+        found.append(sum(start < tick < end for tick in ticks) / (end - start))
+
+    # Ticks in a second; who held the lock for ten milliseconds at a time would leave a hundred.
+    assert max(found) > 200
+
+
+def test_threads_share_a_matcher() -> None:
+    """Threads that begin at once with one matcher, over parts of other types each, get the answers of their own."""
+    rng = random.Random(17)
+    text = "(s LIKE '%1_' OR n * 2 > 50) AND NOT (s = 'é3' OR n / 0 = 1 AND n < 0)"
+    parts = []
+    for form in ("string", "string_view", "large_string", "string"):
+        values = [rng.choice(("é", "x")) + str(rng.randrange(40)) for _ in range(20_000)]
+        numbers = [rng.randrange(100) for _ in values]
+        array = plain(form, values)
+        array = array.dictionary_encode() if len(parts) == 3 else array
+        parts.append(batch_of(s=array, n=plain(rng.choice(batches.NUMBERS[1:]), numbers)))
+    want = [_answers.truths(compiled(text), batch, by_rows=True) for batch in parts]
+    for _ in range(5):
+        matcher = Matcher(compiled(text).program)  # has no kernel yet
+        got: list[list[bool]] = [[] for _ in parts]
+        ready = threading.Barrier(len(parts))
+
+        def run(which: int, matcher: Matcher = matcher, got: Any = got, ready: threading.Barrier = ready) -> None:
+            ready.wait()
+            got[which] = [_answers.truths(matcher, parts[which]) == want[which] for _ in range(5)]
+
+        threads = [threading.Thread(target=run, args=(which,)) for which in range(len(parts))]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+        assert got == [[True] * 5] * len(parts)
