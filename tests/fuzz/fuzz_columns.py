@@ -14,6 +14,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+import batches
 from fuzzing import begun
 
 from mqsel.language.dialect import PRESETS
@@ -21,10 +22,10 @@ from mqsel.language.dialect import PRESETS
 
 def main() -> int:
     seed, is_time = begun(__doc__)
-    batches = taken = damaged = 0
+    rounds = taken = damaged = 0
     while is_time():
-        batches += 1
-        rng = random.Random(f"{seed} {batches}")
+        rounds += 1
+        rng = random.Random(f"{seed} {rounds}")
         name = rng.choice([*PRESETS])
         dialect = PRESETS[name].replace(
             type_mismatch=rng.choice(("operation", "selector", "unknown")),
@@ -35,9 +36,9 @@ def main() -> int:
             taken += batches.run_case(rng, name, dialect, 5)
             damaged += batches.run_damaged(rng)
         except BaseException:
-            print(f"failing: random.Random('{seed} {batches}')", flush=True)
+            print(f"failing: random.Random('{seed} {rounds}')", flush=True)
             raise
-    print(f"{batches} batches, 5 selectors each: the kernel took {taken}; {damaged} damaged ones answered by an error")
+    print(f"{rounds} batches, 5 selectors each: the kernel took {taken}; {damaged} damaged ones answered by an error")
     return 0
 
 
