@@ -207,7 +207,9 @@ class _Crew:
                 break
         if process is not None:
             process.kill()
-            process.__exit__(None, None, None)
+            # Closing writes what is left for it: a broken pipe of ours is not that of who reads our output.
+            with suppress(OSError):
+                process.__exit__(None, None, None)
 
     def _started(self) -> subprocess.Popen[bytes]:
         code = "import sys; sys.path[:] = sys.argv[1:]; from mqsel.files.workers import work; work()"

@@ -208,8 +208,12 @@ def test_default(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 @needs_signals
 @pytest.mark.usefixtures("small")
-def test_a_killed_process(run: Run, files: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    """A process that is killed ends the run with one error that names the part, behind what was found before it."""
+@pytest.mark.parametrize("is_gone", [False, True])
+def test_a_killed_process(run: Run, files: list[Path], monkeypatch: pytest.MonkeyPatch, is_gone: bool) -> None:
+    """A process that is killed ends the run with one error that names the part, behind what was found before it.
+
+    Also one that is gone before it was told anything: then what it is told breaks the pipe, twice.
+    """
     give, started = subprocess.Popen, []
 
     def stopped(*arguments: Any, **options: Any) -> Any:
@@ -217,6 +221,8 @@ def test_a_killed_process(run: Run, files: list[Path], monkeypatch: pytest.Monke
         started.append(process)
         if len(started) == 2:
             process.kill()
+            if is_gone:
+                process.wait()
         return process
 
     whole = run("-j", 1, "color = 'blue'", files[0])[1]
