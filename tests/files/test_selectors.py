@@ -26,10 +26,10 @@ def lines(pairs=PAIRS, end="\n"):
         lines().rstrip(b"\n"),
         lines().replace(b"\n", b"\n\n \n"),
         lines().decode().encode("utf-16"),
-        gzip.compress(lines()),
+        gzip.compress(lines(), mtime=0),
         json.dumps(dict(PAIRS)).encode(),
         b"\xef\xbb\xbf \n" + json.dumps(dict(PAIRS), ensure_ascii=False, indent=1).encode(),
-        gzip.compress(json.dumps(dict(PAIRS)).encode()),
+        gzip.compress(json.dumps(dict(PAIRS)).encode(), mtime=0),
     ],
 )
 def test_lines_and_json(tmp_path, data):
