@@ -116,6 +116,16 @@ def test_imports_go_upward() -> None:
     assert wrong == []
 
 
+def test_long_modules_say_why() -> None:
+    """A module of more than 500 lines says in its docstring why it is longer."""
+    sources = [path for path in PACKAGE.rglob("*.py*") if path.suffix in (".py", ".pyx")]
+    texts = {_module(path): path.read_text(encoding="utf-8") for path in sources}
+    long = {name: text for name, text in texts.items() if text.count("\n") > 500}
+
+    assert [name for name, text in long.items() if not re.search(r"onger than 500 lines because", text)] == []
+    assert "index._search" in long
+
+
 def test_contributing_shows_the_rows() -> None:
     """The list of rows in CONTRIBUTING is the one that is tested."""
     shown = ROOT / ".github" / "CONTRIBUTING.md"

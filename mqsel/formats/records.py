@@ -2,7 +2,7 @@
 
 A `RecordSchema` says, as data, where a record keeps the JMS headers, where it keeps the properties that senders named,
 and which member of a value names its type. Here the table is followed through dicts, on Spark through columns. Knows no
-selectors. Follows formats §9; its §10 says what was decided.
+selectors. Follows formats §9; its §10 says what was decided. Longer than 500 lines because a third is the table.
 """
 
 from __future__ import annotations

@@ -4,6 +4,8 @@
 
 A formula that is an OR becomes a unit for each part. What is read counts when it is committed; until then it can be
 taken back, whatever was wrong. Knows formulas; knows no segment and no message.
+
+Longer than 500 lines because `Drafter` is one class: all its ways into a formula fill the same leaf.
 """
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
