@@ -8,16 +8,17 @@ import re
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
-from mqsel.errors import ArgumentError, MqselError, shortened
+from mqsel.errors import ArgumentError, MqselError, SelectorError, shortened
 from mqsel.files.framings import FORMATS, FRAMINGS
 from mqsel.files.opening import unfolded
 from mqsel.formats.records import SCHEMAS
 from mqsel.language.dialect import IBM_MQ, PRESETS, Dialect, as_dialect
+from mqsel.language.selector import read_selector
 from mqsel.values import TYPE_NAMES
 
+_SHOWN = 3  # files that a hint names
 _WIDEST = 118  # columns of a paragraph of help
 
 
@@ -77,19 +78,73 @@ def files_of(arguments: argparse.Namespace) -> list[str]:
     return [one for name in names for one in unfolded(name)] if wanted in FRAMINGS else names
 
 
-def check_order(called: str, selector: str, names: list[str]) -> None:
-    """Refuse a call with the selector behind the files: the name of a file may be a selector, too."""
-    # Path.is_file raises where a name is longer than that of a file can be, as a selector may be.
-    is_file = os.path.isfile(selector)  # noqa: PTH113
-    if names and is_file and names[-1] != "-" and not Path(names[-1]).exists():
-        import shlex  # noqa: PLC0415 (for this error alone)
+def in_shell(*words: str) -> str:
+    """Return words as arguments of a command line."""
+    import shlex  # noqa: PLC0415 (for errors alone)
 
-        files = shlex.join([selector, *names[:-1]])
-        written = shlex.quote(names[-1]) if re.search(r'["$`\\!]', names[-1]) else f'"{names[-1]}"'
+    quoted = {word: shlex.quote(word) for word in words}
+    return " ".join(
+        quoted[word] if quoted[word] == word or re.search(r'["$`\\!]', word) else f'"{word}"' for word in words
+    )
+
+
+def place_of(text: str) -> str:
+    """Return what of the file system a text names: a file, a message of one, a directory, stdin; empty for nothing."""
+    # Those of Path raise where a name is longer than that of a file can be, as a selector may be.
+    if text == "-":
+        return "stdin"
+    if os.path.exists(text):  # noqa: PTH110
+        return "a directory" if os.path.isdir(text) else "a file"  # noqa: PTH112
+    numbered = re.fullmatch(r"(.+):[0-9]{1,18}", text, re.DOTALL)
+    return "a message of a file" if numbered and os.path.isfile(numbered[1]) else ""  # noqa: PTH113
+
+
+def is_selector(text: str, dialect: Dialect) -> bool:
+    """Report whether a text is a selector."""
+    try:
+        read_selector(text, dialect)
+    except SelectorError:
+        return False
+    return True
+
+
+def refuse_place(text: str, expected: str, advice: str, dialect: Dialect) -> None:
+    """Raise MqselError if a selector is a name in the file system: `README.md` is a property, too.
+
+    Args:
+        text: the selector.
+        expected: what should stand there, in words.
+        advice: the command that was probably meant, or nothing.
+        dialect: in which the text may be a selector all the same; in parentheses it names no file.
+    """
+    place = place_of(text)
+    if not place:
+        return
+    hints = [advice] * bool(advice)
+    if is_selector(f"({text})", dialect):
+        hints.append(f"if a selector is meant, write {in_shell(f'({text})')}")
+    raise MqselError(f"{shortened(text)} is {place}: expected {expected}", hint="; ".join(hints) or None)
+
+
+def check_order(called: str, selector: str, names: list[str], dialect: Dialect) -> None:
+    """Refuse a call without a selector, or with it behind what it judges.
+
+    Args:
+        called: the command.
+        selector: what stands first.
+        names: what stands behind it: files, or a message.
+    """
+    place = place_of(selector)
+    if not place:
+        return
+    if names and not place_of(names[-1]) and is_selector(names[-1], dialect):
         raise MqselError(
-            f"{shortened(selector)} is a file, and {shortened(names[-1])} is not: expected the selector first",
-            hint=f"mqsel {called} {written} {files}",
+            f"{shortened(selector)} is {place}, and {shortened(names[-1])} is not: expected the selector first",
+            hint=f"mqsel {called} {in_shell(names[-1], selector, *names[:-1])}",
         )
+    judged = names if called == "explain" and names else [selector, *names]
+    advice = f"mqsel {called} SELECTOR {in_shell(*judged[:_SHOWN])}{' …' * (len(judged) > _SHOWN)}"
+    refuse_place(selector, "the selector first", advice, dialect)
 
 
 class Help(argparse.RawDescriptionHelpFormatter):
@@ -135,13 +190,13 @@ def command(commands: Commands, name: str, run: Run, text: str, epilog: str) -> 
         epilog=epilog,
         formatter_class=Help,
     )
-    made.set_defaults(run=run)
+    made.set_defaults(run=run, called=name)
     return made
 
 
 def add_selector(made: argparse.ArgumentParser) -> None:
     """Add the selector and its dialect."""
-    made.add_argument("selector", metavar="SELECTOR", help="the message selector, as one argument")
+    made.add_argument("selector", metavar="SELECTOR", help="the message selector, as one argument, and no name of a file")
     add_dialect(made)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from mqsel.analysis.difference import Difference, difference
 from mqsel.analysis.relation import RELATIONS, Relation, related, taken
-from mqsel.cli.arguments import Commands, command, dialect_of
+from mqsel.cli.arguments import Commands, command, dialect_of, in_shell, place_of, refuse_place
 from mqsel.cli.report import complain, fitted, folded, width_of
 from mqsel.errors import MqselError, SelectorError
 from mqsel.formats.jsonl import in_json
@@ -64,6 +64,10 @@ def _diff(arguments: argparse.Namespace) -> int:
             hint="write mqsel diff SELECTOR SELECTOR, or mqsel diff --dialect IBM_MQ --dialect JMS SELECTOR",
         )
     first, second = [*given, *given, IBM_MQ, IBM_MQ][:2]
+    for text, dialect in ((arguments.a, first), (arguments.b, second)):
+        if text is not None:
+            advice = f'pass the selector in it: "$(cat {in_shell(text)})"' * (place_of(text) == "a file")
+            refuse_place(text, "a selector", advice, dialect)
     if arguments.b is None:
         return _dialects(arguments.a, first, second, as_json=arguments.json)
     read = []

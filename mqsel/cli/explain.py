@@ -17,7 +17,7 @@ from mqsel.analysis.explain import Explanation, explain
 from mqsel.analysis.lint import lint
 from mqsel.analysis.lint_findings import WARNING
 from mqsel.analysis.lint_findings import piece as piece_of
-from mqsel.cli.arguments import Commands, add_format, add_selector, command, limit, list_formats, types_of
+from mqsel.cli.arguments import Commands, add_format, add_selector, check_order, command, limit, list_formats, types_of
 from mqsel.cli.lint import in_json
 from mqsel.cli.report import complain, fitted, folded, place_of, shown, width_of
 from mqsel.errors import FileError, MqselError, PropertyTypeError, cut, shortened
@@ -69,6 +69,7 @@ def add(commands: Commands) -> None:
 
 def _explain(arguments: argparse.Namespace) -> int:
     selector, dialect = arguments.selector, arguments.dialect
+    check_order("explain", selector, [] if arguments.message is None else [arguments.message], dialect)
     matcher = compile_selector(selector, dialect=dialect)
     judged = None if arguments.message is None else _judged(matcher, arguments)
     is_program = judged is None or arguments.program

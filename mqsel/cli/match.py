@@ -95,7 +95,7 @@ def _match(arguments: argparse.Namespace) -> int:
     raising = arguments.errors == "raise"
     wanted = arguments.format or "json"
     ask = Ask(arguments.invert, arguments.count, raising, arguments.limit, wanted, types_of(arguments))
-    check_order("match", arguments.selector, arguments.files)
+    check_order("match", arguments.selector, arguments.files, arguments.dialect)
     files = files_of(arguments)
     report = MatchReport(ask, Tally())
     run(arguments, files, compile_selector(arguments.selector, dialect=arguments.dialect), SIFT, report)

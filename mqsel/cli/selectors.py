@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from mqsel.cli.arguments import in_shell, place_of, refuse_place
 from mqsel.cli.report import shown
 from mqsel.errors import FileError, MqselError
 from mqsel.files.opening import opened
@@ -16,6 +17,7 @@ from mqsel.files.selectors import Keyed, selectors
 ABOUT_FILES = (
     "A file has a selector on each line. A line that begins with AND, OR or a closing parenthesis belongs to the one"
     " before it, and so does an indented line while a parenthesis is open: what format writes is read again.\n"
+    "The name of a file is never taken for a selector: a property of that name is written in parentheses.\n"
 )
 
 
@@ -68,10 +70,13 @@ def given(arguments: argparse.Namespace) -> Iterator[Given]:
 def of_arguments(arguments: argparse.Namespace) -> list[Given]:
     """List the selectors that are arguments themselves.
 
-    Raises: MqselError: there is none, and no file.
+    Raises: MqselError: there is none, and no file; or the name of a file stands for one.
     """
     if not arguments.selectors and not arguments.file:
         raise MqselError("no selector is given: expected one, or --file FILE")
+    for text in arguments.selectors:
+        advice = f"mqsel {arguments.called} --file {in_shell(text)}" * (place_of(text) in ("a file", "stdin"))
+        refuse_place(text, "a selector", advice, arguments.dialect)
     return [Given(f"selector {number}", text) for number, text in enumerate(arguments.selectors, 1)]
 
 

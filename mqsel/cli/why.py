@@ -62,7 +62,7 @@ class WhyReport(Report[Account]):
 
 def _why(arguments: argparse.Namespace) -> int:
     ask = Ask(counting=True, format=arguments.format or "json", types=types_of(arguments))
-    check_order("why", arguments.selector, arguments.files)
+    check_order("why", arguments.selector, arguments.files, arguments.dialect)
     files = files_of(arguments)
     matcher = compile_selector(arguments.selector, dialect=arguments.dialect)
     selector = read_selector(matcher.selector, matcher.dialect)
