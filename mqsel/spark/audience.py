@@ -7,24 +7,26 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from mqsel.columns import _answers
 from mqsel.errors import ArgumentError, shortened
 from mqsel.language.dialect import Dialect
-from mqsel.language.nodes import Not
 from mqsel.language.optimizer import optimize
 from mqsel.machine.compiler import lower
 from mqsel.matcher import Matcher
+from mqsel.names import spellings
 from mqsel.spark import sets
 from mqsel.spark.columns import Layout, Place
 from mqsel.spark.planning import arrow_layout
 from mqsel.spark.profiling import state_of
-from mqsel.spark.raw import MessageColumn
-from mqsel.spark.route import Selectors, key_type, planned
-from mqsel.spark.ship import by_types, guard, read_anyhow, table
+from mqsel.spark.raw import MessageColumn, where
+from mqsel.spark.route import Selectors, as_set, key_type, planned, sources_of
+from mqsel.spark.ship import groups, guard, read_anyhow, table
+from mqsel.values import Truth
 
 if TYPE_CHECKING:
     import pyarrow as pa  # type: ignore[import-untyped]
@@ -88,7 +90,8 @@ class Outcome:
         key: of the selector.
         selected: rows that it selects.
         unknown: rows for which it is UNKNOWN.
-        mismatched: rows that it does not select, and that have a value of a type that no test of it takes.
+        mismatched: rows that it does not select, and for which a test is evaluated that does not take the type of a
+            value; some of them may be UNKNOWN, too.
         missing: the first of its properties that no row has; empty if each is there somewhere.
     """
 
@@ -148,39 +151,42 @@ def profile_set(
 
     Args: those of `route`; *rows* is a DataFrame of columns, no stream and no raw messages.
 
-    Raises: what `route` raises.
+    Raises: what `route` raises; ArgumentError: the set did not keep its texts.
     """
     from pyspark.sql import functions as F  # noqa: N812, PLC0415 (optional; its usual name)
 
     _refuse_streams(rows, "a profile")
-    made = planned(selectors, rows, properties, types, dialect, "arrow", errors)
-    if made.raw is not None:
+    made, faulty = as_set(selectors, dialect, errors)
+    kind, places = key_type(made), where(properties, types)
+    if isinstance(places, MessageColumn):
         raise ArgumentError(
             "a set is not profiled over raw messages", hint="take their properties out: df.select(*properties(df, …))"
         )
-    layout, texts = arrow_layout(made.sources)
-    present = [F.expr(f"({state_of(source)}) = 0").alias(f"p{number}") for number, source in enumerate(made.sources)]
+    read = [*sets.read(made)]
+    # The set itself leaves out what has no part in selecting a row; whether one is UNKNOWN may depend on it.
+    names = dict.fromkeys(name for one in read for name in one.names.values())
+    sources, _ = sources_of(made, names, rows, places)
+    layout, texts = arrow_layout(sources)
+    present = [F.expr(f"({state_of(one)}) = 0").alias(f"p{number}") for number, one in enumerate(sources)]
     held = rows.select(*[F.expr(text).alias(f"c{number}") for number, text in enumerate(texts)], *present)
-    path = sets.saved(made.selectors)
-    sets.hand_out(path, made.session)
+    path = sets.saved(made)
+    sets.hand_out(path, rows.sparkSession)
     options = json.dumps({"set": path.name, "layout": layout, "columns": len(texts)})
     sums = [F.sum(name).alias(name) for name in COUNTED]
     schema = ", ".join(f"{name} bigint" for name in ("place", *COUNTED))
     counted = held.mapInArrow(_counting(options), schema).groupBy("place").agg(*sums).collect()
     by_place = {row["place"]: row for row in counted}
     total = by_place[ALL_ROWS]["selected"] if counted else 0
-    seen = {
-        name: by_place[ALL_ROWS - 1 - number]["selected"] if counted else 0
-        for number, name in enumerate(made.selectors.properties)
-    }
+    seen = {one.name for n, one in enumerate(sources) if counted and by_place[ALL_ROWS - 1 - n]["selected"]}
     outcomes = []
-    for place, (key, one) in enumerate(zip(made.selectors, sets.read(made.selectors), strict=True)):
-        missing = next((name for name in one.names.values() if not seen[name]), "")
+    for place, (key, one) in enumerate(zip(made, read, strict=True)):
+        rules = one.dialect.headers
+        missing = next((name for name in one.names.values() if seen.isdisjoint(spellings(name, rules))), "")
         selected, unknown, mismatched = (by_place[place][name] if counted else 0 for name in COUNTED)
         outcomes.append(Outcome(key, selected, unknown, mismatched, missing))
     written = [(one.key, one.selected, one.unknown, one.mismatched, one.missing or None) for one in outcomes]
-    described = f"key {made.type}, selected bigint, unknown bigint, mismatched bigint, missing string"
-    return SetProfile(total, tuple(outcomes), made.faulty, rows.sparkSession.createDataFrame(written, described))
+    described = f"key {kind}, selected bigint, unknown bigint, mismatched bigint, missing string"
+    return SetProfile(total, tuple(outcomes), faulty, rows.sparkSession.createDataFrame(written, described))
 
 
 def _refuse_streams(rows: Any, what: str) -> None:
@@ -210,47 +216,46 @@ def _counting(options: str) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.
 
 
 @lru_cache(1)
-def _machines(name: str) -> list[tuple[Matcher, ...]]:
-    """Compile each selector of a set as its dialect reads it, and so that mismatches and other errors show.
+def _machines(name: str) -> list[tuple[bool, Matcher, Matcher]]:
+    """Compile each selector of a set as it is when a mismatch is ERR, and when it is none.
 
-    An error is what neither a selector nor its negation is: FALSE both.
+    Returns: whether the first is its own way, else the second is; the first; the second.
     """
     made = []
     for one in sets.read(sets.opened(name)):
-        ways = [one]
-        for choice in ("operation", "selector"):
-            part = one.part(one.node, one.dialect.replace(type_mismatch=choice))
-            ways += [part, part.part(Not(part.node, part.node.span))]
-        made.append(tuple([Matcher(lower(optimize(way))) for way in ways]))
+        strict = one.dialect.replace(type_mismatch="selector")
+        lenient = one.dialect.replace(type_mismatch="operation") if one.dialect == strict else one.dialect
+        first, second = (lower(optimize(one.part(one.node, way)), quick=False) for way in (strict, lenient))
+        made.append((one.dialect == strict, Matcher(first), Matcher(second)))
     return made
+
+
+def _outcome(batch: pa.RecordBatch, is_strict: bool, strict: Matcher, lenient: Matcher) -> tuple[int, int, int]:
+    """Count the rows of a batch that a selector selects, is UNKNOWN for, and mismatches."""
+    by_strict, by_lenient = _answers.truths(strict, batch), _answers.truths(lenient, batch)
+    own = by_strict if is_strict else by_lenient
+    selected = own.count(Truth.TRUE)
+    # The ways differ where the strict one is ERR, and there alone; what is ERR to the lenient one is ERR to both.
+    differing = by_strict.count(Truth.ERR) - by_lenient.count(Truth.ERR)
+    return selected, own.count(Truth.UNKNOWN), differing - (selected - by_strict.count(Truth.TRUE))
 
 
 def counts(options: str, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Count what the selectors of a set are for the rows of each batch, and which properties the rows have."""
     import pyarrow as pa  # noqa: PLC0415 (optional)
-    import pyarrow.compute as pc  # type: ignore[import-untyped]  # noqa: PLC0415
 
     chosen = json.loads(options)
     machines = _machines(chosen["set"])
 
-    def add(batch: pa.RecordBatch) -> pa.Array:
-        for place, ways in enumerate(machines):
-            own, *others = [one.truth_batch(batch) for one in ways]
-            no = [pc.fill_null(pc.invert(one), False) for one in others]
-            is_other, is_mismatch = pc.and_(no[0], no[1]), pc.and_(no[2], no[3])
-            selected = pc.fill_null(own, False)
-            mismatched = pc.and_not(pc.and_not(is_mismatch, is_other), selected)
-            unknown = pc.and_not(pc.is_null(own), mismatched)
-            for total, found in zip(totals[place], (selected, unknown, mismatched), strict=True):
-                total.append(found.true_count)
-        return pa.nulls(batch.num_rows)
+    def outcomes(columns: Sequence[pa.Array]) -> list[tuple[int, int, int, int]]:
+        return [
+            (place, *_outcome(batch, *ways))
+            for batch, _ in groups(chosen["layout"], columns)
+            for place, ways in enumerate(machines)
+        ]
 
     for batch in batches:
-        totals: list[tuple[list[int], ...]] = [([], [], []) for _ in machines]
-        columns = batch.columns[: chosen["columns"]]
-        read_anyhow(lambda readable: by_types(add, chosen["layout"], readable), columns)
-        rows = [(place, *map(sum, three)) for place, three in enumerate(totals)]
-        rows.append((ALL_ROWS, batch.num_rows, 0, 0))
+        rows = [(ALL_ROWS, batch.num_rows, 0, 0), *read_anyhow(outcomes, batch.columns[: chosen["columns"]])]
         present = batch.columns[chosen["columns"] :]
         rows += [(ALL_ROWS - 1 - number, column.true_count, 0, 0) for number, column in enumerate(present)]
         made = [pa.array(column, pa.int64()) for column in zip(*rows, strict=True)]

@@ -317,7 +317,7 @@ def planned(
         sql, why = "", f"the properties are in the bytes of the messages in {text}"
         sources, raw = message_sources(made.properties, text), (text, held)
     else:
-        sources, missing = _sources(made, rows, held)
+        sources, missing = sources_of(made, made.properties, rows, held)
         said += [*missing, *_surprises(made, sources)]
         raw = None
         sql, why = ("", "the Arrow strategy is forced") if strategy == "arrow" else _native(made, rows, held)
@@ -344,15 +344,15 @@ def _said_of(faulty: Faulty) -> str:
     return f"{few} left out: {named}{'; …' * (len(faulty) > _NAMED)}"
 
 
-def _sources(
-    selectors: SelectorSet[Any], rows: DataFrame | StructType | str, held: Layout
+def sources_of(
+    selectors: SelectorSet[Any], names: Iterable[str], rows: DataFrame | StructType | str, held: Layout
 ) -> tuple[tuple[PropertySource, ...], list[str]]:
-    """Find where the properties of a set come from, and say which no column has."""
+    """Find where properties that a set reads come from, and say which no column has."""
     # The strictest rules first: what they find is everybody's; what others find has a name that not everybody reads.
     rules = sorted({dialect.headers for _, dialect in selectors.dialects()})
     by_rules = [PropertySources(rows, held, rule) for rule in rules]
     found: dict[str, PropertySource] = {}
-    for name in selectors.properties:
+    for name in names:
         ways = [one.source(name) for one in by_rules]
         way = next((way for way in ways if way.type != "null"), ways[-1])
         found[name] = way if way is ways[0] else way._replace(name=USR_FOLDER + name)
@@ -366,7 +366,7 @@ def _surprises(selectors: SelectorSet[Any], sources: Iterable[PropertySource]) -
     """Say which tests of the first selectors no row can pass, for the type that a column has."""
     found = {source.name: source for source in sources}
     said: dict[str, None] = {}
-    for one in islice(sets.read(selectors), _LOOKED_AT):
+    for one in islice(sets.read(selectors), _LOOKED_AT) if selectors.keep_text else ():
         if all(name in found for name in one.names.values()):
             said.update(dict.fromkeys(planning.surprises(one, found).values()))
     return [*said]

@@ -88,10 +88,12 @@ def separator(keys: Iterable[Any]) -> str:
 
 
 def read(selectors: SelectorSet[Any]) -> Iterator[Selector]:
-    """Read the selectors of a set; none where it kept no texts."""
-    if selectors.keep_text:
-        for text, (_, dialect) in zip(selectors.values(), selectors.dialects(), strict=True):
-            yield read_selector(text, dialect)
+    """Yield the selectors of a set.
+
+    Raises: ArgumentError: it kept no texts.
+    """
+    for text, (_, dialect) in zip(selectors.values(), selectors.dialects(), strict=True):
+        yield read_selector(text, dialect)
 
 
 # ---- on the executors ------------------------------------------------------------------------------------------------

@@ -10,9 +10,9 @@ import functools
 import json
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from mqsel.columns import wordings
 from mqsel.errors import ArgumentError, PropertyTypeError
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pyspark import SparkContext
     from pyspark.sql import Column, SparkSession
 
+_A = TypeVar("_A")  # an answer to columns
 SHIP = (
     "install one mqsel on every worker, or ship an environment: venv-pack -o env.tar.gz, then "
     "--archives env.tar.gz#env --conf spark.pyspark.python=./env/bin/python --conf spark.pyspark.driver.python=python"
@@ -143,10 +144,13 @@ def evaluate(program: bytes, layout: str, columns: Sequence[pa.Array]) -> pa.Boo
     return read_anyhow(lambda readable: by_types(matcher.truth_batch, properties, readable), columns)
 
 
-def read_anyhow(answer: Callable[[Sequence[pa.Array]], pa.Array], columns: Sequence[pa.Array]) -> pa.Array:
+def read_anyhow(answer: Callable[[Sequence[pa.Array]], _A], columns: Sequence[pa.Array]) -> _A:
     """Give the *answer* to columns, also where a text is no UTF-8: Spark checks none.
 
     There both strategies read U+FFFD, as Spark itself shows it.
+
+    Args:
+        answer: changes nothing else, as it is asked a second time where a text is none.
     """
     try:
         return answer(columns)
@@ -183,14 +187,35 @@ def by_types(
 
     Args:
         answer: gives for a batch an array of one value for each row.
-        properties: pairs of a property and its tags, as the layout of `evaluate`.
-        columns: as for `evaluate`.
+        properties, columns: those of `groups`.
     """
     import pyarrow as pa  # noqa: PLC0415 (optional)
     import pyarrow.compute as pc  # type: ignore[import-untyped]  # noqa: PLC0415
 
+    found = [(answer(batch), rows) for batch, rows in groups(properties, columns)]
+    if len(found) == 1:
+        return found[0][0]
+    answers, order = zip(*found, strict=True)
+    return pa.concat_arrays(answers).take(pc.sort_indices(pa.concat_arrays(order)))
+
+
+def groups(
+    properties: Sequence[tuple[str, Sequence[str]]], columns: Sequence[pa.Array]
+) -> Iterator[tuple[pa.RecordBatch, pa.Array | None]]:
+    """Yield the rows as batches in each of which a property has one type.
+
+    Args:
+        properties: pairs of a property and its tags, as the layout of `evaluate`.
+        columns: as for `evaluate`.
+
+    Returns: batches, at least one, and the numbers of their rows; None where one batch has all of them.
+    """
+    import pyarrow as pa  # noqa: PLC0415 (optional)
+    import pyarrow.compute as pc  # noqa: PLC0415
+
     if not any(tags for _, tags in properties):
-        return answer(pa.RecordBatch.from_arrays(list(columns), [name for name, _ in properties]))
+        yield pa.RecordBatch.from_arrays(list(columns), [name for name, _ in properties]), None
+        return
     rows = len(columns[0])
     group = pa.nulls(rows, pa.int64()).fill_null(0)
     # Of a property: the columns of its values, and for each row the number of one of these, 0 where it has no value.
@@ -212,8 +237,10 @@ def by_types(
             group = pc.cast(pairs.dictionary_encode().indices, pa.int64())
         places.append((name, held, which))
         at += 1 + len(tags)
-    answers, order = [], []
-    for number in pc.unique(group).to_pylist():
+    numbers = pc.unique(group).to_pylist()
+    if not numbers:
+        yield pa.RecordBatch.from_arrays([pa.nulls(0)], [properties[0][0]]), None
+    for number in numbers:
         chosen = pc.indices_nonzero(pc.equal(group, number))
         kept: dict[str, pa.Array] = {}
         for name, held, which in places:
@@ -221,13 +248,7 @@ def by_types(
             if index:
                 kept[name] = held[index - 1] if len(chosen) == rows else held[index - 1].take(chosen)
         kept = kept or {properties[0][0]: pa.nulls(len(chosen))}
-        answers.append(answer(pa.RecordBatch.from_arrays(list(kept.values()), list(kept))))
-        order.append(chosen)
-    if len(answers) == 1:
-        return answers[0]
-    if not answers:  # of no rows
-        return answer(pa.RecordBatch.from_arrays([pa.nulls(0)], [properties[0][0]]))
-    return pa.concat_arrays(answers).take(pc.sort_indices(pa.concat_arrays(order)))
+        yield pa.RecordBatch.from_arrays(list(kept.values()), list(kept)), chosen
 
 
 # ---- a cluster, beforehand -------------------------------------------------------------------------------------------

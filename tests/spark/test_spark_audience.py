@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import os
 import random
 from collections import Counter
 from typing import Any
 
+import frames
+import oracle
 import pytest
+import strategies
 from frames import drawn, frame_of
 
 import mqsel
 from mqsel import errors
-from mqsel.language.dialect import JMS
+from mqsel.language import parser
+from mqsel.language.dialect import CHOICES, IBM_MQ, JMS, PRESETS
 
 pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
 pytest.importorskip("pyarrow")
 pytest.importorskip("pandas")
 
 from mqsel.spark import compare, layout, mq_message, profile, profile_set
+from mqsel.spark.columns import SPARK_TYPES
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
@@ -97,27 +103,171 @@ def test_profile_set(spark: Any) -> None:
     assert profile_set({}, frame).outcomes == ()
 
 
-def test_profile_set_agrees_with_matchers_and_profiles(spark: Any) -> None:
-    """Invariant: selected is what Matchers select; of a single test all numbers are those of `profile`."""
+PAIRS = int(os.environ.get("MQSEL_SPARK_PAIRS", "12000"))
+MIXED = ("int32", "float64", "string", "boolean")  # of a property whose type each row says
+BROKEN = (b"\xff", b"caf\xe9", b"a\xed\xa0\x80", b"\xf0\x9f\x98x", b"\xc3")
+MEMBERS = {"int32": "integer", "float64": "double", "string": "string", "boolean": "boolean"}
+UNION = "struct<propertyType string, integer int, double double, string string, boolean boolean>"
+
+
+def _profiled(rng: random.Random) -> tuple[dict[str, str], list[dict[str, Any]], dict[int, tuple[str, Any]]]:
+    """Draw columns, rows, and selectors of all dialects about them; texts come as bytes, some of them no UTF-8.
+
+    Returns: the type of each column, "" where each row says it; type and value by name for each row; the selectors.
+    """
+    names = [name for name in strategies.LETTERS["IBM_MQ"].names if not name.startswith("usr.")]
+    kinds = {name: rng.choice((*strategies._KINDS, "")) for name in names if rng.random() < 0.9}
+    rows: list[dict[str, Any]] = []
+    for _ in range(frames.ROWS):
+        drawn_kinds = {name: kind or rng.choice((*MIXED, "null")) for name, kind in kinds.items()}
+        row = {name: (kind, frames._value(rng, kind)) for name, kind in drawn_kinds.items()}
+        for name, (kind, value) in row.items():
+            if kind == "string" and value is not None:
+                row[name] = kind, rng.choice(BROKEN) if rng.random() < 0.1 else value.encode()
+        rows.append(row)
+    cases: dict[int, tuple[str, Any]] = {}
+    while len(cases) < frames.SELECTORS:
+        preset = rng.choice(list(PRESETS))
+        author = strategies._Author(rng, strategies.LETTERS[preset], _read(rng.choice(rows)))
+        text = author.selector()
+        if author.last_name and len(text) <= 10240:
+            choices = ("type_mismatch", "null_arithmetic", "between_null")
+            changes = {name: rng.choice(CHOICES[name]) for name in choices if rng.random() < 0.3}
+            cases[len(cases)] = text, PRESETS[preset].replace(**changes)
+    return kinds, rows, cases
+
+
+def _read(row: dict[str, Any]) -> dict[str, Any]:
+    """Read a row as Spark shows it: what is no UTF-8 is U+FFFD, and NULL has no type."""
+    made = {name: (kind, value) if value is not None else ("null", None) for name, (kind, value) in row.items()}
+    return {
+        name: (kind, value.decode(errors="replace") if kind == "string" else value)
+        for name, (kind, value) in made.items()
+    }
+
+
+def _columns(spark: Any, kinds: dict[str, str], rows: list[dict[str, Any]]) -> Any:
+    """Make the DataFrame of such rows."""
+    types = {**SPARK_TYPES, "string": "binary", "null": "void"}
+    union = UNION.replace(" string,", " binary,").replace("propertyType binary", "propertyType string")
+    schema = ", ".join(f"`{name}` {types[kind] if kind else union}" for name, kind in kinds.items())
+    made = []
+    for row in rows:
+        values = []
+        for name, (kind, value) in row.items():
+            if kinds[name]:
+                values.append(value)
+            elif kind == "null":
+                values.append(None)
+            else:
+                values.append({"propertyType": MEMBERS[kind], MEMBERS[kind]: value})
+        made.append(tuple(values))
+    frame = spark.createDataFrame(made, schema)
+    texts = {"string": "CAST({} AS STRING)", "": f"CAST({{}} AS {UNION})"}
+    return frame.selectExpr(
+        *(f"{texts.get(kind, '{}').format(f'`{name}`')} AS `{name}`" for name, kind in kinds.items())
+    )
+
+
+def test_profile_set_counts_what_evaluate_says(spark: Any) -> None:
+    """Invariant: selected and UNKNOWN are what `evaluate` says, mismatched what the oracle does, of rows of any kind.
+
+    A row mismatches that is not selected, and for which a mismatch would have made the complete selector false.
+    """
+    rng = random.Random(f"profile set {PAIRS}")
+    settings = {"spark.sql.caseSensitive": "true", "spark.sql.execution.arrow.maxRecordsPerBatch": "7"}
+    for name, value in settings.items():
+        spark.conf.set(name, value)
+    pairs = 0
+    counted: Counter[str] = Counter()
+    try:
+        while pairs < PAIRS / 4:
+            kinds, rows, cases = _profiled(rng)
+            frame = _columns(spark, kinds, rows).repartition(2)
+            matchers = {key: mqsel.compile(text, dialect=one) for key, (text, one) in cases.items()}
+            where = {name: f"`{name}`" for name in kinds}
+            found = profile_set(matchers, frame, properties=where)
+            messages = [_read(row) for row in rows]
+            present = {name for row in messages for name, (kind, _) in row.items() if kind != "null"}
+
+            assert found.rows == len(rows)
+            for got, (text, dialect) in zip(found.outcomes, cases.values(), strict=True):
+                node = parser.parse(text, dialect)
+                ways = [dialect.replace(type_mismatch=way) for way in ("selector", "operation")]
+                strict, lenient = ways[0], ways[1] if dialect == ways[0] else dialect
+                wanted = [0, 0, 0]
+                for typed in messages:
+                    truth = matchers[got.key].evaluate(strategies.to_message(typed)).name
+                    judged = [oracle.evaluate(node, typed, way) for way in (strict, lenient)]
+                    wanted[0] += truth == "TRUE"
+                    wanted[1] += truth == "UNKNOWN"
+                    wanted[2] += truth != "TRUE" and judged[0] == "ERR" and judged[1] != "ERR"
+                assert [got.selected, got.unknown, got.mismatched] == wanted, f"{text!r} [{dialect!r}]\n{kinds}"
+                usual = [name for name in matchers[got.key].properties if not name.startswith("usr.")]
+                gone = [name for name in usual if name not in present]
+                assert got.missing == (gone[0] if gone else ""), f"{text!r} [{dialect!r}]"
+                counted.update(dict(zip(("selected", "unknown", "mismatched"), wanted, strict=True)))
+            pairs += len(rows) * len(cases)
+    finally:
+        for name in settings:
+            spark.conf.unset(name)
+    print(f"{pairs} pairs: {dict(counted)}")
+    assert all(counted.values())
+
+
+def test_profile_set_of_one_test_is_its_profile(spark: Any) -> None:
+    """Of a single test all numbers are those of `profile`."""
     rng = random.Random("profile set")
-    kinds, rows, cases = drawn(rng, "IBM_MQ")
+    kinds, rows, _ = drawn(rng, "IBM_MQ")
     spark.conf.set("spark.sql.caseSensitive", "true")
     try:
         frame = frame_of(spark, kinds, rows).repartition(2)
-        matchers = {number: mqsel.compile(text, dialect=one) for number, (text, one) in enumerate(cases)}
-        found = profile_set(matchers, frame).outcomes
         name = next(name for name, kind in kinds.items() if kind not in ("null", "boolean", "bytes"))
-        single = f"{name} > 5"
-        (one,) = profile_set({"x": single}, frame).outcomes
-        part = profile(single, frame).parts[0]
+        (one,) = profile_set({"x": f"{name} > 5"}, frame).outcomes
+        part = profile(f"{name} > 5", frame).parts[0]
     finally:
         spark.conf.unset("spark.sql.caseSensitive")
-    for got, (text, dialect) in zip(found, cases, strict=True):
-        matcher = mqsel.compile(text, dialect=dialect, schema=list(kinds.items()))
-        truths = Counter(matcher.evaluate(row).name for row in rows)
-        assert got.selected == truths["TRUE"], text
-        assert got.unknown <= truths["UNKNOWN"] <= got.unknown + got.mismatched, text
     assert (one.selected, one.unknown, one.mismatched) == (part.true, part.unknown, part.mismatched)
+
+
+def test_profile_set_reads_what_only_unknown_depends_on(spark: Any) -> None:
+    """What has no part in selecting a row may still be read: it is counted, whatever the set leaves out."""
+    frame = spark.createDataFrame([(1, 4), (9, None), (None, 1)], "t tinyint, n int")
+    selectors = {"never": "t > 5 AND t < 3", "either": "TRUE OR t > 5", "skipped": "n = 1 AND (TRUE OR t > 5)"}
+    found = profile_set({**selectors, "last": "FALSE AND t > 5 OR n = 1"}, frame).outcomes
+
+    assert [(one.key, one.selected, one.unknown) for one in found] == [
+        ("never", 0, 1),
+        ("either", 3, 0),
+        ("skipped", 1, 1),
+        ("last", 1, 1),
+    ]
+    (alone,) = profile_set({"all": "TRUE"}, frame).outcomes
+    assert (alone.selected, alone.unknown, alone.missing) == (3, 0, "")
+    with pytest.raises(errors.ArgumentError, match="did not keep the texts"):
+        profile_set(mqsel.SelectorSet(selectors, keep_text=False), frame)
+
+
+def test_profile_set_counts_a_broken_text_once(spark: Any) -> None:
+    """A batch with a text that is no UTF-8 is read anew: what was counted until then does not count."""
+    raw = spark.createDataFrame([(1, b"ok"), (1, b"caf\xe9"), (None, b"x")], "n int, raw binary").coalesce(1)
+    frame = raw.selectExpr("n", "CAST(raw AS STRING) AS s")
+    for selectors in ({"a": "n = 1", "b": "s = 'ok'"}, {"b": "s = 'ok'", "a": "n = 1"}):
+        found = {one.key: (one.selected, one.unknown) for one in profile_set(selectors, frame).outcomes}
+        assert found == {"a": (2, 1), "b": (1, 0)}
+
+
+def test_profile_set_of_names_of_two_dialects(spark: Any) -> None:
+    """By IBM's rules x is usr.x, too, and back: no selector of JMS reads what it has no name for."""
+    two = {"mq": mqsel.compile("x = 5", dialect=IBM_MQ), "jms": mqsel.compile("x = 5", dialect=JMS)}
+    found = profile_set(two, spark.createDataFrame([(5,)], "`usr.x` int")).outcomes
+    assert [(one.key, one.selected, one.unknown, one.missing) for one in found] == [
+        ("mq", 1, 0, ""),
+        ("jms", 0, 1, "x"),
+    ]
+    two["mq"] = mqsel.compile("usr.x = 5", dialect=IBM_MQ)
+    found = profile_set(two, spark.createDataFrame([(5,)], "x int")).outcomes
+    assert [(one.key, one.selected, one.missing) for one in found] == [("mq", 1, ""), ("jms", 1, "")]
 
 
 def test_profile_set_of_odd_input(spark: Any) -> None:
