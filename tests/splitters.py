@@ -99,9 +99,9 @@ def shown(piece):
 
 
 def sifted(matcher, ask, data, path="-"):
-    """Give what sifting a file has to give: what is asked for in one, the complaints, the counts."""
+    """Give what sifting a file has to give: what is asked for, in one or as items, the complaints, the counts."""
     decoder = matcher.decoder("mq")
-    tally, out, complaints = Tally(), b"", []
+    tally, items, complaints = Tally(), [], []
     head = b""
     for piece in SPLITTERS[ask.format](data, path):
         if isinstance(piece, Piece) and piece.message is None:
@@ -132,23 +132,24 @@ def sifted(matcher, ask, data, path="-"):
         if (truth == 1) is not ask.invert:
             tally.selected += 1
             if not ask.counting:
-                out += f"{path}\n".encode() if piece.raw is piece.message and path != "-" else head + piece.raw
+                items.append(f"{path}\n".encode() if piece.raw is piece.message and path != "-" else head + piece.raw)
                 head = b""
             if tally.selected == ask.limit:
                 break
     tally.noted = decoder.noted
-    return out, complaints, tally
+    return items if ask.apart else b"".join(items), complaints, tally
 
 
-def joined(records):
+def joined(records, ask):
     """Give what sifting gave in the same form."""
-    out, complaints, tally = b"", [], None
+    items, complaints, tally = [], [], None
     for record in records:
-        if isinstance(record, bytes):
-            out += record
+        if isinstance(record, bytes | list):
+            assert ask.apart is isinstance(record, list)
+            items += record if ask.apart else [record]
         elif isinstance(record, Complaint):
             complaints.append(record)
         else:
             assert tally is None
             tally = record
-    return out, complaints, tally
+    return items if ask.apart else b"".join(items), complaints, tally

@@ -21,6 +21,7 @@ class Sifter:
         counting: bool = False,
         raising: bool = False,
         limit: int = -1,
+        apart: bool = False,
     ) -> Sifter: ...
     def missing(self) -> dict[str, int]: ...
 
@@ -37,5 +38,6 @@ class Lines(Sifter):
         counting: bool = False,
         raising: bool = False,
         limit: int = -1,
+        apart: bool = False,
     ) -> Lines: ...
     def sift(self, block: memoryview | bytes) -> list[Any]: ...

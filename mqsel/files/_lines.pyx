@@ -31,13 +31,15 @@ cdef class Sifter:
     """
 
     def __cinit__(self, Machine machine not None, *_, bint invert=False, bint counting=False, bint raising=False,
-                  Py_ssize_t limit=-1):
+                  Py_ssize_t limit=-1, bint apart=False):
         self.machine = machine
         self.invert = invert
         self.counting = counting
         self.raising = raising
         self.limit = limit
+        self.apart = apart
         self.found = []
+        self.items = []
 
     def __dealloc__(self):
         free(self.nulls)
@@ -49,6 +51,9 @@ cdef class Sifter:
 
     cdef int keep(self, const uint8_t *raw, const uint8_t *stop) except -1:
         """Keep what stands in the block."""
+        if self.apart:
+            self.items.append(PyBytes_FromStringAndSize(<const char *> raw, stop - raw))
+            return 0
         if self.kept_stop != raw:
             self.set_aside()
             self.kept = raw
@@ -72,14 +77,26 @@ cdef class Sifter:
         return 0
 
     cdef int flush(self) except -1:
-        """Put what was kept, all together, among the found."""
-        if self.length:
+        """Put what was kept among the found: all together, or a list of what is kept apart."""
+        if self.items:
+            self.found.append(self.items)
+            self.items = []
+        elif self.length:
             self.set_aside()
             self.found.append(PyBytes_FromStringAndSize(<const char *> self.together, self.length))
             self.length = 0
         elif self.kept < self.kept_stop:
             self.found.append(PyBytes_FromStringAndSize(<const char *> self.kept, self.kept_stop - self.kept))
         self.kept = self.kept_stop
+        return 0
+
+    cdef int give(self, bytes item) except -1:
+        """Keep what does not stand in the block."""
+        if self.apart:
+            self.items.append(item)
+        else:
+            self.flush()
+            self.found.append(item)
         return 0
 
     cdef bint is_asked_for(self, int truth) noexcept:
@@ -116,6 +133,7 @@ cdef class Lines(Sifter):
         counting: give no lines.
         raising: stop behind a line that has no truth value.
         limit: stop behind so many messages that were asked for; negative for none.
+        apart: give lists of lines in place of lines together.
     """
 
     cdef Decoder decoder
@@ -123,7 +141,7 @@ cdef class Lines(Sifter):
     cdef readonly Py_ssize_t lines
 
     def __cinit__(self, machine, Decoder decoder not None, judge, *, invert=False, counting=False, raising=False,
-                  limit=-1):
+                  limit=-1, apart=False):
         self.decoder = decoder
         self.judge = judge
         self.record = decoder.record
@@ -133,7 +151,8 @@ cdef class Lines(Sifter):
     def sift(self, const uint8_t[::1] block not None) -> list:
         """Sift a block, which ends where a line does.
 
-        Returns: what is asked for, in order: lines as they stand, all together between what the judge gave.
+        Returns: what is asked for, in order: lines as they stand, all together, or in a list, between what the judge
+            gave.
         """
         cdef const uint8_t *at = &block[0]
         cdef const uint8_t *limit = at + block.shape[0]

@@ -21,5 +21,6 @@ class Pieces(Sifter):
         counting: bool = False,
         raising: bool = False,
         limit: int = -1,
+        apart: bool = False,
     ) -> Pieces: ...
     def sift(self, splitter: Splitter) -> list[Any]: ...

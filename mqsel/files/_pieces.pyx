@@ -34,6 +34,7 @@ cdef class Pieces(Sifter):
         counting: give no messages.
         raising: stop behind a message that is an error.
         limit: stop behind so many messages that were asked for; negative for none.
+        apart: give lists of messages in place of messages together.
     """
 
     cdef Decoder decoder
@@ -43,7 +44,7 @@ cdef class Pieces(Sifter):
     cdef bytes head         # what stands before the first message goes out with the first that does
 
     def __cinit__(self, machine, Decoder decoder not None, complain, note, bytes path, *, invert=False,
-                  counting=False, raising=False, limit=-1):
+                  counting=False, raising=False, limit=-1, apart=False):
         self.decoder = decoder
         self.complain = complain
         self.note = note
@@ -55,7 +56,8 @@ cdef class Pieces(Sifter):
     def sift(self, Splitter splitter not None) -> list:
         """Sift what the splitter finds in what it has read.
 
-        Returns: what is asked for, in order: messages as they stand, several of them together, and complaints.
+        Returns: what is asked for, in order: messages as they stand, several of them together or in a list, and
+            complaints.
         """
         cdef Frame *frame = self.machine.frame_take()
         cdef int outcome
@@ -96,8 +98,7 @@ cdef class Pieces(Sifter):
         raw, message = given.raw, given.message
         begin = <const uint8_t *> PyBytes_AS_STRING(message)
         if self.judge(frame, given.place, begin, PyBytes_GET_SIZE(message)):
-            self.flush()
-            self.found.append(self.with_head(raw))
+            self.give(self.with_head(raw))
         return 0
 
     cdef int take(self, Frame *frame, Splitter splitter) except -1:
@@ -105,10 +106,10 @@ cdef class Pieces(Sifter):
         if not self.judge(frame, splitter.place, splitter.message, splitter.size):
             return 0
         if self.path is not None and splitter.message == splitter.raw:
-            self.found.append(self.path + b"\n")
-            return 0
+            return self.give(self.path + b"\n")
         if self.head:
-            self.found.append(self.with_head(b""))
+            raw = PyBytes_FromStringAndSize(<const char *> splitter.raw, splitter.raw_stop - splitter.raw)
+            return self.give(self.with_head(raw))
         return self.keep(splitter.raw, splitter.raw_stop)
 
     cdef bytes with_head(self, bytes raw):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -67,11 +66,13 @@ class Filtered:
 
     def _read(self, paths: Iterable[str], matcher: Matcher, ask: Ask, wanted: str | None, jobs: int) -> Iterator[bytes]:
         for _, name, kind, record in in_files(sifted(matcher, lambda: ask, found(paths), wanted, jobs)):
-            if isinstance(record, bytes):
-                # Lines come together; what is read by columns becomes lines.
-                yield from io.BytesIO(record) if FORMATS[kind].split is None else (record,)
+            if isinstance(record, list):
+                if FORMATS[kind].place == "line" and not record[-1].endswith(b"\n"):  # the file ends there
+                    record[-1] += b"\n"
+                yield from record
             elif isinstance(record, Tally):
                 self._tally.add(record)
+                self._raise_first()
             elif isinstance(record, Complaint):
                 if FORMATS[kind].place == "line":
                     self._problem(bad_line(name, record.line, record.text))
@@ -81,12 +82,17 @@ class Filtered:
                 self._problem(file_trouble(name, record.why))
             else:
                 assert isinstance(record, Begun)
+                self._raise_first()
+        self._raise_first()
 
     def _problem(self, error: FileError) -> None:
-        if self._is_raising:
-            raise error
         if len(self.problems) < _LISTED:
             self.problems.append(error)
+
+    def _raise_first(self) -> None:
+        """Raise the first error, if that is wanted, once what was read before it is counted."""
+        if self._is_raising and self.problems:
+            raise self.problems[0]
 
 
 def filter(  # noqa: A001 (the word of Matcher)
@@ -100,9 +106,9 @@ def filter(  # noqa: A001 (the word of Matcher)
 ) -> Filtered:
     """Iterate over the selected messages of files, packed or not, untouched and in order.
 
-    A message is what stands in the file for it: a line with its end, a message with its length in front, the text that
-    a tool printed. Written one after the other they are a file of the same format. A row of Parquet is a line of JSON;
-    for a message that is a file of its own stands the line with its name.
+    Each item is one message, in bytes as they stand in the file: a line with its end, a message with its length in
+    front, the text that a tool printed with what stands before it. Written one after the other they are a file of the
+    same format, and what ``mqsel match`` prints; formats §8 says what an item of each format is.
 
     Args:
         paths: a file, a directory, a pattern such as ``day=*/*.jsonl.gz``, or several of them; "-" is stdin.
@@ -127,6 +133,6 @@ def filter(  # noqa: A001 (the word of Matcher)
         if kind not in TYPE_NAMES:
             raise ArgumentError(f"type of {name!r} is {kind!r}: expected one of {', '.join(map(repr, TYPE_NAMES))}")
     matcher = selector if isinstance(selector, Matcher) else compile_selector(selector)
-    ask = Ask(False, False, errors == "raise", None, format or "json", tuple(declared.items()))
+    ask = Ask(False, False, errors == "raise", None, format or "json", tuple(declared.items()), True)
     names = [paths] if isinstance(paths, (str, os.PathLike)) else paths
     return Filtered((os.fspath(name) for name in names), matcher, ask, format, cores() if jobs is None else jobs)

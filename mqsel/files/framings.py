@@ -110,6 +110,19 @@ def format_of(stream: io.BufferedReader[Any]) -> str | None:
     return next((name for name, row in FORMATS.items() if row.start is not None and row.start.search(start)), None)
 
 
+# Where one line is an object, it is one of JSON: nobody waits for more of a pipe to know.
+_OBJECT = re.compile(rb"^(?:\xef\xbb\xbf)?\s*\{", re.MULTILINE)
+
+
+def is_enough(start: bytes) -> bool:
+    """Tell whether the first bytes that have arrived of a file tell its format."""
+    return (
+        len(start) >= _START
+        or _OBJECT.search(start) is not None
+        or any(row.start is not None and row.start.search(start) for row in FORMATS.values())
+    )
+
+
 ARRAY = "a JSON array"
 # What is of no format, and what to do with it.
 _OTHERS = (
@@ -269,7 +282,7 @@ def reading(
 def _read(
     path: str, kind: str | None, start: int, stop: int, advance: Callable[[int], None] | None, *, in_blocks: bool
 ) -> Iterator[Any]:
-    with opened(path) as (raw, content):
+    with opened(path, bool if kind else is_enough) as (raw, content):
         kind = kind or format_of(content) or "json"
         yield kind, start_of(content)
         found: Iterator[Any]
@@ -358,7 +371,7 @@ class Messages:
 
 def _of_queue(path: str, framing: str | None) -> Source:
     """Read the messages of a file that has them as bytes, length-prefixed if nothing tells another format."""
-    with opened(path) as (_, content):
+    with opened(path, bool if framing else is_enough) as (_, content):
         kind = framing or format_of(content)
         yield from pieces(content, kind if kind in FRAMINGS else "mq", path)
 

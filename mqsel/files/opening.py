@@ -7,6 +7,7 @@ imported when a file is packed as they know it.
 from __future__ import annotations
 
 import codecs
+import errno
 import io
 import os
 from collections.abc import Callable, Iterable, Iterator
@@ -17,7 +18,8 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from mqsel.columns.wordings import package_missing
-from mqsel.files.wordings import file_trouble
+from mqsel.errors import FileError
+from mqsel.files.wordings import file_trouble, unreadable
 
 
 def path_of(name: str) -> Path:
@@ -42,27 +44,71 @@ def path_of(name: str) -> Path:
 
 @contextmanager
 def readable_anywhere(path: str, content: Iterable[bytes]) -> Iterator[str]:
-    """Give the path of a file that can be read from any place: of what can be read once only, such as stdin, a copy.
+    """Give the path of a file that can be read from any place: of stdin, pipes and what is packed a copy.
 
     Args:
         path: the file; "-" is stdin.
         content: all of it, in pieces, if it has to be copied.
+
+    Raises: FileError: it cannot be copied.
     """
-    if path != "-" and not Path(path).is_fifo():
+    if path != "-" and not Path(path).is_fifo() and not _is_packed(path):
         yield path
         return
     import tempfile  # noqa: PLC0415 (slow to import, and rarely needed)
 
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "content"
-        with copy.open("wb") as file:
-            file.writelines(content)
+        try:
+            with copy.open("wb") as file:
+                file.writelines(content)
+        except OSError as error:
+            raise file_trouble(path, f"it cannot be copied to {folder}: {error.strerror}") from None
         yield str(copy)
 
 
+class _Source(io.FileIO):
+    """A file whose first read is enough to know what it holds, however few bytes of a pipe arrive at a time.
+
+    Args:
+        is_enough: takes the first bytes of what is not packed, and says whether they tell what it holds.
+    """
+
+    def __init__(self, file: str | int, is_enough: Callable[[bytes], bool]) -> None:
+        super().__init__(file, closefd=file != 0)
+        self._is_enough = is_enough
+        self._is_first = True
+
+    def readinto(self, buffer: Any) -> int:
+        size = self._arrived(buffer)
+        while self._is_first and 0 < size < len(buffer) and not self._tells(bytes(buffer[:size])):
+            more = self._arrived(memoryview(buffer)[size:])
+            if not more:
+                break
+            size += more
+        self._is_first = False
+        return size
+
+    def _arrived(self, buffer: Any) -> int:
+        size = super().readinto(buffer)
+        if size is None:  # of a pipe that does not wait: what is still to come would be lost
+            raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+        return size
+
+    def _tells(self, start: bytes) -> bool:
+        if any(start.startswith(mark) for mark in _MARKS):
+            return True
+        return not any(mark.startswith(start) for mark in _MARKS) and self._is_enough(start)
+
+
 @contextmanager
-def opened(path: str | os.PathLike[str]) -> Iterator[tuple[IO[bytes], io.BufferedReader[Any]]]:
+def opened(
+    path: str | os.PathLike[str], is_enough: Callable[[bytes], bool] = bool
+) -> Iterator[tuple[IO[bytes], io.BufferedReader[Any]]]:
     """Open a file, packed or not, whatever it is called; "-" is stdin.
+
+    Args:
+        is_enough: takes the first bytes that arrive of a pipe, and says whether they tell what it holds.
 
     Returns: the file as it is, whose `tell` says how much of it was read; and its content.
 
@@ -71,13 +117,14 @@ def opened(path: str | os.PathLike[str]) -> Iterator[tuple[IO[bytes], io.Buffere
     name = os.fspath(path)
     try:
         # What an address opens as has all that is needed here of a raw stream.
-        source: Any = (
-            path_of(name).open("rb") if "://" in name else io.FileIO(0 if name == "-" else path, closefd=name != "-")
-        )
+        source: Any = path_of(name).open("rb") if "://" in name else _Source(0 if name == "-" else name, is_enough)
+    except (OSError, ValueError) as error:
+        raise error if isinstance(error, FileError) else unreadable(name, error) from error
+    try:
         with io.BufferedReader(source) as raw:
             yield raw, content_of(raw)
     except (OSError, EOFError) as error:
-        raise file_trouble(name, getattr(error, "strerror", None) or str(error)) from error
+        raise unreadable(name, error) from error
 
 
 _STEP = 1 << 14  # bytes that are unpacked at once: if they are damaged, none of them is given
@@ -147,6 +194,8 @@ _PACKED = (
         (_Unpacker("lz4", "lz4.frame", lambda module, raw: _read(module.LZ4FrameFile(raw))),),
     ),
 )
+_MARKS = (*(begins for begins, *_ in _PACKED), codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_LONGEST = max(map(len, _MARKS))
 
 
 def content_of(raw: io.BufferedReader[Any]) -> io.BufferedReader[Any]:
@@ -159,8 +208,13 @@ def content_of(raw: io.BufferedReader[Any]) -> io.BufferedReader[Any]:
     for begins, name, unpackers in _PACKED:
         if start.startswith(begins):
             stream = io.BufferedReader(_Pieces(_unpacked(raw, name, unpackers)))
-    is_wide = stream.peek(2)[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+    is_wide = stream.peek(2).startswith(_MARKS[-2:])
     return io.BufferedReader(_Pieces(_in_utf8(stream))) if is_wide else stream
+
+
+def _is_packed(path: str) -> bool:
+    with path_of(path).open("rb") as file:
+        return file.read(_LONGEST).startswith(_MARKS[:-2])
 
 
 def _unpacked(raw: io.BufferedReader[Any], name: str, unpackers: tuple[_Unpacker, ...]) -> Iterator[bytes]:
@@ -215,9 +269,15 @@ class _Pieces(io.RawIOBase):
 
 
 def unfolded(path: str | os.PathLike[str]) -> Iterator[str]:
-    """Give the files of a directory in the order of their names, or the path itself."""
+    """Give the files of a directory in the order of their names, or the path itself.
+
+    Raises: FileError: the directory cannot be read.
+    """
     name = os.fspath(path)
-    if Path(name).is_dir():
-        yield from sorted(str(one) for one in Path(name).iterdir() if one.is_file())
-    else:
+    if not os.path.isdir(name):  # noqa: PTH112 (that of a Path raises where a name is too long)
         yield name
+        return
+    try:
+        yield from sorted(str(one) for one in Path(name).iterdir() if one.is_file())
+    except OSError as error:
+        raise unreadable(name, error) from error

@@ -16,9 +16,9 @@ from urllib.parse import unquote
 
 from mqsel.errors import FileError, MqselError, quoted
 from mqsel.files.dumps import Piece
-from mqsel.files.framings import FORMATS, format_of, reading
+from mqsel.files.framings import FORMATS, format_of, is_enough, reading
 from mqsel.files.opening import opened, path_of
-from mqsel.files.wordings import file_trouble
+from mqsel.files.wordings import file_trouble, unreadable
 
 if TYPE_CHECKING:
     from mqsel.files import parquet
@@ -63,7 +63,7 @@ def listed(path: str) -> list[str]:
     except MqselError:
         raise
     except Exception as error:
-        raise file_trouble(name, getattr(error, "strerror", None) or str(error)) from error
+        raise unreadable(name, error) from error
     if not found:
         raise file_trouble(name, "no files")
     return found
@@ -181,7 +181,7 @@ def kind_of(path: str) -> str:
 
     Raises: FileError: it cannot be read.
     """
-    with opened(path) as (_, content):
+    with opened(path, is_enough) as (_, content):
         return format_of(content) or "json"
 
 

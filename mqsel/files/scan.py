@@ -36,7 +36,11 @@ REPORTED = 10  # skipped messages reported in full
 
 
 class Ask(NamedTuple):
-    """What is asked of a run; see the options of ``mqsel match``."""
+    """What is asked of a run; see the options of ``mqsel match``.
+
+    Attributes:
+        apart: whether messages come in lists, one an item, rather than together.
+    """
 
     invert: bool = False
     counting: bool = False
@@ -44,6 +48,7 @@ class Ask(NamedTuple):
     limit: int | None = None
     format: str = "json"
     types: tuple[tuple[str, str], ...] = ()
+    apart: bool = False
 
 
 class Complaint(NamedTuple):
@@ -120,7 +125,7 @@ class Broken(NamedTuple):
     why: str
 
 
-Sifted = bytes | Complaint | Tally | Broken
+Sifted = bytes | list[bytes] | Complaint | Tally | Broken
 
 
 def in_json_words(error: MqselError, message: Any, matcher: Matcher) -> MqselError:
@@ -191,9 +196,9 @@ def reader(
 def sift(matcher: Matcher, ask: Ask, source: Iterable[Any], path: str = "-") -> Iterator[Sifted]:
     """Yield what is asked for, untouched, among complaints about what is broken; at the end the counts.
 
-    Lines that follow each other come together. Only the first complaints are yielded: the rest is in the counts. Counts
-    travel as a record, so that a task which Spark runs twice is counted once. What cannot be read is `Broken`, before
-    the counts.
+    Messages that follow each other come together, or in a list. Only the first complaints are yielded: the rest is in
+    the counts. Counts travel as a record, so that a task which Spark runs twice is counted once. What cannot be read is
+    `Broken`, before the counts.
 
     Args:
         matcher: selects.
@@ -212,7 +217,7 @@ def _missing(matcher: Matcher, found: Mapping[str, Any]) -> list[str]:
 def _options(ask: Ask) -> dict[str, Any]:
     """Give the options of `Lines` and `Pieces`."""
     limit = -1 if ask.limit is None else ask.limit
-    return {"invert": ask.invert, "counting": ask.counting, "raising": ask.raising, "limit": limit}
+    return {"invert": ask.invert, "counting": ask.counting, "raising": ask.raising, "limit": limit, "apart": ask.apart}
 
 
 def _each_block(sifter: Lines | Pieces, source: Iterable[Any]) -> Iterator[Sifted]:
@@ -352,14 +357,16 @@ def _sift_rows(matcher: Matcher, ask: Ask, part: Part) -> Iterator[Sifted]:
             limit = None if ask.limit is None else ask.limit - tally.selected
             counts, mask = parquet.counted(matcher, group, is_inverted=ask.invert, limit=limit)
             tally.messages += counts.rows
-            tally.selected += mask.true_count
             tally.unknown += counts.unknown
             tally.missing.update(counts.missing)
-            if not ask.counting:
+            if ask.counting:
+                tally.selected += mask.true_count
+            else:
                 for table in parquet.taken(part.path, group, mask):
                     with parquet.trouble_of(part.path):
                         made = lines(table)
-                    yield made
+                    tally.selected += table.num_rows  # of a group that breaks off what was read of it counts
+                    yield made.splitlines(keepends=True) if ask.apart else made
             if tally.selected == ask.limit:
                 break
     except (FileError, PropertyTypeError) as error:

@@ -45,7 +45,7 @@ def selectors(path: str | os.PathLike[str]) -> Iterator[Keyed]:
     Raises: FileError: the file cannot be read, is none of these, or has a key twice. MqselError: pyarrow is missing.
     """
     name = os.fspath(path)
-    with opened(path) as (_, content):
+    with opened(path, lambda start: len(start.strip()) >= len(parquet.MAGIC)) as (_, content):
         start = content.peek(4)
         if start.startswith(parquet.MAGIC):
             found = _of_parquet(name, content)

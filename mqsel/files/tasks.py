@@ -101,8 +101,11 @@ def done(run: Run, ask: Ask, task: Task, advance: Advance | None) -> Iterator[An
     if FORMATS[kind].message is not None:
         yield from work.units(selects, ask._replace(format=kind), source, name)
         return
-    with readable_anywhere(name, (piece.raw for piece in source if isinstance(piece, Piece))) as path:
-        yield from work.part(selects, ask, Part(path, kind, 0, -1, fixed))
+    try:
+        with readable_anywhere(name, (piece.raw for piece in source if isinstance(piece, Piece))) as path:
+            yield from work.part(selects, ask, Part(path, kind, 0, -1, fixed))
+    except FileError as error:
+        yield Broken(why(error))
 
 
 def size_of(name: str) -> int | None:

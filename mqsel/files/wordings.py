@@ -27,3 +27,12 @@ def bad_prefix(path: str, offset: int, prefix: bytes, left: int, limit: int) -> 
 
 def file_trouble(path: str, why: str) -> FileError:
     return FileError(f"the file cannot be read: {why}", path=path)
+
+
+def unreadable(path: str, error: Exception) -> FileError:
+    """What the system, a library or, of a path that no system takes, Python has against a file."""
+    if isinstance(error, ValueError) and "\0" in path:
+        return file_trouble(path, "its path has the character NUL")
+    if isinstance(error, UnicodeEncodeError):
+        return file_trouble(path, "its path has half a character")
+    return file_trouble(path, getattr(error, "strerror", None) or str(error))

@@ -270,6 +270,8 @@ def _ended(task: Task, process: subprocess.Popen[bytes] | None, error: Exception
 
 def _size(record: Any) -> int:
     """Count the bytes of messages in a record."""
+    if isinstance(record, list):
+        return sum(map(len, record))
     return len(record if isinstance(record, bytes) else getattr(record, "message", b""))
 
 

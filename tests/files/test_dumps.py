@@ -154,9 +154,10 @@ def test_sift_as_each_by_itself(framing):
                     raising=rng.random() < 0.2,
                     limit=rng.choice((None, None, 1, 3)),
                     format=framing,
+                    apart=rng.random() < 0.5,
                 )
                 stream = rng.choice((io.BufferedReader(io.BytesIO(data)), dripping(data, 900)))
-                found = joined(sift(matcher, ask, splits(stream, framing, "file")))
+                found = joined(sift(matcher, ask, splits(stream, framing, "file")), ask)
                 assert found == sifted(matcher, ask, data, "file"), (text, ask)
     assert found[2].messages or ask.limit
 
@@ -168,7 +169,7 @@ def test_one_message_in_a_file():
     for path, wanted in (("a/b", b"a/b\n"), ("-", MESSAGES[0]), ("x\udcff", b"x\xff\n")):
         for step in (0, 1):
             stream = dripping(MESSAGES[0], 3) if step else io.BufferedReader(io.BytesIO(MESSAGES[0]))
-            assert joined(sift(matcher, ask, splits(stream, "mq", path), path))[0] == wanted
+            assert joined(sift(matcher, ask, splits(stream, "mq", path), path), ask)[0] == wanted
 
 
 def test_noise_behind_a_message():

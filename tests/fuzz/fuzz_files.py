@@ -5,8 +5,8 @@
 And: what was read of a QLOAD file is written and read again as the same messages; of any text the parts that are no
 errors give the same messages again; any record as JSON becomes a message or raises PropertyTypeError. However few bytes
 arrive at a time, files are read in C as by the readers in Python, a line at a time: the same messages, bytes that go
-out, errors and places; and sifted as each message by itself. Bytes are random, vectors and dumps with pieces cut,
-doubled, swapped and replaced, in UTF-8 and UTF-16, gzipped or not.
+out, errors and places; and sifted as each message by itself, together or one an item. Bytes are random, vectors and
+dumps with pieces cut, doubled, swapped and replaced, in UTF-8 and UTF-16, gzipped or not.
 """
 
 from __future__ import annotations
@@ -128,9 +128,9 @@ def check_both_ways(rng: random.Random, data: bytes, framing: str) -> None:
     found = [shown(piece) for piece in pieces(stream(), framing, "file")]
     assert found == [shown(piece) for piece in SPLITTERS[framing](data, "file")], (framing, data)
     limit = rng.choice((None, None, 1, 2))
-    ask = Ask(rng.random() < 0.3, rng.random() < 0.3, rng.random() < 0.2, limit, framing)
+    ask = Ask(rng.random() < 0.3, rng.random() < 0.3, rng.random() < 0.2, limit, framing, (), rng.random() < 0.5)
     matcher = rng.choice(SELECTORS)
-    records = joined(sift(matcher, ask, splits(stream(), framing, "file"), "file"))
+    records = joined(sift(matcher, ask, splits(stream(), framing, "file"), "file"), ask)
     assert records == sifted(matcher, ask, data, "file"), (framing, ask, data)
 
 
