@@ -285,6 +285,15 @@ def cut(text: str, width: int) -> str:
     return text if cells(text) <= width else f"{text[: _reach(text, 0, len(text), width - 1)]}…"
 
 
+def cut_piece(text: str, width: int) -> str:
+    """Return a piece of a selector in *width* cells; a string that is cut short keeps its closing quote."""
+    shown, mark = cut(text, width), "'"
+    if shown == text or shown.count(mark) % 2 == 0:
+        return shown
+    shown = cut(text, width - 1)
+    return shown + mark * (shown.count(mark) % 2)
+
+
 def _reach(text: str, start: int, stop: int, limit: int) -> int:
     """Go from *start* as far towards *stop* as *limit* cells allow."""
     step, place = (1 if start <= stop else -1), start
@@ -339,9 +348,10 @@ def caret(text: str, span: Span, width: int | None = None) -> list[str]:
 def quoted(text: str) -> str:
     """Show a piece of a selector, shortened, in single quotes unless it brings quotes of its own."""
     shown = _visible(text)
+    mark = shown[:1] if shown[:1] in ("'", '"') else ""
     if len(shown) > 40:
-        shown = f"{shown[:39]}…"
-    return shown if shown[:1] in ("'", '"') else f"'{shown}'"
+        shown = f"{shown[:38]}…{mark}" if shown.endswith(mark or " ") else f"{shown[:39]}…"
+    return shown if mark else f"'{shown}'"
 
 
 def type_name(value: object) -> str:

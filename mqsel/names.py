@@ -110,6 +110,8 @@ JMS_SYNONYMS = {
     "JMSXGroupSeq": "int32",
     "JMSXUserID": "string",
 }
+# Those that hold a time, in milliseconds since 1970.
+TIMES = ("JMSTimestamp", "JMSExpiration")
 
 # ---- spellings -------------------------------------------------------------------------------------------------------
 

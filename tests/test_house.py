@@ -41,7 +41,7 @@ ROWS = [
     ("cli", "the command line"),
 ]
 INSIDE = {
-    "language": "dialect wordings operators pattern sets lexer nodes parser checker selector layout optimizer"
+    "language": "dialect wordings operators nodes hints pattern sets lexer parser checker selector layout optimizer"
     " formulas normal",
     "machine": "opcodes _opcodes wordings schema _values _verifier program compiler decompiler _image _operators"
     " _sources _vm _stream sections",

@@ -15,7 +15,7 @@ from mqsel.errors import quoted
 from mqsel.language.nodes import Comparison, Identifier, In, Like, Literal, Node, quote
 from mqsel.language.pattern import segments
 from mqsel.language.sets import Texts, has_text
-from mqsel.names import USR_FOLDER
+from mqsel.names import TIMES, USR_FOLDER
 
 _ALIKE = 0.75  # of the letters of two names: color and colour, not weight and height
 _PREFIXES = ("JMS_IBM_", "JMSX", "JMS")  # of headers, which people leave away
@@ -119,7 +119,7 @@ def _is_like(pattern: str, value: str) -> bool:
 
 def time_of(name: str, value: object) -> str:
     """Say what time a header that holds one, in milliseconds since 1970, means; empty for anything else."""
-    if name not in ("JMSTimestamp", "JMSExpiration") or not isinstance(value, int) or value <= 0:
+    if name not in TIMES or not isinstance(value, int) or value <= 0:
         return ""
     if value >= _LAST:
         return "after the year 9999: milliseconds since 1970 have 13 digits"

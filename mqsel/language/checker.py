@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, cast
 
 from mqsel import errors
+from mqsel.language import hints
 from mqsel.language.dialect import Dialect
 from mqsel.language.lexer import dashes, is_hyphenated
 from mqsel.language.nodes import (
@@ -44,6 +45,7 @@ from mqsel.names import (
     MAX_LENGTH,
     MQMD_TYPES,
     RESERVED,
+    TIMES,
     spellings,
 )
 from mqsel.values import AND, KINDS, NOT, OR, Truth, arithmetic, compare, negate
@@ -265,7 +267,8 @@ def check_types(order: Sequence[Node], text: str) -> None:
                 if type(operand) is not Identifier and kind_of(operand) != wanted:
                     word = row.spelling if row.spelling.isalpha() else f"'{row.spelling}'"
                     what = f"{word} needs {_WANTED[wanted]}"
-                    raise wrong_type(text, operand.span, what, _described(operand, text), row.hint)
+                    hint = _number_of(node, operand) or row.hint
+                    raise wrong_type(text, operand.span, what, _described(operand, text), hint)
         elif isinstance(node, Comparison) and type(node.left) is not Identifier:
             kinds = kind_of(node.left), kind_of(node.right)
             if None not in kinds and kinds[0] != kinds[1]:
@@ -285,6 +288,15 @@ def check_types(order: Sequence[Node], text: str) -> None:
             span=root.span,
             hint="compare it with something, for example with = or IS NOT NULL",
         )
+
+
+def _number_of(node: Node, operand: Node) -> str:
+    """Return what to write for a string where a number stands: a date beside JMSTimestamp, or the digits of one."""
+    string = operand.value if isinstance(operand, Literal) and isinstance(operand.value, str) else ""
+    if any(type(one) is Identifier and one.name in TIMES for one in children(node)):
+        made = hints.milliseconds(string)
+        return "" if made is None else hints.in_milliseconds(string, made)
+    return f"write {string} without apostrophes" if re.fullmatch(r"-?[0-9]+(\.[0-9]+)?", string) else ""
 
 
 def _touches_dashes(text: str, span: errors.Span) -> bool:

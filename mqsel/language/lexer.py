@@ -17,9 +17,10 @@ from typing import Any, NamedTuple
 
 from mqsel import errors
 from mqsel.errors import Span
+from mqsel.language import hints
 from mqsel.language.dialect import Dialect
 from mqsel.language.operators import FOREIGN, KEYWORDS, NO_COMMENTS, SYMBOLS
-from mqsel.language.wordings import bad_byte_string, bad_number, number_out_of_range, unexpected_character
+from mqsel.language.wordings import bad_double_quotes, bad_number, number_out_of_range, unexpected_character
 from mqsel.names import IGNORABLE, PART, START, WHITE_SPACE
 
 
@@ -47,12 +48,11 @@ _NO_PART = "".join([re.escape(one) for one in _OTHERS if not one.isdigit() and o
 
 _SIGNS = (*SYMBOLS, "(", ")", ",")
 
-_STRING = "a string stands between apostrophes: 'text'"
 _CHARACTER_HINTS = {
     **FOREIGN,
     ";": "a selector is one condition without a closing semicolon",
     **dict.fromkeys("‘’‚“”„´", "a string stands between straight apostrophes: 'text'"),
-    **dict.fromkeys("[]", "names are written without brackets"),
+    "]": "names are written without brackets",
     "?": "there are no parameters; the wildcard for one character is _ in a LIKE pattern",
     "\\": "a backslash has a meaning only inside a string",
     "@": "there are no parameters in a selector",
@@ -238,18 +238,23 @@ def _bad_character(text: str, start: int, character: str, dialect: Dialect) -> e
             "unterminated string literal: the closing apostrophe is missing",
             selector=text,
             span=(start, start + 1),
-            hint="close the string with ', and write '' for an apostrophe inside it",
+            hint=hints.unterminated(text, start),
         )
     span = (start, start + 1)
+    hint = hints.closed_early(text, start)
+    if hint is not None:
+        return unexpected_character(text, span, hint)
     if character == '"':
-        return bad_byte_string(text, span, "the closing double quote is missing", _STRING)
-    if character == "`":
-        stop = text.find("`", start + 1) + 1
-        return unexpected_character(text, span, _unquoted(text, (start, stop or start + 1)))
+        hint = f"{hints.STRING}'text'" if dialect.byte_strings == "no" else 'close the byte string with "'
+        return bad_double_quotes(text, span, "the closing double quote is missing", dialect, hint)
+    if character in "`[":
+        stop = text.find({"[": "]"}.get(character, character), start + 1) + 1
+        return unexpected_character(text, span, hints.unquoted(text, (start, stop or start + 1), dialect))
     if character in "&|!":
         stop = start + (2 if text[start + 1 : start + 2] in (character, "=") else 1)
-        return unexpected_character(text, (start, stop), _CHARACTER_HINTS[character])
-    hint = _hint_for(character)
+        hint = hints.bars(text, start) if text[start:stop] == "||" else hints.encoded(text, start)
+        return unexpected_character(text, (start, stop), hint or _CHARACTER_HINTS[character])
+    hint = hints.encoded(text, start) or _hint_for(character)
     if character == ".":
         hint = (
             "a name starts with a letter, not with a dot"
@@ -259,7 +264,8 @@ def _bad_character(text: str, start: int, character: str, dialect: Dialect) -> e
     elif character == ":":
         dated = text[start - 1 : start].isdigit() and text[start + 1 : start + 2].isdigit()
         hint = (
-            "there is no literal for a date or time: compare with milliseconds since 1970 as an exact number"
+            hints.date(text, start)
+            or "there is no literal for a date or time: compare with milliseconds since 1970 as an exact number"
             if dated
             else "a name has no colon in it, and there are no prefixes such as xpath: or convert_string_expressions:; "
             "text stands between apostrophes"
@@ -267,31 +273,29 @@ def _bad_character(text: str, start: int, character: str, dialect: Dialect) -> e
     return unexpected_character(text, span, hint)
 
 
-def _unquoted(text: str, span: Span) -> str:
-    """Say how what stands in other quotes is written: what an operator follows may be meant as a name."""
-    piece = text[span[0] + 1 : span[1] - 1]
-    is_left = re.search(r"(?:[=<>,]|\bLIKE|\bIN *\()\s*\Z", text[: span[0]], re.IGNORECASE) is None
-    if not is_left or not re.match(r"\s*(?:[=<>!]|(?:NOT|IS|IN|LIKE|BETWEEN)\b)", text[span[1] :], re.IGNORECASE):
-        return _STRING
-    bare = "a name is written without quotes"
-    return f"{bare}: {piece}" if piece.replace(".", "_").isidentifier() else f"{bare}, in letters, digits, _ and $"
-
-
 def _byte_string(text: str, span: Span, word: str, dialect: Dialect) -> bytes:
     body = word[1:-1]
+    has_prefix = body[:2] in ("0x", "0X")
+    digits = body[2:] if has_prefix else ""
+    are_digits = re.fullmatch("[0-9A-Fa-f]*", digits) is not None
+    if dialect.byte_strings == "yes" and digits and are_digits and len(digits) % 2 == 0:
+        return bytes.fromhex(digits)
+    made = hints.as_bytes(body)
+    hint = f"write {made}" if made else "write pairs of 0-9 and A-F"
     if dialect.byte_strings == "no":
-        hint = "byte strings exist in IBM_MQ only" if body[:2] in ("0x", "0X") else _unquoted(text, span)
-        raise bad_byte_string(text, span, f"{errors.quoted(word)} stands in double quotes", hint)
-    if body[:2] not in ("0x", "0X"):
-        raise bad_byte_string(text, span, f"{errors.quoted(word)} does not start with 0x", _unquoted(text, span))
-    digits = body[2:]
-    if not digits or not re.fullmatch("[0-9A-Fa-f]+", digits):
-        found = "has no digits" if not digits else "holds something else than hexadecimal digits"
-        raise bad_byte_string(text, span, f"{errors.quoted(word)} {found}", "write pairs of 0-9 and A-F")
-    if len(digits) % 2:
-        hint = "two digits make a byte: write a leading zero"
-        raise bad_byte_string(text, span, f"{errors.quoted(word)} has an odd number of digits", hint)
-    return bytes.fromhex(digits)
+        found = "stands in double quotes"
+        hint = hints.NO_BYTES if has_prefix else hints.unquoted(text, span, dialect)
+    elif not has_prefix:
+        found, hint = "does not start with 0x", hints.unquoted(text, span, dialect)
+        if made and hint.startswith(hints.STRING):
+            hint = f"a byte string is written {made}; {hint}"
+    elif not are_digits:
+        found = "holds something else than hexadecimal digits"
+    elif not digits:
+        found = "has no digits"
+    else:
+        found, hint = "has an odd number of digits", f"two digits make a byte: {hint}"
+    raise bad_double_quotes(text, span, f"{errors.quoted(word)} {found}", dialect, hint)
 
 
 def _check_number_end(text: str, start: int, stop: int) -> None:
@@ -304,13 +308,15 @@ def _check_number_end(text: str, start: int, stop: int) -> None:
     tail = text[stop:end]
     if tail.upper() in KEYWORDS and tail.isascii():
         return  # 5AND b: Java's lexers and those of the brokers end the number there
-    hint: str | None = "a name does not start with a digit; text stands between apostrophes"
+    hint = "a name does not start with a digit; text stands between apostrophes"
     if tail in ("e", "E"):
         hint = "write the exponent's digits, as in 7E3"
     elif tail.startswith("_"):
         hint = "digits are not grouped"
     elif text[start:stop] == "0" and tail[0] in "bB":
         hint = "there are no binary numbers"
+    else:
+        hint = hints.date(text, start) or hint
     raise bad_number(text, (start, end), f"{errors.quoted(tail)} follows the digits", hint)
 
 
@@ -320,7 +326,10 @@ def _number(text: str, span: Span, word: str, group: str, dialect: Dialect) -> i
         if dialect.hex_octal == "no":
             raise bad_number(text, span, "this dialect has decimal numbers only", "write it in decimal")
         if not word[2:].rstrip("lL"):
-            raise bad_number(text, span, "no hexadecimal digit follows 0x", "write 0-9 and A-F after 0x")
+            quotes = re.match(r"'[^']*'|\"[^\"]*\"", text[span[1] :])
+            made = hints.as_bytes(quotes[0]) if quotes else ""
+            hint = f"a byte string is written {made}" if made else "write 0-9 and A-F after 0x"
+            raise bad_number(text, span, "no hexadecimal digit follows 0x", hint)
         if len(digits) > 16:
             raise number_out_of_range(text, span, "exact")
         return _exact(text, span, int(digits or "0", 16))

@@ -8,13 +8,12 @@ operator binds stands in `mqsel.language.operators`; a predicate does not chain.
 from __future__ import annotations
 
 import functools
-import re
-import unicodedata
 from collections.abc import Callable
 from typing import Any, NoReturn
 
 from mqsel import errors
 from mqsel.language.dialect import Dialect
+from mqsel.language.hints import adjacent, foreign
 from mqsel.language.lexer import Token, Tokens, dashes, is_hyphenated, scan
 from mqsel.language.nodes import (
     And,
@@ -95,7 +94,7 @@ def parse_in_order(text: str, dialect: Dialect) -> list[Node]:
     Raises: as `parse`.
     """
     try:
-        return _Parser(text, scan(text, dialect)).selector()
+        return _Parser(text, scan(text, dialect), dialect).selector()
     except errors.SelectorSyntaxError as error:
         # An error behind two minus signs, on their line or right at the start of the next: they may open a comment.
         start = error.span[0]
@@ -106,8 +105,9 @@ def parse_in_order(text: str, dialect: Dialect) -> list[Node]:
 
 
 class _Parser:
-    def __init__(self, text: str, columns: Tokens) -> None:
+    def __init__(self, text: str, columns: Tokens, dialect: Dialect) -> None:
         self.text = text
+        self.dialect = dialect  # for hints
         self.columns = columns
         self.kinds, self.values, self.starts, self.stops = columns
         self.at = 0
@@ -409,6 +409,10 @@ class _Parser:
             return "an IN list is written ('a', 'b'), with at least one string"
         if before == "IN":
             return "an IN list stands in parentheses: IN ('a', 'b')"
+        if before in ("LIKE", "ESCAPE") and kind == "(":
+            if following == "string" and self.tokens[self.at + 2].kind == ",":
+                return f"{before} takes one string: join a test for each with OR"
+            return f"{before} takes one string, without parentheses: {before} 'text'"
         if before in ("LIKE", "ESCAPE"):
             return "put the text between apostrophes"
         if kind == "NULL":
@@ -421,7 +425,7 @@ class _Parser:
             found = self.text[token.start : token.stop]
             if kind in RELATIONS:
                 return "not equal is written <>; NOT stands before a whole condition"
-            return self.foreign(f"NOT {found}", found, self.tokens[self.at - 2].value) or (
+            return foreign(f"NOT {found}", found, self.tokens[self.at - 2].value) or (
                 "NOT stands before a whole condition, or before BETWEEN, IN or LIKE"
             )
         if kind == "," and before in _NUMBERS and following in _NUMBERS:
@@ -431,6 +435,8 @@ class _Parser:
         if kind == "end" and before in _ENDS:
             count = sum(construct.kind == _PAREN for construct in self.stack)
             return "close the parenthesis with ')'" if count == 1 else f"close the {count} open parentheses with ')'"
+        if self.text.strip() == "*":
+            return "an empty text selects everything"
         if kind == "end":
             return "the selector stops too early: complete it or remove its last word"
         if kind == "NOT" and before in BINARY:
@@ -439,8 +445,12 @@ class _Parser:
             return f"write the property first: name {kind} …"
         if kind in KEYWORDS and following in RELATIONS | PREDICATES and kind not in _TRUTHS:
             return f"{kind} is a reserved word: no property can have this name"
+        if before == "identifier" and kind == "(" and following in RELATIONS | PREDICATES | {"NOT"}:
+            words = [self.at - 1, self.at + 1, self.at + 2][: 2 + (following == "NOT")]
+            shown = " ".join(self.text[self.starts[at] : self.stops[at]] for at in words)
+            return f"the name stands inside the parentheses: ({shown} …)"
         if before == "identifier" and kind == "(":
-            return self.foreign(self.tokens[self.at - 1].value) or "there are no functions in a selector"
+            return foreign(self.tokens[self.at - 1].value) or "there are no functions in a selector"
         if kind == ")" and before in _ENDS:
             return "a parenthesis closes here that was never opened"
         if kind in RELATIONS and before not in _ENDS and self.stack[-1].strength < PREDICATE:
@@ -455,7 +465,9 @@ class _Parser:
                 return f"{missing} is missing before '{kind}'"
             return f"{missing} is missing between '{before}' and '{kind}'"
         if kind in ("identifier", "string", "exact", "approximate", "bytes", "TRUE", "FALSE", "(") and before in _ENDS:
-            return self.adjacent_hint(token, before)
+            pair = self.tokens[self.at - 1 : self.at + 1]
+            spans = [(one.start, one.stop) for one in pair]
+            return adjacent(self.text, [one.kind for one in pair], spans, self.dialect)
         return None
 
     def in_a_list(self) -> bool:
@@ -463,33 +475,6 @@ class _Parser:
         while at >= 0 and self.tokens[at].kind in ("string", ","):
             at -= 1
         return at > 0 and self.tokens[at].kind == "(" and self.tokens[at - 1].kind == "IN"
-
-    def foreign(self, *words: object) -> str | None:
-        """Say what to write instead of the first of these words that another language has."""
-        return next((FOREIGN[word] for word in (str(word).upper() for word in words) if word in FOREIGN), None)
-
-    def adjacent_hint(self, token: Token, before: str) -> str:
-        words = [word for word in (token, self.tokens[self.at - 1]) if word.kind == "identifier"]
-        hint = self.foreign(*(word.value for word in words))
-        if hint is not None:
-            return hint
-        for word in words:
-            name = str(word.value)
-            plain = unicodedata.normalize("NFKC", name).upper()
-            import difflib  # noqa: PLC0415 (for errors alone)
-
-            near = difflib.get_close_matches(plain, KEYWORDS - {"NULL", "TRUE", "FALSE"}, 1, 0.6)
-            if near:
-                return f"did you mean {near[0]} instead of {name}?"
-        if token.kind in _NUMBERS and before == "exact" and re.match(r"[0-9]{3}(?![0-9])", self.text[token.start :]):
-            return "digits are not grouped: write them without blanks"
-        if token.kind in _NUMBERS and before in _NUMBERS:
-            return "a date or time is not a number: compare with milliseconds since 1970"
-        if token.kind == "identifier" and before == "identifier":
-            return "a name has no blanks, and text stands between apostrophes; join conditions with AND or OR"
-        if (token.kind == "identifier" and before == "string") or (token.kind == "string" and before == "string"):
-            return "an apostrophe inside a string is written twice: 'it''s'"
-        return "an operator is missing between the two: compare them, or join conditions with AND or OR"
 
 
 _ENDS = frozenset(["identifier", "string", "exact", "approximate", "bytes", "TRUE", "FALSE", "NULL", ")"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mqsel.errors import SelectorSyntaxError, SelectorTypeError, Span, quoted
+from mqsel.language.dialect import Dialect
 
 
 def unexpected_character(text: str, span: Span, hint: str | None) -> SelectorSyntaxError:
@@ -13,8 +14,11 @@ def unexpected_character(text: str, span: Span, hint: str | None) -> SelectorSyn
     )
 
 
-def bad_byte_string(text: str, span: Span, found: str, hint: str) -> SelectorSyntaxError:
-    return SelectorSyntaxError(f'{found}: expected a byte string such as "0x2F1C"', selector=text, span=span, hint=hint)
+def bad_double_quotes(text: str, span: Span, found: str, dialect: Dialect, hint: str) -> SelectorSyntaxError:
+    expected = {"yes": 'a byte string such as "0x2F1C"', "no": "a string in apostrophes, or a name without quotes"}
+    return SelectorSyntaxError(
+        f"{found}: expected {expected[dialect.byte_strings]}", selector=text, span=span, hint=hint
+    )
 
 
 def bad_number(text: str, span: Span, found: str, hint: str | None) -> SelectorSyntaxError:

@@ -27,7 +27,7 @@ def test_vectors_are_well_formed() -> None:
     codes = {rule.code for rule in RULES}
     for vector in VECTORS:
         assert list(vector) == [
-            key for key in ("id", "source", "dialect", "selector", "findings", "fixed") if key in vector
+            key for key in ("id", "source", "dialect", "selector", "findings", "says", "fixed") if key in vector
         ]
         assert vector["id"].split(".")[1] in codes
         assert {code for code, _ in vector["findings"]} <= codes
@@ -36,11 +36,14 @@ def test_vectors_are_well_formed() -> None:
 
 @pytest.mark.parametrize("vector", VECTORS, ids=lambda vector: vector["id"])
 def test_vectors(vector: dict[str, Any]) -> None:
-    """A vector has these findings, at these pieces of the text, and no other; what can be fixed becomes this."""
+    """A vector has these findings, at these pieces of the text, and no other; the first ends so; a fix becomes this."""
     text, (_, dialect) = vector["selector"], next(dialects_of(vector["dialect"]))
-    found = [[finding.code, text[slice(*finding.span)]] for finding in lint(text, dialect)]
+    findings = lint(text, dialect)
 
-    assert found == [[code, piece or text] for code, piece in vector["findings"]]
+    assert [[one.code, text[slice(*one.span)]] for one in findings] == [
+        [code, piece or text] for code, piece in vector["findings"]
+    ]
+    assert findings[0].sentence.endswith(vector["says"]) if "says" in vector else True
     assert fixed(text, dialect) == vector.get("fixed", text)
 
 
