@@ -48,6 +48,12 @@ cdef struct Segment:
     Atom *atoms
     int count
     int64_t points           # code points in all
+    int64_t lead             # of a segment between two others: _ before its atoms, and behind them
+    int64_t trail
+
+
+cdef enum:
+    TOO_LONG = -1            # instead of a truth: the search would take too long for a block
 
 
 cdef struct Pattern:
@@ -90,6 +96,5 @@ cdef class Arena:
 
 
 cdef int values_read(Arena arena, object given, Values *values) except -1
-cdef bint texts_have(Texts *texts, const uint8_t *data, int64_t size) noexcept nogil
-cdef bint pattern_matches(Pattern *pattern, const uint8_t *data, int64_t size) noexcept nogil
+cdef int pattern_matches(Pattern *pattern, const uint8_t *data, int64_t size) noexcept nogil
 cdef int point_find(Texts *texts, const uint8_t *data, int64_t size, uint64_t key) noexcept nogil

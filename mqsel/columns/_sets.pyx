@@ -17,6 +17,7 @@ cdef extern from "_loops.h" nogil:
 
 cdef enum:
     LINEAR_POINTS = 8        # so many points are compared one after the other, and that by vectors
+    PATIENCE = 4096          # what a search may cost beyond eight comparisons for each byte of a text
 
 cdef dict _SHAPES = {"prefix": PREFIX, "suffix": SUFFIX, "contains": CONTAINS, "pattern": PATTERN}
 
@@ -75,6 +76,16 @@ cdef int pattern_read(Arena arena, tuple segments, Pattern *pattern) except -1:
     for number, characters in enumerate(segments):
         segment = &pattern.segments[<int> number]
         segment.points = len(characters)
+        if 0 < number < pattern.count - 1:
+            first = 0
+            while first < len(characters) and characters[first] is None:
+                first += 1
+            end = len(characters)
+            while end > first and characters[end - 1] is None:
+                end -= 1
+            segment.lead = first
+            segment.trail = len(characters) - end
+            characters = characters[first:end]
         segment.atoms = <Atom *> arena.take(len(characters), sizeof(Atom))
         at, count = 0, len(characters)
         while at < count:
@@ -175,13 +186,17 @@ cdef int point_find(Texts *texts, const uint8_t *data, int64_t size, uint64_t ke
     return -1
 
 
-cdef inline const uint8_t *found(const uint8_t *at, const uint8_t *stop, Atom *atom) noexcept nogil:
-    """Find the bytes of an atom from *at* on."""
+cdef inline const uint8_t *found(
+    const uint8_t *at, const uint8_t *stop, Atom *atom, int64_t *patience
+) noexcept nogil:
+    """Find the bytes of an atom from *at* on; NULL, too, without any patience left."""
     cdef uint8_t first = atom.data[0]
     stop -= atom.size
-    while at <= stop:
-        if at[0] == first and memcmp(at, atom.data, atom.size) == 0:
-            return at
+    while at <= stop and patience[0] > 0:
+        if at[0] == first:
+            if memcmp(at, atom.data, atom.size) == 0:
+                return at
+            patience[0] -= 1 + atom.size // 16
         at += 1
     return NULL
 
@@ -193,51 +208,80 @@ cdef inline const uint8_t *point_passed(const uint8_t *at, const uint8_t *stop) 
     return at
 
 
-cdef const uint8_t *segment_matches(Segment *segment, const uint8_t *at, const uint8_t *stop) noexcept nogil:
+cdef inline const uint8_t *points_passed(const uint8_t *at, const uint8_t *stop, int64_t points) noexcept nogil:
+    """Pass code points; NULL where there are fewer."""
+    cdef int64_t _point
+    for _point in range(points):
+        if at >= stop:
+            return NULL
+        at = point_passed(at, stop)
+    return at
+
+
+cdef const uint8_t *segment_matches(
+    Segment *segment, const uint8_t *at, const uint8_t *stop, int64_t *patience
+) noexcept nogil:
     """Match a segment from *at* on. Gives where it ends, or NULL."""
     cdef int number
-    cdef int64_t _point
     cdef Atom *atom
     for number in range(segment.count):
         atom = &segment.atoms[number]
+        patience[0] -= 1 + atom.points
         if atom.size:
             if stop - at < atom.size or memcmp(at, atom.data, atom.size) != 0:
                 return NULL
             at += atom.size
         else:
-            for _point in range(atom.points):
-                if at >= stop:
-                    return NULL
-                at = point_passed(at, stop)
+            at = points_passed(at, stop, atom.points)
+            if at == NULL:
+                return NULL
     return at
 
 
-cdef bint pattern_matches(Pattern *pattern, const uint8_t *data, int64_t size) noexcept nogil:
+cdef const uint8_t *segment_found(
+    Segment *segment, const uint8_t *at, const uint8_t *stop, int64_t *patience
+) noexcept nogil:
+    """Find a segment between two others. Gives where it ends, or NULL."""
+    cdef const uint8_t *end = at
+    at = points_passed(at, stop, segment.lead)
+    if at == NULL or segment.count == 0:
+        return at
+    while patience[0] > 0:
+        at = found(at, stop, &segment.atoms[0], patience)
+        if at == NULL:
+            return NULL
+        end = segment_matches(segment, at, stop, patience)
+        if end != NULL:
+            return points_passed(end, stop, segment.trail)
+        at += 1
+    return NULL
+
+
+cdef int pattern_matches(Pattern *pattern, const uint8_t *data, int64_t size) noexcept nogil:
     """Tell whether a text in UTF-8 matches. Every segment but the last is taken where it first fits.
 
-    The time is at most proportional to the product of both lengths (language §5).
+    What agrees with a pattern almost everywhere is TOO_LONG for this simple search: the machine has one for that.
     """
     cdef const uint8_t *at = data
     cdef const uint8_t *stop = data + size
-    cdef const uint8_t *end
     cdef const uint8_t *start
     cdef Segment *segment = pattern.segments
     cdef Segment *last
+    cdef Atom atom
     cdef int number
     cdef int64_t _point
+    cdef int64_t patience = PATIENCE + 8 * size
     cdef Needle *needle = &pattern.needle
     if pattern.shape == PREFIX:
         return size >= needle.size and memcmp(data, needle.data, needle.size) == 0
     if pattern.shape == SUFFIX:
         return size >= needle.size and memcmp(stop - needle.size, needle.data, needle.size) == 0
     if pattern.shape == CONTAINS:
-        stop -= needle.size
-        while at <= stop:
-            if at[0] == needle.data[0] and memcmp(at, needle.data, needle.size) == 0:
-                return True
-            at += 1
-        return False
-    at = segment_matches(segment, at, stop)
+        atom.data = needle.data
+        atom.size = needle.size
+        at = found(at, stop, &atom, &patience)
+        return TOO_LONG if patience <= 0 else at != NULL
+    at = segment_matches(segment, at, stop, &patience)
     if pattern.count == 1 or at == NULL:
         return at == stop
     last = &pattern.segments[pattern.count - 1]
@@ -248,32 +292,10 @@ cdef bint pattern_matches(Pattern *pattern, const uint8_t *data, int64_t size) n
         start -= 1
         while start > at and start[0] & 0xC0 == 0x80:
             start -= 1
-    if segment_matches(last, start, stop) != stop:
+    if segment_matches(last, start, stop, &patience) != stop:
         return False
     for number in range(1, pattern.count - 1):
-        segment = &pattern.segments[number]
-        while True:
-            if segment.atoms[0].size:
-                at = found(at, start, &segment.atoms[0])
-                if at == NULL:
-                    return False
-            end = segment_matches(segment, at, start)
-            if end != NULL:
-                break
-            if at >= start:
-                return False
-            at = point_passed(at, start)
-        at = end
+        at = segment_found(&pattern.segments[number], at, start, &patience)
+        if at == NULL:
+            return TOO_LONG if patience <= 0 else 0
     return True
-
-
-cdef bint texts_have(Texts *texts, const uint8_t *data, int64_t size) noexcept nogil:
-    """Tell whether a text is in the set, one text at a time."""
-    cdef int number
-    for number in range(texts.count):
-        if texts.points[number].size == size and memcmp(texts.points[number].data, data, size) == 0:
-            return not texts.negated
-    for number in range(texts.pattern_count):
-        if pattern_matches(&texts.patterns[number], data, size):
-            return not texts.negated
-    return texts.negated

@@ -3,6 +3,8 @@
 """Texts and byte strings in blocks, and one leaf of a formula over a column of any kind.
 
 A text is UTF-8 as it lies; what is none declines the block, as offsets and views that lie do. Knows no formula.
+
+Longer than 500 lines because each layout of texts is loaded and searched in its own way.
 """
 
 from libc.math cimport INFINITY
@@ -18,7 +20,7 @@ from mqsel.columns._columns cimport (
     valid_rows,
 )
 from mqsel.columns._sets cimport (
-    CONTAINS, PREFIX, SUFFIX, Floats, Needle, Pattern, Texts, Values, pattern_matches, point_find,
+    CONTAINS, PREFIX, SUFFIX, TOO_LONG, Floats, Needle, Pattern, Texts, Values, pattern_matches, point_find,
 )
 
 cdef extern from "_loops.h" nogil:
@@ -291,20 +293,21 @@ cdef void tails_load(Reader *reader, int64_t start, int rows) noexcept nogil:
             reader.tails[row] = word_at(data + size - 8)
 
 
-cdef void contained(Reader *reader, Pattern *pattern, int64_t start, int rows, uint8_t *mask) noexcept nogil:
+cdef int contained(Reader *reader, Pattern *pattern, int64_t start, int rows, uint8_t *mask) noexcept nogil:
     """Find the rows whose text contains a pattern's needle, by looks at windows of what lies between their offsets.
 
     Places where four bytes of the needle stand are found by vectors, and become a bit each; then a text asks for a bit
     within itself. A longer needle is compared where they were found.
+
+    Returns: 0, or DECLINED.
     """
     cdef Column *column = reader.column
     cdef const int32_t *narrow = <const int32_t *> column.values + column.offset + start
     cdef const int64_t *wide = <const int64_t *> column.values + column.offset + start
     cdef bint is_narrow = column.kind == TEXTS or column.kind == BINARIES
     cdef Needle *needle = &pattern.needle
-    cdef const uint8_t *data = NULL
     cdef int64_t at[4]
-    cdef int64_t begin, count, size, place
+    cdef int64_t begin, count, place
     cdef uint8_t bits[WINDOW_BITS]
     cdef uint8_t places[BLOCK]
     cdef int first = 0
@@ -319,8 +322,8 @@ cdef void contained(Reader *reader, Pattern *pattern, int64_t start, int rows, u
         while (narrow[stop] if is_narrow else wide[stop]) - begin > WINDOW:
             stop = first + (stop - first) // 2
         if stop == first:  # a text beyond any window
-            text_at(reader, start + first, &data, &size)
-            mask[first] = pattern_matches(pattern, data, size)
+            if pattern_mask(reader, pattern, start, first, mask) < 0:
+                return DECLINED
             first += 1
             continue
         count = (narrow[stop] if is_narrow else wide[stop]) - begin - needle.size + 1
@@ -339,9 +342,24 @@ cdef void contained(Reader *reader, Pattern *pattern, int64_t start, int rows, u
         first = stop
     if needle.size > 4:
         for row in range(rows):
-            if mask[row]:
-                text_at(reader, start + row, &data, &size)
-                mask[row] = pattern_matches(pattern, data, size)
+            if mask[row] and pattern_mask(reader, pattern, start, row, mask) < 0:
+                return DECLINED
+    return 0
+
+
+cdef inline int pattern_mask(
+    Reader *reader, Pattern *pattern, int64_t start, int row, uint8_t *mask
+) noexcept nogil:
+    """Match one text of a block. Returns 0, or DECLINED."""
+    cdef const uint8_t *data = NULL
+    cdef int64_t size = 0
+    cdef int truth
+    text_at(reader, start + row, &data, &size)
+    truth = pattern_matches(pattern, data, size)
+    if truth == TOO_LONG:
+        return DECLINED
+    mask[row] = truth
+    return 0
 
 
 cdef bint many(const uint8_t *mask, int rows) noexcept nogil:
@@ -412,13 +430,13 @@ cdef int texts_mask(
             if not join:
                 memset(mask, 0, rows)
             if pattern.shape == CONTAINS and reader.kind != TEXT_VIEWS and many(wanted, rows):
-                contained(reader, pattern, start, rows, also)
+                if contained(reader, pattern, start, rows, also) < 0:
+                    return DECLINED
                 mask_or(mask, also, rows)
             else:
                 for row in range(rows):
-                    if wanted[row] and not mask[row]:
-                        text_at(reader, start + row, &data, &size)
-                        mask[row] = pattern_matches(pattern, data, size)
+                    if wanted[row] and not mask[row] and pattern_mask(reader, pattern, start, row, mask) < 0:
+                        return DECLINED
         join = 1
     if not join:
         memset(mask, 0, rows)

@@ -12,10 +12,15 @@ from mqsel.machine._opcodes cimport ADD, DIVIDE, MULTIPLY, SUBTRACT
 
 cdef enum:
     LONG_SCAN = 32              # bytes from which memchr is quicker than looking at one after the other
+    LONG_TEXT = 1 << 15         # code points from which others have their turns while it is searched
+    LATER = 4                   # instead of a truth value: a long text, see value_like
+    INTERRUPTED = -2            # instead of one: a turn raised an exception, which is set
 
 cdef int value_compare_other(Value *left, Value *right, int mask, int mismatch) noexcept
 cdef int value_between_other(Value *operand, Value *low, Value *high, bint negated, Image *image) noexcept
 cdef int value_arithmetic(Value *left, Value *right, uint32_t op, bint null_is_error) noexcept
+cdef int turn_give() except -1
+cdef int string_like(PyObject *text, Like *like, bint is_far) noexcept
 cdef int value_like(Value *value, Like *like, bint negated, int mismatch) noexcept
 cdef bint text_scan(Text *text, const uint8_t *data, const uint8_t *stop) noexcept
 
@@ -146,7 +151,7 @@ cdef inline int value_affix(Value *value, Like *like, int shape, bint negated, i
     if (
         value.tag == STRING
         and PyUnicode_KIND(value.it.o) == like.text.kind
-        and (shape != AFFIX_ANYWHERE or like.text.kind == 1)
+        and (shape != AFFIX_ANYWHERE or (like.text.kind == 1 and PyUnicode_GET_LENGTH(value.it.o) < LONG_TEXT))
     ):
         return negated ^ affix_match(
             &like.text, <const uint8_t *> PyUnicode_DATA(value.it.o), PyUnicode_GET_LENGTH(value.it.o), shape

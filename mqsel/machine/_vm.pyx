@@ -81,7 +81,7 @@ cdef int run(Frame *frame, Source *source, Step *step) except -1:
     cdef int truth = FALSE                     # top of the truth stack
     cdef int result
     cdef Py_ssize_t number
-    cdef Value *value
+    cdef Value *value = NULL
     cdef uint32_t op
     cdef Step *start = step
     frame.stamp += 1
@@ -129,6 +129,7 @@ cdef int run(Frame *frame, Source *source, Step *step) except -1:
             result = value_like(value, step.it.like, step.mask, image.mismatch)
         elif op == LIKE or op == NOT_LIKE:
             stack -= 1
+            value = stack
             result = value_like(stack, step.it.like, step.mask, image.mismatch)
         elif (
             op == EQUAL or op == NOT_EQUAL or op == LESS or op == LESS_EQUAL or op == GREATER or op == GREATER_EQUAL
@@ -319,7 +320,21 @@ cdef int run(Frame *frame, Source *source, Step *step) except -1:
             way_taken()
             step += step.to[FALSE]
         else:
+            if result == LATER:
+                result = like_later(frame, value.it.o, step)
             step += step.to[result]
+
+
+cdef int like_later(Frame *frame, PyObject *text, Step *step) except -1:
+    """Test LIKE of a long text, while others have their turns: so what is borrowed is owned first."""
+    cdef object held = <object> text
+    cdef int found
+    frame_secure(frame)
+    turn_give()
+    found = string_like(<PyObject *> held, step.it.like, True)
+    if found == INTERRUPTED:
+        return -1
+    return found != step.mask
 
 
 cdef inline int load_all(Frame *frame, Source *source) except -1:
@@ -580,11 +595,6 @@ DISPATCH = <run_any> <void *> dispatch_from_start
 
 # ---- turns -------------------------------------------------------------------------------------------------------
 
-# Runs in the interpreter's own loop. There it looks for signals, for exceptions from other threads, and whether one of
-# them has waited for the GIL as long as sys.getswitchinterval() says: their turns come at Python's pace, and only where
-# somebody waits.
-_TURN = eval("lambda: None")
-
 
 cdef int64_t clock_nanoseconds() noexcept nogil:
     return clock_now()
@@ -601,7 +611,7 @@ cdef int pace_look(Pace *pace, Py_ssize_t seen) except -1:
     cdef int64_t spent = max(now - pace.looked, 1)
     pace.looked = now
     if now - pace.turned >= MILLISECOND:
-        _TURN()
+        turn_give()
         pace.turned = pace.looked = clock_now()
     pace.stretch = max(1, min(pace.stretch * (MILLISECOND // 2) // spent, 8 * pace.stretch, LONGEST_STRETCH))
     pace.due = seen + pace.stretch
