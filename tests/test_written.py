@@ -1,0 +1,108 @@
+"""What released versions wrote, read by the code of today: with the answers of its day, or refused by name.
+
+`tests/written` has a file for each version, by `tests/written/write.py` of that day; none is ever written again.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import pickle
+import zlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import mqsel
+from mqsel.errors import FileError, ProgramError
+from mqsel.language.dialect import CHOICES, PRESETS
+from mqsel.machine.program import FORMAT_VERSION, Program
+
+_WRITTEN = sorted((Path(__file__).parent / "written").glob("*.jsonl"))
+
+
+def _read(kind: str, data: list[bytes], path: Path) -> Any:
+    if kind == "program":
+        return mqsel.Matcher(Program.from_bytes(data[0]))
+    if kind == "pickle":
+        return pickle.loads(data[0], buffers=data[1:])
+    path.write_bytes(data[0])
+    return mqsel.SelectorSet.open(path)
+
+
+def _answers(held: Any, messages: list[Any]) -> list[Any]:
+    if isinstance(held, mqsel.Matcher):
+        return [held.evaluate(message).name for message in messages]
+    return [sorted(held.match(message), key=repr) for message in messages]
+
+
+@pytest.mark.parametrize("path", _WRITTEN, ids=lambda path: path.stem)
+def test_what_was_written_is_read_or_refused(path: Path, tmp_path: Path) -> None:
+    """Each thing answers as it did, or is refused in one error that says which version wrote it, and what to do."""
+    about, *lines = map(json.loads, path.read_text("utf-8").splitlines())
+    refused = 0
+    for line in lines:
+        data = [base64.b64decode(one) for one in line["data"]]
+        try:
+            held = _read(line["kind"], data, tmp_path / "set")
+        except (ProgramError, FileError) as error:
+            refused += 1
+            assert f"'{about['version']}'" in error.message or f"format {about['format']}" in error.message, line[
+                "name"
+            ]
+            assert error.hint, line["name"]
+            continue
+
+        assert line["answers"] == _answers(held, about["messages"]), line["name"]
+        again = pickle.loads(pickle.dumps(held))
+        assert line["answers"] == _answers(again, about["messages"]), line["name"]
+    # What is of the format of today is read.
+    assert about["format"] != FORMAT_VERSION or not refused
+
+
+def test_every_version_is_kept() -> None:
+    """There is a file of version 0.2.0, whose programs are of format 1, and it has things of every kind."""
+    about, *lines = map(json.loads, _WRITTEN[0].read_text("utf-8").splitlines())
+
+    kinds = {line["kind"] for line in lines}
+    assert about["version"] == "0.2.0"
+    assert about["format"] == 1
+    assert kinds == {"program", "pickle", "file"}
+    assert len(lines) > 100
+
+
+def test_a_new_choice_of_dialects_is_a_new_format() -> None:
+    """A program of format 1 has a byte for each of these fields, in this order; with others its number must change."""
+    expected = {
+        "type_mismatch": ("operation", "selector", "unknown"),
+        "null_arithmetic": ("unknown", "selector"),
+        "between_null": ("literal", "expand"),
+        "constant_false": ("reject", "accept"),
+        "whitespace": ("unicode", "java"),
+        "identifier_dots": ("yes", "no"),
+        "identifier_astral": ("no", "yes"),
+        "byte_strings": ("yes", "no"),
+        "hex_octal": ("yes", "no"),
+        "float_suffix_on_integer": ("no", "yes"),
+        "headers": ("mqi", "jms", "any"),
+    }
+
+    assert FORMAT_VERSION != 1 or list(expected.items()) == list(CHOICES.items())
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_a_program_with_other_dialect_bytes_is_refused(name: str) -> None:
+    """One byte more or less for the dialect, of any value and at any place, is a ProgramError, not another program."""
+    for selector in ("a = 1", "a LIKE '%x_y%' AND b > 2.5 OR c IN ('d', 'e')", "", "n" * 200 + " = 'x'"):
+        body = mqsel.compile(selector, dialect=name).program.to_bytes()[:-4]
+        at = body.index(b"0.2.0") + 5
+        others = [body[:place] + body[place + 1 :] for place in range(at, at + len(CHOICES))]
+        others += [
+            body[:place] + bytes([value]) + body[place:]
+            for place in range(at, at + len(CHOICES))
+            for value in (0, 1, 2, 3, 0x7F, 0x80)
+        ]
+        for other in others:
+            with pytest.raises(ProgramError):
+                Program.from_bytes(other + zlib.crc32(other).to_bytes(4, "little"))
