@@ -4,21 +4,136 @@ MQSEL_SANITIZE=1 builds with address and undefined-behaviour sanitizers.
 """
 
 import os
+import shutil
 import sys
+from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
 
+import Cython
 from Cython.Build import cythonize
+from Cython.Build.Dependencies import create_dependency_tree
 from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
 from setuptools.command.sdist import sdist
 
+SANITIZE = os.environ.get("MQSEL_SANITIZE") == "1"
+UNIX = sys.platform != "win32"
 
-def digest(paths: list[str]) -> str:
-    """Make a number of the sources, by which builds of one version are told apart."""
-    made = sha256()
-    for path in paths:
-        made.update(f"{path}\n".encode() + Path(path).read_bytes().replace(b"\r\n", b"\n"))
-    return f"0x{made.hexdigest()[:8]}"
+# Holds what Cython otherwise writes into every other extension: a quarter less to compile.
+SHARED = "mqsel._cython"
+
+# Compiled from the .py that people and mypy read: a fifth to a third more selectors a second in a set (bench/table.py
+# --sets), and 41 us for compiling one instead of 48. Not the lexer, which is one regular expression and gains nothing.
+COMPILED = ("language.parser", "language.checker", "language.sets", "language.formulas", "language.normal")
+
+# Runs for each message, row or byte, and gets -O3. With -O1 columns execute up to 6.7 times as many instructions, sets
+# 12 % more, rows and messages of bytes 8 %, files 7 %, loading a program 4 %.
+LOOPS = (
+    "machine._values",
+    "machine._verifier",
+    "machine._operators",
+    "machine._sources",
+    "machine._vm",
+    "machine._stream",
+    "columns._arrow",
+    "columns._sets",
+    "columns._columns",
+    "columns._texts",
+    "columns._kernel",
+    "columns._arithmetic",
+    "columns._formulas",
+    "columns._shared",
+    "columns._answers",
+    "index._search",
+    "index._reading",
+    "index._deliveries",
+    "formats._text",
+    "formats._folders",
+    "formats._mq",
+    "formats._json",
+    "formats._records",
+    "files._dumps",
+    "files._qload",
+    "files._amqsbcg",
+    "files._lines",
+    "files._pieces",
+    "_messages",
+)
+# Runs for each selector, set or file, and gets -O1, which gcc needs half the time for.
+OTHERS = (
+    *COMPILED,
+    "machine._image",
+    "index._parts",
+    "index._draft",
+    "index._steps",
+    "index._drafter",
+    "index._ways",
+    "index._gates",
+    "index._lists",
+    "index._layout",
+    "index._pieces",
+    "index._index",
+    "files._footer",
+)
+
+
+def digest(paths: Iterable[str], *more: object) -> str:
+    """Return a number, in hexadecimal, of the files and of what else something is built from."""
+    found = sha256(repr(more).encode())
+    for path in sorted(paths):
+        found.update(f"{path}\n".encode() + Path(path).read_bytes().replace(b"\r\n", b"\n"))
+    return found.hexdigest()
+
+
+class Extensions(build_ext):
+    """Extensions translated and compiled in as many processes as there are processors, and kept in build/extensions.
+
+    They are kept under a number of all that they are built from, since times say nothing: pip builds in a folder that
+    it throws away, with a Cython that it has just unpacked.
+    """
+
+    def finalize_options(self) -> None:
+        super().finalize_options()
+        self.parallel = self.parallel or os.cpu_count() or 1
+
+    def build_extensions(self) -> None:
+        tree = create_dependency_tree(quiet=True)
+        tools = (sys.version, Cython.__version__, vars(self.compiler).get("compiler_so"))
+        self.kept = {}
+        for extension in self.extensions:
+            paths = {path for source in extension.sources for path in tree.all_dependencies(source)}
+            paths |= {header.as_posix() for path in paths for header in Path(path).parent.glob("*.h")}
+            flags = (extension.extra_compile_args, extension.extra_link_args, extension.define_macros)
+            number = digest(paths, tools, flags)[:16]
+            folder = Path("build", "extensions", sys.implementation.cache_tag)
+            self.kept[extension.name] = folder / f"{extension.name}.{number}"
+        translated = cythonize(
+            [one for one in self.extensions if self.force or not self.kept[one.name].exists()],
+            nthreads=min(self.parallel, 61),  # of which Windows has no more for one pool
+            # No generated C in the tree, the source distribution or the wheel.
+            build_dir="build/cython",
+            force=True,
+            quiet=not self.verbose,
+            shared_utility_qualified_name=SHARED,
+        )
+        self.translated = {extension.name: extension.sources for extension in translated}
+        self.force = True  # what has been translated is compiled, whatever the time of an older one
+        super().build_extensions()
+
+    def build_extension(self, extension: Extension) -> None:
+        built, kept = Path(self.get_ext_fullpath(extension.name)), self.kept[extension.name]
+        if extension.name in self.translated:
+            extension.sources = self.translated[extension.name]
+            super().build_extension(extension)
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            for former in kept.parent.glob(f"{extension.name}.*"):
+                former.unlink()
+            whole = kept.with_suffix(".part")  # what an interruption leaves is not taken for it
+            shutil.copy(built, whole)
+            whole.replace(kept)
+        built.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(kept, built)  # with a time of now, so that it replaces whatever stands in the source tree
 
 
 class Sources(sdist):
@@ -32,95 +147,36 @@ class Sources(sdist):
         super().make_distribution()
 
 
-SANITIZE = os.environ.get("MQSEL_SANITIZE") == "1"
-UNIX = sys.platform != "win32"
+def flags(name: str) -> dict[str, list[str]]:
+    """Return what the compiler and the linker are told about an extension."""
+    if not UNIX:
+        return {}
+    # Without -g0 three quarters of a wheel are debug information, which some builds of Python ask for.
+    compiling = ["-O3" if name in LOOPS else "-O1", "-Wall", "-g0"]
+    if sys.platform == "linux":
+        # Keeps the slow functions, and the registers they save, out of the machine's loop: 5 to 9 % on W2 (tuples) and
+        # W7. What is declared inline is inlined, however long the unit is: otherwise some lines more in a slow function
+        # drive comparison out of the loop (W7, dicts: 1,942 instructions a message; without, 2,084 and then 2,140).
+        compiling += ["-fno-inline-functions-called-once", "--param=inline-unit-growth=100"]
+    if not SANITIZE:
+        return {"extra_compile_args": compiling}
+    sanitizing = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-fno-omit-frame-pointer", "-g"]
+    return {"extra_compile_args": [*compiling, *sanitizing, "-O1"], "extra_link_args": sanitizing[:1]}
 
-# Without -g0 three quarters of a wheel are debug information, which some builds of Python ask for.
-compile_args = ["-O3", "-Wall", "-g0"] if UNIX else []
-if sys.platform == "linux":
-    # Keeps the slow functions, and the registers they save, out of the machine's loop: 5 to 9 % on W2 (tuples) and W7.
-    compile_args.append("-fno-inline-functions-called-once")
-    # What is declared inline is inlined, however long the unit is: otherwise some lines more in a slow function drive
-    # comparison out of the loop (W7, dicts: 1,942 instructions a message; without, 2,084 and then 2,140).
-    compile_args.append("--param=inline-unit-growth=100")
-link_args: list[str] = []
-if SANITIZE:
-    flags = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-fno-omit-frame-pointer", "-g", "-O1"]
-    compile_args = [*compile_args, *flags]
-    link_args = flags[:1]
 
-sources = sorted(path.as_posix() for path in Path("mqsel").rglob("*") if path.suffix in (".py", ".pyx", ".pxd", ".h"))
-# The extension that knows the number is compiled again whenever a source has changed.
-numbered = {"machine._verifier": {"define_macros": [("MQSEL_BUILD", digest(sources))], "depends": sources}}
-# Those that include C of our own.
-numbered |= {
-    f"columns.{name}": {"depends": ["mqsel/columns/_loops.h"]}
-    for name in ("_sets", "_columns", "_texts", "_arithmetic", "_formulas", "_shared", "_answers")
-}
+def extension(name: str) -> Extension:
+    """Return the extension of this name within the package."""
+    source = f"mqsel/{name.replace('.', '/')}.{'py' if name in COMPILED else 'pyx'}"
+    made = Extension(f"mqsel.{name}", [source], include_dirs=["mqsel/columns"], **flags(name))
+    if name == "machine._verifier":  # which is built again whenever a source has changed
+        sources = [path.as_posix() for path in Path("mqsel").rglob("*") if path.suffix in (".py", ".pyx", ".pxd", ".h")]
+        made.define_macros.append(("MQSEL_BUILD", f"0x{digest(sources)[:8]}"))
+    return made
 
-# Compiled from the .py that people and mypy read: a fifth to a third more selectors a second in a set (bench/table.py
-# --sets), and 41 us for compiling one instead of 48. Not the lexer, which is one regular expression and gains nothing.
-COMPILED = ("language.parser", "language.checker", "language.sets", "language.formulas", "language.normal")
 
-setup(
-    cmdclass={"sdist": Sources},
-    ext_modules=cythonize(
-        [
-            Extension(
-                f"mqsel.{name}",
-                [f"mqsel/{name.replace('.', '/')}.{'py' if name in COMPILED else 'pyx'}"],
-                include_dirs=["mqsel/columns"],
-                # With -O3 they are a sixth larger, and gcc warns of Python's own headers.
-                extra_compile_args=[*compile_args, "-O2"] if UNIX and name in COMPILED else compile_args,
-                extra_link_args=link_args,
-                **numbered.get(name, {}),
-            )
-            for name in (
-                *COMPILED,
-                "machine._values",
-                "machine._verifier",
-                "machine._image",
-                "machine._operators",
-                "machine._sources",
-                "machine._vm",
-                "machine._stream",
-                "columns._arrow",
-                "columns._sets",
-                "columns._columns",
-                "columns._texts",
-                "columns._kernel",
-                "columns._arithmetic",
-                "columns._formulas",
-                "columns._shared",
-                "columns._answers",
-                "index._parts",
-                "index._draft",
-                "index._steps",
-                "index._drafter",
-                "index._ways",
-                "index._gates",
-                "index._lists",
-                "index._layout",
-                "index._search",
-                "index._pieces",
-                "index._index",
-                "index._reading",
-                "index._deliveries",
-                "formats._text",
-                "formats._folders",
-                "files._footer",
-                "formats._mq",
-                "formats._json",
-                "formats._records",
-                "files._dumps",
-                "files._qload",
-                "files._amqsbcg",
-                "files._lines",
-                "files._pieces",
-                "_messages",
-            )
-        ],
-        # No generated C in the tree, the source distribution or the wheel.
-        build_dir="build/cython",
-    ),
-)
+if __name__ == "__main__":  # not in the processes that translate, which import this file on some systems
+    setup(
+        cmdclass={"build_ext": Extensions, "sdist": Sources},
+        # The largest first, lest one processor has nothing to do at the end.
+        ext_modules=[Extension(SHARED, [], **flags(SHARED)), *map(extension, (*OTHERS, *LOOPS))],
+    )

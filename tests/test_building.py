@@ -1,0 +1,58 @@
+"""Building: what is made from the same contents and flags is built once, whatever the times of the files are."""
+
+from __future__ import annotations
+
+import os
+import runpy
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import ROOT
+
+setuptools = pytest.importorskip("setuptools")
+pytest.importorskip("Cython")
+
+ASK = "import mqsel, small._unit; print(small._unit.answer())"
+
+
+Build = Callable[..., tuple[bool, str]]
+
+
+@pytest.fixture
+def build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Build:
+    """What builds one extension in a folder of its own, and returns whether it was needed and what it answers."""
+    with monkeypatch.context() as patch:
+        patch.chdir(ROOT)
+        command_class = runpy.run_path("setup.py")["Extensions"]
+    monkeypatch.chdir(tmp_path)
+    Path("small").mkdir()
+    Path("small/__init__.py").touch()
+    Path("small/_unit.pyx").write_text("def answer():\n    return NUMBER\n", encoding="utf-8")
+    Path("small/_unit.pxd").write_text("cdef enum:\n    NUMBER = 1\n", encoding="utf-8")
+
+    def run(*flags: str) -> tuple[bool, str]:
+        unit = setuptools.Extension("small._unit", ["small/_unit.pyx"], extra_compile_args=list(flags))
+        command = command_class(setuptools.Distribution({"packages": ["small"], "ext_modules": [unit]}))
+        command.inplace = True
+        command.ensure_finalized()
+        command.run()
+        asked = subprocess.run([sys.executable, "-c", ASK], capture_output=True, text=True, check=True)
+        return "small._unit" in command.translated, asked.stdout.strip()
+
+    return run
+
+
+def test_contents_decide(build: Build) -> None:
+    """A file that is younger builds nothing, another content and other flags do, and so does what was before."""
+    assert build() == (True, "1")
+    os.utime("small/_unit.pyx")
+    assert build() == (False, "1")
+    Path("small/_unit.pxd").write_text("cdef enum:\n    NUMBER = 2\n", encoding="utf-8")
+    assert build() == (True, "2")
+    assert build("-DOTHER") == (True, "2")
+    assert build("-DOTHER") == (False, "2")
+    assert build() == (True, "2")
+    assert len([*Path("build/extensions").rglob("small*")]) == 1
