@@ -48,8 +48,8 @@ INSIDE = {
     "columns": "wordings _arrow _sets _columns _texts _kernel _arithmetic _formulas _shared _answers __init__",
     "index": "_parts _draft _steps _drafter _ways _gates _lists _layout _search _pieces _index _reading"
     " _deliveries __init__",
-    "formats": "wordings mqmd jms mqrfh2 inspection jsonl records _tables _words _text _folders _mq _json _records mq"
-    " __init__",
+    "formats": "wordings mqmd jms mqrfh2 inspection jsonl records envelopes _tables _words _text _folders _mq _json"
+    " _records mq __init__",
     "analysis": "wordings markup columns near automata domains intervals boxes witness relation change explain"
     " lint_findings lint_chains lint_tests lint_names lint account sentences profile necessary difference audit",
     "selection": "selectors providers message queues topics __init__",

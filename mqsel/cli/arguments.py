@@ -55,6 +55,7 @@ def list_formats(names: Iterable[str]) -> str:
             f"{'format':{width}}  what a file holds",
             *(f"{name:{width}}  {row.holds}" for name, row in listed.items()),
             f"A file of format {', '.join(known)} is known by its first bytes, any other is json.",
+            f"Records of {', '.join(SCHEMAS)} are known by the first ones, which is reported.",
             "Texts may be in UTF-16.",
         ]
     )
@@ -196,7 +197,9 @@ def command(commands: Commands, name: str, run: Run, text: str, epilog: str) -> 
 
 def add_selector(made: argparse.ArgumentParser) -> None:
     """Add the selector and its dialect."""
-    made.add_argument("selector", metavar="SELECTOR", help="the message selector, as one argument, and no name of a file")
+    made.add_argument(
+        "selector", metavar="SELECTOR", help="the message selector, as one argument, and no name of a file"
+    )
     add_dialect(made)
 
 

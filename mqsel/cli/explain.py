@@ -8,6 +8,7 @@ import os
 import re
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 from typing import IO, Any, NamedTuple
@@ -19,14 +20,15 @@ from mqsel.analysis.lint_findings import WARNING
 from mqsel.analysis.lint_findings import piece as piece_of
 from mqsel.cli.arguments import Commands, add_format, add_selector, check_order, command, limit, list_formats, types_of
 from mqsel.cli.lint import in_json
-from mqsel.cli.report import complain, fitted, folded, place_of, shown, width_of
+from mqsel.cli.report import complain, fitted, folded, place_of, say_format, shown, width_of
 from mqsel.errors import FileError, MqselError, PropertyTypeError, cut, shortened
 from mqsel.files.dumps import STRUC_IDS, Piece
-from mqsel.files.framings import FORMATS, format_of, pieces
+from mqsel.files.framings import FORMATS, format_of, pieces, schema_of
 from mqsel.files.inspection import of_columns
 from mqsel.files.opening import opened
 from mqsel.files.scan import in_json_words, reader, why
-from mqsel.formats.jsonl import plain
+from mqsel.formats.jsonl import object_from_json, plain
+from mqsel.formats.records import SCHEMAS
 from mqsel.language.lexer import Token, tokenize
 from mqsel.language.nodes import Literal, Node, children, unparse
 from mqsel.language.optimizer import optimize
@@ -230,7 +232,7 @@ def _find(argument: str, wanted: str | None, nth: int | None) -> _Found:
     Raises: MqselError: there is none.
     """
     if argument.lstrip()[:1] in ("{", "["):
-        return _Found(argument.encode("utf-8", "surrogatepass"), wanted or "json")
+        return _alone(argument.encode("utf-8", "surrogatepass"), wanted)
     name, place = argument.removeprefix("@"), None
     numbered = re.fullmatch(r"(.+):([0-9]{1,18})", name, re.DOTALL)
     if numbered and not _is_there(name):
@@ -243,7 +245,9 @@ def _find(argument: str, wanted: str | None, nth: int | None) -> _Found:
         raise MqselError(f"{shortened(argument)} names a message, and --nth another: expected one of them")
     try:
         with opened(name) as (_, content):
-            kind = wanted or format_of(content)
+            kind = wanted or format_of(content, name)
+            if kind in SCHEMAS and wanted is None:
+                say_format(name, kind)
             if FORMATS[kind or "json"].message is None:
                 return _row(name, kind or "", place or nth or 1, is_only=place is None and nth is None)
             if kind is None and place is None and nth is None:
@@ -265,7 +269,17 @@ def _first(name: str, text: bytes) -> _Found:
     if len(lines) > 1 and all(line.strip()[:1] == b"{" and line.strip()[-1:] == b"}" for _, line in lines[:2]):
         _say_first(name)
         return _Found(lines[0][1], "json", place_of(name, "json", lines[0][0]))
-    return _Found(text, "json")
+    return _alone(text, None, name)
+
+
+def _alone(text: bytes, wanted: str | None, name: str = "MESSAGE") -> _Found:
+    """Return what is one message, on one line or on several."""
+    if wanted is None:
+        with suppress(PropertyTypeError):  # whoever reads it reports it
+            wanted = schema_of([object_from_json(text)], name)
+            if wanted is not None:
+                say_format(name, wanted)
+    return _Found(text, wanted or "json")
 
 
 def _say_first(name: str) -> None:

@@ -16,6 +16,7 @@ from mqsel.errors import MqselError, cut
 from mqsel.files.framings import ARRAY, FORMATS, looks_like
 from mqsel.files.scan import REPORTED, Ask, Broken
 from mqsel.files.tasks import Advance, Begun
+from mqsel.formats.envelopes import PLAIN
 
 _LONG = 1 << 24  # bytes of input that deserve a progress bar
 
@@ -65,6 +66,11 @@ def place_of(name: str, kind: str, number: int) -> str:
 def shown(name: str) -> str:
     """Name a file."""
     return "stdin" if name == "-" else name
+
+
+def say_format(name: str, kind: str) -> None:
+    """Report that the records of a file were recognised as those of a tool."""
+    complain(f"{shown(name)}: read as {kind}, {FORMATS[kind].holds}; --format {PLAIN} reads plain messages")
 
 
 def is_unread(first: tuple[str, str, bytes] | None, messages: int, skipped: int) -> bool:

@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from mqsel.cli.arguments import limit
-from mqsel.cli.report import Report, progress, tasks
+from mqsel.cli.report import Report, progress, say_format, tasks
 from mqsel.errors import FileError, MqselError
 from mqsel.files.framings import reading
 from mqsel.files.jobs import cores, sifted
 from mqsel.files.parts import found
 from mqsel.files.scan import Ask, Work, in_files
 from mqsel.files.tasks import size_of
+from mqsel.formats.records import SCHEMAS
 
 # Bytes of files from which on several processes are the default. Of JSON lines 445 MB take `match` 0.69 s by one and
 # 0.52 s by two on a quiet machine; a process takes 0.1 s to start, so they are even at about 200 MB. What why and route
@@ -53,7 +54,11 @@ def run(arguments: argparse.Namespace, files: list[str], selects: Any, work: Wor
     """
     way = _on_spark if arguments.spark or arguments.master else _here
     with closing(way(arguments, files, selects, work, report)) as records:  # type: ignore[type-var]
+        known = {report.asked.format}
         for _, name, kind, record in in_files(records, work.counts):
+            if kind in SCHEMAS and kind not in known:
+                known.add(kind)
+                say_format(name, kind)
             report.take(name, kind, record)
             if report.is_finished:
                 break

@@ -20,7 +20,8 @@ from mqsel.errors import ArgumentError, DecodeError, FileError, MqselError, Prop
 from mqsel.files import amqsbcg, qload
 from mqsel.files._dumps import Framed, Splitter
 from mqsel.files.dumps import MAX_MESSAGE, STRUC_IDS, Piece
-from mqsel.files.opening import opened, unfolded
+from mqsel.files.opening import beginning, opened, unfolded
+from mqsel.formats.envelopes import fitting, objects
 from mqsel.formats.records import SCHEMAS
 
 _LISTED = 100  # errors kept by a reader that skips
@@ -104,9 +105,17 @@ def start_of(stream: io.BufferedReader[Any]) -> bytes:
     return stream.peek(_START)[:_START]
 
 
-def format_of(stream: io.BufferedReader[Any]) -> str | None:
-    """Say what a file holds by its first bytes: a name of `FORMATS`, or None for anything else."""
+def format_of(stream: io.BufferedReader[Any], path: str = "stream") -> str | None:
+    """Return what a file holds by its first bytes: a name of `FORMATS`, or None for anything else.
+
+    Raises: FileError: several formats fit its first lines.
+    """
     start = start_of(stream)
+    return _started(start) or (schema_of(objects(beginning(stream)), path) if b"{" in start else None)
+
+
+def _started(start: bytes) -> str | None:
+    """Return the format that files begin with such bytes in."""
     return next((name for name, row in FORMATS.items() if row.start is not None and row.start.search(start)), None)
 
 
@@ -116,11 +125,23 @@ _OBJECT = re.compile(rb"^(?:\xef\xbb\xbf)?\s*\{", re.MULTILINE)
 
 def is_enough(start: bytes) -> bool:
     """Tell whether the first bytes that have arrived of a file tell its format."""
-    return (
-        len(start) >= _START
-        or _OBJECT.search(start) is not None
-        or any(row.start is not None and row.start.search(start) for row in FORMATS.values())
-    )
+    return len(start) >= _START or _OBJECT.search(start) is not None or _started(start) is not None
+
+
+def schema_of(records: list[dict[str, Any]], path: str = "stream") -> str | None:
+    """Return which tool wrote records, by the first ones: a name of `SCHEMAS`, or None for plain messages.
+
+    Raises: FileError: several of them may have.
+    """
+    fits = fitting(records) if records else []
+    if len(fits) > 1:
+        named = " or ".join(f"--format {name}" for name in fits)
+        raise FileError(
+            f"the first messages may be {' or '.join(fits)}: expected the name of their format",
+            path=path,
+            hint=f"choose by what wrote them: {named}",
+        )
+    return fits[0] if fits else None
 
 
 ARRAY = "a JSON array"
@@ -283,7 +304,7 @@ def _read(
     path: str, kind: str | None, start: int, stop: int, advance: Callable[[int], None] | None, *, in_blocks: bool
 ) -> Iterator[Any]:
     with opened(path, bool if kind else is_enough) as (raw, content):
-        kind = kind or format_of(content) or "json"
+        kind = kind or format_of(content, path) or "json"
         yield kind, start_of(content)
         found: Iterator[Any]
         if in_blocks and FORMATS[kind].is_lines:
@@ -372,7 +393,7 @@ class Messages:
 def _of_queue(path: str, framing: str | None) -> Source:
     """Read the messages of a file that has them as bytes, length-prefixed if nothing tells another format."""
     with opened(path, bool if framing else is_enough) as (_, content):
-        kind = framing or format_of(content)
+        kind = framing or _started(start_of(content))
         yield from pieces(content, kind if kind in FRAMINGS else "mq", path)
 
 

@@ -10,6 +10,7 @@ import codecs
 import errno
 import io
 import os
+import stat
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -122,9 +123,42 @@ def opened(
         raise error if isinstance(error, FileError) else unreadable(name, error) from error
     try:
         with io.BufferedReader(source) as raw:
-            yield raw, content_of(raw)
+            content = content_of(raw)
+            yield raw, content if content is not raw or _is_rereadable(raw) else _in_pieces(_read(raw), 1)
     except (OSError, EOFError) as error:
         raise unreadable(name, error) from error
+
+
+_LOOKS = (1 << 16, 1 << 20, 1 << 24)  # bytes of first lines that are looked at, and of a first line that is longer
+
+
+def beginning(stream: io.BufferedReader[Any]) -> bytes:
+    """Return the first lines of a stream that `opened` gave; they are still to be read.
+
+    Of what can be read once only, such as a pipe, it is what has arrived, and at least one line: nobody waits for more.
+    """
+    lines = stream.peek()
+    if not _is_rereadable(stream):
+        return (
+            lines
+            if b"\n" in lines
+            else lines + (stream.raw.ahead(_LOOKS[-1]) if isinstance(stream.raw, _Pieces) else b"")
+        )
+    at = stream.tell()
+    for size in _LOOKS:
+        lines = stream.read(size)
+        stream.seek(at)
+        if len(lines) < size or b"\n" in lines:
+            break
+    return lines
+
+
+def _is_rereadable(stream: io.BufferedReader[Any]) -> bool:
+    """Report whether a stream can go back: on some systems pipes, too, say that they can."""
+    try:
+        return stat.S_ISREG(os.fstat(stream.fileno()).st_mode)
+    except OSError:  # no file of this machine
+        return stream.seekable()
 
 
 _STEP = 1 << 14  # bytes that are unpacked at once: if they are damaged, none of them is given
@@ -207,9 +241,9 @@ def content_of(raw: io.BufferedReader[Any]) -> io.BufferedReader[Any]:
     stream = raw
     for begins, name, unpackers in _PACKED:
         if start.startswith(begins):
-            stream = io.BufferedReader(_Pieces(_unpacked(raw, name, unpackers)))
+            stream = _in_pieces(_unpacked(raw, name, unpackers))
     is_wide = stream.peek(2).startswith(_MARKS[-2:])
-    return io.BufferedReader(_Pieces(_in_utf8(stream))) if is_wide else stream
+    return _in_pieces(_in_utf8(stream)) if is_wide else stream
 
 
 def _is_packed(path: str) -> bool:
@@ -236,36 +270,52 @@ def _in_utf8(stream: io.BufferedReader[Any]) -> Iterator[bytes]:
 class _Pieces(io.RawIOBase):
     """Pieces as a stream, given as they come: what lies before the damage of a file is not lost with the rest.
 
-    The beginning, by which the format is known, comes in one.
+    Args:
+        pieces: of the content.
+        together: bytes of the beginning, by which the format is known, that come in one.
     """
 
-    def __init__(self, pieces: Iterator[bytes]) -> None:
-        self._pieces = pieces
+    def __init__(self, pieces: Iterator[bytes], together: int) -> None:
+        self._pieces = filter(None, pieces)
         self._left = b""
-        self._wanted = io.DEFAULT_BUFFER_SIZE
+        self._wanted = together
         self._error: OSError | EOFError | None = None
 
     def readable(self) -> bool:
         return True
 
+    def _next(self) -> bytes:
+        """Return the next piece; nothing at the end, and where the rest is damaged."""
+        try:
+            return b"" if self._error is not None else next(self._pieces, b"")
+        except (OSError, EOFError) as error:
+            self._error = error
+        except Exception as error:  # noqa: BLE001 (each library has its own)
+            self._error = OSError(str(error))
+        return b""
+
+    def ahead(self, most: int) -> bytes:
+        """Return what comes next, up to the end of a line if that is no further than *most* bytes; it still comes."""
+        pieces = [self._left]
+        while b"\n" not in pieces[-1] and most > 0 and (piece := self._next()):
+            pieces.append(piece)
+            most -= len(piece)
+        self._left = b"".join(pieces)
+        return self._left
+
     def readinto(self, buffer: Any) -> int:
-        while len(self._left) < self._wanted and self._error is None:
-            try:
-                piece = next(self._pieces, None)
-            except (OSError, EOFError) as error:
-                self._error = error
-            except Exception as error:  # noqa: BLE001 (each library has its own)
-                self._error = OSError(str(error))
-            else:
-                if piece is None:
-                    break
-                self._left += piece
+        while len(self._left) < self._wanted and (piece := self._next()):
+            self._left += piece
         self._wanted = 1
         if not self._left and self._error is not None:
             raise self._error
         size = min(len(buffer), len(self._left))
         buffer[:size], self._left = self._left[:size], self._left[size:]
         return size
+
+
+def _in_pieces(pieces: Iterator[bytes], together: int = io.DEFAULT_BUFFER_SIZE) -> io.BufferedReader[Any]:
+    return io.BufferedReader(_Pieces(pieces, together))
 
 
 def unfolded(path: str | os.PathLike[str]) -> Iterator[str]:

@@ -182,7 +182,7 @@ def kind_of(path: str) -> str:
     Raises: FileError: it cannot be read.
     """
     with opened(path, is_enough) as (_, content):
-        return format_of(content) or "json"
+        return format_of(content, path) or "json"
 
 
 def parts(path: str, kind: str, size: int = SIZE) -> list[Part]:

@@ -336,7 +336,7 @@ def in_files(
 def why(error: BaseException) -> str:
     """Say why a file cannot be read: what the system said, where it did."""
     cause = error.__cause__ if isinstance(error, FileError) and error.__cause__ is not None else error
-    return getattr(cause, "strerror", None) or (cause.message if isinstance(cause, FileError) else str(cause))
+    return getattr(cause, "strerror", None) or (said(cause) if isinstance(cause, FileError) else str(cause))
 
 
 def of_rows(error: FileError | PropertyTypeError) -> Broken:

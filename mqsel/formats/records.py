@@ -72,6 +72,10 @@ class RecordSchema(NamedTuple):
         envelope: members of which all stand around a record that is wrapped once more; the last one has the record.
         bytes_as: how a text spells bytes: base64 or hex (with or without ID: in front).
         source: who says so.
+        besides: members of a record beside those with headers and properties; where these stand among the members
+            themselves, anything.
+        signs: members that every record has, and messages of other making do not have together.
+        marks: how names of properties begin that nobody else's records have.
     """
 
     name: str
@@ -83,6 +87,9 @@ class RecordSchema(NamedTuple):
     null: str | None = None
     envelope: tuple[str, ...] = ()
     bytes_as: str = "hex"
+    besides: tuple[str, ...] = ()
+    signs: tuple[str, ...] = ()
+    marks: tuple[str, ...] = ()
 
 
 _CONNECT_TYPES = ("boolean", "byte", "short", "integer", "long", "float", "double", "string", "bytes")
@@ -93,6 +100,8 @@ CONNECT = RecordSchema(
     has_types=True,
     envelope=("schema", "payload"),  # the JSON converter with its schemas enabled
     bytes_as="base64",
+    besides=("messageType", "bytes", "map", "text"),
+    signs=("messageID", "messageType", "deliveryMode"),
     headers=(
         Header("JMSMessageID", ("messageID",), "string"),
         Header("JMSTimestamp", ("timestamp",), "int64"),
@@ -120,6 +129,8 @@ CONNECT_IBM = RecordSchema(
     title="headers of IBM kafka-connect-mq-source",
     source="formats §9: connect-ibm; JMS headers are not copied, fields of the MQMD are with mq.message.mqmd.read=true",
     has_types=False,
+    besides=("key", "value", "payload", "topic", "partition", "offset", "timestamp", "timestampType"),  # Kafka's
+    marks=("JMS_IBM_", "JMSX"),
     headers=(
         Header("JMSMessageID", ("headers", f"{JMS_DESCRIPTOR}MsgId"), "string"),
         Header("JMSCorrelationID", ("headers", f"{JMS_DESCRIPTOR}CorrelId"), "string"),
@@ -140,6 +151,8 @@ LENSES = RecordSchema(
     source="formats §9: lenses; no expiration, and every property a text",
     has_types=False,
     envelope=("schema", "payload"),
+    besides=("bytes_payload",),
+    signs=("message_id", "message_timestamp", "mode"),
     headers=(
         Header("JMSTimestamp", ("message_timestamp",), "int64"),
         Header("JMSCorrelationID", ("correlation_id",), "string"),
@@ -160,6 +173,7 @@ NIFI = RecordSchema(
     source="formats §9: nifi; the names are those of Spring's JmsHeaders, null is written as a text",
     has_types=False,
     null="null",
+    signs=("jms_deliveryMode", "jms_expiration", "jms_priority", "jms_redelivered", "jms_timestamp"),
     headers=(
         Header("JMSDeliveryMode", ("jms_deliveryMode",), "int32", DELIVERY_MODES),
         Header("JMSExpiration", ("jms_expiration",), "int64"),
@@ -180,6 +194,7 @@ PULSAR = RecordSchema(
     title="properties of Pulsar JMS",
     source="formats §9: pulsar; texts, each with a neighbour that names its type, its own properties without one (§10)",
     has_types=True,
+    besides=("key", "value", "payload", "data", "topic", "topicName", "messageId", "publishTime", "eventTime"),
     headers=(),
     members=Members(("properties",), type_suffix="_jsmtype"),
 )
@@ -290,8 +305,8 @@ def _member(value: Any, name: str) -> Any:
     return found
 
 
-def _bare(value: Any) -> Any:
-    """Take a value that may be null out of what Avro's JSON puts around it."""
+def bare(value: Any) -> Any:
+    """Return a value that may be null without what Avro's JSON puts around it."""
     if type(value) is dict and len(value) == 1:
         ((branch, inner),) = value.items()
         if branch in AVRO or (isinstance(branch, str) and "." in branch and type(inner) is dict):
@@ -314,7 +329,11 @@ def _pairs(value: Iterable[Any]) -> Iterator[tuple[str, Any]]:
         yield pair
 
 
-def _items(value: Any) -> Iterator[tuple[str, Any]]:
+def items(value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield names and values of what holds properties.
+
+    Raises: PropertyTypeError: something among pairs is none.
+    """
     if isinstance(value, Mapping):
         yield from _pairs(list(value.items()))
     elif hasattr(value, "__fields__"):
@@ -365,12 +384,12 @@ class RecordReader:
 
         Raises: PropertyTypeError: no record of this schema, or a value that is not of the type it names.
         """
-        record, members = self._opened(record)
+        record, members = self.opened(record)
         message: dict[str, Any] = {}
         for header in self._headers:
             value = record
             for step in header.path:
-                value = _bare(_member(value, step))
+                value = bare(_member(value, step))
             if value is not None:
                 message[header.name] = self._header(header, value)
         if self._own is not None:
@@ -379,20 +398,23 @@ class RecordReader:
                 if value is not None:
                     message[name] = self._value(own, value, members)
             return message
-        for name, value in _items(members):
-            if name not in self._used and not self._is_neighbour(name, value, members):
+        for name, value in items(members):
+            if name not in self._used and not self.is_neighbour(name, value, members):
                 message[name] = None if value is None else self._value(name, value, members)
         return message
 
-    def _is_neighbour(self, name: str, value: Any, members: Any) -> bool:
-        """Tell whether a member only names the type of another one."""
+    def is_neighbour(self, name: str, value: Any, members: Any) -> bool:
+        """Report whether a member only names the type of another one."""
         suffix = self.schema.members.type_suffix
         if suffix is None or not name.endswith(suffix) or not isinstance(value, str) or value not in JAVA_WORDS:
             return False
         return _member(members, name.removesuffix(suffix)) is not None
 
-    def _opened(self, record: Any) -> tuple[Any, Any]:
-        """Take a record out of its envelope; find what holds its properties."""
+    def opened(self, record: Any) -> tuple[Any, Any]:
+        """Return a record without its envelope, and what holds its properties.
+
+        Raises: PropertyTypeError: no record of this schema.
+        """
         schema = self.schema
         names = _names_of(record)
         if names is not None and schema.envelope and set(schema.envelope) == set(names):
@@ -433,12 +455,12 @@ class RecordReader:
             if not isinstance(said, str) or said not in schema.tags:
                 raise unknown_tag(name, said, schema.tag, schema.tags)
             own, place = schema.tags[said]
-            value = None if place is None else _bare(_member(value, place))
+            value = None if place is None else bare(_member(value, place))
             if value is None and place is not None:
                 raise bad_member(name, own, value)
             type_name = type_name or own
         else:
-            value = _bare(value)
+            value = bare(value)
         if schema.type_suffix is not None and type_name is None:
             said = _member(members, name + schema.type_suffix)
             type_name = JAVA_WORDS.get(said) if isinstance(said, str) else None
