@@ -66,6 +66,28 @@ class Case(NamedTuple):
     sql: str
 
 
+class Steps(NamedTuple):
+    """A column that is in the order of the numbers read from it, so that it may be compared itself: readers know it.
+
+    Attributes:
+        sql: text of the column.
+        literal: text of a constant of its type; {0} is its number of units.
+        units: how many of them one is, as numerator and denominator.
+        limit: a constant has fewer.
+        read: the least and the greatest of them that can be read; all others are NULL. None where all can.
+    """
+
+    sql: str
+    literal: str
+    units: tuple[int, int]
+    limit: int
+    read: tuple[int, int] | None = None
+
+    def constant(self, units: int) -> str:
+        """Write a constant; empty if there is none."""
+        return self.literal.format(units) if abs(units) < self.limit else ""
+
+
 class PropertySource(NamedTuple):
     """Where the value of a property comes from.
 
@@ -76,6 +98,8 @@ class PropertySource(NamedTuple):
         raw: text of what was converted; where this is not NULL and the value is, the row was not readable.
         cases: what the tag may be, where `type` is "".
         shared: where `type` is "", text of all that the others read, and the source as it is read from that as `VALUE`.
+        within: texts of the structs that a field lies in; None for what is no column and no field of one.
+        steps: how what it is read from may be compared with numbers, if it can.
     """
 
     name: str
@@ -84,6 +108,8 @@ class PropertySource(NamedTuple):
     raw: str
     cases: tuple[Case, ...] = ()
     shared: tuple[str, PropertySource] | None = None
+    within: tuple[str, ...] | None = None
+    steps: Steps | None = None
 
 
 SPARK_TYPES = {row.name: row.sql for row in TYPES if row.sql}
@@ -114,11 +140,13 @@ _CONVERSIONS: dict[str, dict[str, str]] = {
         for spark_type in row.spark
     },
     "TimestampType": {"int64": "unix_millis({0})"},
+    "DateType": {"string": "CAST({0} AS STRING)", "int64": "(unix_date({0}) * 86400000L)"},
     # Of a variant the text is read, as of the other sources that lost their types.
     "VariantType": {
         type_name: text.replace("{0}", "try_variant_get({0}, '$', 'string')") for type_name, text in _FROM_TEXT.items()
     },
 }
+_BITS = {row.name: row.bits for row in TYPES}
 _EXACT_DIGITS = 18  # every decimal(18,0) is an int64
 _UNSIGNED = "decimal(20,0)"  # what Spark reads UINT64 of Parquet as
 
@@ -259,10 +287,11 @@ def _steps(path: str) -> tuple[str, ...]:
 
 
 class _Found(NamedTuple):
-    """A place in the rows: its Spark type and its text."""
+    """A place in the rows: its Spark type and its text, and as in `PropertySource` what it lies in."""
 
     type: Any
     sql: str
+    within: tuple[str, ...] | None = None
 
 
 class PropertySources:
@@ -280,6 +309,7 @@ class PropertySources:
         self._rules = rules
         self._layout = layout
         self._schema, self._is_case_sensitive = schema_of(rows)
+        self._row = _Found(self._schema, "", ())
         self._frame: Any = rows if hasattr(rows, "sparkSession") else None
         if layout.record is not None:
             self._check_record(layout.record)
@@ -311,7 +341,7 @@ class PropertySources:
             if found is None:
                 return self._absent(name)
             return self._member(name, spelled[0], holder, found, declared, members)
-        ways = [follow(one, _Found(self._schema, ""), self._named) for one in spelled]
+        ways = [follow(one, self._row, self._named) for one in spelled]
         found = next((way for way in ways if way is not None), None)
         if found is None and "." in name:
             found = self._follow(tuple(name.split(".")))
@@ -322,7 +352,7 @@ class PropertySources:
 
         Returns: the names; and where each row has names of its own, as in a map, Catalyst text of an array of them.
         """
-        layout, around = self._layout, _Found(self._schema, "")
+        layout, around = self._layout, self._row
         known = [*layout.places, *layout.headers]
         if layout.members is not None:
             holder = self._follow((*layout.within, *layout.members.path))
@@ -367,7 +397,7 @@ class PropertySources:
         )
 
     def _follow(self, steps: tuple[str, ...]) -> _Found | None:
-        found: _Found | None = _Found(self._schema, "")
+        found: _Found | None = self._row
         for number, step in enumerate(steps):
             found = self._step(found, step) if found is not None else self._aliased(steps[:2]) if number == 1 else None
         return found
@@ -388,7 +418,7 @@ class PropertySources:
             return None
         finally:
             logger.disabled = was_disabled
-        found = self._field(_Found(schema, ""), steps[1])
+        found = self._field(self._row._replace(type=schema), steps[1])
         return None if found is None else found._replace(sql=sql)
 
     def _named(self, found: _Found, name: str) -> _Found | None:
@@ -431,7 +461,11 @@ class PropertySources:
             )
         text = identifier(name)
         declared = (fields[0].metadata or {}).get("__CHAR_VARCHAR_TYPE_STRING", "")
-        return _Found(_padded(fields[0].dataType, declared), f"{found.sql}.{text}" if found.sql else text)
+        spark_type = _padded(fields[0].dataType, declared)
+        if not found.sql:
+            return _Found(spark_type, text, ())
+        within = None if found.within is None else (*found.within, found.sql)
+        return _Found(spark_type, f"{found.sql}.{text}", within)
 
     def _absent(self, name: str) -> PropertySource:
         self.warnings.append(f"no column has '{name}': it is NULL in every row{self._near(name)}")
@@ -475,7 +509,7 @@ class PropertySources:
     def _typed(self, name: str, found: _Found, declared: str | None, null: str | None) -> PropertySource:
         union = _union(found.type)
         if union is None:
-            return _static(name, found, declared, null)
+            return _static(name, found, declared, null)._replace(within=found.within)
         cases: list[Case] = []
         fields = {field.name: field.dataType for field in found.type.fields}
         for said, (type_name, member) in union.items():
@@ -637,7 +671,9 @@ def _static(name: str, found: _Found, declared: str | None, null: str | None) ->
         if type_name is not None:
             return PropertySource(name, type_name, sql, raw)
         if class_name == "DecimalType" and spark_type.scale == 0 and spark_type.precision <= _EXACT_DIGITS:
-            return PropertySource(name, "int64", f"CAST({sql} AS BIGINT)", raw)
+            return PropertySource(
+                name, "int64", f"CAST({sql} AS BIGINT)", raw, steps=_ordered(spark_type, "int64", sql)
+            )
     if declared is None and spark_type.simpleString() == _UNSIGNED:
         declared = "int64"
     conversions = _FROM_TEXT if class_name == "StringType" else _conversions(spark_type)
@@ -647,4 +683,20 @@ def _static(name: str, found: _Found, declared: str | None, null: str | None) ->
     text = conversions[declared]
     if text.count("{0}") > 1 and ("(" in sql or "[" in sql):
         return PropertySource(name, declared, looked_up(sql, text.format(VALUE)), raw)
-    return PropertySource(name, declared, text.format(sql), raw)
+    return PropertySource(name, declared, text.format(sql), raw, steps=_ordered(spark_type, declared, sql))
+
+
+def _ordered(spark_type: Any, declared: str, sql: str) -> Steps | None:
+    """Say how a column is compared itself, of which a number is read that grows with it."""
+    match type(spark_type).__name__:
+        case "TimestampType":
+            return Steps(sql, "timestamp_micros({0}L)", (1000, 1), 1 << 63)
+        case "DateType" if declared == "int64":
+            return Steps(sql, "date_from_unix_date({0})", (1, 86_400_000), 1 << 31)
+        case "DecimalType":
+            digits, scale = spark_type.precision, spark_type.scale
+            bits = _BITS[declared]
+            ends = (-(1 << bits - 1), (1 << bits - 1) - 1) if declared in EXACT and 10**digits > 1 << bits - 1 else None
+            literal = f"CAST('{{0}}e-{scale}' AS DECIMAL({digits},{scale}))"
+            return Steps(sql, literal, (10**scale, 1), 10**digits, ends)
+    return None

@@ -15,6 +15,7 @@ import functools
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping
+from fractions import Fraction
 from typing import NamedTuple
 
 from mqsel.language.checker import evaluate, truth_of
@@ -38,7 +39,7 @@ from mqsel.language.nodes import (
 from mqsel.language.operators import BOUNDS, OPERATORS
 from mqsel.language.pattern import Segment, segments, shape
 from mqsel.language.selector import Selector
-from mqsel.spark.columns import VALUE, Case, PropertySource, is_writable, looked_up, text_literal
+from mqsel.spark.columns import Case, PropertySource, Steps, is_writable, looked_up, text_literal
 from mqsel.values import APPROXIMATE, EXACT, Float32, Truth, arithmetic, negate
 
 # Spark 4.3 parses 100 levels of parentheses in its default stack and not 200. A chain of tests it rebuilds as deep as
@@ -55,10 +56,15 @@ class Condition(NamedTuple):
     Attributes:
         sql: its truth: true, false, or NULL for UNKNOWN; anything where it is ERR.
         err: whether it is ERR: never NULL; empty where it cannot be.
+        readable: `sql` with NaN left out by comparisons with infinity, which readers of files understand, instead of
+            isnan; empty where nothing is to be written so.
+        bound: TRUE in every row and opaque to readers: joined to `readable`, whose negation must not reach them.
     """
 
     sql: str
     err: str
+    readable: str = ""
+    bound: str = ""
 
 
 class NoTranslation(Exception):  # noqa: N818 (an answer, not an error)
@@ -97,30 +103,13 @@ def tests(selector: Selector) -> int:
 
 
 def final(made: Condition) -> str:
-    """Give the three-valued text of a condition whose ERR is the end: FALSE."""
-    return f"{_negated(made.err)} AND {_at(made.sql, _NOT)}" if made.err else _pushable(made.sql)
+    """Give the three-valued text of a condition whose ERR is the end: FALSE.
 
-
-# A test of a column of floats or doubles, with the suffix of the literal that it is compared with.
-_NOT_NAN = re.compile(r"(?<=\d)([FD])(\)?) AND NOT isnan\((`[^`]+`(?:[.]`[^`]+`)*)\)")
-
-
-def _pushable(sql: str) -> str:
-    """Write tests of floats under an OR so that readers of files are given them, too.
-
-    Of an OR they take all operands or none, and isnan is none of theirs: NaN is left out by a comparison with infinity.
-    What is left out of the negation must not be pushed down, where statistics know no NaN: hence a last operand that is
-    always TRUE and says nothing to a reader.
+    Of an OR readers take all operands or none, so that there it is `readable`.
     """
-    found = _NOT_NAN.findall(sql)
-    # What is looked up by a lambda function is no column: no reader is given it.
-    is_plain = VALUE not in sql and "NOT (" not in sql and sql.count("isnan(") == len(found)
-    if _strength(sql) != _OR or not found or not is_plain:
-        return sql
-    words = {"F": "CAST('Infinity' AS FLOAT)", "D": _INFINITY}
-    (suffix, _, column), *_ = found
-    tests = _NOT_NAN.sub(lambda match: f"{match[1]}{match[2]} AND {match[3]} <= {words[match[1]]}", sql)
-    return f"({tests}) AND coalesce(nanvl({column}, 0{suffix}) <= {words[suffix]}, true)"
+    if made.err:
+        return f"{_negated(made.err)} AND {_at(made.sql, _NOT)}"
+    return f"({made.readable}) AND {made.bound}" if made.bound and _strength(made.sql) == _OR else made.sql
 
 
 def joined(conjuncts: Iterable[str]) -> str:
@@ -167,9 +156,6 @@ def _at(text: str, strength: int) -> str:
 
 
 def _negated(text: str) -> str:
-    """Negate a text; a test for NULL has its own negation, which Parquet understands."""
-    if re.fullmatch(r"`[^`]+` IS NULL", text):
-        return text.replace(" IS NULL", " IS NOT NULL")
     return f"NOT {_at(text, _NOT)}"
 
 
@@ -198,11 +184,14 @@ class _Value(NamedTuple):
     Attributes:
         type: that of a property, "null", or "poison": a number whose every comparison is a type mismatch.
         sql: its text; for the arithmetic of int64 NULL also where it overflows.
-        nulls: texts one of which is NULL just where the value is.
+        nulls: texts one of which is NULL just where the value is; of a field also the structs that it lies in, as
+            the statistics of ORC know of no row whose struct is NULL.
         err: where computing it is ERR; never NULL.
         wide: for the arithmetic of int64, the exact text, by way of decimals; else empty.
         literal: the value of a literal.
-        is_column: it is what a row has, as it is: a reader understands a comparison with it.
+        is_column: it is what a row has.
+        is_known: it is a column or a field as it is: a reader understands a comparison with it.
+        steps: of what is read from a column that a reader understands: how that is compared.
     """
 
     type: str
@@ -212,6 +201,8 @@ class _Value(NamedTuple):
     wide: str = ""
     literal: int | float | str | None = None
     is_column: bool = False
+    is_known: bool = False
+    steps: Steps | None = None
 
     @property
     def text(self) -> str:
@@ -297,6 +288,7 @@ _TRY = {"+": "try_add", "-": "try_subtract", "*": "try_multiply"}
 _INFINITY = "CAST('Infinity' AS DOUBLE)"
 _MINUS_INFINITY = "CAST('-Infinity' AS DOUBLE)"
 _NAN = "CAST('NaN' AS DOUBLE)"
+_ENDS = {"float64": ("0D", _INFINITY), "float32": ("0F", "CAST('Infinity' AS FLOAT)")}  # a zero, and what none exceeds
 
 
 def _divided(left: _Value, right: _Value, promoted: str) -> tuple[str, str]:
@@ -359,7 +351,7 @@ def _readable(column: str, *texts: str) -> str:
 _FUNCTIONS = {"prefix": "startswith", "suffix": "endswith", "contains": "contains"}
 
 
-def _like(column: str, node: Like) -> str:
+def _like(value: _Value, node: Like) -> str:
     """Write LIKE as the cheapest function that is exact.
 
     The regular expression never goes back into a part it has found: each part lies as far left as it can, which is
@@ -367,15 +359,15 @@ def _like(column: str, node: Like) -> str:
     """
     parts = segments(node.pattern, node.escape)
     if not all(is_writable(character) for part in parts for character in part if character is not None):
-        return f"CASE WHEN {column} IS NOT NULL THEN false END"
-    column = _readable(column, _REPLACEMENT if any(None in part for part in parts) else node.pattern)
+        return _settled("false", value)
+    column = _readable(value.sql, _REPLACEMENT if any(None in part for part in parts) else node.pattern)
     found, text = shape(parts)
     if found == "exact":
         return f"{column} = {text_literal(text)}"
     if text:
         return f"{_FUNCTIONS[found]}({column}, {text_literal(text)})"
     if found == "prefix":
-        return f"CASE WHEN {column} IS NOT NULL THEN true END"
+        return _settled("true", value)
     body = _spelled(parts[0])
     for part in parts[1:-1]:
         body += f"(?>.*?{_spelled(part)})"
@@ -453,8 +445,11 @@ class _Translator:
         word = " AND " if is_and else " OR "
         strength = _NOT if is_and else _AND
 
+        def together(texts: list[str]) -> str:
+            return word.join([_at(text, strength) for text in texts]) if len(texts) > 1 else texts[0]
+
         def written(some: list[Condition]) -> str:
-            return word.join([_at(one.sql, strength) for one in some]) if len(some) > 1 else some[0].sql
+            return together([one.sql for one in some])
 
         err = ""
         waiting: list[Condition] = []  # the conditions before the last ERR found, from the right
@@ -466,7 +461,9 @@ class _Translator:
                 waiting.append(one)
         if err and waiting:
             err = _both(self.open(written(waiting[::-1]), is_and=is_and), err)
-        return Condition(written(operands), err)
+        bound = next((one.bound for one in operands if one.bound), "")
+        readable = together([one.readable or one.sql for one in operands]) if bound else ""
+        return Condition(written(operands), err, readable, bound)
 
     def reached(
         self,
@@ -503,8 +500,7 @@ class _Translator:
                 column = _readable(value.sql, *choices)
                 texts = [text_literal(choice) for choice in dict.fromkeys(choices) if is_writable(choice)]
                 if not texts:
-                    answer = "true" if negated else "false"
-                    return Condition(f"CASE WHEN {value.sql} IS NOT NULL THEN {answer} END", "")
+                    return Condition(_settled("true" if negated else "false", value), "")
                 if len(texts) == 1:
                     return Condition(f"{column} {'<>' if negated else '='} {texts[0]}", "")
                 return Condition(f"{column} {'NOT ' if negated else ''}IN ({', '.join(texts)})", "")
@@ -512,13 +508,13 @@ class _Translator:
                 value = self.value(identifier)
                 if value.type != "string":
                     return Condition(UNKNOWN, "") if value.type == "null" else self.mismatch(value)
-                sql = _like(value.sql, node)
+                sql = _like(value, node)
                 return Condition(_negated(sql) if negated else sql, "")
             case IsNull(negated, identifier):
                 value = self.value(identifier)
                 if value.type == "null":
                     return Condition("false" if negated else "true", "")
-                return Condition(f"{_at(value.sql, _PRIMARY)} IS {'NOT ' if negated else ''}NULL", "")
+                return Condition(_is_not_null(value) if negated else _is_null(value), "")
         raise AssertionError(node)
 
     def mismatch(self, *values: _Value, err: str = "") -> Condition:
@@ -534,7 +530,10 @@ class _Translator:
         if "null" in (left.type, right.type):
             return Condition(UNKNOWN, err)
         if left.type in _NUMBERS and right.type in _NUMBERS:
-            return Condition(self.numbers(operator, left, right), err)
+            for one, other, sign in ((left, right, operator), (right, left, OPERATORS[operator].mirrored)):
+                if one.steps is not None and other.literal is not None:
+                    return self.stepped(sign, one, one.steps, other)._replace(err=err)
+            return self.numbers(operator, left, right)._replace(err=err)
         if operator in ("=", "<>") and left.type == right.type and left.type in ("string", "boolean", "bytes"):
             for one, other in ((left, right), (right, left)):
                 if isinstance(one.literal, str) and not is_writable(one.literal):
@@ -547,35 +546,79 @@ class _Translator:
             return Condition(f"{_at(left.sql, _PRIMARY)} {operator} {_at(right.sql, _PRIMARY)}", err)
         return self.mismatch(left, right, err=err)
 
-    def numbers(self, operator: str, left: _Value, right: _Value) -> str:
+    def numbers(self, operator: str, left: _Value, right: _Value) -> Condition:
         """Compare by IEEE: to Spark NaN equals itself and is greater than any other number."""
         if left.literal is not None and right.literal is None:
             return self.numbers(OPERATORS[operator].mirrored, right, left)
         promoted = _promoted(left, right)
         if right.literal is not None and math.isnan(float(right.literal)):
-            return _settled("true" if operator == "<>" else "false", left)
+            return Condition(_settled("true" if operator == "<>" else "false", left), "")
         a, b = _as(left, promoted), _as(right, promoted)
         sql = f"{a} {operator} {b}"
         may_be = [one.type in APPROXIMATE and one.literal is None for one in (left, right)]
         if left.is_column and may_be[0] and right.literal is not None:
-            return self.column_and_literal(operator, a, right, promoted)
+            return self.column_and_literal(operator, a, right, promoted, is_known=left.is_known and a == left.sql)
         if left.is_column and right.is_column and any(may_be):
             # From an equality Spark concludes that one column may stand for the other, though one is 0.0, one -0.0.
             sql = {"=": f"{a} <= {b} AND {a} >= {b}", "<>": f"{a} < {b} OR {a} > {b}"}.get(operator, sql)
         if operator == "<>":
-            return f"{sql} OR (isnan({a}) AND isnan({b}))" if all(may_be) else sql
+            return Condition(f"{sql} OR (isnan({a}) AND isnan({b}))" if all(may_be) else sql, "")
         if operator == "=":
             wrong = left if all(may_be) else None
         else:
             greater = right if operator in ("<", "<=") else left
             wrong = greater if may_be[greater is right] else None
         if wrong is None:
-            return sql
+            return Condition(sql, "")
         text, other = (a, right) if wrong is left else (b, left)
         present = _is_not_null(other)
-        return f"{sql} AND NOT (isnan({text}) AND {present})" if present else f"{sql} AND NOT isnan({text})"
+        return Condition(f"{sql} AND NOT {f'(isnan({text}) AND {present})' if present else f'isnan({text})'}", "")
 
-    def column_and_literal(self, operator: str, column: str, literal: _Value, promoted: str) -> str:
+    def stepped(self, operator: str, value: _Value, steps: Steps, literal: _Value) -> Condition:
+        """Compare what is read from a column with a literal, so that a reader is given a comparison of the column."""
+        made = self.numbers(operator, value, literal)
+        number = literal.literal
+        assert isinstance(number, int | float)
+        if value.type in APPROXIMATE:
+            # What is read is rounded: beside the test stands a weaker one of the column.
+            if not math.isfinite(number):
+                return made
+            lowest, highest = (Fraction(number) + sign * abs(Fraction(number)) / (1 << 20) for sign in (-1, 1))
+            low, high = math.floor(lowest * steps.units[0]) - 1, math.ceil(highest * steps.units[0]) + 1
+            ends = [(">=", low)] * (operator in ("=", ">", ">=")) + [("<=", high)] * (operator in ("=", "<", "<="))
+            tests = [f"{steps.sql} {sign} {steps.constant(end)}" for sign, end in ends if steps.constant(end)]
+            return Condition(joined([made.sql, *tests]), "")
+        if isinstance(number, float):
+            if not abs(number) < 1 << 53:
+                return made
+            whole = math.floor(number)
+            if whole != number:
+                operator = {">=": ">", "<": "<=", "=": "", "<>": ""}.get(operator, operator)
+            number = whole
+        numerator, denominator = steps.units
+        # Of the column's values, that with the least units at which the number is reached, and the one after it.
+        low, high = (-(-one * numerator // denominator) for one in (number, number + 1))
+        least, next_one = steps.constant(low), steps.constant(high)
+        if not operator or not least or not next_one:
+            return made
+        text = {
+            ">=": f"{steps.sql} >= {least}",
+            "<": f"{steps.sql} < {least}",
+            ">": f"{steps.sql} >= {next_one}",
+            "<=": f"{steps.sql} < {next_one}",
+            "=": f"{steps.sql} >= {least} AND {steps.sql} < {next_one}",
+            "<>": f"{steps.sql} < {least} OR {steps.sql} >= {next_one}",
+        }[operator]
+        if high == low + 1:
+            text = f"{steps.sql} {operator} {least}"
+        if steps.read is None:
+            return Condition(text, "")
+        first, last = map(steps.constant, steps.read)
+        return Condition(joined([made.sql, _either(text, f"{steps.sql} < {first}", f"{steps.sql} > {last}")]), "")
+
+    def column_and_literal(
+        self, operator: str, column: str, literal: _Value, promoted: str, *, is_known: bool
+    ) -> Condition:
         """Compare a column of floats with a literal, such that a reader may be given the text or its negation.
 
         Statistics leave NaN out: no negation may leave NaN to be found by them, so that isnan, which no reader
@@ -593,8 +636,13 @@ class _Translator:
                 ">=": [f"{column} >= {low}"],
             }.get(operator, tests)
         if operator == "<>":
-            return " OR ".join([*tests, f"isnan({column})"])
-        return " AND ".join([*tests, f"NOT isnan({column})"])
+            return Condition(" OR ".join([*tests, f"isnan({column})"]), "")
+        sql = " AND ".join([*tests, f"NOT isnan({column})"])
+        if not is_known:
+            return Condition(sql, "")
+        zero, infinity = _ENDS[promoted]
+        readable = " AND ".join([*tests, f"{column} <= {infinity}"])
+        return Condition(sql, "", readable, f"coalesce(nanvl({column}, {zero}) <= {infinity}, true)")
 
     def between(self, node: Between) -> Condition:
         values = [self.value(part) for part in (node.operand, node.low, node.high)]
@@ -615,10 +663,12 @@ class _Translator:
             late = _both(present, late)
         err = _either(err, late) if err or late else ""
         if not present:
-            return Condition(made.sql, err)
-        if node.negated:
-            return Condition(_either(_is_null(*values), made.sql), err)
-        return Condition(_both(present, made.sql), err)
+            return made._replace(err=err)
+
+        def settled(text: str) -> str:
+            return _either(_is_null(*values), text) if node.negated else _both(present, text)
+
+        return Condition(settled(made.sql), err, made.readable and settled(made.readable), made.bound)
 
     # ---- operands --------------------------------------------------------------------------------------------------
 
@@ -630,7 +680,9 @@ class _Translator:
                 source = self.sources[self.names[name]]
                 if source.type == "null":
                     return _Value("null", "NULL")
-                return _Value(source.type, source.sql, (source.sql,), is_column=True)
+                nulls = (*(source.within or ()), source.sql)
+                is_known = source.within is not None and source.sql == source.raw
+                return _Value(source.type, source.sql, nulls, is_column=True, is_known=is_known, steps=source.steps)
             case Sign(operator, operand):
                 return self.sign(operator, self.value(operand))
             case Arithmetic(operators, operands):
@@ -684,7 +736,7 @@ class _Translator:
         if operand.literal is not None:
             return operand if operator == "+" else self.number(negate(operand.literal))  # type: ignore[arg-type]
         promoted = "int32" if operand.type in _NARROW else operand.type
-        made = operand._replace(type=promoted, nulls=self.nulls(operand), err=err)
+        made = operand._replace(type=promoted, nulls=self.nulls(operand), err=err, is_known=False, steps=None)
         if promoted == "int32":
             long = f"CAST({operand.sql} AS BIGINT)"
             return made._replace(sql=_wrapped_int(f"-{long}" if operator == "-" else long))

@@ -129,13 +129,15 @@ def test_types_that_no_property_has(spark: Any) -> None:
     """Refused on the driver, naming the column's type; what can be declared is named and then exact."""
     frame = spark.sql(
         "SELECT timestamp'2024-05-01 00:00:00Z' AS t, 1.5BD AS d, 7BD AS whole, array(1) AS a, "
-        "date'2024-01-01' AS day, parse_json('5') AS v, CAST(NULL AS VOID) AS nothing"
+        "date'2024-01-01' AS day, timestamp_ntz'2024-01-01 00:00:00' AS moment, parse_json('5') AS v, "
+        "CAST(NULL AS VOID) AS nothing"
     )
     for name, found in {
         "t": "timestamp",
         "d": "decimal(2,1)",
         "a": "array<int>",
         "day": "date",
+        "moment": "timestamp_ntz",
         "v": "variant",
     }.items():
         with pytest.raises(errors.PropertyTypeError) as caught:
@@ -151,6 +153,82 @@ def test_types_that_no_property_has(spark: Any) -> None:
     with pytest.raises(errors.PropertyTypeError, match=r"is array<int>: it cannot be read as int64"):
         column("a = 1", frame, properties={"a": ("a", "int64")})
     assert decimal.Decimal(7) == frame.first()["whole"]
+
+
+def test_what_readers_know_of_declared_types(spark: Any, tmp_path: Path) -> None:
+    """Decimals, timestamps and dates: a literal is pushed down as their own, and native = machine about every edge."""
+    from pyspark.sql import functions as F  # noqa: N812 (its usual name)
+
+    day = 86_400_000
+    millis = [None, 0, -1, 1, day, day - 1, -day, 19_844 * day, 19_844 * day + 1]
+    micros = [None if one is None else one * 1000 + number % 3 * 499 for number, one in enumerate(millis)]
+    prices = [None, "0", "2.50", "-2.50", "2.49", "2.51", "99999999.99", "0.10", "-0.01"]
+    whole = [None, 0, 5, -5, 2**31, 2**63 - 1, -(2**63), 2**63, 10**19]
+    rows = [
+        (number, micros[number], None if one is None else one // day, prices[number], whole[number])
+        for number, one in enumerate(millis)
+    ]
+    texts = "row int, micros bigint, days int, price string, whole decimal(20,0)"
+    made = [(*row[:4], None if row[4] is None else decimal.Decimal(row[4])) for row in rows]
+    frame = spark.createDataFrame(made, texts).selectExpr(
+        "row", "timestamp_micros(micros) AS t", "date_from_unix_date(days) AS day", "CAST(price AS DECIMAL(10,2)) AS p",
+        "CAST(price AS DECIMAL(10,2)) AS f", "whole AS w", "whole AS n", "CAST(whole % 1000000 AS DECIMAL(18,0)) AS d",
+        "date_from_unix_date(days) AS s",
+    )  # fmt: skip
+    spark.conf.set("spark.sql.parquet.outputTimestampType", "TIMESTAMP_MICROS")
+    frame.repartitionByRange(5, "row").write.parquet(str(tmp_path / "rows"))
+    spark.conf.unset("spark.sql.parquet.outputTimestampType")
+    frame = spark.read.parquet(str(tmp_path / "rows"))
+    types = {
+        "t": "int64", "day": "int64", "p": "float64", "f": "float32", "w": "int64", "n": "int32", "d": "int64",
+        "s": "string",
+    }  # fmt: skip
+    messages = []
+    for _, micro, days, price, number in rows:
+        fits = number is not None and -(2**63) <= number < 2**63
+        messages.append(
+            {
+                "t": None if micro is None else micro // 1000,
+                "day": None if days is None else days * day,
+                "p": None if price is None else float(price),
+                "f": None if price is None else Float32(float(price)),
+                "w": number if fits else None,
+                "n": Int32(number) if fits and abs(number) < 2**31 else None,
+                "d": None if number is None else int(decimal.Decimal(number) % 1_000_000),
+                "s": None if days is None else (dt.date(1970, 1, 1) + dt.timedelta(days)).isoformat(),
+            }
+        )
+    values = ("0", "-5", "2.5", "0.1", str(day), str(2**63 - 1), "1e300", "1.0 / 0")
+    selectors = [
+        f"{name} {sign} {value}"
+        for name in types
+        if name != "s"
+        for sign in ("=", "<>", "<", "<=", ">", ">=")
+        for value in values
+    ] + ["t BETWEEN 0 AND 86400000", "n NOT BETWEEN 0 AND 5", "-t < 0", "s = '2024-05-01'", "5 < d", "w + 1 > 0"]
+    plans = [plan(one, frame, types=types, dialect=JMS) for one in selectors]
+    got = frame.orderBy("row").select(*[one.column().alias(f"c{at}") for at, one in enumerate(plans)]).collect()
+    for at, selector in enumerate(selectors):
+        matcher = mqsel.compile(selector, dialect=JMS)
+        wanted = [{"TRUE": True, "FALSE": False, "UNKNOWN": None}[matcher.evaluate(one).name] for one in messages]
+        assert wanted == [row[at] for row in got], (selector, plans[at].sql)
+    for selector, pushed in (
+        ("t >= 0", "GreaterThanOrEqual(t,1970-01-01"), ("t = 5", "LessThan(t,1970-01-01"), ("d = 5", "EqualTo(d,5)"),
+        ("day > 0", "GreaterThan(day,1970-01-01)"), ("p > 2.5", "GreaterThanOrEqual(p,2.4"),
+        ("w < 5", "Or(Or(LessThan(w,5)"),
+    ):  # fmt: skip
+        for is_negated in (False, True):
+            column_ = plan(selector, frame, types=types, dialect=JMS).column()
+            kept = frame.filter(~column_ if is_negated else column_)
+            given = str(kept._jdf.queryExecution().executedPlan().toString()).partition("PushedFilters: [")[2]
+            assert is_negated or pushed in given.partition("]")[0], (selector, given)
+            matcher = mqsel.compile(selector, dialect=JMS)
+            wanted_rows = [
+                at
+                for at, one in enumerate(messages)
+                if matcher.evaluate(one).name == ("FALSE" if is_negated else "TRUE")
+            ]
+            assert wanted_rows == sorted(row[0] for row in kept.select(F.col("row")).collect()), selector
 
 
 def test_unsigned_integers_of_parquet(spark: Any, tmp_path: Path) -> None:

@@ -271,6 +271,21 @@ def test_tests_of_floats_under_or_are_pushed_down(spark: Any, tmp_path: Path) ->
         assert "Than" not in given(~made)
 
 
+def test_texts_that_look_like_expressions(spark: Any) -> None:
+    """What stands in a literal is data: expressions are never rewritten as texts."""
+    looks = ("5D AND NOT isnan(`d`)", "1F AND NOT isnan(`d`)", "0F) AND NOT isnan(`d`)", "`d` IS NULL", "${d}")
+    rows = [(number, text) for number in (1.0, 6.0, math.nan, None) for text in (*looks, "x", None)]
+    frame = spark.createDataFrame(rows, "d double, text string")
+    forms = ("d > 5 OR text = '{0}'", "d > 5 OR text LIKE '%{0}%'", "d BETWEEN 1 AND 5 OR text IN ('a', '{0}')")
+    texts = [form.format(look) for form in forms for look in looks] + ["NOT (text = '`d` IS NULL' OR d > 5)"]
+    got = zip(*frame.select(*[plan(one, frame, dialect=JMS).column() for one in texts]).collect(), strict=True)
+    for text, truths in zip(texts, got, strict=True):
+        matcher = mqsel.compile(text, dialect=JMS, schema=["d", "text"])
+        assert [{"TRUE": True, "FALSE": False, "UNKNOWN": None}[matcher.evaluate(row).name] for row in rows] == list(
+            truths
+        )
+
+
 def test_zeros_and_nan(spark: Any, switch: Any, tmp_path: Path) -> None:
     """-0.0 beside 0.0, and NaN beside what statistics show, in row groups of their own."""
     groups: list[Rows] = []
