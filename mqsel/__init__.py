@@ -14,6 +14,20 @@ message that is selected; `lint` says what the author of a selector should look 
 reads a selector. Every error is an `MqselError`.
 """
 
+import _signal  # type: ignore[import-not-found]  # `signal` makes enumerations of it, which takes long
+import os
+import sys
+
+# Where this process is the command line, Ctrl-C ends it from the first line on: what follows takes a tenth of a second,
+# in which Python would print a traceback. `python -m` has not put the module in the place of its name yet.
+_argv = getattr(sys, "argv", [])
+if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler and (
+    sys.orig_argv[-len(_argv)] in ("mqsel", "-mmqsel")
+    if _argv[:1] == ["-m"]
+    else os.path.splitext(os.path.basename(_argv[0] if _argv else ""))[0] == "mqsel"  # noqa: PTH119, PTH122 (quick)
+):
+    _signal.signal(_signal.SIGINT, lambda *_: os._exit(130))
+
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 

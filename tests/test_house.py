@@ -26,7 +26,7 @@ PACKAGE = Path(mqsel.__file__).parent
 
 # Top to bottom: a module imports only from rows above its own, and within a folder from what stands before it there.
 ROWS = [
-    ("_interpreter · errors · names", "the interpreter that was first; the error tree; names of properties"),
+    ("_interpreter · _interrupt · errors · names", "the interpreter that was first; Ctrl-C; errors; property names"),
     ("values", "truth values and property types"),
     ("language", "text to a checked selector"),
     ("machine | formats", "programs and what runs them | messages to properties, which know of it the Record alone"),

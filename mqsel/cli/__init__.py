@@ -1,17 +1,21 @@
 """The command line: match, route, why, check, lint, format, explain, inspect, diff, audit. The one folder that prints.
 
-Results go to stdout, everything else to stderr; exit codes are those of grep (0 selected, 1 not, 2 trouble). Each
-command stands in a module of its own, with its help. Owns no rule of the language and no format.
+Results go to stdout, everything else to stderr; exit codes are those of grep (0 selected, 1 not, 2 trouble), and 130 of
+Ctrl-C. Each command stands in a module of its own, with its help. Owns no rule of the language and no format.
 """
 
 from __future__ import annotations
 
 import argparse
+import errno
 import io
 import os
 import sys
+from contextlib import suppress
 from importlib import import_module
+from typing import Any
 
+from mqsel import _interrupt
 from mqsel.cli.arguments import Help
 from mqsel.cli.report import complain
 from mqsel.errors import MqselError
@@ -27,6 +31,9 @@ examples:
   mqsel explain "weight > 2500" '{"weight": {"int32": 3000}}'
   mqsel inspect dump.qload
   mqsel diff "weight > 2500" "NOT (weight <= 2500)"
+
+exit code: that of the command, see its help; 2 also if stdout is closed or full, 130 if it was ended by Ctrl-C. It does
+not depend on whether stderr can be written.
 """
 
 
@@ -34,8 +41,16 @@ examples:
 _COMMANDS = ("match", "route", "why", "check", "lint", "format", "explain", "inspect", "diff", "audit")
 
 
+class _Parser(argparse.ArgumentParser):
+    """Parses arguments; that of argparse itself keeps silent if its help cannot be written."""
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        if message:
+            (file or sys.stderr).write(message)
+
+
 def _parser(argv: list[str]) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="mqsel",
         description="Message selectors of IBM MQ, JMS and TIBCO EMS on files of messages.",
         epilog=_EXAMPLES,
@@ -49,9 +64,8 @@ def _parser(argv: list[str]) -> argparse.ArgumentParser:
     return parser
 
 
-def _parsed(argv: list[str] | None) -> argparse.Namespace:
+def _parsed(given: list[str]) -> argparse.Namespace:
     """Read the arguments. argparse itself takes no list of arguments that stands behind an option and may be empty."""
-    given = sys.argv[1:] if argv is None else argv
     parser = _parser(given)
     arguments, rest = parser.parse_known_args(given)
     if rest and ("rest" not in arguments or any(one[:1] == "-" != one and " " not in one for one in rest)):
@@ -69,23 +83,81 @@ def main(argv: list[str] | None = None) -> int:
 
     Returns: the exit code.
     """
+    if argv is not None:
+        return _answered(argv)
+    _interrupt.begin()
+    _take_streams()
+    try:
+        return _answered(sys.argv[1:])
+    finally:
+        _interrupt.over()
+
+
+def _answered(argv: list[str]) -> int:
+    """Run the command line, and bring its answer to where stdout goes; give the exit code."""
+    if sys.stdout is None:
+        print("mqsel: stdout is closed: expected a place for the answer", file=sys.stderr)
+        return 2
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a character that the terminal lacks is no reason to fail
             stream.reconfigure(errors="backslashreplace")
-    arguments = _parsed(argv)
     try:
-        status: int = arguments.run(arguments)
-        sys.stdout.flush()
+        try:
+            arguments = _parsed(argv)
+            return int(arguments.run(arguments))
+        finally:  # also what help and version print
+            sys.stdout.flush()
     except MqselError as error:
         complain(error)
         return 2
-    except BrokenPipeError:
-        # The reader has what it wanted. Python would complain when it flushes at exit.
+    except OSError as error:
+        # Python would complain when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    except OSError as error:  # stdout: a full disk
-        complain(str(error))
+        if isinstance(error.__context__, MqselError):
+            complain(error.__context__)
+        elif isinstance(error, BrokenPipeError):  # the reader has what it wanted
+            return 0
+        else:
+            complain(f"{error.filename or 'stdout'} cannot be written: {error.strerror or error}")
         return 2
     except KeyboardInterrupt:
         return 130
-    return status
+
+
+class _Unheard(io.FileIO):
+    """What takes complaints, whether or not anybody hears them: no answer depends on it."""
+
+    def write(self, data: Any) -> int:
+        with suppress(OSError):
+            return super().write(data) or 0
+        return len(data)
+
+
+class _Whole(io.FileIO):
+    """Writes all that it is given, or fails: of Python without buffers a disk that is nearly full takes only a part."""
+
+    def write(self, data: Any) -> int:
+        left = memoryview(data)
+        while left:
+            size = super().write(left)
+            if size is None:
+                raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+            left = left[size:]
+        return len(data)
+
+
+def _take_streams() -> None:
+    """Make the streams of this process those of the command line, whatever its caller has closed.
+
+    In the place of what is closed stands what fails as it would: files that are opened later would get its number.
+    """
+    for number, flags in enumerate((os.O_WRONLY, os.O_RDONLY, os.O_WRONLY)):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.set_inheritable(os.open(os.devnull, flags), True)
+    encoding = getattr(sys.stderr, "encoding", None) or "utf-8"
+    stream = io.BufferedWriter(_Unheard(2, "w", closefd=False))
+    sys.stderr = io.TextIOWrapper(stream, encoding, "backslashreplace", line_buffering=True)
+    if isinstance(getattr(sys.stdout, "buffer", None), io.FileIO):
+        sys.stdout = io.TextIOWrapper(_Whole(1, "w", closefd=False), sys.stdout.encoding, write_through=True)

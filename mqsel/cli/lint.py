@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TextIO
 from urllib.parse import quote
 
+from mqsel._interrupt import held
 from mqsel.analysis.lint import RULES, Finding, fixed, lint
 from mqsel.analysis.lint_findings import NOTE
 from mqsel.cli.arguments import Commands, add_dialect, command
@@ -114,7 +115,11 @@ def write(file: str, before: str, after: str) -> None:
         path = Path(file)
         if not path.is_file() or path.read_bytes() != before.encode():
             raise MqselError(f"{file}: only plain files are written anew", hint="unpack it, or pass it as stdin: -")
-        path.write_bytes(after.encode())
+        try:
+            with held():
+                path.write_bytes(after.encode())
+        except OSError as error:
+            raise MqselError(f"{file}: cannot be written: {error.strerror}") from error
 
 
 # ---- findings in words, in JSON, in SARIF ----------------------------------------------------------------------------

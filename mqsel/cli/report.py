@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, Generic, TextIO, TypeVar
 
+from mqsel._interrupt import undone
 from mqsel.errors import MqselError, cut
 from mqsel.files.framings import ARRAY, FORMATS, looks_like
 from mqsel.files.scan import REPORTED, Ask, Broken
@@ -195,7 +196,10 @@ def progress(files: list[str], ask: Ask) -> Iterator[Advance | None]:
         yield None
         return
     columns = (BarColumn(), DownloadColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False) as bar:
+    with (
+        Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False) as bar,
+        undone(lambda: os.write(2, b"\r\x1b[2K\x1b[?25h")),  # the bar away, the cursor back
+    ):
         task = bar.add_task("", total=total)
         yield lambda size: bar.advance(task, size)
 

@@ -18,6 +18,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
+from mqsel._interrupt import undone
 from mqsel.columns.wordings import package_missing
 from mqsel.errors import FileError
 from mqsel.files.wordings import file_trouble, unreadable
@@ -56,9 +57,10 @@ def readable_anywhere(path: str, content: Iterable[bytes]) -> Iterator[str]:
     if path != "-" and not Path(path).is_fifo() and not _is_packed(path):
         yield path
         return
-    import tempfile  # noqa: PLC0415 (slow to import, and rarely needed)
+    import shutil  # noqa: PLC0415 (slow to import, and rarely needed)
+    import tempfile  # noqa: PLC0415
 
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, undone(partial(shutil.rmtree, folder, ignore_errors=True)):
         copy = Path(folder) / "content"
         try:
             with copy.open("wb") as file:

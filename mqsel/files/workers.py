@@ -20,6 +20,7 @@ from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from typing import IO, Any
 
+from mqsel._interrupt import undone
 from mqsel.errors import FileError, MqselError
 from mqsel.files.scan import Ask, Tally
 from mqsel.files.tasks import Advance, Records, Run, Task, done, placed, size_of
@@ -35,7 +36,7 @@ def side_by_side(
     run: Run, ask: Callable[[], Ask], tasks: Iterator[Task], jobs: int, advance: Advance | None
 ) -> Records:
     """Do tasks by *jobs* processes; see `mqsel.files.jobs.sifted`."""
-    with closing(_Crew(run, ask, tasks, jobs, advance)) as crew:
+    with closing(_Crew(run, ask, tasks, jobs, advance)) as crew, undone(crew.kill):
         yield from crew.records()
 
 
@@ -93,6 +94,14 @@ class _Crew:
         for thread in self._threads:
             if thread.ident is not None:
                 thread.join()
+
+    def kill(self) -> None:
+        """End all processes without a lock."""
+        for process in self._processes:
+            process.kill()
+        for process in self._processes:
+            with suppress(OSError):
+                os.waitpid(process.pid, 0)
 
     def records(self) -> Records:
         for thread in self._threads:
@@ -179,6 +188,9 @@ class _Crew:
                     return job
 
     def _serve(self) -> None:
+        # Processes inherit it: in a session of its own Ctrl-C does not reach one, and nobody else interrupts it.
+        if hasattr(signal, "pthread_sigmask"):
+            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             self._share()
         except BaseException as error:  # noqa: BLE001 (whoever waits for this thread raises it)
@@ -213,7 +225,6 @@ class _Crew:
 
     def _started(self) -> subprocess.Popen[bytes]:
         code = "import sys; sys.path[:] = sys.argv[1:]; from mqsel.files.workers import work; work()"
-        # In a session of its own Ctrl-C does not reach it: it would complain at length, and is ended anyway.
         process = subprocess.Popen(  # noqa: S603 (ourselves)
             [sys.executable, "-c", code, *map(str, sys.path)],
             stdin=subprocess.PIPE,
@@ -288,7 +299,7 @@ def work() -> None:
     source, out = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints is no record
     # Whoever asked has gone, however that happened: nobody is there to be told.
-    with suppress(EOFError, OSError):
+    with suppress(EOFError, OSError, pickle.UnpicklingError):
         run = pickle.load(source)  # noqa: S301 (from who started this process)
         while True:
             ask, task = pickle.load(source)  # noqa: S301 (likewise)

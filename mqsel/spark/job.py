@@ -18,6 +18,7 @@ from functools import partial
 from itertools import chain, islice
 from typing import IO, TYPE_CHECKING, Any
 
+from mqsel._interrupt import end
 from mqsel.errors import FileError, MqselError
 from mqsel.files.framings import FORMATS
 from mqsel.files.parts import Part, found, kind_of, parts
@@ -69,7 +70,7 @@ def sifted_on_spark(
         hint = "pip install 'mqsel[spark]'"
         raise MqselError("--spark needs pyspark, which is not installed", hint=hint) from error
     # An interrupted call to Java complains at length. Without a parent Java ends, and tidies up, by itself.
-    handler = signal.signal(signal.SIGINT, signal.SIG_DFL)
+    handler = signal.signal(signal.SIGINT, end)
     with tempfile.TemporaryFile() as log:
         context = None
         try:
@@ -207,7 +208,7 @@ def _context(master: str, log: IO[bytes]) -> SparkContext:
         hint = "it needs Java 17, on the PATH or where JAVA_HOME says; a master is local[*] or spark://HOST:PORT"
         raise MqselError(f"Spark did not start: {cause}", hint=hint) from error
     context = SparkContext(conf=conf, gateway=gateway)
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # again: pyspark has set its own
+    signal.signal(signal.SIGINT, end)  # again: pyspark has set its own
     context.setLogLevel("ERROR")
     return context
 
