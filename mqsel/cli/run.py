@@ -52,7 +52,7 @@ def run(arguments: argparse.Namespace, files: list[str], selects: Any, work: Wor
 
     Raises: MqselError: the arguments say two ways, or the one they say is not there.
     """
-    way = _on_spark if arguments.spark or arguments.master else _here
+    way = _on_spark if arguments.spark or arguments.master is not None else _here
     with closing(way(arguments, files, selects, work, report)) as records:  # type: ignore[type-var]
         known = {report.asked.format}
         for _, name, kind, record in in_files(records, work.counts):
@@ -89,10 +89,18 @@ def _on_spark(
         with suppress(FileError):  # Spark reports it
             kind, _, start = reading(files[0], arguments.format)
             report.begin(files[0], kind, start)
-    names, master = arguments.files or files, arguments.master or "local[*]"
+    names, master = arguments.files or files, "local[*]" if arguments.master is None else arguments.master
     with tasks() as ended:
         yield from sifted_on_spark(
-            selects, lambda: report.ask, names, arguments.format, master, report.fail, ended, work
+            selects,
+            lambda: report.ask,
+            names,
+            arguments.format,
+            master,
+            report.fail,
+            ended,
+            work,
+            application=f"mqsel {arguments.called}",
         )
 
 

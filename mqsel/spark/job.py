@@ -1,4 +1,4 @@
-"""Files on Spark: what ``mqsel match --spark`` and ``mqsel why --spark`` run.
+"""Files on Spark: what ``mqsel match``, ``why`` and ``route`` run with ``--spark``.
 
 Starts a context of its own, hands each part of a file to a `Work`, gives the records back in the order of the input.
 pyspark is imported by the functions that need it; prints nothing.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+import socket
 import sys
 import tempfile
 import threading
@@ -27,6 +28,11 @@ from mqsel.matcher import Matcher
 from mqsel.selectorset import SelectorSet
 
 _LINES = 1024  # of those that Hadoop reads are sifted at once
+_PATIENCE = 10  # seconds that a master has to answer
+_MASTERS = re.compile(
+    r"local(-cluster\[\s*\d+\s*,\s*\d+\s*,\s*\d+\s*\]|\[(\d+|\*)(\s*,\s*\d+)?\])?|spark://.+:\d+|yarn|k8s://.+",
+    re.DOTALL,
+)
 
 if TYPE_CHECKING:
     from pyspark import RDD, SparkContext
@@ -42,6 +48,8 @@ def sifted_on_spark(
     fail: Callable[[str, str], None],
     advance: Callable[[int, int], None] | None,
     work: Work = SIFT,
+    *,
+    application: str,
 ) -> Iterator[tuple[int, str, str, Any]]:
     """Yield for each record of some work the number, name and format of its file, and the record.
 
@@ -58,6 +66,7 @@ def sifted_on_spark(
         fail: is told the name of a file and why it cannot be read.
         advance: is told from time to time how many tasks have ended, and of how many; or None.
         work: what is done.
+        application: how Spark names it.
 
     Raises: MqselError: Spark is not there, did not start, or gave up.
     """
@@ -69,14 +78,18 @@ def sifted_on_spark(
     except ImportError as error:
         hint = "pip install 'mqsel[spark]'"
         raise MqselError("--spark needs pyspark, which is not installed", hint=hint) from error
+    _check_master(master)
+    planned = [*_planned(files, wanted, fail)]
+    if not planned:
+        return
     # An interrupted call to Java complains at length. Without a parent Java ends, and tidies up, by itself.
     handler = signal.signal(signal.SIGINT, end)
     with tempfile.TemporaryFile() as log:
         context = None
         try:
-            context = _context(master, log)
+            context = _context(master, application, log)
             pieces, places = [], []
-            for number, name, kind, found in _planned(files, wanted, fail):
+            for number, name, kind, found in planned:
                 try:
                     if found is None:
                         piece = context.textFile(name, use_unicode=False)
@@ -92,7 +105,10 @@ def sifted_on_spark(
                 yield *places[partition], record
                 partition += isinstance(record, work.counts)
         except Py4JError as error:
-            cause = reason(str(error))
+            # Of a master that is gone Spark tells its log alone: what fails then is whatever was being done.
+            log.seek(0)
+            killed = re.search(r"Application has been killed\. Reason: (.+)", log.read().decode(errors="replace"))
+            cause = killed[1] if killed else reason(str(error))
             remedy = "install one version of mqsel on every executor" if "No module named" in cause else None
             raise MqselError(f"Spark gave up: {cause}", hint=remedy) from error
         finally:
@@ -187,7 +203,28 @@ def _watched(context: SparkContext, advance: Callable[[int, int], None] | None) 
         watcher.join()
 
 
-def _context(master: str, log: IO[bytes]) -> SparkContext:
+def _check_master(master: str) -> None:
+    """Look for the master before Java starts, where that is known: Spark would ask one that is not there for a minute.
+
+    Raises: MqselError: it cannot be one, or it is Spark's own and cannot be reached.
+    """
+    if _MASTERS.fullmatch(master) is None:
+        raise MqselError(f"the master is {master!r}: expected local[N], spark://HOST:PORT, yarn or k8s://HOST:PORT")
+    if not master.startswith("spark://"):
+        return
+    failed = []
+    for address in master.removeprefix("spark://").split(","):
+        host, _, port = address.rpartition(":")
+        try:
+            with socket.create_connection((host.strip("[]"), int(port)), _PATIENCE):
+                return
+        except (OSError, ValueError, OverflowError) as error:
+            failed.append(f"{address}: {getattr(error, 'strerror', None) or error}")
+    hint = "start it, or take the address from its log: spark://HOST:PORT"
+    raise MqselError(f"no Spark master answers: {'; '.join(failed)}", hint=hint)
+
+
+def _context(master: str, application: str, log: IO[bytes]) -> SparkContext:
     """Start Spark; what its Java prints goes into *log*."""
     from pyspark import SparkConf, SparkContext  # noqa: PLC0415 (an extra)
     from pyspark.errors import PySparkRuntimeError  # noqa: PLC0415
@@ -196,7 +233,7 @@ def _context(master: str, log: IO[bytes]) -> SparkContext:
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     if master.startswith("local"):
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")  # a host that cannot resolve its own name will do
-    conf = SparkConf().setMaster(master).setAppName("mqsel match")
+    conf = SparkConf().setMaster(master).setAppName(application)
     conf.set("spark.ui.enabled", "false").set("spark.ui.showConsoleProgress", "false")
     # Hadoop's own lines end at a carriage return, too.
     conf.set("spark.hadoop.textinputformat.record.delimiter", "\n")

@@ -10,6 +10,7 @@ import pickle
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -26,7 +27,7 @@ from printer import BANNER, TRAILER, amqsbcg_text
 
 import mqsel
 from mqsel import cli
-from mqsel.errors import PropertyTypeError
+from mqsel.errors import MqselError, PropertyTypeError
 from mqsel.files.framings import FORMATS, length_prefixed, reading
 from mqsel.files.qload import qload_text
 from mqsel.files.scan import SIFT, Ask, Tally, sift
@@ -1397,7 +1398,7 @@ def test_parts_are_reported_like_their_file(run, tmp_path, monkeypatch, size):
     files = [str(written(tmp_path / name, *lines)) for name in ("a", "b")]
     monkeypatch.setattr(job, "parts", partial(job.parts, size=size))
 
-    def in_parts(matcher, ask, files, wanted, master, fail, advance, work):  # noqa: ARG001 (as its model has them)
+    def in_parts(matcher, ask, files, wanted, _master, fail, _advance, work, **_):
         held = SimpleNamespace(value=matcher)
         for number, name, kind, found in job._planned(files, wanted, fail):
             for part in found:
@@ -1445,6 +1446,62 @@ def test_spark_tells_how_far_it_is(tmp_path):
         assert running.stdout.read() == b"200000\n"
     # Whether the end of the only task is still told depends on when it is asked for.
     assert re.search(rb"\r[01] of 1 tasks(\r1 of 1 tasks)?\r {12}\r200,000 messages", told)
+
+
+@pytest.fixture
+def no_java(monkeypatch):
+    """Have every start of Java fail, so that what is known before says so."""
+    pytest.importorskip("pyspark.java_gateway")
+
+    def launch_gateway(*_):
+        pytest.fail("Java was started")
+
+    monkeypatch.setattr("pyspark.java_gateway.launch_gateway", launch_gateway)
+
+
+@pytest.mark.parametrize("command", ["match", "why", "route"])
+@pytest.mark.usefixtures("no_java")
+def test_spark_is_not_started_for_nothing(run, tmp_path, command):
+    """A master that nobody listens at, or that is none, and files that are all missing: one sentence, and no Java."""
+    selects = written(tmp_path / "selectors", b"a\tcolor = 'blue'\n") if command == "route" else "color = 'blue'"
+    file = written(tmp_path / "a.jsonl", BLUE)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    gone = f"127.0.0.1:{port}"
+    for master, sentence in {
+        f"spark://{gone}": f"no Spark master answers: {gone}: Connection refused",
+        f"spark://{gone},{gone}": f"no Spark master answers: {gone}: Connection refused; {gone}: Connection refused",
+        "spark://127.0.0.1:70000": "no Spark master answers: 127.0.0.1:70000: ",
+        "spark://127.0.0.1": "the master is 'spark://127.0.0.1': expected local[N], spark://HOST:PORT, ",
+        "local[x]": "the master is 'local[x]': expected local[N], ",
+        "": "the master is '': expected local[N], ",
+    }.items():
+        status, out, err = run(command, "--master", master, selects, file)
+        assert (status, out) == (2, b"")
+        assert err.startswith(f"mqsel: {sentence}")
+        assert len(err.splitlines()) <= 2
+    for way in (["--spark"], ["--master", "local[2]"], ["--master", "yarn"]):
+        status, _, err = run(command, *way, selects, tmp_path / "absent")
+        assert status == 2
+        assert err.startswith(f"mqsel: {tmp_path}/absent: No such file or directory\n")
+
+
+@pytest.mark.parametrize("command", ["match", "why", "route"])
+def test_spark_is_told_the_command(run, tmp_path, monkeypatch, command):
+    """The application has the name of the command that started it."""
+    pytest.importorskip("pyspark")
+    from mqsel.spark import job
+
+    found = []
+
+    def context(_master, application, _log):
+        found.append(application)
+        raise MqselError("not started")
+
+    monkeypatch.setattr(job, "_context", context)
+    selects = written(tmp_path / "selectors", b"a\tcolor = 'blue'\n") if command == "route" else "color = 'blue'"
+    status, _, err = run(command, "--spark", selects, written(tmp_path / "a.jsonl", BLUE))
+    assert (status, err, found) == (2, "mqsel: not started\n", [f"mqsel {command}"])
 
 
 def test_spark_without_java(tmp_path):
