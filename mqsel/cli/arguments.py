@@ -10,15 +10,19 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any
 
-from mqsel.errors import ArgumentError, MqselError, SelectorError, shortened
+from mqsel.errors import ArgumentError, MqselError, PropertyTypeError, SelectorError, shortened
 from mqsel.files.framings import FORMATS, FRAMINGS
 from mqsel.files.opening import unfolded
+from mqsel.formats.jsonl import object_from_json
 from mqsel.formats.records import SCHEMAS
 from mqsel.language.dialect import IBM_MQ, PRESETS, Dialect, as_dialect
 from mqsel.language.selector import read_selector
 from mqsel.values import TYPE_NAMES
 
 _SHOWN = 3  # files that a hint names
+KEYED = "selectors by key"
+_NAME = re.compile(r"\s*[\w$.]*\s*")
+_LINES = 20  # of a file, by which it is known to have selectors
 _WIDEST = 118  # columns of a paragraph of help
 
 
@@ -90,7 +94,11 @@ def in_shell(*words: str) -> str:
 
 
 def place_of(text: str) -> str:
-    """Return what of the file system a text names: a file, a message of one, a directory, stdin; empty for nothing."""
+    """Return what a text is, or names, that a selector judges: a message, a file, stdin; empty for none of these."""
+    if text.lstrip()[:1] == "{":
+        with suppress(PropertyTypeError):
+            object_from_json(text)
+            return "a message"
     # Those of Path raise where a name is longer than that of a file can be, as a selector may be.
     if text == "-":
         return "stdin"
@@ -107,6 +115,19 @@ def is_selector(text: str, dialect: Dialect) -> bool:
     except SelectorError:
         return False
     return True
+
+
+def holds_selectors(start: bytes) -> str:
+    """Return what selectors the first lines of a file are: by key, or alone; empty where they are something else.
+
+    The name of a property alone is no evidence: most words are such names.
+    """
+    lines = [line for line in start.decode("utf-8", "replace").splitlines()[:_LINES] if line.strip()]
+    texts = [line.partition("\t")[2] for line in lines]
+    for what, found in ((KEYED, texts), ("selectors", lines)):
+        if sum(not _NAME.fullmatch(text) and is_selector(text, IBM_MQ) for text in found) * 2 > len(lines):
+            return what
+    return ""
 
 
 def refuse_place(text: str, expected: str, advice: str, dialect: Dialect) -> None:

@@ -20,7 +20,7 @@ from mqsel.analysis.lint_findings import WARNING
 from mqsel.analysis.lint_findings import piece as piece_of
 from mqsel.cli.arguments import Commands, add_format, add_selector, check_order, command, limit, list_formats, types_of
 from mqsel.cli.lint import in_json
-from mqsel.cli.report import complain, fitted, folded, place_of, say_format, shown, width_of
+from mqsel.cli.report import complain, fitted, folded, place_of, say_format, seeming, shown, width_of
 from mqsel.errors import FileError, MqselError, PropertyTypeError, cut, shortened
 from mqsel.files.dumps import STRUC_IDS, Piece
 from mqsel.files.framings import FORMATS, format_of, pieces, schema_of
@@ -37,6 +37,8 @@ from mqsel.machine.program import disassemble, listing
 from mqsel.matcher import Matcher
 from mqsel.matcher import compile as compile_selector
 from mqsel.values import CLASS_NAMES
+
+_START = 1 << 13  # bytes by which something is known that is no message
 
 _EXAMPLES = f"""\
 With a message: whether it is selected, what would have to change, and what each part of the selector is, with the \
@@ -269,6 +271,8 @@ def _first(name: str, text: bytes) -> _Found:
     if len(lines) > 1 and all(line.strip()[:1] == b"{" and line.strip()[-1:] == b"}" for _, line in lines[:2]):
         _say_first(name)
         return _Found(lines[0][1], "json", place_of(name, "json", lines[0][0]))
+    if text.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] != b"{" and (what := seeming(text[:_START], "json"))[0]:
+        raise MqselError(f"{shown(name)}: no message could be read as json: this looks like {what[0]}", hint=what[1])
     return _alone(text, None, name)
 
 

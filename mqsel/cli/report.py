@@ -13,8 +13,9 @@ from contextlib import contextmanager, suppress
 from typing import Any, Generic, TextIO, TypeVar
 
 from mqsel._interrupt import undone
+from mqsel.cli.arguments import KEYED, holds_selectors
 from mqsel.errors import MqselError, cut
-from mqsel.files.framings import ARRAY, FORMATS, looks_like
+from mqsel.files.framings import ARRAY, CSV, FORMATS, looks_like
 from mqsel.files.scan import REPORTED, Ask, Broken
 from mqsel.files.tasks import Advance, Begun
 from mqsel.formats.envelopes import PLAIN
@@ -74,6 +75,15 @@ def say_format(name: str, kind: str) -> None:
     complain(f"{shown(name)}: read as {kind}, {FORMATS[kind].holds}; --format {PLAIN} reads plain messages")
 
 
+def seeming(start: bytes, kind: str) -> tuple[str, str]:
+    """Return what a file looks like of which nothing could be read as *kind*, and what to do; empty for nothing."""
+    found, advice = looks_like(start, kind)
+    if found in ("", CSV) and (what := holds_selectors(start)):
+        command = "mqsel route SELECTORS MESSAGES" if what == KEYED else "mqsel check --file FILE"
+        return what, f"{command} reads them: expected messages"
+    return found, advice
+
+
 def is_unread(first: tuple[str, str, bytes] | None, messages: int, skipped: int) -> bool:
     """Tell whether nothing of the input could be read; if so, say what it looks like, where something tells.
 
@@ -83,7 +93,7 @@ def is_unread(first: tuple[str, str, bytes] | None, messages: int, skipped: int)
         first: the name of the first file, the format it was read as, and its first bytes.
     """
     name, kind, start = first or ("", "json", b"")
-    found, advice = looks_like(start, kind)
+    found, advice = seeming(start, kind)
     unread = skipped == messages or (skipped > 0 and found == ARRAY)
     if unread and found:
         complain(f"{shown(name)}: no message could be read as {kind}: this looks like {found}\n  hint: {advice}")

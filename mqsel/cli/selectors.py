@@ -5,14 +5,17 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import NamedTuple
 
-from mqsel.cli.arguments import in_shell, place_of, refuse_place
+from mqsel.cli.arguments import KEYED, holds_selectors, in_shell, place_of, refuse_place
 from mqsel.cli.report import shown
-from mqsel.errors import FileError, MqselError
+from mqsel.errors import FileError, MqselError, PropertyTypeError
+from mqsel.files.framings import CSV, LINES, looks_like
 from mqsel.files.opening import opened
 from mqsel.files.scan import why
 from mqsel.files.selectors import Keyed, selectors
+from mqsel.formats.jsonl import object_from_json
 
 ABOUT_FILES = (
     "A file has a selector on each line. A line that begins with AND, OR or a closing parenthesis belongs to the one"
@@ -47,6 +50,9 @@ def keyed(path: str) -> list[Keyed]:
     try:
         return [one._replace(key=str(one.key)) for one in selectors(path)]
     except FileError as error:
+        if path != "-":
+            with suppress(FileError), opened(path) as (_, stream):
+                _refuse_others(path, stream.peek(), is_keyed=True)
         place = shown(path) if error.line is None else f"{shown(path)}:{error.line}"
         raise MqselError(f"{place}: {why(error) if error.line is None else error.message}", hint=error.hint) from error
 
@@ -87,6 +93,7 @@ def content_of(file: str) -> str:
     """
     try:
         with opened(file) as (_, stream):
+            _refuse_others(file, stream.peek(), is_keyed=False)
             content = stream.read()
     except FileError as error:
         raise MqselError(f"{shown(file)}: {why(error)}") from error
@@ -97,6 +104,34 @@ def content_of(file: str) -> str:
         line = content.count(b"\n", 0, error.start) + 1
         place = f"{shown(file)}:{line}: byte {error.start - line_start + 1}"
         raise MqselError(f"{place} is invalid in UTF-8") from error
+
+
+def _refuse_others(file: str, start: bytes, *, is_keyed: bool) -> None:
+    """Raise MqselError if the first bytes of a file of selectors are those of messages, or of another such file.
+
+    Args:
+        is_keyed: the file may have keys, and be JSON or Parquet.
+    """
+    what = looks_like(start, "")[0]
+    advice = f"mqsel match SELECTOR {in_shell(file)} reads messages"
+    if start.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"["):
+        line = start.lstrip().partition(b"\n")[0]
+        with suppress(PropertyTypeError):
+            message = object_from_json(line)
+            texts = [value for value in message.values() if isinstance(value, str)]
+            if b"\n{" in start or len(texts) < len(message):
+                what, is_keyed = LINES, False
+            elif holds_selectors("\n".join(texts).encode()):
+                what = "selectors in JSON"
+        if is_keyed:
+            return
+        if what != LINES:
+            advice = f"mqsel audit {in_shell(file)} reads selectors in JSON"
+    elif what in ("", CSV):
+        what = KEYED if not is_keyed and holds_selectors(start) == KEYED else ""
+        advice = f"mqsel audit {in_shell(file)}"
+    if what and not (is_keyed and what == "parquet"):
+        raise MqselError(f"{shown(file)}: this looks like {what}: expected selectors", hint=advice)
 
 
 _CONTINUES = re.compile(r"\s*(?:AND\b|OR\b|\))", re.IGNORECASE)

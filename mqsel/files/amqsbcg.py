@@ -80,6 +80,9 @@ _IN_MQMD = {name for name, (first, *_) in JMS.items() if first.path.startswith((
 # What is found in the first bytes of such a file.
 START = re.compile(rb"^(?:\xef\xbb\xbf)?[ \t]*(?:AMQSBCG\d - starts|\*+ ?Message descriptor ?\*)", re.MULTILINE)
 
+# A line that stands in the middle of one.
+INSIDE = rb"(?m)^[ \t]*[0-9A-Fa-f]{8,16}:[ \t]+(?:[0-9A-Fa-f]{4}[ \t]+){2,}"
+
 _turned = turner(MQDLH)
 
 

@@ -145,15 +145,25 @@ def schema_of(records: list[dict[str, Any]], path: str = "stream") -> str | None
 
 
 ARRAY = "a JSON array"
+CSV = "CSV"
+LINES = "lines of JSON"
 # What is of no format, and what to do with it.
 _OTHERS = (
+    (qload.INSIDE, "the middle of what dmpmqmsg or QLOAD wrote", "--format qload reads it from its next message on"),
+    (amqsbcg.INSIDE, "the middle of what amqsbcg printed", "--format amqsbcg reads it from its next message on"),
+    (
+        rb"(?s)\A(?=.*?[\x00-\x08]).*?(?:" + b"|".join(map(re.escape, STRUC_IDS)) + rb")",
+        "the middle of a file of MQ messages",
+        "cut such files where a message begins, at its length",
+    ),
     (rb"\APK\x03\x04", "a zip archive", "unpack it; gzipped files are read as they are"),
     (rb"[\x00-\x08\x0b\x0e-\x1f]", "binary data", "for messages with their length in front of each use --format mq"),
-    (rb"\A\s*\[\s*(?:[\[{\"\]]|\Z)", ARRAY, "write each of its objects on one line: jq -c '.[]' FILE"),
+    (rb"\A\s*\[\s*\"", "a JSON array of texts", "mqsel audit and route read selectors: expected messages"),
+    (rb"\A\s*\[\s*(?:[\[{\]]|\Z)", ARRAY, "write each of its objects on one line: jq -c '.[]' FILE"),
     (rb"\A\s*\{[^\n]*[^}\s]\s*\n|\A\s*\{\s*\n", "JSON of several lines", "write each object on one line: jq -c . FILE"),
-    (rb"\A\s*\{", "lines of JSON", f"choose by what wrote them: --format json, {', '.join(SCHEMAS)}"),
+    (rb"\A\s*\{", LINES, f"choose by what wrote them: --format json, {', '.join(SCHEMAS)}"),
     (rb"\A\s*<", "XML", "no format is XML: write each message as a JSON object on one line"),
-    (rb"\A[^\n]*[,;\t|]", "CSV", "no format is CSV: write each row as a JSON object on one line"),
+    (rb"\A[^\n]*[,;\t|]", CSV, "no format is CSV: write each row as a JSON object on one line"),
 )
 
 
@@ -162,7 +172,7 @@ def looks_like(start: bytes, kind: str) -> tuple[str, str]:
 
     Args:
         start: its first bytes.
-        kind: the format it was read as.
+        kind: the format it was read as; empty for none.
 
     Returns: what it looks like, and what to do; empty where nothing tells.
     """
@@ -170,7 +180,7 @@ def looks_like(start: bytes, kind: str) -> tuple[str, str]:
         if name != kind and row.start is not None and row.start.search(start):
             return name, f"use --format {name}"
     found = next(((what, advice) for pattern, what, advice in _OTHERS if re.search(pattern, start)), ("", ""))
-    return ("", "") if FORMATS[kind].is_lines and found[0] == "lines of JSON" else found
+    return ("", "") if kind and FORMATS[kind].is_lines and found[0] == LINES else found
 
 
 # ---- reading -----------------------------------------------------------------------------------------------------

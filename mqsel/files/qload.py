@@ -64,6 +64,9 @@ START = re.compile(
     + rb")[ \r\n]|N[ \t]*\r?\n[XST] )"
 )
 
+# Lines that stand in the middle of one.
+INSIDE = rb"(?m)^(?:A (?:" + "|".join(QLOAD_CODES).encode() + rb")(?: [^\n]*)?|X [0-9A-Fa-f]{2,}[^\n]*)\r?$"
+
 _CODES = {
     code.encode(): (FIELDS[name], "MQBYTE" if code in _IN_HEX else FIELDS[name].kind)
     for code, name in QLOAD_CODES.items()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mqsel.errors import ArgumentError, PropertyTypeError, type_name
+from mqsel.values import TYPE_NAMES
 
 
 def integer_outside(name: str, limits: str, index: int | None = None) -> PropertyTypeError:
@@ -17,6 +18,8 @@ def integer_outside(name: str, limits: str, index: int | None = None) -> Propert
 
 def not_a_property(name: str, value: object, hint: str | None = None) -> PropertyTypeError:
     found = type_name(value)
+    if hint is None and type(value) is dict and len(value) == 1 and next(iter(value)) in TYPE_NAMES:
+        hint = 'values with their types are JSON: pass its text to filter(texts, format="json"), or plain values'
     return PropertyTypeError(
         f"property '{name}' is a Python {found}: expected bool, int, float, str, bytes or None",
         name=name,

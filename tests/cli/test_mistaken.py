@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from printer import amqsbcg_text
 
 from mqsel import cli
+from mqsel.files.framings import length_prefixed
+from mqsel.files.qload import qload_text
+from mqsel.formats import mq
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -121,3 +126,94 @@ def test_parentheses_make_a_selector_of_a_name(run: Run) -> None:
     assert run("match", "(color)", "messages")[0] == 1
     assert run("explain", "(color)", '{"color": true}')[0] == 0
     assert run("check", "nowhere")[0] == 0  # no file of the name
+
+
+# ---- files as something else -----------------------------------------------------------------------------------------
+
+SELECTORS = b"color = 'blue'\nweight > 2500\n"
+KEYED = b"a\tcolor = 'blue'\nb\tweight > 2500\n"
+ARRAY = b'["color = \'blue\'", "weight > 2500"]\n'
+OBJECT = b'{"a": "color = \'blue\'", "b": "weight > 2500"}\n'
+DUMP = qload_text(mq.encode({}, {"color": "blue", "filler": "x" * 400}, b"")) * 3
+PRINTED = amqsbcg_text(mq.encode({}, {"color": "blue", "filler": "x" * 400}, b"")) * 2
+FRAMED = length_prefixed(mq.encode({}, {"color": "blue"}, b"")) * 3
+
+NO_MESSAGES = [
+    (SELECTORS, "selectors\n  hint: mqsel check --file FILE reads them"),
+    (b"color = 'blue' AND\n" + SELECTORS + b"broken =\n" + SELECTORS, "selectors\n  hint: mqsel check --file FILE"),
+    (KEYED, "selectors by key\n  hint: mqsel route SELECTORS MESSAGES reads them"),
+    (ARRAY, "a JSON array of texts\n  hint: mqsel audit and route read selectors"),
+    (b"color,weight\nblue,5\n", "CSV\n  hint: no format is CSV"),
+    (b"color\tweight\nblue\t5\n", "CSV\n  hint: no format is CSV"),
+    (
+        DUMP[-600:],
+        "the middle of what dmpmqmsg or QLOAD wrote\n  hint: --format qload reads it from its next message on",
+    ),
+    (PRINTED[-600:], "the middle of what amqsbcg printed\n  hint: --format amqsbcg reads it from its next message on"),
+    (FRAMED[30:], "the middle of a file of MQ messages\n  hint: cut such files where a message begins"),
+]
+
+
+@pytest.mark.parametrize(("content", "what"), NO_MESSAGES, ids=range(len(NO_MESSAGES)))
+def test_what_is_no_file_of_messages(run: Run, content: bytes, what: str) -> None:
+    """What was given as messages and holds none is named, with the command that reads it, and exit code 2."""
+    Path("file").write_bytes(content)
+    expected = f"mqsel: file: no message could be read as json: this looks like {what}"
+    for arguments in (("why", "color = 'red'"), ("match", "color = 'red'"), ("inspect",), ("explain", "color = 'red'")):
+        status, out, err = run(*arguments, "file")
+        assert (status, out) == (2, ""), arguments
+        assert expected in err, arguments
+
+
+NO_SELECTORS = [
+    (BLUE.encode(), "lines of JSON", "mqsel match SELECTOR file reads messages"),
+    (BLUE.encode() * 2, "lines of JSON", "mqsel match SELECTOR file reads messages"),
+    (b'{"color": "blue"}\n{"color": "red"}\n', "lines of JSON", "mqsel match SELECTOR file reads messages"),
+    (DUMP, "qload", "mqsel match SELECTOR file reads messages"),
+    (DUMP[-600:], "the middle of what dmpmqmsg or QLOAD wrote", "mqsel match SELECTOR file reads messages"),
+    (PRINTED, "amqsbcg", "mqsel match SELECTOR file reads messages"),
+    (FRAMED, "mq", "mqsel match SELECTOR file reads messages"),
+]
+
+
+@pytest.mark.parametrize(("content", "what", "hint"), NO_SELECTORS, ids=range(len(NO_SELECTORS)))
+@pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])
+def test_what_is_no_file_of_selectors(
+    run: Run, content: bytes, what: str, hint: str, pack: Callable[[bytes], bytes]
+) -> None:
+    """Messages that were given as selectors are named, with the command that reads them, packed or not."""
+    Path("file").write_bytes(pack(content))
+    expected = f"mqsel: file: this looks like {what}: expected selectors\n  hint: {hint}\n"
+    for arguments in (("check", "--file"), ("lint", "--file"), ("format", "--file"), ("audit",)):
+        assert run(*arguments, "file") == (2, "", expected), arguments
+    assert run("route", "file", "messages") == (2, "", expected)
+
+
+@pytest.mark.parametrize(
+    ("content", "what"), [(KEYED, "selectors by key"), (ARRAY, "a JSON array of texts"), (OBJECT, "selectors in JSON")]
+)
+def test_selectors_by_key_have_commands_of_their_own(run: Run, content: bytes, what: str) -> None:
+    """Files that audit and route read are not read as lines of selectors, each of them invalid."""
+    Path("file").write_bytes(content)
+    for command in ("check", "lint", "format"):
+        status, out, err = run(command, "--file", "file")
+        assert (status, out) == (2, ""), command
+        assert err.startswith(f"mqsel: file: this looks like {what}: expected selectors\n  hint: mqsel audit file")
+    assert run("audit", "file")[0] == 0
+
+
+def test_files_of_selectors_are_read_as_before(run: Run) -> None:
+    """Selectors that are names, faulty or full of commas and braces are no messages."""
+    for content in (b"urgent\n", b"color IN ('a', 'b')\n", b"color = '{\"a\": 1}'\n", b"a = 1\n{b}\n", b""):
+        Path("file").write_bytes(content)
+        assert "looks like" not in run("check", "--file", "file")[2]
+
+
+def test_messages_in_the_place_of_selectors(run: Run) -> None:
+    """A message in JSON is no selector: the call is written as it should be, where that is clear."""
+    message = '{"color": "red"}'
+    status, out, err = run("explain", message, "color = 'red'")
+    assert (status, out) == (2, "")
+    assert err.endswith(f"expected the selector first\n  hint: mqsel explain \"color = 'red'\" '{message}'\n")
+    assert run("check", message) == (2, "", f"mqsel: '{message}' is a message: expected a selector\n")
+    assert "parentheses are round" in run("check", "{color = 'red'}")[2]

@@ -142,3 +142,23 @@ def test_properties_that_one_member_has() -> None:
 
     found = RecordLines(names, records.reader("connect-ibm", names))(line)
     assert (found["JMSMessageID"], found["Root.MQMD.MsgId"]) == ("ID:0a", b"\x0a")
+
+
+def test_values_with_their_types_are_json():
+    """A dict that names the type of a value, where Python's own is expected, has a hint to what reads it."""
+    matcher = mqsel.compile("weight > 2500")
+    hint = 'values with their types are JSON: pass its text to filter(texts, format="json"), or plain values'
+    for call in (
+        lambda value: matcher.matches({"weight": value}),
+        lambda value: matcher.evaluate({"weight": value}),
+        lambda value: matcher.explain({"weight": value}),
+        lambda value: list(matcher.filter([{"weight": value}])),
+        lambda value: mqsel.SelectorSet({"a": "weight > 2500"}).match({"weight": value}),
+    ):
+        with pytest.raises(PropertyTypeError) as caught:
+            call({"int32": 3000})
+        assert caught.value.hint == hint
+        with pytest.raises(PropertyTypeError) as caught:
+            call({"kilograms": 3000})
+        assert "format=" not in str(caught.value.hint)
+    assert list(matcher.filter(['{"weight": {"int32": 3000}}'], format="json")) == ['{"weight": {"int32": 3000}}']
