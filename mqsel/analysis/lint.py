@@ -2,7 +2,7 @@
 
 A rule looks at nodes of some classes, or at the whole. An edit changes no answer: that is proved of each before it is
 told, by the program or else by the normal form. Follows *IBM MQ 9.4, Selection behavior* and *Message selector syntax*;
-the README of this folder lists the rules.
+the README of this folder lists the rules. It is longer than 500 lines because the table of rules stands in it.
 """
 
 from __future__ import annotations
@@ -78,6 +78,14 @@ RULES = (
         "the pattern {0} has no wildcard, so this is the operator {1}: write that, or put in the % that is missing",
     ),
     Rule(
+        "like-underscore",
+        NOTE,
+        (Like,),
+        lint_tests.underscore,
+        "_ between letters or digits in a LIKE pattern without ESCAPE",
+        "_ is any one character in a LIKE pattern: for the sign itself write {0}",
+    ),
+    Rule(
         "unquoted-text",
         WARNING,
         (Comparison,),
@@ -110,6 +118,14 @@ RULES = (
         "{0} begins or ends with white space, which counts",
     ),
     Rule(
+        "encoded-text",
+        NOTE,
+        (),
+        lint_tests.encoded_text,
+        "a text that is encoded for a URL or escaped for XML",
+        "{0} is {1}, and compared as it stands: the plain text is {2}",
+    ),
+    Rule(
         "comma-in-a-list",
         WARNING,
         (In,),
@@ -130,8 +146,16 @@ RULES = (
         WARNING,
         (Literal,),
         lint_tests.octal_number,
-        "a number with a leading zero, of which dialects make different values",
-        "{0} is {1} here, and {2} in {3}: write it without the leading zero",
+        "a number with a leading zero, of which dialects or pages make different values",
+        "{0} is {1}, and {2}: write it without the leading zero",
+    ),
+    Rule(
+        "no-number",
+        WARNING,
+        (),
+        lint_names.no_number,
+        "Infinity or NaN, which have no literal",
+        "{0} is the name of a property here: infinity and NaN have no literal",
     ),
     Rule(
         "beyond-doubles",
@@ -150,12 +174,36 @@ RULES = (
         "{0} is never {1}: it is {2}",
     ),
     Rule(
+        "identifier-in-capitals",
+        WARNING,
+        (),
+        lint_names.identifier_in_capitals,
+        "an identifier in upper case, other than alone",
+        "{0} has digits in upper case, and identifiers of messages have lower case: write {1}",
+    ),
+    Rule(
+        "match-option",
+        NOTE,
+        (),
+        lint_names.lost_match_option,
+        "an identifier of 24 bytes in a form by which no queue manager looks it up",
+        "every message is looked at: a queue manager looks an identifier up where {0} is all of the selector",
+    ),
+    Rule(
+        "field-length",
+        WARNING,
+        (),
+        lint_names.field_of_other_length,
+        "a field of the message descriptor compared with a value of another length",
+        "{0} has {1} in every message, this has {2}",
+    ),
+    Rule(
         "unit-of-time",
         WARNING,
         (Comparison, Between),
         lint_tests.unit_of_time,
-        "JMSTimestamp compared with seconds, or with a number that is too long",
-        "JMSTimestamp counts milliseconds since 1970: {0} is {1}",
+        "JMSTimestamp compared with seconds, a date in digits, or a number that is too long",
+        "JMSTimestamp counts milliseconds since 1970: {0} is {1}{2}",
     ),
     Rule(
         "date-as-arithmetic",
@@ -163,7 +211,7 @@ RULES = (
         (Arithmetic,),
         lint_tests.date_as_arithmetic,
         "a date without apostrophes, which is a subtraction or a division",
-        "{0} is arithmetic and gives {1}: write a date as the property has it, as milliseconds since 1970 or as a text",
+        "{0} is arithmetic and gives {1}: write a date as the property has it, in milliseconds since 1970{2} or a text",
     ),
     Rule(
         "empty-range",
@@ -267,7 +315,7 @@ RULES = (
         WARNING,
         (),
         lint_names.field_without_its_folder,
-        "the name of a field of the message descriptor without Root.MQMD., in dialects that have it",
+        "the name of a field of the message descriptor with no Root.MQMD., or half of it, in dialects that have it",
         "{0} is a property of the message here: the field of the message descriptor is {1}",
     ),
     Rule(
@@ -283,8 +331,16 @@ RULES = (
         NOTE,
         (),
         lint_names.header_without_its_beginning,
-        "the name of a header without JMS",
+        "the name of a header without JMS, or as another product has it",
         "{0} is a property of the message here: the header is {1}",
+    ),
+    Rule(
+        "name-alone",
+        NOTE,
+        (),
+        lint_names.name_alone,
+        "a selector that is one name",
+        "{0} is a property that has to be TRUE: the name of a consumer or of a subscription is no selector",
     ),
     Rule(
         "name-case",

@@ -1,4 +1,4 @@
-"""Rules of lint that look at names, and at what a text is written with.
+"""Rules of lint that look at names, at identifiers and fields of one length, and at what a text is written with.
 
 Each takes what was read of the whole selector. The tables of names stand in `mqsel.names`, those of dialects in
 `mqsel.language.dialect`.
@@ -12,13 +12,26 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from mqsel.analysis.lint_chains import Reading
-from mqsel.analysis.lint_findings import Edit, Found
-from mqsel.errors import Span
+from mqsel.analysis.lint_findings import Edit, Found, strings_of
+from mqsel.analysis.lint_tests import NO_NUMBERS, pair_of, strings_in
+from mqsel.errors import Span, quoted
 from mqsel.language.checker import is_name
 from mqsel.language.dialect import PRESETS
+from mqsel.language.hints import as_bytes, in_milliseconds, milliseconds
 from mqsel.language.lexer import dashes
-from mqsel.language.nodes import Comparison, Identifier, Literal
-from mqsel.names import DESCRIPTOR, JMS_HEADERS, JMS_PREFIX, JMS_SYNONYMS, MQMD_TYPES, WHITE_SPACE
+from mqsel.language.nodes import Comparison, Identifier, In, Like, Literal, Node, quote
+from mqsel.language.pattern import segments
+from mqsel.names import (
+    DESCRIPTOR,
+    JMS_DESCRIPTOR,
+    JMS_HEADERS,
+    JMS_PREFIX,
+    JMS_SYNONYMS,
+    MQMD_FIELDS,
+    MQMD_TYPES,
+    TIMES,
+    WHITE_SPACE,
+)
 from mqsel.values import KINDS, TYPES
 
 # The kinds of headers, which have the same type in every message.
@@ -53,20 +66,41 @@ def kind_of_a_header(reading: Reading) -> Iterator[Found]:
     for name, kinds in reading.remarks.expected.items():
         # What JMSDeliveryMode can be is said by another rule.
         if name in headers and kinds and headers[name] not in kinds and name != "JMSDeliveryMode":
-            advice = _as_bytes(name, reading) if headers[name] == "byte string" else ""
+            advice = _ADVICE[headers[name]](name, reading) if headers[name] in _ADVICE else ""
             yield Found(_spans(name, reading)[0], (name, headers[name], kinds[0], advice))
 
 
-def _as_bytes(name: str, reading: Reading) -> str:
-    """Say how the byte string is written that a property is compared with as something else."""
+def _literals(name: str, reading: Reading) -> Iterator[str]:
+    """List what a property is compared with, as written."""
     selector = reading.selector
     for node in selector.order:
         match node:
             case Comparison(left=Identifier(read), right=Literal(span=span)) if selector.names[read] == name:
-                digits = re.fullmatch("'?(?:0[xX])?((?:[0-9A-Fa-f]{2})+)'?", selector.text[slice(*span)])
-                if digits:
-                    return f'; write "0x{digits[1]}"'
-    return '; write "0x…", with two digits for each byte'
+                yield selector.text[slice(*span)]
+            case Comparison(left=Literal(span=span), right=Identifier(read)) if selector.names[read] == name:
+                yield selector.text[slice(*span)]
+
+
+def _as_bytes(name: str, reading: Reading) -> str:
+    """Return how the byte string is written that a property is compared with as something else."""
+    made = next(filter(None, map(as_bytes, _literals(name, reading))), "")
+    return f"; write {made}" if made else '; write "0x…", with two digits for each byte'
+
+
+def _as_time(name: str, reading: Reading) -> str:
+    """Return the milliseconds of a date that a header is compared with as a text."""
+    for literal in _literals(name, reading) if name in TIMES else ():
+        piece = literal.strip("'")
+        made = milliseconds(piece)
+        if made is not None:
+            return f": {in_milliseconds(piece, made)}"
+    return ""
+
+
+_ADVICE = {"byte string": _as_bytes, "number": _as_time}
+
+
+_FOLDERS_OF_FIELDS = ("mqmd", DESCRIPTOR[:-1].lower())
 
 
 def field_without_its_folder(reading: Reading) -> Iterator[Found]:
@@ -77,12 +111,32 @@ def field_without_its_folder(reading: Reading) -> Iterator[Found]:
         is_one_word = name[1:].islower()
         if name in MQMD_TYPES and not (is_one_word and _FIELD_KINDS[name] not in reading.remarks.expected[name]):
             yield Found(_spans(name, reading)[0], (name, DESCRIPTOR + name))
+        folder, _, field = name.rpartition(".")
+        if field in MQMD_TYPES and folder.lower() in _FOLDERS_OF_FIELDS and not name.startswith(DESCRIPTOR):
+            yield Found(_spans(name, reading)[0], (name, DESCRIPTOR + field))
 
 
 _BY_CASE = {name.lower(): name for name in JMS_SYNONYMS}
 # Headers that people call by less than their name, and that are seldom the name of something else.
 _SHORT = ("JMSPriority", "JMSDeliveryMode", "JMSMessageID", "JMSCorrelationID")
-_BY_REST = {name.removeprefix(JMS_PREFIX).lower(): name for name in _SHORT}
+# What other products call them.
+_ELSEWHERE = {
+    "AMQPriority": "JMSPriority",
+    "AMQTimestamp": "JMSTimestamp",
+    "AMQDurable": "JMSDeliveryMode",
+    "AMQUserID": "JMSMessageID",
+    "sys.Label": "JMSType",
+    "sys.MessageId": "JMSMessageID",
+    "sys.CorrelationId": "JMSCorrelationID",
+    "amqp.message_id": "JMSMessageID",
+    "amqp.correlation_id": "JMSCorrelationID",
+    "amqp.priority": "JMSPriority",
+    "amqp.creation_time": "JMSTimestamp",
+}
+_BY_REST = {
+    **{name.removeprefix(JMS_PREFIX).lower(): name for name in _SHORT},
+    **{name.lower(): header for name, header in _ELSEWHERE.items()},
+}
 
 
 def header_in_other_letters(reading: Reading) -> Iterator[Found]:
@@ -102,6 +156,18 @@ def header_without_its_beginning(reading: Reading) -> Iterator[Found]:
             yield Found(_spans(read, reading)[0], (name, _BY_REST[name.lower()]))
 
 
+def no_number(reading: Reading) -> Iterator[Found]:
+    for name in reading.selector.names:
+        if name.lower() in NO_NUMBERS:
+            yield Found(_spans(name, reading)[0], (name,))
+
+
+def name_alone(reading: Reading) -> Iterator[Found]:
+    node = reading.selector.node
+    if type(node) is Identifier:
+        yield Found(node.span, (node.name,))
+
+
 def names_that_differ_in_case(reading: Reading) -> Iterator[Found]:
     first: dict[str, str] = {}
     for name in dict.fromkeys(reading.selector.names.values()):
@@ -114,6 +180,88 @@ def two_minus_signs(reading: Reading) -> Iterator[Found]:
     places = dashes(reading.selector.text) if "--" in reading.selector.text else []
     if places:
         yield Found((places[0], places[0] + 2), (), tuple(Edit((at + 1, at + 1), " ") for at in places))
+
+
+# ---- identifiers and fields of one length ----------------------------------------------------------------------------
+
+_IDENTIFIERS = frozenset(("JMSMessageID", "JMSCorrelationID", "JMSXGroupID"))
+_UPPER_CASE = re.compile("%?ID:(?=.*[A-F])[0-9A-Fa-f_%]{6,}")
+_WHOLE = re.compile("ID:[0-9A-Fa-f]{48}")
+_BY_IDENTIFIER = frozenset(("JMSMessageID", "JMSCorrelationID"))
+
+
+def _texts(reading: Reading, names: frozenset[str]) -> Iterator[tuple[Node, str, str, tuple[int, int]]]:
+    """List the tests of some properties with texts, patterns among them: test, name, text, and where it stands."""
+    selector = reading.selector
+    if names.isdisjoint(selector.names.values()):
+        return  # most
+    for node in selector.order:
+        if type(node) is Comparison or type(node) is In:
+            name, strings = strings_in(node, selector)
+        elif type(node) is Like:
+            name, strings = node.identifier.name, [(node.pattern, strings_of(node, selector.text)[0])]
+        else:
+            continue
+        if name in names:
+            yield from ((node, name, *one) for one in strings)
+
+
+def identifier_in_capitals(reading: Reading) -> Iterator[Found]:
+    if reading.selector.match_option is not None:
+        return  # bytes are compared
+    for _, _, text, span in _texts(reading, _IDENTIFIERS):
+        lower = text.lower().replace("id:", "ID:")
+        if _UPPER_CASE.fullmatch(text) and lower not in reading.selector.text:
+            yield Found(span, (quoted(quote(text)), quoted(quote(lower))))
+
+
+def lost_match_option(reading: Reading) -> Iterator[Found]:
+    if reading.selector.match_option is not None:
+        return
+    for node, name, text, _ in _texts(reading, _BY_IDENTIFIER):
+        is_negative = node.operator == "<>" if isinstance(node, Comparison) else getattr(node, "negated", False)
+        if _WHOLE.fullmatch(text) and not is_negative:
+            yield Found(node.span, (f"{name} = {quoted(quote(text))}",))
+            return
+
+
+_TYPE = re.compile("MQ(CHAR|BYTE)([0-9]+)")
+# Fields of the descriptor that have one length: how many characters or bytes, by each name.
+_SIZED = {
+    field: found for field, c_type in MQMD_FIELDS.items() if field in MQMD_TYPES and (found := _TYPE.match(c_type))
+}
+_LENGTHS = {
+    prefix + field: (int(found[2]), {"CHAR": "characters", "BYTE": "bytes"}[found[1]])
+    for field, found in _SIZED.items()
+    for prefix in (DESCRIPTOR, JMS_DESCRIPTOR)
+}
+# In full width only where the queue manager selects.
+_OF_MQI = {**_LENGTHS, "JMSXUserID": (12, "characters"), "JMSXAppID": (28, "characters")}
+_LENGTHS_OF = {
+    rules: (one, frozenset(one)) for rules, one in {"mqi": _OF_MQI, "jms": _LENGTHS, "any": _LENGTHS}.items()
+}
+
+
+def field_of_other_length(reading: Reading) -> Iterator[Found]:
+    lengths, names = _LENGTHS_OF[reading.selector.dialect.headers]
+    if names.isdisjoint(reading.selector.names.values()):
+        return
+    for node, name, text, span in _texts(reading, names):
+        parts = segments(text, node.escape) if isinstance(node, Like) else [text]
+        length, what = lengths[name]
+        many = len(parts[0])
+        if what == "characters" and len(parts) == 1 and many != length:
+            advice = f": write {quote(text.ljust(length + len(text) - many))}" if many < length else ""
+            yield Found(span, (name, f"{length} {what}", f"{many}{advice}"))
+    for node in reading.selector.order:
+        pair = pair_of(node) if type(node) is Comparison else None
+        if pair is None or pair[0].name not in lengths or not isinstance(pair[1].value, bytes):
+            continue
+        length, what = lengths[pair[0].name]
+        many = len(pair[1].value)
+        if what == "bytes" and many != length:
+            advice = ": add the bytes that are missing, which may be zeros" if many < length else ""
+            yield Found(pair[1].span, (pair[0].name, f"{length} {what}", f"{many}{advice}"))
 
 
 # ---- what not every product accepts ----------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from mqsel.analysis.lint_findings import Edit, Found, bounds, piece, strings_of
 from mqsel.errors import cut, quoted
 from mqsel.language.checker import MAX_TESTS, evaluate
 from mqsel.language.dialect import PRESETS
+from mqsel.language.hints import decoded, milliseconds
 from mqsel.language.nodes import (
     And,
     Arithmetic,
@@ -58,6 +59,21 @@ def shell_pattern(node: Like, selector: Selector) -> Found | None:
     return Found(strings_of(node, selector.text)[0], (found[0], wildcard))
 
 
+_UNDERSCORE = re.compile(r"(?<=[^\W_])_(?=[^\W_])")
+
+
+def underscore(node: Like, selector: Selector) -> Found | None:
+    if node.escape is not None or not _UNDERSCORE.search(node.pattern):
+        return None
+    escape = next(one for one in _ESCAPES if one not in node.pattern)
+    literal = quote(node.pattern.replace("_", escape + "_"))
+    return Found(strings_of(node, selector.text)[0], (f"LIKE {literal} ESCAPE {quote(escape)}",))
+
+
+# The last one is in no text that comes from a line.
+_ESCAPES = "\\!#~^|@\n"
+
+
 def no_wildcard(node: Like, selector: Selector) -> Found | None:
     found, text = shape(segments(node.pattern, node.escape))
     if found != "exact" or regular_expression(node, selector) or shell_pattern(node, selector):
@@ -70,7 +86,7 @@ def no_wildcard(node: Like, selector: Selector) -> Found | None:
 # ---- literals --------------------------------------------------------------------------------------------------------
 
 
-def _pair(node: Comparison) -> tuple[Identifier, Literal] | None:
+def pair_of(node: Comparison) -> tuple[Identifier, Literal] | None:
     """Take a comparison of a property with a constant apart."""
     left, right = node.left, node.right
     if type(left) is Identifier and type(right) is Literal:
@@ -83,11 +99,11 @@ def _pair(node: Comparison) -> tuple[Identifier, Literal] | None:
 _EQUALITIES = frozenset(("=", "<>"))
 
 
-def _strings(node: Comparison | In, selector: Selector) -> tuple[str, list[tuple[str, tuple[int, int]]]]:
+def strings_in(node: Comparison | In, selector: Selector) -> tuple[str, list[tuple[str, tuple[int, int]]]]:
     """List the texts that a property is to be equal to, and where they stand; with its name."""
     if isinstance(node, In):
         return node.identifier.name, list(zip(node.choices, strings_of(node, selector.text), strict=True))
-    pair = _pair(node) if node.operator in _EQUALITIES else None
+    pair = pair_of(node) if node.operator in _EQUALITIES else None
     if pair is None or type(pair[1].value) is not str:
         return "", []
     return pair[0].name, [(pair[1].value, pair[1].span)]
@@ -100,7 +116,7 @@ def unquoted_text(node: Comparison, selector: Selector) -> Found | None:
     text = left if right.name in _HEADERS else right
     # What is a property elsewhere, too, is one here.
     uses = sum(type(one) is Identifier and one.name == text.name for one in selector.order)
-    if uses > 1 or text.name in _HEADERS:
+    if uses > 1 or text.name in _HEADERS or text.name.lower() in NO_NUMBERS:
         return None
     return Found(text.span, (text.name,))
 
@@ -110,11 +126,11 @@ _BOOLEAN_NAME = re.compile(r"(?:is|has|can|should|was)(?=[A-Z_])|(?:active|enabl
 
 
 def boolean_literal(node: Comparison | In, selector: Selector) -> Found | None:
-    name, strings = _strings(node, selector)
+    name, strings = strings_in(node, selector)
     if strings and all(text.lower() in ("true", "false") for text, _ in strings):
         text, span = strings[0]
         return Found(span, (quote(text), "text", name, text.upper()))
-    pair = _pair(node) if isinstance(node, Comparison) and node.operator in _EQUALITIES else None
+    pair = pair_of(node) if isinstance(node, Comparison) and node.operator in _EQUALITIES else None
     if pair is None or pair[1].kind != "exact" or pair[1].value not in (0, 1) or not _BOOLEAN_NAME.match(pair[0].name):
         return None
     return Found(pair[1].span, (pair[1].value, "number", pair[0].name, "TRUE" if pair[1].value else "FALSE"))
@@ -129,15 +145,30 @@ def text_of_digits(reading: Reading) -> Iterator[Found]:
     for node in reading.selector.order if _DIGITS.search(reading.selector.text) else ():
         if type(node) is not Comparison and type(node) is not In:
             continue
-        name, strings = _strings(node, reading.selector)
+        name, strings = strings_in(node, reading.selector)
         if name in told or name in _HEADERS or not strings or not all(_NUMBER.fullmatch(text) for text, _ in strings):
             continue
         told.add(name)
         yield Found(strings[0][1], (quote(strings[0][0]), name, strings[0][0]))
 
 
+NO_NUMBERS = ("infinity", "inf", "nan")  # what other languages call a double that is no number
+
+
+def encoded_text(reading: Reading) -> Iterator[Found]:
+    for node in reading.selector.order if _CODES.search(reading.selector.text) else ():
+        if type(node) is Comparison or type(node) is In:
+            for text, span in strings_in(node, reading.selector)[1]:
+                found = decoded(text)
+                if found is not None:
+                    yield Found(span, (quoted(quote(text)), found[0], quoted(quote(found[1]))))
+
+
+_CODES = re.compile("%[0-9A-Fa-f]{2}|&[#A-Za-z0-9]+;")  # most texts have none
+
+
 def blank_at_an_end(node: Comparison | In, selector: Selector) -> Found | None:
-    name, strings = _strings(node, selector)
+    name, strings = strings_in(node, selector)
     for text, span in strings:
         # Fields of the descriptor are padded.
         if text.strip() and text != text.strip() and not name.startswith((DESCRIPTOR, JMS_DESCRIPTOR)):
@@ -163,9 +194,18 @@ def repeat_in_a_list(node: In, selector: Selector) -> Found | None:
 
 def octal_number(node: Literal, selector: Selector) -> Found | None:
     start, stop = node.span
-    if node.kind != "exact" or selector.text[start] not in "0+-":
+    if type(node.value) not in _NUMERIC or selector.text[start] not in "0+-":
         return None
     digits = selector.text[start:stop].lstrip("+- ").rstrip("lL")
+    if node.kind == "approximate" and selector.dialect.hex_octal == "yes" and re.match("0[0-9]", digits):
+        return Found(
+            node.span,
+            (
+                selector.text[start:stop],
+                f"{node.value!r} here",
+                "by IBM MQ's page a leading zero begins an octal number",
+            ),
+        )
     if not digits.isdecimal() or digits[0] != "0":
         return None
     decimal, octal = int(digits), int(digits, 8) if not set(digits) & set("89") else None
@@ -174,11 +214,14 @@ def octal_number(node: Literal, selector: Selector) -> Found | None:
     reads = selector.dialect.hex_octal
     others = [name for name, preset in PRESETS.items() if preset.hex_octal != reads]
     here, there = (octal, decimal) if reads == "yes" else (decimal, octal)
-    return Found(node.span, (selector.text[start:stop], here, there, ", ".join(others)))
+    return Found(node.span, (selector.text[start:stop], f"{here} here", f"{there} in {', '.join(others)}"))
+
+
+_NUMERIC = frozenset((int, float))
 
 
 def beyond_doubles(node: Comparison, selector: Selector) -> Found | None:
-    pair = _pair(node) if node.operator in _EQUALITIES else None
+    pair = pair_of(node) if node.operator in _EQUALITIES else None
     if pair is None or pair[1].kind != "approximate" or not 1 << 53 <= abs(float(pair[1].value)) < 1 << 63:
         return None
     written = piece(selector.text, pair[1])
@@ -205,13 +248,15 @@ def value_of_a_header(node: Comparison | Between | In, selector: Selector) -> Fo
         return None  # most
     match node:
         case Comparison():
-            pair = _pair(node)
+            pair = pair_of(node)
             if pair is not None and pair[0].name in _LIMITED:
                 operator = node.operator if pair[0] is node.left else OPERATORS[node.operator].mirrored
-                return _outside(pair[0].name, operator, pair[1])
+                return _outside(pair[0].name, operator, pair[1], selector)
         case In(_, Identifier(header), choices):
             spans = strings_of(node, selector.text)
-            found = (_outside(header, "=", Literal("string", *one)) for one in zip(choices, spans, strict=True))
+            found = [
+                _outside(header, "=", Literal("string", *one), selector) for one in zip(choices, spans, strict=True)
+            ]
             return next(filter(None, found), None)
         case Between(_, Identifier(header), Literal(_, int(low)), Literal(_, int(high))) if header in _DOMAINS:
             possible, words = _DOMAINS[header]
@@ -220,15 +265,17 @@ def value_of_a_header(node: Comparison | Between | In, selector: Selector) -> Fo
     return None
 
 
-def _outside(header: str, operator: str, literal: Literal) -> Found | None:
+def _outside(header: str, operator: str, literal: Literal, selector: Selector) -> Found | None:
     """Find a constant that a header never compares so with, or always."""
     value = literal.value
     shown = quoted(quote(value)) if isinstance(value, str) else str(value)
     is_equality = operator in _EQUALITIES
-    if header == "JMSMessageID" and isinstance(value, str) and is_equality and not value.startswith("ID:"):
-        return Found(literal.span, (header, shown, "a text that begins with ID:"))
+    if header == "JMSMessageID" and isinstance(value, str) and is_equality:
+        beginning, words = _MESSAGE_IDS[selector.dialect.headers]
+        return None if beginning.match(value) else Found(literal.span, (header, shown, words))
     possible, words = _DOMAINS.get(header, ((), ""))
-    if not possible:
+    # TIBCO has a third mode. No page says what selectors call it.
+    if not possible or (value == "RELIABLE" and selector.dialect.headers == "any"):
         return None
     if KINDS[literal.kind] == ("number" if isinstance(possible, range) else "string"):
         truths = {compare(operator, one, value) for one in possible}
@@ -239,10 +286,19 @@ def _outside(header: str, operator: str, literal: Literal) -> Found | None:
     return None
 
 
+_ANY_ID = (re.compile("ID:"), "a text that begins with ID:")
+# What identifiers of messages look like; the queue manager makes them of 24 bytes.
+_MESSAGE_IDS = {
+    "mqi": (re.compile("ID:[0-9A-Fa-f]{48}\\Z"), "a text of ID: and 48 hexadecimal digits"),
+    "jms": _ANY_ID,
+    "any": _ANY_ID,
+}
+
 _BEGINNING = datetime(1970, 1, 1, tzinfo=timezone.utc)
 # Constants as milliseconds between the 2nd of January and April 1970 are seconds; those beyond the year 2286 are more.
 _SECONDS = range(10**8, 10**10)
 _TOO_MANY = 10**13
+_NO_DATES = range(10**10, _TOO_MANY)  # most
 
 
 def unit_of_time(node: Comparison | Between, selector: Selector) -> Found | None:
@@ -255,11 +311,17 @@ def unit_of_time(node: Comparison | Between, selector: Selector) -> Found | None
         if type(one) is not Literal or KINDS[one.kind] != "number":
             continue
         value = int(one.value)
+        if value in _NO_DATES:
+            continue
+        meant = milliseconds(str(one.value))
+        advice = f"; the date is {meant}" if meant is not None else ""
         if value in _SECONDS:
-            day = (_BEGINNING + timedelta(milliseconds=value)).date()
-            return Found(one.span, (one.value, day.isoformat()))
+            advice = f"; as seconds it is {value * 1000}"
+        if value in _SECONDS or (advice and value < _TOO_MANY):
+            day = _BEGINNING + timedelta(milliseconds=value)
+            return Found(one.span, (one.value, day.date().isoformat(), advice))
         if value >= _TOO_MANY:
-            return Found(one.span, (one.value, f"the year {1970 + int(value / 31_556_952_000):,}"))
+            return Found(one.span, (one.value, f"the year {1970 + int(value / 31_556_952_000):,}", advice))
     return None
 
 
@@ -273,7 +335,9 @@ def date_as_arithmetic(node: Arithmetic, selector: Selector) -> Found | None:
     if len(node.operands) != 3 or not _DATE.fullmatch(text):
         return None
     value = evaluate(node, selector.dialect)
-    return Found(node.span, (text, "an error" if isinstance(value, Truth) else value))
+    made = milliseconds(text)
+    given = "" if made is None else f", {made},"
+    return Found(node.span, (text, "an error" if isinstance(value, Truth) else value, given))
 
 
 def empty_range(node: Between, selector: Selector) -> Found | None:

@@ -17,6 +17,7 @@ from mqsel.language.nodes import quote
 from mqsel.language.operators import FOREIGN, KEYWORDS
 
 _SHOWN = 60  # cells of a text that a hint has
+# Patterns are texts here: compiled ones would be read at each start, and most never used.
 
 
 def foreign(*words: object) -> str | None:
@@ -77,7 +78,7 @@ def unquoted(text: str, span: Span, dialect: Dialect) -> str:
     piece = text[span[0] + 1 : span[1] - 1]
     before = text[: span[0]].rstrip()
     is_in_list = re.search(r"\bIN\s*\(\Z", before[-100:], re.IGNORECASE)
-    if is_in_list or not _BEFORE_A_NAME.search(before[-100:]):
+    if is_in_list or not re.search(_BEFORE_A_NAME, before[-100:]):
         return STRING + (quote(piece) if piece and "'" not in piece and len(piece) <= _SHOWN else "'text'")
     bare = f"a name is written without {'brackets' if text[span[0]] == '[' else 'quotes'}"
     parts = piece.split(".") if dialect.identifier_dots == "yes" else [piece]
@@ -85,9 +86,8 @@ def unquoted(text: str, span: Span, dialect: Dialect) -> str:
 
 
 # Where a name stands: at the beginning of a condition, in arithmetic and order, and on the right of a literal.
-_BEFORE_A_NAME = re.compile(
-    r"(?:\A|[(+*/-]|<=?|(?<!<)>=?|(?:'|(?<![\w.$])[\d.]+|\bTRUE|\bFALSE)\s*(?:=|<>)|\b(?:AND|OR|NOT|BETWEEN))\Z",
-    re.IGNORECASE,
+_BEFORE_A_NAME = (
+    r"(?i)(?:\A|[(+*/-]|<=?|(?<!<)>=?|(?:'|(?<![\w.$])[\d.]+|\bTRUE|\bFALSE)\s*(?:=|<>)|\b(?:AND|OR|NOT|BETWEEN))\Z"
 )
 
 
@@ -128,7 +128,7 @@ def as_bytes(piece: str) -> str:
 
 # ---- dates -----------------------------------------------------------------------------------------------------------
 
-_DATE = re.compile(
+_DATE = (
     r"(\d{4})(?:([-/.])(\d{1,2})\2(\d{1,2})|(\d{2})(\d{2}))"
     r"(?:[T ]?(\d{2}):?(\d{2})(?::?(\d{2})(?:[.,](\d{1,3})\d*)?)?)?\s?(?:Z|([+-])(\d{2}):?(\d{2}))?"
 )
@@ -136,7 +136,7 @@ _DATE = re.compile(
 
 def milliseconds(piece: str) -> int | None:
     """Return a date, or a date and time, in milliseconds since 1970; UTC where it does not say."""
-    found = _DATE.fullmatch(piece.strip())
+    found = re.fullmatch(_DATE, piece.strip())
     if found is None:
         return None
     from datetime import datetime, timezone  # noqa: PLC0415 (for errors and warnings alone)
@@ -158,7 +158,7 @@ def in_milliseconds(piece: str, made: int) -> str:
 
 def date(text: str, at: int) -> str | None:
     """Return how a date is written that stands at a place, without apostrophes."""
-    around = (one for one in _DATE.finditer(text) if one.start() <= at < one.end() and one[2])
+    around = (one for one in re.finditer(_DATE, text) if one.start() <= at < one.end() and one[2])
     piece = next(around, [""])[0].strip()
     made = milliseconds(piece)
     return None if made is None else f"there is no literal for a date or time: {in_milliseconds(piece, made)}"
@@ -167,24 +167,30 @@ def date(text: str, at: int) -> str | None:
 # ---- other languages -------------------------------------------------------------------------------------------------
 
 # Characters that a URL has only so, but for letters, digits and signs that numbers of two digits could be.
-_URL = re.compile(r"%(?:2[0-9BCDF]|3[ACDEF]|5B|5D)", re.IGNORECASE)
-_XML = re.compile(r"&(?:lt|gt|amp|apos|quot|nbsp|#\d+|#x[0-9a-f]+);", re.IGNORECASE)
+_URL = r"(?i)%(?:2[0-9BCDF]|3[ACDEF]|5B|5D)"
+_XML = r"(?i)&(?:lt|gt|amp|apos|quot|nbsp|#\d+|#x[0-9a-f]+);"
 
 
 def encoded(text: str, at: int) -> str | None:
     """Return the plain text, where it is encoded for a URL or escaped for XML at a place."""
-    if _XML.match(text, at):
-        from html import unescape  # noqa: PLC0415 (for errors alone)
+    here = text[at : at + 20]
+    found = decoded(text) if re.match(_XML, here) or re.match(_URL, here) else None
+    return f"the text is {found[0]}: write {cut_piece(found[1], _SHOWN)}" if found else None
 
-        return f"the text is escaped for XML: write {cut_piece(unescape(text), _SHOWN)}"
-    codes = _URL.findall(text)
+
+def decoded(text: str) -> tuple[str, str] | None:
+    """Return what a text is encoded for, and the plain text; None where it is plain."""
+    if re.search(_XML, text):
+        from html import unescape  # noqa: PLC0415 (for errors and warnings alone)
+
+        return "escaped for XML", unescape(text)
+    codes = re.findall(_URL, text)
     # One number alone is the remainder that % gives elsewhere: a %20 = 0.
-    if not _URL.match(text, at) or (len(codes) == 1 and codes[0][1:].isdigit()):
+    if not codes or (len(codes) == 1 and codes[0][1:].isdigit()):
         return None
-    from urllib.parse import unquote, unquote_plus  # noqa: PLC0415 (for errors alone)
+    from urllib.parse import unquote, unquote_plus  # noqa: PLC0415 (for errors and warnings alone)
 
-    plain = unquote(text) if " " in text else unquote_plus(text)
-    return f"the text is encoded for a URL: write {cut_piece(plain, _SHOWN)}"
+    return "encoded for a URL", unquote(text) if " " in text else unquote_plus(text)
 
 
 def bars(text: str, at: int) -> str:
