@@ -102,7 +102,9 @@ class Extensions(build_ext):
         tools = (sys.version, Cython.__version__, vars(self.compiler).get("compiler_so"))
         self.kept = {}
         for extension in self.extensions:
-            paths = {path for source in extension.sources for path in tree.all_dependencies(source)}
+            needed = {path for source in extension.sources for path in tree.all_dependencies(source)}
+            # Cython's own lie elsewhere each time that pip builds, and are known by its version.
+            paths = {path for path in needed if not Path(path).is_absolute()}
             paths |= {header.as_posix() for path in paths for header in Path(path).parent.glob("*.h")}
             flags = (extension.extra_compile_args, extension.extra_link_args, extension.define_macros)
             number = digest(paths, tools, flags)[:16]
