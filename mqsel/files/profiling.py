@@ -87,6 +87,7 @@ def _profile_rows(matcher: Matcher, _: Ask, part: Part) -> Iterator[Profiled]:
                 import pyarrow as pa  # noqa: PLC0415 (optional; `groups` found it)
 
                 profiler.take_batch(pa.StructArray.from_buffers(pa.struct([]), group.rows, [None]))
+                continue
             for batch in table.to_batches():
                 profiler.take_batch(batch)
     except (FileError, PropertyTypeError) as error:

@@ -262,3 +262,14 @@ def test_the_document_shows_what_is_printed(run: Any, monkeypatch: pytest.Monkey
     for command, text in shown:
         status, out, err = run(*shlex.split(command))
         assert (out.decode(), err, status in (0, 1)) == (text, "", True), command
+
+
+def test_rows_without_a_column_count_once(run: Any, tmp_path: Any) -> None:
+    """Rows of Parquet that have no column that the selector reads are counted as match counts them."""
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    file = tmp_path / "rows.parquet"
+    parquet.write_table(pa.table({"weight": [1, 2, 3]}), file, row_group_size=2)
+    status, out, _ = run("why", "color = 'white'", file)
+    assert status == 1
+    assert b"0 of 3 messages are selected" in out
