@@ -21,6 +21,7 @@ from mqsel.machine._stream import Selection
 from mqsel.machine._values import Record
 from mqsel.machine._vm import Machine
 from mqsel.machine.compiler import lower
+from mqsel.machine.origin import selector_of
 from mqsel.machine.program import Program
 from mqsel.machine.schema import Schema, SchemaLike, as_schema
 from mqsel.values import Truth
@@ -93,11 +94,11 @@ class Matcher(Machine):
 
     @property
     def constant(self) -> Truth | None:
-        return read_selector(self.selector, self.dialect).constant
+        return selector_of(self.program).constant
 
     @property
     def match_option(self) -> MatchOption | None:
-        return read_selector(self.selector, self.dialect).match_option
+        return selector_of(self.program).match_option
 
     def evaluate(self, message: Message) -> Truth:
         """Give TRUE, FALSE or UNKNOWN. ERR, "the complete selector is false", is reported as FALSE."""
@@ -181,7 +182,7 @@ class Matcher(Machine):
         """Say of every part of the selector what it was for *message*, and why."""
         from mqsel.analysis.explain import explain  # noqa: PLC0415 (a tenth of the time that importing mqsel takes)
 
-        return explain(read_selector(self.selector, self.dialect), self.read(message), _names_of(message))
+        return explain(selector_of(self.program), self.read(message), _names_of(message))
 
     def why(
         self,
@@ -213,7 +214,7 @@ class Matcher(Machine):
             raise ArgumentError(f"why takes an iterable of messages, found one Python {type(messages).__name__}")
         if format is None and options:
             raise ArgumentError(f"why takes {', '.join(options)} only with a format")
-        profiler = Profiler(read_selector(self.selector, self.dialect), self.schema)
+        profiler = Profiler(selector_of(self.program), self.schema)
         is_batch = hasattr(messages, "__arrow_c_stream__") or hasattr(messages, "__arrow_c_array__")
         if is_batch:
             profiler.take_batches(messages)

@@ -30,6 +30,7 @@ from mqsel.language.formulas import Formula
 from mqsel.language.normal import Writer
 from mqsel.language.selector import Selector, read_anew
 from mqsel.machine import sections
+from mqsel.machine.origin import check_source
 from mqsel.machine.schema import Schema, SchemaLike, as_schema
 from mqsel.machine.sections import Texts, keys_of, packed, packed_keys
 from mqsel.matcher import Matcher, Message, check_stream
@@ -217,6 +218,7 @@ class SelectorSet(Reader[K], MutableMapping[K, str], Generic[K]):
                 raise _no_key(key) from error
             own.pop(key, None)
             if isinstance(selector, Matcher):
+                check_source(selector.program)
                 texts[key] = selector.selector
                 if selector.dialect != self.dialect:
                     own[key] = selector.dialect

@@ -43,7 +43,7 @@ ROWS = [
 INSIDE = {
     "language": "dialect wordings operators nodes hints pattern sets lexer parser checker selector layout optimizer"
     " formulas normal",
-    "machine": "opcodes _opcodes wordings schema _values _verifier program compiler decompiler _image _operators"
+    "machine": "opcodes _opcodes wordings schema _values _verifier program compiler origin _image _operators"
     " _sources _vm _stream sections",
     "columns": "wordings _arrow _sets _columns _texts _kernel _arithmetic _formulas _shared _answers __init__",
     "index": "_parts _draft _steps _drafter _ways _gates _lists _layout _search _pieces _index _reading"
@@ -206,6 +206,7 @@ def test_the_order_of_rows_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(compiler, "CODE", {name: number for number, name in enumerate(names)})
     monkeypatch.setattr(compiler, "encode_code", list)
     monkeypatch.setattr(compiler, "Program", lambda *parts: parts[4])
+    monkeypatch.setattr(compiler, "note_source", len)
     words = compiler.lower(optimizer.optimize(read_selector(text, mqsel.IBM_MQ)))
 
     assert [(names[word & 0xFF], word >> 8) for word in words] == expected
@@ -315,7 +316,7 @@ def test_match_starts_with_little(tmp_path: Path) -> None:
     late = (
         "asyncio base64 dataclasses datetime difflib inspect json multiprocessing numpy pyarrow rich shlex shutil"
         " subprocess tempfile textwrap mqsel.analysis.explain mqsel.files.parquet mqsel.files.workers"
-        " mqsel.columns._answers mqsel.columns._kernel mqsel.machine.decompiler mqsel.spark"
+        " mqsel.columns._answers mqsel.columns._kernel mqsel.spark"
     )
 
     assert line == '{"a": 1}'

@@ -20,6 +20,7 @@ from mqsel.language.optimizer import optimize
 from mqsel.language.selector import Selector, read_selector
 from mqsel.machine._vm import Machine
 from mqsel.machine.compiler import lower
+from mqsel.machine.origin import check_source
 from mqsel.values import Truth
 
 # What a relation can be. A selector that selects nothing is disjoint from any other, and equal to one like it.
@@ -65,9 +66,10 @@ def made(text: str, dialect: Dialect) -> Known:
 def taken(given: str | Machine, dialect: Dialect | str) -> Known:
     """Take a selector that is given as text, to be read as *dialect*, or as a matcher, which has one.
 
-    Raises: SelectorError. ArgumentError: neither.
+    Raises: SelectorError. ArgumentError: neither. ProgramError: the text of the matcher is not what it runs.
     """
     if isinstance(given, Machine):
+        check_source(given.program)
         return known(given.program.text, given.program.dialect)
     if not isinstance(given, str):
         raise ArgumentError(f"a selector is a str or a Matcher, found {type_name(given)}")

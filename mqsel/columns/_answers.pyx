@@ -28,7 +28,8 @@ from mqsel.columns._kernel import TooLargeError
 from mqsel.errors import PropertyTypeError
 from mqsel.language.formulas import all_of, complement
 from mqsel.language.normal import normal
-from mqsel.machine.decompiler import UnknownShapeError, read_back
+from mqsel.language.optimizer import optimize as optimized
+from mqsel.machine.origin import selector_of
 
 cdef extern from "Python.h":
     int PyErr_CheckSignals() except -1
@@ -62,12 +63,9 @@ cdef Batch batch_of(Machine machine, batch):
 # ---- the kernels of a machine ------------------------------------------------------------------------------------
 
 cdef object kernels_of(Machine machine):
-    """Give the normal form of a machine's selector, from its program, and the kernels made so far; or why not."""
+    """Give the normal form of a machine's selector, and the kernels made so far."""
     if machine.kernels is None:
-        try:
-            machine.kernels = (normal(read_back(machine.program)), {})
-        except UnknownShapeError as reason:
-            machine.kernels = f"its program is of a shape that the compiler does not write: {reason}"
+        machine.kernels = (normal(optimized(selector_of(machine.program))), {})
     return machine.kernels
 
 
@@ -81,10 +79,7 @@ cdef object formula_of(form, int truth):
 cdef object kernel_for(Machine machine, Batch batch, tuple truths):
     """Give a Kernel that finds the rows with each of some truth values, or say why the machine goes row by row."""
     cdef Kernel kernel
-    kernels = kernels_of(machine)
-    if isinstance(kernels, str):
-        return kernels
-    form, made = kernels
+    form, made = kernels_of(machine)
     if truths not in made:
         try:
             made[truths] = Kernel(tuple([formula_of(form, truth) for truth in truths]), machine.program.slots)

@@ -21,7 +21,7 @@ from mqsel.files.rows import constant
 from mqsel.files.wordings import file_trouble
 from mqsel.language.normal import Any as AnyOf
 from mqsel.language.normal import normal
-from mqsel.language.selector import read_selector
+from mqsel.machine.origin import selector_of
 from mqsel.matcher import Matcher
 from mqsel.names import follow, spellings
 from mqsel.values import Truth
@@ -272,7 +272,7 @@ def _pruner(
             read[name] = kind, columns.index(field.name)
         else:
             return None
-    form = normal(read_selector(matcher.selector, matcher.dialect))
+    form = normal(selector_of(matcher.program))
     parts = parts_of(AnyOf((form.true, form.unknown)))
 
     def is_needed(number: int) -> bool:

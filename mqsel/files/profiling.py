@@ -20,7 +20,7 @@ from mqsel.files.framings import FORMATS, each, taken_apart
 from mqsel.files.parts import Part
 from mqsel.files.scan import Ask, Broken, Complaint, Work, in_json_words, of_rows, reader, refused, why
 from mqsel.formats.records import RecordReader
-from mqsel.language.selector import read_selector
+from mqsel.machine.origin import selector_of
 from mqsel.matcher import Matcher
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def profile(matcher: Matcher, ask: Ask, units: Iterable[Any], _path: str = "-") 
     is_lines = FORMATS[ask.format].is_lines
     types = dict(ask.types)
     decoder, read, _ = reader(ask.format, matcher, types=types)
-    profiler = Profiler(read_selector(matcher.selector, matcher.dialect))
+    profiler = Profiler(selector_of(matcher.program))
     account = profiler.account
 
     def judge(data: bytes) -> None:
@@ -75,7 +75,7 @@ def profile(matcher: Matcher, ask: Ask, units: Iterable[Any], _path: str = "-") 
 
 
 def _profile_rows(matcher: Matcher, _: Ask, part: Part) -> Iterator[Profiled]:
-    profiler = Profiler(read_selector(matcher.selector, matcher.dialect))
+    profiler = Profiler(selector_of(matcher.program))
     try:
         # Rows that cannot be selected count, too: nothing is left out.
         for group in parquet.groups(

@@ -32,7 +32,7 @@ from mqsel.language.nodes import (
 )
 from mqsel.language.operators import BOUNDS
 from mqsel.language.selector import Selector
-from mqsel.machine._verifier import encode_spans
+from mqsel.machine._verifier import encode_spans, note_source
 from mqsel.machine.opcodes import CHOICE, CODE, FUSED_BITS, FUSED_LIMIT, OPERAND_LIMIT, Constant, Pattern
 from mqsel.machine.program import Program, encode_code
 
@@ -102,7 +102,9 @@ def lower(selector: Selector, *, quick: bool = True) -> Program:
 
     Raises: SelectorLimitError: more slots, constants or instructions than an operand can number.
     """
-    return _Lowering(selector, quick).program()
+    program = _Lowering(selector, quick).program()
+    note_source(program)
+    return program
 
 
 class _Lowering:

@@ -19,8 +19,9 @@ from mqsel.errors import ArgumentError, quoted
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
 from mqsel.language.nodes import And, unparse
 from mqsel.language.optimizer import optimize
-from mqsel.language.selector import Selector, read_selector
+from mqsel.language.selector import Selector
 from mqsel.machine.compiler import lower
+from mqsel.machine.origin import selector_of
 from mqsel.matcher import Matcher
 from mqsel.names import look_up
 from mqsel.spark import wordings
@@ -196,9 +197,9 @@ def as_selector(selector: str | Matcher, dialect: Dialect | str | None) -> Selec
             raise ArgumentError(
                 f"dialect is {dialect!r}: the Matcher was compiled as {selector.dialect!r}", hint="leave out dialect"
             )
-        return read_selector(selector.selector, selector.dialect)
+        return selector_of(selector.program)
     made = mqsel.matcher.compile(selector, dialect=IBM_MQ if dialect is None else dialect)
-    return read_selector(made.selector, made.dialect)
+    return selector_of(made.program)
 
 
 def _message_plan(

@@ -1,0 +1,44 @@
+"""Whether a program that came from elsewhere is what its text says.
+
+The machine runs the code and never looks at the text, so a matcher that travelled costs nothing until somebody needs
+its tree. Then the text is compiled once; a program that is another is refused. Knows the compiler; knows no matcher.
+"""
+
+from __future__ import annotations
+
+from mqsel.errors import ProgramError, SelectorError, shortened
+from mqsel.language.optimizer import optimize
+from mqsel.language.selector import Selector, read_selector
+from mqsel.machine._verifier import note_source, source_noted
+from mqsel.machine.compiler import lower
+from mqsel.machine.program import VERSION, Program
+
+
+def check_source(program: Program) -> None:
+    """Check once that the text of a program, which may come from elsewhere, compiles to its code.
+
+    Raises: ProgramError: it does not, so that who believes the text and who runs the code would give two answers.
+    """
+    if source_noted(program):
+        return
+    try:
+        selector = read_selector(program.text, program.dialect)
+        compiled = program in (lower(optimize(selector)), lower(selector, quick=False))
+    except SelectorError:
+        compiled = False
+    if not compiled:
+        raise ProgramError(
+            f"the code of the program is not what its text says: expected what mqsel '{VERSION}' compiles "
+            f"{shortened(program.text)} to",
+            hint="compile the selector again, by the mqsel that runs it",
+        )
+    note_source(program)
+
+
+def selector_of(program: Program) -> Selector:
+    """Read the text of a program, for what needs more than its code.
+
+    Raises: ProgramError: see `check_source`.
+    """
+    check_source(program)
+    return read_selector(program.text, program.dialect)
