@@ -13,19 +13,21 @@ from pathlib import Path
 from typing import Any
 
 from mqsel.cli.arguments import limit
-from mqsel.cli.report import Report, progress, say_format, tasks
+from mqsel.cli.report import Report, complain, progress, say_format, tasks
 from mqsel.errors import FileError, MqselError
 from mqsel.files.framings import reading
 from mqsel.files.jobs import cores, sifted
 from mqsel.files.parts import found
 from mqsel.files.scan import Ask, Work, in_files
-from mqsel.files.tasks import size_of
+from mqsel.files.tasks import Begun, size_of
+from mqsel.formats.envelopes import PLAIN, WORDS, fitting
 from mqsel.formats.records import SCHEMAS
 
 # Bytes of files from which on several processes are the default. Of JSON lines 445 MB take `match` 0.69 s by one and
 # 0.52 s by two on a quiet machine; a process takes 0.1 s to start, so they are even at about 200 MB. What why and route
 # do takes longer: for them it is a little late.
 _LARGE = 1 << 28
+_ROWS = 20  # of a Parquet file, by which records are known
 
 
 def add_ways(made: argparse.ArgumentParser) -> None:
@@ -59,9 +61,27 @@ def run(arguments: argparse.Namespace, files: list[str], selects: Any, work: Wor
             if kind in SCHEMAS and kind not in known:
                 known.add(kind)
                 say_format(name, kind)
+            if kind == "parquet" and kind not in known and isinstance(record, Begun):
+                known.add(kind)
+                _say_rows(name)
             report.take(name, kind, record)
             if report.is_finished:
                 break
+
+
+def _say_rows(name: str) -> None:
+    """Report that the rows of a Parquet file are records of a tool: by columns their properties are not read."""
+    from mqsel.files import parquet  # noqa: PLC0415 (for Parquet alone)
+
+    tools: list[str] = []
+    with suppress(MqselError), parquet.opened(name) as file, parquet.trouble_of(name):
+        if not WORDS.isdisjoint(file.schema_arrow.names):
+            tools = fitting(next((batch.to_pylist() for batch in file.iter_batches(_ROWS)), []))
+    if tools and PLAIN not in tools:
+        complain(
+            f"{name}: its rows look like records of {' or '.join(tools)}, whose properties are not read from Parquet\n"
+            "  hint: write the rows as lines of JSON"
+        )
 
 
 _Records = Iterator[tuple[int, str, str, Any]]

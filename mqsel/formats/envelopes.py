@@ -18,7 +18,8 @@ _ENOUGH = 3  # signs: a plain message may have a property or two of such names
 
 _READERS = [reader(schema) for schema in SCHEMAS.values()]
 # One of them stands in every record that is known here: the lines of a text without any need not be read.
-_WORDS = tuple({word.encode() for schema in SCHEMAS.values() for word in schema.members.path or schema.signs})
+WORDS = frozenset(word for schema in SCHEMAS.values() for word in schema.members.path or schema.signs)
+_BYTES = tuple(word.encode() for word in WORDS)
 
 
 class _Fit(NamedTuple):
@@ -38,7 +39,7 @@ class _Fit(NamedTuple):
 def objects(text: bytes) -> list[dict[str, Any]]:
     """Return the objects that lines of a text are, or nothing where none of them is a record of a tool."""
     found: list[dict[str, Any]] = []
-    if any(word in text for word in _WORDS):
+    if any(word in text for word in _BYTES):
         for line in text.removeprefix(b"\xef\xbb\xbf").split(b"\n"):
             if line.lstrip()[:1] == b"{":
                 try:
@@ -76,7 +77,7 @@ def _is_readable(name: str, value: Any) -> bool:
     if isinstance(value, dict):
         try:
             value = typed(name, value)
-        except PropertyTypeError:
+        except TypeError:  # also of a row, whose values JSON does not know
             return False
     return value is not None and not isinstance(value, (dict, list))
 

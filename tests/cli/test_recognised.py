@@ -181,3 +181,18 @@ def test_pipes_do_not_wait() -> None:
             assert os.read(process.stdout.fileno(), 1 << 16) == line
         process.stdin.close()
         process.wait(60)
+
+
+def test_rows_of_parquet(run: Run, tmp_path: Path) -> None:
+    """Records in Parquet, whose properties no column has, are named on stderr; other rows are not."""
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    value = pa.struct([("propertyType", pa.string()), ("string", pa.string())])
+    held = pa.array([[("color", {"propertyType": "string", "string": "blue"})]], pa.map_(pa.string(), value))
+    table = pa.table({"messageID": ["ID:1"], "type": ["car"], "properties": held})
+    for columns, is_named in ((table, True), (table.append_column("color", [["red"]]), False)):
+        path = tmp_path / "rows.parquet"
+        parquet.write_table(columns, path)
+        for command in ("match", "why"):
+            err = run(command, "color = 'blue'", str(path))[2]
+            assert (f"{path}: its rows look like records of connect, whose properties" in err) is is_named
