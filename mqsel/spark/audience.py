@@ -169,12 +169,11 @@ def profile_set(
     layout, texts = arrow_layout(sources)
     present = [F.expr(f"({state_of(one)}) = 0").alias(f"p{number}") for number, one in enumerate(sources)]
     held = rows.select(*[F.expr(text).alias(f"c{number}") for number, text in enumerate(texts)], *present)
-    path = sets.saved(made)
-    sets.hand_out(path, rows.sparkSession)
-    options = json.dumps({"set": path.name, "layout": layout, "columns": len(texts)})
+    options = json.dumps({"layout": layout, "columns": len(texts)})
+    function = _counting(sets.shipped(made, rows.sparkSession), options)
     sums = [F.sum(name).alias(name) for name in COUNTED]
     schema = ", ".join(f"{name} bigint" for name in ("place", *COUNTED))
-    counted = held.mapInArrow(_counting(options), schema).groupBy("place").agg(*sums).collect()
+    counted = held.mapInArrow(function, schema).groupBy("place").agg(*sums).collect()
     by_place = {row["place"]: row for row in counted}
     total = by_place[ALL_ROWS]["selected"] if counted else 0
     seen = {one.name for n, one in enumerate(sources) if counted and by_place[ALL_ROWS - 1 - n]["selected"]}
@@ -202,7 +201,7 @@ COUNTED = ("selected", "unknown", "mismatched")
 ALL_ROWS = -1  # the place under which rows are counted; those that have a property, below it
 
 
-def _counting(options: str) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+def _counting(held: bytes, options: str) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """Make the function that travels: it gives counts of each batch, `place` and `COUNTED`."""
     check = guard()
 
@@ -210,19 +209,19 @@ def _counting(options: str) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.
         check()
         from mqsel.spark.audience import counts  # noqa: PLC0415 (travels by value)
 
-        return counts(options, batches)
+        return counts(held, options, batches)
 
     return count
 
 
 @lru_cache(1)
-def _machines(name: str) -> list[tuple[bool, Matcher, Matcher]]:
+def _machines(held: bytes) -> list[tuple[bool, Matcher, Matcher]]:
     """Compile each selector of a set as it is when a mismatch is ERR, and when it is none.
 
     Returns: whether the first is its own way, else the second is; the first; the second.
     """
     made = []
-    for one in sets.read(sets.opened(name)):
+    for one in sets.read(sets.opened(held)):
         strict = one.dialect.replace(type_mismatch="selector")
         lenient = one.dialect.replace(type_mismatch="operation") if one.dialect == strict else one.dialect
         first, second = (lower(optimize(one.part(one.node, way)), quick=False) for way in (strict, lenient))
@@ -240,12 +239,12 @@ def _outcome(batch: pa.RecordBatch, is_strict: bool, strict: Matcher, lenient: M
     return selected, own.count(Truth.UNKNOWN), differing - (selected - by_strict.count(Truth.TRUE))
 
 
-def counts(options: str, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def counts(held: bytes, options: str, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Count what the selectors of a set are for the rows of each batch, and which properties the rows have."""
     import pyarrow as pa  # noqa: PLC0415 (optional)
 
     chosen = json.loads(options)
-    machines = _machines(chosen["set"])
+    machines = _machines(held)
 
     def outcomes(columns: Sequence[pa.Array]) -> list[tuple[int, int, int, int]]:
         return [

@@ -1,7 +1,7 @@
 """Which of many selectors select a row: the Column of their keys, one row for each delivery, and what readers may skip.
 
 A few selectors that all have exact expressions become one Catalyst expression; any others are one Arrow function over
-the columns that they read, and the set travels as a file (`mqsel.spark.sets`). Follows spark §13.
+the columns that they read, with which the set travels (`mqsel.spark.sets`). Follows spark §13.
 """
 
 from __future__ import annotations
@@ -83,24 +83,21 @@ class RoutePlan:
         if self.strategy == "native":
             return F.expr(self.sql).alias("subscribers")
         check_batches(self.session)
-        path = sets.saved(self.selectors)
-        sets.hand_out(path, self.session)
+        held = sets.shipped(self.selectors, self.session)
         if self.raw is not None:
             text, messages = self.raw
-            return self._call("keys_of_messages", path.name, [text], messages.options()).alias("subscribers")
+            return self._call("keys_of_messages", held, [text], messages.options()).alias("subscribers")
         layout, columns = arrow_layout(self.sources)
         between = sets.separator(self.selectors)
-        found = self._call(
-            "keys_of_rows", path.name, columns, json.dumps({"layout": layout, "separator": between}), between
-        )
+        found = self._call("keys_of_rows", held, columns, json.dumps({"layout": layout, "separator": between}), between)
         if between:
             found = F.coalesce(F.split(found, between), F.expr("CAST(array() AS ARRAY<STRING>)"))
         return found.alias("subscribers")
 
-    def _call(self, task: str, name: str, columns: list[str], options: str, between: str = "") -> Column:
+    def _call(self, task: str, held: bytes, columns: list[str], options: str, between: str = "") -> Column:
         returned = "string" if between else f"array<{self.type}>"
         task = f"mqsel.spark.sets:{task}"
-        return arrow_call("a set of selectors", name.encode(), options, columns, returned, task).column()
+        return arrow_call("a set of selectors", held, options, columns, returned, task).column()
 
     def __str__(self) -> str:
         rows = [("selectors", f"{len(self.selectors):,}"), ("strategy", self.strategy)]

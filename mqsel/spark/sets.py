@@ -1,7 +1,8 @@
-"""A set of selectors on the executors: the file that Spark brings to each of them once, and what is asked of it there.
+"""A set of selectors on the executors: how it gets there, and what is asked of it.
 
-The driver saves a set under the name of its content, and Spark hands the file to every executor that runs a task of it;
-the Python workers of a host map it. What travels with a task is the name. Knows columns of Arrow and sets; no SQL.
+It travels with the function that asks: it is there as long as something that may run needs it, and leaves no file. A
+set too large for that is saved under the name of its content; Spark brings the file to every executor that runs a task
+of it, the Python workers of a host map it, and what travels is the name. Knows columns of Arrow and sets; no SQL.
 Follows spark §9 and §13.
 """
 
@@ -11,7 +12,9 @@ import functools
 import hashlib
 import json
 import os
+import pickle
 import tempfile
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -28,6 +31,10 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 KEYS = {str: "string", int: "bigint"}  # what keys are, and the type of a column of them
+# Bytes of a set that travels with a function: some 20,000 selectors. A function of more than 1 MB becomes a broadcast,
+# of which a file stays on the driver until the application ends (*measured*).
+_CARRIED = 900_000
+_FILE = b"mqsel-"  # the name of a file begins so, and no compressed set
 _SEPARATORS = "\x1f\x1e\x1d\x1c\x01\x02\x03\x04"
 
 # ---- on the driver ---------------------------------------------------------------------------------------------------
@@ -39,7 +46,25 @@ def _folder(_process: int) -> tempfile.TemporaryDirectory[str]:
     return tempfile.TemporaryDirectory(prefix="mqsel-")
 
 
-def saved(selectors: SelectorSet[Any]) -> Path:
+def shipped(selectors: SelectorSet[Any], session: SparkSession) -> bytes:
+    """Return what `opened` takes on an executor: the set itself, or the name of the file that Spark brings there.
+
+    Raises: ArgumentError: a key that is neither a str nor an int.
+    """
+    from pyspark import cloudpickle  # noqa: PLC0415 (optional)
+
+    carried = zlib.compress(cloudpickle.dumps(selectors, 5), 1)  # type: ignore[no-untyped-call]
+    if len(carried) <= _CARRIED:
+        return carried
+    path = _saved(selectors)
+    if "connect" in type(session).__module__:
+        session.addArtifact(str(path), file=True)
+    else:
+        session.sparkContext.addFile(str(path))
+    return path.name.encode()
+
+
+def _saved(selectors: SelectorSet[Any]) -> Path:
     """Save a set under the name of its content; two sets that are alike are one file.
 
     Raises: ArgumentError: a key that is neither a str nor an int.
@@ -52,7 +77,7 @@ def saved(selectors: SelectorSet[Any]) -> Path:
         with written.open("rb") as content:
             for block in iter(lambda: content.read(1 << 20), b""):
                 digest.update(block)
-        path = folder / f"mqsel-{digest.hexdigest()[:32]}.set"
+        path = folder / f"{_FILE.decode()}{digest.hexdigest()[:32]}.set"
         if not path.exists():
             written.replace(path)
     return path
@@ -63,14 +88,6 @@ def is_saved(path: Path) -> bool:
     with suppress(OSError), path.open("rb") as content:
         return content.read(len(MAGIC)) == MAGIC
     return False
-
-
-def hand_out(path: Path, session: SparkSession) -> None:
-    """Ask Spark to bring a file to every executor, once."""
-    if "connect" in type(session).__module__:
-        session.addArtifact(str(path), file=True)
-    else:
-        session.sparkContext.addFile(str(path))
 
 
 def separator(keys: Iterable[Any]) -> str:
@@ -99,25 +116,29 @@ def read(selectors: SelectorSet[Any]) -> Iterator[Selector]:
 # ---- on the executors ------------------------------------------------------------------------------------------------
 
 
-@functools.lru_cache(16)
-def opened(name: str) -> SelectorSet[Any]:
-    """Open a set that Spark brought; a worker does so once.
+@functools.lru_cache(8)
+def opened(held: bytes) -> SelectorSet[Any]:
+    """Open a set that `shipped` sent; a worker does so once.
 
-    In a stream of Spark Connect Spark puts it into the folder of the stream's own session, and names that above it to
-    the worker (*measured*). Whichever of these has the name has the content.
+    In a stream of Spark Connect Spark puts a file into the folder of the stream's own session, and names that above it
+    to the worker (*measured*). Whichever of these has the name has the content.
     """
+    if not held.startswith(_FILE):
+        made: SelectorSet[Any] = pickle.loads(zlib.decompress(held))  # noqa: S301 (Spark itself pickles the function)
+        return made
     from pyspark import SparkFiles  # noqa: PLC0415 (optional)
 
+    name = held.decode()
     path = Path(SparkFiles.get(name))
     within = () if path.exists() else path.parent.glob(f"*/{name}")
     return SelectorSet.open(next(iter(within), path))
 
 
-@functools.lru_cache(16)
-def _keys(name: str) -> pa.Array:
+@functools.lru_cache(8)
+def _keys(held: bytes) -> pa.Array:
     import pyarrow as pa  # noqa: PLC0415 (optional)
 
-    keys = list(opened(name))
+    keys = list(opened(held))
     return pa.array(keys, pa.int64() if keys and isinstance(keys[0], int) else pa.string())
 
 
@@ -127,32 +148,32 @@ def _read(options: str) -> dict[str, Any]:
     return found
 
 
-def keys_of_rows(name: bytes, options: str, columns: Sequence[pa.Array]) -> pa.Array:
+def keys_of_rows(held: bytes, options: str, columns: Sequence[pa.Array]) -> pa.Array:
     """Give for each row of a batch the keys of the selectors that select it.
 
     Args:
-        name: of the file.
+        held: what `shipped` has sent.
         options: JSON of the ``layout`` of the columns, see `mqsel.spark.ship.evaluate`, and of the ``separator``: keys
             are joined by it, and null where there are none; empty to give lists.
     """
     import pyarrow.compute as pc  # type: ignore[import-untyped]  # noqa: PLC0415 (optional)
 
     chosen = _read(options)
-    selectors, layout = opened(name.decode()), chosen["layout"]
+    selectors, layout = opened(held), chosen["layout"]
     places = read_anyhow(lambda one: by_types(selectors.match_batch, layout, one), columns)
-    keys = _named(_keys(name.decode()), places)
+    keys = _named(_keys(held), places)
     if not chosen["separator"]:
         return keys
     joined = pc.binary_join(keys, chosen["separator"])
     return pc.if_else(pc.greater(pc.list_value_length(keys), 0), joined, None)
 
 
-def keys_of_messages(name: bytes, options: str, columns: Sequence[pa.Array]) -> pa.ListArray:
+def keys_of_messages(held: bytes, options: str, columns: Sequence[pa.Array]) -> pa.ListArray:
     """Give for each raw message of a batch the keys of the selectors that select it: none where it cannot be read."""
     import pyarrow as pa  # noqa: PLC0415 (optional)
 
     chosen = _read(options)
-    selectors = opened(name.decode())
+    selectors = opened(held)
     decode = selectors.decoder("mq", **chosen["decoder"])
     found: list[list[Any]] = []
     for raw in columns[0].to_pylist():
@@ -162,7 +183,7 @@ def keys_of_messages(name: bytes, options: str, columns: Sequence[pa.Array]) -> 
             if chosen["raising"]:
                 raise
             found.append([])
-    return pa.array(found, pa.list_(_keys(name.decode()).type))
+    return pa.array(found, pa.list_(_keys(held).type))
 
 
 def _named(keys: pa.Array, places: pa.ListArray) -> pa.ListArray:

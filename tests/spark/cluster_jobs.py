@@ -17,7 +17,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 import mqsel
-from mqsel.spark import check_cluster, column, route
+from mqsel.spark import check_cluster, column, route, sets
 
 SELECTOR = "JMSType = 'car' AND color = 'blue' AND weight > 2500 AND NOT (price < 10)"
 MESSAGES = (
@@ -96,8 +96,11 @@ def stream(spark: SparkSession, source: str, sink: str, checkpoint: str) -> list
     return [row.n for row in spark.read.parquet(sink).collect()]
 
 
-def routed(spark: SparkSession, number: str, folder: str) -> dict[str, Any]:
+def routed(spark: SparkSession, number: str, folder: str, way: str) -> dict[str, Any]:
     """Route *number* messages in 40 tasks, twice, then as a stream of as many, from and to *folder*.
+
+    Args:
+        way: "carried": a set travels as a small one does; "file": as a large one.
 
     Returns: keys by message; for each task the daemon of its executor, its process, and how often that had opened a set
         and found it open: of both jobs together, and of the stream.
@@ -118,6 +121,8 @@ def routed(spark: SparkSession, number: str, folder: str) -> dict[str, Any]:
 
     import pyarrow as pa
 
+    if way == "file":
+        sets._CARRIED = 0
     look.__annotations__ = {"numbers": pa.Array, "return": pa.Array}
     seen = F.arrow_udf(look, "string")
 
@@ -141,10 +146,48 @@ def routed(spark: SparkSession, number: str, folder: str) -> dict[str, Any]:
     return {"keys": list(keys.items()), "looks": looks + more, "stream": last}
 
 
+def changing(spark: SparkSession, count: str) -> dict[str, Any]:
+    """Route by a set that changes *count* times; list the files of sets that the driver and the executors then have."""
+    from pyspark.sql import functions as F  # noqa: N812 (its usual name)
+
+    def files() -> list[str]:
+        import tempfile
+        from pathlib import Path
+
+        from pyspark import SparkFiles
+
+        folders = (Path.cwd(), Path(SparkFiles.getRootDirectory()), Path(tempfile.gettempdir()))
+        return sorted(str(path) for folder in folders for path in folder.rglob("mqsel-*.set"))
+
+    def look(numbers):  # type: ignore[no-untyped-def]
+        import os
+        import time
+
+        import pyarrow as pa
+
+        time.sleep(0.05)  # so that both executors have their share
+        return pa.array(["\n".join([str(os.getppid()), *files()])] * len(numbers))
+
+    import pyarrow as pa
+
+    look.__annotations__ = {"numbers": pa.Array, "return": pa.Array}
+    selectors = mqsel.SelectorSet({n: f"weight = {n} AND color = 'c{n}'" for n in range(4000)})
+    frame = spark.range(0, 40, 1, 8).selectExpr("cast(id as int) weight")
+    selected = []
+    for number in range(int(count)):
+        selectors[number] = f"weight >= {number}"
+        found = frame.select(F.size(route(selectors, frame)).alias("keys")).agg(F.sum("keys"))
+        selected.append(found.collect()[0][0])
+    looks = [
+        row[0].split("\n") for row in spark.range(0, 40, 1, 40).select(F.arrow_udf(look, "string")("id")).collect()
+    ]
+    return {"selected": selected, "driver": files(), "executors": {daemon: found for daemon, *found in looks}}
+
+
 if __name__ == "__main__":
     job, *arguments = sys.argv[1:]
     builder = SparkSession.builder
     session = (builder.remote(os.environ["MQSEL_REMOTE"]) if "MQSEL_REMOTE" in os.environ else builder).getOrCreate()
-    jobs = {one.__name__: one for one in (strategies, shipped, lacking, failing, stream, routed)}
+    jobs = {one.__name__: one for one in (strategies, shipped, lacking, failing, stream, routed, changing)}
     print(json.dumps(jobs[job](session, *arguments)))
     session.stop()

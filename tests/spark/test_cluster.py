@@ -357,9 +357,10 @@ def test_an_artifact_in_spark_connect(kit: Kit, tmp_path: Path) -> None:
     assert found["table"].endswith("ready")
 
 
+@pytest.mark.parametrize("way", ["carried", "file"])
 @pytest.mark.parametrize("kind", ["classic", "connect"])
-def test_a_set_reaches_an_executor_once(kit: Kit, tmp_path: Path, kind: str) -> None:
-    """Two executors with one Python worker each: the file comes once for a session, and a worker opens it once.
+def test_a_set_reaches_an_executor_once(kit: Kit, tmp_path: Path, kind: str, way: str) -> None:
+    """Two executors with one Python worker each: a worker opens a set once, a file comes once for a session.
 
     Over two jobs and a stream, of 120 tasks. In Spark Connect the stream has a session, and workers, of its own.
     """
@@ -373,11 +374,11 @@ def test_a_set_reaches_an_executor_once(kit: Kit, tmp_path: Path, kind: str) -> 
             "spark.scheduler.minRegisteredResourcesRatio": "1",
             "spark.scheduler.maxRegisteredResourcesWaitingTime": f"{SECONDS}s",
         }
-        command, environ = _submit(kit, cluster, "routed", number, tmp_path, **conf), {}
+        command, environ = _submit(kit, cluster, "routed", number, tmp_path, way, **conf), {}
     else:
         pytest.importorskip("grpc", reason="Spark Connect needs grpcio")
         pytest.importorskip("grpc_status", reason="Spark Connect needs grpcio-status")
-        command = [sys.executable, kit.folder / "cluster_jobs.py", "routed", number, tmp_path]
+        command = [sys.executable, kit.folder / "cluster_jobs.py", "routed", number, tmp_path, way]
         environ = {"MQSEL_REMOTE": cluster, "PYSPARK_PYTHON": str(kit.installed)}
     found = _found(kit, command, tmp_path / "out", **environ)
 
@@ -396,7 +397,30 @@ def test_a_set_reaches_an_executor_once(kit: Kit, tmp_path: Path, kind: str) -> 
     (application,) = set(work.glob("*")) - before
     for log in (application / "0" / "stderr", application / "1" / "stderr"):
         brought = re.findall(r"Executor: Fetching (\S+/mqsel-\S+\.set) ", log.read_text())
-        assert len(brought) == len(set(brought)) == sessions, brought
+        assert len(brought) == len(set(brought)) == sessions * (way == "file"), brought
+
+
+@pytest.mark.parametrize("kind", ["classic", "connect"])
+def test_sets_that_change_leave_no_files(kit: Kit, tmp_path: Path, kind: str) -> None:
+    """Thirty changes of a set leave no file on the driver and none on two executors of a host."""
+    cluster = "local-cluster[2,1,1024]"
+    if kind == "classic":
+        conf = {"spark.pyspark.python": kit.installed}
+        conf |= {
+            "spark.scheduler.minRegisteredResourcesRatio": "1",
+            "spark.scheduler.maxRegisteredResourcesWaitingTime": f"{SECONDS}s",
+        }
+        command, environ = _submit(kit, cluster, "changing", 30, **conf), {}
+    else:
+        pytest.importorskip("grpc", reason="Spark Connect needs grpcio")
+        pytest.importorskip("grpc_status", reason="Spark Connect needs grpcio-status")
+        command = [sys.executable, kit.folder / "cluster_jobs.py", "changing", 30]
+        environ = {"MQSEL_REMOTE": cluster, "PYSPARK_PYTHON": str(kit.installed)}
+    found = _found(kit, command, tmp_path / "out", **environ)
+
+    assert found["selected"] == [sum(40 - key for key in range(number + 1)) for number in range(30)]
+    assert len(found["executors"]) == 2
+    assert (found["driver"], *found["executors"].values()) == ([], [], [])
 
 
 def test_a_stream_that_is_killed(kit: Kit, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ On both strategies, whatever the selectors and the columns are; and no such row 
 from __future__ import annotations
 
 import json
+import os
 import random
 import warnings
 from pathlib import Path
@@ -199,21 +200,30 @@ def test_one_warning_for_all_missing_properties(spark: Any) -> None:
     assert len(said) == 2
 
 
-def test_a_worker_opens_a_set_once(spark: Any) -> None:
-    """The file reaches the executor once, and each Python worker opens it once, whatever the number of tasks."""
-    import pyarrow as pa
+def _left() -> set[str]:
+    """List the files of sets, here and where Spark keeps what it was asked to bring."""
     from pyspark import SparkFiles
+
+    folders = (Path(SparkFiles.getRootDirectory()), Path(sets._folder(os.getpid()).name))
+    return {str(path) for folder in folders for path in folder.rglob("mqsel-*")}
+
+
+@pytest.mark.parametrize("way", ["carried", "file"])
+def test_a_worker_opens_a_set_once(spark: Any, monkeypatch: pytest.MonkeyPatch, way: str) -> None:
+    """Each Python worker opens a set once, whatever the number of tasks; no file is left, but of a large set one."""
+    import pyarrow as pa
     from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
+    if way == "file":
+        monkeypatch.setattr(sets, "_CARRIED", 0)
     frame = spark.range(0, 4000, 1, 40).selectExpr("cast(id as int) weight")  # 40 tasks
-    chosen = {"routed once": "weight > 3990", **{str(n): f"weight = {n}" for n in range(50)}}
-    before = {path.name for path in Path(SparkFiles.getRootDirectory()).glob("mqsel-*")}
+    chosen = {f"routed once, {way}": "weight > 3990", **{str(n): f"weight = {n}" for n in range(50)}}
+    before = _left()
     made = plan(chosen, frame, strategy="arrow")
-    assert _keys(deliveries(chosen, frame, strategy="arrow"), "subscriber").count("routed once") == 9
-    assert sum("routed once" in keys for keys in _keys(frame, made.column())) == 9
-    brought = {path.name for path in Path(SparkFiles.getRootDirectory()).glob("mqsel-*")} - before
-    assert brought == {sets.saved(made.selectors).name}
-    name = brought.pop()
+    assert _keys(deliveries(chosen, frame, strategy="arrow"), "subscriber").count(f"routed once, {way}") == 9
+    assert sum(f"routed once, {way}" in keys for keys in _keys(frame, made.column())) == 9
+    assert len({Path(path).name for path in _left() - before}) == (way == "file")
+    held = sets.shipped(made.selectors, spark)
 
     def look(numbers):  # type: ignore[no-untyped-def]
         import os
@@ -223,7 +233,7 @@ def test_a_worker_opens_a_set_once(spark: Any) -> None:
         from mqsel.spark import sets as there
 
         before = there.opened.cache_info()
-        there.opened(name)
+        there.opened(held)
         opened = there.opened.cache_info().misses - before.misses
         return pa.array([f"{os.getpid()} {opened} {before.hits}"] * len(numbers))
 
@@ -233,6 +243,21 @@ def test_a_worker_opens_a_set_once(spark: Any) -> None:
     assert len({pid for pid, _, _ in looks}) <= 2
     assert {opened for _, opened, _ in looks} == {"0"}  # each of them had it from the tasks before
     assert sum(max(int(hits) for one, _, hits in looks if one == pid) for pid in {pid for pid, _, _ in looks}) >= 70
+
+
+def test_sets_that_change_leave_no_files(spark: Any) -> None:
+    """Thirty changes of a set of thousands leave no file; what was planned with the first keeps its selectors."""
+    frame = spark.range(0, 2, 1, 1).selectExpr("cast(id * 39 as int) weight")
+    selectors = mqsel.SelectorSet({n: f"weight = {n} AND color = 'c{n}' OR weight < {n % 7}" for n in range(4000)})
+    before = _left()
+    first = frame.select(route(selectors, frame))
+    wanted = first.collect()
+    for number in range(30):
+        selectors[number] = f"weight > {number}"
+        (_, got) = _keys(frame, route(selectors, frame))
+        assert got == [*range(number + 1)]
+    assert _left() == before
+    assert first.collect() == wanted
 
 
 def test_records_with_a_type_in_each_row(spark: Any) -> None:
