@@ -36,6 +36,8 @@ NAMES = ("msgid", "JMSType", "color", "weight", "region", "ts")
 TUPLES = "mapPartitions(m.filter), pickled tuples : pass-through"
 TEXT = "mapPartitions(m.filter) of lines of JSON : pass-through"
 RAW = "raw MQ messages, 1 KB of data : pass-through"
+KEPT = "columns kept, row input"
+COLUMNAR = "spark.sql.execution.arrow.pythonUDF.columnarInput.enabled"
 BODY = 1024
 CHUNK = 50_000  # raw messages written at a time
 TICK = os.sysconf("SC_CLK_TCK")
@@ -111,6 +113,15 @@ def write_narrow(spark: Any, path: str, rows: int) -> None:
     }
     made = spark.range(0, rows, 1, 4).select(*(F.expr(text).alias(name) for name, text in texts.items()))
     made.withColumn("msgid", F.substring("msgid", 1, 51)).write.parquet(path)
+
+
+def write_wide(narrow: Any, path: str) -> None:
+    """Write the same messages with twenty columns: texts, numbers and times beside those that the selector reads."""
+    texts = [F.expr(f"substring(sha2(msgid, 256), {n}, {8 + 2 * n})").alias(f"text{n}") for n in range(1, 8)]
+    numbers = [F.expr(f"xxhash64(msgid, {n}) % 1000000").alias(f"number{n}") for n in range(5)]
+    narrow.select(
+        "*", *texts, *numbers, (F.col("ts") / 7).alias("ratio"), F.timestamp_millis("ts").alias("at")
+    ).write.parquet(path)
 
 
 def raw_messages(rows: int) -> Iterator[list[bytes]]:
@@ -189,6 +200,34 @@ def narrow_pairs(spark: Any, path: str, rows: int) -> Iterator[Pair]:
 def _union(name: str) -> Any:
     tag = F.lit("string").alias("propertyType")
     return F.struct(tag, F.col(name).alias("string"), F.lit(None).cast("int").alias("integer"))
+
+
+def kept_pairs(spark: Any, path: str, wide: str, rows: int) -> Iterator[Pair]:
+    """Give the pairs of one filter by the Arrow strategy whose rows keep few columns or many, as Spark hands them over.
+
+    Spark may hand columns to Python without making rows of them first, and does so by default; what is only kept costs
+    more then. Which way it takes is decided when a job begins.
+    """
+
+    def by_rows(job: Callable[[], Any]) -> Callable[[], Any]:
+        def run() -> Any:
+            spark.conf.set(COLUMNAR, "false")
+            try:
+                return job()
+            finally:
+                spark.conf.unset(COLUMNAR)
+
+        return run
+
+    few = spark.read.parquet(path).select("JMSType", "color", "weight")
+    for frame in (few, spark.read.parquet(wide)):
+        arrow, native = (frame.filter(column(SELECTOR, frame, strategy=way)) for way in ("arrow", "native"))
+        ours, hits = by_rows(to_nowhere(arrow)), (by_rows(arrow.count), native.count)
+        count = len(frame.columns)
+        yield Pair(
+            f"Arrow strategy, {count} {KEPT} : columnar input, the default", rows, ours, to_nowhere(arrow), hits, 1.1
+        )
+        yield Pair(f"Arrow strategy, {count} {KEPT} : native strategy", rows, ours, to_nowhere(native), hits, 8)
 
 
 def tuple_pair(spark: Any, path: str, tuples: str, rows: int) -> Pair:
@@ -279,6 +318,11 @@ def pairs(spark: Any, folder: Path, narrow: int, wide: int, only: str) -> Iterat
     path = str(folder / "narrow")
     write_narrow(spark, path, narrow)
     yield from (pair for pair in narrow_pairs(spark, path, narrow) if only in pair.title)
+    if only in KEPT:
+        wide_path = str(folder / "wide")
+        write_wide(spark.read.parquet(path), wide_path)
+        yield from kept_pairs(spark, path, wide_path, narrow)
+        shutil.rmtree(wide_path)
     if only in TUPLES:
         yield tuple_pair(spark, path, str(folder / "tuples"), narrow)
         shutil.rmtree(folder / "tuples")
@@ -294,6 +338,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="few rows: does it run, and select rightly")
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rows", type=int, default=4_000_000, help="of typed columns; a quarter of it of raw messages")
     parser.add_argument("--master", default="local[2]", help="local[1] disturbs and is disturbed least")
     parser.add_argument("--only", default="", help="only pairs whose title has this text")
     parser.add_argument("--json", type=Path)
@@ -309,7 +354,7 @@ def main() -> None:
         .config("spark.driver.memory", "2g")
         .getOrCreate()
     )
-    narrow, wide, rounds = (40_000, 10_000, 1) if chosen.quick else (4_000_000, 1_000_000, chosen.rounds)
+    narrow, wide, rounds = (40_000, 10_000, 1) if chosen.quick else (chosen.rows, chosen.rows // 4, chosen.rounds)
     results = []
     with tempfile.TemporaryDirectory() as folder:
         for pair in pairs(spark, Path(folder), narrow, wide, chosen.only):
