@@ -1,4 +1,4 @@
-"""A broker at the front: records of a connector from Kafka through the program that spark/README.md shows.
+"""A broker at the front: messages and records from Kafka through the programs that spark/README.md shows.
 
 A broker of one node, its controller included, runs in a JVM of its own on the loopback, from jars that Maven fetches;
 so does the stream, a process that is killed while it works and started again. Every delivery is then in the table once.
@@ -140,11 +140,16 @@ def broker(tmp_path: Path) -> Iterator[str]:
         yield f"127.0.0.1:{front}"
 
 
-def _send(broker: str, numbers: range) -> None:
-    lines = "".join(json.dumps(_record(number)) + "\n" for number in numbers)
-    command = ["java", "-cp", f"{_jars()}/*", str(HERE / "KafkaLines.java"), broker, "messages"]
+def _lines(*arguments: str, lines: str = "") -> list[str]:
+    """Send lines to a topic, or read a number of them."""
+    command = ["java", "-cp", f"{_jars()}/*", str(HERE / "KafkaLines.java"), *arguments]
     done = subprocess.run(command, input=lines, text=True, capture_output=True, check=False, timeout=SECONDS)
     assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+def _send(broker: str, numbers: range) -> None:
+    _lines(broker, "messages", lines="".join(json.dumps(_record(number)) + "\n" for number in numbers))
 
 
 def _committed(checkpoint: Path) -> int:
@@ -156,18 +161,17 @@ def _committed(checkpoint: Path) -> int:
     return sum(json.loads(written)["messages"].values())
 
 
-def _example(folder: Path) -> Path:
-    """Write the program that the README shows to a file."""
+def _example(folder: Path, name: str) -> Path:
+    """Write a program that the README shows to a file."""
     shown = (Path(mqsel.__file__).parent / "spark" / "README.md").read_text(encoding="utf-8")
-    found = re.search(r"cat > (route_stream\.py) <<'END'\n(.*?)^END$", shown, re.MULTILINE | re.DOTALL)
-    path = folder / found[1]
-    path.write_text(found[2], encoding="utf-8")
+    found = re.search(rf"cat > {re.escape(name)} <<'END'\n(.*?)^END$", shown, re.MULTILINE | re.DOTALL)
+    path = folder / name
+    path.write_text(found[1], encoding="utf-8")
     return path
 
 
-def test_killed_and_started_again(broker: str, tmp_path: Path, spark: Any) -> None:
-    """Invariant: a record is in the table once for each of its subscribers, on its day, whenever the stream died."""
-    (tmp_path / "subscriptions.txt").write_text("".join(f"{key}\t{text}\n" for key, text in SELECTORS.items()))
+def _submit(program: Path, *arguments: str) -> tuple[list[str], dict[str, str]]:
+    """Write the command that runs a program, and its environment."""
     jars = ",".join(
         str(path) for name in ("spark-*", "kafka-clients-*", "commons-pool2-*") for path in _jars().glob(name)
     )
@@ -176,8 +180,37 @@ def test_killed_and_started_again(broker: str, tmp_path: Path, spark: Any) -> No
     home = subprocess.run(submit, capture_output=True, text=True, check=True).stdout.strip()
     command = [f"{home}/bin/spark-submit", "--master", "local[2]", "--driver-java-options", JAVA]
     command += [word for name, value in settings.items() for word in ("--conf", f"{name}={value}")]
-    command += [str(_example(tmp_path)), broker, "messages", str(tmp_path / "subscriptions.txt"), str(tmp_path)]
-    names = {**os.environ, "PYSPARK_PYTHON": sys.executable, "PYTHONPATH": os.pathsep.join(sys.path)}
+    environ = {**os.environ, "PYSPARK_PYTHON": sys.executable, "PYTHONPATH": os.pathsep.join(sys.path)}
+    return [*command, str(program), *arguments], environ
+
+
+def test_plain_messages_from_a_topic_to_another(broker: str, tmp_path: Path) -> None:
+    """Invariant: of messages in plain JSON the other topic has those that the Matcher selects, as they came."""
+    selector = "color LIKE 'b%' AND weight > 2500"
+    messages: list[dict[str, Any]] = [
+        {"color": ("red", "blue", None)[number % 3], "weight": number * 7919 % 5000, "body": {"n": number}}
+        for number in range(600)
+    ]
+    for message in messages[::7]:
+        del message["weight"]
+    lines = [json.dumps(message) for message in messages]
+    _lines(broker, "messages", lines="".join(f"{line}\n" for line in ["no JSON", *lines]))
+    wanted = [line for line, one in zip(lines, messages, strict=True) if mqsel.compile(selector).matches(one)]
+    program = _example(tmp_path, "select_stream.py")
+    command, environ = _submit(program, broker, "messages", "selected", selector, str(tmp_path / "checkpoint"))
+    log = tmp_path / "stream.log"
+    with _process(command, log, env=environ, cwd=tmp_path) as process:
+        _wait(lambda: _committed(tmp_path / "checkpoint") == len(lines) + 1, process, log)
+
+    assert wanted
+    assert sorted(_lines(broker, "selected", str(len(wanted) + 1))) == sorted(wanted)
+
+
+def test_killed_and_started_again(broker: str, tmp_path: Path, spark: Any) -> None:
+    """Invariant: a record is in the table once for each of its subscribers, on its day, whenever the stream died."""
+    (tmp_path / "subscriptions.txt").write_text("".join(f"{key}\t{text}\n" for key, text in SELECTORS.items()))
+    arguments = [broker, "messages", str(tmp_path / "subscriptions.txt"), str(tmp_path)]
+    command, environ = _submit(_example(tmp_path, "route_stream.py"), *arguments)
     checkpoint, log = tmp_path / "checkpoint", tmp_path / "stream.log"
 
     _send(broker, range(COUNT))
@@ -186,7 +219,7 @@ def test_killed_and_started_again(broker: str, tmp_path: Path, spark: Any) -> No
     for least in (1_000, 3_000, COUNT + LATER):
         if least > COUNT:
             _send(broker, range(COUNT, COUNT + LATER))
-        with _process(command, log, env=names, cwd=tmp_path) as process:
+        with _process(command, log, env=environ, cwd=tmp_path) as process:
             _wait(lambda least=least: _committed(checkpoint) >= least, process, log)
         done.append(_committed(checkpoint))
     assert done[0] < done[1] < done[2] == COUNT + LATER
