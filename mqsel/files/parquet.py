@@ -336,7 +336,7 @@ def taken(path: str, group: Group, mask: pa.BooleanArray) -> Iterator[pa.Table]:
     assert group.table is not None
     kept = group.file.schema_arrow.names
     names = [*kept, *group.fixed]
-    own = group.table.filter(mask)
+    own = _without_views(group.table).filter(mask)
     for name in group.fixed:
         if name not in own.column_names:
             own = own.append_column(name, pa.repeat(group.fixed[name], own.num_rows))
@@ -354,7 +354,7 @@ def taken(path: str, group: Group, mask: pa.BooleanArray) -> Iterator[pa.Table]:
             piece = mask.slice(at, batch.num_rows)
             at += batch.num_rows
             if piece.true_count:
-                held.append(batch.filter(piece))
+                held.append(_without_views(batch).filter(piece))
                 count += held[-1].num_rows
             if count and (count >= _TAKEN or rows < _ROWS or at > last):
                 made = pa.Table.from_batches(held)
@@ -364,6 +364,17 @@ def taken(path: str, group: Group, mask: pa.BooleanArray) -> Iterator[pa.Table]:
                 done, count, held = done + count, 0, []
             if at > last:
                 return
+
+
+def _without_views(rows: Any) -> Any:
+    """Lay texts and byte strings that are views out in a row: Arrow filters no views."""
+    import pyarrow as pa  # noqa: PLC0415 (optional)
+
+    for place, field in enumerate(rows.schema):
+        if field.type in (pa.string_view(), pa.binary_view()):
+            plain = pa.large_string() if field.type == pa.string_view() else pa.large_binary()
+            rows = rows.set_column(place, field.name, rows.column(place).cast(plain))
+    return rows
 
 
 def _sliced(table: pa.Table) -> Iterator[pa.Table]:
