@@ -40,6 +40,7 @@ from mqsel.errors import (
     SelectorLimitError,
     SelectorSyntaxError,
     SelectorTypeError,
+    cut_piece,
 )
 from mqsel.language import nodes
 from mqsel.language.dialect import CHOICES, PRESETS
@@ -1087,6 +1088,31 @@ def test_explain_says_what_was_not_evaluated() -> None:
     reasons = _reasons("a = 1 AND (b = 2 OR 1 / c = 1)", {"a": 1, "b": 2, "c": 0})
     assert (reasons["b = 2"][0], reasons["1 / c = 1"]) == (Truth.TRUE, (None, ""))
     assert "not evaluated" in str(mqsel.compile("a = 1 AND b = 2").explain({"a": 0}))
+
+
+def test_explain_knows_a_mismatch_that_was_not_evaluated() -> None:
+    """Types that differ are told behind what decides, too; a value that does not fit otherwise, and NULL, are not."""
+    said = _reasons("a = 1 AND b > 2 AND c = 'x' AND d = 5 AND e = 1", {"a": 0, "b": "3", "c": "y", "e": 0})
+    assert said["b > 2"] == (None, "b is the string '3'; types differ")
+    assert [said[test] for test in ("c = 'x'", "d = 5", "e = 1")] == [(None, "")] * 3
+    assert _reasons("a = 0 OR b > 2", {"a": 0, "b": True})["b > 2"] == (None, "b is TRUE; types differ")
+
+
+def test_explain_says_that_zeros_match_any_message() -> None:
+    """Language §8: MQMI_NONE and MQCI_NONE match every message; any other identifier does not."""
+    zeros, other = "0" * 48, "0" * 47 + "1"
+    text = f"JMSMessageID = 'ID:{zeros}'"
+    said = _reasons(text, {"JMSMessageID": "ID:1"})
+    assert said[text] == (Truth.TRUE, "JMSMessageID is the string 'ID:1'; an identifier of zeros matches any message")
+    assert "any message" not in str(mqsel.compile(f"JMSMessageID = 'ID:{other}'").explain({"JMSMessageID": "ID:1"}))
+
+
+def test_explain_cuts_a_string_with_its_closing_apostrophe() -> None:
+    """A part that has no room keeps the apostrophe that closes its string, and what ends behind one gets none."""
+    shown = mqsel.compile(f"a = '{'x' * 100}' AND b = 1").explain({"a": 1, "b": 1}).text(60)
+    assert [line for line in shown.splitlines() if "…" in line and "…'" not in line] == []
+    assert cut_piece("a = 'bcd' AND e", 10) == "a = 'bcd'…"
+    assert [cut_piece("a = 'bcd'", width) for width in (9, 8, 6)] == ["a = 'bcd'", "a = 'b…'", "a = …"]
 
 
 def test_explain_of_every_kind_of_message() -> None:

@@ -16,7 +16,7 @@ from typing import Any
 from mqsel.analysis import markup, wordings
 from mqsel.analysis.change import listed, never_selects, smallest_change
 from mqsel.analysis.near import near_names, near_text, time_of
-from mqsel.errors import Span, cells, cut, padded, quoted
+from mqsel.errors import Span, cells, cut_piece, padded, quoted
 from mqsel.formats.jsonl import plain
 from mqsel.language.dialect import Dialect
 from mqsel.language.nodes import And, Comparison, Identifier, Literal, Node, Not, Or, children, walk
@@ -35,7 +35,7 @@ class Part:
         span: where it stands in the selector: half-open, code points.
         depth: 0 for the selector itself, 1 for the operands of its connective, …
         truth: TRUE, FALSE, UNKNOWN or ERR; None if it was not evaluated because what stands before it decided.
-        reason: why, in words; empty where the values say it.
+        reason: why, in words; empty where the values say it. Of a test that was not evaluated: which types differ.
     """
 
     text: str
@@ -113,7 +113,7 @@ class Explanation:
         most = 72 if width is None else max(min(72, width - 18), 20)
         column = min(max(map(cells, shown), default=0), most)
         for part, text in zip(self.parts, shown, strict=True):
-            line = f"  {padded(cut(text, column), column)}  {_word(part.truth):7}  "
+            line = f"  {padded(cut_piece(text, column), column)}  {_word(part.truth):7}  "
             if width is None or cells(line + part.reason) <= width:
                 lines.append((line + part.reason).rstrip())
             else:
@@ -156,7 +156,7 @@ def _parts(selector: Selector, truths: Mapping[int, Truth], reasons: _Reasons) -
         node, depth, reached = stack.pop()
         connective = isinstance(node, (And, Or, Not))
         truth = truths[id(node)] if reached else None
-        reason = "" if truth is None or connective else reasons.of(node, truth)
+        reason = "" if connective else reasons.of_unreached(node) if truth is None else reasons.of(node, truth)
         yield Part(selector.text[node.span[0] : node.span[1]], node.span, depth, truth, reason)
         if not connective:
             continue
@@ -214,12 +214,12 @@ class _Reasons:
             return ""
         names = dict.fromkeys(self.selector.part(node).names.values())
         seen = [self.value(name) for name in names]
-        dialect = self.selector.dialect
-        lenient = dialect.replace(null_arithmetic="unknown", type_mismatch="operation")
-        strict = dialect.replace(null_arithmetic="unknown", type_mismatch="selector")
-        if _truth(self.selector, node, lenient, self.message) is Truth.ERR:
+        option = self.selector.match_option
+        if option is not None and option.matches_any:
+            seen.append("an identifier of zeros matches any message")
+        elif self.is_error(node, "operation"):
             seen.append(wordings.divided_by_zero())
-        elif _truth(self.selector, node, strict, self.message) is Truth.ERR:
+        elif self.is_error(node, "selector"):
             effect = "the complete selector is false" if truth is Truth.ERR else f"the test is {truth}"
             seen.append(f"types differ: {effect}")
         elif truth is Truth.ERR:
@@ -230,6 +230,18 @@ class _Reasons:
         if truth is Truth.UNKNOWN and missing and getattr(node, "negated", getattr(node, "operator", "") == "<>"):
             seen.append(wordings.missing_is_not_unequal(missing[0]))
         return "; ".join([*seen, *filter(None, (self.unquoted(node), _far(node)))])
+
+    def of_unreached(self, node: Node) -> str:
+        """Return which types differ in a test that was not evaluated; what else it would be is left open."""
+        if isinstance(node, Literal) or self.is_error(node, "operation") or not self.is_error(node, "selector"):
+            return ""
+        names = dict.fromkeys(self.selector.part(node).names.values())
+        return "; ".join([*map(self.value, names), "types differ"])
+
+    def is_error(self, node: Node, type_mismatch: str) -> bool:
+        """Return whether a test is ERR, with arithmetic on NULL left out."""
+        dialect = self.selector.dialect.replace(null_arithmetic="unknown", type_mismatch=type_mismatch)
+        return _truth(self.selector, node, dialect, self.message) is Truth.ERR
 
     def value(self, name: str) -> str:
         named, value = self.properties[name]

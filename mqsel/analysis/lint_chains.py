@@ -13,7 +13,7 @@ from math import inf
 from typing import NamedTuple, cast
 
 from mqsel.analysis.lint_findings import Edit, Found, piece, without
-from mqsel.errors import Span, cut
+from mqsel.errors import Span, cut_piece
 from mqsel.language.checker import Remarks, evaluate, truth_of
 from mqsel.language.formulas import ALWAYS, NEVER, Formula, Leaf, all_of, any_of
 from mqsel.language.nodes import (
@@ -268,7 +268,7 @@ def _of_one_subject(formula: Formula) -> Formula:
 
 
 def _shown(operand: Operand, selector: Selector) -> str:
-    text = cut(piece(selector.text, operand.node), 60)
+    text = cut_piece(piece(selector.text, operand.node), 60)
     return f"NOT ({text})" if operand.is_negated else text
 
 

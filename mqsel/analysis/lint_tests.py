@@ -12,7 +12,7 @@ from datetime import datetime, timedelta, timezone
 
 from mqsel.analysis.lint_chains import Reading, wanted
 from mqsel.analysis.lint_findings import Edit, Found, bounds, piece, strings_of
-from mqsel.errors import cut, quoted
+from mqsel.errors import cut_piece, quoted
 from mqsel.language.checker import MAX_TESTS, evaluate
 from mqsel.language.dialect import PRESETS
 from mqsel.language.hints import decoded, milliseconds
@@ -406,7 +406,7 @@ def and_before_or(node: Or, selector: Selector) -> Found | None:
             if not 0 <= beside < len(node.operands) or not name or name != wanted(other):
                 continue
             if bounds(node, place, selector.text)[0] == operand.span[0]:
-                shown = [cut(piece(selector.text, part), 60) for part in (other, operand.operands[joined], one)]
+                shown = [cut_piece(piece(selector.text, part), 60) for part in (other, operand.operands[joined], one)]
                 return Found(operand.span, tuple(shown))
     return None
 

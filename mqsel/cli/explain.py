@@ -21,7 +21,7 @@ from mqsel.analysis.lint_findings import piece as piece_of
 from mqsel.cli.arguments import Commands, add_format, add_selector, check_order, command, limit, list_formats, types_of
 from mqsel.cli.lint import in_json
 from mqsel.cli.report import complain, fitted, folded, place_of, say_format, seeming, shown, width_of
-from mqsel.errors import FileError, MqselError, PropertyTypeError, cut, shortened
+from mqsel.errors import FileError, MqselError, PropertyTypeError, cut_piece, shortened
 from mqsel.files.dumps import STRUC_IDS, Piece
 from mqsel.files.framings import FORMATS, format_of, pieces, schema_of
 from mqsel.files.inspection import of_columns
@@ -112,7 +112,7 @@ def _show_program(matcher: Matcher) -> None:
     print("\ntree")
     for node, depth in _tree(read.node):
         label = "  " * depth + _label(node)
-        print(fitted(f"  {label:24}  {cut(piece_of(selector, node), 72)}".rstrip()))
+        print(fitted(f"  {label:24}  {cut_piece(piece_of(selector, node), 72)}".rstrip()))
     print(f"\noptimised\n  {unparse(optimize(read).node)}")
     print("\ninstructions")
     for line in listing(matcher.program).splitlines():
