@@ -240,7 +240,7 @@ class FileError(DecodeError):
         self.line = line
 
     def _place(self) -> list[str]:
-        return [f"{self.path}, {f'byte {self.offset}' if self.line is None else f'line {self.line}'}"]
+        return [f"{visible(self.path)}, {f'byte {self.offset}' if self.line is None else f'line {self.line}'}"]
 
 
 class ArgumentError(MqselError, TypeError, ValueError):
@@ -305,7 +305,8 @@ def _reach(text: str, start: int, stop: int, limit: int) -> int:
     return place
 
 
-def _visible(text: str) -> str:
+def visible(text: str) -> str:
+    """Show what a terminal cannot as what it can."""
     return "".join(c if c.isprintable() else " " if c.isspace() else "�" for c in text)
 
 
@@ -336,9 +337,9 @@ def caret(text: str, span: Span, width: int | None = None) -> list[str]:
     # A span longer than the window keeps its head; the tail is cut with an ellipsis like the rest of the line.
     right = min(_reach(text, stop, line_stop, window), _reach(text, start, line_stop, longest))
     shown_stop = min(stop, right)
-    head = ("…" if left > line_start else "") + _visible(text[left:start])
-    body = _visible(text[start:shown_stop])
-    tail = _visible(text[shown_stop:right]) + ("…" if right < line_stop else "")
+    head = ("…" if left > line_start else "") + visible(text[left:start])
+    body = visible(text[start:shown_stop])
+    tail = visible(text[shown_stop:right]) + ("…" if right < line_stop else "")
     return [f"  | {head}{body}{tail}".rstrip(), "  | " + " " * cells(head) + "^" * max(1, cells(body))]
 
 
@@ -347,7 +348,7 @@ def caret(text: str, span: Span, width: int | None = None) -> list[str]:
 
 def quoted(text: str) -> str:
     """Show a piece of a selector, shortened, in single quotes unless it brings quotes of its own."""
-    shown = _visible(text)
+    shown = visible(text)
     mark = shown[:1] if shown[:1] in ("'", '"') else ""
     if len(shown) > 40:
         shown = f"{shown[:38]}…{mark}" if shown.endswith(mark or " ") else f"{shown[:39]}…"
@@ -362,7 +363,7 @@ def type_name(value: object) -> str:
 def shortened(value: object) -> str:
     """Show a value of a message in one short line."""
     try:
-        shown = _visible(repr(value[:200] if isinstance(value, (str, bytes)) else value)[:200])
+        shown = visible(repr(value[:200] if isinstance(value, (str, bytes)) else value)[:200])
     except Exception:  # noqa: BLE001 (an int of more than 4,300 digits has no text either)
         shown = f"a Python {type_name(value)}"
     return shown if len(shown) <= 60 else f"{shown[:59]}…"

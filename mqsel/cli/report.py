@@ -14,7 +14,7 @@ from typing import Any, Generic, TextIO, TypeVar
 
 from mqsel._interrupt import undone
 from mqsel.cli.arguments import KEYED, holds_selectors
-from mqsel.errors import MqselError, cut
+from mqsel.errors import MqselError, cut, visible
 from mqsel.files.framings import ARRAY, CSV, FORMATS, looks_like
 from mqsel.files.scan import REPORTED, Ask, Broken
 from mqsel.files.tasks import Advance, Begun
@@ -67,7 +67,7 @@ def place_of(name: str, kind: str, number: int) -> str:
 
 def shown(name: str) -> str:
     """Name a file."""
-    return "stdin" if name == "-" else name
+    return "stdin" if name == "-" else visible(name)
 
 
 def say_format(name: str, kind: str) -> None:

@@ -19,6 +19,7 @@ from mqsel.errors import MqselError, shortened
 from mqsel.files.deliver import DELIVER, DELIVER_IN_JSON, Deliveries, Delivery
 from mqsel.files.framings import FORMATS
 from mqsel.files.scan import Ask
+from mqsel.files.wordings import fault
 from mqsel.selectorset import SelectorSet
 
 _EXAMPLES = f"""\
@@ -154,8 +155,8 @@ class Folder:
         try:
             path.mkdir(parents=True, exist_ok=True)
             is_empty = next(path.iterdir(), None) is None
-        except OSError as error:
-            raise MqselError(f"{path}: the folder cannot be made: {error.strerror}") from error
+        except (OSError, ValueError) as error:
+            raise MqselError(f"{shown(str(path))}: the folder cannot be made: {fault(str(path), error)}") from error
         if not is_empty:
             raise MqselError(f"{path} is not empty: expected a new folder", hint="name another one after --into")
         self._path = path
@@ -170,18 +171,30 @@ class Folder:
         if name is None:
             message = self._heads[kind] + message
             name = self._names[key, kind] = safe_name(key) + _ENDINGS.get(kind, ".jsonl")
-        file = self._open.pop(name, None)
-        if file is None:
-            while len(self._open) >= _OPEN:
-                self._open.popitem(last=False)[1].close()
-            file = (self._path / name).open("ab")
-        self._open[name] = file
-        file.write(message)
+        try:
+            file = self._open.pop(name, None)
+            if file is None:
+                while len(self._open) >= _OPEN:
+                    self._close(next(iter(self._open)))
+                file = (self._path / name).open("ab")
+            self._open[name] = file
+            file.write(message)
+        except OSError as error:
+            raise self._trouble(name, error) from error
 
     def close(self) -> None:
         """Close all files."""
         while self._open:
-            self._open.popitem()[1].close()
+            self._close(next(iter(self._open)))
+
+    def _close(self, name: str) -> None:
+        try:
+            self._open.pop(name).close()
+        except OSError as error:
+            raise self._trouble(name, error) from error
+
+    def _trouble(self, name: str, error: OSError) -> MqselError:
+        return MqselError(f"{shown(str(self._path / name))}: cannot be written: {error.strerror}")
 
 
 def safe_name(key: str) -> str:

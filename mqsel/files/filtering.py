@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from mqsel.errors import ArgumentError, FileError
 from mqsel.files.framings import FORMATS
 from mqsel.files.jobs import cores, sifted
+from mqsel.files.opening import name_of
 from mqsel.files.parts import found
 from mqsel.files.scan import Ask, Broken, Complaint, Tally, in_files
 from mqsel.files.tasks import Begun
@@ -134,5 +136,7 @@ def filter(  # noqa: A001 (the word of Matcher)
             raise ArgumentError(f"type of {name!r} is {kind!r}: expected one of {', '.join(map(repr, TYPE_NAMES))}")
     matcher = selector if isinstance(selector, Matcher) else compile_selector(selector)
     ask = Ask(False, False, errors == "raise", None, format or "json", tuple(declared.items()), True)
-    names = [paths] if isinstance(paths, (str, os.PathLike)) else paths
-    return Filtered((os.fspath(name) for name in names), matcher, ask, format, cores() if jobs is None else jobs)
+    is_many = isinstance(paths, Iterable) and not isinstance(paths, (str, bytes, os.PathLike))
+    given: Any = paths if is_many else [paths]
+    names = [name_of(name) for name in given]
+    return Filtered(names, matcher, ask, format, cores() if jobs is None else jobs)

@@ -20,7 +20,7 @@ from mqsel.errors import ArgumentError, DecodeError, FileError, MqselError, Prop
 from mqsel.files import amqsbcg, qload
 from mqsel.files._dumps import Framed, Splitter
 from mqsel.files.dumps import MAX_MESSAGE, STRUC_IDS, Piece
-from mqsel.files.opening import beginning, opened, unfolded
+from mqsel.files.opening import beginning, name_of, opened, unfolded
 from mqsel.formats.envelopes import fitting, objects
 from mqsel.formats.records import SCHEMAS
 
@@ -305,7 +305,7 @@ def reading(
 
     Raises: FileError: it cannot be read.
     """
-    source = _read(os.fspath(path), kind, start, stop, advance, in_blocks=in_blocks)
+    source = _read(name_of(path), kind, start, stop, advance, in_blocks=in_blocks)
     found, start_bytes = next(source)
     return found, source, start_bytes
 
@@ -421,4 +421,5 @@ def messages(*paths: str | os.PathLike[str], framing: str | None = None, errors:
         raise ArgumentError(f"framing is {framing!r}: expected one of {', '.join(map(repr, FRAMINGS))}")
     if errors not in ("raise", "skip"):
         raise ArgumentError(f"errors is {errors!r}: expected 'raise' or 'skip'")
-    return Messages((one for path in paths for one in unfolded(path)), framing, errors == "skip")
+    names = [name_of(path) for path in paths]
+    return Messages((one for name in names for one in unfolded(name)), framing, errors == "skip")

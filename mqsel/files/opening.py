@@ -20,7 +20,7 @@ from typing import IO, Any, NamedTuple
 
 from mqsel._interrupt import undone
 from mqsel.columns.wordings import package_missing
-from mqsel.errors import FileError
+from mqsel.errors import ArgumentError, MqselError, shortened
 from mqsel.files.wordings import file_trouble, unreadable
 
 
@@ -42,6 +42,30 @@ def path_of(name: str) -> Path:
     except Exception as error:
         raise file_trouble(name, str(error).partition("\n")[0]) from error
     return path  # type: ignore[no-any-return]
+
+
+def name_of(path: str | os.PathLike[str]) -> str:
+    """Give the name of a file.
+
+    Raises: ArgumentError: it is no path.
+    """
+    name = os.fspath(path) if isinstance(path, (str, os.PathLike)) else path
+    if not isinstance(name, str):
+        raise ArgumentError(f"a path is {shortened(path)}: expected a string, or a path of strings")
+    return name
+
+
+def check_path(name: str) -> None:
+    """Open a file of this machine, and leave it: what is wrong with it libraries say in as many ways as there are.
+
+    Raises: FileError.
+    """
+    try:
+        io.FileIO(name).close()
+    except ValueError as error:
+        raise unreadable(name, error) from None
+    except OSError as error:
+        raise unreadable(name, error) from error
 
 
 @contextmanager
@@ -117,12 +141,16 @@ def opened(
 
     Raises: FileError: it cannot be read; also for what reading it raises inside the ``with``.
     """
-    name = os.fspath(path)
+    name = name_of(path)
     try:
         # What an address opens as has all that is needed here of a raw stream.
         source: Any = path_of(name).open("rb") if "://" in name else _Source(0 if name == "-" else name, is_enough)
-    except (OSError, ValueError) as error:
-        raise error if isinstance(error, FileError) else unreadable(name, error) from error
+    except MqselError:
+        raise
+    except ValueError as error:
+        raise unreadable(name, error) from None
+    except OSError as error:
+        raise unreadable(name, error) from error
     try:
         with io.BufferedReader(source) as raw:
             content = content_of(raw)
@@ -325,7 +353,7 @@ def unfolded(path: str | os.PathLike[str]) -> Iterator[str]:
 
     Raises: FileError: the directory cannot be read.
     """
-    name = os.fspath(path)
+    name = name_of(path)
     if not os.path.isdir(name):  # noqa: PTH112 (that of a Path raises where a name is too long)
         yield name
         return

@@ -16,7 +16,7 @@ from mqsel.columns import wordings
 from mqsel.errors import MqselError, shortened_line
 from mqsel.files._footer import Chunk, chunks
 from mqsel.files.extremes import ABSENT, Extremes, is_known, known_value, may_hold, parts_of, read_extremes
-from mqsel.files.opening import path_of
+from mqsel.files.opening import check_path, path_of
 from mqsel.files.rows import constant
 from mqsel.files.wordings import file_trouble
 from mqsel.language.normal import Any as AnyOf
@@ -61,6 +61,8 @@ def _source(path: str) -> Iterator[Any]:
     with trouble_of(path):
         import pyarrow as pa  # noqa: PLC0415 (optional)
 
+        if "://" not in path:
+            check_path(path)
         source = path_of(path).open("rb") if "://" in path else pa.OSFile(path)
     with source:
         yield source

@@ -7,6 +7,8 @@ Knows no selectors.
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from glob import glob, has_magic
@@ -62,6 +64,8 @@ def listed(path: str) -> list[str]:
         found = _listed(name)
     except MqselError:
         raise
+    except ValueError as error:
+        raise unreadable(name, error) from None
     except Exception as error:
         raise unreadable(name, error) from error
     if not found:
@@ -70,6 +74,8 @@ def listed(path: str) -> list[str]:
 
 
 def _listed(name: str) -> list[str]:
+    if not name:  # pathlib takes it for this directory
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
     path = path_of(name)
     if _is_pattern(name) and not path.exists():
         fits = sorted({fit for one in _alternatives(name) for fit in _fits(one)})

@@ -12,7 +12,7 @@ from typing import IO, Any, NamedTuple
 
 from mqsel.errors import FileError, shortened
 from mqsel.files import parquet
-from mqsel.files.opening import opened, readable_anywhere
+from mqsel.files.opening import name_of, opened, readable_anywhere
 from mqsel.files.wordings import bad_line, file_trouble
 
 _ROWS = 1 << 14  # of Parquet, read at once
@@ -44,7 +44,7 @@ def selectors(path: str | os.PathLike[str]) -> Iterator[Keyed]:
 
     Raises: FileError: the file cannot be read, is none of these, or has a key twice. MqselError: pyarrow is missing.
     """
-    name = os.fspath(path)
+    name = name_of(path)
     with opened(path, lambda start: len(start.strip()) >= len(parquet.MAGIC)) as (_, content):
         start = content.peek(4)
         if start.startswith(parquet.MAGIC):

@@ -29,10 +29,14 @@ def file_trouble(path: str, why: str) -> FileError:
     return FileError(f"the file cannot be read: {why}", path=path)
 
 
-def unreadable(path: str, error: Exception) -> FileError:
+def fault(path: str, error: Exception) -> str:
     """What the system, a library or, of a path that no system takes, Python has against a file."""
     if isinstance(error, ValueError) and "\0" in path:
-        return file_trouble(path, "its path has the character NUL")
+        return "its path has the character NUL"
     if isinstance(error, UnicodeEncodeError):
-        return file_trouble(path, "its path has half a character")
-    return file_trouble(path, getattr(error, "strerror", None) or str(error))
+        return "its path has half a character"
+    return getattr(error, "strerror", None) or str(error)
+
+
+def unreadable(path: str, error: Exception) -> FileError:
+    return file_trouble(path, fault(path, error))
