@@ -20,7 +20,7 @@ from mqsel.formats.records import CONNECT, SCHEMAS, Header, Members
 from mqsel.formats.wordings import unknown_schema, unknown_type
 from mqsel.names import follow, look_up, spellings
 from mqsel.spark import wordings
-from mqsel.values import APPROXIMATE, EXACT, JAVA_WORDS, TYPES
+from mqsel.values import APPROXIMATE, EXACT, JAVA_WORDS, TYPE_NAMES, TYPES
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -633,6 +633,13 @@ def _collation(spark_type: Any) -> str:
     return "" if collation == "UTF8_BINARY" else collation
 
 
+def is_collated(spark_type: Any) -> bool:
+    """Tell whether texts of a type, or of what it is made of, have a collation."""
+    fields = [field.dataType for field in getattr(spark_type, "fields", ())]
+    inner = [getattr(spark_type, part, None) for part in ("elementType", "keyType", "valueType")]
+    return bool(_collation(spark_type)) or any(is_collated(one) for one in (*fields, *inner) if one is not None)
+
+
 def _union(spark_type: Any) -> Mapping[str, tuple[str, str | None]] | None:
     """Give the types of a struct that says of which type it is, such as Confluent's PropertyValue."""
     is_union = type(spark_type).__name__ == "StructType" and CONNECT.members.tag in spark_type.names
@@ -679,6 +686,8 @@ def _static(name: str, found: _Found, declared: str | None, null: str | None) ->
     conversions = _FROM_TEXT if class_name == "StringType" else _conversions(spark_type)
     if declared is None or declared not in conversions:
         hint = f"declare it as {' or '.join(conversions)}: types={{'{name}': …}}" if conversions else ""
+        if class_name == "StructType" and spark_type.names and TYPE_NAMES.keys() >= {*spark_type.names}:
+            hint = wordings.TYPED_JSON
         raise wordings.column_type(name, spark_type.simpleString(), hint, declared)
     text = conversions[declared]
     if text.count("{0}") > 1 and ("(" in sql or "[" in sql):

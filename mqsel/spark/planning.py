@@ -2,6 +2,8 @@
 
 The native strategy is one Catalyst expression. The Arrow strategy is the conjuncts that have one, AND the rest in the
 machine: at the top of a selector ERR is FALSE, so an AND of three-valued conjuncts is exact. Follows spark §2.
+
+Longer than 500 lines because Columns, functions of SQL and what is said of the first rows are made of the same plan.
 """
 
 from __future__ import annotations
@@ -10,12 +12,14 @@ import difflib
 import json
 import re
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import mqsel.matcher
-from mqsel.errors import ArgumentError, quoted
+from mqsel.errors import ArgumentError, PropertyTypeError, quoted, shortened
+from mqsel.formats.records import UNREADABLE, readers
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
 from mqsel.language.nodes import And, unparse
 from mqsel.language.optimizer import optimize
@@ -25,11 +29,23 @@ from mqsel.machine.origin import selector_of
 from mqsel.matcher import Matcher
 from mqsel.names import look_up
 from mqsel.spark import wordings
-from mqsel.spark.columns import Layout, Place, PropertySource, PropertySources, identifier, schema_of, setting
+from mqsel.spark.columns import (
+    Layout,
+    Place,
+    PropertySource,
+    PropertySources,
+    identifier,
+    is_collated,
+    schema_of,
+    session_of,
+    setting,
+    text_literal,
+)
 from mqsel.spark.native import MAX_LENGTH, MAX_TESTS, NoTranslation, condition, final, joined, tests
 from mqsel.spark.raw import MessageColumn, message_call, message_properties, message_sources, message_text, where
 from mqsel.spark.ship import Call, arrow_call, table
-from mqsel.values import KINDS, TYPES
+from mqsel.spark.wordings import TYPED_JSON
+from mqsel.values import KINDS, TYPE_NAMES, TYPES
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -37,7 +53,7 @@ if TYPE_CHECKING:
 
 MAX_REASONS = 10  # of a selector too long to list them all
 STRATEGIES = ("native", "arrow")
-_DECLARED = {"number": "int64", "string": "string", "boolean": "boolean"}  # what a hint says
+_DECLARED = {"number": ("int64", "float64"), "string": ("string",), "boolean": ("boolean",)}  # what a hint says
 _FAMILIES = {row.name: KINDS[row.kind] for row in TYPES if row.kind in KINDS}
 
 
@@ -158,9 +174,9 @@ def plan(
         return _message_plan(whole, rows, held, strategy)
     found = PropertySources(rows, held, whole.dialect.headers)
     sources = {name: found.source(name) for name in dict.fromkeys(whole.names.values())}
-    mismatched = surprises(whole, sources)
-    _check_names(held, whole, {name for name in sources if sources[name].type == "null"} | mismatched.keys())
-    said = (*found.warnings, *mismatched.values())
+    mismatched, unread = first_look([whole], rows, held, sources)
+    _check_names(rows, held, whole, {name for name in sources if sources[name].type == "null"} | mismatched.keys())
+    said = (*found.warnings, *mismatched.values(), *unread)
     native, rest, why = _divided(whole, sources, strategy)
     if rest is not None:
         if strategy == "native":
@@ -260,35 +276,164 @@ def _divided(
     return native, rest[0] if rest else None, why
 
 
-def surprises(selector: Selector, sources: Mapping[str, PropertySource], *, can_declare: bool = True) -> dict[str, str]:
-    """Find the properties whose column has a type that no test of theirs takes, and say so of each."""
+def native_text(selector: Selector, sources: Mapping[str, PropertySource]) -> tuple[str, str]:
+    """Write a selector as one expression. Returns: its text, and why it has none."""
+    native, rest, why = _divided(selector, sources, None)
+    return ("", ": ".join(why[0])) if rest is not None else (joined(native) if native else "true", "")
+
+
+def surprises(
+    selector: Selector,
+    sources: Mapping[str, PropertySource],
+    *,
+    can_declare: bool = True,
+    first: Mapping[str, FirstValues] | None = None,
+) -> dict[str, str]:
+    """Find the properties whose column has a type that no test of theirs takes, and say so of each.
+
+    Args:
+        first: the first values of some properties; by them a hint says what to declare.
+    """
     found: dict[str, str] = {}
     for name, kinds in selector.remarks().expected.items():
         family = _FAMILIES.get(sources[name].type)
         if family is not None and kinds and family not in kinds:
             said = f"'{name}' is a {family} in every row: compared with a {' or a '.join(kinds)} it never matches"
             if can_declare and family in ("string", "byte string") and kinds[0] in _DECLARED:
-                said += f"; declare what it was: types={{'{name}': '{_DECLARED[kinds[0]]}'}}"
+                said += _advice(name, kinds[0], (first or {}).get(name, []))
             found[name] = said
     return found
 
 
-def _check_names(layout: Layout, selector: Selector, pointless: Iterable[str]) -> None:
+FirstValues = list[tuple[str, bool]]  # texts, each with whether it could be read
+_FIRST = 100
+_READERS = readers("hex")
+
+
+def first_look(
+    selectors: Iterable[Selector], rows: Any, held: Layout, sources: Mapping[str, PropertySource]
+) -> tuple[dict[str, str], list[str]]:
+    """Look at the first rows, where a text is compared with something else, or declared to be: a small job of Spark.
+
+    Returns: sentences about properties without a test that takes their type, by name; about declarations that do not
+        fit values.
+    """
+    selectors = list(selectors)
+    names = {name: None for one in selectors for name in surprises(one, sources)}
+    names |= {
+        name: None for name in sources if look_up(held.types, name, "mqi") is not None and _may_fail(sources[name])
+    }
+    first = _first_values(rows, {name: sources[name] for name in names})
+    surprising = {name: text for one in selectors for name, text in surprises(one, sources, first=first).items()}
+    unread: list[str] = []
+    for name, values in first.items():
+        wrong = [text for text, is_read in values if not is_read]
+        if wrong:
+            said = f"'{name}' is declared {sources[name].type}: {_share(wrong, values)} cannot be read"
+            unread.append(said + _of_typed_json(values))
+    return surprising, unread
+
+
+def _may_fail(source: PropertySource) -> bool:
+    """Tell whether a value may be one that its declared type cannot be read from."""
+    return source.raw != source.sql and (source.steps is None or source.steps.read is not None)
+
+
+def _first_values(rows: Any, sources: Mapping[str, PropertySource]) -> dict[str, FirstValues]:
+    """Read the first values of columns; none of a stream, of a schema, and of rows that Spark cannot read now."""
+    from pyspark.errors import PySparkException  # noqa: PLC0415 (optional)
+    from pyspark.sql import functions as F  # noqa: N812, PLC0415 (optional; its usual name)
+
+    if not sources or getattr(rows, "isStreaming", True):
+        return {}
+    columns = [
+        F.expr(text)
+        for source in sources.values()
+        for text in (f"make_valid_utf8(try_cast({source.raw} AS STRING))", f"({source.sql}) IS NOT NULL")
+    ]
+    try:
+        found = (
+            rows.select(*[one.alias(f"value {number}") for number, one in enumerate(columns)]).limit(_FIRST).collect()
+        )
+    except PySparkException:
+        return {}
+    return {
+        name: [(row[2 * number], row[2 * number + 1]) for row in found if row[2 * number] is not None]
+        for number, name in enumerate(sources)
+    }
+
+
+def _advice(name: str, kind: str, values: FirstValues) -> str:
+    """Say what to declare: the first type that most of the values can be read as."""
+    written = _of_typed_json(values)
+    if written:
+        return written
+    texts = [text for text, _ in values]
+    wrong = {declared: [text for text in texts if not _reads(declared, text)] for declared in _DECLARED[kind]}
+    declared = min(wrong, key=lambda one: len(wrong[one]))
+    if texts and len(wrong[declared]) == len(texts):
+        return f"; none of the first {len(texts):,} values is a {kind}, such as {shortened(texts[0])}"
+    said = f"; declare what it was: types={{'{name}': '{declared}'}}"
+    return said + (f", as which {_share(wrong[declared], values)} cannot be read" if wrong[declared] else "")
+
+
+def _reads(declared: str, text: str) -> bool:
+    try:
+        _READERS[declared](text)
+    except UNREADABLE:
+        return False
+    return True
+
+
+def _share(some: Sequence[str], values: FirstValues) -> str:
+    return f"{len(some):,} of the first {len(values):,} values, such as {shortened(some[0])},"
+
+
+def _of_typed_json(values: FirstValues) -> str:
+    """Say what reads values that name their types; empty if they do not."""
+    for text, _ in values:
+        if text.startswith("{"):
+            with suppress(ValueError):
+                value = json.loads(text)
+                if isinstance(value, dict) and len(value) == 1 and value.keys() <= TYPE_NAMES.keys():
+                    return f"; {TYPED_JSON}"
+    return ""
+
+
+def _check_names(rows: Any, layout: Layout, selector: Selector, pointless: Iterable[str]) -> None:
     """Refuse a key of ``properties`` or ``types`` that is a slip for a property without which it is NULL or no match.
 
-    Other keys that the selector does not read are for other selectors.
+    Other keys that the selector does not read are for other selectors, and so is what the rows themselves have.
     """
     keys = dict.fromkeys((*layout.places, *layout.types))
     wanted = [name for name in pointless if look_up(keys, name, selector.dialect.headers) is None and name not in keys]
     for key in keys:
         near = difflib.get_close_matches(key.lower(), [name.lower() for name in wanted], 1, 0.75)
-        if key not in selector.names.values() and near:
+        if key not in selector.names.values() and near and not _has(rows, layout, key, selector.dialect.headers):
             name = next(name for name in wanted if name.lower() == near[0])
             raise ArgumentError(f"the selector does not read '{key}': did you mean '{name}'?")
 
 
+def _has(rows: Any, layout: Layout, name: str, rules: str) -> bool:
+    """Tell whether rows have a property of themselves, wherever it is mapped to."""
+    try:
+        return PropertySources(rows, layout._replace(places={}), rules).source(name).type != "null"
+    except PropertyTypeError:
+        return True
+
+
 def check_batches(rows: Any) -> None:
-    """Refuse the setting under which Arrow functions over Parquet never end (spark §10)."""
+    """See to it that Spark can hand rows to Arrow functions (spark §10).
+
+    Of a collated column Spark 4.3 makes no columns for Python out of those of a file, read or not by the function; it
+    can out of rows.
+
+    Raises: ArgumentError: by a setting Spark would never end.
+    """
+    session = session_of(rows)
+    columnar = "spark.sql.execution.arrow.pythonUDF.columnarInput.enabled"
+    if session is not None and is_collated(schema_of(rows)[0]) and session.conf.get(columnar, "true") != "false":
+        session.conf.set(columnar, "false")
     name = "spark.sql.execution.arrow.maxRecordsPerBatch"
     found = setting(rows, name)
     if found and int(found) <= 0:
@@ -331,11 +476,12 @@ def register(
     dialect: Dialect | str | None = None,
     strategy: str | None = None,
 ) -> Plan:
-    """Make a selector a function of SQL: ``SELECT * FROM messages WHERE selected_by_x(color, weight)``.
+    """Make a selector a function of SQL: ``WHERE selected_by_x(color => color, weight => weight)``.
 
-    It takes the columns of *rows*, in their order or by their names (``weight => w``), and gives TRUE, FALSE, or NULL
-    for UNKNOWN. It is temporary: a function of this session. Of one that is not native the machine's part is registered
-    beside it, as *name*__arrow.
+    Its parameters are the columns of *rows* that the selector reads, each of the type that it has there; one that is
+    left out is NULL. It gives TRUE, FALSE, or NULL for UNKNOWN, and an error for an argument of another type; where
+    there are several, Spark refuses them without their names. It is temporary: a function of this session, beside which
+    stand *name*__typed, to whose types Spark casts, and *name*__arrow, the machine's part of what is not native.
 
     Args: *name*, letters, digits and ``_``; the others as for `column`.
 
@@ -356,9 +502,48 @@ def register(
     if call is not None:
         spark.udf.register(f"{name}__arrow", call.function)
         conjuncts.append(f"{name}__arrow({', '.join(call.arguments)})")
-    parameters = ", ".join(f"{identifier(field.name)} {field.dataType.simpleString()}" for field in schema.fields)
-    spark.sql(f"CREATE OR REPLACE TEMPORARY FUNCTION {name}({parameters}) RETURNS BOOLEAN RETURN {joined(conjuncts)}")
+    body = joined(conjuncts)
+    read = set(_QUOTED.findall(body))
+    fields = [field for field in schema.fields if identifier(field.name) in read]
+    typed = [f"{identifier(field.name)} {field.dataType.simpleString()} DEFAULT NULL" for field in fields]
+    create = "CREATE OR REPLACE TEMPORARY FUNCTION"
+    spark.sql(f"{create} {name}__typed({', '.join(typed)}) RETURNS BOOLEAN RETURN {body}")
+    taken = [_parameter(field) for field in fields]
+    if len(fields) > 1:
+        # No value is of this type: what has no name of its own comes first, and Spark refuses it.
+        named = identifier(", ".join([f"{field.name} => …" for field in fields]))
+        taken.insert(0, f"`name the arguments` STRUCT<{named}: BOOLEAN> DEFAULT NULL")
+    arguments = [f"{identifier(field.name)} => {_checked(name, field)}" for field in fields]
+    spark.sql(f"{create} {name}({', '.join(taken)}) RETURNS BOOLEAN RETURN {name}__typed({', '.join(arguments)})")
     return made
+
+
+_QUOTED = re.compile(r"'[^']*'|`(?:[^`]|``)*`")
+# Of these a VARIANT keeps the type of an argument, which Spark casts to that of any other parameter: 2.9 to 2.
+_KEPT = {"DateType", "TimestampType", "DecimalType"} | {one for row in TYPES if row.sql for one in row.spark}
+
+
+def _is_kept(field: Any) -> bool:
+    class_name = type(field.dataType).__name__
+    return class_name in _KEPT - {"VarcharType"} and not is_collated(field.dataType)
+
+
+def _parameter(field: Any) -> str:
+    spark_type = "VARIANT" if _is_kept(field) else field.dataType.simpleString()
+    return f"{identifier(field.name)} {spark_type} DEFAULT NULL"
+
+
+def _checked(function: str, field: Any) -> str:
+    """Write an argument as the type of its parameter, and as an error where its value has another."""
+    text = identifier(field.name)
+    if not _is_kept(field):
+        return text
+    wanted = field.dataType.simpleString().upper()
+    value, found = f"try_variant_get({text}, '$', '{wanted}')", f"schema_of_variant({text})"
+    said = text_literal(f"{function}: '{field.name}' is ")
+    error = f"raise_error(concat({said}, {found}, ': expected {wanted}'))"
+    is_exact = f"schema_of_variant(CAST({value} AS VARIANT)) <=> {found}"
+    return f"CASE WHEN {text} IS NULL THEN NULL WHEN {is_exact} THEN {value} ELSE CAST({error} AS {wanted}) END"
 
 
 def properties(

@@ -82,7 +82,6 @@ class RoutePlan:
 
         if self.strategy == "native":
             return F.expr(self.sql).alias("subscribers")
-        check_batches(self.session)
         held = sets.shipped(self.selectors, self.session)
         if self.raw is not None:
             text, messages = self.raw
@@ -315,12 +314,14 @@ def planned(
         sources, raw = message_sources(made.properties, text), (text, held)
     else:
         sources, missing = sources_of(made, made.properties, rows, held)
-        said += [*missing, *_surprises(made, sources)]
+        said += [*missing, *_surprises(made, rows, held, sources)]
         raw = None
         sql, why = ("", "the Arrow strategy is forced") if strategy == "arrow" else _native(made, rows, held)
     if why and strategy == "native":
         raise wordings.not_native("the set", why)
     name = "arrow" if why else "native"
+    if why:
+        check_batches(rows)
     return RoutePlan(
         made,
         kind,
@@ -359,14 +360,13 @@ def sources_of(
     return tuple(found.values()), said * bool(missing)
 
 
-def _surprises(selectors: SelectorSet[Any], sources: Iterable[PropertySource]) -> list[str]:
-    """Say which tests of the first selectors no row can pass, for the type that a column has."""
+def _surprises(selectors: SelectorSet[Any], rows: Any, held: Layout, sources: Iterable[PropertySource]) -> list[str]:
+    """Say which tests of the first selectors no row can pass, for the type that a column has, and what is not read."""
     found = {source.name: source for source in sources}
-    said: dict[str, None] = {}
-    for one in islice(sets.read(selectors), _LOOKED_AT) if selectors.keep_text else ():
-        if all(name in found for name in one.names.values()):
-            said.update(dict.fromkeys(planning.surprises(one, found).values()))
-    return [*said]
+    read = islice(sets.read(selectors), _LOOKED_AT) if selectors.keep_text else ()
+    some = [one for one in read if found.keys() >= {*one.names.values()}]
+    mismatched, unread = planning.first_look(some, rows, held, found)
+    return [*mismatched.values(), *unread]
 
 
 def _native(selectors: SelectorSet[Any], rows: Any, held: Layout) -> tuple[str, str]:
@@ -379,12 +379,14 @@ def _native(selectors: SelectorSet[Any], rows: Any, held: Layout) -> tuple[str, 
     texts: list[str] = []
     length = 0
     for key in selectors:
-        one = planning.plan(selectors.matcher(key), rows, properties=held)
-        if one.strategy != "native":
-            return "", f"{shortened(key)}: {one.why[0][0]}: {one.why[0][1]}"
+        one = planning.as_selector(selectors.matcher(key), None)
+        found = PropertySources(rows, held, one.dialect.headers)
+        text, why = planning.native_text(one, {name: found.source(name) for name in one.names.values()})
+        if why:
+            return "", f"{shortened(key)}: {why}"
         written = text_literal(key) if isinstance(key, str) else f"{key}L"
         # No lambda function: Spark generates no code for one.
-        texts.append(f"CASE WHEN {one.sql} THEN array({written}) ELSE array() END")
+        texts.append(f"CASE WHEN {text} THEN array({written}) ELSE array() END")
         length += len(texts[-1])
         if length > MOST_NATIVE:
             return "", f"the expression is longer than {MOST_NATIVE:,} characters"

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 
 from mqsel.errors import ArgumentError, MqselError, PropertyTypeError, quoted
 
+TYPED_JSON = "its values name their types, as in {\"int32\": 5}: read the files by spark.read.format('mqsel')"
+
 
 def unusable_column(name: str) -> ArgumentError:
     return ArgumentError(

@@ -24,7 +24,7 @@ from mqsel.values import Float32, Int32
 
 pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
 
-from mqsel.spark import column, layout, plan, profile, properties
+from mqsel.spark import column, layout, plan, profile, properties, route
 
 STRATEGIES = ["native", "arrow"]
 
@@ -115,6 +115,25 @@ def test_like_on_a_long_text_ends(spark: Any, strategy: str) -> None:
 
     assert _truths(frame, f"s LIKE '{'%a' * 12}%b'", strategy) == [False, False]
     assert _truths(frame, f"s LIKE '{'%a_' * 12}%a'", strategy) == [True, True]
+
+
+def test_collated_columns_of_files(spark: Any, tmp_path: Path) -> None:
+    """Both strategies, and a set, read files with collated columns, whether the selector reads these or not."""
+    rows = [(1, "a"), (2, "A"), (3, None)]
+    texts = (
+        "s COLLATE UNICODE_CI AS s",
+        "named_struct('t', s COLLATE UTF8_LCASE) AS o",
+        "array(s COLLATE UNICODE) AS a",
+    )
+    made = spark.createDataFrame(rows, "n int, s string").selectExpr("n", *texts)
+    made.coalesce(1).write.parquet(str(tmp_path / "rows"))
+    frame = spark.read.parquet(str(tmp_path / "rows"))
+    for selector, wanted in (("s = 'a'", {1}), ("t LIKE 'A%'", {2}), ("n > 1", {2, 3}), ("s <> t", set())):
+        for strategy in STRATEGIES:
+            kept = frame.filter(column(selector, frame, properties={"t": "o.t"}, strategy=strategy))
+            assert wanted == {row["n"] for row in kept.collect()}
+    keys = route({"a": "s = 'a'", "n": "n > 1"}, frame, strategy="arrow")
+    assert [row[0] for row in frame.orderBy("n").select(keys).collect()] == [["a"], ["n"], ["n"]]
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
@@ -388,6 +407,56 @@ def test_texts_without_a_declared_type_never_equal_numbers(spark: Any) -> None:
     assert _truths(frame, "weight > 2500", properties=layout(members="props", types={"weight": "int32"})) == [True]
 
 
+def test_hints_know_the_first_values(spark: Any) -> None:
+    """What a warning says to declare reads the values; what a declaration does not read is counted, once a Column."""
+    values = [("3000", "2.5", "heavy", "7", "true"), ("-1", "7", "light", "x", "false"), (None, None, None, "8", None)]
+    frame = spark.createDataFrame(values, "whole string, part string, words string, some string, flag string")
+    for selector, said in (
+        ("whole > 5", "declare what it was: types={'whole': 'int64'}"),
+        ("part > 5", "declare what it was: types={'part': 'float64'}"),
+        ("words > 5", "it never matches; none of the first 2 values is a number, such as 'heavy'"),
+        ("some > 5", "types={'some': 'int64'}, as which 1 of the first 3 values, such as 'x', cannot be read"),
+        ("flag = TRUE", "declare what it was: types={'flag': 'boolean'}"),
+    ):
+        (warning,) = plan(selector, frame).warnings
+        assert warning.endswith(said)
+        (warning,) = plan({"a": selector, "b": selector}, frame).warnings
+        assert warning.endswith(said)
+    types = {"whole": "int64", "part": "int32", "some": "int32", "words": "string"}
+    wanted = (
+        "'part' is declared int32: 1 of the first 2 values, such as '2.5', cannot be read",
+        "'some' is declared int32: 1 of the first 3 values, such as 'x', cannot be read",
+    )
+    text = "whole > 5 AND part > 5 AND some > 5 AND words = 'heavy'"
+    assert wanted == plan(text, frame, types=types).warnings == plan({"a": text}, frame, types=types).warnings
+    assert plan(text, frame.schema, types=types).warnings == ()
+    with pytest.warns(UserWarning, match="cannot be read") as caught:
+        column(text, frame, types=types)
+    assert list(wanted) == [str(one.message) for one in caught]
+
+
+def test_json_that_names_its_types(spark: Any, tmp_path: Path) -> None:
+    """`{"int32": 3000}` as Spark reads it is no number, whatever is declared: warning and error say what reads it."""
+    typed, plain = '{"weight": {"int32": 3000}}\n', '{"weight": 3000}\n'
+    for name, lines in (("mixed", typed * 19 + plain), ("typed", typed * 20)):
+        (tmp_path / f"{name}.json").write_text(lines, encoding="utf-8")
+    reads = "its values name their types, as in {\"int32\": 5}: read the files by spark.read.format('mqsel')"
+    mixed = spark.read.json(str(tmp_path / "mixed.json"))
+    (warning,) = plan("weight > 2500", mixed).warnings
+    assert warning == f"'weight' is a string in every row: compared with a number it never matches; {reads}"
+    (warning,) = plan("weight > 2500", mixed, types={"weight": "int64"}).warnings
+    said = "'weight' is declared int64: 19 of the first 20 values, such as '{\"int32\": 3000}', cannot be read; "
+    assert warning == said + reads
+    with pytest.raises(
+        errors.PropertyTypeError, match=r"is struct<int32:bigint>.*\n  hint: its values name their types"
+    ):
+        column("weight > 2500", spark.read.json(str(tmp_path / "typed.json")))
+    spark.dataSource.register(mqsel.spark.DataSource)
+    source = spark.read.format("mqsel").option("selector", "weight > 2500").option("columns", "weight int")
+    for name in ("mixed", "typed"):
+        assert source.load(str(tmp_path / f"{name}.json")).count() == 20
+
+
 KINDS = {"boolean": True, "byte": 1, "short": 2, "integer": 3, "long": 1 << 40, "float": 0.5, "double": 2.5}
 UNION = (
     "propertyType string, boolean boolean, byte tinyint, short smallint, integer int, long bigint, float float, "
@@ -503,6 +572,13 @@ def test_a_slip_in_a_mapping(spark: Any) -> None:
     for where, types, key in (({"colour": "c"}, None, "colour"), (None, {"Weight": "int64"}, "Weight")):
         with pytest.raises(errors.ArgumentError, match=rf"does not read '{key}': did you mean '(color|weight)'"):
             column("color = 'red' OR weight > 1", frame, properties=where, types=types)
+    legs = spark.createDataFrame([("5", "6")], "leg1Amount string, leg2Amount string")
+    with pytest.warns(UserWarning, match=r"'leg2Amount' is a string in every row: .*'leg2Amount': 'int64'"):
+        column("leg2Amount > 5", legs, types={"leg1Amount": "float64"})
+    nested = spark.sql("SELECT named_struct('Weight', '5') AS m, '7' AS colour")
+    for where in (layout({"colour": "colour"}), layout(members="m", types={"Weight": "int64"})):
+        with pytest.warns(UserWarning, match="NULL in every row"):
+            column("color = 'red' OR weight > 1", nested, properties=where)
     shared = {"color": "c", "colour": "c", "weight1": "weight"}
     assert _truths(frame, "color = 'red' AND weight = '3'", properties=shared, types={"weight1": "int32"}) == [True]
 

@@ -108,28 +108,61 @@ def test_prefilter_and_rest_are_the_selector(frame: Any, selector: str, dialect:
     ("selector", "strategy"), [("color = 'red' AND weight > 10", None), (MIXED, None), (MIXED, "arrow")]
 )
 def test_a_selector_in_sql(spark: Any, frame: Any, selector: str, strategy: str | None) -> None:
-    """A registered selector gives what its Column gives, by position and by name, and keeps the prefilter outside."""
+    """A registered selector gives what its Column gives, by the names of what it reads, typed as the columns are."""
     frame.createOrReplaceTempView("messages")
     made = register(spark, "is_selected", selector, frame, properties=WHERE, dialect="JMS", strategy=strategy)
     assert str(made) == str(plan(selector, frame, properties=WHERE, dialect=JMS, strategy=strategy))
     wanted = [row[0] for row in frame.select(made.column()).collect()]
-    got = spark.sql(
-        "SELECT is_selected(color, weight, price, ok, p), is_selected(weight => weight, p => p, color => color, "
-        "price => price, ok => ok) FROM messages"
-    ).collect()
+    named = "weight => weight, p => p, color => color" if "p1" in selector else "weight => weight, color => color"
+    got = spark.sql(f"SELECT is_selected({named}), is_selected__typed({named}) FROM messages").collect()
     assert [tuple(row) for row in got] == [(one, one) for one in wanted]
-    assert spark.sql("SELECT * FROM messages WHERE is_selected(color, weight, price, ok, p)").count() == sum(
-        filter(None, wanted)
-    )
+    assert spark.sql(f"SELECT * FROM messages WHERE is_selected({named})").count() == sum(filter(None, wanted))
+
+
+def test_arguments_of_a_function_are_what_they_are(spark: Any) -> None:
+    """No argument is cast to a parameter's type, none is taken for another, none need be given that nobody reads."""
+    from pyspark.errors import AnalysisException, PySparkException
+
+    kinds = "n int, big bigint, f float, d double, s string, o boolean, y binary, p decimal(10,2), unread array<int>"
+    text = "n = 2 OR big = 2 OR f = 2 OR d = 2 OR s = '2' OR o OR y IS NULL AND p = 2.5"
+    register(spark, "any_is", text, kinds, types={"p": "float64"}, dialect=JMS)
+    right = ("n => 2", "n => CAST(2 AS TINYINT)", "n => 2L", "big => 2", "f => 2F", "d => 2D", "s => '2'", "o => TRUE")
+    right += ("p => 2.5BD, y => NULL", "p => 2.500BD, n => NULL, o => FALSE")
+    for arguments in right:
+        assert spark.sql(f"SELECT any_is({arguments})").first() == (True,), arguments
+    for arguments in ("", "n => NULL", "n => 3, y => X'00', p => 2.5BD, s => 'x'"):
+        assert spark.sql(f"SELECT any_is({arguments})").first() == (None,), arguments
+    for arguments, said in (
+        ("n => 2.9", r"any_is: 'n' is DECIMAL\(2,1\): expected INT"),
+        ("n => 2D", "any_is: 'n' is DOUBLE: expected INT"),
+        ("n => '2'", "any_is: 'n' is STRING: expected INT"),
+        ("n => TRUE", "any_is: 'n' is BOOLEAN: expected INT"),
+        ("n => 5000000000", "any_is: 'n' is BIGINT: expected INT"),
+        ("s => 2", "any_is: 's' is BIGINT: expected STRING"),
+        ("d => 2.5", r"any_is: 'd' is DECIMAL\(2,1\): expected DOUBLE"),
+        ("f => 2D", "any_is: 'f' is DOUBLE: expected FLOAT"),
+    ):
+        with pytest.raises(PySparkException, match=said):
+            spark.sql(f"SELECT any_is({arguments})").collect()
+    for arguments, said in (
+        ("2, 2", "name the arguments|n => …"),
+        ("m => 2", "UNRECOGNIZED_PARAMETER_NAME"),
+        ("unread => NULL", "UNREC"),
+    ):
+        with pytest.raises(AnalysisException, match=said):
+            spark.sql(f"SELECT any_is({arguments})").collect()
 
 
 def test_what_register_takes(spark: Any) -> None:
     """The schema may be a text, with names that are no names of SQL, and raw messages; a wrong name is refused."""
     register(spark, "heavy", "shop.weight > 2 AND usr.x LIKE 'a%'", "`shop.weight` int, x string")
-    assert spark.sql("SELECT heavy(3, 'ab'), heavy(NULL, 'ab'), heavy(2, 'ab')").first() == (True, None, False)
+    calls = ", ".join(f"heavy(`shop.weight` => {number}, x => 'ab')" for number in ("3", "NULL", "2"))
+    assert spark.sql(f"SELECT {calls}").first() == (True, None, False)
+    register(spark, "always", "1 = 1", "a int")
+    assert spark.sql("SELECT always()").first() == (True,)
     message = mq.encode({}, {"color": "blue"}, b"data")
-    register(spark, "is_blue", "color = 'blue'", "m binary", properties=mq_message("m"))
-    assert spark.sql(f"SELECT is_blue(X'{message.hex()}'), is_blue(X'00')").first() == (True, None)
+    register(spark, "is_blue", "color = 'blue'", "m binary, n int", properties=mq_message("m"))
+    assert spark.sql(f"SELECT is_blue(X'{message.hex()}'), is_blue(m => X'00')").first() == (True, None)
     with pytest.warns(UserWarning, match="no column has 'b'"):
         register(spark, "other", "a = 1 OR b = 2", "a int")
     with pytest.raises(errors.ArgumentError, match="the name of the function is 'x y': expected letters"):
@@ -541,7 +574,7 @@ print([frame.filter(column(text, frame, strategy=strategy)).count() for strategy
 frame.createOrReplaceTempView("messages")
 for strategy in ("native", "arrow"):
     register(spark, "selected", text, "color string, weight int", strategy=strategy)
-    print(spark.sql("SELECT * FROM messages WHERE selected(color, weight)").count())
+    print(spark.sql("SELECT * FROM messages WHERE selected(color => color, weight => weight)").count())
 both = frame.alias("a").join(frame.alias("b"), "n")
 print(both.filter(column("c = 'red'", both, properties={"c": "b.color"})).count())
 print(type(frame).__module__, plan(text, frame).strategy, [part.true for part in profile(text, frame).parts])
