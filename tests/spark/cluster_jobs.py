@@ -171,6 +171,7 @@ def changing(spark: SparkSession, count: str) -> dict[str, Any]:
     import pyarrow as pa
 
     look.__annotations__ = {"numbers": pa.Array, "return": pa.Array}
+    before = files()  # of applications that ran in the same folder
     selectors = mqsel.SelectorSet({n: f"weight = {n} AND color = 'c{n}'" for n in range(4000)})
     frame = spark.range(0, 40, 1, 8).selectExpr("cast(id as int) weight")
     selected = []
@@ -181,7 +182,11 @@ def changing(spark: SparkSession, count: str) -> dict[str, Any]:
     looks = [
         row[0].split("\n") for row in spark.range(0, 40, 1, 40).select(F.arrow_udf(look, "string")("id")).collect()
     ]
-    return {"selected": selected, "driver": files(), "executors": {daemon: found for daemon, *found in looks}}
+    return {
+        "selected": selected,
+        "driver": sorted({*files()} - {*before}),
+        "executors": {daemon: found for daemon, *found in looks},
+    }
 
 
 if __name__ == "__main__":
