@@ -43,6 +43,12 @@ class MQRC(IntEnum):
         return f"{self.name} ({self.value})"
 
 
+class MQCC(IntEnum):
+    """Completion codes by the vendor's name and number: the one that every reason here comes with."""
+
+    MQCC_FAILED = 2
+
+
 class MqselError(Exception):
     """Anything mqsel refuses.
 
@@ -56,6 +62,11 @@ class MqselError(Exception):
         super().__init__(message)
         self.hint = hint
         self.reason = reason
+
+    @property
+    def completion(self) -> MQCC | None:
+        """The completion code that a queue manager would return beside the reason; None without a reason."""
+        return None if self.reason is None else MQCC.MQCC_FAILED
 
     @property
     def message(self) -> str:

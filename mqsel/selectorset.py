@@ -25,7 +25,7 @@ from mqsel.index._deliveries import Deliveries, match_rows
 from mqsel.index._index import Index
 from mqsel.index._reading import NOT_READ, Reader
 from mqsel.language.checker import MatchOption
-from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
+from mqsel.language.dialect import IBM_MQ, SINCE_1, Dialect, as_dialect
 from mqsel.language.formulas import Formula
 from mqsel.language.normal import Writer
 from mqsel.language.selector import Selector, read_anew
@@ -597,7 +597,7 @@ class SelectorSet(Reader[K], MutableMapping[K, str], Generic[K]):
         if not keys:
             column = keys_of(*[memoryview(one) for one in parts[:3]])
             keys, parts = [NOT_READ] * len(column), parts[3:]
-        self.dialect = Dialect(**header["dialect"])
+        self.dialect = Dialect(**{**SINCE_1, **header["dialect"]})
         schema = header["schema"]
         self.schema = None if schema is None else Schema(*map(tuple, schema))
         self.keep_text = header["keep_text"]
@@ -607,7 +607,7 @@ class SelectorSet(Reader[K], MutableMapping[K, str], Generic[K]):
         if len(texts) != (len(keys) if self.keep_text else 0):
             raise ProgramError(f"there are {len(keys)} keys and {len(texts)} texts", hint="save the set again")
         self._set_up(Index.from_buffers(parts[2:]), None, keys, column, texts)
-        self._own = {place: Dialect(**one) for place, one in header["own"]}
+        self._own = {place: Dialect(**{**SINCE_1, **one}) for place, one in header["own"]}
         self._options = {place: MatchOption(name, bytes.fromhex(one)) for place, name, one in header["options"]}
 
     def save(self, path: str | os.PathLike[str]) -> None:

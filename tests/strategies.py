@@ -39,6 +39,8 @@ class Letters:
     hex_octal: bool = True
     byte_strings: bool = False
     float_suffix_on_integer: bool = True
+    static_mismatch: bool = False
+    numbers: tuple[str, ...] = ()
 
 
 LETTERS = {
@@ -47,10 +49,12 @@ LETTERS = {
         spaces=(*_JAVA_SPACES, "\v", "\x1c", "\u1680", "\u180e", "\u2003", "\u2028", "\u3000"),
         byte_strings=True,
         float_suffix_on_integer=False,
+        static_mismatch=True,
+        numbers=("1E400", "-1E400", "9223372036854775808", "-9223372036854775809", "0xFFFFFFFFFFFFFFFFF"),
     ),
-    "IBM_JMS": Letters(float_suffix_on_integer=False),
+    "IBM_JMS": Letters(float_suffix_on_integer=False, static_mismatch=True),
     "IBM_JAVA_CLIENT": Letters(),
-    "TIBCO_EMS": Letters(hex_octal=False),
+    "TIBCO_EMS": Letters(hex_octal=False, static_mismatch=True, numbers=("0x1.8p1", "-0X.Ap-2f", "1_0.2_5", "07.5")),
     "JMS": Letters(),
 }
 
@@ -95,11 +99,18 @@ _PREDICATE = (
     (1, "7 / 2 * 2 = 6"),
     (1, "'a' <> 'A'"),
 )
+_MISMATCHES = (
+    (2, "sum equality string"),
+    (2, "string equality sum"),
+    (1, "truth equality sum"),
+    (1, "sum equality ( condition )"),
+    (2, "( condition ) equality string"),
+    (1, "string equality truth"),
+)
 _BYTE_STRINGS = ((6, "bytes-name equality bytes"), (1, "bytes equality bytes-name"), (1, "bytes = bytes"))
 _GRAMMAR: dict[str, tuple[tuple[int, str], ...]] = {
     "condition": _CONDITION,
     "predicate": _PREDICATE,
-    "predicate with byte strings": (*_PREDICATE, *_BYTE_STRINGS),
     "sum": ((12, "number-name"), (8, "number"), (3, "product + product"), (3, "product - product"), (2, "product")),
     "product": ((5, "unary"), (2, "unary * unary"), (2, "unary / unary"), (2, "unary * unary / 0")),
     "unary": ((6, "number-name"), (5, "number"), (2, "- unary"), (1, "+ unary"), (2, "( sum )")),
@@ -208,8 +219,9 @@ class _Author:
         tokens: list[str] = []
         for symbol in form.split():
             if symbol in _GRAMMAR:
-                rule = "predicate with byte strings" if symbol == "predicate" and self.letters.byte_strings else symbol
-                forms = _GRAMMAR[rule][:1] if symbol == "condition" and depth <= 0 else _GRAMMAR[rule]
+                forms = _GRAMMAR[symbol][:1] if symbol == "condition" and depth <= 0 else _GRAMMAR[symbol]
+                if symbol == "predicate":
+                    forms += _BYTE_STRINGS * self.letters.byte_strings + _MISMATCHES * self.letters.static_mismatch
                 chosen = self.rng.choices([text for _, text in forms], [weight for weight, _ in forms])[0]
                 tokens += self.write(chosen, depth - (symbol == "condition"))
             elif symbol.endswith("-name"):
@@ -263,6 +275,8 @@ class _Author:
 
     def number(self) -> list[str]:
         """Write a numeric literal in one of the spellings of language §3."""
+        if self.letters.numbers and self.rng.random() < 0.05:
+            return [self.rng.choice(self.letters.numbers)]
         value = self.rng.choice(self.rng.choice((_INTEGERS, _INTEGERS, _INTEGERS, _EXTREMES, _FLOATS, _FLOATS)))
         kind, known = self.message.get(self.last_name, ("null", None))
         if kind in _NUMBERS and math.isfinite(known) and self.rng.random() < 0.3:

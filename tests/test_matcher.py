@@ -353,7 +353,21 @@ def test_an_identifier_is_matched_as_text() -> None:
     assert matcher.evaluate({}) is Truth.UNKNOWN
 
 
-@pytest.mark.parametrize("dialect", PRESETS.values(), ids=PRESETS)
+@pytest.mark.parametrize("dialect", [PRESETS["TIBCO_EMS"], JMS], ids=["TIBCO_EMS", "JMS"])
+def test_24_zero_bytes_are_a_text_elsewhere(dialect: mqsel.Dialect) -> None:
+    """Language §8: only IBM's pages have identifiers that match every message."""
+    text = f"JMSMessageID = 'ID:{'0' * 48}'"
+    matcher = mqsel.compile(text, dialect=dialect)
+
+    assert matcher.match_option is None
+    assert [matcher.matches(one) for one in ({}, {"JMSMessageID": "ID:1"}, {"JMSMessageID": text[-52:-1]})] == [
+        False,
+        False,
+        True,
+    ]
+
+
+@pytest.mark.parametrize("dialect", [one for one in PRESETS.values() if one.zero_identifier == "any"])
 @pytest.mark.parametrize("optimize", [True, False])
 @pytest.mark.parametrize("name", OPTIONS)
 def test_24_zero_bytes_match_every_message(name: str, optimize: bool, dialect: mqsel.Dialect) -> None:

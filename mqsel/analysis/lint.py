@@ -158,6 +158,22 @@ RULES = (
         "{0} is the name of a property here: infinity and NaN have no literal",
     ),
     Rule(
+        "out-of-range",
+        WARNING,
+        (Literal,),
+        lint_tests.out_of_range,
+        "a number that no property can have, where the dialect takes it",
+        "{0} is out of range: no check is made, and here it is {1}",
+    ),
+    Rule(
+        "different-kinds",
+        WARNING,
+        (Comparison,),
+        lint_tests.different_kinds,
+        "= or <> between two kinds that are known and differ, where the dialect takes it",
+        "'{0}' compares {1}: it is never TRUE; {2}",
+    ),
+    Rule(
         "beyond-doubles",
         WARNING,
         (Comparison,),

@@ -335,6 +335,12 @@ FEATURES = (
         "F or D at a whole number",
         _literal("approximate", "[0-9][fFdD]", "[^0-9.]*[0-9]+[fFdD]"),
     ),
+    Feature(
+        "approximate_literals",
+        "java",
+        "a number with an underscore or a binary exponent",
+        _literal("approximate", "_|[xX]", ".*[_xX].*"),
+    ),
     Feature("whitespace", "unicode", "this white space", _white_space),
 )
 

@@ -7,13 +7,14 @@ or None.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
 
 from mqsel.analysis.lint_chains import Reading, wanted
 from mqsel.analysis.lint_findings import Edit, Found, bounds, piece, strings_of
 from mqsel.errors import cut_piece, quoted
-from mqsel.language.checker import MAX_TESTS, evaluate
+from mqsel.language.checker import MAX_TESTS, advice, differing, evaluate, sides
 from mqsel.language.dialect import PRESETS
 from mqsel.language.hints import decoded, milliseconds
 from mqsel.language.nodes import (
@@ -218,6 +219,24 @@ def octal_number(node: Literal, selector: Selector) -> Found | None:
 
 
 _NUMERIC = frozenset((int, float))
+
+
+_WHOLE = re.compile(r"[+-]?\s*(?:0[xX][0-9A-Fa-f]+|[0-9]+)[lL]?")
+
+
+def out_of_range(node: Literal, selector: Selector) -> Found | None:
+    if node.kind != "approximate":
+        return None
+    written = piece(selector.text, node)
+    if _WHOLE.fullmatch(written) or abs(float(node.value)) == sys.float_info.max:
+        return Found(node.span, (cut_piece(written, 40), node.value))
+    return None
+
+
+def different_kinds(node: Comparison, selector: Selector) -> Found | None:
+    if not differing(node):
+        return None
+    return Found(node.span, (node.operator, sides(node, selector.text), advice(node, selector.text)))
 
 
 def beyond_doubles(node: Comparison, selector: Selector) -> Found | None:

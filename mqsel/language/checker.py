@@ -15,7 +15,7 @@ from typing import NamedTuple, cast
 
 from mqsel import errors
 from mqsel.language import hints
-from mqsel.language.dialect import Dialect
+from mqsel.language.dialect import MISMATCH, Dialect
 from mqsel.language.lexer import dashes, is_hyphenated
 from mqsel.language.nodes import (
     And,
@@ -96,7 +96,7 @@ def check(
         if type(part) is Identifier and part.name not in names:
             names[part.name] = _property(part, text, dialect)
     try:
-        check_types(order, text)
+        check_types(order, text, dialect)
     except errors.SelectorTypeError as error:
         if _touches_dashes(text, error.span):
             error.hint = TWO_MINUS_SIGNS
@@ -112,7 +112,7 @@ def check(
                 hint="name a property, or compile with dialect.replace(constant_false='accept')",
                 reason=errors.MQRC.MQRC_SELECTOR_ALWAYS_FALSE,
             )
-    return names, constant, _match_option(node, text)
+    return names, constant, _match_option(node, text, dialect)
 
 
 def remark(order: Sequence[Node], names: Mapping[str, str]) -> Remarks:
@@ -241,7 +241,25 @@ _SOUND = frozenset((Literal, Identifier, In, Like, IsNull))
 _CONDITIONS = frozenset(cls for cls, kind in _RESULTS.items() if kind in (None, "boolean"))
 
 
-def check_types(order: Sequence[Node], text: str) -> None:
+def differing(node: Comparison) -> bool:
+    """Report whether both sides are of kinds that are known and differ."""
+    kinds = kind_of(node.left), kind_of(node.right)
+    return None not in kinds and kinds[0] != kinds[1]
+
+
+def sides(node: Comparison, text: str) -> str:
+    """Return what a comparison compares, in words."""
+    return f"{_described(node.left, text)} with {_described(node.right, text)}"
+
+
+def advice(node: Comparison, text: str) -> str:
+    """Return what to do about a comparison of two kinds that differ."""
+    if any(is_hyphenated(text[slice(*side.span)]) for side in (node.left, node.right)):
+        return HYPHEN
+    return "property values are never converted: write the literal in the type the property has"
+
+
+def check_types(order: Sequence[Node], text: str, dialect: Dialect) -> None:
     """Check the static types of a tree, and that it is a condition.
 
     Args:
@@ -270,16 +288,12 @@ def check_types(order: Sequence[Node], text: str) -> None:
                     hint = _number_of(node, operand) or row.hint
                     raise wrong_type(text, operand.span, what, _described(operand, text), hint)
         elif isinstance(node, Comparison) and type(node.left) is not Identifier:
-            kinds = kind_of(node.left), kind_of(node.right)
-            if None not in kinds and kinds[0] != kinds[1]:
-                words = f"{_described(node.left, text)} with {_described(node.right, text)}"
+            if dialect.static_mismatch == "reject" and differing(node):
                 raise errors.SelectorTypeError(
-                    f"'{node.operator}' compares {words}: only values of one type compare",
+                    f"'{node.operator}' compares {sides(node, text)}: only values of one type compare",
                     selector=text,
                     span=node.span,
-                    hint=HYPHEN
-                    if any(is_hyphenated(text[slice(*side.span)]) for side in (node.left, node.right))
-                    else "property values are never converted: write the literal in the type the property has",
+                    hint=advice(node, text),
                 )
     if kind_of(root) not in (None, "boolean"):
         raise errors.SelectorTypeError(
@@ -321,6 +335,16 @@ def literal_value(node: Literal) -> Value:
     return Truth(int(node.value)) if node.kind == "boolean" else node.value
 
 
+def compared(sign: str, left: Value, right: Value, dialect: Dialect) -> Truth:
+    """Compare two values; UNKNOWN is the NULL that a condition can be."""
+    if Truth.UNKNOWN in [one for one in (left, right) if isinstance(one, Truth)]:
+        return Truth.UNKNOWN
+    numbers = [isinstance(one, (int, float)) and not isinstance(one, Truth) for one in (left, right)]
+    if all(numbers) or (type(left) is type(right) and not any(numbers)):
+        return compare(sign, left, right)
+    return MISMATCH[dialect.type_mismatch]
+
+
 def apply(node: Node, operands: list[Value], dialect: Dialect) -> Value:
     """Compute *node* from the values of its operands, none of which is NULL; ERR stands for "no value"."""
     if Truth.ERR in [v for v in operands if isinstance(v, Truth)] and not isinstance(node, (And, Or, Not, Between)):
@@ -337,7 +361,7 @@ def apply(node: Node, operands: list[Value], dialect: Dialect) -> Value:
                 total = result
             return total
         case Comparison(operator):
-            return compare(operator, *operands)
+            return compared(operator, *operands, dialect)
         case Between(negated):
             errors_seen = [isinstance(value, Truth) for value in operands]
             if errors_seen[0] or (dialect.between_null == "literal" and any(errors_seen)):
@@ -375,14 +399,15 @@ _IDENTIFIER = re.compile(r"ID:([0-9A-Fa-f]{48})")
 _MATCH_OPTIONS = {"JMSMessageID": "MQMO_MATCH_MSG_ID", "JMSCorrelationID": "MQMO_MATCH_CORREL_ID"}
 
 
-def _match_option(node: Node, text: str) -> MatchOption | None:
+def _match_option(node: Node, text: str, dialect: Dialect) -> MatchOption | None:
     """Find the identifier to match: the name stands on the left, without parentheses (language §8)."""
     match node:
         case Comparison("=", Identifier(name), Literal(value=str(value))) if name in _MATCH_OPTIONS:
             found = _IDENTIFIER.fullmatch(value)
             bare = "(" not in text[: node.left.span[0]] and ")" not in text[node.right.span[1] :]
             if found and bare:
-                return MatchOption(_MATCH_OPTIONS[name], bytes.fromhex(found[1]))
+                option = MatchOption(_MATCH_OPTIONS[name], bytes.fromhex(found[1]))
+                return None if option.matches_any and dialect.zero_identifier == "string" else option
     return None
 
 

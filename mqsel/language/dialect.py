@@ -9,6 +9,7 @@ from operator import attrgetter, contains
 from typing import Any, NamedTuple
 
 from mqsel.errors import ArgumentError, shortened
+from mqsel.values import Truth
 
 # Allowed values of each field, in the order in which a program numbers them: append only.
 CHOICES: dict[str, tuple[str, ...]] = {
@@ -23,7 +24,21 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "hex_octal": ("yes", "no"),
     "float_suffix_on_integer": ("no", "yes"),
     "headers": ("mqi", "jms", "any"),
+    "static_mismatch": ("reject", "accept"),
+    "out_of_range": ("reject", "accept"),
+    "approximate_literals": ("plain", "java", "no_leading_zero"),
+    "zero_identifier": ("string", "any"),
 }
+# The fields that dialects had in 0.2.0, and what the others say of what it wrote.
+FIELDS_1 = tuple(CHOICES)[:11]
+SINCE_1 = {
+    "static_mismatch": "reject",
+    "out_of_range": "reject",
+    "approximate_literals": "plain",
+    "zero_identifier": "any",
+}
+# What a type mismatch is, by `type_mismatch`.
+MISMATCH = {"operation": Truth.FALSE, "selector": Truth.ERR, "unknown": Truth.UNKNOWN}
 _CHOSEN = attrgetter(*CHOICES)
 
 
@@ -42,6 +57,11 @@ class _Choices(NamedTuple):
     float_suffix_on_integer: str = "yes"
     headers: str = "jms"
     max_length: int | None = None
+    # What follows was not there in 0.2.0, whose pickles have the fields before it.
+    static_mismatch: str = "reject"
+    out_of_range: str = "reject"
+    approximate_literals: str = "plain"
+    zero_identifier: str = "string"
 
 
 class Dialect(_Choices):
@@ -61,12 +81,20 @@ class Dialect(_Choices):
         hex_octal: ``yes`` or ``no`` (leading zeros are decimal).
         float_suffix_on_integer: ``no`` or ``yes`` (``5F`` is a double).
         headers: ``mqi`` (names of IBM MQ), ``jms`` (six headers, JMSX…, JMS_…) or ``any``: language §6.
+        static_mismatch: ``=`` and ``<>`` between two kinds that are known and differ: ``reject`` or ``accept`` (a type
+            mismatch as any other).
+        out_of_range: a number that no INT64 or FLOAT64 holds: ``reject`` or ``accept`` (the nearest double).
+        approximate_literals: ``plain``, ``java`` (hexadecimal ones and underscores too, none that rounds to zero) or
+            ``no_leading_zero`` (``07.5`` is refused).
+        zero_identifier: what an identifier of 24 zero bytes is, alone: a ``string`` or ``any`` message's (language §8).
         max_length: longest selector in code points, or None.
     """
 
     __slots__ = ()
 
     def __new__(cls, *choices: Any, **named: Any) -> Dialect:
+        if len(choices) == len(FIELDS_1) + 1:
+            named = {**SINCE_1, **named}
         self = super().__new__(cls, *choices, **named)
         self.check()
         return self
@@ -115,9 +143,14 @@ class Dialect(_Choices):
 
 
 JMS = Dialect()
-TIBCO_EMS = Dialect(hex_octal="no", headers="any")
+TIBCO_EMS = Dialect(hex_octal="no", headers="any", static_mismatch="accept", approximate_literals="java")
 IBM_JMS = Dialect(
-    type_mismatch="selector", null_arithmetic="selector", between_null="literal", float_suffix_on_integer="no"
+    type_mismatch="selector",
+    null_arithmetic="selector",
+    between_null="literal",
+    float_suffix_on_integer="no",
+    static_mismatch="accept",
+    zero_identifier="any",
 )
 IBM_MQ = Dialect(
     null_arithmetic="selector",
@@ -129,10 +162,14 @@ IBM_MQ = Dialect(
     byte_strings="yes",
     float_suffix_on_integer="no",
     headers="mqi",
+    static_mismatch="accept",
+    out_of_range="accept",
+    approximate_literals="no_leading_zero",
+    zero_identifier="any",
     max_length=10240,
 )
 
-IBM_JAVA_CLIENT = Dialect(type_mismatch="unknown", headers="any")
+IBM_JAVA_CLIENT = Dialect(type_mismatch="unknown", headers="any", zero_identifier="any")
 
 PRESETS: dict[str, Dialect] = {
     "IBM_MQ": IBM_MQ,

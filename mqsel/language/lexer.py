@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import math
 import re
+import sys
 import unicodedata
 from itertools import accumulate, compress
 from typing import Any, NamedTuple
@@ -62,8 +63,22 @@ _CHARACTER_HINTS = {
 }
 
 
+def _approximate(digits: str) -> str:
+    exponent = f"[eE][+-]?{digits}"
+    return rf"(?:{digits}\.(?:{digits})?|\.{digits})(?:{exponent})?[fFdD]?|{digits}{exponent}[fFdD]?"
+
+
+# Java §3.10.2: underscores between digits, and hexadecimal digits with a binary exponent.
+_DIGITS = "[0-9](?:[0-9_]*[0-9])?"
+_HEXADECIMAL = "[0-9A-Fa-f](?:[0-9A-Fa-f_]*[0-9A-Fa-f])?"
+_JAVA_APPROXIMATE = (
+    rf"0[xX](?:{_HEXADECIMAL}\.?|(?:{_HEXADECIMAL})?\.{_HEXADECIMAL})[pP][+-]?{_DIGITS}[fFdD]?|"
+    rf"{_approximate(_DIGITS)}|[0-9]+(?:_+[0-9]+)+[fFdD]"
+)
+
+
 @functools.cache
-def _patterns(whitespace: str, dots: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+def _patterns(whitespace: str, dots: str, approximate: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
     """Give two expressions: one finds every word of a text, white space included; one tells what a word is."""
     space = _UNICODE_SPACE if whitespace == "unicode" else _JAVA_SPACE
     # (?<![…]) keeps Unicode white space out of names, where the dialect has it.
@@ -76,8 +91,8 @@ def _patterns(whitespace: str, dots: str) -> tuple[re.Pattern[str], re.Pattern[s
         "operator": "|".join(map(re.escape, sorted(("/*", *_SIGNS), key=len, reverse=True))),
         # The look-ahead keeps an unterminated string from ending at one half of a doubled apostrophe.
         "string": r"'[^']*(?:''[^']*)*'(?!')",
+        "approximate": _JAVA_APPROXIMATE if approximate == "java" else _approximate("[0-9]+"),
         "hex": r"0[xX][0-9A-Fa-f]*[lL]?",
-        "approximate": r"(?:[0-9]+\.[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?[fFdD]?|[0-9]+[eE][+-]?[0-9]+[fFdD]?",
         "exact": r"[0-9]+[lLfFdD]?",
         "bytes": r'"[^"]*"',
         "bad": r".",
@@ -89,7 +104,7 @@ def _patterns(whitespace: str, dots: str) -> tuple[re.Pattern[str], re.Pattern[s
         " ",
         f"[A-Za-z_$][A-Za-z0-9_${'.' * (dots == 'yes')}]*(?![^{no_part}])",
         kinds["string"],
-        "[0-9]+(?![0-9.A-Za-z])",
+        "[0-9]+(?![0-9.A-Za-z_])",
     )
     return re.compile("|".join((*plain, *kinds.values())), re.DOTALL), re.compile(named, re.DOTALL)
 
@@ -130,7 +145,7 @@ def scan(text: str, dialect: Dialect) -> Tokens:
             hint="split it into several subscriptions, or compile with dialect.replace(max_length=None)",
             reason=errors.MQRC.MQRC_SELECTION_STRING_ERROR,
         )
-    pattern, groups = _patterns(dialect.whitespace, dialect.identifier_dots)
+    pattern, groups = _patterns(dialect.whitespace, dialect.identifier_dots, dialect.approximate_literals)
     words = pattern.findall(text)
     # All words in one go, then those that are not known one by one: a step for each would take twice as long.
     kinds: list[Any] = [*map(_KNOWN.get, words)]
@@ -330,31 +345,55 @@ def _number(text: str, span: Span, word: str, group: str, dialect: Dialect) -> i
             made = hints.as_bytes(quotes[0]) if quotes else ""
             hint = f"a byte string is written {made}" if made else "write 0-9 and A-F after 0x"
             raise bad_number(text, span, "no hexadecimal digit follows 0x", hint)
-        if len(digits) > 16:
-            raise number_out_of_range(text, span, "exact")
-        return _exact(text, span, int(digits or "0", 16))
+        return _exact(text, span, int(digits or "0", 16), dialect)
     if group == "exact" and word[-1] in "fFdD":
         if dialect.float_suffix_on_integer == "no":
             hint = f"write {word[:-1]}.0, or {word[:-1]} for an exact number"
             raise bad_number(text, span, "this dialect has the suffixes F and D on approximate numbers only", hint)
         group = "approximate"
     if group == "approximate":
-        number = float(word.rstrip("fFdD"))
-        if math.isinf(number):
-            raise number_out_of_range(text, span, "approximate")
-        return number
+        return _approximate_number(text, span, word, dialect)
     digits = word.rstrip("lL")
     base = 8 if dialect.hex_octal == "yes" and len(digits) > 1 and digits[0] == "0" else 10
     if base == 8 and ("8" in digits or "9" in digits):
         hint = f"a leading zero makes a number octal: write {digits.lstrip('0')}"
         raise bad_number(text, span, "8 and 9 are not octal digits", hint)
     digits = digits.lstrip("0")
-    if len(digits) > 22:  # int() refuses, or takes quadratic time on, thousands of digits
-        raise number_out_of_range(text, span, "exact")
-    return _exact(text, span, int(digits or "0", base))
+    if base == 10 and len(digits) > 22:  # int() refuses, or takes quadratic time on, thousands of digits
+        return out_of_range(text, span, int(digits) if len(digits) < 400 else 10**400, dialect)
+    return _exact(text, span, int(digits or "0", base), dialect)
 
 
-def _exact(text: str, span: Span, number: int) -> int:
-    if number > 1 << 63:  # 2**63 itself is the parser's to judge: it may stand under a minus
-        raise number_out_of_range(text, span, "exact")
+def _exact(text: str, span: Span, number: int, dialect: Dialect) -> int | float:
+    # 2**63 itself is the parser's to judge: it may stand under a minus.
+    return number if number <= 1 << 63 else out_of_range(text, span, number, dialect)
+
+
+def out_of_range(text: str, span: Span, number: int | float, dialect: Dialect) -> float:
+    """Return the nearest finite double: of an exact number that no INT64 holds, or of an infinity.
+
+    Raises: SelectorSyntaxError: the dialect has no such number.
+    """
+    if dialect.out_of_range == "reject":
+        raise number_out_of_range(text, span, "exact" if isinstance(number, int) else "approximate")
+    return float(min(number, sys.float_info.max))
+
+
+def _approximate_number(text: str, span: Span, word: str, dialect: Dialect) -> float:
+    if dialect.approximate_literals == "no_leading_zero" and word[0] == "0" and word[1:2].isdigit():
+        bare = word.lstrip("0")
+        hint = f"a leading zero makes a number octal: write {bare if re.match('[.]?[0-9]', bare) else f'0{bare}'}"
+        raise bad_number(text, span, "an octal number has no point and no exponent", hint)
+    plain = word.replace("_", "").rstrip("fFdD")
+    is_hexadecimal = plain[:2] in ("0x", "0X")
+    try:
+        number = float.fromhex(plain) if is_hexadecimal else float(plain)
+    except OverflowError:  # of fromhex alone
+        number = math.inf
+    if math.isinf(number):
+        return out_of_range(text, span, number, dialect)
+    if number == 0 and dialect.approximate_literals == "java":  # Java §3.10.2: what is not zero does not become it
+        digits = re.split("[pP]" if is_hexadecimal else "[eE]", plain.lower().removeprefix("0x"))[0]
+        if digits.strip("0."):
+            raise number_out_of_range(text, span, "least")
     return number

@@ -26,7 +26,7 @@ import typing
 from collections.abc import Mapping
 from typing import NamedTuple, cast
 
-from mqsel.language.checker import Value, apply, literal_value
+from mqsel.language.checker import Value, apply, compared, literal_value
 from mqsel.language.dialect import Dialect
 from mqsel.language.formulas import (
     ALWAYS,
@@ -81,7 +81,7 @@ from mqsel.language.sets import (
     numbers,
     outside,
 )
-from mqsel.values import KINDS, Truth, compare
+from mqsel.values import KINDS, Truth
 
 __all__ = [
     "ALWAYS",
@@ -178,6 +178,7 @@ _OTHER_LANES: dict[str, dict[str, typing.Any]] = {
 }
 _MISMATCHES = {kind: NOTHING._replace(**lanes) for kind, lanes in _OTHER_LANES.items()}
 _NO_NUMBER_OR_NULL = outside(NUMBERS, PROPERTY)
+_COMPUTED = NUMBERS._replace(poison=True)
 
 # The outcomes that make a comparison TRUE.
 _HOLDS = {
@@ -480,12 +481,14 @@ class Writer:
         if not isinstance(right, Literal):
             return self.relation(operator, left, right)
         if isinstance(left, Literal):
-            return _CONSTANTS[compare(operator, literal_value(left), literal_value(right))]
+            return _CONSTANTS[compared(operator, literal_value(left), literal_value(right), self.dialect)]
         return self.constant(operator, left, right, wanted)
 
     def constant(self, operator: str, subject: Node, literal: Literal, wanted: int) -> Normal:
         """Compare with a constant."""
         value, kind = literal.value, KINDS[literal.kind]
+        if type(subject) is not Identifier and kind != "number":
+            return self.mismatched(leaf(subject, _COMPUTED), NEVER, self.fault(subject))
         if isinstance(value, (str, bytes)):
             points = cast("frozenset[str] | frozenset[bytes]", frozenset((value,)))
             return self.text(subject, kind, Texts(points, frozenset(), operator == "<>"), wanted)
@@ -495,6 +498,14 @@ class Writer:
         found = _numbers(value, _NUMBERS_THAT[operator]) if wanted & _T else NOTHING
         rest = _numbers(value, _NUMBERS_THAT_NOT[operator]) if wanted & _F else NOTHING
         return self.test(subject, kind, found, rest, wanted)
+
+    def mismatched(self, mismatch: Formula, false: Formula, error: Formula) -> Normal:
+        """Return what is never TRUE, from where types differ and from what else makes it FALSE and ERR."""
+        if self.dialect.type_mismatch == "operation":
+            false = any_of([false, mismatch])
+        elif self.dialect.type_mismatch == "selector":
+            error = any_of([error, mismatch])
+        return Normal(NEVER, false, error)
 
     def relation(self, operator: str, left: Node, right: Node) -> Normal:
         """Compare two operands of a message."""
@@ -512,22 +523,23 @@ class Writer:
 
     def beside(self, operator: str, left: Normal, right: Node | Normal) -> Normal:
         """Compare a condition, as the boolean that it is, with another, or with a property that may be none."""
-        mismatch = NEVER
-        if isinstance(right, Literal):
-            right = self.predicate(right, _ALL)
-        if not isinstance(right, Normal):
-            mismatch = all_of([any_of([left.true, left.false]), Leaf(right, _MISMATCHES["boolean"])])
+        mismatch, known = NEVER, any_of([left.true, left.false])
+        if isinstance(right, Identifier):
+            mismatch = all_of([known, Leaf(right, _MISMATCHES["boolean"])])
             right = Normal(Leaf(right, _TRUE), Leaf(right, _FALSE), NEVER)
+        elif isinstance(right, Literal) and right.kind == "boolean":
+            right = self.predicate(right, _ALL)
+        elif isinstance(right, Literal):
+            return self.mismatched(known, NEVER, left.error)
+        elif not isinstance(right, Normal):
+            computed = all_of([known, leaf(right, _COMPUTED)])
+            return self.mismatched(computed, NEVER, any_of([left.error, self.fault(right)]))
         same = any_of([all_of([left.true, right.true]), all_of([left.false, right.false])])
         differ = any_of([all_of([left.true, right.false]), all_of([left.false, right.true])])
         true, false, error = same, differ, any_of([left.error, right.error])
         if operator == "<>":
             true, false = differ, same
-        if self.dialect.type_mismatch == "operation":
-            false = any_of([false, mismatch])
-        elif self.dialect.type_mismatch == "selector":
-            error = any_of([error, mismatch])
-        return Normal(true, false, error)
+        return self.mismatched(mismatch, false, error)._replace(true=true)
 
     def between(self, node: Between, wanted: int) -> Normal:
         operand, low, high = [self.operand(one) for one in (node.operand, node.low, node.high)]

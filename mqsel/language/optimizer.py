@@ -296,7 +296,7 @@ _NEIGHBOURS: tuple[tuple[type[And | Or], _Rule], ...] = ((Or, join_equalities), 
 
 
 def fold_constants(node: Node, dialect: Dialect) -> Node:
-    """An operation on literals is its value. ERR has no literal: what divides by zero stays."""
+    """An operation on literals is its value. ERR and UNKNOWN have no literal: what divides by zero stays."""
     if isinstance(node, Arithmetic):
         return _fold_head(node)
     operands = children(node)
@@ -305,7 +305,7 @@ def fold_constants(node: Node, dialect: Dialect) -> Node:
             return node
     value = apply(node, [literal_value(operand) for operand in operands if isinstance(operand, Literal)], dialect)
     if isinstance(value, Truth):
-        return Literal("boolean", bool(value), node.span)
+        return Literal("boolean", bool(value), node.span) if value in (Truth.TRUE, Truth.FALSE) else node
     return Literal("exact" if isinstance(value, int) else "approximate", value, node.span)
 
 

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 from mqsel import errors
 from mqsel.language.dialect import Dialect
 from mqsel.language.hints import adjacent, foreign
-from mqsel.language.lexer import Token, Tokens, dashes, is_hyphenated, scan
+from mqsel.language.lexer import Token, Tokens, dashes, is_hyphenated, out_of_range, scan
 from mqsel.language.nodes import (
     And,
     Arithmetic,
@@ -44,7 +44,7 @@ from mqsel.language.operators import (
     SIGN,
     TWO_MINUS_SIGNS,
 )
-from mqsel.language.wordings import number_out_of_range, unexpected_token, wrong_type
+from mqsel.language.wordings import unexpected_token, wrong_type
 
 MAX_NESTING = 500  # open parentheses, NOTs and signs at one place
 
@@ -107,7 +107,7 @@ def parse_in_order(text: str, dialect: Dialect) -> list[Node]:
 class _Parser:
     def __init__(self, text: str, columns: Tokens, dialect: Dialect) -> None:
         self.text = text
-        self.dialect = dialect  # for hints
+        self.dialect = dialect
         self.columns = columns
         self.kinds, self.values, self.starts, self.stops = columns
         self.at = 0
@@ -197,7 +197,8 @@ class _Parser:
             if sign.operators[0] == "-":
                 value = -value  # type: ignore[operator]
         if value == 1 << 63 and kind == "exact":
-            raise number_out_of_range(self.text, (self.starts[at], stop), "exact")
+            kind = "approximate"
+            value = out_of_range(self.text, (self.starts[at], stop), 1 << 63, self.dialect)
         made: Literal = _node(Literal, (_LITERALS[kind], value, (start, stop)))
         self.order.append(made)
         return made

@@ -31,6 +31,7 @@ def number_out_of_range(text: str, span: Span, kind: str) -> SelectorSyntaxError
     limits = {
         "exact": "exact numbers go from -9223372036854775808 to 9223372036854775807",
         "approximate": "approximate numbers go up to 1.797693134862315E+308",
+        "least": "the least approximate number above zero is 4.9E-324",
     }
     return SelectorSyntaxError(
         f"{quoted(text[span[0] : span[1]])} is out of range: {limits[kind]}",
@@ -38,7 +39,9 @@ def number_out_of_range(text: str, span: Span, kind: str) -> SelectorSyntaxError
         span=span,
         hint="write an approximate number (with a point or an exponent) if the value need not be exact"
         if kind == "exact"
-        else "write a smaller number",
+        else "write a smaller number"
+        if kind == "approximate"
+        else "write 0.0",
     )
 
 

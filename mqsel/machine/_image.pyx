@@ -18,6 +18,7 @@ from mqsel.machine._verifier cimport Verified
 import sys
 
 from mqsel.errors import ProgramError
+from mqsel.language.dialect import MISMATCH
 from mqsel.language.pattern import segments
 from mqsel.machine.opcodes import OPERANDS as _OPERANDS
 from mqsel.machine.opcodes import TABLE as _TABLE
@@ -158,7 +159,7 @@ cdef Image *image_new(Verified program) except NULL:
     """Decode a verified program."""
     cdef Image *image = <Image *> zeroed(1, sizeof(Image))
     dialect = program.dialect
-    image.mismatch = {"operation": FALSE, "selector": ERR, "unknown": UNKNOWN}[dialect.type_mismatch]
+    image.mismatch = MISMATCH[dialect.type_mismatch]
     image.null_is_error = dialect.null_arithmetic == "selector"
     image.between_literal = dialect.between_null == "literal"
     try:

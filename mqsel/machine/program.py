@@ -4,7 +4,7 @@ Owns the format of the bytes; `_verifier` proves on arrival that they are safe t
 no tree.
 
     bytes   : "MQSL" format:u8 version:text dialect text slots constants code exact words:u32… spans:bytes crc32:u32
-    dialect : one byte a field of CHOICES, then max_length (0 = None)
+    dialect : one byte a field of CHOICES (in format 1, of FIELDS_1), then max_length (0 = None)
     spans   : for each instruction start and length, as signed differences
     numbers : LEB128 unless a width is given; texts and bytes are a length in bytes and UTF-8 (lone surrogates let
               through) or the bytes
@@ -19,14 +19,14 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from mqsel.errors import ArgumentError, ProgramError, Span, cells, padded, quoted
-from mqsel.language.dialect import CHOICES, Dialect
+from mqsel.language.dialect import CHOICES, FIELDS_1, SINCE_1, Dialect
 from mqsel.machine import _verifier
 from mqsel.machine._verifier import Verified
 from mqsel.machine.opcodes import FUSED_BITS, FUSED_LIMIT, TABLE, Constant, Opcode, Pattern
 
 VERSION = "0.2.0"
 BUILD = f"{VERSION} (build {_verifier.BUILD})"  # one for all that was built from the same sources
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 
 _MAGIC = b"MQSL"
 
@@ -94,13 +94,14 @@ class Program(Verified):
             raise ProgramError(f"the bytes of the program cannot be read: {error}") from error
         if data[:4] != _MAGIC:
             raise ProgramError("these bytes are not an mqsel program: they do not begin with MQSL")
-        if data[4:5] != bytes([FORMAT_VERSION]):
+        if data[4:5] not in (b"\x01", bytes([FORMAT_VERSION])):
             raise _foreign_version(data)
         if len(data) < 9 or zlib.crc32(data[:-4]) != int.from_bytes(data[-4:], "little"):
             raise ProgramError("the checksum is wrong: the bytes were damaged on their way")
         reader = _Reader(data[:-4], 5)
         reader.text()  # the writer's version: of interest only where the format differs
-        dialect = _dialect(reader.take(len(CHOICES)), reader.number())
+        fields = FIELDS_1 if data[4] == 1 else tuple(CHOICES)
+        dialect = _dialect(fields, reader.take(len(fields)), reader.number())
         text = reader.text()
         slots = tuple([reader.text() for _ in range(reader.count())])
         constants = tuple([reader.constant() for _ in range(reader.count())])
@@ -145,10 +146,10 @@ def _foreign_version(data: bytes) -> ProgramError:
 
 
 @functools.lru_cache(64)
-def _dialect(choices: bytes, max_length: int) -> Dialect:
+def _dialect(fields: tuple[str, ...], choices: bytes, max_length: int) -> Dialect:
     try:
-        chosen = {name: allowed[choice] for (name, allowed), choice in zip(CHOICES.items(), choices, strict=True)}
-        return Dialect(**chosen, max_length=max_length or None)
+        chosen = {name: CHOICES[name][choice] for name, choice in zip(fields, choices, strict=True)}
+        return Dialect(**{**SINCE_1, **chosen}, max_length=max_length or None)
     except (IndexError, ArgumentError) as error:
         raise ProgramError("the dialect record is invalid") from error
 

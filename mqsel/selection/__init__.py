@@ -5,13 +5,14 @@ For tests of applications without a broker, and for simulations. No network, not
 
 from mqsel.selection.message import Message
 from mqsel.selection.providers import JSONPath, XPath
-from mqsel.selection.queues import Queue
+from mqsel.selection.queues import Inspected, Queue
 from mqsel.selection.selectors import Complexity, ComplexSelectorWarning, Provider, SelectionType, selection_type
 from mqsel.selection.topics import Subscription, Topic
 
 __all__ = [
     "ComplexSelectorWarning",
     "Complexity",
+    "Inspected",
     "JSONPath",
     "Message",
     "Provider",

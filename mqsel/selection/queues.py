@@ -103,6 +103,18 @@ def _identifier(read: Mapping[str, Any], option: str) -> bytes | None:
     return found if isinstance(found, bytes) and found != _NO_IDENTIFIER else None
 
 
+class Inspected(NamedTuple):
+    """What a get cost.
+
+    Attributes:
+        messages: how many of them were looked at, the one that it took among them.
+        match_option: the one by which they were found; None where they were inspected in order.
+    """
+
+    messages: int
+    match_option: str | None
+
+
 _HOLE: dict[str, Any] = {}  # where a message was taken; known by identity
 _UNSELECTABLE: dict[str, Any] = {}  # in place of what an unselectable message has
 
@@ -178,6 +190,17 @@ class _Level:
             return place
         return bisect_left(self.numbers, number)
 
+    def inspected(self, wanted: _Wanted, place: int | None) -> int:
+        """Count the messages that `places` looks at up to *place*, or all of them."""
+        if wanted is not None:
+            numbers = self.known[wanted[0]].get(wanted[1], ())
+            places = [self.place_of(one) for one in ((numbers,) if isinstance(numbers, int) else numbers)]
+            return len(places) if place is None else places.index(place) + 1
+        if place is None:
+            return len(self)
+        passed = self.items[self.first : place + 1] if self.holes > self.first else ()
+        return place + 1 - self.first - passed.count(None)
+
     def places(self, matcher: Matcher | None, wanted: _Wanted) -> Iterator[int]:
         """Find the messages that are selected, in order, as long as none is put or taken."""
         if wanted is not None:
@@ -217,6 +240,12 @@ class Queue:
         self._lock = threading.RLock()
         self._levels: dict[int, _Level] = {}  # by priority, the highest first
         self._arrivals = 0
+        self._last_get: Inspected | None = None
+
+    @property
+    def last_get(self) -> Inspected | None:
+        """What the latest get cost, of whichever thread, also one that found nothing; None before the first."""
+        return self._last_get
 
     def put(self, message: Any) -> None:
         """Put a message behind those of its priority (JMSPriority, 4 if it has none).
@@ -248,10 +277,15 @@ class Queue:
         Raises: NoMessageAvailable: none is selected (2033). SelectorError: the selector is none.
         """
         matcher, wanted = self._asked(selector, match_option)
+        messages, option = 0, None if wanted is None else list(_IDENTIFIERS)[wanted[0]]
         with self._lock:
             for level in self._levels.values():
-                for place in level.places(matcher, wanted):
+                place = next(level.places(matcher, wanted), None)
+                messages += level.inspected(wanted, place)
+                self._last_get = Inspected(messages, option)
+                if place is not None:
                     return level.take(place).message
+            self._last_get = Inspected(messages, option)
         raise NoMessageAvailable(
             f"none of {len(self)} messages is selected" if len(self) else "the queue is empty",
             reason=MQRC.MQRC_NO_MSG_AVAILABLE,
@@ -279,7 +313,8 @@ class Queue:
         """Tell what is asked for: the selector to run, if one must run, and the identifier to match."""
         if match_option is None:
             alone = _BY_IDENTIFIER.fullmatch(selector) if isinstance(selector, str) else None
-            if alone is not None:
+            any_message = alone is not None and not alone[2].strip("0")
+            if alone is not None and not (any_message and self._dialect.zero_identifier == "string"):
                 return None, _wanted(_OPTIONS[alone[1]], bytes.fromhex(alone[2]))
             wanted = None
         else:

@@ -119,6 +119,19 @@ def present(
     return Presented(SelectionType.STANDARD if text.strip() else SelectionType.NONE, matcher, matcher.matches)
 
 
+def deferred(text: str, dialect: Dialect, providers: Iterable[Provider]) -> Presented:
+    """Return what looks at a text when something is published: SELTYPE(EXTENDED) without a provider that takes it now.
+
+    Source: *IBM MQ 9.4, Message selector syntax*: "the checking of the syntax of the selection string is deferred".
+    """
+
+    def test(message: Any) -> bool:
+        presented = present(text, dialect, providers=providers, for_subscription=True)
+        return presented.test(message)
+
+    return Presented(SelectionType.EXTENDED, None, test)
+
+
 def same_selector(text: str, other: str, dialect: Dialect) -> bool:
     """Tell whether two selectors are one by their parsed form: blanks, case of keywords and spare parentheses aside."""
     try:

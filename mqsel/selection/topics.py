@@ -9,10 +9,28 @@ import threading
 from collections.abc import Iterable
 from typing import Any
 
-from mqsel.errors import MQRC, ArgumentError, SelectorNotAlterable, SubscriptionError, shortened, type_name
+from mqsel.errors import (
+    MQRC,
+    ArgumentError,
+    SelectorError,
+    SelectorLimitError,
+    SelectorNotAlterable,
+    SubscriptionError,
+    shortened,
+    type_name,
+)
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
 from mqsel.selection.queues import Arrived, Queue, arrived
-from mqsel.selection.selectors import PROTECTION, Complexity, Presented, Provider, SelectionType, present, same_selector
+from mqsel.selection.selectors import (
+    PROTECTION,
+    Complexity,
+    Presented,
+    Provider,
+    SelectionType,
+    deferred,
+    present,
+    same_selector,
+)
 
 
 class Subscription:
@@ -64,9 +82,29 @@ class Topic:
         Raises: SelectorError: the selector is none, and no provider takes it (2551), can never select (2504), or is too
             complex. SubscriptionError: there is one of that name (2432).
         """
+        return self._make(name, selector, self._present(selector), durable=durable)
+
+    def define(self, name: str, selector: str = "") -> Subscription:
+        """Make a subscription as an administrator does: durable, and without a subscriber until `resume`.
+
+        A text that is no selector makes it EXTENDED, and is looked at when something is published.
+
+        Raises: SelectorError: the selector can never select (2504), or is too complex. SubscriptionError: there is one
+            of that name (2432).
+        """
+        try:
+            presented = self._present(selector)
+        except SelectorError as error:
+            if error.reason is not MQRC.MQRC_SELECTION_NOT_AVAILABLE or isinstance(error, SelectorLimitError):
+                raise
+            presented = deferred(selector, self._dialect, self._providers)
+        made = self._make(name, selector, presented, durable=True)
+        made.active = False
+        return made
+
+    def _make(self, name: str, selector: str, presented: Presented, *, durable: bool) -> Subscription:
         if not isinstance(name, str):
             raise ArgumentError(f"the name of a subscription is a str, found a Python {type_name(name)}")
-        presented = self._present(selector)
         with self._lock:
             if name in self._subscriptions:
                 raise SubscriptionError(
@@ -85,7 +123,8 @@ class Topic:
         Returns: their names, in the order in which they were made.
 
         Raises: nobody gets the message then. PropertyTypeError, DecodeError: no message; DecodeError with reason 2554:
-            a body that a provider cannot read.
+            a body that a provider cannot read. SelectorError: the text of a subscription that was defined is no
+            selector, and no provider takes it (2551).
         """
         item = arrived(message, self._dialect)
         with self._lock:
@@ -108,8 +147,8 @@ class Topic:
         Args:
             selector: None, or the one that it was made with: spelled differently, it may be, but not another one.
 
-        Raises: SelectorNotAlterable: another selector (2524). SubscriptionError: there is none of that name (2428), or
-            it is active (2429).
+        Raises: SelectorError: a text that is no selector, and that no provider takes (2459). SelectorNotAlterable:
+            another selector (2524). SubscriptionError: there is none of that name (2428), or it is active (2429).
         """
         with self._lock:
             subscription = self._known(name)
@@ -118,6 +157,7 @@ class Topic:
                     f"the subscription {shortened(name)} has a subscriber", reason=MQRC.MQRC_SUBSCRIPTION_IN_USE
                 )
             if selector is not None and not same_selector(selector, subscription.selector, self._dialect):
+                present(selector, self._dialect, providers=self._providers)
                 raise SelectorNotAlterable(
                     f"this is another selector than the one of subscription {shortened(name)}",
                     selector=selector,
@@ -129,12 +169,16 @@ class Topic:
             return subscription
 
     def alter(self, name: str, selector: str) -> Subscription:
-        """Subscribe anew under the name of an inactive durable subscription: what that has collected is lost.
+        """Resume an inactive durable subscription with another selector, where the dialect is not IBM MQ's own.
 
-        So does *Jakarta Messaging 3.1*, Session.createDurableConsumer, with another selector; IBM MQ has no such call.
+        It is made anew, and what it has collected is lost: *Jakarta Messaging 3.1*, Session.createDurableConsumer. IBM
+        MQ refuses another selector with MQSO_ALTER, too.
 
-        Raises: as `subscribe`, and the old one stays. SubscriptionError: none of that name (2428), or active (2429).
+        Raises: as `subscribe`, and the old one stays. SelectorNotAlterable: another selector, of IBM MQ (2524).
+            SubscriptionError: none of that name (2428), or active (2429).
         """
+        if self._dialect.headers == "mqi":
+            return self.resume(name, selector)
         self._present(selector)
         with self._lock:
             self.resume(name)
@@ -175,7 +219,10 @@ class Topic:
         # Who was warned once is not warned again.
         self.__init__(dialect, providers=providers)  # type: ignore[misc]
         for name, selector, durable, active, queue in kept:
-            presented = present(selector, dialect, providers=providers)
+            try:
+                presented = present(selector, dialect, providers=providers)
+            except SelectorError:
+                presented = deferred(selector, dialect, providers)
             made = Subscription(name, selector, presented, queue, durable=durable)
             made.active = active
             self._subscriptions[name] = made

@@ -33,8 +33,8 @@ def test_a_part_is_a_selector() -> None:
 
 def test_a_part_is_no_match_option() -> None:
     """An identifier of zeros matches any message where it is the selector (language §8), and is a string elsewhere."""
-    alone = read_selector(NOTHING, JMS)
-    whole = read_selector(f"{NOTHING} AND a = 1", JMS)
+    alone = read_selector(NOTHING, IBM_MQ)
+    whole = read_selector(f"{NOTHING} AND a = 1", IBM_MQ)
     assert isinstance(whole.node, And)
     message = {"JMSMessageID": "ID:1", "a": 1}
 

@@ -423,21 +423,60 @@ def test_a_selector_is_not_alterable() -> None:
         "A = 1 AND b = 'x'",
         "b = 'x' AND a = 1",
         "a = 1.0 AND b = 'x'",
-        "a ==",
         "",
     ):
         with pytest.raises(errors.SelectorNotAlterable) as caught:
             topic.resume("d", text)
         assert caught.value.reason is MQRC.MQRC_SELECTOR_NOT_ALTERABLE
         assert not topic.subscriptions()[0].active
+    for text, reason in (("a ==", 2459), ("JMSFoo = 1", 2459), ("09 = a", 2459), ('a = "0xA"', 2459), ("FALSE", 2504)):
+        assert reason_of(topic.resume, "d", text) == reason
+    assert reason_of(topic.alter, "d", "a = 4") == MQRC.MQRC_SELECTOR_NOT_ALTERABLE
     for text in ("a = 1 AND b = 'x'", "((a=1)\nand (b = 'x'))", None):
         assert topic.resume("d", text).selector == "a = 1 AND b = 'x'"
         topic.close("d")
 
 
+def test_defined_by_an_administrator() -> None:
+    """A text that is no selector is looked at when something is published, and nobody gets that: 2551."""
+    topic = Topic()
+    topic.subscribe("all")
+    assert topic.define("s", "a = 1").type is STANDARD
+    assert topic.publish({"a": 1}) == ("all", "s")
+    defined = topic.define("x", "$.a[")
+    assert (defined.type, defined.active, defined.durable) == (EXTENDED, False, True)
+    for held in (topic, pickle.loads(pickle.dumps(topic))):
+        assert reason_of(held.publish, {"a": 1}) == MQRC.MQRC_SELECTION_NOT_AVAILABLE
+        assert [len(one.queue) for one in held.subscriptions()] == [1, 1, 0]
+    topic.unsubscribe("x")
+    assert topic.publish({"a": 1}) == ("all", "s")
+    assert reason_of(topic.define, "f", "FALSE") == MQRC.MQRC_SELECTOR_ALWAYS_FALSE
+    assert reason_of(topic.define, "s") == MQRC.MQRC_SUB_ALREADY_EXISTS
+
+
+def test_completion_codes() -> None:
+    """Beside every reason stands MQCC_FAILED."""
+    for call, text in ((Queue().get, "1 = 'a'"), (Queue().get, "a =="), (Queue().get, "")):
+        with pytest.raises(errors.MqselError) as caught:
+            call(text)
+        assert caught.value.completion is errors.MQCC.MQCC_FAILED
+    assert errors.ProgramError("x").completion is None
+
+
+def test_a_get_says_what_it_inspected() -> None:
+    """How many messages a get inspected, and whether an identifier was looked up instead."""
+    queue = full(*[identified(number) for number in range(1, 7)], {"n": 9, "JMSPriority": 9})
+    found = [(queue.get(text)["n"], tuple(queue.last_get)) for text in ("n = 3", f"JMSMessageID = 'ID:{5:048x}'", "n = 6", "")]
+    assert found == [(3, (4, None)), (5, (1, "MQMO_MATCH_MSG_ID")), (6, (5, None)), (9, (1, None))]
+    assert reason_of(queue.get, "n = 77") == MQRC.MQRC_NO_MSG_AVAILABLE
+    assert tuple(queue.last_get) == (3, None)
+    queue.count("n > 0")
+    assert tuple(queue.last_get) == (3, None)
+
+
 def test_alter() -> None:
     """To alter a subscription is to make it anew; what is refused leaves it as it was."""
-    topic = Topic()
+    topic = Topic(mqsel.JMS.replace(constant_false="reject"))
     topic.subscribe("d", "a = 1", durable=True)
     assert reason_of(topic.alter, "d", "a = 2") == MQRC.MQRC_SUBSCRIPTION_IN_USE
     topic.publish({"a": 1})
