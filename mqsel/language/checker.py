@@ -287,14 +287,13 @@ def check_types(order: Sequence[Node], text: str, dialect: Dialect) -> None:
                     what = f"{word} needs {_WANTED[wanted]}"
                     hint = _number_of(node, operand) or row.hint
                     raise wrong_type(text, operand.span, what, _described(operand, text), hint)
-        elif isinstance(node, Comparison) and type(node.left) is not Identifier:
-            if dialect.static_mismatch == "reject" and differing(node):
-                raise errors.SelectorTypeError(
-                    f"'{node.operator}' compares {sides(node, text)}: only values of one type compare",
-                    selector=text,
-                    span=node.span,
-                    hint=advice(node, text),
-                )
+        elif isinstance(node, Comparison) and dialect.static_mismatch == "reject" and differing(node):
+            raise errors.SelectorTypeError(
+                f"'{node.operator}' compares {sides(node, text)}: only values of one type compare",
+                selector=text,
+                span=node.span,
+                hint=advice(node, text),
+            )
     if kind_of(root) not in (None, "boolean"):
         raise errors.SelectorTypeError(
             f"a selector is a condition, found {_described(root, text)}",

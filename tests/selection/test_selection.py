@@ -466,7 +466,10 @@ def test_completion_codes() -> None:
 def test_a_get_says_what_it_inspected() -> None:
     """How many messages a get inspected, and whether an identifier was looked up instead."""
     queue = full(*[identified(number) for number in range(1, 7)], {"n": 9, "JMSPriority": 9})
-    found = [(queue.get(text)["n"], tuple(queue.last_get)) for text in ("n = 3", f"JMSMessageID = 'ID:{5:048x}'", "n = 6", "")]
+    found = [
+        (queue.get(text)["n"], tuple(queue.last_get))
+        for text in ("n = 3", f"JMSMessageID = 'ID:{5:048x}'", "n = 6", "")
+    ]
     assert found == [(3, (4, None)), (5, (1, "MQMO_MATCH_MSG_ID")), (6, (5, None)), (9, (1, None))]
     assert reason_of(queue.get, "n = 77") == MQRC.MQRC_NO_MSG_AVAILABLE
     assert tuple(queue.last_get) == (3, None)
