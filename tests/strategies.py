@@ -100,11 +100,8 @@ _PREDICATE = (
     (1, "'a' <> 'A'"),
 )
 _MISMATCHES = (
-    (2, "sum equality string"),
-    (2, "string equality sum"),
-    (1, "truth equality sum"),
-    (1, "sum equality ( condition )"),
-    (2, "( condition ) equality string"),
+    (1, "number equality string"),
+    (1, "truth equality number"),
     (1, "string equality truth"),
 )
 _BYTE_STRINGS = ((6, "bytes-name equality bytes"), (1, "bytes equality bytes-name"), (1, "bytes = bytes"))

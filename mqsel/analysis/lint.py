@@ -170,7 +170,7 @@ RULES = (
         WARNING,
         (Comparison,),
         lint_tests.different_kinds,
-        "= or <> between two kinds that are known and differ, where the dialect takes it",
+        "= or <> between two constants of different kinds, where the dialect takes it",
         "'{0}' compares {1}: it is never TRUE; {2}",
     ),
     Rule(

@@ -51,12 +51,12 @@ DELIVERY_MODES = {1: "NON_PERSISTENT", 2: "PERSISTENT"}
 PERSISTENCE = {0: "NON_PERSISTENT", 1: "PERSISTENT"}
 
 # IBM MQ 9.4, Mapping IBM MQ fields onto JMS fields (incoming messages). It lists for JMSPriority the MQMD alone, for
-# JMSExpiration jms.Exp alone.
+# JMSExpiration jms.Exp alone. jms.Pri counts where a message has no MQMD: Message selector syntax.
 JMS: dict[str, tuple[Place, ...]] = {
     "JMSDestination": (Place("jms/Dst", "string"), Place("mqps/Top", "topic")),
     "JMSDeliveryMode": (Place("jms/Dlv", "delivery mode"), Place("MQMD/Persistence", "persistence")),
     "JMSExpiration": (Place("jms/Exp", "int64"),),
-    "JMSPriority": (Place("MQMD/Priority", "as typed"),),
+    "JMSPriority": (Place("MQMD/Priority", "as typed"), Place("jms/Pri", "int32")),
     "JMSMessageID": (Place("MQMD/MsgId", "identifier"),),
     "JMSTimestamp": (Place("jms/Tms", "int64"), Place("MQMD/PutDate", "timestamp")),
     "JMSCorrelationID": (Place("jms/Cid", "string"), Place("MQMD/CorrelId", "identifier")),

@@ -247,6 +247,11 @@ def differing(node: Comparison) -> bool:
     return None not in kinds and kinds[0] != kinds[1]
 
 
+def _accepts(node: Comparison, dialect: Dialect) -> bool:
+    """Report whether two kinds that differ may be compared: those of constants, where the dialect says so."""
+    return dialect.static_mismatch == "accept" and not any(type(one) is Identifier for one in walk(node))
+
+
 def sides(node: Comparison, text: str) -> str:
     """Return what a comparison compares, in words."""
     return f"{_described(node.left, text)} with {_described(node.right, text)}"
@@ -287,7 +292,7 @@ def check_types(order: Sequence[Node], text: str, dialect: Dialect) -> None:
                     what = f"{word} needs {_WANTED[wanted]}"
                     hint = _number_of(node, operand) or row.hint
                     raise wrong_type(text, operand.span, what, _described(operand, text), hint)
-        elif isinstance(node, Comparison) and dialect.static_mismatch == "reject" and differing(node):
+        elif isinstance(node, Comparison) and differing(node) and not _accepts(node, dialect):
             raise errors.SelectorTypeError(
                 f"'{node.operator}' compares {sides(node, text)}: only values of one type compare",
                 selector=text,
@@ -360,7 +365,7 @@ def apply(node: Node, operands: list[Value], dialect: Dialect) -> Value:
                 total = result
             return total
         case Comparison(operator):
-            return compared(operator, *operands, dialect)
+            return compared(operator, operands[0], operands[1], dialect)
         case Between(negated):
             errors_seen = [isinstance(value, Truth) for value in operands]
             if errors_seen[0] or (dialect.between_null == "literal" and any(errors_seen)):

@@ -81,7 +81,7 @@ class Dialect(_Choices):
         hex_octal: ``yes`` or ``no`` (leading zeros are decimal).
         float_suffix_on_integer: ``no`` or ``yes`` (``5F`` is a double).
         headers: ``mqi`` (names of IBM MQ), ``jms`` (six headers, JMSX…, JMS_…) or ``any``: language §6.
-        static_mismatch: ``=`` and ``<>`` between two kinds that are known and differ: ``reject`` or ``accept`` (a type
+        static_mismatch: ``=`` and ``<>`` between two constants of different kinds: ``reject`` or ``accept`` (a type
             mismatch as any other).
         out_of_range: a number that no INT64 or FLOAT64 holds: ``reject`` or ``accept`` (the nearest double).
         approximate_literals: ``plain``, ``java`` (hexadecimal ones and underscores too, none that rounds to zero) or
