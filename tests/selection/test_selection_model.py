@@ -195,9 +195,11 @@ class TopicModel(RuleBasedStateMachine):
         if known is None or known["active"]:
             assert self.refused(self.topic.alter, name, selector) == (2428 if known is None else 2429)
             return
-        self.topic.alter(name, selector)
-        del self.model[name]
-        self.model[name] = {"selector": selector, "durable": True, "active": True, "got": []}
+        if any({selector, known["selector"]} <= group for group in ALIKE):
+            self.topic.alter(name, selector)
+            known["active"] = True
+        else:
+            assert self.refused(self.topic.alter, name, selector) == 2524
 
     @rule(name=NAMES)
     def unsubscribe(self, name: str) -> None:
