@@ -52,7 +52,7 @@ LETTERS = {
         static_mismatch=True,
         numbers=("1E400", "-1E400", "9223372036854775808", "-9223372036854775809", "0xFFFFFFFFFFFFFFFFF"),
     ),
-    "IBM_JMS": Letters(float_suffix_on_integer=False, static_mismatch=True),
+    "IBM_JMS": Letters(float_suffix_on_integer=False),
     "IBM_JAVA_CLIENT": Letters(),
     "TIBCO_EMS": Letters(hex_octal=False, static_mismatch=True, numbers=("0x1.8p1", "-0X.Ap-2f", "1_0.2_5", "07.5")),
     "JMS": Letters(),
