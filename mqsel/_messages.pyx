@@ -52,7 +52,7 @@ cdef class MessageColumn:
     def __cinit__(self, column):
         arrow_type = str(column.type)
         if arrow_type not in ("binary", "large_binary"):
-            raise wordings.not_a_column("the message", arrow_type)
+            raise wordings.not_a_column("the message", arrow_type, "cast it to binary")
         try:
             validity, offsets, content = column.buffers()
             rows, first = len(column), index(column.offset)

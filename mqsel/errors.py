@@ -185,7 +185,12 @@ class PropertyTypeError(MqselError, TypeError):
         name: the property, if the fault lies in one.
         value_type: the Python type that was found, as text.
         index: 0-based index of the record in its stream, where there is a stream.
+
+    Attributes:
+        path: the file whose column it is; "" for none.
     """
+
+    path = ""
 
     def __init__(
         self,
@@ -202,7 +207,8 @@ class PropertyTypeError(MqselError, TypeError):
         self.index = index
 
     def _place(self) -> list[str]:
-        return [] if self.index is None else [f"record {self.index}"]
+        place = [visible(self.path)] if self.path else []
+        return place if self.index is None else [*place, f"record {self.index}"]
 
 
 class DecodeError(MqselError, ValueError):

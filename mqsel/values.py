@@ -135,8 +135,6 @@ class PropertyType(NamedTuple):
         bits: how wide a number is; 0 for others.
         java: other names for it in records that Java programs wrote.
         dt: its names in an MQRFH2; the first is written.
-        arrow: its formats in Arrow's C data interface: of integers signed, then the unsigned that are
-            read as this type; of texts and bytes with short offsets, long offsets, views.
         spark: the classes of its Spark types.
         sql: its Spark type in SQL; empty for none.
     """
@@ -148,7 +146,6 @@ class PropertyType(NamedTuple):
     bits: int
     java: tuple[str, ...]
     dt: tuple[str, ...]
-    arrow: tuple[str, ...]
     spark: tuple[str, ...]
     sql: str
 
@@ -164,18 +161,18 @@ def _words(text: str) -> tuple[str, ...]:
 
 # A type is added here; `mqsel.machine` reads and holds it, vectors show it. Numbers are in the order of their width.
 TYPES = tuple(
-    PropertyType(name, number, python, kind, bits, _words(java), _words(dt), _words(arrow), _words(spark), sql)
-    for name, number, python, kind, bits, java, dt, arrow, spark, sql in (
-        ("null", MQTYPE.MQTYPE_NULL, type(None), "null", 0, "", "", "n", "NullType", ""),
-        ("boolean", MQTYPE.MQTYPE_BOOLEAN, bool, "boolean", 0, "", "boolean", "b", "BooleanType", "BOOLEAN"),
-        ("bytes", MQTYPE.MQTYPE_BYTE_STRING, bytes, "bytes", 0, "", "bin.hex", "z Z vz", "BinaryType", "BINARY"),
-        ("int8", MQTYPE.MQTYPE_INT8, Int8, "exact", 8, "byte", "i1", "c", "ByteType", "TINYINT"),
-        ("int16", MQTYPE.MQTYPE_INT16, Int16, "exact", 16, "short", "i2", "s C", "ShortType", "SMALLINT"),
-        ("int32", MQTYPE.MQTYPE_INT32, Int32, "exact", 32, "int integer", "i4", "i S", "IntegerType", "INT"),
-        ("int64", MQTYPE.MQTYPE_INT64, int, "exact", 64, "long", "i8 int", "l I L", "LongType", "BIGINT"),
-        ("float32", MQTYPE.MQTYPE_FLOAT32, Float32, "approximate", 32, "float", "r4", "f", "FloatType", "FLOAT"),
-        ("float64", MQTYPE.MQTYPE_FLOAT64, float, "approximate", 64, "double", "r8", "g", "DoubleType", "DOUBLE"),
-        ("string", MQTYPE.MQTYPE_STRING, str, "string", 0, "", "string", "u U vu", "StringType VarcharType", "STRING"),
+    PropertyType(name, number, python, kind, bits, _words(java), _words(dt), _words(spark), sql)
+    for name, number, python, kind, bits, java, dt, spark, sql in (
+        ("null", MQTYPE.MQTYPE_NULL, type(None), "null", 0, "", "", "NullType", ""),
+        ("boolean", MQTYPE.MQTYPE_BOOLEAN, bool, "boolean", 0, "", "boolean", "BooleanType", "BOOLEAN"),
+        ("bytes", MQTYPE.MQTYPE_BYTE_STRING, bytes, "bytes", 0, "", "bin.hex", "BinaryType", "BINARY"),
+        ("int8", MQTYPE.MQTYPE_INT8, Int8, "exact", 8, "byte", "i1", "ByteType", "TINYINT"),
+        ("int16", MQTYPE.MQTYPE_INT16, Int16, "exact", 16, "short", "i2", "ShortType", "SMALLINT"),
+        ("int32", MQTYPE.MQTYPE_INT32, Int32, "exact", 32, "int integer", "i4", "IntegerType", "INT"),
+        ("int64", MQTYPE.MQTYPE_INT64, int, "exact", 64, "long", "i8 int", "LongType", "BIGINT"),
+        ("float32", MQTYPE.MQTYPE_FLOAT32, Float32, "approximate", 32, "float", "r4", "FloatType", "FLOAT"),
+        ("float64", MQTYPE.MQTYPE_FLOAT64, float, "approximate", 64, "double", "r8", "DoubleType", "DOUBLE"),
+        ("string", MQTYPE.MQTYPE_STRING, str, "string", 0, "", "string", "StringType VarcharType", "STRING"),
     )
 )
 
@@ -194,6 +191,68 @@ KINDS = {
     "bytes": "byte string",
 }
 _RANGES = {row.python: row.range for row in TYPES if row.kind == "exact"}
+
+
+class ArrowType(NamedTuple):
+    """What a column of an Arrow type is to a selector; of a dictionary, what its values are.
+
+    Attributes:
+        format: in Arrow's C data interface; of a type with parameters, what stands before them.
+        name: what people call it. Of a type that is read, what pyarrow calls it.
+        read_as: the name of the property type; "" for none.
+        extreme: how Parquet writes a least value, as for `struct`; "" for bytes as they stand, None where it is of no
+            use.
+        remedy: what to do with a column that cannot be read.
+    """
+
+    format: str
+    name: str
+    read_as: str
+    extreme: str | None = None
+    remedy: str = ""
+
+
+_SINGLE = "make a column of the one value that the property has"
+ARROW_TYPES = (
+    ArrowType("n", "null", "null", ""),
+    ArrowType("b", "bool", "boolean", "<?"),
+    ArrowType("c", "int8", "int8", "<i"),
+    ArrowType("C", "uint8", "int16", "<I"),
+    ArrowType("s", "int16", "int16", "<i"),
+    ArrowType("S", "uint16", "int32", "<I"),
+    ArrowType("i", "int32", "int32", "<i"),
+    ArrowType("I", "uint32", "int64", "<I"),
+    ArrowType("l", "int64", "int64", "<q"),
+    ArrowType("L", "uint64", "int64"),  # one beyond int64 is an error that must be found
+    ArrowType("f", "float", "float32", "<f"),
+    ArrowType("g", "double", "float64", "<d"),
+    ArrowType("u", "string", "string", ""),
+    ArrowType("U", "large_string", "string", ""),
+    ArrowType("vu", "string_view", "string", ""),
+    ArrowType("z", "binary", "bytes", ""),
+    ArrowType("Z", "large_binary", "bytes", ""),
+    ArrowType("vz", "binary_view", "bytes", ""),
+    ArrowType("e", "float16", "", remedy="cast it to float"),
+    ArrowType("d:", "decimal", "", remedy="cast it to double"),
+    ArrowType("w:", "fixed_size_binary", "", remedy="cast it to binary"),
+    ArrowType("tdD", "date32", "", remedy="cast it to string"),
+    ArrowType("tdm", "date64", "", remedy="cast it to string"),
+    ArrowType("tt", "time", "", remedy="cast it to string"),
+    ArrowType("ts", "timestamp", "", remedy="cast it to int64"),
+    ArrowType("tD", "duration", "", remedy="cast it to int64"),
+    ArrowType("ti", "interval", "", remedy=_SINGLE),
+    ArrowType("+l", "list", "", remedy=_SINGLE),
+    ArrowType("+L", "large_list", "", remedy=_SINGLE),
+    ArrowType("+vl", "list_view", "", remedy=_SINGLE),
+    ArrowType("+vL", "large_list_view", "", remedy=_SINGLE),
+    ArrowType("+w:", "fixed_size_list", "", remedy=_SINGLE),
+    ArrowType("+s", "struct", "", remedy="name a field of it, as in a.b"),
+    ArrowType("+m", "map", "", remedy=_SINGLE),
+    ArrowType("+u", "union", "", remedy=_SINGLE),
+    ArrowType("+r", "run_end_encoded", "", remedy="decode it with pyarrow.compute.run_end_decode"),
+)
+# What is read, by the name that pyarrow has for it.
+ARROW_READ = {row.name: row for row in ARROW_TYPES if row.read_as}
 
 
 # ---- constants ---------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from mqsel import formats
-from mqsel.analysis.columns import column_of, names_of, type_of
+from mqsel.analysis.columns import column_of, laid_out, names_of, present, type_of
 from mqsel.analysis.near import near_names
 from mqsel.columns import _answers, wordings
 from mqsel.errors import MqselError
@@ -330,13 +330,14 @@ class Profiler:
         import pyarrow.compute as pc  # type: ignore[import-untyped]  # noqa: PLC0415 (optional)
 
         column = column_of(rows, name, self._rules)
+        column = None if column is None else laid_out(column)
         missing = len(rows) if column is None else column.null_count
-        present = len(rows) - missing
-        if column is not None and present:
+        values = len(rows) - missing
+        if column is not None and values:
             kind = type_of(column.type)
             if held.is_open:
                 self._take_values(column, kind, held)
-            held.types[kind] += present
+            held.types[kind] += values
             if kind in EXACT or kind in APPROXIMATE:
                 ends = pc.min_max(column).as_py()
                 held.widen(ends["min"], ends["max"])
@@ -363,5 +364,5 @@ class Profiler:
         for other in near_names(name, names) or names[:_COLUMNS]:
             found = column_of(rows, other, "any")
             if found is not None and len(held.others) < _DIFFERENT:
-                both = found.is_valid() if column is None else pc.and_(found.is_valid(), column.is_null())
+                both = present(found) if column is None else pc.and_(present(found), column.is_null())
                 held.others[other] += both.true_count

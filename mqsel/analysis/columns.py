@@ -9,32 +9,48 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from mqsel.names import follow, spellings
+from mqsel.values import ARROW_READ
 
 if TYPE_CHECKING:
     import pyarrow as pa  # type: ignore[import-untyped]
 
-# What pyarrow calls types, beside our own names; the types are those that a batch is read as (`mqsel.values.TYPES`).
-ARROW_TYPES = {
-    "bool": "boolean",
-    "uint8": "int16",
-    "uint16": "int32",
-    "uint32": "int64",
-    "uint64": "int64",
-    "float": "float32",
-    "double": "float64",
-    "large_string": "string",
-    "string_view": "string",
-    "binary": "bytes",
-    "large_binary": "bytes",
-    "binary_view": "bytes",
-}
+# Types of which Arrow's functions take no values, and those to cast them to.
+PLAIN = {"string_view": "large_string", "binary_view": "large_binary"}
 
 
 def type_of(kind: pa.DataType) -> str:
-    """Name the property type of an Arrow type; pyarrow's own name where no property has it."""
+    """Return the property type of an Arrow type; pyarrow's own name where no property has it."""
     if hasattr(kind, "index_type"):  # a dictionary
         kind = kind.value_type
-    return ARROW_TYPES.get(str(kind), str(kind))
+    row = ARROW_READ.get(str(kind))
+    return str(kind) if row is None else row.read_as
+
+
+def laid_out(column: pa.Array) -> pa.Array:
+    """Return a column of a type that is read, as Arrow's functions for values take it.
+
+    They take no views, and dictionaries of texts alone, without a NULL among these.
+    """
+    import pyarrow as pa  # noqa: PLC0415 (optional)
+    import pyarrow.compute as pc  # type: ignore[import-untyped]  # noqa: PLC0415
+
+    if isinstance(column, pa.DictionaryArray):
+        if column.dictionary.null_count or type_of(column.type) not in ("string", "bytes"):
+            return pc.take(laid_out(column.dictionary), column.indices)
+        return column
+    plain = PLAIN.get(str(column.type))
+    return column if plain is None else column.cast(plain)
+
+
+def present(column: pa.Array) -> pa.BooleanArray:
+    """Return which rows of a column have a value, whatever its type: for some dictionaries pyarrow itself crashes."""
+    import pyarrow as pa  # noqa: PLC0415 (optional)
+    import pyarrow.compute as pc  # noqa: PLC0415
+
+    if isinstance(column, pa.DictionaryArray):
+        found = pc.take(present(column.dictionary), column.indices)
+        return pc.and_kleene(found.is_valid(), found)
+    return column.is_valid()
 
 
 def names_of(fields: Iterable[Any], before: str = "") -> Iterator[str]:
@@ -55,7 +71,7 @@ def column_of(batch: pa.StructArray, name: str, rules: str) -> pa.Array | None:
         rules: the ``headers`` of a dialect.
     """
     import pyarrow as pa  # noqa: PLC0415 (optional)
-    import pyarrow.compute as pc  # type: ignore[import-untyped]  # noqa: PLC0415
+    import pyarrow.compute as pc  # noqa: PLC0415
 
     def field(around: pa.Array, name: str) -> pa.Array | None:
         place = around.type.get_field_index(name) if pa.types.is_struct(around.type) else -1

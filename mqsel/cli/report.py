@@ -153,6 +153,8 @@ class Report(Generic[Counts]):
             self.total.add(record)
         elif isinstance(record, Broken):
             self.fail(name, record.why)
+            if record.error is not None:  # its bytes were read, whatever they look like
+                self._first = None
         elif isinstance(record, Begun):
             self.begin(name, *record)
         elif self._reported < REPORTED:

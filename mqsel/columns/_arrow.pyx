@@ -28,7 +28,7 @@ from mqsel.machine._vm cimport BOOLEAN, BYTES, FLOAT32, FLOAT64, INT32, INT64, N
 from mqsel.columns import wordings
 from mqsel.errors import ArgumentError
 from mqsel.machine.wordings import integer_outside
-from mqsel.values import TYPES as _TYPES
+from mqsel.values import ARROW_READ, ARROW_TYPES
 
 cdef enum:
     AHEAD = 4096            # bytes of content looked at together
@@ -36,30 +36,16 @@ cdef enum:
 # Lengths and offsets that are added up stay far from overflow.
 cdef int64_t FAR = <int64_t> 1 << 48
 
-# How the columns of each type of property are laid out, in the order of their formats.
+# How the columns of each Arrow type are laid out.
 _LAYOUTS = {
-    "null": (NULLS,), "boolean": (BOOLEANS,), "int8": (INT8S,), "int16": (INT16S, UINT8S), "int32": (INT32S, UINT16S),
-    "int64": (INT64S, UINT32S, UINT64S), "float32": (FLOAT32S,), "float64": (FLOAT64S,),
-    "string": (TEXTS, LARGE_TEXTS, TEXT_VIEWS), "bytes": (BINARIES, LARGE_BINARIES, BINARY_VIEWS),
+    "null": NULLS, "bool": BOOLEANS, "int8": INT8S, "uint8": UINT8S, "int16": INT16S, "uint16": UINT16S,
+    "int32": INT32S, "uint32": UINT32S, "int64": INT64S, "uint64": UINT64S, "float": FLOAT32S, "double": FLOAT64S,
+    "string": TEXTS, "large_string": LARGE_TEXTS, "string_view": TEXT_VIEWS,
+    "binary": BINARIES, "large_binary": LARGE_BINARIES, "binary_view": BINARY_VIEWS,
 }
-_KINDS = {
-    form.encode(): layout
-    for row in _TYPES for form, layout in zip(row.arrow, _LAYOUTS[row.name], strict=True)
-}
+_KINDS = {row.format.encode(): _LAYOUTS[name] for name, row in ARROW_READ.items()}
 # Formats of the indices of a dictionary.
-_INDICES = {
-    b"c": INT8S, b"s": INT16S, b"i": INT32S, b"l": INT64S, b"C": UINT8S, b"S": UINT16S, b"I": UINT32S, b"L": UINT64S,
-}
-# What people call a format, by its beginning; the first that fits.
-_NAMES = (
-    ("n", "null"), ("b", "bool"), ("c", "int8"), ("C", "uint8"), ("s", "int16"), ("S", "uint16"), ("i", "int32"),
-    ("I", "uint32"), ("l", "int64"), ("L", "uint64"), ("e", "float16"), ("f", "float"), ("g", "double"),
-    ("z", "binary"), ("Z", "large_binary"), ("vz", "binary_view"), ("u", "string"), ("U", "large_string"),
-    ("vu", "string_view"), ("d:", "decimal"), ("w:", "fixed_size_binary"), ("tdD", "date32"), ("tdm", "date64"),
-    ("tt", "time"), ("ts", "timestamp"), ("tD", "duration"), ("ti", "interval"), ("+l", "list"), ("+L", "large_list"),
-    ("+vl", "list_view"), ("+vL", "large_list_view"), ("+w:", "fixed_size_list"), ("+s", "struct"), ("+m", "map"),
-    ("+u", "union"), ("+r", "run_end_encoded"),
-)
+_INDICES = {form: kind for form, kind in _KINDS.items() if INT8S <= kind <= UINT64S}
 
 
 class _Elsewhere(str):
@@ -312,12 +298,39 @@ cdef int64_t integer_at(int kind, const void *values, int64_t at) noexcept:
 
 # ---- a batch -----------------------------------------------------------------------------------------------------
 
+cdef object kind_of(ArrowSchema *schema):
+    """Return the Kind of the columns of a type, of a dictionary that of its indices; None if they are not read."""
+    if schema.format == NULL or extension_name(schema) is not None:
+        return None
+    if schema.dictionary == NULL:
+        return _KINDS.get(<bytes> schema.format)
+    if schema.dictionary.dictionary != NULL or kind_of(schema.dictionary) is None:
+        return None
+    return _INDICES.get(<bytes> schema.format)
+
+
 cdef str type_name(ArrowSchema *schema):
     """Say what people call the type of a column."""
     if schema.dictionary != NULL:
-        return f"dictionary of {type_name(schema.dictionary)}" if schema.dictionary.dictionary == NULL else "dictionary"
+        return f"dictionary of {extension_name(schema.dictionary) or type_name(schema.dictionary)}"
+    form, row = row_of(schema)
+    return f"'{form}'" if row is None else row.name
+
+
+cdef tuple row_of(ArrowSchema *schema):
+    """Return the format of a type without a dictionary, and its row in the table of types, or None."""
     form = "" if schema.format == NULL else schema.format.decode("utf-8", "replace")
-    return next((name for start, name in _NAMES if form.startswith(start)), f"'{form}'")
+    return form, next((row for row in ARROW_TYPES if form.startswith(row.format)), None)
+
+
+cdef str remedy(ArrowSchema *schema):
+    """Return what makes a column of a type that is read of one that is not."""
+    if extension_name(schema) is not None:
+        return "take its storage"
+    if schema.dictionary != NULL:
+        return "cast it to the type of its dictionary's values"
+    row = row_of(schema)[1]
+    return row.remedy if row is not None and row.remedy else "cast it to the type the property has"
 
 
 cdef bint is_struct(ArrowSchema *schema) noexcept:
@@ -474,12 +487,9 @@ cdef class Batch:
         """Make a column of an array, checking what it says of itself."""
         cdef Column *column
         cdef ArrowArray *words
-        kinds = _KINDS if schema.dictionary == NULL else _INDICES
-        kind = None if schema.format == NULL else kinds.get(<bytes> schema.format)
-        extension = extension_name(schema)
-        twice = schema.dictionary != NULL and schema.dictionary.dictionary != NULL
-        if kind is None or extension is not None or twice:
-            raise wordings.not_a_column(name, extension or type_name(schema))
+        kind = kind_of(schema)
+        if kind is None:
+            raise wordings.not_a_column(name, extension_name(schema) or type_name(schema), remedy(schema))
         check_length(name, array, shift, rows)
         column = self.new_column(name, kind, array.offset + shift, rows)
         if column.kind == NULLS:

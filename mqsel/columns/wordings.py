@@ -13,13 +13,13 @@ def not_a_batch(value: object, found: str = "") -> ArgumentError:
     )
 
 
-def not_a_column(name: str, arrow_type: str) -> PropertyTypeError:
+def not_a_column(name: str, arrow_type: str, remedy: str) -> PropertyTypeError:
     return PropertyTypeError(
         f"column '{name}' has the Arrow type {arrow_type}: expected bool, int8 to int64, uint8 to uint64, float, "
         "double, string, binary or null",
         name=name,
         value_type=arrow_type,
-        hint="cast it to the type the property has",
+        hint=remedy,
     )
 
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from mqsel.language.nodes import Identifier
 from mqsel.language.normal import All, Any, Formula, Leaf, Pattern, Relation, Texts, Values
+from mqsel.values import ARROW_READ, EXACT
 
 
 class Extremes(NamedTuple):
@@ -123,28 +124,21 @@ _LANES: dict[str, _Test] = {
     "bytes": lambda values, low, high: _any_text(values.bytes, low, high),
 }
 
-# Arrow's types that a property may have: the lane of their values, and how Parquet writes an extreme. A uint64 is not
-# here: one beyond int64 is an error that must be found.
-_KINDS: dict[str, tuple[str, str]] = {
-    "null": ("", ""),
-    "bool": ("booleans", "<?"),
-    "int8": ("integers", "<i"),
-    "int16": ("integers", "<i"),
-    "int32": ("integers", "<i"),
-    "int64": ("integers", "<q"),
-    "uint8": ("integers", "<I"),
-    "uint16": ("integers", "<I"),
-    "uint32": ("integers", "<I"),
-    "float": ("floats32", "<f"),
-    "double": ("floats64", "<d"),
-    **dict.fromkeys(("string", "large_string", "string_view"), ("strings", "")),
-    **dict.fromkeys(("binary", "large_binary", "binary_view"), ("bytes", "")),
+# The lane of a type of property.
+_LANE = {
+    "null": "",
+    "boolean": "booleans",
+    **dict.fromkeys(EXACT, "integers"),
+    "float32": "floats32",
+    "float64": "floats64",
+    "string": "strings",
+    "bytes": "bytes",
 }
 
 
 def is_known(kind: str) -> bool:
-    """Tell whether the extremes of an Arrow type are understood."""
-    return kind in _KINDS
+    """Report whether the extremes of an Arrow type are understood."""
+    return kind in ARROW_READ and ARROW_READ[kind].extreme is not None
 
 
 def known_value(value: int | str) -> Extremes:
@@ -164,7 +158,7 @@ def read_extremes(kind: str, values: int, nulls: int, low: bytes | None, high: b
     """
     if kind == "null":
         return ABSENT
-    lane, layout = _KINDS[kind]
+    lane, layout = _LANE[ARROW_READ[kind].read_as], ARROW_READ[kind].extreme
     first: float | bytes | None = low
     last: float | bytes | None = high
     if layout:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from mqsel.errors import ArgumentError, FileError
+from mqsel.errors import ArgumentError, FileError, PropertyTypeError
 from mqsel.files.framings import FORMATS
 from mqsel.files.jobs import cores, sifted
 from mqsel.files.opening import name_of
@@ -35,7 +35,7 @@ class Filtered:
     """
 
     def __init__(self, paths: Iterable[str], matcher: Matcher, ask: Ask, wanted: str | None, jobs: int) -> None:
-        self.problems: list[FileError] = []
+        self.problems: list[FileError | PropertyTypeError] = []
         self._tally = Tally()
         self._is_raising = ask.raising
         self._source = self._read(paths, matcher, ask, wanted, jobs)
@@ -81,13 +81,15 @@ class Filtered:
                 else:
                     self._problem(FileError(record.text, path=name, offset=record.line))
             elif isinstance(record, Broken):
-                self._problem(file_trouble(name, record.why))
+                if record.error is not None:
+                    record.error.path = name
+                self._problem(record.error or file_trouble(name, record.why))
             else:
                 assert isinstance(record, Begun)
                 self._raise_first()
         self._raise_first()
 
-    def _problem(self, error: FileError) -> None:
+    def _problem(self, error: FileError | PropertyTypeError) -> None:
         if len(self.problems) < _LISTED:
             self.problems.append(error)
 
@@ -117,7 +119,8 @@ def filter(  # noqa: A001 (the word of Matcher)
         selector: the text, under IBM MQ's rules, or what `mqsel.compile` gave.
         format: of all files, a name of `mqsel.files.framings.FORMATS`; None: found by the first bytes of each.
         types: of properties whose records lost them.
-        errors: "raise" the first FileError, or "skip" what is broken, and count and list it.
+        errors: "raise" the first FileError, or PropertyTypeError of a column, or "skip" what is broken, and count and
+            list it.
         jobs: how many processes read; None for one for each processor. They end with the iterator.
 
     Raises: ArgumentError: an argument that cannot be. SelectorError: as `mqsel.compile`.

@@ -10,10 +10,10 @@ import json
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mqsel import formats
-from mqsel.analysis.columns import type_of
+from mqsel.analysis.columns import present, type_of
 from mqsel.errors import FileError, MqselError, cells, cut, padded
 from mqsel.files import parquet
 from mqsel.files.framings import FORMATS, each, taken_apart
@@ -23,6 +23,9 @@ from mqsel.formats.inspection import Inspection, Row
 from mqsel.formats.jsonl import plain
 from mqsel.names import DESCRIPTOR, JMS_DESCRIPTOR
 from mqsel.values import CLASS_NAMES, TYPE_NAMES
+
+if TYPE_CHECKING:
+    import pyarrow as pa  # type: ignore[import-untyped]
 
 _json = partial(json.dumps, ensure_ascii=False)
 _ROWS = 1 << 10  # of a Parquet file, read at once
@@ -151,12 +154,28 @@ def of_columns(path: str, first: int = 0) -> Iterator[Found]:
             first -= sizes[groups.pop(0)]
         for batch in file.iter_batches(_ROWS, row_groups=groups, use_threads=False):
             skipped, first = min(first, batch.num_rows), max(first - batch.num_rows, 0)
-            for row in batch.slice(skipped).to_pylist():
+            cells = [_values(column) for column in batch.slice(skipped).columns]
+            for row in zip(*cells, strict=True) if cells else [()] * (batch.num_rows - skipped):
                 rows: list[Row] = []
                 notes: list[tuple[str, str]] = []
-                for column in columns:
-                    _read_column(column.name, column.type, row[column.name], rows, notes)
+                for column, value in zip(columns, row, strict=True):
+                    _read_column(column.name, column.type, value, rows, notes)
                 yield Found(rows.__iter__, tuple(notes), ())
+
+
+def _values(column: pa.Array) -> list[Any]:
+    """List the values of a column: of a struct tuples, of what no property has only whether it is there."""
+    import pyarrow as pa  # noqa: PLC0415 (optional)
+
+    kind = column.type
+    if pa.types.is_struct(kind):
+        fields = [_values(field) for field in column.flatten()]
+        found: list[Any] = [*zip(*fields, strict=True)] if fields else [()] * len(column)
+    elif type_of(kind) in TYPE_NAMES:
+        found = column.to_pylist()
+    else:
+        found = [True] * len(column)
+    return [value if is_there else None for value, is_there in zip(found, present(column).to_pylist(), strict=True)]
 
 
 def _read_column(name: str, kind: Any, value: Any, rows: list[Row], notes: list[tuple[str, str]]) -> None:
@@ -164,9 +183,9 @@ def _read_column(name: str, kind: Any, value: Any, rows: list[Row], notes: list[
     found = type_of(kind)
     if value is None:
         rows.append(Row(name, "null", None, "column", -1))
-    elif isinstance(value, dict):
-        for field in kind:
-            _read_column(f"{name}.{field.name}", field.type, value[field.name], rows, notes)
+    elif isinstance(value, tuple):
+        for field, one in zip(kind, value, strict=True):
+            _read_column(f"{name}.{field.name}", field.type, one, rows, notes)
     elif found == "int64" and not -(1 << 63) <= value < 1 << 63:
         notes.append((name, f"{value} is outside int64: no property can hold it"))
     elif found in TYPE_NAMES:

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from mqsel.analysis.columns import PLAIN
 from mqsel.columns import wordings
 from mqsel.errors import MqselError, shortened_line
 from mqsel.files._footer import Chunk, chunks
@@ -51,7 +53,7 @@ def trouble_of(path: str) -> Iterator[None]:
         yield
     except MqselError:
         raise
-    except (pa.ArrowException, OSError, ValueError, OverflowError) as error:  # of texts, and of times
+    except (pa.ArrowException, OSError, ValueError, OverflowError, KeyError) as error:  # of texts, times and zones
         raise file_trouble(path, shortened_line(getattr(error, "strerror", None) or str(error))) from error
 
 
@@ -338,7 +340,7 @@ def taken(path: str, group: Group, mask: pa.BooleanArray) -> Iterator[pa.Table]:
     assert group.table is not None
     kept = group.file.schema_arrow.names
     names = [*kept, *group.fixed]
-    own = _without_views(group.table).filter(mask)
+    own = _filtered(group.table, mask)
     for name in group.fixed:
         if name not in own.column_names:
             own = own.append_column(name, pa.repeat(group.fixed[name], own.num_rows))
@@ -349,34 +351,42 @@ def taken(path: str, group: Group, mask: pa.BooleanArray) -> Iterator[pa.Table]:
     size = group.file.metadata.row_group(group.number).total_byte_size
     rows = min(_ROWS, max(_BYTES * group.rows // max(size, 1), 1))
     last = pc.indices_nonzero(mask)[-1].as_py()
-    at = done = count = 0
-    held: list[pa.RecordBatch] = []
+    at = done = chosen = 0
+    held: list[pa.Table] = []
     with trouble_of(path):
         for batch in group.file.iter_batches(rows, row_groups=[group.number], columns=others, use_threads=False):
             piece = mask.slice(at, batch.num_rows)
             at += batch.num_rows
             if piece.true_count:
-                held.append(_without_views(batch).filter(piece))
-                count += held[-1].num_rows
-            if count and (count >= _TAKEN or rows < _ROWS or at > last):
-                made = pa.Table.from_batches(held)
+                held.append(_filtered(pa.Table.from_batches([batch]), piece))
+                chosen += held[-1].num_rows
+            if chosen and (chosen >= _TAKEN or rows < _ROWS or at > last):
+                made = pa.concat_tables(held)
                 for name in own.column_names:
-                    made = made.append_column(name, own.column(name).slice(done, count))
+                    made = made.append_column(name, own.column(name).slice(done, chosen))
                 yield from _sliced(made.select(names))
-                done, count, held = done + count, 0, []
+                done, chosen, held = done + chosen, 0, []
             if at > last:
                 return
 
 
-def _without_views(rows: Any) -> Any:
-    """Lay texts and byte strings that are views out in a row: Arrow filters no views."""
-    import pyarrow as pa  # noqa: PLC0415 (optional)
+def _filtered(table: pa.Table, mask: pa.BooleanArray) -> pa.Table:
+    """Return the rows that a mask selects.
 
-    for place, field in enumerate(rows.schema):
-        if field.type in (pa.string_view(), pa.binary_view()):
-            plain = pa.large_string() if field.type == pa.string_view() else pa.large_binary()
-            rows = rows.set_column(place, field.name, rows.column(place).cast(plain))
-    return rows
+    Arrow filters no views: texts are laid out in a row, and what has views inside is cut into runs of rows.
+    """
+    import pyarrow as pa  # noqa: PLC0415 (optional)
+    import pyarrow.compute as pc  # noqa: PLC0415
+
+    for place, field in enumerate(table.schema):
+        if str(field.type) in PLAIN:
+            table = table.set_column(place, field.name, table.column(place).cast(PLAIN[str(field.type)]))
+    try:
+        return table.filter(mask)
+    except pa.ArrowNotImplementedError:
+        places = pc.indices_nonzero(mask).to_pylist()
+        runs = [[*run] for _, run in groupby(enumerate(places), lambda one: one[1] - one[0])]
+        return pa.concat_tables([table.slice(run[0][1], len(run)) for run in runs])
 
 
 def _sliced(table: pa.Table) -> Iterator[pa.Table]:

@@ -15,6 +15,8 @@ from functools import partial
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
+from mqsel.files.wordings import unwritable
+
 if TYPE_CHECKING:
     import pyarrow as pa  # type: ignore[import-untyped]
 
@@ -31,8 +33,8 @@ _NOUGHT = {"s": "", "us": r"\.0{6}$", "ns": r"(\.0{9}|000)$"}
 def lines(batch: pa.RecordBatch | pa.Table) -> bytes:
     """Write rows as lines of JSON: bytes are ``{"bytes": "0a1b"}``, what JSON has no word for is a string.
 
-    Raises: pyarrow.ArrowInvalid: a text is no UTF-8, or the columns are damaged. ValueError, OverflowError: Python has
-        no such time.
+    Raises: pyarrow.ArrowInvalid: a text is no UTF-8, or the columns are damaged. PropertyTypeError: a column has a
+        value that nothing can write, such as a time that Python does not know.
     """
     import pyarrow as pa  # noqa: PLC0415 (optional)
 
@@ -43,7 +45,10 @@ def lines(batch: pa.RecordBatch | pa.Table) -> bytes:
     for place, name in enumerate(batch.schema.names):
         column = batch.column(place)
         pieces += [f"{', ' * bool(place)}{_dumps(name)}: "]
-        pieces += [_texts(column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column)]
+        try:
+            pieces += [_texts(column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column)]
+        except (pa.ArrowException, ValueError, OverflowError, KeyError) as error:
+            raise unwritable(name, str(column.type), error) from error
     if not batch.num_columns:
         return b"{}\n" * int(batch.num_rows)
     return _content(_joined(*pieces, "}\n"))

@@ -120,9 +120,10 @@ class Tally:
 
 
 class Broken(NamedTuple):
-    """Why the rest of a file cannot be read."""
+    """Why the rest of a file cannot be read; of rows of columns the error, if it lies in a column."""
 
     why: str
+    error: PropertyTypeError | None = None
 
 
 Sifted = bytes | list[bytes] | Complaint | Tally | Broken
@@ -341,7 +342,7 @@ def why(error: BaseException) -> str:
 
 def of_rows(error: FileError | PropertyTypeError) -> Broken:
     """Say why rows of Parquet cannot be read; a type that no property has is that of a column, and so of every row."""
-    return Broken(why(error) if isinstance(error, FileError) else str(error))
+    return Broken(why(error)) if isinstance(error, FileError) else Broken(str(error), error)
 
 
 def _sift_rows(matcher: Matcher, ask: Ask, part: Part) -> Iterator[Sifted]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mqsel.errors import FileError
+from mqsel.errors import FileError, PropertyTypeError, shortened_line
 
 
 def bad_line(path: str, line: int, what: str) -> FileError:
@@ -36,6 +36,16 @@ def fault(path: str, error: Exception) -> str:
     if isinstance(error, UnicodeEncodeError):
         return "its path has half a character"
     return getattr(error, "strerror", None) or str(error)
+
+
+def unwritable(name: str, arrow_type: str, error: Exception) -> PropertyTypeError:
+    return PropertyTypeError(
+        f"column '{name}' of the Arrow type {arrow_type} has a value that cannot be written as JSON, "
+        f"{shortened_line(str(error))}: expected one that Python knows",
+        name=name,
+        value_type=arrow_type,
+        hint="cast it to int64 or string, or leave it out",
+    )
 
 
 def unreadable(path: str, error: Exception) -> FileError:

@@ -385,7 +385,7 @@ OTHER_TYPES = [
     ("struct", lambda: pa.array([{"a": 1}])),
     ("map", lambda: pa.nulls(1, pa.map_(pa.string(), pa.string()))),
     ("run_end_encoded", lambda: pa.RunEndEncodedArray.from_arrays(pa.array([1], pa.int32()), pa.array(["a"]))),
-    ("date32", lambda: pa.nulls(1, pa.date32()).dictionary_encode()),
+    ("dictionary of date32", lambda: pa.nulls(1, pa.date32()).dictionary_encode()),
     ("arrow.uuid", lambda: pa.array([b"0" * 16], pa.uuid())),
     ("arrow.bool8", lambda: pa.array([1], pa.bool8())),
 ]

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from mqsel.errors import FileError
+from mqsel.errors import FileError, PropertyTypeError
 from mqsel.files import parquet
 from mqsel.files._footer import chunks
 from mqsel.files.rows import lines
@@ -130,7 +130,7 @@ _NO_TEXT = pa.Array.from_buffers(
     ids=["no UTF-8", "a late time", "a late day"],
 )
 def test_values_that_nothing_can_write(column: Any, tmp_path: Path) -> None:
-    """A text that is no UTF-8, and a time beyond the year 9999, are a FileError that names the file."""
+    """A text that is no UTF-8 is a FileError of the file, a time beyond the year 9999 an error of its column."""
     from mqsel import compile as compile_selector
     from mqsel.files.parts import Part
     from mqsel.files.scan import SIFT, Ask, Broken, Tally
@@ -140,7 +140,8 @@ def test_values_that_nothing_can_write(column: Any, tmp_path: Path) -> None:
     broken, tally = SIFT.part(compile_selector("n = 1"), Ask(False, False, False, None), Part(path, "parquet", 0, -1))
     assert isinstance(broken, Broken)
     assert isinstance(tally, Tally)
-    with pytest.raises(FileError, match=r"a\.parquet"), parquet.trouble_of(path):
+    error, words = (FileError, r"a\.parquet") if column is _NO_TEXT else (PropertyTypeError, "column 'a' of the Arrow")
+    with pytest.raises(error, match=words), parquet.trouble_of(path):
         lines(pa.table({"a": column}))
 
 
