@@ -1,6 +1,7 @@
 """The extensions: what pyproject.toml cannot say.
 
-MQSEL_SANITIZE=1 builds with address and undefined-behaviour sanitizers.
+MQSEL_SANITIZE=1 builds with address and undefined-behaviour sanitizers, MQSEL_FAULTS=1 with faults that
+tests/fuzz/fuzz_faults.py asks for.
 """
 
 import os
@@ -18,7 +19,11 @@ from setuptools.command.build_ext import build_ext
 from setuptools.command.sdist import sdist
 
 SANITIZE = os.environ.get("MQSEL_SANITIZE") == "1"
+FAULTS = os.environ.get("MQSEL_FAULTS") == "1"
 UNIX = sys.platform != "win32"
+
+# Read before all else in each extension.
+HEADERS = ["mqsel/_cython.h", *(["tests/fuzz/faults.h"] if FAULTS else [])]
 
 # Holds what Cython otherwise writes into every other extension: a quarter less to compile.
 SHARED = "mqsel._cython"
@@ -105,7 +110,7 @@ class Extensions(build_ext):
             needed = {path for source in extension.sources for path in tree.all_dependencies(source)}
             # Cython's own lie elsewhere each time that pip builds, and are known by its version.
             paths = {path for path in needed if not Path(path).is_absolute()}
-            paths |= {header.as_posix() for path in paths for header in Path(path).parent.glob("*.h")}
+            paths |= {header.as_posix() for path in paths for header in Path(path).parent.glob("*.h")} | {*HEADERS}
             flags = (extension.extra_compile_args, extension.extra_link_args, extension.define_macros)
             number = digest(paths, tools, flags)[:16]
             folder = Path("build", "extensions", sys.implementation.cache_tag)
@@ -152,9 +157,10 @@ class Sources(sdist):
 def flags(name: str) -> dict[str, list[str]]:
     """Return what the compiler and the linker are told about an extension."""
     if not UNIX:
-        return {}
+        return {"extra_compile_args": [f"/FI{header}" for header in HEADERS]}
     # Without -g0 three quarters of a wheel are debug information, which some builds of Python ask for.
     compiling = ["-O3" if name in LOOPS else "-O1", "-Wall", "-g0"]
+    compiling += [word for header in HEADERS for word in ("-include", header)]
     if sys.platform == "linux":
         # Keeps the slow functions, and the registers they save, out of the machine's loop: 5 to 9 % on W2 (tuples) and
         # W7. What is declared inline is inlined, however long the unit is: otherwise some lines more in a slow function

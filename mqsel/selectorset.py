@@ -10,12 +10,9 @@ Longer than 500 lines because a mapping that travels has many methods, each of a
 from __future__ import annotations
 
 import functools
-import mmap
 import os
 import pickle
-import threading
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, MutableMapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar, cast
 
 from mqsel import formats
@@ -23,7 +20,7 @@ from mqsel.columns._kernel import Kernel, TooLargeError
 from mqsel.errors import ArgumentError, FileError, ProgramError, SelectorError, shortened, type_name
 from mqsel.index._deliveries import Deliveries, match_rows
 from mqsel.index._index import Index
-from mqsel.index._reading import NOT_READ, Reader
+from mqsel.index._reading import NOT_READ, Reader, alone, changing
 from mqsel.language.checker import MatchOption
 from mqsel.language.dialect import IBM_MQ, SINCE_1, Dialect, as_dialect
 from mqsel.language.formulas import Formula
@@ -33,7 +30,7 @@ from mqsel.machine import sections
 from mqsel.machine.origin import check_source
 from mqsel.machine.schema import Schema, SchemaLike, as_schema
 from mqsel.machine.sections import Texts, keys_of, packed, packed_keys
-from mqsel.matcher import Matcher, Message, check_stream
+from mqsel.matcher import COMPARED, Matcher, Message, check_stream
 from mqsel.matcher import compile as compiled
 from mqsel.names import spellings
 from mqsel.receiving import PropertyDecoder, QueueManager
@@ -63,6 +60,9 @@ _PARTS_A_ROW = 4
 _PAID = 256
 # Places without a key that a set keeps before it closes the gaps, beside as many as it has keys.
 _GAPS = 1024
+# What reading a header that nobody has written ends in; a deep one is a RecursionError.
+_DAMAGE = (LookupError, TypeError, ValueError, AttributeError, RecursionError)
+_OPTIONS = {name: name for name in COMPARED}
 
 
 class _Given(NamedTuple):
@@ -80,23 +80,22 @@ class _Given(NamedTuple):
 
 
 class _Formulas(Generic[K]):
-    """Reads selectors one by one: iterated over once, it gives where each is TRUE, and keeps what matters beside.
-
-    As a context it says of which selector a complaint of the index is.
+    """Reads selectors one by one: iterated over once, it yields where each is TRUE, and keeps its match option.
 
     Args:
         keys: of the selectors, in order.
         given: their texts and dialects.
 
     Attributes:
-        options: the match options among them, by key.
+        key: of the selector that was read last.
+        options: of each that was read its match option, or None.
     """
 
     def __init__(self, keys: Collection[K], given: _Given) -> None:
         self._keys = keys
         self._given = given
-        self._key: Any = None
-        self.options: dict[K, MatchOption] = {}
+        self.key: Any = None
+        self.options: list[MatchOption | None] = []
 
     def __len__(self) -> int:
         return len(self._keys)
@@ -107,7 +106,7 @@ class _Formulas(Generic[K]):
         seen: set[str] = set()
         begun: dict[Dialect, tuple[Writer, dict[str, tuple[Formula, MatchOption | None]]]] = {}
         for key in self._keys:
-            self._key = key
+            self.key = key
             text, wanted = texts[key], own.get(key, usual)
             if wanted is not dialect:
                 dialect = wanted
@@ -126,18 +125,8 @@ class _Formulas(Generic[K]):
                     seen.clear()
                     known.clear()
             formula, option = found
-            if option is not None:
-                self.options[key] = option
+            self.options.append(option)
             yield formula
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, ArgumentError):
-            raise ArgumentError(
-                f"the selector of {shortened(self._key)} cannot be in a set: {error.message}", hint=error.hint
-            ) from error
 
 
 def _selector(key: object, text: str, dialect: Dialect) -> Selector:
@@ -178,32 +167,29 @@ class SelectorSet(Reader[K], MutableMapping[K, str], Generic[K]):
         self.dialect = as_dialect(dialect)
         self.schema = None if schema is None else as_schema(schema)
         self.keep_text = bool(keep_text)
-        self._lock = threading.RLock()
-        self.changes = 0
-        self._set_up(Index(), {}, [], None, Texts())
+        self._set_up(Index(), [], None, Texts(), {}, {})
         self.update(selectors)
 
-    def _set_up(self, index: Index, placed: dict[K, int] | None, keys: list[Any], column: Any, texts: Texts) -> None:
-        self._texts = texts
-        self._own: dict[int, Dialect] = {}  # by place: dialects that are not that of the set
-        self._options: dict[int, MatchOption] = {}  # by place
-        self._matchers: dict[int, Matcher] = {}  # by place: some that `scan` made
-        self._kernel: Kernel | str | None = None  # of all selectors, or why there is none
-        self._kernel_changes = -1  # of which state
-        self._kernel_rows = 0  # matched since
+    def _set_up(
+        self,
+        index: Index,
+        keys: list[Any],
+        column: Any,
+        texts: Texts,
+        own: dict[int, Dialect | None],
+        options: dict[int, MatchOption | None],
+    ) -> None:
+        self._matchers: dict[tuple[str, Dialect], Matcher] = {}  # some that `scan` made
+        # Of the state of so many changes: what runs all selectors, or why there is nothing; rows matched since.
+        self._kernel: tuple[int, Kernel | str | None, int] = -1, None, 0
         self._batches = "index: no batch so far"
-        self._placed = placed
-        self._begin(index, self.schema, keys, column)
+        self._begin(index, self.schema, keys, column, texts, own, options)
 
     @property
     def _places(self) -> dict[K, int]:
-        """Places by key: made when they are first asked for, because to match nobody needs them."""
-        if self._placed is None:
-            with self._lock:
-                if self._placed is None:
-                    keys = self._all_keys()
-                    self._placed = dict(zip(keys, range(len(keys)), strict=True))
-        return self._placed
+        """Places by key: read when they are first asked for, because to match nobody needs them."""
+        placed = self._placed
+        return self._place_keys() if placed is None else placed
 
     # ---- reading selectors -------------------------------------------------------------------------------------------
 
@@ -230,47 +216,31 @@ class SelectorSet(Reader[K], MutableMapping[K, str], Generic[K]):
                 )
         return _Given(texts, own, self.dialect)
 
+    @changing
     def _write(self, given: _Given) -> None:
-        """Put selectors into the set: all or none. New ones are read one by one as the index takes them in."""
-        texts = given.texts
-        with self._lock:
-            places = self._places
-            old = {key: places[key] for key in texts if key in places}
-            fresh = [key for key in texts if key not in old]
-            replacing = _Formulas(old, given)
-            formulas = [*replacing]
-            if formulas:
-                with replacing:
-                    Index().add(range(len(formulas)), formulas)  # what it refuses it refuses before anything is removed
-            start = self._size()
-            new = dict(zip(fresh, range(start, start + len(fresh)), strict=True))
-            adding = _Formulas(fresh, given)
-            with adding:
-                self._change([], fresh, [*new.values()], adding)
-            try:
-                self._places.update(new)
-            except BaseException:  # what a key says when it is compared
-                for key, place in new.items():
-                    self._places.pop(key, None)
-                    self._remove(place)
-                raise
-            if old:
-                self._change([*old.values()], [], [*old.values()], formulas)
-                for place in old.values():
-                    self._forget(place)
-            written = {**new, **old}
-            if self.keep_text:
-                for key, place in written.items():
-                    self._texts[place] = texts[key]
-            self._own.update({written[key]: dialect for key, dialect in given.own.items()})
-            for found in (adding.options, replacing.options):
-                self._options.update({written[key]: option for key, option in found.items()})
-            self.changes += 1
-
-    def _forget(self, place: int) -> None:
-        for table in (self._own, self._options, self._matchers):
-            if place in table:
-                del table[place]
+        """Put selectors into the set: all or none. They are read one by one as the index takes them in."""
+        texts, own = given.texts, given.own
+        places = self._places
+        old = {key: places[key] for key in texts if key in places}
+        fresh = [key for key in texts if key not in old]
+        keys = [*old, *fresh]
+        if not keys:
+            return
+        written = [*old.values(), *range(self._size(), self._size() + len(fresh))]
+        formulas = _Formulas(keys, given)
+        try:
+            self._put(
+                [*old.values()],
+                written,
+                fresh,
+                formulas,
+                [texts[key] for key in keys] if self.keep_text else None,
+                [own.get(key) for key in keys],
+            )
+        except ArgumentError as error:
+            raise ArgumentError(
+                f"the selector of {shortened(formulas.key)} cannot be in a set: {error.message}", hint=error.hint
+            ) from error
 
     # ---- the mapping -------------------------------------------------------------------------------------------------
 
@@ -280,40 +250,39 @@ class SelectorSet(Reader[K], MutableMapping[K, str], Generic[K]):
         except TypeError as error:
             raise _no_key(key) from error
 
+    @alone
     def __getitem__(self, key: K) -> str:
-        with self._lock:
-            place = self._place(key)
-            self._texts_wanted("show")
-            return self._texts[place]
+        place = self._place(key)
+        self._texts_wanted("show")
+        return self._texts[place]
 
     def __setitem__(self, key: K, selector: str | Matcher) -> None:
         self._write(self._taken([(key, selector)]))
 
     def __delitem__(self, key: K) -> None:
-        with self._lock:
-            place = self._place(key)
-            del self._places[key]
-            self._remove(place)
-            self._forget(place)
-            if self.keep_text:
-                self._texts[place] = ""
-            self.changes += 1
-            if self._size() > 2 * len(self._places) + _GAPS:
-                self._close_gaps()
+        self._delete(key)
+        if self._size() > 2 * len(self) + _GAPS:
+            self._close_gaps()
 
+    @changing
+    def _delete(self, key: K) -> None:
+        self._drop(key, self._place(key))
+
+    @changing
     def _close_gaps(self) -> None:
+        """Let places be positions of keys. They change in one step; what is found by a place is looked up alone."""
         left = [*self._places.values()]
         if len(left) == self._size():
             return
         renumbered = dict(zip(left, range(len(left)), strict=True))
-        places = [renumbered.get(place, -1) for place in range(self._size())]
-        # The places of a key change in one step; what is found by a place is looked up under the lock.
-        self._renumber(places, [*self._places], dict(zip(self._places, range(len(left)), strict=True)))
-        if self.keep_text:
-            self._texts = Texts.of([self._texts[place] for place in left])
-        self._own = {renumbered[place]: one for place, one in self._own.items()}
-        self._options = {renumbered[place]: one for place, one in self._options.items()}
-        self._matchers = {renumbered[place]: one for place, one in self._matchers.items()}
+        self._renumber(
+            [renumbered.get(place, -1) for place in range(self._size())],
+            [*self._places],
+            dict(zip(self._places, range(len(left)), strict=True)),
+            Texts(behind=[self._texts[place] for place in left] if self.keep_text else []),
+            {renumbered[place]: one for place, one in self._own.items() if one is not None},
+            {renumbered[place]: one for place, one in self._options.items() if one is not None},
+        )
 
     def __iter__(self) -> Iterator[K]:
         return iter(self._places)
@@ -326,14 +295,17 @@ class SelectorSet(Reader[K], MutableMapping[K, str], Generic[K]):
 
         Raises: KeyError: the set is empty. ArgumentError: the texts were not kept.
         """
-        with self._lock:
-            key = next(reversed(self), None)
-            if key is None and not self._places:
-                raise KeyError("the set is empty")
-            return cast("K", key), self.pop(cast("K", key))
+        return self._popitem()
+
+    @alone
+    def _popitem(self) -> tuple[K, str]:
+        key = next(reversed(self), None)
+        if key is None and not self._places:
+            raise KeyError("the set is empty")
+        return cast("K", key), self.pop(cast("K", key))
 
     def __len__(self) -> int:
-        return self._size() if self._placed is None else len(self._placed)
+        return self._living()
 
     def __contains__(self, key: object) -> bool:
         try:
@@ -341,10 +313,9 @@ class SelectorSet(Reader[K], MutableMapping[K, str], Generic[K]):
         except TypeError as error:
             raise _no_key(key) from error
 
+    @changing
     def clear(self) -> None:
-        with self._lock:
-            self._set_up(Index(), {}, [], None, Texts())
-            self.changes += 1
+        self._set_up(Index(), [], None, Texts(), {}, {})
 
     def update(  # type: ignore[override]
         self, selectors: Selectors[K] = (), /, **more: str | Matcher
@@ -382,13 +353,20 @@ class SelectorSet(Reader[K], MutableMapping[K, str], Generic[K]):
 
         Raises: KeyError: no such key. ArgumentError: the texts were not kept.
         """
-        with self._lock:
-            place = self._place(key)
-            self._texts_wanted("compile")
-            return self._compiled(place)
+        return self._compiled(*self._selector(key))
 
-    def _compiled(self, place: int) -> Matcher:
-        return compiled(self._texts[place], dialect=self._own.get(place, self.dialect), schema=self.schema)
+    @alone
+    def _selector(self, key: K) -> tuple[str, Dialect]:
+        place = self._place(key)
+        self._texts_wanted("compile")
+        return self._at(place)
+
+    def _at(self, place: int) -> tuple[str, Dialect]:
+        """Return the text and the dialect of a place."""
+        return self._texts[place], self._own.get(place) or self.dialect
+
+    def _compiled(self, text: str, dialect: Dialect) -> Matcher:
+        return compiled(text, dialect=dialect, schema=self.schema)
 
     def _texts_wanted(self, verb: str) -> None:
         if not self.keep_text:
@@ -413,7 +391,11 @@ class SelectorSet(Reader[K], MutableMapping[K, str], Generic[K]):
     def _allowed(self, within: list[K]) -> bytes:
         """Make a bitmap of the places of some keys."""
         places = self._places
-        return self.bitmap([places[key] for key in within if key in self])
+        try:
+            return self.bitmap([place for place in map(places.get, within) if place is not None])
+        except TypeError as error:
+            key = next(key for key in within if not _has_hash(key))
+            raise _no_key(key) from error
 
     def bitmap(self, places: Iterable[int]) -> bytes:
         """Write a set of places as bits."""
@@ -423,15 +405,15 @@ class SelectorSet(Reader[K], MutableMapping[K, str], Generic[K]):
                 bits[place >> 3] |= 1 << (place & 7)
         return bytes(bits)
 
+    @alone
     def dialects(self) -> list[tuple[int, Dialect]]:
         """List the dialects of all selectors, by place."""
-        with self._lock:
-            return [(place, self._own.get(place, self.dialect)) for place in self._places.values()]
+        return [(place, self._own.get(place) or self.dialect) for place in self._places.values()]
 
+    @alone
     def match_options(self) -> dict[int, MatchOption]:
-        """Give the match options of the selectors that are one, by place."""
-        with self._lock:
-            return dict(self._options)
+        """Return the match options of the selectors that are one, by place."""
+        return {place: one for place, one in self._options.items() if one is not None}
 
     def scan(self, message: Message) -> list[K]:
         """Give what `match` gives, by running every selector as a Matcher: slow, and right by itself.
@@ -439,14 +421,19 @@ class SelectorSet(Reader[K], MutableMapping[K, str], Generic[K]):
         Raises: as `match`; ArgumentError: the texts were not kept.
         """
         self._texts_wanted("run")
-        with self._lock:
-            matchers = [(key, self._kept(place)) for key, place in self._places.items()]
-        return [key for key, matcher in matchers if matcher.matches(message)]
+        return [key for key, text, dialect in self._held() if self._kept(text, dialect).matches(message)]
 
-    def _kept(self, place: int) -> Matcher:
-        matcher = self._matchers.get(place) or self._compiled(place)
-        if len(self._matchers) < _SCANNED:
-            self._matchers[place] = matcher
+    @alone
+    def _held(self) -> list[tuple[K, str, Dialect]]:
+        """List the keys, texts and dialects of all selectors."""
+        return [(key, *self._at(place)) for key, place in self._places.items()]
+
+    def _kept(self, text: str, dialect: Dialect) -> Matcher:
+        matcher = self._matchers.get((text, dialect))
+        if matcher is None:
+            matcher = self._compiled(text, dialect)
+            if len(self._matchers) < _SCANNED:
+                self._matchers[text, dialect] = matcher
         return matcher
 
     def filter(
@@ -495,45 +482,49 @@ class SelectorSet(Reader[K], MutableMapping[K, str], Generic[K]):
 
         Raises: as `Matcher.match_batch`.
         """
-        with self._lock:
-            self._close_gaps()  # then places are positions
-            found, reason = match_rows(self, batch, self._kernel_for)
-            self._batches = "kernel" if reason is None else f"index: {reason}"
-            return found
+        return self._matched(batch)
+
+    @alone
+    def _matched(self, batch: object) -> pa.ListArray:
+        self._close_gaps()  # then places are positions
+        lists, reason = match_rows(self, batch, self._kernel_for)
+        self._batches = "kernel" if reason is None else f"index: {reason}"
+        return lists
 
     def _kernel_for(self, rows: int) -> Kernel | str:
-        """Give what runs all selectors over columns, or say why the index is faster for a batch of so many rows."""
-        if self._kernel_changes != self.changes:
-            self._kernel, self._kernel_changes, self._kernel_rows = None, self.changes, 0
-        self._kernel_rows += rows
-        if isinstance(self._kernel, str):
-            return self._kernel
+        """Return what runs all selectors over columns, or why the index is faster for a batch of so many rows."""
+        changes, kernel, matched = self._kernel
+        if changes != self.changes:
+            kernel, matched = None, 0
+        matched += rows
+        self._kernel = self.changes, kernel, matched
+        if isinstance(kernel, str):
+            return kernel
         if not 0 < len(self) <= _TOGETHER:
             return f"{len(self):,} selectors"
         if not self.keep_text:
             return "the texts were not kept"
         if rows < _LEAST_ROWS:
             return f"a batch of {rows:,} rows"
-        if self._kernel is None:
-            if self._kernel_rows < _PAID * len(self):
-                return f"{self._kernel_rows:,} rows since the set changed"
-            try:
-                self._kernel = self._together()
-                if self._kernel.count > _MOST_PARTS:
-                    self._kernel = f"{self._kernel.count:,} distinct parts of selectors"
-            except (TooLargeError, SelectorError, ProgramError) as reason:  # the texts of a file may be damaged
-                self._kernel = str(reason).partition("\n")[0]
-        if isinstance(self._kernel, Kernel) and rows < self._kernel.count // _PARTS_A_ROW:
+        if kernel is None:
+            if matched < _PAID * len(self):
+                return f"{matched:,} rows since the set changed"
+            kernel = self._together()
+            self._kernel = self.changes, kernel, matched
+        if isinstance(kernel, Kernel) and rows < kernel.count // _PARTS_A_ROW:
             return f"a batch of {rows:,} rows"
-        return self._kernel
+        return kernel
 
-    def _together(self) -> Kernel:
-        """Make one kernel of all selectors, by position."""
+    def _together(self) -> Kernel | str:
+        """Return one kernel of all selectors, by position, or why there is none."""
         places = self._places
-        texts = {key: self._texts[place] for key, place in places.items()}
-        own = {key: self._own[place] for key, place in places.items() if place in self._own}
-        formulas = _Formulas(places, _Given(texts, own, self.dialect))
-        return Kernel(tuple(formulas), self._index().names, True)
+        try:
+            texts = {key: self._texts[place] for key, place in places.items()}
+            own = {key: dialect for key, place in places.items() if (dialect := self._own.get(place)) is not None}
+            kernel = Kernel(tuple(_Formulas(places, _Given(texts, own, self.dialect))), self._index().names, True)
+        except (TooLargeError, SelectorError, ProgramError) as reason:  # the texts of a file may be damaged
+            return str(reason).partition("\n")[0]
+        return kernel if kernel.count <= _MOST_PARTS else f"{kernel.count:,} distinct parts of selectors"
 
     def explain(self, key: K, message: Message) -> Explanation:
         """Say of every part of a selector what it was for *message*, and why.
@@ -552,10 +543,13 @@ class SelectorSet(Reader[K], MutableMapping[K, str], Generic[K]):
             read; ``batches``, how the last rows of `match_batch` were matched: "kernel", all selectors over columns, or
             "index: " and why.
         """
-        with self._lock:
-            index = self._index()
-            found = index.stats()
-            longest = [(what, count, self._keys_at(places)) for what, count, places in found["longest"]]
+        return self._stats()
+
+    @alone
+    def _stats(self) -> dict[str, Any]:
+        index = self._index()
+        found = index.stats()
+        longest = [(what, count, self._keys_at(places)) for what, count, places in found["longest"]]
         for name in index.names:
             first, _, others = name.partition(" ")
             if others:
@@ -566,29 +560,28 @@ class SelectorSet(Reader[K], MutableMapping[K, str], Generic[K]):
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
         wrap = pickle.PickleBuffer if protocol >= 5 else bytes
-        with self._lock:
-            header, parts = self._parts()
-            keys = [*self._places]
-            column = packed_keys(keys)
-            if column is not None:
-                keys, parts = [], [*column, *parts]
-            return _unpickled, (type(self), header, keys, [wrap(one) for one in parts])
+        header, keys, parts = self._parts()
+        column = packed_keys(keys)
+        if column is not None:
+            keys, parts = [], [*column, *parts]
+        return _unpickled, (type(self), header, keys, [wrap(one) for one in parts])
 
-    def _parts(self) -> tuple[dict[str, Any], list[sections.Buffer]]:
-        """Give what the set consists of, but for its keys: what JSON takes, and arrays."""
+    @alone
+    def _parts(self) -> tuple[dict[str, Any], list[K], list[sections.Buffer]]:
+        """Return what the set consists of: what JSON takes, its keys, and arrays."""
         self._close_gaps()
         header = {
             "dialect": self.dialect._asdict(),
             "schema": self.schema,
             "keep_text": self.keep_text,
-            "own": [(place, one._asdict()) for place, one in self._own.items()],
-            "options": [(place, one.name, one.identifier.hex()) for place, one in self._options.items()],
+            "own": [(place, one._asdict()) for place, one in self._own.items() if one is not None],
+            "options": [(place, one.name, one.identifier.hex()) for place, one in self.match_options().items()],
         }
         texts = self._texts.listed(len(self)) if self.keep_text else []
-        return header, [*packed(texts), *self._index().to_buffers()]
+        return header, [*self._places], [*packed(texts), *self._index().to_buffers()]
 
     def _load(self, header: dict[str, Any], keys: list[Any], parts: list[Any]) -> None:
-        """Become what `_parts` told.
+        """Become what `_parts` returned.
 
         Args:
             keys: if there are none, the first three parts are theirs.
@@ -599,66 +592,53 @@ class SelectorSet(Reader[K], MutableMapping[K, str], Generic[K]):
             keys, parts = [NOT_READ] * len(column), parts[3:]
         self.dialect = Dialect(**{**SINCE_1, **header["dialect"]})
         schema = header["schema"]
-        self.schema = None if schema is None else Schema(*map(tuple, schema))
-        self.keep_text = header["keep_text"]
-        self._lock = threading.RLock()
-        self.changes = 0
-        texts = Texts(*parts[:2])
-        if len(texts) != (len(keys) if self.keep_text else 0):
-            raise ProgramError(f"there are {len(keys)} keys and {len(texts)} texts", hint="save the set again")
-        self._set_up(Index.from_buffers(parts[2:]), None, keys, column, texts)
-        self._own = {place: Dialect(**{**SINCE_1, **one}) for place, one in header["own"]}
-        self._options = {place: MatchOption(name, bytes.fromhex(one)) for place, name, one in header["options"]}
+        self.schema = None if schema is None else as_schema(Schema(*map(tuple, schema)))
+        self.keep_text = bool(header["keep_text"])
+        texts, index = Texts(*parts[:2]), Index.from_buffers(parts[2:])
+        if not len(index) == len(keys) == index.places or len(texts) != (len(keys) if self.keep_text else 0):
+            raise ProgramError(
+                f"there are {len(keys)} keys, {len(texts)} texts and {len(index)} formulas", hint="save the set again"
+            )
+        own: dict[int, Dialect | None] = {
+            _place_of(place, keys): Dialect(**{**SINCE_1, **one}) for place, one in header["own"]
+        }
+        options: dict[int, MatchOption | None] = {
+            _place_of(place, keys): MatchOption(_OPTIONS[name], bytes.fromhex(one))
+            for place, name, one in header["options"]
+        }
+        self._set_up(index, list(keys), column, texts, own, options)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the set to a file, for `open`; one that is there is replaced in one step, so it may be in use.
 
-        Raises: ArgumentError: a key that is neither a str nor an int. FileError: the file cannot be written.
+        Raises: ArgumentError: a key that is neither a str nor an int. FileError: the file cannot be written, or the
+            path is that of something else than a regular file.
         """
-        with self._lock:
-            header, parts = self._parts()
-            column = packed_keys([*self])
-            if column is None:
-                key = next(key for key in self if type(key) not in (str, int))
-                raise ArgumentError(
-                    f"the key {shortened(key)} is a Python {type_name(key)}: a file has keys that are str or int",
-                    hint="pickle the set, or number its selectors",
-                )
-            pieces = sections.written(header, [*column, *parts])
-            target = Path(path)
-            beside = target.with_name(f"{target.name}.{os.getpid()}.new")
-            try:
-                try:
-                    with beside.open("wb") as file:
-                        file.writelines(pieces)
-                    beside.replace(target)
-                finally:
-                    beside.unlink(missing_ok=True)
-            except OSError as error:
-                raise FileError(f"the file cannot be written: {error.strerror}", path=os.fspath(path)) from error
+        header, keys, parts = self._parts()
+        column = packed_keys(keys)
+        if column is None:
+            key = next(key for key in keys if type(key) not in (str, int))
+            raise ArgumentError(
+                f"the key {shortened(key)} is a Python {type_name(key)}: a file has keys that are str or int",
+                hint="pickle the set, or number its selectors",
+            )
+        sections.save(path, sections.written(header, [*column, *parts]))
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> Self:
-        """Open a file that `save` wrote: it is mapped, so all processes of a host share it, and read where it is used.
+        """Open a file that `save` wrote. One of a megabyte or more is mapped: see `mqsel/README.md`, §3.
 
         Raises: FileError: it cannot be read, is no such file, or is damaged.
         """
-        name = os.fspath(path)
-        try:
-            with Path(name).open("rb") as file:
-                data = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
-        except OSError as error:
-            raise FileError(f"the file cannot be read: {error.strerror}", path=name) from error
-        except ValueError as error:  # mmap takes no empty file
-            raise FileError("the file is empty", path=name, hint="write it with SelectorSet.save") from error
+        data = sections.read(path)
         made: Self = cls.__new__(cls)
         try:
             header, parts = sections.opened(data)
             made._load(header, [], parts)
         except ProgramError as error:
-            raise FileError(error.message, path=name, hint=error.hint) from error
-        except (LookupError, TypeError, ValueError) as error:  # what no save has written
-            raise FileError("the header of the file is damaged", path=name, hint="save it again") from error
+            raise FileError(error.message, path=os.fspath(path), hint=error.hint) from error
+        except _DAMAGE as error:  # what no save has written
+            raise FileError("the header of the file is damaged", path=os.fspath(path), hint="save it again") from error
         return made
 
     def copy(self) -> Self:
@@ -683,10 +663,7 @@ class SelectorSet(Reader[K], MutableMapping[K, str], Generic[K]):
     __hash__ = None  # type: ignore[assignment]
 
     def _identity(self) -> tuple[Any, ...]:
-        with self._lock:
-            places = self._places.items()
-            held = {key: (self._texts[place], self._own.get(place, self.dialect)) for key, place in places}
-            return held, self.dialect, self.schema
+        return {key: (text, dialect) for key, text, dialect in self._held()}, self.dialect, self.schema
 
     def __repr__(self) -> str:
         count = f"{len(self):,} selector{'' if len(self) == 1 else 's'}"
@@ -699,7 +676,7 @@ def _unpickled(made: type[SelectorSet[Any]], header: dict[str, Any], keys: list[
         found._load(header, keys, parts)  # noqa: SLF001 (of its own class)
     except ProgramError:
         raise
-    except (LookupError, TypeError, ValueError) as error:  # what no pickling has written
+    except _DAMAGE as error:  # what no pickling has written
         raise ProgramError("the pickle of a SelectorSet is damaged", hint="pickle it again") from error
     return found
 
@@ -725,6 +702,24 @@ def _pairs(selectors: Any) -> list[tuple[Any, Any]]:
         raise ArgumentError(
             f"found {shortened(selectors)}: expected a mapping of keys to selectors, or pairs of them"
         ) from error
+
+
+def _place_of(place: object, keys: list[Any]) -> int:
+    """Return a place that a header names.
+
+    Raises: LookupError: there is none.
+    """
+    if type(place) is not int or not 0 <= place < len(keys):
+        raise LookupError(place)
+    return place
+
+
+def _has_hash(key: object) -> bool:
+    try:
+        hash(key)
+    except TypeError:
+        return False
+    return True
 
 
 def _no_key(key: object) -> ArgumentError:

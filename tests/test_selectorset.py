@@ -11,6 +11,7 @@ import itertools
 import os
 import pickle
 import random
+import sys
 import threading
 from collections import UserDict, defaultdict
 from collections.abc import Callable, Iterator
@@ -666,7 +667,7 @@ BAD: list[tuple[Callable[[], object], type[Exception], str]] = [
     (lambda: next(SOME.filter([b"MD"], format="mq")), DecodeError, "the message begins with b'MD'"),
     (lambda: SelectorSet.open("/nowhere/at/all"), FileError, "the file cannot be read: No such file"),
     (lambda: SelectorSet.open(os.devnull), FileError, ""),
-    (lambda: SelectorSet.open("/"), FileError, "the file cannot be read"),
+    (lambda: SelectorSet.open("/"), FileError, "something else than a regular file"),
     (lambda: SelectorSet.open(__file__), FileError, "the file does not begin as one that SelectorSet.save writes"),
     (lambda: SOME.save("/nowhere/at/all"), FileError, "the file cannot be written: No such file"),
     (lambda: SelectorSet({("a", 1): ""}).save("x"), ArgumentError, "the key ('a', 1) is a Python tuple"),
@@ -843,3 +844,187 @@ def test_threads() -> None:
     assert failures == []
     message = {"a": Int32(1), "b": 2}
     assert selectors.match(message) == selectors.scan(message)
+
+
+# ---- changes that are ended ------------------------------------------------------------------------------------------
+
+
+def agrees(selectors: SelectorSet[Any], wanted: dict[Any, str]) -> None:
+    """Hold a set of `a = NUMBER` and `b = NUMBER` against a dict, and let it go on."""
+    assert dict(selectors) == wanted
+    assert selectors.stats()["selectors"] == len(selectors) == len(wanted)
+    for message in ({"a": 1}, {"b": 5}, {"a": 2999, "b": 2999}, {}):
+        right = [key for key, text in wanted.items() if mqsel.compile(text).matches(message)]
+        assert selectors.match(message) == selectors.scan(message) == right
+    selectors["probe"] = "c = 1"
+    assert selectors.match({"c": 1}) == ["probe"]
+    del selectors["probe"]
+    copy = pickle.loads(pickle.dumps(selectors, 5))
+    assert dict(copy) == wanted
+    assert copy.match({"a": 1}) == selectors.match({"a": 1})
+
+
+def test_a_thread_that_cannot_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the system has no thread left, segments are joined at once, and the change is made."""
+
+    def refuse(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    held = {number: f"a = {number}" for number in range(3000)}
+    more = {10_000 + number: f"b = {number}" for number in range(3000)}
+    selectors: SelectorSet[Any] = SelectorSet(held)
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", refuse)
+        selectors.update(more)
+    agrees(selectors, held | more)
+    for key in range(2999):
+        del selectors[key], held[key]
+    agrees(selectors, held | more)
+
+
+def test_ctrl_c_while_a_thread_is_started() -> None:
+    """A change that has been made stays, also where Ctrl-C comes before it returns; it can be made again."""
+    held = {number: f"a = {number}" for number in range(3000)}
+    more = {10_000 + number: f"b = {number}" for number in range(3000)}
+    selectors: SelectorSet[Any] = SelectorSet(held)
+
+    def press(frame: Any, event: str, _: object) -> None:
+        if event == "call" and frame.f_code.co_name == "wait" and frame.f_code.co_filename.endswith("threading.py"):
+            sys.setprofile(None)
+            raise KeyboardInterrupt
+
+    sys.setprofile(press)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            selectors.update(more)
+    finally:
+        sys.setprofile(None)
+    agrees(selectors, held | more)
+    selectors.update(more)
+    for key in range(2900):
+        del selectors[key], held[key]
+    agrees(selectors, held | more)
+
+
+@pytest.mark.parametrize("change", ["add", "replace", "delete", "gaps", "faulty"])
+def test_each_line_in_turn(change: str) -> None:
+    """Invariant: an exception at any line of Python leaves the set as it was, or as it was to become."""
+    held: dict[Any, str] = {number: f"a = {number}" for number in range(70)}
+    for key in range(10):
+        del held[key]
+    ends: dict[Any, str] = {**held, 1: "b = 5", 65: "b = 6"}
+    wanted = {"add": ends, "replace": {**held, 20: "b = 5", 30: "b = 6"}, "gaps": held, "faulty": held}
+    wanted["delete"] = {key: text for key, text in held.items() if key != 20}
+    blob = pickle.dumps(SelectorSet({number: f"a = {number}" for number in range(70)}), 5)
+
+    def made() -> SelectorSet[Any]:
+        selectors: SelectorSet[Any] = pickle.loads(blob)
+        for key in range(10):
+            del selectors[key]
+        return selectors
+
+    def run(selectors: SelectorSet[Any]) -> object:
+        if change == "delete":
+            return selectors.pop(20)
+        if change == "gaps":
+            return pickle.dumps(selectors)
+        new = {key: text for key, text in wanted[change].items() if held.get(key) != text}
+        return selectors.update({**new, "x": "a ="} if change == "faulty" else new)
+
+    class Injected(BaseException):
+        pass
+
+    for count in range(1, 10_000):
+        selectors, left = made(), count
+
+        def each(frame: Any, event: str, _: object) -> Any:
+            nonlocal left
+            left -= event == "line" and frame.f_code.co_filename != __file__
+            if left == 0:
+                sys.settrace(None)
+                raise Injected
+            return each
+
+        sys.settrace(each)
+        try:
+            run(selectors)
+        except (Injected, mqsel.SelectorError):
+            pass
+        finally:
+            sys.settrace(None)
+        agrees(selectors, wanted[change] if dict(selectors) == wanted[change] else held)
+        if left > 0:
+            assert count > 3
+            assert dict(selectors) == wanted[change]
+            return
+    raise AssertionError("it does not end")
+
+
+def test_a_key_that_changes_the_set() -> None:
+    """What a key does while it is put into a set cannot change that set: one error says so, and nothing is changed."""
+    selectors: SelectorSet[Any] = SelectorSet({"a": "a = 1"})
+
+    class Key:
+        def __hash__(self) -> int:
+            return hash("a")
+
+        def __eq__(self, other: object) -> bool:
+            selectors["b"] = "a = 2"
+            return False
+
+    with pytest.raises(mqsel.ArgumentError, match="is being changed"):
+        selectors[Key()] = "a = 3"
+    agrees(selectors, {"a": "a = 1"})
+
+
+def test_keys_of_many_digits(tmp_path: Path) -> None:
+    """A key with more digits than Python writes travels as any other, and errors name it in short."""
+    key = 10**5000
+    selectors: SelectorSet[Any] = SelectorSet({key: "a = 1", -key: "a = 2", "text": "a = 3", 7: "a = 4"})
+    selectors.save(tmp_path / "set")
+    for other in (SelectorSet.open(tmp_path / "set"), selectors.copy(), pickle.loads(pickle.dumps(selectors, 2))):
+        assert [*other] == [*selectors]
+        assert other.match({"a": 2}) == [-key]
+    with pytest.raises(mqsel.SelectorError, match="key a Python int"):
+        selectors[key] = "a ="
+
+
+def test_places_that_are_no_files(tmp_path: Path) -> None:
+    """To save to, or open, what is no regular file is one error; a link is followed, and a name may be long."""
+    selectors = SelectorSet({"a": "a = 1"})
+    (tmp_path / "folder").mkdir()
+    os.mkfifo(tmp_path / "pipe")
+    for name, words in (
+        (str(tmp_path / "folder"), "something else than a regular file"),
+        (str(tmp_path / "pipe"), "something else than a regular file"),
+        ("/dev/null", "something else than a regular file"),
+        (f"{tmp_path}/a\0b", "NUL"),
+        (str(tmp_path / ("n" * 300)), "too long"),
+        (str(tmp_path / "missing" / "set"), "No such file"),
+    ):
+        for ask in (selectors.save, SelectorSet.open):
+            with pytest.raises(mqsel.FileError, match=words):
+                ask(name)
+    for ask in (selectors.save, SelectorSet.open):
+        with pytest.raises(mqsel.ArgumentError, match="path of a file"):
+            ask(None)  # type: ignore[arg-type]
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    selectors.save(tmp_path / "link")
+    assert (tmp_path / "link").is_symlink()
+    selectors.save(tmp_path / ("n" * 255))
+    assert (
+        dict(SelectorSet.open(tmp_path / "real")) == dict(SelectorSet.open(tmp_path / ("n" * 255))) == dict(selectors)
+    )
+    assert not [*tmp_path.glob("*.new")]
+
+
+@pytest.mark.parametrize("size", [0, 4096, 100_000])
+def test_a_small_file_that_is_cut_short(tmp_path: Path, size: int) -> None:
+    """A file of less than a megabyte is read when it is opened: who cuts it short then harms nobody."""
+    path = tmp_path / "set"
+    SelectorSet({number: f"a = {number} AND b{number} LIKE 'x%'" for number in range(3000)}).save(path)
+    assert path.stat().st_size < 1 << 20
+    selectors = SelectorSet.open(path)
+    os.truncate(path, size)
+    assert selectors.match({"a": 5, "b5": "xy"}) == [5]
+    assert selectors[2999] == "a = 2999 AND b2999 LIKE 'x%'"

@@ -167,16 +167,16 @@ class _Test:
     def __init__(self, selector: Selector, node: Node) -> None:
         dialect = selector.dialect
         whole = node is selector.node and selector.match_option is not None
-        self.own = Machine(lower(selector if whole else selector.part(node), quick=False))
+        self.own = Machine(lower(selector if whole else selector.part(node).written(), quick=False))
         self.strict = self.lenient = self.own
         if isinstance(node, (And, Or, Not)) or whole:
             return
         strict = dialect.replace(type_mismatch="selector")
         if dialect == strict:
             lenient = dialect.replace(type_mismatch="operation")
-            self.lenient = Machine(lower(selector.part(node, lenient), quick=False))
+            self.lenient = Machine(lower(selector.part(node, lenient).written(), quick=False))
         else:
-            self.strict = Machine(lower(selector.part(node, strict), quick=False))
+            self.strict = Machine(lower(selector.part(node, strict).written(), quick=False))
 
     def judge(self, message: dict[str, Any]) -> tuple[int, int]:
         """Give the truth value of a test for a message, and its outcome."""

@@ -250,7 +250,7 @@ class _Search:
             if self.truths[id(node)] is wanted:
                 made[id(node)] = every
             elif not below:
-                made[id(node)] = every.intersection(self.selector.part(node).names.values())
+                made[id(node)] = every.intersection(self.selector.names_of(node))
             elif isinstance(node, And) is bool(wanted):
                 made[id(node)] = frozenset.intersection(*below)
             else:

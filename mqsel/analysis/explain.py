@@ -212,18 +212,18 @@ class _Reasons:
     def of(self, node: Node, truth: Truth) -> str:
         if isinstance(node, Literal):
             return ""
-        names = dict.fromkeys(self.selector.part(node).names.values())
+        names = self.selector.names_of(node)
         seen = [self.value(name) for name in names]
         option = self.selector.match_option
         if option is not None and option.matches_any:
             seen.append("an identifier of zeros matches any message")
         elif self.is_error(node, "operation"):
             seen.append(wordings.divided_by_zero())
+        elif truth is Truth.ERR and self.is_error(node, "operation", self.selector.dialect.null_arithmetic):
+            seen.append("arithmetic on a missing property: the complete selector is false")
         elif self.is_error(node, "selector"):
             effect = "the complete selector is false" if truth is Truth.ERR else f"the test is {truth}"
             seen.append(f"types differ: {effect}")
-        elif truth is Truth.ERR:
-            seen.append("arithmetic on a missing property: the complete selector is false")
         elif truth is Truth.FALSE:
             seen += filter(None, [near_text(node, self.message[name]) for name in names])
         missing = [name for name in names if self.message[name] is None]
@@ -235,12 +235,12 @@ class _Reasons:
         """Return which types differ in a test that was not evaluated; what else it would be is left open."""
         if isinstance(node, Literal) or self.is_error(node, "operation") or not self.is_error(node, "selector"):
             return ""
-        names = dict.fromkeys(self.selector.part(node).names.values())
+        names = self.selector.names_of(node)
         return "; ".join([*map(self.value, names), "types differ"])
 
-    def is_error(self, node: Node, type_mismatch: str) -> bool:
-        """Return whether a test is ERR, with arithmetic on NULL left out."""
-        dialect = self.selector.dialect.replace(null_arithmetic="unknown", type_mismatch=type_mismatch)
+    def is_error(self, node: Node, type_mismatch: str, null_arithmetic: str = "unknown") -> bool:
+        """Return whether a test is ERR by these choices; by default with arithmetic on NULL left out."""
+        dialect = self.selector.dialect.replace(null_arithmetic=null_arithmetic, type_mismatch=type_mismatch)
         return _truth(self.selector, node, dialect, self.message) is Truth.ERR
 
     def value(self, name: str) -> str:

@@ -214,7 +214,7 @@ def _remarks(told: Told) -> Iterator[str]:
 
 
 def _names(told: Told, node: Node) -> Iterable[str]:
-    return dict.fromkeys(told.selector.part(node).names.values())
+    return dict.fromkeys(told.selector.names_of(node))
 
 
 def _of_test(told: Told, node: Node, *, wanted: bool) -> Iterator[str]:

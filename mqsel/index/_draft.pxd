@@ -50,6 +50,18 @@ cdef struct Draft:
     uint32_t place_limit        # beyond the greatest place
 
 
+# How much there was of a draft.
+cdef struct Mark:
+    uint64_t strings
+    uint64_t texts
+    uint64_t pool
+    uint64_t leaves
+    uint64_t code
+    uint64_t units
+
+
+cdef Mark draft_mark(const Draft *draft) noexcept nogil
+cdef void draft_rewind(Draft *draft, const Mark *mark) noexcept nogil
 cdef void draft_free(Draft *draft) noexcept nogil
 cdef uint32_t draft_string(Draft *draft, const uint8_t *data, uint64_t size, int kind, uint32_t hash) noexcept nogil
 cdef uint32_t draft_leaf(Draft *draft, const Leaf *leaf) noexcept nogil

@@ -18,16 +18,23 @@ from mqsel.index._parts cimport *
 # ---- tables ------------------------------------------------------------------------------------------------------
 
 cdef int table_room(Table *table, uint64_t count) noexcept nogil:
-    """Tell whether a table has to be made anew for *count* items, and make it: 1 if so, 0, or -1 without memory."""
+    """Make room for *count* items in a table.
+
+    Returns: 0; 1 if the table is empty now, and the items have to be put again; -1 without memory: it is as it was.
+    """
     cdef uint64_t size = table.size
+    cdef uint32_t *numbers
     if size and 2 * count <= size:
         return 0
     while size < 64 or size < 4 * count:
         size = 2 * size if size else 64
+    numbers = <uint32_t *> calloc(size, 4)
+    if numbers == NULL:
+        return -1
     free(table.numbers)
-    table.numbers = <uint32_t *> calloc(size, 4)
-    table.size = size if table.numbers != NULL else 0
-    return 1 if table.numbers != NULL else -1
+    table.numbers = numbers
+    table.size = size
+    return 1
 
 
 cdef inline void table_put(Table *table, uint32_t hash, uint32_t number) noexcept nogil:
@@ -35,6 +42,47 @@ cdef inline void table_put(Table *table, uint32_t hash, uint32_t number) noexcep
     while table.numbers[slot]:
         slot = (slot + 1) & (table.size - 1)
     table.numbers[slot] = number + 1
+
+
+cdef void table_drop(Table *table, uint32_t hash, uint64_t number) noexcept nogil:
+    """Take the number out that was put last: nothing else was moved on by it."""
+    cdef uint64_t slot = hash & (table.size - 1)
+    while table.numbers[slot] != number + 1:
+        slot = (slot + 1) & (table.size - 1)
+    table.numbers[slot] = 0
+
+
+cdef Mark draft_mark(const Draft *draft) noexcept nogil:
+    """Return what `draft_rewind` goes back to."""
+    cdef Mark mark
+    mark.strings = draft.strings.count
+    mark.texts = draft.texts.count
+    mark.pool = draft.pool.count
+    mark.leaves = draft.leaves.count
+    mark.code = draft.code.count
+    mark.units = draft.units.count
+    return mark
+
+
+cdef void draft_rewind(Draft *draft, const Mark *mark) noexcept nogil:
+    """Take back the strings, leaves and units that came since; no place may have one of these units."""
+    while draft.units.count > mark.units:
+        draft.units.count -= 1
+        table_drop(
+            &draft.unit_table, (<DraftUnit *> draft.units.items)[draft.units.count].hash, draft.units.count
+        )
+    while draft.leaves.count > mark.leaves:
+        draft.leaves.count -= 1
+        table_drop(&draft.leaf_table, (<uint32_t *> draft.leaf_hashes.items)[draft.leaves.count], draft.leaves.count)
+    while draft.strings.count > mark.strings:
+        draft.strings.count -= 1
+        table_drop(
+            &draft.string_table, (<String *> draft.strings.items)[draft.strings.count].hash, draft.strings.count
+        )
+    draft.leaf_hashes.count = mark.leaves
+    draft.texts.count = mark.texts
+    draft.pool.count = mark.pool
+    draft.code.count = mark.code
 
 
 cdef void draft_free(Draft *draft) noexcept nogil:
@@ -59,8 +107,10 @@ cdef uint32_t draft_string(Draft *draft, const uint8_t *data, uint64_t size, int
     cdef uint64_t slot
     cdef uint64_t number
     cdef int fresh
+    if size >= NONE or draft.strings.count >= NONE - 1:
+        return NONE
     fresh = table_room(&draft.string_table, draft.strings.count + 1)
-    if fresh < 0 or size >= NONE or draft.strings.count >= NONE - 1:
+    if fresh < 0:
         return NONE
     strings = <String *> draft.strings.items
     if fresh:
@@ -97,8 +147,11 @@ cdef uint32_t draft_leaf(Draft *draft, const Leaf *leaf) noexcept nogil:
     cdef uint32_t *starts
     cdef uint32_t *hashes
     cdef uint64_t slot, number
-    cdef int fresh = table_room(&draft.leaf_table, draft.leaves.count + 1)
-    if fresh < 0 or draft.pool.count + leaf.words >= NONE:
+    cdef int fresh
+    if draft.pool.count + leaf.words >= NONE:
+        return NONE
+    fresh = table_room(&draft.leaf_table, draft.leaves.count + 1)
+    if fresh < 0:
         return NONE
     starts = <uint32_t *> draft.leaves.items
     hashes = <uint32_t *> draft.leaf_hashes.items
@@ -163,8 +216,8 @@ cdef uint32_t draft_unit(Draft *draft, const Step *steps, uint64_t count) noexce
     cdef uint64_t slot, number
     cdef Step *code
     cdef DraftUnit *units
-    cdef int fresh = table_room(&draft.unit_table, draft.units.count + 1)
-    if fresh < 0 or items_room(&draft.code, count, sizeof(Step)) < 0 or draft.code.count + count >= NONE:
+    cdef int fresh
+    if items_room(&draft.code, count, sizeof(Step)) < 0 or draft.code.count + count >= NONE:
         return NONE
     if items_room(&draft.units, 1, sizeof(DraftUnit)) < 0:
         return NONE
@@ -174,6 +227,9 @@ cdef uint32_t draft_unit(Draft *draft, const Step *steps, uint64_t count) noexce
         return NONE
     hash = text_hash(<const uint8_t *> code, count * sizeof(Step), 0)
     units = <DraftUnit *> draft.units.items
+    fresh = table_room(&draft.unit_table, draft.units.count + 1)
+    if fresh < 0:
+        return NONE
     if fresh:
         for number in range(draft.units.count):
             table_put(&draft.unit_table, units[number].hash, <uint32_t> number)

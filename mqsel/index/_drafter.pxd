@@ -30,7 +30,9 @@ cdef class Drafter:
     cdef int read_many(self, const uint32_t *places, uint64_t count, formulas) except -1
     cdef void forget(self) noexcept
     cdef int read(self, uint32_t place, formula) except -1
-    cdef int commit(self, uint64_t count) except -1
+    cdef int reserve(self) except -1
+    cdef void commit(self, uint64_t count) noexcept
+    cdef void drop(self, uint32_t place) noexcept
     cdef int read_unit(self, uint32_t place, formula) except -1
     cdef int read_tree(self, formula, dict shared) except -1
     cdef int read_part(self, part, dict shared) except -1

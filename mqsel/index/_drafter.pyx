@@ -18,7 +18,7 @@ from libc.stdlib cimport calloc, free, malloc, qsort
 from libc.string cimport memset
 
 from mqsel.index._draft cimport (
-    Link, by_number, draft_free, draft_leaf, draft_place, draft_string, draft_unit, items_room, steps_link,
+    DraftUnit, Link, by_number, draft_free, draft_leaf, draft_place, draft_string, draft_unit, items_room, steps_link,
 )
 from mqsel.index._parts cimport *
 from mqsel.index._steps cimport field, floats_at, integers_at, is_all_numbers, number_step
@@ -150,7 +150,7 @@ cdef class Drafter:
     """Reads formulas of `mqsel.language.normal` into a draft.
 
     Args:
-        names: of attributes; names that a formula adds stay, even if it is refused.
+        names: of attributes; a formula adds names, even if it is refused.
         numbers: their places.
     """
 
@@ -215,17 +215,39 @@ cdef class Drafter:
             self.read_unit(place, formula)
         return 0
 
-    cdef int commit(self, uint64_t count) except -1:
-        """Let what was read count: *count* selectors, all or none of them, and with no other code between."""
-        cdef Link *pending = <Link *> self.pending.items
-        cdef uint64_t at
+    cdef int reserve(self) except -1:
+        """Have room for what was read, so that `commit` cannot fail."""
         if items_room(&self.draft.links, self.pending.count, sizeof(Link)) < 0:
             raise MemoryError
+        if self.draft.links.count + self.pending.count >= NONE:
+            raise ArgumentError(f"a set takes {NONE - 1} places of parts of selectors", hint="make several sets")
+        return 0
+
+    cdef void commit(self, uint64_t count) noexcept:
+        """Let what was read count: *count* selectors. There is room for it: see `reserve`."""
+        cdef Link *pending = <Link *> self.pending.items
+        cdef uint64_t at
         for at in range(self.pending.count):
             draft_place(&self.draft, pending[at].next, pending[at].place)
         self.pending.count = 0
         self.draft.selectors += count
-        return 0
+
+    cdef void drop(self, uint32_t place) noexcept:
+        """Let a place have none of the units."""
+        cdef DraftUnit *units = <DraftUnit *> self.draft.units.items
+        cdef Link *links = <Link *> self.draft.links.items
+        cdef uint64_t unit
+        cdef uint32_t *link
+        cdef bint had = False
+        for unit in range(self.draft.units.count):
+            link = &units[unit].link
+            while link[0]:
+                if links[link[0] - 1].place == place:
+                    link[0] = links[link[0] - 1].next
+                    had = True
+                else:
+                    link = &links[link[0] - 1].next
+        self.draft.selectors -= had
 
     cdef int read_unit(self, uint32_t place, formula) except -1:
         cdef uint32_t unit
@@ -342,7 +364,11 @@ cdef class Drafter:
         if number is None:
             number = len(self.names)
             self.names.append(name)
-            self.numbers[name] = number
+            try:
+                self.numbers[name] = number
+            except MemoryError:
+                self.names.pop()
+                raise
         return number
 
     cdef uint32_t string(self, text) except 0xFFFFFFFF:

@@ -19,10 +19,10 @@ cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from cpython.list cimport PyList_GET_SIZE
 from cpython.ref cimport Py_INCREF
-from libc.stdlib cimport free
+from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy, memset
 
-from mqsel.index._draft cimport DraftUnit, Link, draft_view
+from mqsel.index._draft cimport draft_mark, draft_rewind, draft_view
 from mqsel.index._layout cimport draft_layout
 from mqsel.index._parts cimport *
 from mqsel.index._pieces cimport (
@@ -51,6 +51,25 @@ FORMAT = 1
 
 
 @cython.final
+cdef class Change:
+    """A change of an index that is prepared, and does not count yet."""
+
+    def __dealloc__(self):
+        free(self.removed)
+        free(self.places)
+        free(self.live)
+
+
+cdef int take_numbers(uint32_t **numbers, uint64_t count) except -1:
+    """Have room for some numbers, in the place of those that were there."""
+    cdef uint32_t *taken = <uint32_t *> realloc(numbers[0], (count + 1) * sizeof(uint32_t))
+    if taken == NULL:
+        raise MemoryError
+    numbers[0] = taken
+    return 0
+
+
+@cython.final
 cdef class Index:
     """Formulas by place; which of them are true of a record."""
 
@@ -61,7 +80,6 @@ cdef class Index:
         self.pieces = []
         self.tail = Drafter(self._names, self.numbers)
         self.writing = threading.RLock()
-        self.joining = []
 
     def __dealloc__(self):
         cdef Search *search
@@ -81,7 +99,15 @@ cdef class Index:
     def __len__(self):
         return self.selectors
 
+    @property
+    def places(self) -> int:
+        """How many places there are: all are below."""
+        return self.place_limit
+
     # ---- what is in it -----------------------------------------------------------------------------------------------
+    #
+    # Whoever changes an index holds `writing`. What can fail comes first and changes nothing that counts; the change
+    # itself is `commit`, which neither allocates nor runs Python code, so nothing ends it halfway.
 
     def add(self, places, formulas) -> None:
         """Add the formulas of some places: all, or none if one of them is refused.
@@ -92,182 +118,253 @@ cdef class Index:
 
         Raises: ArgumentError: a place that is taken or none, or a formula that is none or too long.
         """
-        with self.writing:
-            self.add_(places, formulas)
-
-    cdef int add_(self, places, formulas) except -1:
-        cdef Drafter drafter = self.tail
-        cdef uint64_t count = len(places)
-        cdef uint64_t at
-        cdef uint32_t place
-        cdef uint32_t *numbers
-        cdef bint is_rising = True
-        if len(formulas) != count:
-            raise ArgumentError(f"there are {count} places and {len(formulas)} formulas: expected as many")
-        numbers = <uint32_t *> zeroed(count * 4)
-        try:
-            at = 0
-            for number in places:
-                if not 0 <= number < PLACES_END:
-                    raise ArgumentError(f"{number} is no place: expected 0 to {PLACES_END - 1}")
-                place = numbers[at] = number
-                if place < self.place_limit and has_bit(self.live, place):
-                    raise ArgumentError(f"place {place} has a formula", hint="remove it first")
-                is_rising = is_rising and (at == 0 or numbers[at - 1] < place)
-                at += 1
-            if not is_rising and len(set(places)) != <Py_ssize_t> count:
-                raise ArgumentError("a place is named twice")
-            if count + self.tail_count > TAIL:
-                if count > TAIL:
-                    drafter = Drafter(self._names, self.numbers)
-                else:
-                    self.settle()
-                    drafter = self.tail
-            drafter.read_many(numbers, count, formulas)
-            for at in range(count):
-                self.mark(numbers[at])
-            drafter.commit(count)
-            for at in range(count):
-                self.live[numbers[at] >> 3] |= <uint8_t> (1 << (numbers[at] & 7))
-        finally:
-            free(numbers)
-        self.selectors += count
-        if drafter is not self.tail:
-            return self.push(Piece(draft_layout(&drafter.draft, <uint32_t> len(self._names)), False, len(self._names)))
-        self.tail_count += count
-        return 0
-
-    cdef int mark(self, uint32_t place) except -1:
-        """Make room for a place."""
-        cdef uint64_t room = self.live_room
-        if grown(<void **> &self.live, &self.live_room, (<uint64_t> place >> 3) + 1, 1) < 0:
-            raise MemoryError
-        memset(self.live + room, 0, self.live_room - room)
-        if place >= self.place_limit:
-            self.place_limit = place + 1
-        return 0
+        self.change((), places, formulas)
 
     def remove(self, place) -> None:
         """Remove the formula of a place, which can then have another.
 
         Raises: ArgumentError: it has none.
         """
-        with self.writing:
-            self.remove_(place)
+        self.change((place,), (), ())
 
-    cdef int remove_(self, place) except -1:
-        cdef Piece piece
-        cdef uint32_t number
-        cdef uint64_t unit
-        cdef DraftUnit *units
-        cdef Link *links
-        cdef uint32_t *link
-        cdef bint is_done = False
-        cdef bint is_in_tail = False
-        if not 0 <= place < self.place_limit or not has_bit(self.live, place):
-            raise ArgumentError(f"place {place} has no formula")
-        number = place
-        for one in self.pieces:
-            piece = one
-            if lives(piece, number):
-                piece.bury(number)
-                is_done = True
-                break
-        if not is_done:
-            units = <DraftUnit *> self.tail.draft.units.items
-            links = <Link *> self.tail.draft.links.items
-            for unit in range(self.tail.draft.units.count):
-                link = &units[unit].link
-                while link[0]:
-                    if links[link[0] - 1].place == number:
-                        link[0] = links[link[0] - 1].next
-                        is_in_tail = True
-                    else:
-                        link = &links[link[0] - 1].next
-        self.tail.draft.selectors -= is_in_tail
-        self.live[number >> 3] &= <uint8_t> ~(1 << (number & 7))
-        self.selectors -= 1
-        return self.tidy() if is_done and 2 * piece.dead_count > piece.segment.selectors else 0
+    cdef int change(self, removed, places, formulas) except -1:
+        cdef Change change
+        with self.writing:
+            change = self.prepare(removed, places, formulas)
+            self.commit(change)
+            self.tidy()
+        return 0
 
     def renumber(self, places) -> None:
-        """Give formulas other places.
+        """Move formulas to other places.
 
         Args:
             places: for each place the new one, which is not greater; of those without a formula it does not count.
+
+        Raises: ArgumentError: a place that cannot be. ProgramError: what is moved came from damaged bytes.
         """
         with self.writing:
-            self.renumber_(places)
+            self.commit(self.prepare_places(places))
 
-    cdef int renumber_(self, places) except -1:
+    cdef Change prepare(self, removed, places, formulas):
+        """Prepare a change, which counts when it is committed; until then it can be abandoned.
+
+        Args:
+            removed: places whose formulas go.
+            places: those that get one: they have none, or are among the removed.
+            formulas: as many.
+        """
+        cdef Change change = Change()
+        cdef Drafter drafter
+        change.names = PyList_GET_SIZE(self._names)
+        self.prepare_removal(change, removed)
+        self.prepare_places_of(change, places, formulas)
+        if change.count == 0:
+            return change
+        if change.count + self.tail_count > TAIL and change.count <= TAIL:
+            self.settle()
+            self.prepare_removal(change, removed)  # some may lie in the segment that the tail became
+        drafter = self.tail if change.count + self.tail_count <= TAIL else Drafter(self._names, self.numbers)
+        change.mark = draft_mark(&drafter.draft)
+        change.drafter = drafter
+        try:
+            drafter.read_many(change.places, change.count, formulas)
+            fault()
+            drafter.reserve()
+            if drafter is not self.tail:
+                drafter.commit(change.count)
+                change.pieces = [*self.pieces, self.laid_out(drafter)]
+            fault()
+        except BaseException:
+            self.abandon(change)
+            raise
+        return change
+
+    cdef int prepare_removal(self, Change change, removed) except -1:
+        """Find the segments that have the removed places, and let each have room to mark them."""
+        cdef uint64_t count = len(removed)
+        cdef uint64_t at = 0
         cdef Piece piece
-        cdef uint32_t old
+        take_numbers(&change.removed, count)
+        change.piece_of = [None] * count
+        if count > 1 and len(set(removed)) != <Py_ssize_t> count:
+            raise ArgumentError("a place is named twice")
+        for place in removed:
+            if not 0 <= place < self.place_limit or not has_bit(self.live, place):
+                raise ArgumentError(f"place {place} has no formula")
+            change.removed[at] = place
+            for one in self.pieces:
+                piece = one
+                if lives(piece, change.removed[at]):
+                    piece.reserve()
+                    change.piece_of[at] = piece
+                    break
+            at += 1
+        change.removed_count = count
+        return 0
+
+    cdef int prepare_places_of(self, Change change, places, formulas) except -1:
+        """Look at the places that get a formula, and have room for them."""
+        cdef uint64_t count = len(places)
+        cdef uint64_t at = 0
+        cdef uint32_t place
         cdef uint32_t limit = 0
-        cdef uint64_t count = 0
-        cdef uint8_t *live
+        cdef bint is_rising = True
+        if <uint64_t> len(formulas) != count:
+            raise ArgumentError(f"there are {count} places and {len(formulas)} formulas: expected as many")
+        take_numbers(&change.places, count)
+        gone = frozenset([change.removed[at] for at in range(change.removed_count)]) if change.removed_count else ()
+        at = 0
+        for number in places:
+            if not 0 <= number < PLACES_END:
+                raise ArgumentError(f"{number} is no place: expected 0 to {PLACES_END - 1}")
+            place = change.places[at] = number
+            if place < self.place_limit and has_bit(self.live, place) and place not in gone:
+                raise ArgumentError(f"place {place} has a formula", hint="remove it first")
+            is_rising = is_rising and (at == 0 or change.places[at - 1] < place)
+            limit = max(limit, place + 1)
+            at += 1
+        if not is_rising and len(set(places)) != <Py_ssize_t> count:
+            raise ArgumentError("a place is named twice")
+        change.count = count
+        change.place_limit = max(self.place_limit, limit)
+        return self.reserve(limit)
+
+    cdef int reserve(self, uint32_t limit) except -1:
+        """Have room for places below a limit."""
+        cdef uint64_t room = self.live_room
+        if grown(<void **> &self.live, &self.live_room, (<uint64_t> limit + 7) // 8, 1) < 0:
+            raise MemoryError
+        memset(self.live + room, 0, self.live_room - room)
+        return 0
+
+    cdef Change prepare_places(self, places):
+        """Prepare that formulas move to other places, as `renumber` says."""
+        cdef Change change = Change()
+        cdef Piece piece
+        cdef uint32_t old, new
+        cdef uint32_t limit = 0
+        cdef list moved = list(places)
+        change.names = PyList_GET_SIZE(self._names)
+        take_numbers(&change.places, self.place_limit)
+        change.live = <uint8_t *> zeroed(self.live_room)
         for old in range(self.place_limit):
-            if has_bit(self.live, old):
-                if not 0 <= places[old] <= old:
-                    raise ArgumentError(
-                        f"place {old} cannot become {places[old]}: expected one that is not greater"
-                    )
-                count += 1
-                limit = max(limit, <uint32_t> places[old] + 1)
-        if len({places[old] for old in range(self.place_limit) if has_bit(self.live, old)}) != <Py_ssize_t> count:
-            raise ArgumentError("two places cannot become one")
+            change.places[old] = NONE
+            if not has_bit(self.live, old):
+                continue
+            if old >= <uint64_t> PyList_GET_SIZE(moved):
+                raise ArgumentError(f"{len(moved)} places: expected one for each of {self.place_limit}")
+            if not 0 <= moved[old] <= old:
+                raise ArgumentError(f"place {old} cannot become {moved[old]}: expected one that is not greater")
+            new = moved[old]
+            if has_bit(change.live, new):
+                raise ArgumentError("two places cannot become one")
+            change.live[new >> 3] |= <uint8_t> (1 << (new & 7))
+            change.places[old] = new
+            limit = max(limit, new + 1)
+        change.place_limit = limit
         self.settle()
-        # What is being joined would have the old places: it is given up.
-        self.joining = []
-        pieces = []
+        change.pieces = []
         for one in self.pieces:
             piece = one
-            pieces.append(renumbered(piece, places, <uint32_t> len(self._names)))
-        live = <uint8_t *> zeroed(self.live_room)
-        for old in range(self.place_limit):
-            if has_bit(self.live, old):
-                live[<uint32_t> places[old] >> 3] |= <uint8_t> (1 << (<uint32_t> places[old] & 7))
-        free(self.live)
-        self.live = live
-        self.place_limit = limit
-        self.pieces = pieces
-        self.version += 1
-        return 0
+            change.pieces.append(renumbered(piece, change.places, self.place_limit))
+            fault()
+        return change
+
+    cdef void commit(self, Change change) noexcept:
+        """Let a change count. Nothing in here can fail."""
+        cdef uint64_t at
+        cdef uint32_t place
+        for at in range(change.removed_count):
+            place = change.removed[at]
+            one = change.piece_of[at]
+            if one is not None:
+                (<Piece> one).bury(place)
+            else:
+                self.tail.drop(place)
+            self.live[place >> 3] &= <uint8_t> ~(1 << (place & 7))
+        self.selectors -= change.removed_count
+        if change.live != NULL:
+            # What is being joined would have the old places: it is given up.
+            self.joining = None
+            self.live, change.live = change.live, self.live
+        if change.count:
+            if change.drafter is self.tail:
+                self.tail.commit(change.count)
+                self.tail_count += change.count
+            for at in range(change.count):
+                place = change.places[at]
+                self.live[place >> 3] |= <uint8_t> (1 << (place & 7))
+            self.selectors += change.count
+        if change.count or change.pieces is not None:
+            self.place_limit = change.place_limit
+        if change.pieces is not None:
+            self.pieces, change.pieces = change.pieces, self.pieces
+            self.version += 1
+
+    cdef void abandon(self, Change change) noexcept:
+        """Let a change that was prepared be as if it had never been. Nothing in here can fail."""
+        cdef Drafter drafter = change.drafter
+        if drafter is self.tail:
+            drafter.pending.count = 0
+            draft_rewind(&drafter.draft, &change.mark)
+        self.named = ()
+        while PyList_GET_SIZE(self._names) > change.names:
+            name = <object> PyList_GET_ITEM(self._names, PyList_GET_SIZE(self._names) - 1)
+            try:
+                self._names.pop()
+            except MemoryError:  # to shrink a list takes memory: then the names stay, which nobody reads
+                break
+            self.numbers.pop(name, None)
+
+    cdef Piece laid_out(self, Drafter drafter):
+        """Return a segment of what was read."""
+        cdef uint32_t attributes = <uint32_t> PyList_GET_SIZE(self._names)
+        return Piece(draft_layout(&drafter.draft, attributes), False, attributes)
 
     # ---- segments ----------------------------------------------------------------------------------------------------
 
     cdef int settle(self) except -1:
         """Make a segment of the tail."""
-        cdef Drafter tail = self.tail
         if self.tail_count == 0:
             return 0
-        piece = Piece(draft_layout(&tail.draft, <uint32_t> len(self._names)), False, len(self._names))
-        pieces = [*self.pieces, piece]
+        pieces = [*self.pieces, self.laid_out(self.tail)]
         empty = Drafter(self._names, self.numbers)
+        fault()
         # No other code runs from here on: a search finds each selector in the one or in the other.
         self.tail = empty
         self.tail_count = 0
         self.pieces = pieces
         self.version += 1
-        return self.tidy()
-
-    cdef int push(self, Piece piece) except -1:
-        """Add a segment."""
-        self.pieces = [*self.pieces, piece]
-        self.version += 1
-        return self.tidy()
+        return 0
 
     cdef int tidy(self) except -1:
-        """Join the last segments that are not much larger than what follows them; or lay out one of which half died."""
+        """Join segments, if it is time and nothing hinders: all answers are the same without."""
+        try:
+            while self.join_some():
+                pass
+        except (MemoryError, ProgramError):
+            pass
+        return 0
+
+    cdef bint join_some(self) except -1:
+        """Join the last segments that are not much larger than what follows them; or lay out one of which half died.
+
+        Returns: whether it was done at once: there may be more to do.
+        """
         cdef Py_ssize_t last = len(self.pieces) - 1
         cdef Py_ssize_t keep = last
         cdef uint64_t size
         cdef Piece piece
+        cdef list busy
         if keep < 0:
-            return 0
-        if self.joining and not self.joiner.is_alive():
-            self.joining = []  # in the child of a fork
+            return False
+        if self.joining is not None and not self.joiner.is_alive():
+            self.joining = None  # in the child of a fork, or it could not be started
+        busy = self.joining if self.joining is not None else []
         piece = self.pieces[keep]
         size = piece.living()
-        while keep and self.pieces[keep - 1] not in self.joining:
+        while keep and self.pieces[keep - 1] not in busy:
             piece = self.pieces[keep - 1]
             if piece.living() >= RATIO * max(size, 1):  # what is empty joins too
                 break
@@ -278,21 +375,25 @@ cdef class Index:
             joined = []
             for one in self.pieces:
                 piece = one
-                if 2 * piece.dead_count > piece.segment.selectors and one not in self.joining:
+                if 2 * piece.dead_count > piece.segment.selectors and one not in busy:
                     joined = [one]
                     size = piece.living()
                     break
-        if not joined or (size >= SOON and self.joining):
-            return 0
+        if not joined or (size >= SOON and busy):
+            return False
+        dead = [dead_of(one) for one in joined]
         if size < SOON:
-            self.replace(joined, merged(joined, [dead_of(one) for one in joined], self._names, self.numbers))
-            return self.tidy()
+            self.replace(joined, merged(joined, dead))
+            return True
+        joiner = threading.Thread(target=self.join, args=(joined, dead), name="mqsel-set", daemon=True)
+        self.joiner = joiner
         self.joining = joined
-        self.joiner = threading.Thread(
-            target=self.join, args=(joined, [dead_of(one) for one in joined]), name="mqsel-set", daemon=True
-        )
-        self.joiner.start()
-        return 0
+        try:
+            joiner.start()
+        except RuntimeError:  # the system has no thread left, or the interpreter ends
+            self.join(joined, dead)
+            return True
+        return False
 
     def join(self, list joined, list dead) -> None:
         """Join segments while others search and write; for a thread of its own.
@@ -302,30 +403,31 @@ cdef class Index:
             dead: what did not count when this was decided.
         """
         try:
-            made = merged(joined, dead, self._names, self.numbers)
+            made = merged(joined, dead)
+            with self.writing:
+                if self.joining is joined:
+                    for one, before in zip(joined, dead):
+                        bury_since(made, one, before)
+                    self.replace(joined, made)
+                    self.joining = None
+                    self.tidy()
         except (MemoryError, ProgramError):
-            made = None  # all stays as it is
-        with self.writing:
-            if self.joining is not joined:
-                return
-            if made is not None:
-                for one, before in zip(joined, dead):
-                    bury_since(made, one, before)
-                self.replace(joined, made)
-            self.joining = []
-            if made is not None:
-                self.tidy()
+            pass  # all stays as it is
+        finally:
+            if self.joining is joined:
+                self.joining = None
 
     cdef int replace(self, list joined, Piece made) except -1:
         """Let a segment stand for those that it was made of."""
         cdef Py_ssize_t at = self.pieces.index(joined[0])
+        fault()
         self.pieces = [*self.pieces[:at], made, *self.pieces[at + len(joined):]]
         self.version += 1
         return 0
 
     def wait(self) -> None:
         """Wait until no segments are being joined."""
-        while self.joining and self.joiner.is_alive():
+        while self.joining is not None and self.joiner.is_alive():
             self.joiner.join()
 
     # ---- searching ---------------------------------------------------------------------------------------------------
@@ -393,6 +495,11 @@ cdef class Index:
         if search.is_damaged:
             raise damaged("a part of them names what is not there")
         places_sort(search, self.place_limit)
+        if self.is_foreign:
+            places = <uint32_t *> search.places.items
+            for at in range(search.places.count):
+                if not has_bit(self.live, places[at]):
+                    raise damaged("a part of them is of a selector that is not there")
         if within != NULL:
             places = <uint32_t *> search.places.items
             for at in range(search.places.count):
@@ -482,7 +589,7 @@ cdef class Index:
         cdef Drafter tail = self.tail
         pieces = list(self.pieces)
         if self.tail_count:
-            pieces.append(Piece(draft_layout(&tail.draft, <uint32_t> len(self._names)), False, len(self._names)))
+            pieces.append(self.laid_out(tail))
         parts = []
         for one in pieces:
             piece = one
@@ -534,7 +641,7 @@ cdef class Index:
             raise damaged("their head cannot be read") from error
         if len(made.numbers) != len(made._names):
             raise damaged("a name stands there twice")
-        if not 0 <= limit <= PLACES_END or len(alive) != (limit + 7) // 8 or not 0 <= selectors <= limit:
+        if not 0 <= limit <= PLACES_END or len(alive) != (limit + 7) // 8 or bits_count(alive) != selectors:
             raise damaged("their places do not fit together")
         if len(sizes) != len(buffers) - 2 or len(sizes) % 2:
             raise damaged(f"{len(buffers)} buffers where the head says {len(sizes) + 2}")
@@ -554,17 +661,21 @@ cdef class Index:
                     raise damaged("what was removed does not fit")
                 piece.dead = <uint8_t *> zeroed(len(dead))
                 memcpy(piece.dead, PyBytes_AS_STRING(dead), len(dead))
-                piece.dead_count = int.from_bytes(dead, "little").bit_count() if hasattr(int, "bit_count") else bin(
-                    int.from_bytes(dead, "little")
-                ).count("1")
+                piece.dead_count = bits_count(dead)
             made.pieces.append(piece)
         made.live = <uint8_t *> zeroed(len(alive) + 1)
+        made.is_foreign = True
         made.live_room = len(alive) + 1
         memcpy(made.live, PyBytes_AS_STRING(alive), len(alive))
         made.selectors = selectors
         made.place_limit = limit
         made.version = 1
         return made
+
+
+cdef uint64_t bits_count(bytes bits):
+    """Count the bits that are set."""
+    return int.from_bytes(bits, "little").bit_count()
 
 
 cdef inline const uint8_t *bits_of(bytes within) noexcept:

@@ -289,6 +289,22 @@ cdef struct Segment:
     uint8_t *looked             # of each leaf: whether it was checked and is sound (1) or not (2); NULL if all are
 
 
+# Where a build for tests of faults (MQSEL_FAULTS in setup.py) lets a change fail; elsewhere nothing.
+cdef extern from *:
+    """
+    #ifndef mqsel_fault
+    #define mqsel_fault() 0
+    #endif
+    """
+    int mqsel_fault() noexcept nogil
+
+
+cdef inline int fault() except -1:
+    if mqsel_fault():
+        raise MemoryError
+    return 0
+
+
 cdef extern from *:
     """
     #if defined(__GNUC__)

@@ -16,7 +16,8 @@ cdef class Piece:
     cdef uint8_t *dead                  # a bit for each place; NULL while all count
     cdef readonly uint64_t dead_count
 
-    cdef int bury(self, uint32_t place) except -1
+    cdef int reserve(self) except -1
+    cdef void bury(self, uint32_t place) noexcept
     cdef uint64_t living(self) noexcept
 
 
@@ -24,8 +25,8 @@ cdef object damaged(str why)
 cdef void *zeroed(uint64_t size) except NULL
 cdef bytes dead_of(Piece piece)
 cdef int bury_since(Piece made, Piece piece, bytes before) except -1
-cdef Piece merged(list pieces, list dead, list names, dict numbers)
-cdef Piece renumbered(Piece piece, places, uint32_t attributes)
+cdef Piece merged(list pieces, list dead)
+cdef Piece renumbered(Piece piece, const uint32_t *places, uint32_t limit)
 cdef dict pieces_stats(list pieces, list names)
 
 

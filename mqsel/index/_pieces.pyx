@@ -9,7 +9,6 @@ cimport cython
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.stdlib cimport calloc, free
-from libc.string cimport memset
 
 from mqsel.index._draft cimport draft_absorb, places_count
 from mqsel.index._drafter cimport Drafter
@@ -64,13 +63,16 @@ cdef class Piece:
         if self.has_view:
             PyBuffer_Release(&self.view)
 
-    cdef int bury(self, uint32_t place) except -1:
-        """Let a place count no more."""
+    cdef int reserve(self) except -1:
+        """Have room for what `bury` marks."""
         if self.dead == NULL:
             self.dead = <uint8_t *> zeroed((<uint64_t> self.segment.place_limit + 7) // 8)
+        return 0
+
+    cdef void bury(self, uint32_t place) noexcept:
+        """Let a place count no more. There is room for it: see `reserve`."""
         self.dead[place >> 3] |= <uint8_t> (1 << (place & 7))
         self.dead_count += 1
-        return 0
 
     cdef uint64_t living(self) noexcept:
         """Tell how many selectors count."""
@@ -99,27 +101,30 @@ cdef int bury_since(Piece made, Piece piece, bytes before) except -1:
         return 0
     for place in range(piece.segment.place_limit):
         if has_bit(piece.dead, place) and (bits == NULL or not has_bit(bits, place)) and lives(made, place):
+            made.reserve()
             made.bury(place)
     return 0
 
 
-cdef Piece merged(list pieces, list dead, list names, dict numbers):
+cdef Piece merged(list pieces, list dead):
     """Make one segment of some; other threads may run meanwhile.
 
     Args:
         dead: of each what does not count, from `dead_of`.
     """
-    cdef Drafter drafter = Drafter(names, numbers)
+    cdef Drafter drafter = Drafter([], {})
     cdef Piece piece
     cdef bytes bits
     cdef const uint8_t *gone
     cdef int done
-    cdef uint32_t attributes = <uint32_t> len(names)
+    cdef uint32_t attributes = 0
     for one, bits in zip(pieces, dead):
         piece = one
+        attributes = max(attributes, piece.segment.attribute_count)
         gone = <const uint8_t *> PyBytes_AS_STRING(bits) if bits is not None else NULL
         with nogil:
             done = draft_absorb(&drafter.draft, &piece.segment, gone)
+        fault()
         if done < 0:
             if piece.is_foreign:
                 raise damaged("a part of them names what is not there")
@@ -128,43 +133,48 @@ cdef Piece merged(list pieces, list dead, list names, dict numbers):
     return Piece(draft_layout(&drafter.draft, attributes), False, attributes)
 
 
-cdef Piece renumbered(Piece piece, places, uint32_t attributes):
-    """Copy a segment, with other places."""
+cdef Piece renumbered(Piece piece, const uint32_t *places, uint32_t limit):
+    """Copy a segment, with other places.
+
+    Args:
+        places: the new place of each below *limit*, which is not greater; NONE where there is none any more.
+    """
     cdef bytes copy = PyBytes_FromStringAndSize(<char *> piece.view.buf, piece.view.len)
-    cdef uint8_t *data = <uint8_t *> PyBytes_AS_STRING(copy)
-    cdef Header *header = <Header *> data
-    cdef Unit *units = <Unit *> (data + header.starts[UNITS])
-    cdef uint32_t *copies = <uint32_t *> (data + header.starts[COPIES])
-    cdef uint8_t *bits = data + header.starts[PLACES]
-    cdef uint32_t limit = 0
+    # Found anew in the copy: what is mapped may have changed since it was looked at.
+    cdef Piece made = Piece(copy, piece.is_foreign, piece.segment.attribute_count)
+    cdef Header *header = <Header *> PyBytes_AS_STRING(copy)
+    cdef Segment *segment = &made.segment
+    cdef Unit *units = <Unit *> segment.units
+    cdef uint32_t *copies = <uint32_t *> segment.copies
+    cdef uint8_t *bits = <uint8_t *> zeroed(header.counts[PLACES])
     cdef uint32_t number, at, count, old, first
-    cdef uint32_t *found
-    cdef Piece made
-    memset(bits, 0, header.counts[PLACES])
-    for number in range(piece.segment.unit_count):
-        found = &units[number].place
-        count = 1
-        if units[number].info & MANY_PLACES:
-            first = units[number].place
-            if first >= piece.segment.copy_count or copies[first] > piece.segment.copy_count - first - 1:
-                raise damaged("a part of them names what is not there")
-            count = copies[first]
-            found = copies + first + 1
-        for at in range(count):
-            old = found[at]
-            if lives(piece, old):
-                found[at] = places[old]
-                bits[found[at] >> 3] |= <uint8_t> (1 << (found[at] & 7))
-                limit = max(limit, found[at] + 1)
-            else:
-                found[at] = NONE
-    header.place_limit = limit
-    header.selectors = piece.living()
+    cdef uint32_t *held
+    segment.place_limit = 0
+    segment.selectors = 0
+    try:
+        for number in range(segment.unit_count):
+            held = &units[number].place
+            count = 1
+            if units[number].info & MANY_PLACES:
+                first = units[number].place
+                if first >= segment.copy_count or copies[first] > segment.copy_count - first - 1:
+                    raise damaged("a part of them names what is not there")
+                count = copies[first]
+                held = copies + first + 1
+            for at in range(count):
+                old = held[at]
+                held[at] = NONE
+                if old < limit and places[old] <= old and lives(piece, old):
+                    held[at] = places[old]
+                    segment.selectors += not has_bit(bits, held[at])
+                    bits[held[at] >> 3] |= <uint8_t> (1 << (held[at] & 7))
+                    segment.place_limit = max(segment.place_limit, held[at] + 1)
+        memcpy(<uint8_t *> segment.places, bits, header.counts[PLACES])
+    finally:
+        free(bits)
+    header.place_limit = segment.place_limit
+    header.selectors = segment.selectors
     header.check = header_check(header)
-    made = Piece(copy, False, attributes)
-    if piece.is_foreign:
-        made.is_foreign = True
-        made.segment.looked = <uint8_t *> zeroed(made.segment.leaf_count)
     return made
 
 

@@ -2,11 +2,12 @@
 #
 # A Reading belongs to one search, from take to give. What its Record points to it owns itself, so foreign code may do
 # to the message what it likes; the values of a Record that is a message are borrowed, because nothing runs until the
-# search is over. A Table only grows.
+# search is over. A Table never changes.
 
 from cpython.object cimport PyObject
 from libc.stdint cimport int32_t, uint32_t
 
+from mqsel.index._index cimport Index
 from mqsel.machine._values cimport Record
 
 cdef enum:
@@ -29,8 +30,8 @@ cdef class Table:
     cdef Target *targets
     cdef Py_ssize_t target_count
     cdef Py_ssize_t count       # slots
+    cdef object origin          # shared with the tables that it became: they have its slots, and more
 
-    cdef int grow(self, names) except -1
     cdef int enter(self, str spelling, Py_ssize_t slot, bint second) except -1
     cdef int32_t find(self, PyObject *key) except -2
 
@@ -62,9 +63,18 @@ cdef class Positions:
 
 
 cdef class Reader:
-    cdef object index                   # Index
+    cdef Index index
     cdef object messages                # Schema of messages that are sequences, or None
-    cdef list keys                      # by place; NOT_READ where a file has it
+    cdef object lock                    # who changes the set holds it
+    cdef bint is_changing               # somebody does
+    cdef readonly Py_ssize_t changes    # how often it was done
+    cdef list keys                      # by place: NOT_READ where a file has it, GONE where there is none; and more
+    cdef Py_ssize_t size                # places
+    cdef Py_ssize_t living              # those with a key
+    cdef readonly dict _placed          # places by key; None if they are to be read from the keys
+    cdef readonly object _texts         # Texts, by place
+    cdef readonly dict _own             # by place: dialects that are not that of the set, or None
+    cdef readonly dict _options         # by place: match options, or None
     cdef object column                  # keys that a file has, by place; None where all of them are here
     cdef Table table
     cdef Positions laid_out             # of the schema

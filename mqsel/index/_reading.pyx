@@ -3,29 +3,37 @@
 """Reads messages for a set of selectors, once each whatever the number of selectors, and asks the index.
 
 A set reads all properties that its selectors read. It goes by the message, not by the names: what a message has is
-little beside what a thousand selectors ask for, and dicts that one program makes share their keys. Knows messages and
-an index; knows no formula. _reading.pxd says who owns what.
+little beside what a thousand selectors ask for, and dicts that one program makes share their keys. Also what changes
+such a set, in one step for whoever asks it. Knows messages and an index; knows no formula. _reading.pxd says who owns
+what.
+
+Longer than 500 lines because a Reader is one class, whose parts are called inline.
 """
 
 cimport cython
 from cpython.dict cimport PyDict_CheckExact, PyDict_Next, PyDict_Size
-from cpython.list cimport PyList_Check
+from cpython.list cimport PyList_Check, PyList_GET_SIZE
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF
 from cpython.tuple cimport PyTuple_Check
 from libc.stdint cimport int32_t, uint32_t
-from libc.stdlib cimport free, realloc
+from libc.stdlib cimport free
+from libc.string cimport memcpy
 
+from mqsel.index._index cimport Change, Index
+from mqsel.index._parts cimport fault
 from mqsel.machine._values cimport (
     BYTES, NULL_VALUE, STRING, Record, Value, value_fit, value_load_other, value_null, value_object, value_read,
     value_refuse, zeroed,
 )
 
+import functools
+import threading
 from collections.abc import Mapping
 
-from mqsel.errors import ProgramError
+from mqsel.errors import ArgumentError, ProgramError
 from mqsel.machine import wordings
-from mqsel.machine.schema import Schema, as_schema
+from mqsel.machine.schema import as_schema
 from mqsel.values import TYPE_NAMES as _TYPES
 
 cdef extern from "Python.h":
@@ -42,22 +50,62 @@ cdef enum:
 
 _MISSING = object()
 NOT_READ = object()     # a key that a file has
+GONE = object()         # the key of a place that has none
+
+
+# ---- changes -----------------------------------------------------------------------------------------------------
+
+def alone(method):
+    """Let a method of a Reader run while no other thread changes it. In compiled code no signal comes between."""
+    @functools.wraps(method)
+    def run(Reader self not None, *arguments, **named):
+        self.lock.acquire()
+        try:
+            return method(self, *arguments, **named)
+        finally:
+            self.lock.release()
+    return run
+
+
+def changing(method):
+    """Let a method of a Reader change it, as `alone`; what runs within, such as a key, cannot change it too.
+
+    Raises: ArgumentError: it is being changed.
+    """
+    @functools.wraps(method)
+    def run(Reader self not None, *arguments, **named):
+        self.lock.acquire()
+        try:
+            if self.is_changing:
+                raise ArgumentError(
+                    "the set is being changed: a key, a selector or a signal handler cannot change it meanwhile",
+                    hint="change it afterwards",
+                )
+            self.is_changing = True
+            try:
+                return method(self, *arguments, **named)
+            finally:
+                self.is_changing = False
+        finally:
+            self.lock.release()
+    return run
 
 
 # ---- names -----------------------------------------------------------------------------------------------------------
 
 @cython.final
 cdef class Table:
-    def __cinit__(self):
-        self.names = Schema((), ())
-        self.first, self.second, self.found = [], [], {}
-
-    def __dealloc__(self):
-        free(self.targets)
-
-    cdef int grow(self, names) except -1:
-        """Enter the names that an index has got since."""
+    def __cinit__(self, names=(), Table older=None):
         cdef Py_ssize_t slot
+        self.targets = <Target *> zeroed(2 * <Py_ssize_t> len(names) + 1, sizeof(Target))
+        self.names = as_schema(names)
+        if older is None:
+            self.first, self.second, self.found, self.origin = [], [], {}, object()
+        else:
+            self.origin = older.origin
+            self.first, self.second, self.found = older.first[:], older.second[:], older.found.copy()
+            self.target_count, self.count = older.target_count, older.count
+            memcpy(self.targets, older.targets, older.target_count * sizeof(Target))
         for slot in range(self.count, len(names)):
             first, _, second = names[slot].partition(" ")
             self.enter(first, slot, False)
@@ -65,16 +113,14 @@ cdef class Table:
                 self.enter(second, slot, True)
             self.first.append(first)
             self.second.append(second or None)
-        self.names = as_schema(names)
+            fault()
         self.count = len(names)
-        return 0
+
+    def __dealloc__(self):
+        free(self.targets)
 
     cdef int enter(self, str spelling, Py_ssize_t slot, bint second) except -1:
-        cdef Target *grown = <Target *> realloc(self.targets, (self.target_count + 1) * sizeof(Target))
-        if grown == NULL:
-            raise MemoryError
-        self.targets = grown
-        grown[self.target_count] = Target(<uint32_t> slot, self.found.get(spelling, UNKNOWN_KEY), second)
+        self.targets[self.target_count] = Target(<uint32_t> slot, self.found.get(spelling, UNKNOWN_KEY), second)
         self.found[spelling] = self.target_count
         self.target_count += 1
         return 0
@@ -190,7 +236,10 @@ cdef void reading_reset(Reading reading) noexcept:
 cdef class Reader:
     """An index, the keys of its places, and how messages are read for it.
 
-    Threads may share it: a search has a `Reading` of its own, and changes come between searches.
+    Threads may share it: a search has a `Reading` of its own, and changes come between searches. What can fail of a
+    change comes first and changes nothing that counts; the change itself neither allocates nor runs Python code.
+
+    Attributes: changes: how often it was changed.
     """
 
     __class_getitem__ = classmethod(type(list[int]))
@@ -199,6 +248,9 @@ cdef class Reader:
         self.keys = []
         self.pool = []
         self.table = Table()
+        self.lock = threading.RLock()
+        self.index = Index()
+        self._placed, self._own, self._options = {}, {}, {}
 
     cdef Reading take(self):
         cdef Reading reading
@@ -350,7 +402,7 @@ cdef class Reader:
             reading = self.take()
             try:
                 record = self.read(reading, message)
-                if reading.table is not self.table:  # meanwhile the set was cleared
+                if reading.table.origin is not self.table.origin:  # meanwhile the set was cleared
                     continue
                 found = self.index.search_keys(record, self.keys, None)
                 if self.column is None or are_read(found):
@@ -408,48 +460,154 @@ cdef class Reader:
 
     def _size(self) -> int:
         """Count places, also those without a key."""
-        return len(self.keys)
+        return self.size
+
+    def _living(self) -> int:
+        """Count keys."""
+        return self.living
 
     def _keys_at(self, list places not None) -> list:
         return self.keys_at(places)
 
-    def _all_keys(self) -> list:
-        """Give the keys of all places, none of which was removed."""
-        return self.keys_at(list(range(len(self.keys))))
+    def _place_keys(self) -> dict:
+        """Return the places by key. They are read from the keys when they are first asked for: to match takes none.
 
-    def _begin(self, index, schema, list keys not None, column=None) -> None:
-        """Take an index, the keys of its places, and a column of those that are NOT_READ."""
+        Raises: ProgramError: two keys of a damaged file are the same.
+        """
+        cdef Py_ssize_t place
+        cdef dict placed
+        self.lock.acquire()
+        try:
+            if self._placed is None:
+                self.keys_at([place for place in range(self.size) if self.keys[place] is NOT_READ])
+                placed = {self.keys[place]: place for place in range(self.size) if self.keys[place] is not GONE}
+                if len(placed) != self.living:
+                    raise ProgramError("a key of the set stands there twice", hint="save it again")
+                self._placed = placed
+            return self._placed
+        finally:
+            self.lock.release()
+
+    def _begin(self, Index index not None, schema, list keys not None, column, texts, dict own, dict options) -> None:
+        """Begin anew, in one step.
+
+        Args:
+            keys: of the places of the index; what is NOT_READ stands in *column*.
+            texts, own, options: what `_put` says, by place.
+        """
+        cdef Table table = Table(index.names)
+        cdef list pool = []
+        fault()
         self.index, self.messages, self.keys, self.column = index, schema, keys, column
-        self.table = Table()
-        self.pool = []
+        self.size = self.living = PyList_GET_SIZE(keys)
+        self._texts, self._own, self._options, self._placed = texts, own, options, None
+        self.table, self.pool = table, pool
         self.laid_out = self.row = self.recorded = None
         self.numbering += 1
-        self.table.grow(index.names)
+        self.changes += 1
 
-    def _change(self, list removed not None, list fresh not None, list places not None, formulas) -> None:
-        """Remove places, append keys, add formulas: in one step, as others see it."""
-        cdef Py_ssize_t size = len(self.keys)
-        for place in removed:
-            self.index.remove(place)
-        self.keys.extend(fresh)
-        try:
-            self.index.add(places, formulas)
-        except BaseException:
-            del self.keys[size:]
-            raise
-        if len(self.index.names) != self.table.count:
-            self.table.grow(self.index.names)
+    def _put(
+        self, list removed not None, list places not None, list fresh not None, formulas, list texts, list own not None
+    ) -> None:
+        """Put selectors at places: all of them, or none.
 
-    def _remove(self, place) -> None:
-        self.index.remove(place)
-        self.keys[place] = None
+        Args:
+            removed: those of the places that have another selector now.
+            places: a place for each selector; the new ones come last and begin where there are none.
+            fresh: keys of the new ones.
+            formulas: one for each, read one by one; then its ``options`` are the match options, or None.
+            texts: one for each; None if the set keeps none.
+            own: the dialect of each, or None where it is that of the set.
+        """
+        cdef Index index = self.index
+        cdef Change change
+        cdef Table table = self.table
+        cdef Py_ssize_t at
+        cdef Py_ssize_t size = self.size + PyList_GET_SIZE(fresh)
+        cdef dict placed = self._placed
+        cdef list options
+        cdef Py_ssize_t packed = self._texts.packed
+        cdef dict over = self._texts.over
+        cdef list behind = self._texts.behind
+        with index.writing:
+            change = index.prepare(removed, places, formulas)
+            try:
+                options = formulas.options
+                fault()
+                if len(index.names) != table.count:
+                    table = Table(index.names, table)
+                have_entries(self._own, places, own)
+                have_entries(self._options, places, options)
+                if texts is not None:
+                    self._texts.reserve(places, size)
+                fault()
+                self.keys[self.size:] = fresh
+                if fresh:
+                    placed.update(zip(fresh, places[len(places) - len(fresh):]))
+                    if len(placed) != self.living + PyList_GET_SIZE(fresh):
+                        raise ArgumentError("keys of the set have come to equal others")
+                fault()
+            except BaseException:
+                if fresh:
+                    self._placed = None  # read from the keys when it is next asked for
+                index.abandon(change)
+                raise
+            # From here on nothing fails.
+            index.commit(change)
+            self.table = table
+            self.size = size
+            self.living += PyList_GET_SIZE(fresh)
+            self.changes += 1
+            for at in range(PyList_GET_SIZE(places)):
+                put_entry(self._own, places[at], own[at])
+                put_entry(self._options, places[at], options[at])
+                if texts is not None:
+                    put_text(over, behind, packed, places[at], texts[at])
+            index.tidy()
 
-    def _renumber(self, list places not None, list keys not None, dict placed not None) -> None:
-        """Close gaps, in one step: the new place of each old one or -1, the keys by place, the places by key."""
-        self.index.renumber(places)
-        self.keys, self.column = keys, None
-        self._placed = placed
-        self.numbering += 1
+    def _drop(self, key, place) -> None:
+        """Remove the selector of a key, which has this place."""
+        cdef Index index = self.index
+        cdef Change change
+        cdef dict placed = self._placed
+        cdef Py_ssize_t packed = self._texts.packed
+        cdef dict over = self._texts.over
+        cdef list behind = self._texts.behind
+        with index.writing:
+            change = index.prepare((place,), (), ())
+            self._texts.reserve((place,), 0)
+            fault()
+            try:
+                del placed[key]
+            except BaseException:
+                self._placed = None
+                raise
+            # From here on nothing fails. What the key does when it goes comes last.
+            key = self.keys[place]
+            index.commit(change)
+            self.keys[place] = GONE
+            self.living -= 1
+            self.changes += 1
+            self._own.pop(place, None)
+            self._options.pop(place, None)
+            put_text(over, behind, packed, place, "")
+            index.tidy()
+
+    def _renumber(
+        self, list places not None, list keys not None, dict placed not None, texts, dict own, dict options
+    ) -> None:
+        """Close gaps, in one step: the new place of each old one or -1, and everything by the new places."""
+        cdef Index index = self.index
+        with index.writing:
+            change = index.prepare_places(places)
+            fault()
+            # From here on nothing fails.
+            index.commit(change)
+            self.keys, self.column = keys, None
+            self.size = self.living = PyList_GET_SIZE(keys)
+            self._placed, self._texts, self._own, self._options = placed, texts, own, options
+            self.numbering += 1
+            self.changes += 1
 
     def match(self, message, *, within=None) -> list:
         """Give the keys of the selectors that select *message*, in order of insertion.
@@ -463,6 +621,31 @@ cdef class Reader:
             though a Matcher might not have come to it. ArgumentError: *within* is no collection of keys.
         """
         return self.answer(message, within)
+
+
+cdef int have_entries(dict entries, list places, list values) except -1:
+    """Have an entry for each place that gets a value, or has one: to change it takes no memory then."""
+    cdef Py_ssize_t at
+    for at in range(PyList_GET_SIZE(places)):
+        if values[at] is not None:
+            entries.setdefault(places[at], None)
+    return 0
+
+
+cdef void put_entry(dict entries, object place, object value) noexcept:
+    if place in entries:
+        entries[place] = value
+
+
+cdef void put_text(dict over, list behind, Py_ssize_t packed, object place, object text) noexcept:
+    """Put a text where `Texts.reserve` made room for it."""
+    cdef Py_ssize_t at = place
+    at -= packed
+    if at >= 0:
+        if at < PyList_GET_SIZE(behind):
+            behind[at] = text
+    elif place in over:
+        over[place] = text
 
 
 cdef bint are_read(list keys):

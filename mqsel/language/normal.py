@@ -205,6 +205,11 @@ _CONDITIONS = frozenset((And, Or, Not, Comparison, Between, In, Like, IsNull))
 _Operand = Node | Normal | None
 
 
+def _only(value: typing.Any) -> frozenset[typing.Any]:
+    values = (value,)  # Cython 3.3 fills the set of frozenset((value,)) also where there was no memory for it
+    return frozenset(values)
+
+
 def _of_strings(texts: Texts) -> Values:
     return Values(False, _NO_BOOLEANS, (), _NO_FLOATS, _NO_FLOATS, texts, _NO_TEXTS, False, False)
 
@@ -376,9 +381,9 @@ class Writer:
             like, text = shape(parts)
             texts = PROPERTY.strings._replace(negated=not node.negated)
             if like == "exact":
-                texts = Texts(frozenset((text,)), frozenset(), node.negated)
+                texts = Texts(_only(text), frozenset(), node.negated)
             elif like != "prefix" or text:
-                texts = Texts(frozenset(), frozenset((tuple(map(tuple, parts)),)), node.negated)
+                texts = Texts(frozenset(), _only(tuple(map(tuple, parts))), node.negated)
             return self.text(self.read(node.identifier.name), "string", texts, wanted)
         if isinstance(node, IsNull):
             null = Leaf(self.read(node.identifier.name), _NULL)
@@ -490,7 +495,7 @@ class Writer:
         if type(subject) is not Identifier and kind != "number":
             return self.mismatched(leaf(subject, _COMPUTED), NEVER, self.fault(subject))
         if isinstance(value, (str, bytes)):
-            points = cast("frozenset[str] | frozenset[bytes]", frozenset((value,)))
+            points = cast("frozenset[str] | frozenset[bytes]", _only(value))
             return self.text(subject, kind, Texts(points, frozenset(), operator == "<>"), wanted)
         if isinstance(value, bool):
             found, rest = (_TRUE, _FALSE) if value is (operator == "=") else (_FALSE, _TRUE)

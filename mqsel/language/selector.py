@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from mqsel.language.checker import MatchOption, Remarks, check, remark
 from mqsel.language.dialect import Dialect
-from mqsel.language.nodes import Identifier, Node, walk
+from mqsel.language.nodes import Identifier, Node, unparse, walk
 from mqsel.language.parser import parse_in_order
 from mqsel.values import Truth
 
@@ -30,6 +30,7 @@ class Selector(NamedTuple):
         names: for each name as written, the property it reads, in order of first reading.
         constant: the truth of a selector that reads no property, else None.
         match_option: see `MatchOption`.
+        is_part: whether the text is that of a whole of which the tree is a part.
     """
 
     text: str
@@ -39,6 +40,7 @@ class Selector(NamedTuple):
     names: Mapping[str, str]
     constant: Truth | None
     match_option: MatchOption | None
+    is_part: bool = False
 
     def __eq__(self, other: object) -> bool:
         return self is other
@@ -58,7 +60,23 @@ class Selector(NamedTuple):
         order = walk(node)
         names = {one.name: self.names[one.name] for one in order if type(one) is Identifier}
         option = self.match_option if node is self.node else None
-        return Selector(self.text, dialect or self.dialect, node, order, names, None, option)
+        return Selector(self.text, dialect or self.dialect, node, order, names, None, option, node is not self.node)
+
+    def written(self) -> Selector:
+        """Return the selector, a part with a text of its own: the text of a program has to compile to its code.
+
+        A part may be constant, and is no match option.
+        """
+        if not self.is_part:
+            return self
+        lenient = self.dialect.replace(max_length=None, constant_false="accept")
+        text = unparse(self.node)
+        part = read_anew(text, lenient)
+        return part if part.match_option is None else read_anew(f"({text})", lenient)
+
+    def names_of(self, node: Node) -> list[str]:
+        """List the properties that a part reads, in order of first reading."""
+        return [*dict.fromkeys(self.names[one.name] for one in walk(node) if type(one) is Identifier)]
 
     def remarks(self) -> Remarks:
         """Count and list what the selector tests."""

@@ -7,15 +7,20 @@ checked by who reads it. Knows nothing of what the sections mean.
 from __future__ import annotations
 
 import json
+import mmap
+import os
+import stat
 import struct
 import sys
+import threading
 import zlib
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
+from pathlib import Path
 from typing import Any
 
-from mqsel.errors import ProgramError
+from mqsel.errors import ArgumentError, FileError, ProgramError, shortened
 
 MAGIC = b"mqsel sections\r\n"  # with which a file begins; a transfer as text would change its end
 _FORMAT = 2
@@ -23,6 +28,9 @@ _START = struct.Struct("<16sIIQI")  # magic, format, byte order, length of the h
 _LITTLE, _BIG = 1, 2
 _ORDER = _LITTLE if sys.byteorder == "little" else _BIG
 _ALIGNMENT = 64
+
+# A file smaller than this is read, not mapped: whoever cuts it short then harms nobody.
+_MAPPED = 1 << 20
 
 Buffer = bytes | bytearray | memoryview
 
@@ -43,6 +51,62 @@ def written(header: Mapping[str, Any], sections: Sequence[Buffer]) -> Iterator[B
         yield bytes(-at % _ALIGNMENT)
         yield one
         at += -at % _ALIGNMENT + size
+
+
+def save(path: str | os.PathLike[str], pieces: Iterable[Buffer]) -> None:
+    """Write a file beside its place, and put it there in one step.
+
+    Raises: FileError: it cannot be written, or something else than a regular file is there.
+    """
+    name = _path(path)
+    try:
+        target = Path(os.path.realpath(name))
+        if target.exists() and not target.is_file():
+            raise FileError("there is something else than a regular file", path=name, hint="name another file")
+        beside = target.with_name(f"mqsel-{os.getpid()}-{threading.get_ident()}.new")
+        try:
+            with beside.open("wb") as file:
+                file.writelines(pieces)
+            beside.replace(target)
+        finally:
+            beside.unlink(missing_ok=True)
+    except OSError as error:
+        raise FileError(f"the file cannot be written: {error.strerror}", path=name) from error
+
+
+def read(path: str | os.PathLike[str]) -> memoryview:
+    """Read a file, or map it if it has a megabyte or more.
+
+    Raises: FileError: it cannot be read, is no regular file, or is empty.
+    """
+    name = _path(path)
+    try:
+        is_file = stat.S_ISREG(Path(name).stat().st_mode)
+    except OSError as error:
+        raise FileError(f"the file cannot be read: {error.strerror}", path=name) from error
+    if not is_file:
+        raise FileError("there is something else than a regular file", path=name, hint="name another file")
+    try:
+        with Path(name).open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            data = file.read() if size < _MAPPED else mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    except OSError as error:
+        raise FileError(f"the file cannot be read: {error.strerror}", path=name) from error
+    except ValueError as error:  # it was cut short just now
+        raise FileError(f"the file cannot be read: {error}", path=name) from error
+    if not len(data):
+        raise FileError("the file is empty", path=name, hint="write it with SelectorSet.save")
+    return memoryview(data)
+
+
+def _path(path: str | os.PathLike[str]) -> str:
+    try:
+        name = os.fsdecode(path)
+    except TypeError as error:
+        raise ArgumentError(f"found {shortened(path)}: expected the path of a file") from error
+    if "\0" in name:
+        raise FileError("the path has a NUL character: no file has such a name", path=shortened(name))
+    return name
 
 
 def opened(data: memoryview) -> tuple[dict[str, Any], list[memoryview]]:
@@ -90,36 +154,36 @@ class Texts:
     """Texts by place: those that stand packed in a file, and those that have been put over or behind them since.
 
     Args:
-        offsets, data: as `packed` gives them.
+        offsets, data: as `packed` returns them.
+        behind: texts of the places behind those.
+
+    Attributes:
+        packed: how many are packed.
+        over: by place those that were put over them; None where that has not been done yet.
+        behind: the others.
     """
 
-    def __init__(self, offsets: Buffer = bytes(8), data: Buffer = b"") -> None:
+    def __init__(self, offsets: Buffer = bytes(8), data: Buffer = b"", behind: list[str] | None = None) -> None:
         self._offsets = memoryview(offsets).cast("B").cast("Q")
         self._data = memoryview(data)
-        self._packed = max(len(self._offsets) - 1, 0)
-        self._over: dict[int, str] = {}
-        self._behind: list[str] = []
-
-    @classmethod
-    def of(cls, texts: list[str]) -> Texts:
-        """Hold texts as they are."""
-        made = cls()
-        made._behind = texts
-        return made
+        self.packed = max(len(self._offsets) - 1, 0)
+        self.over: dict[int, str | None] = {}
+        self.behind = [] if behind is None else behind
 
     def __len__(self) -> int:
         """Count those that are packed."""
-        return self._packed
+        return self.packed
 
     def __getitem__(self, place: int) -> str:
-        """Give one.
+        """Return one.
 
         Raises: ProgramError: it is damaged.
         """
-        if place >= self._packed:
-            return self._behind[place - self._packed]
-        if place in self._over:
-            return self._over[place]
+        if place >= self.packed:
+            return self.behind[place - self.packed]
+        over = self.over.get(place)
+        if over is not None:
+            return over
         start, stop = self._offsets[place], self._offsets[place + 1]
         if start <= stop <= len(self._data):
             try:
@@ -128,17 +192,22 @@ class Texts:
                 pass
         raise ProgramError(f"text {place} of the file is damaged", hint="save it again")
 
-    def __setitem__(self, place: int, text: str) -> None:
-        if place < self._packed:
-            self._over[place] = text
-        else:
-            at = place - self._packed
-            self._behind[at : at + 1] = [text]  # the next one is appended
+    def reserve(self, places: Sequence[int], count: int) -> None:
+        """Have room for other texts at some places, and for *count* texts in all; those that there are stay.
+
+        Then to put one into `over` or `behind` takes no memory.
+        """
+        for place in places:
+            if place < self.packed:
+                self.over.setdefault(place, None)
+        missing = count - self.packed - len(self.behind)
+        if missing > 0:
+            self.behind.extend([""] * missing)
 
     def listed(self, count: int) -> list[str]:
-        """Give the first *count* of them."""
-        behind = self._behind[: max(count - self._packed, 0)]
-        return [*[self[place] for place in range(min(count, self._packed))], *behind]
+        """Return the first *count* of them."""
+        behind = self.behind[: max(count - self.packed, 0)]
+        return [*[self[place] for place in range(min(count, self.packed))], *behind]
 
 
 # ---- keys ------------------------------------------------------------------------------------------------------------
@@ -157,8 +226,8 @@ def packed_keys(keys: list[Any]) -> tuple[Buffer, Buffer, Buffer] | None:
         except OverflowError:
             pass
     texts = keys
-    if int in types:
-        texts = [str(key) for key in keys]
+    if int in types:  # in hexadecimal, which has no limit of digits
+        texts = [key if type(key) is str else hex(key) for key in keys]
     return bytes([type(key) is int for key in keys]) if int in types else bytes(len(keys)), *packed(texts)
 
 
@@ -186,6 +255,6 @@ class _Keys(Texts, Sequence[Any]):
         if not self._kinds[place]:
             return text
         try:
-            return int(text)
+            return int(text, 0)
         except ValueError:
             raise ProgramError(f"key {place} of the file is damaged", hint="save it again") from None

@@ -445,7 +445,7 @@ def check_batches(rows: Any) -> None:
 
 def selector_call(selector: Selector, sources: Iterable[PropertySource]) -> Call:
     """Call an Arrow function over the properties that a selector reads."""
-    program = lower(optimize(selector))
+    program = lower(optimize(selector.written()))
     layout, columns = arrow_layout(source for source in sources if source.name in program.slots)
     return arrow_call(quoted(unparse(selector.node)), program.to_bytes(), json.dumps(layout), columns)
 

@@ -156,7 +156,7 @@ def message_outcomes(
         parts: each as it is when a mismatch is FALSE, and when it is an error.
         present: for each property, the test that a message has it.
     """
-    machines = [lower(optimize(one)) for one in (*chain.from_iterable(parts), *present.values())]
+    machines = [lower(optimize(one.written())) for one in (*chain.from_iterable(parts), *present.values())]
     programs = [program.to_bytes().hex() for program in machines]
     more = messages.options(parts=len(parts), programs=programs, names=list(present))
     return _call(_program(selector), more, "outcomes", "array<tinyint>", place).column()
