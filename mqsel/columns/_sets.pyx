@@ -191,12 +191,15 @@ cdef inline const uint8_t *found(
 ) noexcept nogil:
     """Find the bytes of an atom from *at* on; NULL, too, without any patience left."""
     cdef uint8_t first = atom.data[0]
+    cdef uint8_t last = atom.data[atom.size - 1]
     stop -= atom.size
-    while at <= stop and patience[0] > 0:
+    while at <= stop:
         if at[0] == first:
-            if memcmp(at, atom.data, atom.size) == 0:
+            if at[atom.size - 1] == last and (atom.size <= 2 or memcmp(at, atom.data, atom.size) == 0):
                 return at
             patience[0] -= 1 + atom.size // 16
+            if patience[0] <= 0:
+                return NULL
         at += 1
     return NULL
 
@@ -218,22 +221,24 @@ cdef inline const uint8_t *points_passed(const uint8_t *at, const uint8_t *stop,
     return at
 
 
-cdef const uint8_t *segment_matches(
+cdef inline const uint8_t *segment_matches(
     Segment *segment, const uint8_t *at, const uint8_t *stop, int64_t *patience
 ) noexcept nogil:
-    """Match a segment from *at* on. Gives where it ends, or NULL."""
+    """Match a segment from *at* on. Returns where it ends, or NULL; only what fails takes patience."""
     cdef int number
     cdef Atom *atom
+    cdef const uint8_t *start = at
     for number in range(segment.count):
         atom = &segment.atoms[number]
-        patience[0] -= 1 + atom.points
         if atom.size:
             if stop - at < atom.size or memcmp(at, atom.data, atom.size) != 0:
+                patience[0] -= 1 + number + (at - start) + atom.size // 16
                 return NULL
             at += atom.size
         else:
             at = points_passed(at, stop, atom.points)
             if at == NULL:
+                patience[0] -= 1 + number + (stop - start)
                 return NULL
     return at
 
@@ -241,19 +246,22 @@ cdef const uint8_t *segment_matches(
 cdef const uint8_t *segment_found(
     Segment *segment, const uint8_t *at, const uint8_t *stop, int64_t *patience
 ) noexcept nogil:
-    """Find a segment between two others. Gives where it ends, or NULL."""
+    """Find a segment between two others. Returns where it ends, or NULL."""
     cdef const uint8_t *end = at
+    cdef int64_t left = patience[0]  # in a register
     at = points_passed(at, stop, segment.lead)
     if at == NULL or segment.count == 0:
         return at
-    while patience[0] > 0:
-        at = found(at, stop, &segment.atoms[0], patience)
+    while left > 0:
+        at = found(at, stop, &segment.atoms[0], &left)
         if at == NULL:
-            return NULL
-        end = segment_matches(segment, at, stop, patience)
+            break
+        end = segment_matches(segment, at, stop, &left)
         if end != NULL:
+            patience[0] = left
             return points_passed(end, stop, segment.trail)
         at += 1
+    patience[0] = left
     return NULL
 
 

@@ -17,7 +17,7 @@ from mqsel.index._draft cimport DraftUnit, Link, by_number, items_room
 from mqsel.index._parts cimport *
 from mqsel.machine._image cimport Like
 from mqsel.machine._image cimport Segment as Part
-from mqsel.machine._operators cimport number_relation, string_like, value_arithmetic, value_sign
+from mqsel.machine._operators cimport long_like, number_relation, value_arithmetic, value_sign
 from mqsel.machine._values cimport (
     BOOLEAN, BYTES, ERR, FLOAT32, FLOAT64, INT64, NULL_VALUE, POISON, STRING, PyBytes_AS_STRING,
     PyBytes_GET_SIZE, PyUnicode_DATA, PyUnicode_GET_LENGTH, PyUnicode_KIND, bytes_equal, is_number,
@@ -265,7 +265,7 @@ cdef bint patterns_match(Search *search, const Leaf *leaf, Value *value) noexcep
             parts[number].points = <uint32_t *> numbers + at + 1
             at += 1 + numbers[at]
         like.segments = parts
-        if string_like(value.it.o, &like, False):
+        if long_like(value.it.o, &like, False, False):
             return True
     return False
 

@@ -20,7 +20,7 @@ cdef int value_compare_other(Value *left, Value *right, int mask, int mismatch) 
 cdef int value_between_other(Value *operand, Value *low, Value *high, bint negated, Image *image) noexcept
 cdef int value_arithmetic(Value *left, Value *right, uint32_t op, bint null_is_error) noexcept
 cdef int turn_give() except -1
-cdef int string_like(PyObject *text, Like *like, bint is_far) noexcept
+cdef int long_like(PyObject *text, Like *like, bint negated, bint is_far) noexcept
 cdef int value_like(Value *value, Like *like, bint negated, int mismatch) noexcept
 cdef bint text_scan(Text *text, const uint8_t *data, const uint8_t *stop) noexcept
 

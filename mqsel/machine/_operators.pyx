@@ -10,6 +10,7 @@ from libc.stdlib cimport free, malloc, qsort
 from libc.string cimport memchr, memset
 
 cdef enum:
+    SHORT_TEXT = 256        # code points up to which a product does no harm: 64 comparisons a code point at most
     PATIENCE = 256          # points that a search compares in vain, beyond four a place, before it sieves
     WINDOW = 1 << 15        # places that are sieved together
     SPARSE = 8              # words of places that are not worth striking any further
@@ -126,6 +127,39 @@ cdef inline Py_ssize_t points_same(const Point *text, const uint32_t *points, Py
         if text[at] != points[at] and points[at] != <uint32_t> ANY_POINT:
             return at
     return length
+
+
+cdef inline bint segment_here(const Point *text, Segment *segment) noexcept:
+    cdef Py_ssize_t at
+    for at in range(segment.length):
+        if text[at] != segment.points[at] and segment.points[at] != <uint32_t> ANY_POINT:
+            return False
+    return True
+
+
+cdef inline Py_ssize_t segment_near(const Point *text, Py_ssize_t start, Py_ssize_t stop, Segment *segment) noexcept:
+    """Find the leftmost place in [start, stop] of a short text where the segment stands; -1 if there is none.
+
+    What `segment_find` sees to first costs a message up to a quarter of its instructions.
+    """
+    cdef Py_ssize_t at = start
+    cdef uint32_t first
+    cdef const void *hit
+    if segment.length == 0:
+        return start
+    first = segment.points[0]
+    if Point is uint8_t and first > 0xFF and first != <uint32_t> ANY_POINT:
+        return -1
+    while at <= stop:
+        if Point is uint8_t and first != <uint32_t> ANY_POINT:
+            hit = memchr(text + at, first, stop - at + 1)
+            if hit == NULL:
+                return -1
+            at = <const Point *> hit - text
+        if segment_here(text + at, segment):
+            return at
+        at += 1
+    return -1
 
 
 cdef Py_ssize_t segment_find(const Point *text, Py_ssize_t start, Py_ssize_t stop, Segment *segment) noexcept:
@@ -291,7 +325,7 @@ cdef Py_ssize_t segment_far(const Point *text, Py_ssize_t start, Py_ssize_t stop
         start = end + 1
 
 
-cdef int like_match(const Point *text, Py_ssize_t length, Like *like, bint is_far) noexcept:
+cdef inline int like_match(const Point *text, Py_ssize_t length, Like *like, bint is_short, bint is_far) noexcept:
     """Match greedily: the ends where they must stand, everything between as far left as it can.
 
     Leftmost is enough: a segment further right leaves less room for the next. So each code point of the text is
@@ -303,17 +337,21 @@ cdef int like_match(const Point *text, Py_ssize_t length, Like *like, bint is_fa
     cdef Segment *last = &like.segments[like.count - 1]
     cdef Segment *segment
     cdef Py_ssize_t at, stop, number
-    if length < first.length or points_same(text, first.points, first.length) < first.length:
+    if length < first.length or not segment_here(text, first):
         return False
     if like.count == 1:
         return length == first.length
     at = first.length
     stop = length - last.length
-    if stop < at or points_same(text + stop, last.points, last.length) < last.length:
+    if stop < at or not segment_here(text + stop, last):
         return False
     for number in range(1, like.count - 1):
         segment = &like.segments[number]
-        if is_far:
+        if is_short:
+            at = segment_near(text, at, stop - segment.length, segment)
+            if at < 0:
+                return False
+        elif is_far:
             at = segment_far(text, at, stop - segment.length, segment)
         else:
             at = segment_find(text, at, stop - segment.length, segment)
@@ -323,25 +361,41 @@ cdef int like_match(const Point *text, Py_ssize_t length, Like *like, bint is_fa
     return True
 
 
-cdef int string_like(PyObject *text, Like *like, bint is_far) noexcept:
-    """Match a string; what the arguments and the result are, `like_match` says."""
+cdef int long_like(PyObject *text, Like *like, bint negated, bint is_far) noexcept:
+    """Test LIKE of a text of any length; what *is_far* does, and what is returned beside truths, `like_match` says."""
+    cdef int found
     cdef int kind = PyUnicode_KIND(text)
     cdef void *data = PyUnicode_DATA(text)
     cdef Py_ssize_t length = PyUnicode_GET_LENGTH(text)
     if kind == 1:
-        return like_match[uint8_t](<uint8_t *> data, length, like, is_far)
-    if kind == 2:
-        return like_match[uint16_t](<uint16_t *> data, length, like, is_far)
-    return like_match[uint32_t](<uint32_t *> data, length, like, is_far)
+        found = like_match[uint8_t](<uint8_t *> data, length, like, False, is_far)
+    elif kind == 2:
+        found = like_match[uint16_t](<uint16_t *> data, length, like, False, is_far)
+    else:
+        found = like_match[uint32_t](<uint32_t *> data, length, like, False, is_far)
+    return found if found == INTERRUPTED else found != negated
 
 
 cdef int value_like(Value *value, Like *like, bint negated, int mismatch) noexcept:
-    """Test LIKE. LATER says that the text is long, and that others should have their turns: see `string_like`."""
+    """Test LIKE. LATER says that the text is long, and that others should have their turns: see `long_like`."""
+    cdef int found
+    cdef int kind
+    cdef void *data
+    cdef Py_ssize_t length
     if value.tag != STRING:
         return UNKNOWN if value.tag == NULL_VALUE else mismatch
-    if PyUnicode_GET_LENGTH(value.it.o) >= LONG_TEXT and like.count > 2:
-        return LATER
-    return string_like(value.it.o, like, False) != negated
+    kind = PyUnicode_KIND(value.it.o)
+    data = PyUnicode_DATA(value.it.o)
+    length = PyUnicode_GET_LENGTH(value.it.o)
+    if length >= SHORT_TEXT and like.count > 2:
+        return LATER if length >= LONG_TEXT else long_like(value.it.o, like, negated, False)
+    if kind == 1:
+        found = like_match[uint8_t](<uint8_t *> data, length, like, True, False)
+    elif kind == 2:
+        found = like_match[uint16_t](<uint16_t *> data, length, like, True, False)
+    else:
+        found = like_match[uint32_t](<uint32_t *> data, length, like, True, False)
+    return found != negated
 
 
 cdef bint text_scan(Text *text, const uint8_t *data, const uint8_t *stop) noexcept:

@@ -331,10 +331,8 @@ cdef int like_later(Frame *frame, PyObject *text, Step *step) except -1:
     cdef int found
     frame_secure(frame)
     turn_give()
-    found = string_like(<PyObject *> held, step.it.like, True)
-    if found == INTERRUPTED:
-        return -1
-    return found != step.mask
+    found = long_like(<PyObject *> held, step.it.like, step.mask, True)
+    return -1 if found == INTERRUPTED else found
 
 
 cdef inline int load_all(Frame *frame, Source *source) except -1:

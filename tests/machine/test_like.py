@@ -83,6 +83,22 @@ def test_where_stretches_of_a_long_text_meet(letter: str, at: int) -> None:
         assert [wanted] * 8 == list(_answers(pattern, text)), pattern
 
 
+@pytest.mark.parametrize("size", [254, 255, 256, 257])
+@pytest.mark.parametrize("letter", ["a", "б", "\U0001f600"])
+def test_where_short_texts_end(letter: str, size: int) -> None:
+    """A segment is found at the very end of a text, by the search for short ones and by the other."""
+    text = letter * (size - 4) + "xyxz"
+    for pattern, wanted in (
+        ("%x_xz%", True),
+        ("%_x_x%z", True),
+        ("%x_xz_%", False),
+        ("%" + "_" * (size - 1) + "z%", True),
+        ("%" + "_" * size + "z%", False),
+        ("%" + f"{letter}_" * 100 + "xx%", False),
+    ):
+        assert [wanted] * 8 == list(_answers(pattern, text)), pattern
+
+
 _HARD: dict[str, Callable[[int], str]] = {
     "a distance": lambda size: "%" + "_" * size + "x%",
     "every other point": lambda size: "%" + "a_" * (size // 2) + "x%",
