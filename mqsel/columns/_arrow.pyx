@@ -28,7 +28,8 @@ from mqsel.machine._vm cimport BOOLEAN, BYTES, FLOAT32, FLOAT64, INT32, INT64, N
 from mqsel.columns import wordings
 from mqsel.errors import ArgumentError
 from mqsel.machine.wordings import integer_outside
-from mqsel.values import ARROW_READ, ARROW_TYPES
+from mqsel.values import ARROW_READ as _READ
+from mqsel.values import ARROW_TYPES as _TYPES
 
 cdef enum:
     AHEAD = 4096            # bytes of content looked at together
@@ -43,7 +44,7 @@ _LAYOUTS = {
     "string": TEXTS, "large_string": LARGE_TEXTS, "string_view": TEXT_VIEWS,
     "binary": BINARIES, "large_binary": LARGE_BINARIES, "binary_view": BINARY_VIEWS,
 }
-_KINDS = {row.format.encode(): _LAYOUTS[name] for name, row in ARROW_READ.items()}
+_KINDS = {row.format.encode(): _LAYOUTS[name] for name, row in _READ.items()}
 # Formats of the indices of a dictionary.
 _INDICES = {form: kind for form, kind in _KINDS.items() if INT8S <= kind <= UINT64S}
 
@@ -320,7 +321,7 @@ cdef str type_name(ArrowSchema *schema):
 cdef tuple row_of(ArrowSchema *schema):
     """Return the format of a type without a dictionary, and its row in the table of types, or None."""
     form = "" if schema.format == NULL else schema.format.decode("utf-8", "replace")
-    return form, next((row for row in ARROW_TYPES if form.startswith(row.format)), None)
+    return form, next((row for row in _TYPES if form.startswith(row.format)), None)
 
 
 cdef str remedy(ArrowSchema *schema):
