@@ -29,6 +29,7 @@ cdef struct Parts:
     const uint8_t *mqmde    # honoured, or NULL
     const uint8_t *later    # the fields of version 2, wherever they stand
     bint later_big
+    bint reserved           # the structure before has no Encoding and CodedCharSetId for what follows
     int32_t encoding        # of what follows the structures read so far
     int32_t ccsid
     const uint8_t *format
@@ -67,6 +68,7 @@ cdef class Decoder(Folders):
     cdef int read_mqmd(self) except -1
     cdef int read_chain(self) except -1
     cdef int read_mqmde(self, Py_ssize_t at, int encoding) except -1
+    cdef int order_of(self, str name, Py_ssize_t at, bint big, Py_ssize_t least, Py_ssize_t left) except -1
     cdef uint64_t describe(self, const uint8_t *following, bint big, bint ebcdic, bint describes) noexcept
     cdef bint is_default_later(self) noexcept
     cdef Py_ssize_t read_rfh2(self, Py_ssize_t at, int encoding, bint *order) except -1

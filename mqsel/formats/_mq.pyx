@@ -149,6 +149,15 @@ cdef inline bint is_big(int encoding, const uint8_t *version) noexcept:
     return version[0] == 0
 
 
+cdef bint is_plausible(const uint8_t *at, bint big, Py_ssize_t least, Py_ssize_t left) noexcept:
+    """Report whether Version and StrucLength make sense in a byte order: no Version to 255 does in both.
+
+    A *least* of 0 stands for a structure without StrucLength.
+    """
+    cdef int32_t version = read_i32(at + 4, big)
+    return 0 < version < 256 and (least == 0 or least <= read_i32(at + 8, big) <= left)
+
+
 cdef uint64_t read_format(const uint8_t *at, bint ebcdic) noexcept:
     cdef uint64_t form = 0
     cdef int place
@@ -468,7 +477,9 @@ cdef class Decoder(Folders):
                 raise wordings.wrong_struc_id(
                     name, at, data[at:at + 4], _mqmd.HEADERS[place].struc_id, MQRC.MQRC_HEADER_ERROR
                 )
-            big = is_big(encoding, data + at + 4)
+            big = self.order_of(
+                name, at, is_big(encoding, data + at + 4), 0 if row.fixed else row.length, self.parts.size - at
+            )
             length = row.length if row.fixed else read_i32(data + at + 8, big)
             if length < row.length:
                 raise wordings.wrong_field(
@@ -493,6 +504,14 @@ cdef class Decoder(Folders):
             self.structures.append(("data", at, self.parts.size - at))
         return 0
 
+    cdef int order_of(self, str name, Py_ssize_t at, bint big, Py_ssize_t least, Py_ssize_t left) except -1:
+        """Return the byte order of a header: the announced one, unless it makes sense in the other alone."""
+        cdef const uint8_t *data = self.parts.data + at
+        if is_plausible(data, big, least, left) or not is_plausible(data, not big, least, left):
+            return big
+        self.note(NOTE_HEADER_ORDER, name, at, name)
+        return not big
+
     cdef uint64_t describe(self, const uint8_t *following, bint big, bint ebcdic, bint describes) noexcept:
         """Take what is said of what follows: Format, which is returned, and the others unless they are reserved."""
         cdef int32_t ccsid = read_i32(following + 4, big)
@@ -500,6 +519,7 @@ cdef class Decoder(Folders):
             self.parts.encoding = read_i32(following, big)
             if ccsid != MQCCSI_INHERIT:
                 self.parts.ccsid = ccsid
+        self.parts.reserved = not describes
         self.parts.format = following + 8
         self.parts.format_ebcdic = ebcdic
         return read_format(self.parts.format, ebcdic)
@@ -569,8 +589,14 @@ cdef class Decoder(Folders):
             raise wordings.truncated_structure("MQRFH2", at, 36, left, MQRC.MQRC_RFH_ERROR)
         if memcmp(data, b"RFH ", 4) != 0 and memcmp(data, b"\xD9\xC6\xC8\x40", 4) != 0:
             raise wordings.wrong_struc_id("MQRFH2", at, data[:4], "RFH ", MQRC.MQRC_RFH_ERROR)
-        big = order[0] = is_big(encoding, data + 4)
+        big = is_big(encoding, data + 4)
         number = read_i32(data + 4, big)
+        if number != 2 and self.parts.reserved:
+            big = self.order_of("MQRFH2", at, big, 36, left)
+            number = read_i32(data + 4, big)
+            if number == 2:
+                encoding = 0  # of no order: for the hints
+        order[0] = big
         if number != 2:
             raise wordings.wrong_field("MQRFH2", at, "Version", number, "2", encoding, MQRC.MQRC_RFH_ERROR)
         length = read_i32(data + 8, big)

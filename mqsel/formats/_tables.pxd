@@ -33,6 +33,7 @@ cdef enum:
     NOTE_MDE_FOREIGN
     NOTE_MDE_VERSION
     NOTE_MDE_NOT_FIRST
+    NOTE_HEADER_ORDER
     NOTE_FORMAT_UNKNOWN
 
 # The rows of jms.CONVERSIONS, by number: each is pinned by a vector.

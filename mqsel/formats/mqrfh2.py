@@ -98,5 +98,6 @@ NOTES: tuple[tuple[str, MQRC | None, str], ...] = (
     ("mde-foreign", None, "not in the byte order and character set of the MQMD: the MQMDE is data"),
     ("mde-version", None, "an MQMDE of a later version: it is data"),
     ("mde-not-first", None, "not immediately behind the MQMD: its fields do not count"),
+    ("header-order", None, "not in the byte order announced: Version and StrucLength show the other"),
     ("format-unknown", None, "no header with this Format is known: the data begin here"),
 )
