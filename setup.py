@@ -110,7 +110,8 @@ class Extensions(build_ext):
             needed = {path for source in extension.sources for path in tree.all_dependencies(source)}
             # Cython's own lie elsewhere each time that pip builds, and are known by its version.
             paths = {path for path in needed if not Path(path).is_absolute()}
-            paths |= {header.as_posix() for path in paths for header in Path(path).parent.glob("*.h")} | {*HEADERS}
+            paths |= {header.as_posix() for path in paths for header in Path(path).parent.glob("*.h")}
+            paths |= {*extension.depends}
             flags = (extension.extra_compile_args, extension.extra_link_args, extension.define_macros)
             number = digest(paths, tools, flags)[:16]
             folder = Path("build", "extensions", sys.implementation.cache_tag)
@@ -175,7 +176,7 @@ def flags(name: str) -> dict[str, list[str]]:
 def extension(name: str) -> Extension:
     """Return the extension of this name within the package."""
     source = f"mqsel/{name.replace('.', '/')}.{'py' if name in COMPILED else 'pyx'}"
-    made = Extension(f"mqsel.{name}", [source], include_dirs=["mqsel/columns"], **flags(name))
+    made = Extension(f"mqsel.{name}", [source], include_dirs=["mqsel/columns"], depends=HEADERS, **flags(name))
     if name == "machine._verifier":  # which is built again whenever a source has changed
         sources = [path.as_posix() for path in Path("mqsel").rglob("*") if path.suffix in (".py", ".pyx", ".pxd", ".h")]
         made.define_macros.append(("MQSEL_BUILD", f"0x{digest(sources)[:8]}"))
@@ -186,5 +187,5 @@ if __name__ == "__main__":  # not in the processes that translate, which import 
     setup(
         cmdclass={"build_ext": Extensions, "sdist": Sources},
         # The largest first, lest one processor has nothing to do at the end.
-        ext_modules=[Extension(SHARED, [], **flags(SHARED)), *map(extension, (*OTHERS, *LOOPS))],
+        ext_modules=[Extension(SHARED, [], depends=HEADERS, **flags(SHARED)), *map(extension, (*OTHERS, *LOOPS))],
     )

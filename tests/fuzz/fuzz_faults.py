@@ -325,7 +325,7 @@ class Case:
             try:
                 for message, always in sure:
                     answer = self.set.match(message)
-                    if self.sure and [key for key in answer if key in self.sure] != always:
+                    if [key for key in answer if key in model] != always and self.sure:  # else it may be cleared
                         self.wrong.append(f"{always} of {message}: {answer}")
                     self.searches += 1
             except MemoryError:  # it may be this thread that gets none

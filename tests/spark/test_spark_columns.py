@@ -345,6 +345,7 @@ def test_texts_that_are_no_utf8(spark: Any) -> None:
 VARIANT = {"n": 5, "f": 2.5, "t": "7", "w": "red", "o": True, "z": None, "it's": 1, "in": {"deep": 3}, "big": 1e20}
 
 
+@pytest.mark.filterwarnings("ignore:.* cannot be read")  # of which there are some on purpose
 def test_variants_are_read_as_texts_are(spark: Any) -> None:
     """A variant has no type of its own: what is declared is read from the text of its value, as from a map of texts."""
     frame = spark.createDataFrame([(json.dumps(VARIANT),)], "j string").selectExpr("parse_json(j) AS v")
@@ -368,6 +369,7 @@ DECLARED = ["int32", "int64", "float64", "float32", "boolean", "bytes", "string"
 PLAIN: dict[type, Any] = {Int32: int, Float32: float, bytearray: bytes}
 
 
+@pytest.mark.filterwarnings("ignore:.* cannot be read")  # of which there are some on purpose
 def test_declared_types_read_texts_as_records_do(spark: Any) -> None:
     """map<string,string>, binary headers: a text reads as `mqsel.formats.records` reads it, or is NULL and counted."""
     rows = [({"x": text}, None if text is None else [("x", b"0"), ("x", text.encode())]) for text in TEXTS]
@@ -511,6 +513,7 @@ def test_connect_records_have_a_type_in_each_row(spark: Any, dialect: Any) -> No
     assert [selector for selector in SELECTORS if plans[selector, None].strategy == "arrow"] == ["x = y", "x + y > 6"]
 
 
+@pytest.mark.filterwarnings("ignore:.* cannot be read")  # of which there are some on purpose
 def test_connect_records_with_declared_types(spark: Any) -> None:
     """A declared type makes one column of a union, and makes two of them comparable natively."""
     frame = _connect(spark)
