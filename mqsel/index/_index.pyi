@@ -10,6 +10,9 @@ MAGIC: bytes
 _Key = TypeVar("_Key")
 
 @final
+class Change: ...
+
+@final
 class Index:
     def __new__(cls) -> Index: ...
     @property
