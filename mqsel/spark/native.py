@@ -340,6 +340,13 @@ def _spelled(segment: Segment) -> str:
     return out
 
 
+def _distances(segment: Segment) -> tuple[str, str, str]:
+    """Return the _ before a part, what is searched, and the _ behind: those are passed once, not at each place."""
+    places = [at for at, character in enumerate(segment) if character is not None]
+    first, last = (places[0], places[-1] + 1) if places else (len(segment), len(segment))
+    return _spelled(segment[:first]), _spelled(segment[first:last]), _spelled(segment[last:])
+
+
 _REPLACEMENT = "\ufffd"
 
 
@@ -370,9 +377,11 @@ def _like(value: _Value, node: Like) -> str:
         return _settled("true", value)
     body = _spelled(parts[0])
     for part in parts[1:-1]:
-        body += f"(?>.*?{_spelled(part)})"
+        before, core, behind = _distances(part)
+        body += before + (f"(?>.*?{core})" if core else "") + behind
     if len(parts) > 1 and parts[-1]:
-        body += f".*{_spelled(parts[-1])}"
+        before, core, behind = _distances(parts[-1])
+        body += f"{before}.*{core}{behind}"
     # (?!.) is the end of the text, which $ is not.
     end = "" if len(parts) > 1 and not parts[-1] else "(?!.)"
     return f"rlike({column}, {text_literal(f'(?s)^{body}{end}')})"
