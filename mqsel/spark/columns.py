@@ -10,7 +10,6 @@ Longer than 500 lines because all places that a name may have are looked through
 from __future__ import annotations
 
 import difflib
-import logging
 import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -405,12 +404,14 @@ class PropertySources:
     def _aliased(self, steps: tuple[str, ...]) -> _Found | None:
         """Find a column by the alias of a DataFrame, such as one side of a join: only Spark knows these."""
         from pyspark.errors import AnalysisException  # noqa: PLC0415 (optional)
+        from pyspark.logger import PySparkLogger  # noqa: PLC0415 (optional)
         from pyspark.sql import functions as F  # noqa: N812, PLC0415 (optional; its usual name)
 
         if self._frame is None or not all(map(is_writable, steps)):
             return None
         sql = ".".join(map(identifier, steps))
-        logger = logging.getLogger("SQLQueryContextLogger")  # it would tell of the attempt at length
+        # It would tell of the attempt at length. One that logging makes itself lacks what Spark calls it with.
+        logger = PySparkLogger.getLogger("SQLQueryContextLogger")
         was_disabled, logger.disabled = logger.disabled, True
         try:
             schema = self._frame.select(F.expr(sql)).schema

@@ -11,6 +11,7 @@ import decimal
 import json
 import random
 import time
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -679,3 +680,15 @@ def test_wrong_layouts(spark: Any) -> None:
         with pytest.raises(errors.ArgumentError) as caught:
             made()
         assert words in str(caught.value)
+
+
+def test_errors_of_spark_stay_its_own(spark: Any) -> None:
+    """Asking whether a name is an alias leaves Spark's logger what it was: its next error was a TypeError."""
+    from pyspark.errors import AnalysisException
+
+    frame = spark.createDataFrame([(1,)], "n int").alias("side")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        column("side.n = 1 OR other.x = 2", frame)
+    with pytest.raises(AnalysisException):
+        spark.sql("SELECT CAST(2 AS STRUCT<a: INT>)")
