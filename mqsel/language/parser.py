@@ -99,8 +99,10 @@ def parse_in_order(text: str, dialect: Dialect) -> list[Node]:
         # An error behind two minus signs, on their line or right at the start of the next: they may open a comment.
         start = error.span[0]
         line = text.rfind("\n", 0, len(text[:start].rstrip())) + 1
-        if any(line <= place <= start for place in dashes(text)):
-            error.hint = TWO_MINUS_SIGNS
+        # Not any() of a generator: with it this function, compiled, crashed where there was no memory.
+        for place in dashes(text):
+            if line <= place <= start:
+                error.hint = TWO_MINUS_SIGNS
         raise
 
 
