@@ -492,6 +492,8 @@ cdef class Index:
         cdef uint32_t *places
         cdef uint64_t at
         cdef uint64_t kept = 0
+        if search.is_short:
+            raise MemoryError
         if search.is_damaged:
             raise damaged("a part of them names what is not there")
         places_sort(search, self.place_limit)

@@ -445,12 +445,13 @@ cdef class Reader:
     cdef list keys_at(self, list places):
         """Give the keys of some places; what a file has is read when it is first asked for."""
         cdef list keys = self.keys
+        cdef object column = self.column  # of these keys: reading one lets other threads run
         cdef Py_ssize_t place
         for place in places:
             if place >= len(keys):
                 raise ProgramError("the set names a selector that it has no key for", hint="save it again")
             if keys[place] is NOT_READ:
-                keys[place] = self.column[place]
+                keys[place] = column[place]
         return [keys[place] for place in places]
 
     # ---- what the set does with it

@@ -37,6 +37,7 @@ cdef struct Search:
     uint64_t version            # of the segments that it was used with
     uint32_t epoch              # of the message
     bint is_damaged             # something was met that no segment holds
+    bint is_short               # of memory
     Value *values               # of the record
     uint32_t value_count
     Slot *slots

@@ -115,6 +115,7 @@ cdef int search_begin(Search *search, Record record, uint32_t attributes) except
     cdef uint32_t at
     cdef Value *value
     search.is_damaged = False
+    search.is_short = False
     search.places.count = 0
     search.present.count = 0
     search.epoch += 1
@@ -257,7 +258,7 @@ cdef bint patterns_match(Search *search, const Leaf *leaf, Value *value) noexcep
         at += 1
         search.segments.count = 0
         if items_room(&search.segments, like.count, sizeof(Part)) < 0:
-            search.is_damaged = True
+            search.is_short = True
             return False
         parts = <Part *> search.segments.items
         for number in range(<uint32_t> like.count):
@@ -320,7 +321,7 @@ cdef bint operand_find(Search *search, const Leaf *leaf, int side, Value *value)
         value_at(search, leaf.attribute[side], value)
         return False
     if items_room(&search.stack, leaf.depth + 1, sizeof(Value)) < 0:
-        search.is_damaged = True
+        search.is_short = True
         return True
     top = <Value *> search.stack.items
     if side:
@@ -354,7 +355,7 @@ cdef bint operand_recall(Search *search, const Leaf *leaf, Value *value) noexcep
     if search.computed == NULL:
         search.computed = <Computed *> calloc(OPERANDS, sizeof(Computed))
         if search.computed == NULL:
-            search.is_damaged = True
+            search.is_short = True
             return True
     computed = &search.computed[leaf.attribute[1]]
     if computed.look != search.look:

@@ -20,6 +20,12 @@ import pytest
 from mqsel import cli
 from mqsel.cli import lint
 
+try:
+    import pyarrow as pa
+    from pyarrow import parquet as pq
+except ImportError:
+    pa = None
+
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="streams and signals of POSIX")
 
 BLUE = b'{"color": "blue", "weight": {"int32": 3000}}\n'
@@ -44,6 +50,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (path / "selectors").write_text("color = blue\nweight>1\n")
     (path / "hook").mkdir()
     (path / "hook" / "sitecustomize.py").write_text(HOOK)
+    if pa is not None:
+        pq.write_table(pa.table({"color": ["blue", "red"] * 200, "weight": [3000] * 400}), path / "a.parquet")
     return path
 
 
@@ -51,6 +59,7 @@ COMMANDS = {
     "match": ["match", "color = 'blue'", "a.jsonl"],
     "match --count": ["match", "--count", "color = 'blue'", "a.jsonl"],
     "match -j": ["match", "-j", "2", "color = 'blue'", "a.jsonl", "b.jsonl"],
+    **({"match parquet": ["match", "color = 'blue'", "a.parquet"]} if pa is not None else {}),
     "match -": ["match", "color = 'blue'"],
     "why": ["why", "color = 'red'", "a.jsonl"],
     "why -j": ["why", "-j", "2", "color = 'red'", "a.jsonl", "b.jsonl"],
