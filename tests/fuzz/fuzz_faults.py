@@ -5,8 +5,9 @@
 Sets of all kinds are changed, pickled, saved, opened and asked, and each time one thing fails: the n-th line of
 Python, the n-th allocation of Python, a thread that cannot be started, or there is a signal after some time. In a
 build with MQSEL_FAULTS=1 the n-th allocation or point of the compiled code fails, too. After each, match = scan = what
-the selectors of the dict select, and the next change works, while other threads search. Then files whose pages are
-damaged are opened and changed: they answer, or say so.
+the selectors of the dict select, and the next change works, while other threads search. Of one change of each set every
+line and every allocation fails, each in a process of its own. Then files whose pages are damaged are opened and
+changed: they answer, or say so.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import signal
 import sys
 import tempfile
 import threading
+import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -62,6 +64,8 @@ CHANGES = (
     *("add", "add many", "set", "delete", "replace", "mixed", "faulty", "admit", "clear", "pop"),
     *("pickle", "copy", "save", "match", "batch"),
 )
+FIRED, SPENT = 70, 71  # exit codes of a copy of this process: an error was seen, or none
+PATIENCE = 20  # a failed allocation that was made up for is no error: so many in turn, and the change is through
 LARGE = 4500  # selectors from which on a thread joins segments
 KINDS: tuple[type[BaseException], ...] = (KeyboardInterrupt, MemoryError, RuntimeError)
 
@@ -385,6 +389,53 @@ def run_case(rng: random.Random, folder: Path, limits: dict[tuple[str, str], flo
     return case.searches
 
 
+def run_each(rng: random.Random, folder: Path, counts: Counter[str]) -> None:
+    """Change one set, once for each line and allocation that fails meanwhile, in a copy of this process."""
+    case = Case(rng, folder)
+    case.check([case.model])
+    name, call, others = case.change()
+    for _ in range(rng.choice((0, 2))):  # what is done a second time finds things where the first left them
+        if not others:
+            call()
+    for way in sorted({"line", "memory", "compiled"} & {*WAYS}):
+        step = 1 if len(case.model) < 1000 else 7
+        kind = rng.choice(KINDS)
+        count = rng.randint(1, step)
+        unspent = PATIENCE
+        while unspent:
+            sys.stdout.flush()
+            child = os.fork()
+            if child == 0:
+                status = 1
+                try:
+                    status = broken(case, way, count, kind, call, others)
+                except BaseException:  # noqa: BLE001 (the process ends here, whatever it is)
+                    traceback.print_exc()
+                finally:
+                    os._exit(status)
+            status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+            assert status in (FIRED, SPENT), f"{name}: {way} {count} ended with {status}"
+            unspent = PATIENCE if status == FIRED else unspent - 1
+            counts[f"{way} in turn"] += status == FIRED
+            count += step
+
+
+def broken(
+    case: Case, way: str, count: int, kind: type[BaseException], call: Callable[[], object], others: list[Any]
+) -> int:
+    """Let one thing fail in a change, and go on; return whether it did."""
+    fault = Fault()
+    try:
+        with WAYS[way](count, kind, fault):
+            call()
+    except (Exception, KeyboardInterrupt):
+        if not fault.fired:
+            raise
+    case.check([case.model, *others])
+    case.go_on()
+    return FIRED if fault.fired else SPENT
+
+
 def run_damaged(rng: random.Random, folder: Path) -> int:
     """Open a file with damage behind its header, ask and change it; return how often it said so."""
     case = Case(rng, folder)
@@ -428,6 +479,8 @@ def main() -> int:
             rng = random.Random(f"{seed} {rounds}")
             try:
                 searches += run_case(rng, Path(name), limits, counts)
+                if hasattr(os, "fork"):
+                    run_each(rng, Path(name), counts)
                 refused += run_damaged(rng, Path(name))
             except BaseException:
                 print(f"failing: random.Random('{seed} {rounds}')", flush=True)
