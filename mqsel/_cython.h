@@ -5,7 +5,10 @@
 
    CPython 3.11 loses an exception where there is no memory for its traceback: a call returns NULL and no exception is
    set. An `except` clause asks whether none is a class; that none is not one leaves it to PyErr_Occurred, which ends in
-   a SystemError, not in a read of address 0. */
+   a SystemError, not in a read of address 0.
+
+   What this header cannot put right: `with` hands __exit__ a traceback that may be none, and counts a reference to it.
+   Compiled code has `try` and `finally` in its place; a test sees to it. */
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>

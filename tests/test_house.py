@@ -347,6 +347,21 @@ def test_what_is_compiled_is_fresh() -> None:
     assert [file for file, source in sources.items() if file.stat().st_mtime < source.stat().st_mtime - 60] == []
 
 
+def test_compiled_code_has_no_with() -> None:
+    """No compiled module has a `with` of Python: where there is no memory for a traceback, Cython's reads address 0."""
+    compiled = [Path(str(module.__file__)) for module in (checker, formulas, normal, parser, sets)]
+    sources = [*PACKAGE.rglob("*.pyx"), *(path.with_name(f"{path.name.partition('.')[0]}.py") for path in compiled)]
+    found = [
+        f"{path.name}:{number}"
+        for path in sources
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if re.match(r"\s+with (?!nogil:|gil:)", line)
+    ]
+
+    assert len(sources) > 40
+    assert found == []
+
+
 def test_types(tmp_path: Path) -> None:
     """Those who check types see what goes in come out of `filter`, and the words it takes."""
     pytest.importorskip("mypy")

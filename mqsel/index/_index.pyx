@@ -129,10 +129,13 @@ cdef class Index:
 
     cdef int change(self, removed, places, formulas) except -1:
         cdef Change change
-        with self.writing:
+        self.writing.acquire()
+        try:
             change = self.prepare(removed, places, formulas)
             self.commit(change)
             self.tidy()
+        finally:
+            self.writing.release()
         return 0
 
     def renumber(self, places) -> None:
@@ -143,8 +146,11 @@ cdef class Index:
 
         Raises: ArgumentError: a place that cannot be. ProgramError: what is moved came from damaged bytes.
         """
-        with self.writing:
+        self.writing.acquire()
+        try:
             self.commit(self.prepare_places(places))
+        finally:
+            self.writing.release()
 
     cdef Change prepare(self, removed, places, formulas):
         """Prepare a change, which counts when it is committed; until then it can be abandoned.
@@ -404,13 +410,16 @@ cdef class Index:
         """
         try:
             made = merged(joined, dead)
-            with self.writing:
+            self.writing.acquire()
+            try:
                 if self.joining is joined:
                     for one, before in zip(joined, dead):
                         bury_since(made, one, before)
                     self.replace(joined, made)
                     self.joining = None
                     self.tidy()
+            finally:
+                self.writing.release()
         except (MemoryError, ProgramError):
             pass  # all stays as it is
         finally:
@@ -583,8 +592,11 @@ cdef class Index:
 
     def to_buffers(self) -> list:
         """Give what `from_buffers` makes an index of: bytes-like objects, the segments as they lie."""
-        with self.writing:
+        self.writing.acquire()
+        try:
             return self.buffers()
+        finally:
+            self.writing.release()
 
     cdef list buffers(self):
         cdef Piece piece

@@ -530,7 +530,8 @@ cdef class Reader:
         cdef Py_ssize_t packed = self._texts.packed
         cdef dict over = self._texts.over
         cdef list behind = self._texts.behind
-        with index.writing:
+        index.writing.acquire()
+        try:
             change = index.prepare(removed, places, formulas)
             try:
                 options = formulas.options
@@ -565,6 +566,8 @@ cdef class Reader:
                 if texts is not None:
                     put_text(over, behind, packed, places[at], texts[at])
             index.tidy()
+        finally:
+            index.writing.release()
 
     def _drop(self, key, place) -> None:
         """Remove the selector of a key, which has this place."""
@@ -574,7 +577,8 @@ cdef class Reader:
         cdef Py_ssize_t packed = self._texts.packed
         cdef dict over = self._texts.over
         cdef list behind = self._texts.behind
-        with index.writing:
+        index.writing.acquire()
+        try:
             change = index.prepare((place,), (), ())
             self._texts.reserve((place,), 0)
             fault()
@@ -593,13 +597,16 @@ cdef class Reader:
             self._options.pop(place, None)
             put_text(over, behind, packed, place, "")
             index.tidy()
+        finally:
+            index.writing.release()
 
     def _renumber(
         self, list places not None, list keys not None, dict placed not None, texts, dict own, dict options
     ) -> None:
         """Close gaps, in one step: the new place of each old one or -1, and everything by the new places."""
         cdef Index index = self.index
-        with index.writing:
+        index.writing.acquire()
+        try:
             change = index.prepare_places(places)
             fault()
             # From here on nothing fails.
@@ -609,6 +616,8 @@ cdef class Reader:
             self._placed, self._texts, self._own, self._options = placed, texts, own, options
             self.numbering += 1
             self.changes += 1
+        finally:
+            index.writing.release()
 
     def match(self, message, *, within=None) -> list:
         """Give the keys of the selectors that select *message*, in order of insertion.
