@@ -53,6 +53,7 @@ cdef enum:
     USR = 1024
     MQ_NAME = 2048              # the folder begins with mq and not with mq_usr
     RESTRICTED = 4096           # the mq folder
+    UNNAMED = 8192              # in an element that is skipped for its name
 
 # What was found inside an open element, or in its tag.
 cdef enum:
@@ -607,11 +608,16 @@ cdef bint folder_is_invalid(const uint8_t *name, Py_ssize_t length, int seen) ex
 
 
 cdef bint name_is_odd(const uint8_t *name, Py_ssize_t length, bint first) except -1:
-    """Look at a part of a name that is not plain ASCII."""
+    """Look at a name, or a part of one, that is not plain ASCII: what is between its dots must be identifiers."""
+    cdef str part
     try:
-        return not _is_identifier(name[:length].decode("utf-8"), first=first)
+        for part in name[:length].decode("utf-8").split("."):
+            if not _is_identifier(part, first=first):
+                return True
+            first = False
     except UnicodeDecodeError:
         return True
+    return False
 
 
 cdef int node_find(Folders self, int parent, const uint8_t *name, Py_ssize_t length) noexcept:
@@ -702,9 +708,9 @@ cdef int folder_scan(Folders self, Open *stack, const uint8_t *at, const uint8_t
                 if not grouped:
                     if restricted:
                         return NOTE_FOLDER_RESTRICTED
-                    if not top.flags & LOST:
-                        top.flags |= LOST
+                    if not top.flags & (LOST | UNNAMED):
                         self.note(NOTE_GROUP_NOT_ALLOWED, "MQRFH2", self.header, name_shown(self, top.name, top.length))
+                    top.flags |= LOST
                 elif self.everything:
                     top.group = group_add(self, top, stack[depth - 1].group)
         if depth == MAX_DEPTH:
@@ -732,9 +738,9 @@ cdef int folder_scan(Folders self, Open *stack, const uint8_t *at, const uint8_t
             below.node = node_find(self, top.node, name, length)
         if seen & ODD:
             if seen & (COLON | NAMELESS):
-                below.flags |= LOST
+                below.flags |= UNNAMED
                 self.note(NOTE_ELEMENT_NAME, "MQRFH2", self.header, name_shown(self, name, length))
-            elif (judging or below.node >= 0) and name_is_odd(name, length, False):
+            if (judging or below.node >= 0) and name_is_odd(name, length, False):
                 below.flags |= INVALID
         if not quick:
             below.group = -1
@@ -932,15 +938,19 @@ cdef int element_take(Folders self, Open *stack, int depth, const uint8_t *text,
     cdef int node = top.node
     if top.flags & LOST:
         return 0
+    if top.flags & UNNAMED:
+        if top.flags & INVALID or (top.flags & USR and name_is_odd(top.name, top.length, True)):
+            self.invalid_here = True
+        return 0
     self.name_bytes += top.path if top.path < MAX_NAME_BYTES else MAX_NAME_BYTES
-    if top.flags & DOT:
-        return self.note(NOTE_ELEMENT_DOTTED, "MQRFH2", self.header, name_shown(self, top.name, top.length))
     if self.never or self.everything or top.flags & INVALID or node >= 0:
-        if top.flags & INVALID or (top.flags & MQ_NAME and depth > 1) or (top.flags & USR and (
+        if top.flags & INVALID or (top.flags & MQ_NAME and (depth > 1 or top.flags & DOT)) or (top.flags & USR and (
             is_refused(top.name, top.length) or (top.flags & ODD and name_is_odd(top.name, top.length, True))
         )):
             self.invalid_here = True
             return self.note(NOTE_NAME_INVALID, "MQRFH2", self.header, name_shown(self, top.name, top.length))
+    if top.flags & DOT:
+        return self.note(NOTE_ELEMENT_DOTTED, "MQRFH2", self.header, name_shown(self, top.name, top.length))
     if top.path > MAX_NAME and self.any_long and top.longest >= 0:
         node = top.longest
     if node >= 0 and (self.nodes[node].count == 0 or self.nodes[node].stamp == self.stamp):

@@ -12,15 +12,18 @@ from array import array
 from bisect import bisect_left
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from operator import index
 from typing import Any, NamedTuple
 
 from mqsel.errors import MQRC, ArgumentError, NoMessageAvailable, shortened
 from mqsel.formats import properties
+from mqsel.language.checker import is_name
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
 from mqsel.machine._values import Record
-from mqsel.matcher import Matcher, compile  # noqa: A004 (as it is called outside)
-from mqsel.selection.message import Message, no_priority
+from mqsel.matcher import Matcher, compile, rule_of_names  # noqa: A004 (as it is called outside)
+from mqsel.names import MAX_LENGTH, is_identifier, spellings
+from mqsel.selection.message import HEADERS, Message, no_priority
 from mqsel.selection.selectors import PROTECTION, Complexity, SelectionType, present
 from mqsel.values import CLASS_NAMES
 
@@ -79,6 +82,7 @@ def arrived(message: Any, dialect: Dialect) -> Arrived:
             kind = type(value)
             if kind not in CLASS_NAMES or (kind is int and not -_RANGE <= value < _RANGE) or type(name) is not str:
                 Record((name,), (value,))  # its errors are those of a selector that reads the property
+        selectable = rule_of_names(dialect, None) == "ignore" or all(map(_is_property, message))
     else:
         read = properties(message)
         message = bytes(message)  # of its own: a view may change, and cannot be pickled
@@ -91,6 +95,18 @@ def arrived(message: Any, dialect: Dialect) -> Arrived:
     if not 0 <= priority <= 9 or isinstance(given, bool):
         raise no_priority(given)
     return Arrived(message, read, selectable, priority, tuple([_identifier(read, option) for option in _IDENTIFIERS]))
+
+
+@lru_cache(4096)  # messages have the same names again and again
+def _is_property(name: str) -> bool:
+    """Tell whether a message may have a property of this name, as decoders spell it: formats §2, §7."""
+    name = name[:MAX_LENGTH]
+    parts = name.split(".")
+    return all(is_identifier(part, first=not place) for place, part in enumerate(parts)) and (
+        name[:4] in ("JMSX", "JMS_")
+        or name in HEADERS
+        or all(is_name(one[:MAX_LENGTH], "mqi") for one in spellings(name))
+    )
 
 
 def _identifier(read: Mapping[str, Any], option: str) -> bytes | None:

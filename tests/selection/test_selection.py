@@ -333,9 +333,11 @@ def test_an_mqmde_describes() -> None:
     assert full(other + data).count("Root.MQMD.MsgSeqNumber = 2 AND a IS NULL") == 1
 
 
-def test_an_invalid_name() -> None:
+@pytest.mark.parametrize("name", [b"or", b"1z", b":c", b".x", b"x."])
+def test_an_invalid_name(name: bytes) -> None:
     """No selector of IBM MQ selects a message with a property of an invalid name; without a selector it is there."""
-    raw = mq.encode({"MsgId": b"\1" * 24}, {"color": "blue", "ok": 1}).replace(b"<ok", b"<or").replace(b"</ok", b"</or")
+    plain = mq.encode({"MsgId": b"\1" * 24}, {"color": "blue", "ok": 1})
+    raw = plain.replace(b"<ok", b"<" + name).replace(b"</ok", b"</" + name)
     queue = full(raw)
 
     assert properties(raw)["color"] == "blue"
@@ -346,6 +348,32 @@ def test_an_invalid_name() -> None:
     topic.subscribe("some", "color = 'blue'")
     topic.subscribe("all")
     assert topic.publish(raw) == ("all",)
+
+
+NAMES = {
+    False: [
+        *("a b", "1z", "a:c", "..x", "x.", "", "or", "usr.Is", "usr.Root", "JMSColor", "Body", "Root.MQMD.Nothing"),
+        *("mq.a.b", "a\U0001d4d0"),
+    ],
+    True: [
+        *("_a$1", "usr.a", "mq_usr.1z", "JMSXGroupID", "JMS_IBM_Format", "JMSDeliveryTime", "Root.MQMD.Format"),
+        "x" * 4099,
+    ],
+}
+
+
+@pytest.mark.parametrize(("name", "is_valid"), [(name, valid) for valid, names in NAMES.items() for name in names])
+def test_an_invalid_name_of_a_mapping(name: str, is_valid: bool) -> None:
+    """A mapping has the names that a message can have, or no selector of IBM MQ selects it."""
+    message = {"color": "blue", name: "1"}
+    queue, topic = full(message), Topic()
+    topic.subscribe("some", "color = 'blue'")
+    topic.subscribe("all")
+
+    assert [queue.count(text) for text in ("color = 'blue'", "zz IS NULL", "TRUE", "")] == [*[int(is_valid)] * 3, 1]
+    assert topic.publish(message) == (("some", "all") if is_valid else ("all",))
+    assert full(message, dialect=mqsel.JMS).count("color = 'blue'") == 1
+    assert queue.get() is message
 
 
 def test_every_message_of_the_vectors() -> None:
