@@ -26,8 +26,6 @@ from mqsel.files.dumps import STRUC_IDS, Piece
 from mqsel.files.framings import FORMATS, format_of, pieces, schema_of
 from mqsel.files.inspection import of_columns
 from mqsel.files.opening import opened
-from mqsel.files.parquet import opened as opened_columns
-from mqsel.files.parquet import trouble_of
 from mqsel.files.scan import in_json_words, reader, why
 from mqsel.formats.jsonl import object_from_json, plain
 from mqsel.formats.records import SCHEMAS
@@ -157,7 +155,7 @@ class _Found(NamedTuple):
         data: its bytes, or its properties by name.
         kind: the format it is read as, a name of `mqsel.files.framings.FORMATS`.
         where: its place in a file; empty where there is but this one.
-        columns: of a row, those of its file, as an array without rows.
+        columns: of a row of Parquet, the batch of this row alone.
     """
 
     data: Any
@@ -201,7 +199,7 @@ def _judged(matcher: Matcher, arguments: argparse.Namespace) -> _Judged:
     found = _find(arguments.message, arguments.format, arguments.nth)
     row = None if FORMATS[found.kind].message is None else formats.FORMATS[FORMATS[found.kind].message or ""]
     if found.columns is not None:
-        matcher.match_batch(found.columns)  # refuses a column of a type that no property has
+        _check_columns(matcher, found.columns)
     names: list[str] = [*found.data] if row is None else []
     message = found.data
     if row is not None:
@@ -338,8 +336,13 @@ def _row(name: str, kind: str, number: int, *, is_only: bool) -> _Found:
     if is_only and len(rows) > 1:
         _say_first(name)
     values = {row.name: None if row.value is None else _CLASSES[row.type](row.value) for row in rows[0].rows()}
-    import pyarrow as pa  # type: ignore[import-untyped]  # noqa: PLC0415 (optional; it read the rows)
+    return _Found(values, kind, place_of(name, kind, number), rows[0].columns)
 
-    with opened_columns(name) as file, trouble_of(name):
-        columns = pa.nulls(0, pa.struct(list(file.schema_arrow)))
-    return _Found(values, kind, place_of(name, kind, number), columns)
+
+def _check_columns(matcher: Matcher, row: Any) -> None:
+    """Refuse a row of which a value, or the type of a column, can be no property that is read."""
+    try:
+        matcher.match_batch(row)
+    except PropertyTypeError as error:
+        error.index = None  # who asks knows the row
+        raise

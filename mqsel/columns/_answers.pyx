@@ -321,7 +321,13 @@ def chunks(pyarrow, batch):
         if hasattr(batch, "__arrow_c_array__"):
             yield batch
         else:
-            yield from pyarrow.RecordBatchReader.from_stream(batch)
+            reader = pyarrow.RecordBatchReader.from_stream(batch)
+            is_empty = True
+            for chunk in reader:
+                is_empty = False
+                yield chunk
+            if is_empty:  # its columns are checked all the same
+                yield pyarrow.nulls(0, pyarrow.struct(list(reader.schema)))
     except MemoryError:
         raise
     except Exception as error:

@@ -33,14 +33,19 @@ _WIDTH = 60  # characters of a value that a table shows
 
 
 class Found(NamedTuple):
-    """What one message has, in words: properties, what was skipped of it as (what, why), structures as (name, place).
+    """What one message has, in words.
 
-    The rows are made anew at each call: a message may have a million properties.
+    Attributes:
+        rows: its properties, made anew at each call: a message may have a million.
+        skipped: of it, as (what, why).
+        structures: as (name, place).
+        columns: of a row of Parquet, the batch of this row alone.
     """
 
     rows: Callable[[], Iterator[Row]]
     skipped: tuple[tuple[str, str], ...]
     structures: tuple[tuple[str, str], ...]
+    columns: pa.RecordBatch | None = None
 
 
 class Inspected(NamedTuple):
@@ -154,13 +159,14 @@ def of_columns(path: str, first: int = 0) -> Iterator[Found]:
             first -= sizes[groups.pop(0)]
         for batch in file.iter_batches(_ROWS, row_groups=groups, use_threads=False):
             skipped, first = min(first, batch.num_rows), max(first - batch.num_rows, 0)
-            cells = [_values(column) for column in batch.slice(skipped).columns]
-            for row in zip(*cells, strict=True) if cells else [()] * (batch.num_rows - skipped):
+            batch = batch.slice(skipped)  # noqa: PLW2901 (what is asked for of it)
+            cells = [_values(column) for column in batch.columns]
+            for number, row in enumerate(zip(*cells, strict=True) if cells else [()] * batch.num_rows):
                 rows: list[Row] = []
                 notes: list[tuple[str, str]] = []
                 for column, value in zip(columns, row, strict=True):
                     _read_column(column.name, column.type, value, rows, notes)
-                yield Found(rows.__iter__, tuple(notes), ())
+                yield Found(rows.__iter__, tuple(notes), (), batch.slice(number, 1))
 
 
 def _values(column: pa.Array) -> list[Any]:

@@ -15,6 +15,7 @@ from mqsel.errors import PropertyTypeError, type_name
 from mqsel.formats.inspection import Inspection, Row
 from mqsel.formats.mqrfh2 import Note
 from mqsel.formats.wordings import broken_json
+from mqsel.machine._values import Record
 from mqsel.values import CLASS_NAMES, TYPES, PropertyType
 
 
@@ -154,12 +155,11 @@ def inspect_json(text: str | bytes) -> Inspection:
     """
     rows, notes = [], []
     for name, written in object_from_json(text).items():
-        value = written
-        if isinstance(value, (dict, list)):
-            try:
-                value = typed(name, value)
-            except PropertyTypeError as error:
-                notes.append(Note("", -1, name, None, error.message))
-                continue
+        try:
+            value = typed(name, written) if isinstance(written, (dict, list)) else written
+            Record((name,), (value,))  # its errors are those of a selector that reads the property
+        except PropertyTypeError as error:
+            notes.append(Note("", -1, name, None, error.message))
+            continue
         rows.append(Row(name, CLASS_NAMES[type(value)], value, "JSON", -1))
     return Inspection(rows, tuple(notes), ())

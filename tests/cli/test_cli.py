@@ -1098,6 +1098,22 @@ def test_inspect_parquet(run, tmp_path):
         "int64",
     ]
     assert process("inspect", "--json", "--format", "parquet", input=file.read_bytes()).stdout.count(b"\n") == 2
+    # What no property can be is an error where it is read, and not missing.
+    assert run("explain", "weight = 1", f"{file}:1")[0] == 0
+    status, out, err = run("explain", "size = 1", f"{file}:1")
+    assert (status, out) == (2, b"")
+    assert err.startswith("mqsel: property 'size' is an integer outside int64: no message property can hold it\n")
+
+
+def test_inspect_an_integer_of_json_that_no_property_can_be(run, tmp_path):
+    """It is skipped, as what reads it refuses it, whether its type stands there or not."""
+    file = tmp_path / "a.jsonl"
+    file.write_text('{"a": 9223372036854775808, "b": {"int64": 9223372036854775808}}')
+    status, out, _ = run("inspect", "--json", file)
+
+    assert status == 0
+    assert json.loads(out)["properties"] == []
+    assert [one["what"] for one in json.loads(out)["skipped"]] == ["a", "b"]
 
 
 def test_inspect_directories_and_patterns(run, tmp_path, monkeypatch):

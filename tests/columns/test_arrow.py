@@ -259,6 +259,14 @@ def test_empty_batches_and_tables() -> None:
         assert matcher.truth_batch(empty).to_pylist() == []
 
 
+def test_columns_without_chunks_are_checked() -> None:
+    """A column that no property can be is refused though there are no rows."""
+    schema = pa.schema({"a": pa.list_(pa.int64())})
+    for empty in (pa.Table.from_batches([], schema), pa.RecordBatchReader.from_batches(schema, [])):
+        with pytest.raises(PropertyTypeError, match="has the Arrow type list"):
+            mqsel.compile("a = 1").match_batch(empty)
+
+
 def test_struct_columns_are_dotted_names() -> None:
     """`Root.MQMD.X` is X in MQMD in Root, and NULL where either is; a column of the whole name comes first."""
     matcher = mqsel.compile("Root.MQMD.Priority > 4")
