@@ -118,6 +118,14 @@ RULES = (
         "{0} begins or ends with white space, which counts",
     ),
     Rule(
+        "quotes-in-a-text",
+        WARNING,
+        (Comparison, In),
+        lint_tests.quotes_in_a_text,
+        "a text in quotation marks between its apostrophes",
+        "the quotation marks of {0} belong to the text, and are compared: the text alone is {1}",
+    ),
+    Rule(
         "encoded-text",
         NOTE,
         (),

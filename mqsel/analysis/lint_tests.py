@@ -177,6 +177,13 @@ def blank_at_an_end(node: Comparison | In, selector: Selector) -> Found | None:
     return None
 
 
+def quotes_in_a_text(node: Comparison | In, selector: Selector) -> Found | None:
+    for text, span in strings_in(node, selector)[1]:
+        if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'`":
+            return Found(span, (quoted(quote(text)), quoted(quote(text[1:-1]))))
+    return None
+
+
 def comma_in_a_list(node: In, selector: Selector) -> Found | None:
     if len(node.choices) > 1 or "," not in node.choices[0]:
         return None
