@@ -16,7 +16,7 @@ from conftest import ROOT, VECTORS_ROOT, dialects_of, json_lines
 
 import mqsel
 from mqsel import errors, formats
-from mqsel.language import checker, formulas, normal, optimizer, parser, sets
+from mqsel.language import checker, dialects, formulas, normal, optimizer, parser, sets
 from mqsel.language.selector import read_selector
 from mqsel.machine import compiler, opcodes, program
 from mqsel.machine.opcodes import TABLE
@@ -41,8 +41,8 @@ ROWS = [
     ("cli", "the command line"),
 ]
 INSIDE = {
-    "language": "dialect wordings operators nodes hints pattern sets lexer parser checker selector layout optimizer"
-    " formulas normal",
+    "language": "dialects dialect wordings operators nodes hints pattern sets lexer parser checker selector layout"
+    " optimizer formulas normal",
     "machine": "opcodes _opcodes wordings schema _values _verifier program compiler origin _image _operators"
     " _sources _vm _stream sections",
     "columns": "wordings _arrow _sets _columns _texts _kernel _arithmetic _formulas _shared _answers __init__",
@@ -165,6 +165,16 @@ def test_readme_table_is_fresh() -> None:
     _, _, rest = readme.partition(opcodes.MARKERS[0])
 
     assert opcodes.render_markdown() == rest.partition(opcodes.MARKERS[1])[0]
+
+
+def test_tables_of_dialects_are_fresh() -> None:
+    """The tables of language §2 are what its `dialects.py` writes, and each choice is one of a field."""
+    readme = (PACKAGE / "language" / "README.md").read_text(encoding="utf-8")
+
+    assert [marker for marker, render in dialects.RENDERED.items() if f"{marker}\n{render()}\n" not in readme] == []
+    for name, row in {**dialects.PRESETS, "JAKARTA": dialects.JAKARTA}.items():
+        wrong = [field for field in row.keys() - {dialects.LENGTH} if row[field] not in dialects.FIELDS[field]]
+        assert not wrong, name
 
 
 def test_one_branch_for_each_opcode() -> None:

@@ -16,10 +16,28 @@ import pytest
 
 import mqsel
 from mqsel.errors import FileError, ProgramError
-from mqsel.language.dialect import CHOICES, PRESETS
-from mqsel.machine.program import FORMAT_VERSION, Program
+from mqsel.language.dialect import CHOICES, FIELDS_1, PRESETS
+from mqsel.machine.program import FORMAT_VERSION, VERSION, Program
 
 _WRITTEN = sorted((Path(__file__).parent / "written").glob("*.jsonl"))
+# What a byte of a dialect stands for in programs of format 2; of format 1, the first eleven.
+_FIELDS_2 = {
+    "type_mismatch": ("operation", "selector", "unknown"),
+    "null_arithmetic": ("unknown", "selector"),
+    "between_null": ("literal", "expand"),
+    "constant_false": ("reject", "accept"),
+    "whitespace": ("unicode", "java"),
+    "identifier_dots": ("yes", "no"),
+    "identifier_astral": ("no", "yes"),
+    "byte_strings": ("yes", "no"),
+    "hex_octal": ("yes", "no"),
+    "float_suffix_on_integer": ("no", "yes"),
+    "headers": ("mqi", "jms", "any"),
+    "static_mismatch": ("reject", "accept"),
+    "out_of_range": ("reject", "accept"),
+    "approximate_literals": ("plain", "java", "no_leading_zero"),
+    "zero_identifier": ("string", "any"),
+}
 
 
 def _read(kind: str, data: list[bytes], path: Path) -> Any:
@@ -62,33 +80,24 @@ def test_what_was_written_is_read_or_refused(path: Path, tmp_path: Path) -> None
 
 
 def test_every_version_is_kept() -> None:
-    """There is a file of version 0.2.0, whose programs are of format 1, and it has things of every kind."""
-    about, *lines = map(json.loads, _WRITTEN[0].read_text("utf-8").splitlines())
+    """There is a file of each version since 0.2.0, with its format of programs, and it has things of every kind."""
+    formats = {}
+    for path in _WRITTEN:
+        about, *lines = map(json.loads, path.read_text("utf-8").splitlines())
+        formats[about["version"]] = about["format"]
 
-    kinds = {line["kind"] for line in lines}
-    assert about["version"] == "0.2.0"
-    assert about["format"] == 1
-    assert kinds == {"program", "pickle", "file"}
-    assert len(lines) > 100
+        assert about["version"] == path.stem
+        assert {line["kind"] for line in lines} == {"program", "pickle", "file"}
+        assert len(lines) > 100
+
+    assert formats == {"0.2.0": 1, VERSION: FORMAT_VERSION}
 
 
 def test_a_new_choice_of_dialects_is_a_new_format() -> None:
-    """A program of format 1 has a byte for each of these fields, in this order; with others its number must change."""
-    expected = {
-        "type_mismatch": ("operation", "selector", "unknown"),
-        "null_arithmetic": ("unknown", "selector"),
-        "between_null": ("literal", "expand"),
-        "constant_false": ("reject", "accept"),
-        "whitespace": ("unicode", "java"),
-        "identifier_dots": ("yes", "no"),
-        "identifier_astral": ("no", "yes"),
-        "byte_strings": ("yes", "no"),
-        "hex_octal": ("yes", "no"),
-        "float_suffix_on_integer": ("no", "yes"),
-        "headers": ("mqi", "jms", "any"),
-    }
-
-    assert FORMAT_VERSION != 1 or list(expected.items()) == list(CHOICES.items())
+    """A program of format 2 has a byte for each of these fields, in this order; with others its number must change."""
+    assert FORMAT_VERSION == 2
+    assert list(CHOICES.items()) == list(_FIELDS_2.items())
+    assert tuple(CHOICES)[:11] == FIELDS_1
 
 
 @pytest.mark.parametrize("name", PRESETS)
@@ -96,7 +105,7 @@ def test_a_program_with_other_dialect_bytes_is_refused(name: str) -> None:
     """One byte more or less for the dialect, of any value and at any place, is a ProgramError, not another program."""
     for selector in ("a = 1", "a LIKE '%x_y%' AND b > 2.5 OR c IN ('d', 'e')", "", "n" * 200 + " = 'x'"):
         body = mqsel.compile(selector, dialect=name).program.to_bytes()[:-4]
-        at = body.index(b"0.2.0") + 5
+        at = body.index(VERSION.encode()) + len(VERSION)
         others = [body[:place] + body[place + 1 :] for place in range(at, at + len(CHOICES))]
         others += [
             body[:place] + bytes([value]) + body[place:]

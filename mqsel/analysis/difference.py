@@ -2,17 +2,15 @@
 
 Small messages are tried first, those with few properties before those with more; where none of them is an answer, the
 normal forms tell whether there is one. What decides is found by changing one field of a dialect at a time. What the
-documents say of a field stands in the table of language §2, and is read from there.
+documents say of a field stands in `mqsel.language.dialects`.
 """
 
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from importlib.resources import files
 from typing import Any, NamedTuple
 
 from mqsel.analysis.automata import UndecidedError
@@ -20,6 +18,7 @@ from mqsel.analysis.domains import ANY_PROPERTY, meet, some_values
 from mqsel.analysis.relation import Known, known, taken
 from mqsel.analysis.witness import Found, Message, find
 from mqsel.errors import SelectorError
+from mqsel.language import dialects
 from mqsel.language.dialect import Dialect, as_dialect
 from mqsel.language.formulas import Formula, Leaf, Relation, any_of, complement
 from mqsel.language.nodes import Identifier
@@ -40,7 +39,7 @@ class Reading(NamedTuple):
     Attributes:
         field: its name.
         choices: of the first dialect and of the second.
-        meanings: what language §2 says of each choice; empty where the word says it.
+        meanings: what language §2 says of each choice.
         sources: the presets that choose so, and the documents that say so.
     """
 
@@ -210,8 +209,7 @@ def _readings(text: str, message: Message, a: Dialect, b: Dialect) -> tuple[Read
     for count in range(1, len(names) + 1):
         for chosen in itertools.combinations(names, count):
             if _outcome(text, message, a.replace(**{name: getattr(b, name) for name in chosen})) == wanted:
-                table = readings()
-                return tuple([_reading(name, a, b, table) for name in chosen])
+                return tuple([_reading(name, a, b) for name in chosen])
     raise AssertionError(names)
 
 
@@ -223,35 +221,7 @@ def _outcome(text: str, message: Message, dialect: Dialect) -> Truth | None:
         return None
 
 
-def _reading(name: str, a: Dialect, b: Dialect, table: dict[tuple[str, str], tuple[str, str]]) -> Reading:
-    choices = str(getattr(a, name)), str(getattr(b, name))
-    said = [table.get((name, choice)) or table.get((name, ""), ("", "")) for choice in choices]
-    return Reading(name, choices, (said[0][0], said[1][0]), (said[0][1], said[1][1]))
-
-
-def readings() -> dict[tuple[str, str], tuple[str, str]]:
-    """Read the table of language §2: for a field and a choice what it means, and its presets and documents.
-
-    A field whose choices are no words is listed with an empty choice.
-    """
-    text = files("mqsel.language").joinpath("README.md").read_text(encoding="utf-8")
-    sources = _table(text, "## Sources", "## §1")
-    # [title](address); a list of titles, or of sections, is cut.
-    titles = {short: re.split(r"; |, §", re.sub(r"\[(.*?)\]\(.*?\)", r"\1", title))[0] for short, title in sources}
-    short = re.compile(rf"\b({'|'.join(titles)})\b")
-    found: dict[tuple[str, str], tuple[str, str]] = {}
-    field = ""
-    for name, cell, presets in _table(text, "## §2", "## §3"):
-        field = name.strip("`") or field
-        said, chosen = cell.split(" · "), presets.split(" · ")
-        for at, meaning in enumerate(said):
-            choice, _, means = meaning.partition(":") if meaning.startswith("`") else ("", "", meaning)
-            source = short.sub(lambda one: titles[one[1]], chosen[min(at, len(chosen) - 1)])
-            found[field, choice.strip("`")] = means.strip().replace("`", ""), source
-    return found
-
-
-def _table(text: str, begin: str, end: str) -> list[list[str]]:
-    """Give the rows of the first table of a chapter, without its head."""
-    rows = re.findall(r"^\|(.*)\|$", text[text.index(begin) : text.index(end)], re.MULTILINE)
-    return [[cell.strip() for cell in row.split("|")] for row in rows[2:]]
+def _reading(name: str, a: Dialect, b: Dialect) -> Reading:
+    choices = getattr(a, name), getattr(b, name)
+    meanings, sources = zip(*[dialects.reading(name, choice) for choice in choices], strict=True)
+    return Reading(name, (str(choices[0]), str(choices[1])), meanings, sources)

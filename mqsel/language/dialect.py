@@ -1,6 +1,7 @@
-"""Dialects: one field for each point on which documents or engines disagree, and presets for known engines.
+"""The record of choices that a selector is read by, and the presets as records.
 
-A dialect is data. Code asks it for a field, never for its name. Follows language §2.
+A dialect is data. Code asks it for a field, never for its name. Follows language §2, whose tables are those of
+`mqsel.language.dialects`.
 """
 
 from __future__ import annotations
@@ -9,26 +10,11 @@ from operator import attrgetter, contains
 from typing import Any, NamedTuple
 
 from mqsel.errors import ArgumentError, shortened
+from mqsel.language import dialects
 from mqsel.values import Truth
 
-# Allowed values of each field, in the order in which a program numbers them: append only.
-CHOICES: dict[str, tuple[str, ...]] = {
-    "type_mismatch": ("operation", "selector", "unknown"),
-    "null_arithmetic": ("unknown", "selector"),
-    "between_null": ("literal", "expand"),
-    "constant_false": ("reject", "accept"),
-    "whitespace": ("unicode", "java"),
-    "identifier_dots": ("yes", "no"),
-    "identifier_astral": ("no", "yes"),
-    "byte_strings": ("yes", "no"),
-    "hex_octal": ("yes", "no"),
-    "float_suffix_on_integer": ("no", "yes"),
-    "headers": ("mqi", "jms", "any"),
-    "static_mismatch": ("reject", "accept"),
-    "out_of_range": ("reject", "accept"),
-    "approximate_literals": ("plain", "java", "no_leading_zero"),
-    "zero_identifier": ("string", "any"),
-}
+# Allowed values of each field, in the order in which a program numbers them.
+CHOICES: dict[str, tuple[str, ...]] = {name: tuple(choices) for name, choices in dialects.FIELDS.items()}
 # The fields that dialects had in 0.2.0, and what the others say of what it wrote.
 FIELDS_1 = tuple(CHOICES)[:11]
 SINCE_1 = {
@@ -40,54 +26,36 @@ SINCE_1 = {
 # What a type mismatch is, by `type_mismatch`.
 MISMATCH = {"operation": Truth.FALSE, "selector": Truth.ERR, "unknown": Truth.UNKNOWN}
 _CHOSEN = attrgetter(*CHOICES)
+_JAKARTA = dialects.JAKARTA
 
 
 class _Choices(NamedTuple):
     """The fields of a dialect. A dataclass would do, if importing those did not take a fifth of the time of a start."""
 
-    type_mismatch: str = "operation"
-    null_arithmetic: str = "unknown"
-    between_null: str = "expand"
-    constant_false: str = "accept"
-    whitespace: str = "java"
-    identifier_dots: str = "no"
-    identifier_astral: str = "yes"
-    byte_strings: str = "no"
-    hex_octal: str = "yes"
-    float_suffix_on_integer: str = "yes"
-    headers: str = "jms"
-    max_length: int | None = None
+    type_mismatch: str = _JAKARTA["type_mismatch"]
+    null_arithmetic: str = _JAKARTA["null_arithmetic"]
+    between_null: str = _JAKARTA["between_null"]
+    constant_false: str = _JAKARTA["constant_false"]
+    whitespace: str = _JAKARTA["whitespace"]
+    identifier_dots: str = _JAKARTA["identifier_dots"]
+    identifier_astral: str = _JAKARTA["identifier_astral"]
+    byte_strings: str = _JAKARTA["byte_strings"]
+    hex_octal: str = _JAKARTA["hex_octal"]
+    float_suffix_on_integer: str = _JAKARTA["float_suffix_on_integer"]
+    headers: str = _JAKARTA["headers"]
+    max_length: int | None = _JAKARTA["max_length"]
     # What follows was not there in 0.2.0, whose pickles have the fields before it.
-    static_mismatch: str = "reject"
-    out_of_range: str = "reject"
-    approximate_literals: str = "plain"
-    zero_identifier: str = "string"
+    static_mismatch: str = _JAKARTA["static_mismatch"]
+    out_of_range: str = _JAKARTA["out_of_range"]
+    approximate_literals: str = _JAKARTA["approximate_literals"]
+    zero_identifier: str = _JAKARTA["zero_identifier"]
 
 
 class Dialect(_Choices):
     """A set of language choices. Language §2 says which preset makes which choice, and by which source.
 
-    Attributes:
-        type_mismatch: a comparison of different types is FALSE (``operation``), makes the complete selector false
-            (``selector``), or is UNKNOWN (``unknown``).
-        null_arithmetic: arithmetic on NULL is NULL (``unknown``) or makes the complete selector false (``selector``).
-        between_null: with a NULL, BETWEEN is FALSE and NOT BETWEEN TRUE (``literal``), or the comparisons that they
-            stand for decide (``expand``).
-        constant_false: a selector that reads no property and is not TRUE: ``reject`` (2504) or ``accept``.
-        whitespace: ``unicode`` (the list of IBM MQ) or ``java`` (SP HT FF CR LF).
-        identifier_dots: ``yes`` or ``no``.
-        identifier_astral: ``no`` (code points above U+FFFF are refused in names) or ``yes``.
-        byte_strings: ``yes`` (``"0x2F1C"``) or ``no``.
-        hex_octal: ``yes`` or ``no`` (leading zeros are decimal).
-        float_suffix_on_integer: ``no`` or ``yes`` (``5F`` is a double).
-        headers: ``mqi`` (names of IBM MQ), ``jms`` (six headers, JMSX…, JMS_…) or ``any``: language §6.
-        static_mismatch: ``=`` and ``<>`` between two constants of different kinds: ``reject`` or ``accept`` (a type
-            mismatch as any other).
-        out_of_range: a number that no INT64 or FLOAT64 holds: ``reject`` or ``accept`` (the nearest double).
-        approximate_literals: ``plain``, ``java`` (hexadecimal ones and underscores too, none that rounds to zero) or
-            ``no_leading_zero`` (``07.5`` is refused).
-        zero_identifier: what an identifier of 24 zero bytes is, alone: a ``string`` or ``any`` message's (language §8).
-        max_length: longest selector in code points, or None.
+    Attributes: the fields of `mqsel.language.dialects.FIELDS`, each a choice by name, and ``max_length``, the longest
+        selector in code points, or None.
     """
 
     __slots__ = ()
@@ -142,42 +110,8 @@ class Dialect(_Choices):
         return f"mqsel.{nearest}.replace({', '.join(f'{name}={value!r}' for name, value in changes[nearest].items())})"
 
 
-JMS = Dialect()
-TIBCO_EMS = Dialect(hex_octal="no", headers="any", static_mismatch="accept", approximate_literals="java")
-IBM_JMS = Dialect(
-    type_mismatch="selector",
-    null_arithmetic="selector",
-    between_null="literal",
-    float_suffix_on_integer="no",
-    static_mismatch="accept",
-    zero_identifier="any",
-)
-IBM_MQ = Dialect(
-    null_arithmetic="selector",
-    between_null="literal",
-    constant_false="reject",
-    whitespace="unicode",
-    identifier_dots="yes",
-    identifier_astral="no",
-    byte_strings="yes",
-    float_suffix_on_integer="no",
-    headers="mqi",
-    static_mismatch="accept",
-    out_of_range="accept",
-    approximate_literals="no_leading_zero",
-    zero_identifier="any",
-    max_length=10240,
-)
-
-IBM_JAVA_CLIENT = Dialect(type_mismatch="unknown", headers="any", zero_identifier="any")
-
-PRESETS: dict[str, Dialect] = {
-    "IBM_MQ": IBM_MQ,
-    "IBM_JMS": IBM_JMS,
-    "IBM_JAVA_CLIENT": IBM_JAVA_CLIENT,
-    "TIBCO_EMS": TIBCO_EMS,
-    "JMS": JMS,
-}
+PRESETS: dict[str, Dialect] = {name: Dialect(**row) for name, row in dialects.PRESETS.items()}
+IBM_MQ, IBM_JMS, IBM_JAVA_CLIENT, TIBCO_EMS, JMS = PRESETS.values()
 
 
 def as_dialect(given: Dialect | str) -> Dialect:

@@ -30,6 +30,7 @@ MESSAGES: list[dict[str, Any]] = [
     {"a": "1", "b": None, "s": 5, "t": "TRUE"},
     {"a": 1.0, "b": 1, "s": "Zoë \U0001f600", "t": True, "x.y": 1},
     {"a": -3, "b": 0, "s": "", "t": None},
+    {"a": 1, "Root.MQMD.MsgId": "1" * 48},
 ]
 SELECTORS = (
     "a = 1",
@@ -49,6 +50,8 @@ VARIED = (  # each choice that a dialect can make, by itself
     IBM_MQ._replace(between_null="expand", constant_false="accept"),
     IBM_MQ._replace(whitespace="java", identifier_dots="no", identifier_astral="yes"),
     IBM_MQ._replace(byte_strings="no", hex_octal="yes", float_suffix_on_integer="yes", max_length=None),
+    IBM_MQ._replace(static_mismatch="reject", out_of_range="reject", approximate_literals="java"),
+    IBM_MQ._replace(zero_identifier="string"),
 )
 SCHEMA = [("a", "int64"), ("b", None), ("s", "string"), ("t", "boolean"), ("n", None)]
 
