@@ -141,6 +141,9 @@ def test_arguments_of_a_function_are_what_they_are(spark: Any) -> None:
         ("s => 2", "any_is: 's' is BIGINT: expected STRING"),
         ("d => 2.5", r"any_is: 'd' is DECIMAL\(2,1\): expected DOUBLE"),
         ("f => 2D", "any_is: 'f' is DOUBLE: expected FLOAT"),
+        ("p => 2.499BD", r"any_is: 'p' is DECIMAL\(4,3\): expected DECIMAL\(10,2\)"),
+        ("o => 'true'", "any_is: 'o' is STRING: expected BOOLEAN"),
+        ("y => 'a', p => 2.5BD", "any_is: 'y' is STRING: expected BINARY"),
     ):
         with pytest.raises(PySparkException, match=said):
             spark.sql(f"SELECT any_is({arguments})").collect()
