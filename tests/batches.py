@@ -420,11 +420,9 @@ def run_damaged(rng: random.Random) -> int:
     arrays = {name.split(".")[0]: column.array for name, column in columns.items()}
     batch = pa.RecordBatch.from_arrays([*arrays.values()], [*arrays])
     text = random_text(rng, letters, Batch(rows, columns, None))
-    readings = {
-        "type_mismatch": rng.choice(("operation", "selector", "unknown")),
-        "null_arithmetic": rng.choice(("unknown", "selector")),
-    }
-    matcher = mqsel.compile(text, dialect=PRESETS[dialect_name].replace(**readings), optimize=rng.random() < 0.7)
+    matcher = mqsel.compile(
+        text, dialect=PRESETS[dialect_name].replace(**rng.choice(strategies.READINGS)), optimize=rng.random() < 0.7
+    )
     for column in columns.values():
         damage(rng, column.array)
     try:

@@ -9,19 +9,22 @@ import re
 import shutil
 import signal
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import meaning
 import oracle
 import pytest
 
 import mqsel
 from mqsel import values
 from mqsel.columns import _answers
-from mqsel.language import dialect, parser
+from mqsel.language import dialect, normal, parser
 from mqsel.language.dialect import Dialect
+from mqsel.language.selector import read_selector
 from mqsel.machine import _vm
 
 if find_spec("hypothesis"):
@@ -121,26 +124,74 @@ def batch_of(properties: Properties, message: dict[str, Any]) -> Any:
     return arrow.RecordBatch.from_arrays([*columns, arrow.nulls(4)], [*properties, "-"]).slice(1)
 
 
-def _arrow_row(text: str, properties: Properties, dialect: Dialect) -> str:
+def _batched(text: str, properties: Properties, dialect: Dialect, *, rows: slice) -> str:
     message = message_of(properties)
     if not fits_arrow(message):
         return _vm_optimised(text, properties, dialect)
     matcher = mqsel.compile(text, dialect=dialect)
-    batch = batch_of(properties, message)
-    truth = mqsel.Truth(_answers.truths(matcher, batch)[1])
-    selected = matcher.match_batch(batch).to_pylist()
-    assert selected == [matcher.matches({}), bool(truth), matcher.matches({})]
-    known = matcher.truth_batch(batch)[1].as_py()
+    batch = batch_of(properties, message)[rows]
+    messages = [{}, message, {}][rows]
+    at = messages.index(message)
+    truth = mqsel.Truth(_answers.truths(matcher, batch)[at])
+    assert matcher.match_batch(batch).to_pylist() == [matcher.matches(one) for one in messages]
+    known = matcher.truth_batch(batch)[at].as_py()
     assert known == (None if truth is mqsel.Truth.UNKNOWN else bool(truth))
     return truth.name
 
 
+def _batch_of_one(text: str, properties: Properties, dialect: Dialect) -> str:
+    return _batched(text, properties, dialect, rows=slice(1, 2))
+
+
+def _batch_of_many(text: str, properties: Properties, dialect: Dialect) -> str:
+    return _batched(text, properties, dialect, rows=slice(3))
+
+
+def _set_of(text: str, dialect: Dialect) -> mqsel.SelectorSet[str]:
+    """Make a set of a selector and its NOT: one of them is found if the selector is TRUE or FALSE."""
+    lenient = dialect.replace(constant_false="accept", max_length=None)
+    texts = {"TRUE": text, "FALSE": f"NOT ({text})"} if text.strip() else {"TRUE": text}
+    return mqsel.SelectorSet(texts, dialect=lenient)
+
+
+def _found(selectors: mqsel.SelectorSet[str], text: str, properties: Properties, dialect: Dialect) -> str:
+    """Return what a set finds, or "neither" where the oracle knows better: a set cannot part UNKNOWN and ERR."""
+    message = message_of(properties)
+    found = selectors.match(message)
+    assert selectors.scan(message) == found
+    known = _oracle(text, properties, dialect)
+    return "".join(found) or (known if known in ("UNKNOWN", "ERR") else "neither")
+
+
+def _in_a_set(text: str, properties: Properties, dialect: Dialect) -> str:
+    return _found(_set_of(text, dialect), text, properties, dialect)
+
+
+def _in_a_saved_set(text: str, properties: Properties, dialect: Dialect) -> str:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "set")
+        _set_of(text, dialect).save(path)
+        return _found(mqsel.SelectorSet.open(path), text, properties, dialect)
+
+
+def _normal_form(text: str, properties: Properties, dialect: Dialect) -> str:
+    message = message_of(properties)
+    typed = {name: (kind, message[name]) for name, (kind, _) in properties.items()}
+    made = normal.normal(read_selector(text, dialect))
+    return " and ".join(meaning.said(made, meaning.reader(typed, dialect)))
+
+
+# Spark's native expressions are the tenth: in groups, `tests/spark/test_spark_native.py`, as a job for each takes long.
 ENGINES: dict[str, Engine] = {
     "oracle": _oracle,
     "vm": _vm_optimised,
     "unoptimised": _vm_plain,
     "pickled": _vm_pickled,
-    "arrow": _arrow_row,
+    "batch of one": _batch_of_one,
+    "batch of many": _batch_of_many,
+    "set": _in_a_set,
+    "saved set": _in_a_saved_set,
+    "normal form": _normal_form,
 }
 
 

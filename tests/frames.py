@@ -8,7 +8,7 @@ from typing import Any
 
 import strategies
 
-from mqsel.language.dialect import CHOICES, PRESETS, Dialect
+from mqsel.language.dialect import PRESETS, Dialect
 from mqsel.values import Float32, Int8, Int16, Int32
 
 SELECTORS, ROWS = 40, 50  # of one frame
@@ -71,10 +71,6 @@ def drawn(rng: random.Random, name: str) -> tuple[dict[str, str], list[tuple[Any
             continue
         dialect = preset
         if rng.random() < 0.5:
-            dialect = preset.replace(
-                type_mismatch=rng.choice(CHOICES["type_mismatch"]),
-                null_arithmetic=rng.choice(("unknown", "selector")),
-                between_null=rng.choice(("literal", "expand")),
-            )
+            dialect = preset.replace(**rng.choice(strategies.READINGS))
         cases.append((text, dialect))
     return kinds, rows, cases

@@ -6,10 +6,12 @@ users write. Follows language §3 and §4; knows the letters and the static type
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from mqsel.language.dialect import CHOICES
 from mqsel.values import Float32, Int8, Int16, Int32
 
 try:
@@ -27,7 +29,15 @@ Properties = dict[str, tuple[str, Any]]
 
 # Names that begin with keywords, that differ only in case, and beyond ASCII.
 _NAMES = ("a", "b", "n", "N", "x", "flag", "order", "inbox", "na\u00efve_$1", "JMSPriority", "JMSType")
+# The fields of a dialect that say what a tree means, and all that they can say; the others are about texts and names.
+_MEANINGS = ("type_mismatch", "null_arithmetic", "between_null")
+READINGS = [dict(zip(_MEANINGS, one, strict=True)) for one in itertools.product(*[CHOICES[name] for name in _MEANINGS])]
 _JAVA_SPACES = (" ", "  ", "\t", "\n", "\r\n", "\f")
+
+
+def name_of(reading: dict[str, str]) -> str:
+    """Name one of READINGS, for a test."""
+    return "-".join(reading.values())
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import copy
-import itertools
 import os
 import pickle
 import random
@@ -42,9 +41,6 @@ from mqsel.values import Float32, Int8, Int32
 # MQSEL_SET_PAIRS=200000.
 PAIRS = int(os.environ.get("MQSEL_SET_PAIRS", "10000"))
 SIDE = 50  # selectors of a random set, and messages it is shown
-CHOICES = list(
-    itertools.product(("operation", "selector", "unknown"), ("unknown", "selector"), ("literal", "expand")),
-)
 
 Case = tuple[str, Dialect]
 
@@ -100,8 +96,8 @@ def random_set(rng: random.Random, name: str) -> tuple[list[Case], list[dict[str
     messages: list[dict[str, Any]] = []
     for number in range(SIDE):
         text, properties = strategies.random_case(rng, name)
-        choices = rng.choice(CHOICES)
-        varied = PRESETS[name].replace(type_mismatch=choices[0], null_arithmetic=choices[1], between_null=choices[2])
+        reading = rng.choice(strategies.READINGS)
+        varied = PRESETS[name].replace(**reading)
         cases.append((text, varied if number % 2 else PRESETS[name]))
         messages.append(strategies.to_message(properties))
     return cases, messages

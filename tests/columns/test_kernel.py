@@ -18,6 +18,7 @@ from typing import Any
 
 import oracle
 import pytest
+import strategies
 from conftest import VECTORS_ROOT, dialects_of, fits_arrow, json_lines, message_of
 
 import mqsel
@@ -33,9 +34,6 @@ from batches import BLOCK, FORMS, INDICES, KINDS, Batch, Column, plain, struct_o
 
 # 5 presets × 12 readings × this many batches, with four selectors each.
 BATCHES = int(os.environ.get("MQSEL_BATCHES", "3"))
-CHOICES = list(
-    itertools.product(("operation", "selector", "unknown"), ("unknown", "selector"), ("literal", "expand")),
-)
 TEXT_FORMS = ("string", "large_string", "string_view", "dictionary")
 
 
@@ -58,12 +56,12 @@ def truths(matcher: Matcher, batch: Any) -> list[bool | None]:
 # ---- random selectors, all vectors -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("choices", CHOICES, ids="-".join)
+@pytest.mark.parametrize("reading", strategies.READINGS, ids=strategies.name_of)
 @pytest.mark.parametrize("name", PRESETS)
-def test_random_batches(name: str, choices: tuple[str, str, str]) -> None:
+def test_random_batches(name: str, reading: dict[str, str]) -> None:
     """Invariant: kernel = row machine = oracle in four values, for random selectors, dialects, types, layouts."""
-    rng = random.Random(f"kernel {name} {choices}")
-    dialect = PRESETS[name].replace(type_mismatch=choices[0], null_arithmetic=choices[1], between_null=choices[2])
+    rng = random.Random(f"kernel {name} {reading}")
+    dialect = PRESETS[name].replace(**reading)
     taken = sum(batches.run_case(rng, name, dialect, 4) for _ in range(BATCHES))
 
     assert taken > 0

@@ -5,7 +5,6 @@ Every test asks both ways by name, whatever the set would decide, or asserts wha
 
 from __future__ import annotations
 
-import itertools
 import os
 import random
 import signal
@@ -14,6 +13,7 @@ import time
 from typing import Any
 
 import pytest
+import strategies
 from conftest import VECTORS_ROOT, dialects_of, fits_arrow, json_lines, message_of
 
 import mqsel
@@ -30,9 +30,6 @@ import batches  # noqa: E402 (it needs pyarrow)
 ROWS = 6000
 # 5 presets × this many batches, with thirty selectors each.
 BATCHES = int(os.environ.get("MQSEL_BATCHES", "15"))
-CHOICES = list(
-    itertools.product(("operation", "selector", "unknown"), ("unknown", "selector"), ("literal", "expand")),
-)
 
 
 def index(_rows: int) -> str:
@@ -68,8 +65,7 @@ def test_random(name: str) -> None:
         batch = batches.random_batch(rng, letters.names, batches.random_rows(rng))
         matchers = []
         for number in range(30):
-            mismatch, null, between = rng.choice(CHOICES)
-            varied = PRESETS[name].replace(type_mismatch=mismatch, null_arithmetic=null, between_null=between)
+            varied = PRESETS[name].replace(**rng.choice(strategies.READINGS))
             text = batches.random_text(rng, letters, batch)
             matchers.append(mqsel.compile(text, dialect=varied if number % 2 else PRESETS[name]))
         selectors = SelectorSet(enumerate(matchers), dialect=name)

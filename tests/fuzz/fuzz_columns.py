@@ -15,6 +15,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import batches
+import strategies
 from fuzzing import begun
 
 from mqsel.language.dialect import PRESETS
@@ -27,11 +28,7 @@ def main() -> int:
         rounds += 1
         rng = random.Random(f"{seed} {rounds}")
         name = rng.choice([*PRESETS])
-        dialect = PRESETS[name].replace(
-            type_mismatch=rng.choice(("operation", "selector", "unknown")),
-            null_arithmetic=rng.choice(("unknown", "selector")),
-            between_null=rng.choice(("literal", "expand")),
-        )
+        dialect = PRESETS[name].replace(**rng.choice(strategies.READINGS))
         try:
             taken += batches.run_case(rng, name, dialect, 5)
             damaged += batches.run_damaged(rng)

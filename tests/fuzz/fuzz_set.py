@@ -38,11 +38,7 @@ def drawn(rng: random.Random, name: str) -> tuple[str, dict[str, Any]]:
 
 
 def dialect_of(rng: random.Random, name: str) -> Dialect:
-    return PRESETS[name].replace(
-        type_mismatch=rng.choice(("operation", "selector", "unknown")),
-        null_arithmetic=rng.choice(("unknown", "selector")),
-        between_null=rng.choice(("literal", "expand")),
-    )
+    return PRESETS[name].replace(**rng.choice(strategies.READINGS))
 
 
 def check(selectors: mqsel.SelectorSet[int], loop: dict[int, mqsel.Matcher], message: dict[str, Any]) -> None:

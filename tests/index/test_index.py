@@ -28,9 +28,6 @@ from mqsel.values import Float32, Int8, Int16, Int32
 
 # 5 presets × 12 readings × this many sets of 40 selectors against 12 messages.
 SETS = int(os.environ.get("MQSEL_SETS", "1"))
-CHOICES = list(
-    itertools.product(("operation", "selector", "unknown"), ("unknown", "selector"), ("literal", "expand")),
-)
 
 
 def formula(text: str, dialect: Dialect = JMS) -> normal.Formula:
@@ -78,12 +75,12 @@ def wanted(nodes: Sequence[Any], message: oracle.Properties, dialect: Dialect) -
     return [place for place, node in enumerate(nodes) if oracle.evaluate(node, message, dialect) == "TRUE"]
 
 
-@pytest.mark.parametrize("choices", CHOICES, ids="-".join)
+@pytest.mark.parametrize("reading", strategies.READINGS, ids=strategies.name_of)
 @pytest.mark.parametrize("name", PRESETS)
-def test_it_says_what_the_oracle_says(name: str, choices: tuple[str, str, str]) -> None:
+def test_it_says_what_the_oracle_says(name: str, reading: dict[str, str]) -> None:
     """Invariant: search = scan = the oracle of each selector, added at once, one by one, and from buffers."""
-    rng = random.Random(f"{name} {choices}")
-    dialect = PRESETS[name].replace(type_mismatch=choices[0], null_arithmetic=choices[1], between_null=choices[2])
+    rng = random.Random(f"{name} {reading}")
+    dialect = PRESETS[name].replace(**reading)
     for _ in range(SETS):
         texts, messages = drawn(rng, name, 40)
         selectors = [read_selector(text, dialect) for text in texts]
