@@ -28,6 +28,7 @@ from mqsel.language.normal import Writer
 from mqsel.language.selector import Selector, read_anew
 from mqsel.machine import sections
 from mqsel.machine.origin import check_source
+from mqsel.machine.program import VERSION, dialect_of
 from mqsel.machine.schema import Schema, SchemaLike, as_schema
 from mqsel.machine.sections import Texts, keys_of, packed, packed_keys
 from mqsel.matcher import COMPARED, Matcher, Message, check_stream
@@ -571,10 +572,11 @@ class SelectorSet(Reader[K], MutableMapping[K, str], Generic[K]):
         """Return what the set consists of: what JSON takes, its keys, and arrays."""
         self._close_gaps()
         header = {
-            "dialect": self.dialect._asdict(),
+            "version": VERSION,
+            "dialect": self.dialect.departures(),
             "schema": self.schema,
             "keep_text": self.keep_text,
-            "own": [(place, one._asdict()) for place, one in self._own.items() if one is not None],
+            "own": [(place, one.departures()) for place, one in self._own.items() if one is not None],
             "options": [(place, one.name, one.identifier.hex()) for place, one in self.match_options().items()],
         }
         texts = self._texts.listed(len(self)) if self.keep_text else []
@@ -590,7 +592,8 @@ class SelectorSet(Reader[K], MutableMapping[K, str], Generic[K]):
         if not keys:
             column = keys_of(*[memoryview(one) for one in parts[:3]])
             keys, parts = [NOT_READ] * len(column), parts[3:]
-        self.dialect = Dialect(**{**SINCE_1, **header["dialect"]})
+        version = header.get("version", "0.2.0")
+        self.dialect = _dialect_of(version, header["dialect"])
         schema = header["schema"]
         self.schema = None if schema is None else as_schema(Schema(*map(tuple, schema)))
         self.keep_text = bool(header["keep_text"])
@@ -600,7 +603,7 @@ class SelectorSet(Reader[K], MutableMapping[K, str], Generic[K]):
                 f"there are {len(keys)} keys, {len(texts)} texts and {len(index)} formulas", hint="save the set again"
             )
         own: dict[int, Dialect | None] = {
-            _place_of(place, keys): Dialect(**{**SINCE_1, **one}) for place, one in header["own"]
+            _place_of(place, keys): _dialect_of(version, one) for place, one in header["own"]
         }
         options: dict[int, MatchOption | None] = {
             _place_of(place, keys): MatchOption(_OPTIONS[name], bytes.fromhex(one))
@@ -679,6 +682,11 @@ def _unpickled(made: type[SelectorSet[Any]], header: dict[str, Any], keys: list[
     except _DAMAGE as error:  # what no pickling has written
         raise ProgramError("the pickle of a SelectorSet is damaged", hint="pickle it again") from error
     return found
+
+
+def _dialect_of(version: str, written: Any) -> Dialect:
+    """Return a dialect from the header of a set; before 0.3.0 it was all fields by name."""
+    return Dialect(**{**SINCE_1, **written}) if isinstance(written, dict) else dialect_of(version, *written)
 
 
 # ---- arguments -------------------------------------------------------------------------------------------------------

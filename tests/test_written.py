@@ -1,6 +1,7 @@
 """What released versions wrote, read by the code of today: with the answers of its day, or refused by name.
 
 `tests/written` has a file for each version, by `tests/written/write.py` of that day; none is ever written again.
+0.2.0-2 is what the sources between 0.2.0 and 0.3.0 wrote: programs of format 2.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import base64
 import json
 import pickle
 import zlib
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +18,9 @@ import pytest
 
 import mqsel
 from mqsel.errors import FileError, ProgramError
-from mqsel.language.dialect import CHOICES, FIELDS_1, PRESETS
+from mqsel.language.dialect import CHOICES, IBM_MQ, POSITIONS, PRESETS, Dialect
 from mqsel.machine.program import FORMAT_VERSION, VERSION, Program
+from mqsel.selectorset import _unpickled
 
 _WRITTEN = sorted((Path(__file__).parent / "written").glob("*.jsonl"))
 # What a byte of a dialect stands for in programs of format 2; of format 1, the first eleven.
@@ -84,34 +87,54 @@ def test_every_version_is_kept() -> None:
     formats = {}
     for path in _WRITTEN:
         about, *lines = map(json.loads, path.read_text("utf-8").splitlines())
-        formats[about["version"]] = about["format"]
+        formats[path.stem] = about["format"]
 
-        assert about["version"] == path.stem
+        assert about["version"] == path.stem.partition("-")[0]
         assert {line["kind"] for line in lines} == {"program", "pickle", "file"}
         assert len(lines) > 100
 
-    assert formats == {"0.2.0": 1, VERSION: FORMAT_VERSION}
+    assert formats == {"0.2.0": 1, "0.2.0-2": 2, VERSION: FORMAT_VERSION}
 
 
-def test_a_new_choice_of_dialects_is_a_new_format() -> None:
-    """A program of format 2 has a byte for each of these fields, in this order; with others its number must change."""
-    assert FORMAT_VERSION == 2
-    assert list(CHOICES.items()) == list(_FIELDS_2.items())
-    assert tuple(CHOICES)[:11] == FIELDS_1
+def test_choices_keep_the_numbers_that_they_had() -> None:
+    """Programs before format 3 have a byte for each of these fields, in this order, and no others."""
+    assert {1: tuple(_FIELDS_2)[:11], 2: tuple(_FIELDS_2)} == POSITIONS
+    for name, choices in _FIELDS_2.items():
+        assert CHOICES[name][: len(choices)] == choices
 
 
-@pytest.mark.parametrize("name", PRESETS)
-def test_a_program_with_other_dialect_bytes_is_refused(name: str) -> None:
+@pytest.mark.parametrize("dialect", [*PRESETS.values(), IBM_MQ.replace(headers="any", max_length=77)], ids=repr)
+def test_a_program_with_other_dialect_bytes_is_refused(dialect: Dialect) -> None:
     """One byte more or less for the dialect, of any value and at any place, is a ProgramError, not another program."""
-    for selector in ("a = 1", "a LIKE '%x_y%' AND b > 2.5 OR c IN ('d', 'e')", "", "n" * 200 + " = 'x'"):
-        body = mqsel.compile(selector, dialect=name).program.to_bytes()[:-4]
-        at = body.index(VERSION.encode()) + len(VERSION)
-        others = [body[:place] + body[place + 1 :] for place in range(at, at + len(CHOICES))]
+    for selector in ("a = 1", "a LIKE '%x_y%' AND b > 2.5 OR c IN ('d', 'e')", "", "n" * 70 + " = 'x'"):
+        body = mqsel.compile(selector, dialect=dialect).program.to_bytes()[:-4]
+        begin = body.index(VERSION.encode()) + len(VERSION)
+        preset, changes = dialect.departures()
+        end = begin + 2 + len(preset) + sum(2 + len(name) + len(str(choice)) for name, choice in changes.items())
+        others = [body[:place] + body[place + 1 :] for place in range(begin, end)]
         others += [
             body[:place] + bytes([value]) + body[place:]
-            for place in range(at, at + len(CHOICES))
-            for value in (0, 1, 2, 3, 0x7F, 0x80)
+            for place in range(begin, end)
+            for value in (0, 1, 2, 3, 0x2D, 0x39, 0x7F, 0x80)
         ]
+        read = set()
         for other in others:
-            with pytest.raises(ProgramError):
-                Program.from_bytes(other + zlib.crc32(other).to_bytes(4, "little"))
+            with suppress(ProgramError):
+                read.add(Program.from_bytes(other + zlib.crc32(other).to_bytes(4, "little")).dialect)
+        assert read <= {dialect}  # a number has more than one way to be written
+
+
+def test_a_dialect_of_another_version_is_named() -> None:
+    """A preset, a field or a choice that is not known here is refused: by whom it was written, and the remedy."""
+    right = mqsel.compile("a = 1", dialect=IBM_MQ.replace(headers="any")).program.to_bytes()[:-4]
+    for known, unknown in ((b"IBM_MQ", b"IBM_M9"), (b"headers", b"footers"), (b"any", b"all")):
+        other = right.replace(known, unknown).replace(VERSION.encode(), b"9.9.9")
+        with pytest.raises(
+            ProgramError, match=r"written by mqsel '9\.9\.9' for a dialect that mqsel .* does not know"
+        ) as caught:
+            Program.from_bytes(other + zlib.crc32(other).to_bytes(4, "little"))
+        assert unknown.decode() in caught.value.message
+        assert "one version" in caught.value.hint
+    header, keys, parts = mqsel.SelectorSet({1: "a = 1"})._parts()
+    with pytest.raises(ProgramError, match=r"written by mqsel '9\.9\.9' for a dialect .*: there is no dialect 'X'"):
+        _unpickled(mqsel.SelectorSet, {**header, "version": "9.9.9", "dialect": ("X", {})}, keys, parts)

@@ -6,6 +6,7 @@ A dialect is data. Code asks it for a field, never for its name. Follows languag
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from operator import attrgetter, contains
 from typing import Any, NamedTuple
 
@@ -15,8 +16,8 @@ from mqsel.values import Truth
 
 # Allowed values of each field, in the order in which a program numbers them.
 CHOICES: dict[str, tuple[str, ...]] = {name: tuple(choices) for name, choices in dialects.FIELDS.items()}
-# The fields that dialects had in 0.2.0, and what the others say of what it wrote.
-FIELDS_1 = tuple(CHOICES)[:11]
+# What programs before format 3 have a byte for, in this order; and what the fields since say of those of format 1.
+POSITIONS = {1: tuple(CHOICES)[:11], 2: tuple(CHOICES)[:15]}
 SINCE_1 = {
     "static_mismatch": "reject",
     "out_of_range": "reject",
@@ -61,7 +62,7 @@ class Dialect(_Choices):
     __slots__ = ()
 
     def __new__(cls, *choices: Any, **named: Any) -> Dialect:
-        if len(choices) == len(FIELDS_1) + 1:
+        if len(choices) == len(POSITIONS[1]) + 1:  # a pickle of 0.2.0
             named = {**SINCE_1, **named}
         self = super().__new__(cls, *choices, **named)
         self.check()
@@ -94,8 +95,8 @@ class Dialect(_Choices):
             )
         return Dialect(**{**self._asdict(), **changes})
 
-    def __repr__(self) -> str:
-        """Write the nearest preset and the fields that differ from it."""
+    def departures(self) -> tuple[str, dict[str, str | int | None]]:
+        """Return the nearest preset, and the fields that differ from it: what `departed` takes."""
         changes = {
             preset: {
                 name: choice
@@ -105,13 +106,31 @@ class Dialect(_Choices):
             for preset in PRESETS
         }
         nearest = min(changes, key=lambda preset: len(changes[preset]))
-        if not changes[nearest]:
+        return nearest, changes[nearest]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return departed, self.departures()
+
+    def __repr__(self) -> str:
+        """Write the nearest preset and the fields that differ from it."""
+        nearest, changes = self.departures()
+        if not changes:
             return f"mqsel.{nearest}"
-        return f"mqsel.{nearest}.replace({', '.join(f'{name}={value!r}' for name, value in changes[nearest].items())})"
+        return f"mqsel.{nearest}.replace({', '.join(f'{name}={value!r}' for name, value in changes.items())})"
 
 
 PRESETS: dict[str, Dialect] = {name: Dialect(**row) for name, row in dialects.PRESETS.items()}
 IBM_MQ, IBM_JMS, IBM_JAVA_CLIENT, TIBCO_EMS, JMS = PRESETS.values()
+
+
+def departed(preset: str, changes: Mapping[str, Any]) -> Dialect:
+    """Return a preset with other choices in some fields, as `Dialect.departures` wrote them.
+
+    Raises: ArgumentError: no preset of today, no such field or value.
+    """
+    if preset not in PRESETS:
+        raise ArgumentError(f"there is no dialect {shortened(preset)}")
+    return PRESETS[preset].replace(**changes) if changes else PRESETS[preset]
 
 
 def as_dialect(given: Dialect | str) -> Dialect:

@@ -4,7 +4,8 @@ Owns the format of the bytes; `_verifier` proves on arrival that they are safe t
 no tree.
 
     bytes   : "MQSL" format:u8 version:text dialect text slots constants code exact words:u32… spans:bytes crc32:u32
-    dialect : one byte a field of CHOICES (in format 1, of FIELDS_1), then max_length (0 = None)
+    dialect : preset:text, then what differs from it: a count, and for each field its name:text and its choice:text
+              (before format 3: one byte a field of POSITIONS, then max_length, 0 = None)
     spans   : for each instruction start and length, as signed differences
     numbers : LEB128 unless a width is given; texts and bytes are a length in bytes and UTF-8 (lone surrogates let
               through) or the bytes
@@ -13,22 +14,25 @@ no tree.
 from __future__ import annotations
 
 import functools
+import re
 import struct
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from mqsel.errors import ArgumentError, ProgramError, Span, cells, padded, quoted
-from mqsel.language.dialect import CHOICES, FIELDS_1, SINCE_1, Dialect
+from mqsel.language.dialect import CHOICES, POSITIONS, SINCE_1, Dialect, departed
+from mqsel.language.dialects import LENGTH
 from mqsel.machine import _verifier
 from mqsel.machine._verifier import Verified
 from mqsel.machine.opcodes import FUSED_BITS, FUSED_LIMIT, TABLE, Constant, Opcode, Pattern
 
 VERSION = "0.3.0"
 BUILD = f"{VERSION} (build {_verifier.BUILD})"  # one for all that was built from the same sources
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 
 _MAGIC = b"MQSL"
+_ONE_VERSION = "install one version of mqsel on the driver and on every executor"
 
 
 class Program(Verified):
@@ -70,9 +74,7 @@ class Program(Verified):
 
     def to_bytes(self) -> bytes:
         """Write the program for another process."""
-        choices = bytes(CHOICES[name].index(getattr(self.dialect, name)) for name in CHOICES)
-        parts = [_MAGIC, bytes([FORMAT_VERSION]), _text(VERSION), choices]
-        parts += [_number(self.dialect.max_length or 0), _text(self.text)]
+        parts = [_MAGIC, bytes([FORMAT_VERSION]), _text(VERSION), _written(self.dialect), _text(self.text)]
         parts += [_number(len(self.slots)), *map(_text, self.slots)]
         parts += [_number(len(self.constants)), *map(_constant, self.constants)]
         parts += [_number(len(self.words) // 4), _number(self.exact), self.words]
@@ -94,14 +96,17 @@ class Program(Verified):
             raise ProgramError(f"the bytes of the program cannot be read: {error}") from error
         if data[:4] != _MAGIC:
             raise ProgramError("these bytes are not an mqsel program: they do not begin with MQSL")
-        if data[4:5] not in (b"\x01", bytes([FORMAT_VERSION])):
+        if data[4:5] not in (b"\x01", b"\x02", bytes([FORMAT_VERSION])):
             raise _foreign_version(data)
         if len(data) < 9 or zlib.crc32(data[:-4]) != int.from_bytes(data[-4:], "little"):
             raise ProgramError("the checksum is wrong: the bytes were damaged on their way")
         reader = _Reader(data[:-4], 5)
-        reader.text()  # the writer's version: of interest only where the format differs
-        fields = FIELDS_1 if data[4] == 1 else tuple(CHOICES)
-        dialect = _dialect(fields, reader.take(len(fields)), reader.number())
+        version = reader.text()
+        if data[4] in POSITIONS:
+            dialect = _by_position(POSITIONS[data[4]], reader.take(len(POSITIONS[data[4]])), reader.number())
+        else:
+            preset, changes = reader.text(), tuple([(reader.text(), reader.text()) for _ in range(reader.count())])
+            dialect = _by_name(version, preset, changes)
         text = reader.text()
         slots = tuple([reader.text() for _ in range(reader.count())])
         constants = tuple([reader.constant() for _ in range(reader.count())])
@@ -141,12 +146,44 @@ def _foreign_version(data: bytes) -> ProgramError:
     return ProgramError(
         f"the program was written by mqsel {quoted(_Reader(data, 5).text())} (program format {data[4]}), "
         f"this is mqsel '{VERSION}' (program format {FORMAT_VERSION})",
-        hint="install one version of mqsel on the driver and on every executor",
+        hint=_ONE_VERSION,
     )
 
 
 @functools.lru_cache(64)
-def _dialect(fields: tuple[str, ...], choices: bytes, max_length: int) -> Dialect:
+def _written(dialect: Dialect) -> bytes:
+    preset, changes = dialect.departures()
+    parts = [_text(preset), _number(len(changes))]
+    for name, choice in changes.items():
+        parts += [_text(name), _text("" if choice is None else str(choice))]
+    return b"".join(parts)
+
+
+@functools.lru_cache(64)
+def _by_name(version: str, preset: str, changes: tuple[tuple[str, str], ...]) -> Dialect:
+    choices: dict[str, Any] = dict(changes)
+    length = choices.get(LENGTH)
+    if length is not None:
+        choices[LENGTH] = int(length) if re.fullmatch("[0-9]{1,10}", length) else length or None
+    return dialect_of(version, preset, choices)
+
+
+def dialect_of(version: str, preset: str, changes: Mapping[str, Any]) -> Dialect:
+    """Return a preset with the fields that differ from it, as that version of mqsel wrote them.
+
+    Raises: ProgramError: this one knows no such preset, field or choice.
+    """
+    try:
+        return departed(preset, changes)
+    except ArgumentError as error:
+        raise ProgramError(
+            f"written by mqsel {quoted(version)} for a dialect that mqsel '{VERSION}' does not know: {error.message}",
+            hint=_ONE_VERSION,
+        ) from error
+
+
+@functools.lru_cache(64)
+def _by_position(fields: tuple[str, ...], choices: bytes, max_length: int) -> Dialect:
     try:
         chosen = {name: CHOICES[name][choice] for name, choice in zip(fields, choices, strict=True)}
         return Dialect(**{**SINCE_1, **chosen}, max_length=max_length or None)

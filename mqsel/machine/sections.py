@@ -23,7 +23,7 @@ from typing import Any
 from mqsel.errors import ArgumentError, FileError, ProgramError, shortened
 
 MAGIC = b"mqsel sections\r\n"  # with which a file begins; a transfer as text would change its end
-_FORMAT = 2
+_FORMAT = 3  # 2 differs in what the header says of dialects
 _START = struct.Struct("<16sIIQI")  # magic, format, byte order, length of the header, its checksum
 _LITTLE, _BIG = 1, 2
 _ORDER = _LITTLE if sys.byteorder == "little" else _BIG
@@ -117,7 +117,7 @@ def opened(data: memoryview) -> tuple[dict[str, Any], list[memoryview]]:
     if len(data) < _START.size or bytes(data[: len(MAGIC)]) != MAGIC:
         raise ProgramError("the file does not begin as one that SelectorSet.save writes")
     _, number, order, length, checksum = _START.unpack_from(data)
-    if number != _FORMAT:
+    if number not in (2, _FORMAT):
         raise ProgramError(f"the file has format {number}: this mqsel reads format {_FORMAT}", hint="save it again")
     if order != _ORDER:
         raise ProgramError("the file comes from a machine of another byte order", hint="save it on such a machine")
