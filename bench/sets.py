@@ -561,8 +561,8 @@ def _travelled(selectors: mqsel.SelectorSet[int]) -> object:
 def _indexing(workload: Workload, texts: Sequence[str]) -> float:
     """Build an index of formulas that are there."""
     from mqsel.index._index import Index
-    from mqsel.language.normal import true_of
     from mqsel.language.selector import read_selector
+    from mqsel.logic.normal import true_of
 
     formulas = [true_of(read_selector(text, workload.dialect)) for text in texts]
     start = time.process_time()

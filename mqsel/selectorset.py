@@ -23,9 +23,9 @@ from mqsel.index._index import Index
 from mqsel.index._reading import NOT_READ, Reader, alone, changing
 from mqsel.language.checker import MatchOption
 from mqsel.language.dialect import IBM_MQ, SINCE_1, Dialect, as_dialect
-from mqsel.language.formulas import Formula
-from mqsel.language.normal import Writer
 from mqsel.language.selector import Selector, read_anew
+from mqsel.logic.formulas import Formula
+from mqsel.logic.normal import Writer
 from mqsel.machine import sections
 from mqsel.machine.origin import check_source
 from mqsel.machine.program import VERSION, dialect_of

@@ -22,9 +22,10 @@ import pytest
 import mqsel
 from mqsel import values
 from mqsel.columns import _answers
-from mqsel.language import dialect, normal, parser
+from mqsel.language import dialect, parser
 from mqsel.language.dialect import Dialect
 from mqsel.language.selector import read_selector
+from mqsel.logic import normal
 from mqsel.machine import _vm
 
 if find_spec("hypothesis"):

@@ -10,9 +10,10 @@ from collections.abc import Callable
 
 import oracle
 
-from mqsel.language import nodes, normal
+from mqsel.language import nodes
 from mqsel.language.dialect import Dialect
-from mqsel.language.normal import All, Formula, Leaf, Normal, Outcome, Relation, Values
+from mqsel.logic import normal
+from mqsel.logic.normal import All, Formula, Leaf, Normal, Outcome, Relation, Values
 from mqsel.names import spellings
 
 PARTS = {"TRUE": "true", "FALSE": "false", "ERR": "error", "UNKNOWN": "unknown"}  # of a normal form

@@ -16,8 +16,9 @@ from conftest import ROOT, VECTORS_ROOT, dialects_of, json_lines
 
 import mqsel
 from mqsel import errors, formats
-from mqsel.language import checker, dialects, formulas, normal, optimizer, parser, sets
+from mqsel.language import checker, dialects, optimizer, parser
 from mqsel.language.selector import read_selector
+from mqsel.logic import formulas, normal, sets
 from mqsel.machine import compiler, opcodes, program
 from mqsel.machine.opcodes import TABLE
 from mqsel.values import MQTYPE, TYPES
@@ -29,6 +30,7 @@ ROWS = [
     ("_interpreter · _interrupt · errors · names", "the interpreter that was first; Ctrl-C; errors; property names"),
     ("values", "truth values and property types"),
     ("language", "text to a checked selector"),
+    ("logic", "what a selector means: formulas over sets of values, and the message that makes one true"),
     ("machine | formats", "programs and what runs them | messages to properties, which know of it the Record alone"),
     ("columns", "blocks of Arrow columns to truth values"),
     ("index", "many formulas as one: which of them a message makes TRUE"),
@@ -42,7 +44,8 @@ ROWS = [
 ]
 INSIDE = {
     "language": "dialects dialect wordings operators nodes hints pattern sets lexer parser checker selector layout"
-    " optimizer formulas normal",
+    " optimizer",
+    "logic": "sets formulas normal automata domains intervals boxes witness necessary",
     "machine": "opcodes _opcodes wordings schema _values _verifier program compiler origin _image _operators"
     " _sources _vm _stream sections",
     "columns": "wordings _arrow _sets _columns _texts _kernel _arithmetic _formulas _shared _answers __init__",
@@ -50,8 +53,8 @@ INSIDE = {
     " _deliveries __init__",
     "formats": "wordings mqmd jms mqrfh2 inspection jsonl records envelopes _tables _words _text _folders _mq _json"
     " _records mq __init__",
-    "analysis": "wordings markup columns near automata domains intervals boxes witness relation change explain"
-    " lint_findings lint_chains lint_tests lint_names lint account sentences profile necessary difference audit",
+    "analysis": "wordings markup columns near relation change explain"
+    " lint_findings lint_chains lint_tests lint_names lint account sentences profile difference audit",
     "selection": "selectors providers message queues topics __init__",
     "files": "wordings opening dumps _dumps _qload _amqsbcg amqsbcg qload framings rows _footer extremes parquet"
     " parts _lines _pieces scan profiling tasks workers jobs filtering inspection selectors deliver __init__",

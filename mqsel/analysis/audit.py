@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from mqsel.analysis.domains import ANY_PROPERTY, Domain, meet
 from mqsel.analysis.relation import Known, contradiction_in_words, made, satisfied
-from mqsel.analysis.witness import Message, find
 from mqsel.errors import SelectorError
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
-from mqsel.language.formulas import All, Formula, Leaf, Relation
-from mqsel.language.formulas import Any as AnyOf
 from mqsel.language.nodes import Identifier
-from mqsel.language.sets import NOTHING, PROPERTY, outside
+from mqsel.logic.domains import ANY_PROPERTY, Domain, meet
+from mqsel.logic.formulas import All, Formula, Leaf, Relation
+from mqsel.logic.formulas import Any as AnyOf
+from mqsel.logic.sets import NOTHING, PROPERTY, outside
+from mqsel.logic.witness import Message, find
 from mqsel.machine._stream import Selection
 
 MAX_PAIRS = 20_000  # that are looked at for what a missing property does: some ten seconds

@@ -2,8 +2,8 @@
 
 From the bottom of the tree up, each condition gets a few ways to make it what it has to be, the cheapest first: of an
 OR the ways of each operand, of an AND one of each, joined. What a test asks of a property is a set of the normal form
-(`mqsel.language.normal`), so that two tests of one property meet in one set. Where a test computes, the message that a
-way leaves open is searched as any other (`mqsel.analysis.witness`). Every way is run before it is told: the machine has
+(`mqsel.logic.normal`), so that two tests of one property meet in one set. Where a test computes, the message that a
+way leaves open is searched as any other (`mqsel.logic.witness`). Every way is run before it is told: the machine has
 the last word. Knows the language and the machine, no matcher.
 """
 
@@ -16,12 +16,7 @@ from functools import partial
 from itertools import combinations, product
 from typing import Any, NamedTuple, cast
 
-from mqsel.analysis.automata import UndecidedError
-from mqsel.analysis.domains import ANY_PROPERTY, meet, only, some_values
-from mqsel.analysis.witness import Message, Work, find
 from mqsel.errors import quoted
-from mqsel.language.formulas import ALWAYS, NEVER, All, Formula, Leaf, all_of
-from mqsel.language.formulas import Any as AnyOf
 from mqsel.language.nodes import (
     And,
     Between,
@@ -37,9 +32,14 @@ from mqsel.language.nodes import (
     quote,
     walk,
 )
-from mqsel.language.normal import normal
 from mqsel.language.selector import Selector
-from mqsel.language.sets import NOTHING, NUMBERS, PROPERTY, Floats, Pattern, Texts, Values, has_value, outside
+from mqsel.logic.automata import UndecidedError
+from mqsel.logic.domains import ANY_PROPERTY, meet, only, some_values
+from mqsel.logic.formulas import ALWAYS, NEVER, All, Formula, Leaf, all_of
+from mqsel.logic.formulas import Any as AnyOf
+from mqsel.logic.normal import normal
+from mqsel.logic.sets import NOTHING, NUMBERS, PROPERTY, Floats, Pattern, Texts, Values, has_value, outside
+from mqsel.logic.witness import Message, Work, find
 from mqsel.machine._vm import Machine
 from mqsel.machine.compiler import lower
 from mqsel.values import Float32, Truth

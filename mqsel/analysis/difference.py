@@ -13,15 +13,15 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from mqsel.analysis.automata import UndecidedError
-from mqsel.analysis.domains import ANY_PROPERTY, meet, some_values
 from mqsel.analysis.relation import Known, known, taken
-from mqsel.analysis.witness import Found, Message, find
 from mqsel.errors import SelectorError
 from mqsel.language import dialects
 from mqsel.language.dialect import Dialect, as_dialect
-from mqsel.language.formulas import Formula, Leaf, Relation, any_of, complement
 from mqsel.language.nodes import Identifier
+from mqsel.logic.automata import UndecidedError
+from mqsel.logic.domains import ANY_PROPERTY, meet, some_values
+from mqsel.logic.formulas import Formula, Leaf, Relation, any_of, complement
+from mqsel.logic.witness import Found, Message, find
 from mqsel.values import Truth
 
 MAX_TRIES = 20_000  # small messages: a tenth of a second

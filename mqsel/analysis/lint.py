@@ -14,17 +14,17 @@ from mqsel.analysis import lint_chains, lint_names, lint_tests, wordings
 from mqsel.analysis.lint_chains import Reading, read
 from mqsel.analysis.lint_findings import ERROR, NOTE, WARNING, Edit, Finding, Found, piece
 from mqsel.analysis.relation import Known, contradiction
-from mqsel.analysis.witness import find as find_message
 from mqsel.errors import SelectorError, Span
 from mqsel.language.checker import MAX_TESTS
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
-from mqsel.language.formulas import All, Formula
-from mqsel.language.formulas import Any as AnyOf
 from mqsel.language.nodes import And, Arithmetic, Between, Comparison, In, IsNull, Like, Literal, Node, Not, Or
-from mqsel.language.normal import normal
 from mqsel.language.operators import TWO_MINUS_SIGNS
 from mqsel.language.optimizer import optimize
 from mqsel.language.selector import Selector, read_selector
+from mqsel.logic.formulas import All, Formula
+from mqsel.logic.formulas import Any as AnyOf
+from mqsel.logic.normal import normal
+from mqsel.logic.witness import find as find_message
 from mqsel.machine._vm import Machine
 from mqsel.machine.compiler import lower
 

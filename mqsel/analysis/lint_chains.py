@@ -2,7 +2,7 @@
 
 A chain is an AND, or an OR, once NOT is pushed inwards: what makes a negated test TRUE makes the test FALSE. For each
 property that several tests of a chain read, the sets of its values that make them TRUE are joined, as
-`mqsel.language.formulas` joins leaves; so what is said of them is proved. ERR is left out: it selects no message.
+`mqsel.logic.formulas` joins leaves; so what is said of them is proved. ERR is left out: it selects no message.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from typing import NamedTuple, cast
 from mqsel.analysis.lint_findings import Edit, Found, piece, without
 from mqsel.errors import Span, cut_piece
 from mqsel.language.checker import Remarks, evaluate, truth_of
-from mqsel.language.formulas import ALWAYS, NEVER, Formula, Leaf, all_of, any_of
 from mqsel.language.nodes import (
     And,
     Arithmetic,
@@ -32,10 +31,11 @@ from mqsel.language.nodes import (
     Sign,
     walk,
 )
-from mqsel.language.normal import normal
 from mqsel.language.operators import OPERATORS
 from mqsel.language.selector import Selector
-from mqsel.language.sets import NOTHING, PROPERTY, Values
+from mqsel.logic.formulas import ALWAYS, NEVER, Formula, Leaf, all_of, any_of
+from mqsel.logic.normal import normal
+from mqsel.logic.sets import NOTHING, PROPERTY, Values
 from mqsel.names import DESCRIPTOR
 from mqsel.values import NOT, Truth
 

@@ -14,7 +14,7 @@ from datetime import datetime, timedelta, timezone
 from mqsel.errors import quoted
 from mqsel.language.nodes import Comparison, Identifier, In, Like, Literal, Node, quote
 from mqsel.language.pattern import segments
-from mqsel.language.sets import Texts, has_text
+from mqsel.logic.sets import Texts, has_text
 from mqsel.names import TIMES, USR_FOLDER
 
 _ALIKE = 0.75  # of the letters of two names: color and colour, not weight and height

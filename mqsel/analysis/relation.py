@@ -10,14 +10,14 @@ import functools
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from mqsel.analysis.witness import MAX_WORK, Found, Message, find
 from mqsel.errors import ArgumentError, Span, quoted, type_name
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
-from mqsel.language.formulas import Formula, complement
 from mqsel.language.nodes import And, Node
-from mqsel.language.normal import Normal, normal
 from mqsel.language.optimizer import optimize
 from mqsel.language.selector import Selector, read_selector
+from mqsel.logic.formulas import Formula, complement
+from mqsel.logic.normal import Normal, normal
+from mqsel.logic.witness import MAX_WORK, Found, Message, find
 from mqsel.machine._vm import Machine
 from mqsel.machine.compiler import lower
 from mqsel.machine.origin import check_source

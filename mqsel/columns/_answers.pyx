@@ -26,8 +26,8 @@ from importlib import import_module
 from mqsel.columns import wordings
 from mqsel.columns._kernel import TooLargeError
 from mqsel.errors import PropertyTypeError
-from mqsel.language.formulas import all_of, complement
-from mqsel.language.normal import normal
+from mqsel.logic.formulas import all_of, complement
+from mqsel.logic.normal import normal
 from mqsel.language.optimizer import optimize as optimized
 from mqsel.machine.origin import selector_of
 

@@ -23,7 +23,7 @@ from mqsel.columns._texts cimport column_mask, text_at, texts_load
 from mqsel.machine._values cimport BOOLEAN, BYTES, FLOAT32, FLOAT64, INT32, INT64, POISON, STRING
 from mqsel.machine._vm cimport clock_nanoseconds
 
-from mqsel.language import formulas as _formulas
+from mqsel.logic import formulas as _formulas
 
 cdef extern from "_loops.h" nogil:
     int mask_settle(uint8_t *mask, const uint8_t *valid, uint8_t missing, const uint8_t *active, int rows)
@@ -39,7 +39,7 @@ cdef extern from "_loops.h" nogil:
         uint8_t *mask,
     )
 
-# The outcomes of language/normal.py in C.
+# The outcomes of logic/normal.py in C.
 cdef int IS_LESS = _formulas.Outcome.LESS
 cdef int IS_EQUAL = _formulas.Outcome.EQUAL
 cdef int IS_GREATER = _formulas.Outcome.GREATER

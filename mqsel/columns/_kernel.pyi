@@ -1,6 +1,6 @@
 from typing import final
 
-from mqsel.language.formulas import Formula
+from mqsel.logic.formulas import Formula
 
 __pyx_capi__: dict[str, object]
 

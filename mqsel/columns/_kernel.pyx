@@ -13,7 +13,7 @@ from mqsel.columns._arrow cimport FIELDS, INDICES, TEXT_VIEWS, TEXTS, Column
 from mqsel.columns._columns cimport BLOCK, Reader, reader_refusal, reader_room, reader_start
 from mqsel.columns._sets cimport Values, values_read
 
-from mqsel.language import formulas as _formulas
+from mqsel.logic import formulas as _formulas
 from mqsel.language.nodes import Arithmetic, Identifier, Literal, Sign
 
 cdef enum:

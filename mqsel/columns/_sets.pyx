@@ -146,7 +146,7 @@ cdef int floats_read(Arena arena, object given, Floats *floats) except -1:
 
 
 cdef int values_read(Arena arena, object given, Values *values) except -1:
-    """Make a set of *given*, a `mqsel.language.normal.Values`."""
+    """Make a set of *given*, a `mqsel.logic.normal.Values`."""
     values.null = given.null
     values.booleans[0], values.booleans[1] = given.booleans
     values.integer_count = len(given.integers)

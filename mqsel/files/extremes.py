@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from mqsel.language.nodes import Identifier
-from mqsel.language.normal import All, Any, Formula, Leaf, Pattern, Relation, Texts, Values
+from mqsel.logic.normal import All, Any, Formula, Leaf, Pattern, Relation, Texts, Values
 from mqsel.values import ARROW_READ, EXACT
 
 

@@ -21,8 +21,8 @@ from mqsel.files.extremes import ABSENT, Extremes, is_known, known_value, may_ho
 from mqsel.files.opening import check_path, path_of
 from mqsel.files.rows import constant
 from mqsel.files.wordings import file_trouble
-from mqsel.language.normal import Any as AnyOf
-from mqsel.language.normal import normal
+from mqsel.logic.normal import Any as AnyOf
+from mqsel.logic.normal import normal
 from mqsel.machine.origin import selector_of
 from mqsel.matcher import Matcher
 from mqsel.names import follow, spellings

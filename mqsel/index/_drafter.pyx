@@ -26,8 +26,8 @@ from mqsel.machine._opcodes cimport ADD, DIVIDE, MULTIPLY, SUBTRACT
 from mqsel.machine._values cimport PyUnicode_DATA, PyUnicode_GET_LENGTH, PyUnicode_KIND
 
 from mqsel.errors import ArgumentError
-from mqsel.language import formulas as _formulas
-from mqsel.language import sets as _sets
+from mqsel.logic import formulas as _formulas
+from mqsel.logic import sets as _sets
 from mqsel.language.nodes import Arithmetic, Identifier, Literal, Sign
 
 cdef extern from "Python.h":
@@ -147,7 +147,7 @@ cdef int objects_ask(PyObject **asked, const Kept *kept, list formulas, Py_ssize
 
 
 cdef class Drafter:
-    """Reads formulas of `mqsel.language.normal` into a draft.
+    """Reads formulas of `mqsel.logic.normal` into a draft.
 
     Args:
         names: of attributes; a formula adds names, even if it is refused.
@@ -309,7 +309,7 @@ cdef class Drafter:
         if kind is RELATION_CLASS:
             return self.read_relation(part)
         if kind is not ALL_CLASS and kind is not ANY_CLASS:
-            raise ArgumentError(f"found a Python {kind.__name__}: expected a formula of mqsel.language.normal")
+            raise ArgumentError(f"found a Python {kind.__name__}: expected a formula of mqsel.logic.normal")
         parts = <object> field(<PyObject *> part, 0)
         if not parts:
             step = self.step()

@@ -1,7 +1,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar, final
 
-from mqsel.language.formulas import Formula
+from mqsel.logic.formulas import Formula
 from mqsel.machine._values import Record
 
 FORMAT: int

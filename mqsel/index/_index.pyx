@@ -114,7 +114,7 @@ cdef class Index:
 
         Args:
             places: numbers, none of which has a formula now.
-            formulas: as many, of `mqsel.language.normal`.
+            formulas: as many, of `mqsel.logic.normal`.
 
         Raises: ArgumentError: a place that is taken or none, or a formula that is none or too long.
         """

@@ -1,6 +1,6 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, nonecheck=False
 # cython: initializedcheck=False, auto_pickle=False, autotestdict=False
-# Sets of values that fit into a step. A set is a row of language/sets.py, `Values`; so are its parts, by their places.
+# Sets of values that fit into a step. A set is a row of logic/sets.py, `Values`; so are its parts, by their places.
 
 from cpython.object cimport PyObject
 from cpython.tuple cimport PyTuple_GET_ITEM

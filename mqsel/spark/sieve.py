@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from mqsel.analysis.necessary import Needs, necessary, together
 from mqsel.language.dialect import IBM_MQ
 from mqsel.language.nodes import And, Comparison, Identifier, In, IsNull, Like, Literal, Node, Or, walk
 from mqsel.language.selector import Selector
-from mqsel.language.sets import Floats, Texts, Values
+from mqsel.logic.necessary import Needs, necessary, together
+from mqsel.logic.sets import Floats, Texts, Values
 from mqsel.selectorset import SelectorSet
 from mqsel.spark import sets
 from mqsel.spark.columns import PropertySource

@@ -14,8 +14,8 @@ from mqsel.files import parquet
 from mqsel.files.extremes import ABSENT, Extremes, known_value, may_hold, parts_of, read_extremes
 from mqsel.files.parts import Part
 from mqsel.files.scan import SIFT, Ask, Broken
-from mqsel.language.normal import normal
 from mqsel.language.selector import read_selector
+from mqsel.logic.normal import normal
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")

@@ -128,7 +128,7 @@ def run_damaged(rng: random.Random) -> int:
         try:
             index.stats()
             index.remove(0)
-            index.add([0], [mqsel.language.normal.true_of(mqsel.language.selector.read_selector(cases[0][0], dialect))])
+            index.add([0], [mqsel.logic.normal.true_of(mqsel.language.selector.read_selector(cases[0][0], dialect))])
             index.wait()
             Index.from_buffers(index.to_buffers())
         except (ProgramError, mqsel.ArgumentError):

@@ -19,9 +19,9 @@ from conftest import VECTORS_ROOT, dialects_of, json_lines, message_of
 
 from mqsel.errors import ArgumentError, ProgramError
 from mqsel.index._index import Index
-from mqsel.language import normal
 from mqsel.language.dialect import JMS, PRESETS, Dialect
 from mqsel.language.selector import read_selector
+from mqsel.logic import normal
 from mqsel.machine._values import Record
 from mqsel.names import spellings
 from mqsel.values import Float32, Int8, Int16, Int32

@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from mqsel.analysis.automata import UndecidedError, unconfirmed
-from mqsel.analysis.boxes import Check, Related, solve
-from mqsel.analysis.domains import ANY_PROPERTY, ANY_RESULT, Domain, is_empty, meet, some_values
-from mqsel.language.formulas import ALWAYS, NEVER, All, Formula, Leaf, Outcome, Relation
-from mqsel.language.formulas import Any as AnyOf
 from mqsel.language.nodes import Arithmetic, Identifier, Literal, Node, children, walk
+from mqsel.logic.automata import UndecidedError, unconfirmed
+from mqsel.logic.boxes import Check, Related, solve
+from mqsel.logic.domains import ANY_PROPERTY, ANY_RESULT, Domain, is_empty, meet, some_values
+from mqsel.logic.formulas import ALWAYS, NEVER, All, Formula, Leaf, Outcome, Relation
+from mqsel.logic.formulas import Any as AnyOf
 
 Message = dict[str, Any]
 

@@ -9,10 +9,10 @@ import random
 import oracle
 import pytest
 
-from mqsel.analysis import automata
-from mqsel.analysis.automata import ALL_STRINGS, MAX_STEPS, UndecidedError
 from mqsel.language.pattern import segments
-from mqsel.language.sets import Pattern, Texts
+from mqsel.logic import automata
+from mqsel.logic.automata import ALL_STRINGS, MAX_STEPS, UndecidedError
+from mqsel.logic.sets import Pattern, Texts
 
 MEETINGS = int(os.environ.get("MQSEL_MEETINGS", "500"))
 TEXTS = ["".join(one) for size in range(6) for one in itertools.product("abz%", repeat=size)]

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from mqsel.language.nodes import Arithmetic, Identifier, Literal, Node, children, walk
-from mqsel.language.sets import NOTHING, PROPERTY, RESULT, Values, common, outside, unite
+from mqsel.logic.sets import NOTHING, PROPERTY, RESULT, Values, common, outside, unite
 
 
 class Leaf(NamedTuple):

@@ -28,27 +28,6 @@ from typing import NamedTuple, cast
 
 from mqsel.language.checker import Value, apply, compared, literal_value
 from mqsel.language.dialect import Dialect
-from mqsel.language.formulas import (
-    ALWAYS,
-    COMPARABLE,
-    NEVER,
-    ORDERED,
-    All,
-    Any,
-    Formula,
-    Leaf,
-    Memory,
-    Outcome,
-    Relation,
-    all_of,
-    any_of,
-    complement,
-    complement_in,
-    divides,
-    ladder,
-    leaf,
-    outcomes_of,
-)
 from mqsel.language.nodes import (
     And,
     Arithmetic,
@@ -69,7 +48,28 @@ from mqsel.language.nodes import (
 from mqsel.language.operators import BOUNDS, OPERATORS
 from mqsel.language.pattern import segments, shape
 from mqsel.language.selector import Selector
-from mqsel.language.sets import (
+from mqsel.logic.formulas import (
+    ALWAYS,
+    COMPARABLE,
+    NEVER,
+    ORDERED,
+    All,
+    Any,
+    Formula,
+    Leaf,
+    Memory,
+    Outcome,
+    Relation,
+    all_of,
+    any_of,
+    complement,
+    complement_in,
+    divides,
+    ladder,
+    leaf,
+    outcomes_of,
+)
+from mqsel.logic.sets import (
     NOTHING,
     NUMBERS,
     PROPERTY,

@@ -14,9 +14,12 @@ import pytest
 import strategies
 from meaning import PARTS, holds, is_in, reader, said, walked
 
-from mqsel.language import nodes, normal, sets
+from mqsel.language import nodes
 from mqsel.language.dialect import IBM_JMS, IBM_MQ, JMS, PRESETS, Dialect
-from mqsel.language.normal import (
+from mqsel.language.optimizer import optimize
+from mqsel.language.selector import read_selector
+from mqsel.logic import normal, sets
+from mqsel.logic.normal import (
     ALWAYS,
     NEVER,
     All,
@@ -29,8 +32,6 @@ from mqsel.language.normal import (
     Values,
     complement,
 )
-from mqsel.language.optimizer import optimize
-from mqsel.language.selector import read_selector
 from mqsel.values import Float32
 
 # 5 presets × 12 readings × this many pairs; the issue that asked for them wants 200,000 once: MQSEL_PAIRS=3400.

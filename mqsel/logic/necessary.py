@@ -1,18 +1,18 @@
 """What every message must have that a selector selects, and that any of many selects: a few tests of single properties.
 
 Read off the formula of TRUE: of AND a part is necessary if an operand says it, of OR if each does. What is found may be
-true of other messages, too. Knows no place where properties are. Follows `mqsel.language.normal`.
+true of other messages, too. Knows no place where properties are. Follows `mqsel.logic.normal`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from mqsel.language.formulas import All, Any, Formula, Leaf, Outcome
 from mqsel.language.nodes import Identifier, Node, walk
-from mqsel.language.normal import true_of
 from mqsel.language.selector import Selector
-from mqsel.language.sets import NOTHING, NUMBERS, PROPERTY, Values, outside, unite
+from mqsel.logic.formulas import All, Any, Formula, Leaf, Outcome
+from mqsel.logic.normal import true_of
+from mqsel.logic.sets import NOTHING, NUMBERS, PROPERTY, Values, outside, unite
 
 Needs = Mapping[str, Values]  # for a property, values one of which it must have
 _PRESENT = PROPERTY._replace(null=False)

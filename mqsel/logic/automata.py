@@ -13,7 +13,7 @@ from heapq import heappop, heappush
 from itertools import count, pairwise
 from typing import NamedTuple, cast
 
-from mqsel.language.sets import Pattern, Texts
+from mqsel.logic.sets import Pattern, Texts
 
 MAX_STEPS = 20_000  # states of a product: a tenth of a second
 

@@ -11,13 +11,13 @@ from collections.abc import Iterator
 from itertools import count
 from typing import Any, NamedTuple
 
-from mqsel.analysis.automata import ALL_STRINGS, NO_STRINGS, Strings, a_string, meet_both, meet_strings, some_strings
-from mqsel.language.sets import NOTHING, PROPERTY, RESULT, Floats, Intervals, Texts, Values
+from mqsel.logic.automata import ALL_STRINGS, NO_STRINGS, Strings, a_string, meet_both, meet_strings, some_strings
+from mqsel.logic.sets import NOTHING, PROPERTY, RESULT, Floats, Intervals, Texts, Values
 from mqsel.values import Float32
 
 
 class Domain(NamedTuple):
-    """A set of typed values; lanes as in `mqsel.language.sets.Values`, but for strings."""
+    """A set of typed values; lanes as in `mqsel.logic.sets.Values`, but for strings."""
 
     null: bool
     booleans: tuple[bool, bool]

@@ -11,10 +11,10 @@ import operator
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from mqsel.analysis.domains import common
-from mqsel.language.formulas import Outcome
 from mqsel.language.nodes import Identifier, Literal, Node, Sign, children, walk
-from mqsel.language.sets import Intervals
+from mqsel.logic.domains import common
+from mqsel.logic.formulas import Outcome
+from mqsel.logic.sets import Intervals
 from mqsel.values import Float32
 
 NUMBERS = ("integer", "float32", "float64")

@@ -17,11 +17,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from random import Random
 from typing import Any, NamedTuple
 
-from mqsel.analysis.automata import UndecidedError, unconfirmed
-from mqsel.analysis.domains import ANY_PROPERTY, NONE, Domain, common, meet_texts, nearest, nearest_float, some_values
-from mqsel.analysis.intervals import INT32, NUMBERS, Result, Side, compute, outcomes_of
-from mqsel.language.formulas import Outcome
 from mqsel.language.nodes import Identifier, Node, walk
+from mqsel.logic.automata import UndecidedError, unconfirmed
+from mqsel.logic.domains import ANY_PROPERTY, NONE, Domain, common, meet_texts, nearest, nearest_float, some_values
+from mqsel.logic.formulas import Outcome
+from mqsel.logic.intervals import INT32, NUMBERS, Result, Side, compute, outcomes_of
 from mqsel.values import Float32, Int32
 
 MAX_BOXES = 300  # of one choice of lanes
