@@ -479,7 +479,9 @@ def _never_true(selector: Selector, made: Sequence[tuple[Rule, Found]]) -> Itera
 
 
 def fixed(text: str, dialect: Dialect | str = IBM_MQ) -> str:
-    """Apply the edits of findings, one finding after the other, until none has any. No message is selected otherwise.
+    """Apply the edits of findings until none has any. No message is selected otherwise.
+
+    All of one rule at once where that is proved to be the same selector, or else one: each takes a proof.
 
     Raises: ArgumentError: no dialect.
     """
@@ -489,11 +491,22 @@ def fixed(text: str, dialect: Dialect | str = IBM_MQ) -> str:
             selector = read_selector(text, dialect)
         except SelectorError:
             return text
-        found = (found for _, found in _found(read(selector)) if found.edits and _is_safe(found, selector))
-        edits = next(found, Found((0, 0))).edits
+        findings = [(rule, found) for rule, found in _found(read(selector)) if found.edits]
+        alike = _together([found for rule, found in findings if rule is findings[0][0]])
+        safe = (found for found in (alike, *[one for _, one in findings]) if found.edits and _is_safe(found, selector))
+        edits = next(safe, Found((0, 0))).edits
         if not edits:
             return text
         text = edited(text, edits)
+
+
+def _together(findings: Sequence[Found]) -> Found:
+    """Join the edits of findings, but for those that change what another one has changed."""
+    edits: list[Edit] = []
+    for edit in sorted(edit for found in findings for edit in found.edits):
+        if not edits or edits[-1].span[1] <= edit.span[0]:
+            edits.append(edit)
+    return Found((0, 0), edits=tuple(edits))
 
 
 def edited(text: str, edits: Sequence[Edit]) -> str:

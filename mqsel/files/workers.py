@@ -92,7 +92,8 @@ class _Crew:
                 process.kill()
             self._changed.notify_all()
         for thread in self._threads:
-            if thread.ident is not None:
+            # A generator that nobody closed may be collected by one of these threads.
+            if thread.ident is not None and thread is not threading.current_thread():
                 thread.join()
 
     def kill(self) -> None:

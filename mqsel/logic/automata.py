@@ -8,7 +8,7 @@ one from which no text is accepted, so a walk that ends without a text is a proo
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from heapq import heappop, heappush
 from itertools import count, pairwise
 from typing import NamedTuple, cast
@@ -16,6 +16,7 @@ from typing import NamedTuple, cast
 from mqsel.logic.sets import Pattern, Texts
 
 MAX_STEPS = 20_000  # states of a product: a tenth of a second
+_MAX_MOVES = 20 * MAX_STEPS  # of single automata from one state to the next: half a second, however many there are
 
 # Stand where a pattern takes any character: the first that nothing else asks for.
 _ANY = "abcdefghijklmnopqrstuvwxyz0123456789"
@@ -34,14 +35,14 @@ class _Automaton(NamedTuple):
     """A pattern: a bit of a state is the number of characters of the pattern that are behind.
 
     Attributes:
-        characters: of the pattern, without `%`; None is any one.
-        steps: for each character of the pattern, the places where it, or any, leads on.
+        own: for each character of the pattern, the places where it alone leads on.
+        steps: and those where it, or any, does.
         any: the places where any character leads on.
         runs: the places where a `%` stands.
         end: the last place.
     """
 
-    characters: tuple[str | None, ...]
+    own: dict[str, int]
     steps: dict[str, int]
     any: int
     runs: int
@@ -56,30 +57,29 @@ class _Automaton(NamedTuple):
             state = state >> kept << kept
         return state
 
-    def wanted(self, state: int) -> Iterator[str]:
-        """Give the characters that lead on from some place of *state* and not from all."""
-        while state:
-            place = (state & -state).bit_length() - 1
-            state &= state - 1
-            if place < len(self.characters):
-                character = self.characters[place]
-                if character is not None:
-                    yield character
+    def wanted(self, state: int) -> list[str]:
+        """List the characters that lead on from some place of *state* and not from all, by their first such place.
+
+        Each is asked for once, not each place: a state of a long pattern has as many as that has characters.
+        """
+        found = [(places & -places, one) for one, own in self.own.items() if (places := state & own)]
+        return [one for _, one in sorted(found)]
 
 
 @functools.lru_cache(1024)
 def _automaton(pattern: Pattern) -> _Automaton:
     characters = tuple([one for segment in pattern for one in segment])
     any_one = sum(1 << place for place, one in enumerate(characters) if one is None)
-    steps = dict.fromkeys([one for one in characters if one is not None], any_one)
+    own = dict.fromkeys([one for one in characters if one is not None], 0)
     for place, one in enumerate(characters):
         if one is not None:
-            steps[one] |= 1 << place
+            own[one] |= 1 << place
+    steps = {one: places | any_one for one, places in own.items()}
     runs = place = 0
     for segment in pattern[:-1]:
         place += len(segment)
         runs |= 1 << place
-    return _Automaton(characters, steps, any_one, runs, 1 << len(characters))
+    return _Automaton(own, steps, any_one, runs, 1 << len(characters))
 
 
 def is_like(text: str, pattern: Pattern) -> bool:
@@ -242,7 +242,7 @@ def _walk(
         other = next((one for one in _ANY if one not in wanted), None) or _beyond(wanted)
         for character in (*wanted, other):
             steps += 1
-            if steps > MAX_STEPS:
+            if steps > MAX_STEPS or steps * len(automata) > _MAX_MOVES:
                 return UndecidedError(f"the LIKE patterns have more than {MAX_STEPS:,} ways to meet")
             after = tuple([one.after(state, character) for one, state in zip(automata, states, strict=True)])
             if any(state & one.end & one.runs for state, one in zip(after[len(likes) :], unlikes, strict=True)):

@@ -118,3 +118,20 @@ def test_the_alphabet_is_never_used_up() -> None:
 
     text = automata.a_string(met)
     assert text is not None and len(text) == 1 and not 0x20 <= ord(text) < 0x180
+
+
+def test_work_has_an_end() -> None:
+    """Many patterns, or long ones, are decided or given up after so many moves: a thousand took six minutes."""
+    many = frozenset(like(f"%{number}%") for number in range(1000))
+    with pytest.raises(UndecidedError, match="ways to meet"):
+        automata.a_string(ALL_STRINGS._replace(likes=many))
+    long = ALL_STRINGS._replace(likes=frozenset({like("a%" + "(" * 2000)}))
+    assert [len(text) for text in automata.some_strings(long, 2)] == [2001, 2002]
+
+
+def test_a_character_is_asked_for_by_its_first_place() -> None:
+    """Each character that a state stands before, once, as the pattern has them; none for places that take any."""
+    made = automata._automaton(pattern("ab_ca%b"))
+    assert made.wanted(0b111111) == ["a", "b", "c"]
+    assert made.wanted(0b010100) == ["a"]
+    assert made.wanted(0b100010) == ["b"]
