@@ -30,40 +30,40 @@ FIELDS: dict[str, dict[str, Choice]] = {
             "a comparison of different types is FALSE",
             'Behavior: "the expression in question"; TIBCO; Jakarta §3.8.1.3',
         ),
-        "selector": Choice("it is ERR", 'JMS page: "the selector is always false"'),
-        "unknown": Choice("it is UNKNOWN", "Client"),
+        "selector": Choice("a comparison of different types is ERR", 'JMS page: "the selector is always false"'),
+        "unknown": Choice("a comparison of different types is UNKNOWN", "Client"),
     },
     "null_arithmetic": {
         "unknown": Choice("arithmetic on NULL is NULL", "SQL-92"),
-        "selector": Choice("it is ERR", "Syntax and JMS page, Arithmetic operators"),
+        "selector": Choice("arithmetic on NULL is ERR", "Syntax and JMS page, Arithmetic operators"),
     },
     "between_null": {
         "literal": Choice("with any NULL, BETWEEN is FALSE and NOT BETWEEN is TRUE", "Syntax and JMS page, BETWEEN"),
-        "expand": Choice("the two comparisons decide"),
+        "expand": Choice("with a NULL, the two comparisons of BETWEEN decide"),
     },
     "constant_false": {
         "reject": Choice("a selector that reads no property and is not TRUE is refused (2504)", "Behavior"),
-        "accept": Choice("it selects nothing"),
+        "accept": Choice("such a selector selects nothing"),
     },
     "whitespace": {
-        "unicode": Choice("the list of IBM MQ", "Syntax, White space"),
-        "java": Choice("space, tab, form feed, line terminators"),
+        "unicode": Choice("the list of IBM MQ parts words", "Syntax, White space"),
+        "java": Choice("space, tab, form feed, line terminators part words"),
     },
     "identifier_dots": {
         "yes": Choice("a name may hold dots", "Names"),
-        "no": Choice("it holds none"),
+        "no": Choice("a name holds no dots"),
     },
     "identifier_astral": {
         "no": Choice("a name holds no code point above U+FFFF", "Names, 2442"),
-        "yes": Choice("it may hold them"),
+        "yes": Choice("a name may hold code points above U+FFFF"),
     },
     "byte_strings": {
         "yes": Choice('`"0x2F1C"` is a byte string', "Syntax"),
-        "no": Choice("there are none"),
+        "no": Choice("there are no byte strings"),
     },
     "hex_octal": {
         "yes": Choice("`0x1A` is hexadecimal, `0177` octal"),
-        "no": Choice("there are none: leading zeros are decimal"),
+        "no": Choice("all numbers are decimal, with leading zeros too"),
     },
     "float_suffix_on_integer": {
         "no": Choice("`5F` is an error"),
@@ -76,11 +76,16 @@ FIELDS: dict[str, dict[str, Choice]] = {
     },
     "static_mismatch": {
         "reject": Choice("`=` and `<>` between two constants of different kinds are an error", "suites of JMS brokers"),
-        "accept": Choice("they are a mismatch as any other", "Syntax, JMS page, TIBCO: FALSE, no error"),
+        "accept": Choice(
+            "two constants of different kinds are a mismatch as any other", "Syntax, JMS page, TIBCO: FALSE, no error"
+        ),
     },
     "out_of_range": {
         "reject": Choice("a number that no INT64 or FLOAT64 holds is an error"),
-        "accept": Choice("it is the nearest finite double", 'Syntax, Overflow/underflow: "No checks are performed"'),
+        "accept": Choice(
+            "a number that no INT64 or FLOAT64 holds is the nearest finite double",
+            'Syntax, Overflow/underflow: "No checks are performed"',
+        ),
     },
     "approximate_literals": {
         "plain": Choice("`07.5` is 7.5; hexadecimal ones, underscores: an error", "measured engines"),

@@ -108,7 +108,7 @@ def test_one_selector_and_two_dialects(run):
             'they differ on {"color": "blue"}\n  IBM_MQ  FALSE\n  JMS     TRUE\nbecause of null_arithmetic\n'
             "  IBM_MQ  selector: arithmetic on NULL is ERR [IBM_MQ, IBM_JMS (IBM MQ 9.4, Message selector syntax and "
             "IBM MQ 9.4, Message selectors in JMS, Arithmetic operators)]\n"
-            "  JMS     unknown: its result is NULL [TIBCO_EMS, JMS (SQL-92), IBM_JAVA_CLIENT]\n"
+            "  JMS     unknown: arithmetic on NULL is NULL [IBM_JAVA_CLIENT, TIBCO_EMS, JMS (SQL-92)]\n"
         ),
         "",
     )
