@@ -286,8 +286,10 @@ cdef class Qload(Text):
     cdef bint take_field(self, const uint8_t *at, const uint8_t *end, const uint8_t *stop) noexcept:
         """Take a line A, which ends at *end* without its line end."""
         cdef CodeRow *row
+        cdef bint is_first = not self.has_mqmd
+        cdef bint is_cut
         cdef int _try
-        if not self.has_mqmd:
+        if is_first:
             self.has_mqmd = True
             memcpy(self.mqmd, BLANK, MD_LENGTH)
             self.row = 0
@@ -299,5 +301,7 @@ cdef class Qload(Text):
             if self.row == self.row_count:
                 self.row = 0
             if row.code[0] == at[2] and row.code[1] == at[3] and row.code[2] == at[4]:
-                return end - at <= 6 or field_read(self.mqmd, &row.field, at + 6, end)
+                # Fields that begin behind the first one may be the end of a message that was cut.
+                is_cut = is_first and row != self.rows
+                return not is_cut and (end - at <= 6 or field_read(self.mqmd, &row.field, at + 6, end))
         return False

@@ -71,6 +71,8 @@ _CODES = {
     code.encode(): (FIELDS[name], "MQBYTE" if code in _IN_HEX else FIELDS[name].kind)
     for code, name in QLOAD_CODES.items()
 }
+# The codes of a message as the tools write them, in order.
+_DUMPED = [code for code in _CODES if code not in _NEVER_WRITTEN]
 _HEX_LINE = re.compile(rb"X +((?:[0-9A-Fa-f]{2})*)(?: +<.*>)?\s*", re.DOTALL)  # -da adds a column of characters
 _STRING = re.compile(rb'"([^"~]*(?:~["~][^"~]*)*)"\s*')
 _ESCAPE = re.compile(rb"~(.)", re.DOTALL)
@@ -97,6 +99,7 @@ class _Message:
 
     def __init__(self) -> None:
         self.mqmd: bytearray | None = None
+        self.codes: list[bytes] = []  # of its lines A
         self.has_data = False
         self.data = bytearray()  # a list of lines takes far more
 
@@ -113,6 +116,7 @@ class _Message:
                 return setting
             start, stop, value = setting
             self.mqmd[start:stop] = value
+            self.codes.append(line[2:5])
         elif kind == b"X":
             match = _HEX_LINE.fullmatch(line)
             if match is None:
@@ -157,6 +161,9 @@ def _piece(line: int, text: bytes, path: str) -> Piece | FileError:
         if size > 2 * MAX_MESSAGE:
             return bad_line(path, number, f"the message is longer than {MAX_MESSAGE:,} bytes")
         number += number > 0
+    codes = message.codes
+    if b"ORL" in codes and codes[0] != _DUMPED[0] and codes == _DUMPED[-len(codes) :]:
+        return bad_line(path, line, f"the message begins in its middle, at A {codes[0].decode()}: expected A VER")
     if not message.has_data:
         return bad_line(path, line, "the message has no data: expected a line X, S or T behind its fields")
     data = bytes(message.data)
