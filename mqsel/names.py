@@ -130,6 +130,17 @@ def spellings(name: str, rules: str = "mqi") -> tuple[str, ...]:
     return bare, USR_FOLDER + bare
 
 
+def joined(name: str, rules: str) -> str:
+    """Return the spellings of a property as one text, which `parted` takes apart: as sets write them."""
+    return " ".join(spellings(name, rules))
+
+
+def parted(text: str) -> tuple[str, str]:
+    """Return the first spelling of a property and the other, or an empty text."""
+    half = text[: (len(text) - len(USR_FOLDER)) // 2]
+    return (half, USR_FOLDER + half) if text == f"{half} {USR_FOLDER}{half}" else (text, "")
+
+
 _Value = TypeVar("_Value")
 _Place = TypeVar("_Place")
 

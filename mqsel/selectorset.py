@@ -33,7 +33,7 @@ from mqsel.machine.schema import Schema, SchemaLike, as_schema
 from mqsel.machine.sections import Texts, keys_of, packed, packed_keys
 from mqsel.matcher import COMPARED, Matcher, Message, check_stream
 from mqsel.matcher import compile as compiled
-from mqsel.names import spellings
+from mqsel.names import joined, parted, spellings
 from mqsel.receiving import PropertyDecoder, QueueManager
 
 if TYPE_CHECKING:
@@ -379,7 +379,7 @@ class SelectorSet(Reader[K], MutableMapping[K, str], Generic[K]):
     @property
     def properties(self) -> tuple[str, ...]:
         """Names of the properties that its selectors read, or have read, in order of first reading."""
-        return tuple(dict.fromkeys(name.partition(" ")[0] for name in self._index().names))
+        return tuple(dict.fromkeys(parted(name)[0] for name in self._index().names))
 
     # ---- messages ----------------------------------------------------------------------------------------------------
 
@@ -552,7 +552,7 @@ class SelectorSet(Reader[K], MutableMapping[K, str], Generic[K]):
         found = index.stats()
         longest = [(what, count, self._keys_at(places)) for what, count, places in found["longest"]]
         for name in index.names:
-            first, _, others = name.partition(" ")
+            first, others = parted(name)
             if others:
                 longest = [(what.replace(name, first, 1), count, keys) for what, count, keys in longest]
         return {**found, "longest": longest, "names": len(index.names), "batches": self._batches}
@@ -694,8 +694,14 @@ def _dialect_of(version: str, written: Any) -> Dialect:
 
 @functools.lru_cache(4096)
 def _spelled(name: str, rules: str) -> str:
-    """Name a property by all its spellings: dialects may differ on what is one property."""
-    return " ".join(spellings(name, rules))
+    """Return a property by all its spellings: dialects may differ on what is one property.
+
+    Raises: ArgumentError: the name would be taken for two spellings.
+    """
+    text = joined(name, rules)
+    if parted(text) != (*spellings(name, rules), "")[:2]:
+        raise ArgumentError(f"the name {shortened(name)} reads as two spellings of one property: expected another")
+    return text
 
 
 def _pairs(selectors: Any) -> list[tuple[Any, Any]]:

@@ -276,7 +276,7 @@ _RELATIONS: dict[str, Callable[[Any, Any], bool]] = {
 def arithmetic(sign: str, left: int | float, right: int | float) -> int | float | None:
     """Compute ``left sign right`` on two literals, which are INT64 (int) or FLOAT64 (float).
 
-    Returns: the number, or None for an integer division by zero (ERR).
+    Returns: the number, or None for an integer divided by zero, or its remainder (ERR).
     Source: language §5, Arithmetic.
     """
     exact = isinstance(left, int) and isinstance(right, int)
@@ -286,9 +286,11 @@ def arithmetic(sign: str, left: int | float, right: int | float) -> int | float 
     if exact:
         if right == 0:
             return None
-        quotient = abs(left) // abs(right)
-        return _wrap(int(quotient if (left < 0) == (right < 0) else -quotient))
+        quotient = int(abs(left) // abs(right)) * (1 if (left < 0) == (right < 0) else -1)
+        return _wrap(int(left - quotient * right if sign == "%" else quotient))
     a, b = float(left), float(right)
+    if sign == "%":  # Java §15.17.3: fmod of C, which Python's raises ValueError for
+        return math.nan if b == 0.0 or math.isinf(a) or math.isnan(a) else math.fmod(a, b)
     if b != 0.0:
         return a / b
     if a == 0.0 or math.isnan(a):

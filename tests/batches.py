@@ -21,7 +21,7 @@ import strategies
 import mqsel
 from mqsel.columns import _answers
 from mqsel.errors import PropertyTypeError
-from mqsel.language.dialect import PRESETS, Dialect
+from mqsel.language.dialect import Dialect
 from mqsel.language.parser import parse
 from mqsel.matcher import Matcher
 from mqsel.values import Float32, Int8, Int16, Int32, Truth
@@ -421,7 +421,9 @@ def run_damaged(rng: random.Random) -> int:
     batch = pa.RecordBatch.from_arrays([*arrays.values()], [*arrays])
     text = random_text(rng, letters, Batch(rows, columns, None))
     matcher = mqsel.compile(
-        text, dialect=PRESETS[dialect_name].replace(**rng.choice(strategies.READINGS)), optimize=rng.random() < 0.7
+        text,
+        dialect=strategies.DIALECTS[dialect_name].replace(**rng.choice(strategies.READINGS)),
+        optimize=rng.random() < 0.7,
     )
     for column in columns.values():
         damage(rng, column.array)

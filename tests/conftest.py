@@ -151,7 +151,7 @@ def _batch_of_many(text: str, properties: Properties, dialect: Dialect) -> str:
 def _set_of(text: str, dialect: Dialect) -> mqsel.SelectorSet[str]:
     """Make a set of a selector and its NOT: one of them is found if the selector is TRUE or FALSE."""
     lenient = dialect.replace(constant_false="accept", max_length=None)
-    texts = {"TRUE": text, "FALSE": f"NOT ({text})"} if text.strip() else {"TRUE": text}
+    texts = {"TRUE": text, "FALSE": f"NOT ({text}\n)"} if text.strip() else {"TRUE": text}  # a comment may end it
     return mqsel.SelectorSet(texts, dialect=lenient)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import strategies
 
-from mqsel.language.dialect import PRESETS, Dialect
+from mqsel.language.dialect import Dialect
 from mqsel.values import Float32, Int8, Int16, Int32
 
 SELECTORS, ROWS = 40, 50  # of one frame
@@ -54,7 +54,7 @@ def _value(rng: random.Random, kind: str) -> Any:
 
 def drawn(rng: random.Random, name: str) -> tuple[dict[str, str], list[tuple[Any, ...]], list[tuple[str, Dialect]]]:
     """Draw a schema, rows for it, and selectors about them."""
-    preset = PRESETS[name]
+    preset = strategies.DIALECTS[name]
     names = [one for one in strategies.LETTERS[name].names if not one.startswith("usr.")]
     kinds = {one: rng.choice((*strategies._KINDS, *strategies._NUMBERS)) for one in names if rng.random() < 0.9}
     rows = [tuple(_value(rng, kind) for kind in kinds.values()) for _ in range(ROWS)]

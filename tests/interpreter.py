@@ -29,6 +29,7 @@ _SIGNS = {
     "SUBTRACT": "-",
     "MULTIPLY": "*",
     "DIVIDE": "/",
+    "REMAINDER": "%",
     "PLUS": "+",
     "NEGATE": "-",
 }

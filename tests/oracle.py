@@ -222,7 +222,10 @@ class _Message:
         if unusable := self.unusable(left, right):
             return unusable
         kind, first, second = _promote(left, right)
-        result: Any = _OPERATIONS[symbol](first, second) if symbol != "/" else _divide(kind, first, second)
+        by_division = {"/": _divide, "%": _remainder}
+        result: Any = (
+            by_division[symbol](kind, first, second) if symbol in by_division else _OPERATIONS[symbol](first, second)
+        )
         if kind in _INTEGERS:
             return kind, _wrap(kind, result)
         # Rounding a double sum, product or quotient of two float32 gives the float32 one: 53 >= 2 * 24 + 2 bits.
@@ -262,6 +265,15 @@ def _wrap(kind: str, number: int) -> int:
     """§5: "int32, wrapping", "int64, wrapping", "MIN / -1 wraps (no trap)"."""
     half = 1 << (63 if kind == "int64" else 31)
     return (number + half) % (2 * half) - half
+
+
+def _remainder(kind: str, first: float, second: float) -> float:
+    """Java §15.17.3: "(a/b)*b+(a%b) is equal to a"; of doubles "computed by truncating division", NaN by a zero."""
+    if kind in _INTEGERS:
+        return first - _divide(kind, first, second) * second
+    if second == 0 or not math.isfinite(first):
+        return math.nan
+    return math.fmod(first, second)
 
 
 def _divide(kind: str, first: float, second: float) -> float:

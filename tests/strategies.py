@@ -11,7 +11,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from mqsel.language.dialect import CHOICES
+from mqsel.language.dialect import CHOICES, PRESETS
 from mqsel.values import Float32, Int8, Int16, Int32
 
 try:
@@ -32,6 +32,13 @@ _NAMES = ("a", "b", "n", "N", "x", "flag", "order", "inbox", "na\u00efve_$1", "J
 # The fields of a dialect that say what a tree means, and all that they can say; the others are about texts and names.
 _MEANINGS = ("type_mismatch", "null_arithmetic", "between_null")
 READINGS = [dict(zip(_MEANINGS, one, strict=True)) for one in itertools.product(*[CHOICES[name] for name in _MEANINGS])]
+# The presets, and a dialect that no product has: what a preset to come may say is in it.
+DIALECTS = {
+    **PRESETS,
+    "MADE_UP": PRESETS["JMS"].replace(
+        unequal_sign="exclamation", remainder="yes", not_operand="primary", quoted_names="double", comments="slashes"
+    ),
+}
 _JAVA_SPACES = (" ", "  ", "\t", "\n", "\r\n", "\f")
 
 
@@ -51,6 +58,7 @@ class Letters:
     float_suffix_on_integer: bool = True
     static_mismatch: bool = False
     numbers: tuple[str, ...] = ()
+    is_made_up: bool = False
 
 
 LETTERS = {
@@ -66,6 +74,9 @@ LETTERS = {
     "IBM_JAVA_CLIENT": Letters(),
     "TIBCO_EMS": Letters(hex_octal=False, static_mismatch=True, numbers=("0x1.8p1", "-0X.Ap-2f", "1_0.2_5", "07.5")),
     "JMS": Letters(),
+    "MADE_UP": Letters(
+        names=(*_NAMES, "two words", 'and"', "NOT"), spaces=(*_JAVA_SPACES, " // a 'comment\n"), is_made_up=True
+    ),
 }
 
 # language §4 within its static types: weight and form. Lower-case words are rules, capitals keywords, `…-name` an
@@ -125,6 +136,14 @@ _GRAMMAR: dict[str, tuple[tuple[int, str], ...]] = {
     "equality": ((3, "="), (2, "<>")),
     "truth": ((1, "TRUE"), (1, "FALSE")),
     "strings": ((3, "string"), (5, "string , strings")),
+}
+
+# What stands in place of a rule, or beside its forms, in the dialect that is made up.
+_MADE_UP: dict[str, tuple[tuple[int, str], ...]] = {
+    "condition": tuple((weight, form) for weight, form in _CONDITION if form != "NOT condition"),
+    "predicate": (*_PREDICATE, (6, "NOT boolean-name equality boolean-name"), (3, "NOT boolean-name")),
+    "product": (*_GRAMMAR["product"], (4, "unary % unary"), (1, "unary % 0"), (1, "unary / unary % unary")),
+    "equality": (*_GRAMMAR["equality"], (2, "!=")),
 }
 
 _INTEGERS = (0, 1, -1, 2, 3, 5, 7, 10)
@@ -224,9 +243,10 @@ class _Author:
     def write(self, form: str, depth: int) -> list[str]:
         """Write out a form of the grammar as tokens; below depth 0 a condition is one predicate."""
         tokens: list[str] = []
+        grammar = {**_GRAMMAR, **(_MADE_UP if self.letters.is_made_up else {})}
         for symbol in form.split():
-            if symbol in _GRAMMAR:
-                forms = _GRAMMAR[symbol][:1] if symbol == "condition" and depth <= 0 else _GRAMMAR[symbol]
+            if symbol in grammar:
+                forms = grammar[symbol][:1] if symbol == "condition" and depth <= 0 else grammar[symbol]
                 if symbol == "predicate":
                     forms += _BYTE_STRINGS * self.letters.byte_strings + _MISMATCHES * self.letters.static_mismatch
                 chosen = self.rng.choices([text for _, text in forms], [weight for weight, _ in forms])[0]
@@ -247,7 +267,7 @@ class _Author:
         for part in parts:
             if plain:
                 text += "" if last == "(" or part in ")," else " "
-            elif last[-1] + part[0] == "--" or not {last[-1], part[0]} & set("=<>+-*/(,)") or self.rng.random() < 0.5:
+            elif last[-1] + part[0] == "--" or not {last[-1], part[0]} & set("=<>+-*/%(,)") or self.rng.random() < 0.5:
                 text += self.rng.choice(self.letters.spaces)
             text += part
             last = part
@@ -257,7 +277,8 @@ class _Author:
         kinds = {"number": _NUMBERS, "any": _KINDS}.get(kind, (kind,))
         fitting = [name for name in self.letters.names if self.message.get(name, ("null",))[0] in kinds]
         self.last_name = self.rng.choice(fitting if fitting and self.rng.random() < 0.75 else self.letters.names)
-        return self.last_name
+        is_quoted = " " in self.last_name or '"' in self.last_name or self.last_name == "NOT"
+        return '"' + self.last_name.replace('"', '""') + '"' if is_quoted else self.last_name
 
     def text(self) -> str:
         """Choose a string, often the one that the property just named holds."""

@@ -16,7 +16,7 @@ from conftest import batch_of, fits_arrow
 import mqsel
 from mqsel.columns import _answers
 from mqsel.language import nodes
-from mqsel.language.dialect import JMS, PRESETS
+from mqsel.language.dialect import JMS
 from mqsel.language.optimizer import optimize
 from mqsel.language.parser import parse
 from mqsel.language.selector import read_selector
@@ -27,11 +27,11 @@ PAIRS = int(os.environ.get("MQSEL_PAIRS", "400"))
 
 
 @pytest.mark.parametrize("reading", strategies.READINGS, ids=strategies.name_of)
-@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.parametrize("name", strategies.DIALECTS)
 def test_engines_agree(name: str, reading: dict[str, str]) -> None:
     """Invariant: all engines give one truth value; half of the pairs under the preset, half under *reading*."""
     rng = random.Random(f"{name} {reading}")
-    preset = PRESETS[name]
+    preset = strategies.DIALECTS[name]
     varied = preset.replace(**reading)
     for number in range(PAIRS):
         text, properties = strategies.random_case(rng, name)
@@ -91,11 +91,11 @@ def test_small_conditions_agree() -> None:
             assert selectors.match({"x": value}) == [key for key, truth in enumerate(wanted) if truth == "TRUE"]
 
 
-@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.parametrize("name", strategies.DIALECTS)
 def test_texts_survive(name: str) -> None:
     """Invariant: parse(unparse(tree)) == tree, also for optimized trees; optimizing twice changes nothing more."""
     rng = random.Random(name)
-    dialect = PRESETS[name]
+    dialect = strategies.DIALECTS[name]
     for _ in range(PAIRS * 4):
         text, _ = strategies.random_case(rng, name)
         selector = read_selector(text, dialect)
@@ -107,11 +107,11 @@ def test_texts_survive(name: str) -> None:
         assert nodes.unparse(parse(again, dialect)) == again, text
 
 
-@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.parametrize("name", strategies.DIALECTS)
 def test_cases_of_hypothesis(name: str) -> None:
     """Invariant: oracle = VM, on cases that shrink to something readable."""
     hypothesis = pytest.importorskip("hypothesis")
-    dialect = PRESETS[name]
+    dialect = strategies.DIALECTS[name]
 
     @hypothesis.settings(max_examples=PAIRS, deadline=None, database=None)
     @hypothesis.given(strategies.cases(name))

@@ -32,7 +32,7 @@ from mqsel.language.nodes import (
     quote,
     walk,
 )
-from mqsel.language.operators import OPERATORS
+from mqsel.language.operators import FAILING, OPERATORS
 from mqsel.language.pattern import segments, shape
 from mqsel.language.selector import Selector
 from mqsel.names import DESCRIPTOR, JMS_DESCRIPTOR, JMS_SYNONYMS, MQMD_TYPES
@@ -405,7 +405,7 @@ def division_by_zero(node: Arithmetic, selector: Selector) -> Found | None:
     for place, operator in enumerate(node.operators):
         divisor = node.operands[place + 1]
         is_zero = type(divisor) is Literal and divisor.kind == "exact" and divisor.value == 0
-        if operator == "/" and is_zero and _is_exact(node.operands[: place + 1]):
+        if operator in FAILING and is_zero and _is_exact(node.operands[: place + 1]):
             return Found((node.span[0], divisor.span[1]))
     return None
 

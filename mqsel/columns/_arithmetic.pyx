@@ -15,7 +15,7 @@ from mqsel.columns._arrow cimport (
 )
 from mqsel.columns._columns cimport BLOCK, DECLINED, Reader, numbers_load, valid_rows
 from mqsel.columns._kernel cimport (
-    COMPUTE, COMPUTE_WITH, DIVIDE, NEGATE, PUSH_COLUMN, PUSH_NUMBER, Call, Instruction, Level, Operand,
+    COMPUTE, COMPUTE_WITH, DIVIDE, NEGATE, PUSH_COLUMN, PUSH_NUMBER, REMAINDER, Call, Instruction, Level, Operand,
 )
 from mqsel.machine._values cimport BOOLEAN, BYTES, FLOAT32, FLOAT64, INT32, INT64, NULL_VALUE, POISON, STRING
 
@@ -26,6 +26,7 @@ cdef extern from "_loops.h" nogil:
     void integers_do(int op, const int64_t *left, const int64_t *right, int64_t *result, int rows, int narrow)
     void integers_with(int op, const int64_t *left, int64_t right, int64_t *result, int rows, int narrow)
     void integers_divide(const int64_t *, const int64_t *, int64_t *result, int rows, int narrow, uint8_t *error)
+    void integers_remainder(const int64_t *, const int64_t *, int64_t *result, int rows, uint8_t *error)
     void doubles_do(int op, const double *left, const double *right, double *result, int rows, int single)
     void doubles_with(int op, const double *left, double right, double *result, int rows, int single)
     void integers_negate(const int64_t *values, int64_t *result, int rows, int narrow)
@@ -168,8 +169,11 @@ cdef void combine(int op, Level *left, Level *right, int rows) noexcept nogil:
     left.tag = tag
     if tag > INT64:
         doubles_do(op, left.doubles, right.doubles, <double *> left.room, rows, tag == FLOAT32)
-    elif op == DIVIDE:
-        integers_divide(left.integers, right.integers, left.room, rows, tag == INT32, errors)
+    elif op == DIVIDE or op == REMAINDER:
+        if op == DIVIDE:
+            integers_divide(left.integers, right.integers, left.room, rows, tag == INT32, errors)
+        else:
+            integers_remainder(left.integers, right.integers, left.room, rows, errors)
         if left.valid != NULL:
             mask_and(errors, left.valid, rows)
         add_errors(left, errors, rows)
@@ -194,16 +198,21 @@ cdef void combine_with(Instruction *step, Level *left, int rows) noexcept nogil:
         if tag == FLOAT32:
             number = <double> (<float> step.i)  # an integer: a double would have made a double
         doubles_with(step.op, left.doubles, number, <double *> left.room, rows, tag == FLOAT32)
-    elif step.op != DIVIDE:
+    elif step.op != DIVIDE and step.op != REMAINDER:
         integers_with(step.op, left.integers, step.i, left.room, rows, tag == INT32)
     elif step.i == 0:
         memset(errors, 1, rows)
         if left.valid != NULL:
             mask_and(errors, left.valid, rows)
         add_errors(left, errors, rows)
-    elif step.i == -1:
+    elif step.i == -1 and step.op == DIVIDE:
         integers_negate(left.integers, left.room, rows, tag == INT32)
-    else:
+    elif step.i == -1:
+        memset(left.room, 0, rows * sizeof(int64_t))
+    elif step.op == DIVIDE:
         for row in range(rows):
             left.room[row] = left.integers[row] // step.i
+    else:
+        for row in range(rows):
+            left.room[row] = left.integers[row] % step.i
     settle_numbers(left)

@@ -19,6 +19,7 @@ cdef enum:
     SUBTRACT = 1
     MULTIPLY = 2
     DIVIDE = 3
+    REMAINDER = 4
 
 
 cdef enum TermKind:

@@ -15,6 +15,7 @@ from mqsel.columns._sets cimport Values, values_read
 
 from mqsel.logic import formulas as _formulas
 from mqsel.language.nodes import Arithmetic, Identifier, Literal, Sign
+from mqsel.names import parted
 
 cdef enum:
     MAX_DEPTH = 600          # of a formula; that of a selector is at most about its nesting
@@ -29,7 +30,7 @@ cdef enum:
     MOST_STEPS = 1 << 18
     MOST_COST = 1 << 24
 
-cdef dict _OPS = {"+": ADD, "-": SUBTRACT, "*": MULTIPLY, "/": DIVIDE}
+cdef dict _OPS = {"+": ADD, "-": SUBTRACT, "*": MULTIPLY, "/": DIVIDE, "%": REMAINDER}
 
 
 class TooLargeError(Exception):
@@ -169,7 +170,7 @@ cdef class Kernel:
         cdef int slot, number, step
         cdef Column *column
         cdef Term *term
-        names = [name.partition(" ")[0] for name in self.slots]  # of a set they have their spellings
+        names = [parted(name)[0] for name in self.slots]  # of a set they have their spellings
         for slot in range(len(self.slots)):
             reason = reader_refusal(columns[slot])
             if reason is not None:

@@ -6,6 +6,7 @@
 #ifndef MQSEL_LOOPS_H
 #define MQSEL_LOOPS_H
 
+#include <math.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -206,6 +207,7 @@ LOOP int beyond_int64(const int64_t *values, const mask_t *valid, int rows) {
 #define SUBTRACT 1
 #define MULTIPLY 2
 #define DIVIDE 3
+#define REMAINDER 4
 
 /* Java's int and long: wrapping. A quotient by zero is none, and noted in `error`; the least integer by -1 wraps. */
 #define WRAPPED(a, sign, b) (narrow ? (int64_t) (int32_t) ((uint64_t) (a) sign (uint64_t) (b)) \
@@ -241,6 +243,15 @@ static inline void integers_divide(const int64_t *left, const int64_t *right, in
     }
 }
 
+static inline void integers_remainder(const int64_t *left, const int64_t *right, int64_t *result, int rows,
+                                      mask_t *error) {
+    for (int i = 0; i < rows; i++) {
+        int64_t divisor = right[i];
+        error[i] = divisor == 0;
+        result[i] = divisor == 0 || divisor == -1 ? 0 : left[i] % divisor;
+    }
+}
+
 /* Floats are kept as doubles: rounding a sum, difference, product or quotient of two of them once more is exact. */
 #define FLOATED(value) (single ? (double) (float) (value) : (value))
 
@@ -251,8 +262,10 @@ LOOP void doubles_with(int op, const double *left, double right, double *result,
         for (int i = 0; i < rows; i++) result[i] = FLOATED(left[i] - right);
     else if (op == MULTIPLY)
         for (int i = 0; i < rows; i++) result[i] = FLOATED(left[i] * right);
-    else
+    else if (op == DIVIDE)
         for (int i = 0; i < rows; i++) result[i] = FLOATED(left[i] / right);
+    else
+        for (int i = 0; i < rows; i++) result[i] = fmod(left[i], right); /* of floats a float */
 }
 
 LOOP void doubles_do(int op, const double *left, const double *right, double *result, int rows, int single) {
@@ -262,8 +275,10 @@ LOOP void doubles_do(int op, const double *left, const double *right, double *re
         for (int i = 0; i < rows; i++) result[i] = FLOATED(left[i] - right[i]);
     else if (op == MULTIPLY)
         for (int i = 0; i < rows; i++) result[i] = FLOATED(left[i] * right[i]);
-    else
+    else if (op == DIVIDE)
         for (int i = 0; i < rows; i++) result[i] = FLOATED(left[i] / right[i]);
+    else
+        for (int i = 0; i < rows; i++) result[i] = fmod(left[i], right[i]);
 }
 
 LOOP void integers_negate(const int64_t *values, int64_t *result, int rows, int narrow) {

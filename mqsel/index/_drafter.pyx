@@ -22,7 +22,7 @@ from mqsel.index._draft cimport (
 )
 from mqsel.index._parts cimport *
 from mqsel.index._steps cimport field, floats_at, integers_at, is_all_numbers, number_step
-from mqsel.machine._opcodes cimport ADD, DIVIDE, MULTIPLY, SUBTRACT
+from mqsel.machine._opcodes cimport ADD, DIVIDE, MULTIPLY, REMAINDER, SUBTRACT
 from mqsel.machine._values cimport PyUnicode_DATA, PyUnicode_GET_LENGTH, PyUnicode_KIND
 
 from mqsel.errors import ArgumentError
@@ -57,7 +57,7 @@ cdef enum:
     ASKED = 4096                # objects of them at most
     KNOWN = 8192                # sets of values that are kept as they were read; a power of two
 
-cdef dict _OPS = {"+": ADD, "-": SUBTRACT, "*": MULTIPLY, "/": DIVIDE}
+cdef dict _OPS = {"+": ADD, "-": SUBTRACT, "*": MULTIPLY, "/": DIVIDE, "%": REMAINDER}
 
 
 cdef struct Frame:

@@ -34,6 +34,7 @@ from collections.abc import Mapping
 from mqsel.errors import ArgumentError, ProgramError
 from mqsel.machine import wordings
 from mqsel.machine.schema import as_schema
+from mqsel.names import parted
 from mqsel.values import TYPE_NAMES as _TYPES
 
 cdef extern from "Python.h":
@@ -107,7 +108,7 @@ cdef class Table:
             self.target_count, self.count = older.target_count, older.count
             memcpy(self.targets, older.targets, older.target_count * sizeof(Target))
         for slot in range(self.count, len(names)):
-            first, _, second = names[slot].partition(" ")
+            first, second = parted(names[slot])
             self.enter(first, slot, False)
             if second:
                 self.enter(second, slot, True)

@@ -50,6 +50,11 @@ class _Choices(NamedTuple):
     out_of_range: str = _JAKARTA["out_of_range"]
     approximate_literals: str = _JAKARTA["approximate_literals"]
     zero_identifier: str = _JAKARTA["zero_identifier"]
+    unequal_sign: str = _JAKARTA["unequal_sign"]
+    remainder: str = _JAKARTA["remainder"]
+    not_operand: str = _JAKARTA["not_operand"]
+    quoted_names: str = _JAKARTA["quoted_names"]
+    comments: str = _JAKARTA["comments"]
 
 
 class Dialect(_Choices):

@@ -98,6 +98,26 @@ FIELDS: dict[str, dict[str, Choice]] = {
         "string": Choice("an identifier of 24 zero bytes is a string as any other"),
         "any": Choice("alone, it matches every message: §8", "JMS page"),
     },
+    "unequal_sign": {
+        "standard": Choice("not equal is written `<>`", "Syntax; TIBCO; Jakarta §3.8.1.1"),
+        "exclamation": Choice("not equal may be written `!=`, too", "no preset yet"),
+    },
+    "remainder": {
+        "no": Choice("there is no remainder operator", "Syntax; TIBCO; Jakarta §3.8.1.1"),
+        "yes": Choice("`%` is the remainder, and binds as `*` does", "Java §15.17.3"),
+    },
+    "not_operand": {
+        "predicate": Choice("NOT negates all of a predicate", "Jakarta §3.8.1.1"),
+        "primary": Choice("NOT negates what stands next: `NOT a = b` is `(NOT a) = b`", "no preset yet"),
+    },
+    "quoted_names": {
+        "no": Choice("a name is an identifier", "Syntax; TIBCO; Jakarta §3.8.1.1"),
+        "double": Choice('`"any text"` is a name, with `""` for `"`', "no preset yet"),
+    },
+    "comments": {
+        "no": Choice("there are no comments", "Syntax; TIBCO; Jakarta §3.8.1.1"),
+        "slashes": Choice("`//` and what follows it in its line are white space", "no preset yet"),
+    },
 }
 # The field whose choices are no words.
 LENGTH = "max_length"
@@ -155,6 +175,11 @@ JAKARTA: dict[str, Any] = {
     "out_of_range": "reject",
     "approximate_literals": "plain",
     "zero_identifier": "string",
+    "unequal_sign": "standard",
+    "remainder": "no",
+    "not_operand": "predicate",
+    "quoted_names": "no",
+    "comments": "no",
     LENGTH: None,
 }
 PRESETS: dict[str, dict[str, Any]] = {

@@ -8,7 +8,20 @@ tree before it is given, so that a layout never changes a meaning. Nothing recur
 from __future__ import annotations
 
 from mqsel.errors import SelectorError, cells
-from mqsel.language.nodes import And, Identifier, In, Literal, Node, Not, Or, pieces_of, quote, unparse, walk
+from mqsel.language.nodes import (
+    And,
+    Identifier,
+    In,
+    Literal,
+    Node,
+    Not,
+    Or,
+    pieces_of,
+    quote,
+    unparse,
+    walk,
+    written_name,
+)
 from mqsel.language.selector import Selector, read_selector
 
 WIDTH = 80  # cells of a line
@@ -56,7 +69,9 @@ def _written(root: Node, text: str) -> str:
             case str():
                 pieces.append(piece)
             case Literal("exact" | "approximate", _, span):
-                pieces.append("".join(text[slice(*span)].split()))  # a blank may stand behind the sign
+                number = text[slice(*span)]
+                sign = number[0] if number[0] in "+-" else ""
+                pieces.append(sign + number[len(sign) :].split()[-1])  # blanks may stand behind the sign
             case Not(operand):
                 todo += reversed(["NOT ", *_enclosed(operand, piece)])
             case And(operands) | Or(operands):
@@ -107,7 +122,7 @@ def _lines(root: Node, text: str, width: int) -> list[str]:
         elif isinstance(node, Not):
             todo.append((node.operand, _has_parentheses(node.operand, node), indent, before + "NOT "))
         elif isinstance(node, In):
-            lines.append(f"{lead}{node.identifier.name} {'NOT ' * node.negated}IN (")
+            lines.append(f"{lead}{written_name(node.identifier.name)} {'NOT ' * node.negated}IN (")
             lines += _filled([quote(one) for one in node.choices], indent + _INDENT, width)
             lines.append(" " * indent + ")")
         else:

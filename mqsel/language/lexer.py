@@ -14,13 +14,14 @@ import re
 import sys
 import unicodedata
 from itertools import accumulate, compress
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from mqsel import errors
 from mqsel.errors import Span
 from mqsel.language import hints
 from mqsel.language.dialect import Dialect
-from mqsel.language.operators import FOREIGN, KEYWORDS, NO_COMMENTS, SYMBOLS
+from mqsel.language.operators import ADDED, FOREIGN, KEYWORDS, NO_COMMENTS, SYMBOLS
 from mqsel.language.wordings import bad_double_quotes, bad_number, number_out_of_range, unexpected_character
 from mqsel.names import IGNORABLE, PART, START, WHITE_SPACE
 
@@ -77,24 +78,46 @@ _JAVA_APPROXIMATE = (
 )
 
 
+class _Lexicon(NamedTuple):
+    """What the words of a dialect are found by.
+
+    Attributes:
+        words: finds every word of a text, white space included.
+        groups: tells what a word is.
+        known: the kind of each word that is the same everywhere; that of white space is empty.
+    """
+
+    words: re.Pattern[str]
+    groups: re.Pattern[str]
+    known: dict[str, str]
+
+
+_SPELLING = attrgetter(
+    "whitespace", "identifier_dots", "approximate_literals", "quoted_names", "comments", *[field for field, _ in ADDED]
+)
+
+
 @functools.cache
-def _patterns(whitespace: str, dots: str, approximate: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Give two expressions: one finds every word of a text, white space included; one tells what a word is."""
+def _lexicon(whitespace: str, dots: str, approximate: str, quoted: str, comments: str, *added: str) -> _Lexicon:
+    """Return the lexicon of some choices, by `_SPELLING`."""
     space = _UNICODE_SPACE if whitespace == "unicode" else _JAVA_SPACE
+    symbols = {one: one for one in _SIGNS}
+    for (field, choice), chosen in zip(ADDED, added, strict=True):
+        symbols |= ADDED[field, choice] if chosen == choice else {}
     # (?<![…]) keeps Unicode white space out of names, where the dialect has it.
     no_part = _NO_PART.replace(r"\.", "") if dots == "yes" else _NO_PART
     part = f"(?:[^{no_part}](?<![{space}]))*"
     kinds = {
-        "space": f"[{space}]+",
+        "space": rf"(?:[{space}]|//[^\r\n]*)+" if comments == "slashes" else f"[{space}]+",
         "name": f"[^{_NO_START}](?<![{space}]){part}",
         # The longest first, of which a comment's beginning is one.
-        "operator": "|".join(map(re.escape, sorted(("/*", *_SIGNS), key=len, reverse=True))),
+        "operator": "|".join(map(re.escape, sorted(("/*", *symbols), key=len, reverse=True))),
         # The look-ahead keeps an unterminated string from ending at one half of a doubled apostrophe.
         "string": r"'[^']*(?:''[^']*)*'(?!')",
         "approximate": _JAVA_APPROXIMATE if approximate == "java" else _approximate("[0-9]+"),
         "hex": r"0[xX][0-9A-Fa-f]*[lL]?",
         "exact": r"[0-9]+[lLfFdD]?",
-        "bytes": r'"[^"]*"',
+        "quoted": r'"[^"]*(?:""[^"]*)*"(?!")' if quoted == "double" else r'"[^"]*"',
         "bad": r".",
     }
     named = "|".join([f"(?P<{kind}>{pattern})" for kind, pattern in kinds.items()])
@@ -106,11 +129,8 @@ def _patterns(whitespace: str, dots: str, approximate: str) -> tuple[re.Pattern[
         kinds["string"],
         "[0-9]+(?![0-9.A-Za-z_])",
     )
-    return re.compile("|".join((*plain, *kinds.values())), re.DOTALL), re.compile(named, re.DOTALL)
-
-
-# Words that mean the same everywhere in every dialect, each with its kind; that of white space is empty.
-_KNOWN = {" ": "", **{word: word for word in (*KEYWORDS, *_SIGNS)}}
+    known = {" ": "", **{word: word for word in KEYWORDS}, **symbols}
+    return _Lexicon(re.compile("|".join((*plain, *kinds.values())), re.DOTALL), re.compile(named, re.DOTALL), known)
 
 
 class Tokens(NamedTuple):
@@ -145,10 +165,10 @@ def scan(text: str, dialect: Dialect) -> Tokens:
             hint="split it into several subscriptions, or compile with dialect.replace(max_length=None)",
             reason=errors.MQRC.MQRC_SELECTION_STRING_ERROR,
         )
-    pattern, groups = _patterns(dialect.whitespace, dialect.identifier_dots, dialect.approximate_literals)
-    words = pattern.findall(text)
+    lexicon = _lexicon(*_SPELLING(dialect))
+    words = lexicon.words.findall(text)
     # All words in one go, then those that are not known one by one: a step for each would take twice as long.
-    kinds: list[Any] = [*map(_KNOWN.get, words)]
+    kinds: list[Any] = [*map(lexicon.known.get, words)]
     values: list[str | int | float | bytes] = words.copy()
     stops = [*accumulate(map(len, words))]
     starts = [0, *stops]
@@ -165,8 +185,8 @@ def scan(text: str, dialect: Dialect) -> Tokens:
         elif word in names:
             kinds[at] = names[word]
         else:
-            kinds[at], values[at] = _token(text, (starts[at], stops[at]), word, dialect, groups)
-            if kinds[at] == "identifier":
+            kinds[at], values[at] = _token(text, (starts[at], stops[at]), word, dialect, lexicon.groups)
+            if kinds[at] == "identifier" and values[at] == word:
                 names[word] = "identifier"
     # White space has an empty kind.
     end = len(text)
@@ -196,7 +216,9 @@ def _token(
             return "identifier", word
         case "operator":  # a comment's beginning: the others are known
             raise unexpected_character(text, span, NO_COMMENTS)
-        case "bytes":
+        case "quoted" if dialect.quoted_names == "double" and (dialect.byte_strings == "no" or word[1:2] != "0"):
+            return "identifier", _quoted_name(text, span, word)
+        case "quoted":
             return "bytes", _byte_string(text, span, word, dialect)
         case "bad":
             raise _bad_character(text, start, word, dialect)
@@ -286,6 +308,13 @@ def _bad_character(text: str, start: int, character: str, dialect: Dialect) -> e
             "text stands between apostrophes"
         )
     return unexpected_character(text, span, hint)
+
+
+def _quoted_name(text: str, span: Span, word: str) -> str:
+    name = word[1:-1].replace('""', '"')
+    if not name:
+        raise errors.SelectorSyntaxError("a name in double quotes has no characters", selector=text, span=span)
+    return name
 
 
 def _byte_string(text: str, span: Span, word: str, dialect: Dialect) -> bytes:

@@ -8,12 +8,14 @@ equality. Knows nothing of dialects, types or programs. Follows language §4.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple, TypeVar
 
 from mqsel.errors import Span
-from mqsel.language.operators import OPERATORS, PRIMARY, SIGN, SUM, Operator
+from mqsel.language.operators import KEYWORDS, OPERATORS, PRIMARY, SIGN, SUM, Operator
+from mqsel.names import IGNORABLE
 
 
 def _equal(self: Node, other: object) -> bool:
@@ -87,7 +89,7 @@ class Sign(NamedTuple):
 
 @_tree
 class Arithmetic(NamedTuple):
-    """``operands[0] operators[0] operands[1] …``, left-associative, all of ``+ -`` or all of ``* /``."""
+    """``operands[0] operators[0] operands[1] …``, left-associative, all of ``+ -`` or all of ``* / %``."""
 
     operators: tuple[str, ...]
     operands: tuple[Node, ...]
@@ -256,6 +258,20 @@ def quote(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
+# What no name without quotes has, or begins with, of ASCII.
+_ODD = "".join(
+    re.escape(one) for one in map(chr, range(128)) if not (one.isalnum() or one in {"_", "$", ".", *IGNORABLE})
+)
+_BARE = re.compile(f"[^{_ODD}0-9.][^{_ODD}]*")
+
+
+def written_name(name: str) -> str:
+    """Write a name, in double quotes where it is no identifier."""
+    if _BARE.fullmatch(name) and not (name.isascii() and name.upper() in KEYWORDS):
+        return name
+    return '"' + name.replace('"', '""') + '"'
+
+
 def _literal(node: Literal) -> str:
     match node.kind:
         case "string":
@@ -271,7 +287,10 @@ def _literal(node: Literal) -> str:
 
 
 def unparse(root: Node) -> str:
-    """Write *root* as a selector with the fewest parentheses; parsing that text gives an equal tree."""
+    """Return *root* as a selector that parses to an equal tree, with the fewest parentheses.
+
+    Behind NOT they stand also where only some dialects need them, so that the text is the same in all.
+    """
     pieces: list[str] = []
     todo: list[str | Node] = [root]
     while todo:
@@ -293,7 +312,7 @@ def pieces_of(node: Node) -> list[str | Node]:
         case Literal():
             return [_literal(node)]
         case Identifier():
-            return [node.name]
+            return [written_name(node.name)]
         case Sign(operator, operand):
             # A sign directly before a number would become the number's own; before a negative number it does not.
             signed = isinstance(operand, Sign) or (isinstance(operand, Literal) and _literal(operand)[0] == "-")
@@ -312,14 +331,14 @@ def pieces_of(node: Node) -> list[str | Node]:
             word = " NOT BETWEEN " if negated else " BETWEEN "
             return [*_at(operand, SUM), word, *_at(low, SUM), " AND ", *_at(high, SUM)]
         case In(negated, identifier, choices):
-            return [f"{identifier.name} {'NOT ' if negated else ''}IN ({', '.join(map(quote, choices))})"]
+            return [f"{written_name(identifier.name)} {'NOT ' if negated else ''}IN ({', '.join(map(quote, choices))})"]
         case Like(negated, identifier, pattern, escape):
             ending = "" if escape is None else f" ESCAPE {quote(escape)}"
-            return [f"{identifier.name} {'NOT ' if negated else ''}LIKE {quote(pattern)}{ending}"]
+            return [f"{written_name(identifier.name)} {'NOT ' if negated else ''}LIKE {quote(pattern)}{ending}"]
         case IsNull(negated, identifier):
-            return [f"{identifier.name} IS {'NOT ' if negated else ''}NULL"]
+            return [f"{written_name(identifier.name)} IS {'NOT ' if negated else ''}NULL"]
         case Not(operand):
-            return ["NOT ", *_at(operand, _strength(node))]
+            return ["NOT ", *(_at(operand, PRIMARY) if not isinstance(operand, Not) else [operand])]
         case And(operands) | Or(operands):
             word, strength = " AND " if isinstance(node, And) else " OR ", _strength(node) + 1
             below = _at(operands[0], strength)

@@ -26,6 +26,8 @@ class Operator(NamedTuple):
         mirrored: of a comparison, the one that says the same with its sides exchanged.
         negated: of a comparison, the one that is TRUE of two numbers where it is FALSE.
         hint: what to say of an operand of another kind.
+        fails: whether integers can be ERR, by zero.
+        choice: the field of a dialect and its choice that have it, where not all dialects do.
     """
 
     spelling: str
@@ -35,6 +37,8 @@ class Operator(NamedTuple):
     mirrored: str = ""
     negated: str = ""
     hint: str = ""
+    fails: bool = False
+    choice: tuple[str, str] | None = None
 
 
 TABLE = (
@@ -54,7 +58,8 @@ TABLE = (
     Operator("+", 5, "number", "number", hint=_ARITHMETIC),
     Operator("-", 5, "number", "number", hint=_ARITHMETIC),
     Operator("*", 6, "number", "number", hint=_ARITHMETIC),
-    Operator("/", 6, "number", "number", hint=_ARITHMETIC),
+    Operator("/", 6, "number", "number", hint=_ARITHMETIC, fails=True),
+    Operator("%", 6, "number", "number", hint=_ARITHMETIC, fails=True, choice=("remainder", "yes")),
 )
 OPERATORS = {row.spelling: row for row in TABLE}
 
@@ -65,9 +70,15 @@ SIGN = OPERATORS["*"].binding + 1
 PRIMARY = SIGN + 1
 
 WORDS = tuple([row.spelling for row in TABLE if row.spelling.isalpha()])
-SYMBOLS = tuple([row.spelling for row in TABLE if not row.spelling.isalpha()])
+SYMBOLS = tuple([row.spelling for row in TABLE if not row.spelling.isalpha() and row.choice is None])
+# Symbols of some dialects alone: by the field and its choice that have them, each with the operator that it is.
+ADDED = {
+    ("unequal_sign", "exclamation"): {"!=": "<>"},
+    **{row.choice: {row.spelling: row.spelling} for row in TABLE if row.choice is not None},
+}
 RELATIONS = frozenset(row.spelling for row in TABLE if row.mirrored)
 PREDICATES = frozenset(row.spelling for row in TABLE if row.binding == PREDICATE) - RELATIONS
+FAILING = frozenset(row.spelling for row in TABLE if row.fails)
 # Those that stand between two operands.
 BINARY = {row.spelling: row.binding for row in TABLE if row.spelling not in PREDICATES | {"NOT"}}
 

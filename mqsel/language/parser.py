@@ -116,6 +116,7 @@ class _Parser:
         self.depth = 0
         self.start = 0  # of the operand that has just been completed, its parentheses included
         self.stack = [_Open(_ROOT, 0, 0)]
+        self.not_binding = SIGN if dialect.not_operand == "primary" else OPERATORS["NOT"].binding
         self.order: list[Node] = []  # the nodes that have been made
 
     @functools.cached_property
@@ -170,8 +171,8 @@ class _Parser:
             top = self.stack[-1]
             if kind == "(":
                 self.open(_Open(_PAREN, 0, start))
-            elif kind == "NOT" and top.strength < PREDICATE:
-                self.open(_Open(_NOT, OPERATORS["NOT"].binding, start))
+            elif kind == "NOT" and (top.strength < PREDICATE or self.not_binding > PREDICATE):
+                self.open(_Open(_NOT, self.not_binding, start))
             elif kind in ("+", "-"):
                 self.open(_Open(_SIGN, SIGN, start, operator=kind))
             else:
@@ -287,10 +288,10 @@ class _Parser:
                     left = _node(Or, (operands, span))
                 case "AND":
                     left = _node(And, (operands, span))
-                case "+" | "-" | "*" | "/":
-                    left = Arithmetic(tuple(top.operators), operands, span)
-                case relation:
+                case relation if relation in RELATIONS:
                     left = Comparison(relation, operands[0], left, span)
+                case _:
+                    left = Arithmetic(tuple(top.operators), operands, span)
             self.order.append(left)
 
     # ---- BETWEEN, IN, LIKE, IS

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from mqsel.language.nodes import Arithmetic, Identifier, Literal, Node, children, walk
+from mqsel.language.operators import FAILING
 from mqsel.logic.sets import NOTHING, PROPERTY, RESULT, Values, common, outside, unite
 
 
@@ -124,7 +125,7 @@ def divides(subject: Node) -> bool:
             for operator, operand in zip(node.operators, below[1:], strict=True):
                 is_double = is_double or id(operand) in doubles
                 is_safe = type(operand) is Literal and operand.value != 0
-                if operator == "/" and not is_double and not is_safe:
+                if operator in FAILING and not is_double and not is_safe:
                     return True
             if is_double:
                 doubles.add(id(node))

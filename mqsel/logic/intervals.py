@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from mqsel.language.nodes import Identifier, Literal, Node, Sign, children, walk
+from mqsel.language.operators import FAILING
 from mqsel.logic.domains import common
 from mqsel.logic.formulas import Outcome
 from mqsel.logic.sets import Intervals
@@ -119,7 +120,7 @@ def _integers(operator: str, left: Result, right: Result, *, error: bool) -> Res
         first, second = [_hull(one._replace(numbers=common(one.numbers, (INT32,)))) for one in (left, right)]
         numbers += _wrapped(_ends(operator, first, second), INT32)
     low, high = _hull(right)
-    return Result("integer", _sorted(numbers), error=error or (operator == "/" and low <= 0 <= high), short=short)
+    return Result("integer", _sorted(numbers), error=error or (operator in FAILING and low <= 0 <= high), short=short)
 
 
 def _hull(result: Result) -> tuple[Any, Any]:
@@ -136,6 +137,9 @@ def _ends(operator: str, left: tuple[int, int], right: tuple[int, int]) -> Inter
         case "*":
             corners = [one * other for one in left for other in right]
             return ((min(corners), max(corners)),)
+    if operator == "%":  # nearer to zero than the divisor, no farther than the dividend, and with its sign
+        most = max(abs(right[0]), abs(right[1])) - 1
+        return ((max(min(left[0], 0), -most), min(max(left[1], 0), most)),) if most >= 0 else ()
     found: list[tuple[int, int]] = []
     for low, high in ((right[0], min(right[1], -1)), (max(right[0], 1), right[1])):
         if low <= high:
@@ -191,6 +195,10 @@ def _floats(operator: str, lane: str, left: Result, right: Result, *, error: boo
     match operator:
         case "+" | "-":
             nan = nan or all(has_infinity)
+        case "%":
+            most = max(map(abs, second))
+            low, high = max(min(first[0], 0.0), -most), min(max(first[1], 0.0), most)
+            return Result(lane, ((low, high),), nan or has_zero[1] or has_infinity[0], error)
         case "*":
             nan = nan or (has_zero[0] and has_infinity[1]) or (has_zero[1] and has_infinity[0])
         case _:

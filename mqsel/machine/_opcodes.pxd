@@ -75,6 +75,9 @@ cdef enum Op:
     SUBTRACT_SLOT_CONSTANT = 71  # ( -- value )  slot - constant
     MULTIPLY_SLOT_CONSTANT = 72  # ( -- value )  slot * constant
     DIVIDE_SLOT_CONSTANT = 73  # ( -- value )  slot / constant
+    REMAINDER = 74  # ( value value -- value )  left % right; ERR for an integer and zero
+    REMAINDER_CONSTANT = 75  # ( value -- value )  value % constant
+    REMAINDER_SLOT_CONSTANT = 76  # ( -- value )  slot % constant
 
 cdef enum OperandType:
     NOTHING

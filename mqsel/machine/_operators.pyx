@@ -98,18 +98,21 @@ cdef int value_arithmetic(Value *left, Value *right, uint32_t op, bint null_is_e
         elif j == 0:
             return ERR
         elif j == -1:
-            i = <int64_t> (0 - <uint64_t> i)
+            i = 0 if op == REMAINDER else <int64_t> (0 - <uint64_t> i)
         else:
-            i = i // j
+            i = i % j if op == REMAINDER else i // j
         left.it.i = wrap32(i) if tag == INT32 else i
     elif tag == FLOAT64:
         a = as_double(left)
         b = as_double(right)
-        left.it.d = a + b if op == ADD else a - b if op == SUBTRACT else a * b if op == MULTIPLY else a / b
+        left.it.d = doubles_operate(a, b, op)
     else:
         f = as_float(left)
         g = as_float(right)
-        left.it.d = f + g if op == ADD else f - g if op == SUBTRACT else f * g if op == MULTIPLY else f / g
+        if op == REMAINDER:
+            left.it.d = fmod(f, g)  # which is exact
+        else:
+            left.it.d = f + g if op == ADD else f - g if op == SUBTRACT else f * g if op == MULTIPLY else f / g
     left.tag = tag
     return 0
 

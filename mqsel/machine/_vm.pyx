@@ -203,6 +203,12 @@ cdef int run(Frame *frame, Source *source, Step *step) except -1:
                 return ERR
             step += 1
             continue
+        elif op == REMAINDER:
+            stack -= 1
+            if value_operate(stack - 1, stack - 1, stack, REMAINDER, image) == ERR:
+                return ERR
+            step += 1
+            continue
         elif op == ADD_CONSTANT:
             if value_operate(stack - 1, stack - 1, step.it.constant, ADD, image) == ERR:
                 return ERR
@@ -220,6 +226,11 @@ cdef int run(Frame *frame, Source *source, Step *step) except -1:
             continue
         elif op == DIVIDE_CONSTANT:
             if value_operate(stack - 1, stack - 1, step.it.constant, DIVIDE, image) == ERR:
+                return ERR
+            step += 1
+            continue
+        elif op == REMAINDER_CONSTANT:
+            if value_operate(stack - 1, stack - 1, step.it.constant, REMAINDER, image) == ERR:
                 return ERR
             step += 1
             continue
@@ -247,6 +258,13 @@ cdef int run(Frame *frame, Source *source, Step *step) except -1:
         elif op == DIVIDE_SLOT_CONSTANT:
             value = slot_value(frame, source, step.slot)
             if value_operate(stack, value, step.it.constant, DIVIDE, image) == ERR:
+                return ERR
+            stack += 1
+            step += 1
+            continue
+        elif op == REMAINDER_SLOT_CONSTANT:
+            value = slot_value(frame, source, step.slot)
+            if value_operate(stack, value, step.it.constant, REMAINDER, image) == ERR:
                 return ERR
             stack += 1
             step += 1

@@ -30,7 +30,7 @@ from mqsel.language.nodes import (
     Sign,
     children,
 )
-from mqsel.language.operators import BOUNDS
+from mqsel.language.operators import BOUNDS, FAILING
 from mqsel.language.selector import Selector
 from mqsel.machine._verifier import encode_spans, note_source
 from mqsel.machine.opcodes import CHOICE, CODE, FUSED_BITS, FUSED_LIMIT, OPERAND_LIMIT, Constant, Pattern
@@ -166,8 +166,8 @@ class _Lowering:
             fails = not failing.isdisjoint(map(id, children(node)))
             match node:
                 case Arithmetic(operators, operands):
-                    divides = "/" in operators and any(
-                        operator == "/" and not (isinstance(operand, Literal) and operand.value)
+                    divides = not FAILING.isdisjoint(operators) and any(
+                        operator in FAILING and not (isinstance(operand, Literal) and operand.value)
                         for operator, operand in zip(operators, operands[1:], strict=True)
                     )
                     fails = fails or divides or dialect.null_arithmetic == "selector"

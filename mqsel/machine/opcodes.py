@@ -122,7 +122,10 @@ _PLAIN: tuple[Opcode, ...] = (
     Opcode("JUMP", "target", "--", "go forward to the target", taken="FALSE TRUE UNKNOWN"),
 )
 
-_BY_NAME = {row.name: row for row in _PLAIN}
+# What came behind the fused ones: numbers of opcodes stand in programs, and stay.
+_REMAINDER = Opcode("REMAINDER", "", "value value -- value", "left % right; ERR for an integer and zero", "%")
+
+_BY_NAME = {row.name: row for row in (*_PLAIN, _REMAINDER)}
 _RELATIONS = [row.name for row in _PLAIN if row.effect == "value value -- truth"]
 _OPERATIONS = [row.name for row in _PLAIN if row.effect == "value value -- value"]
 
@@ -177,6 +180,9 @@ TABLE: tuple[Opcode, ...] = (
         _fused("_SLOT_CONSTANT", "slot+constant", "slot {} constant", "PUSH_SLOT", "PUSH_CONSTANT", name)
         for name in _OPERATIONS
     ),
+    _REMAINDER,
+    _fused("_CONSTANT", "constant", "value {} constant", "PUSH_CONSTANT", "REMAINDER"),
+    _fused("_SLOT_CONSTANT", "slot+constant", "slot {} constant", "PUSH_SLOT", "PUSH_CONSTANT", "REMAINDER"),
 )
 
 # The number of each opcode.

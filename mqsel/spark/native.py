@@ -36,7 +36,7 @@ from mqsel.language.nodes import (
     children,
     walk,
 )
-from mqsel.language.operators import BOUNDS, OPERATORS
+from mqsel.language.operators import BOUNDS, FAILING, OPERATORS
 from mqsel.language.pattern import Segment, segments, shape
 from mqsel.language.selector import Selector
 from mqsel.spark.columns import Case, PropertySource, Steps, is_writable, looked_up, text_literal
@@ -291,16 +291,19 @@ _NAN = "CAST('NaN' AS DOUBLE)"
 _ENDS = {"float64": ("0D", _INFINITY), "float32": ("0F", "CAST('Infinity' AS FLOAT)")}  # a zero, and what none exceeds
 
 
-def _divided(left: _Value, right: _Value, promoted: str) -> tuple[str, str]:
-    """Divide integers: the text, and where it is ERR for want of a divisor."""
+def _divided(operator: str, left: _Value, right: _Value, promoted: str) -> tuple[str, str]:
+    """Divide integers, or compute the remainder: the text, and where it is ERR for want of a divisor."""
     over = right.literal
     dividend = left.text if promoted == "int64" and left.type == "int64" else f"CAST({left.text} AS BIGINT)"
     if over == 0:
         return "CAST(NULL AS BIGINT)", _is_not_null(left) or "true"
     if over is not None and over != -1:
-        return f"({dividend} div {_long(int(over))})", ""
+        return f"({dividend} {'div' if operator == '/' else operator} {_long(int(over))})", ""
     divisor = right.text if promoted == "int64" and right.type == "int64" else f"CAST({right.text} AS BIGINT)"
-    missing = f"coalesce({_both(f'{divisor} = 0L', _is_not_null(left))}, false)"
+    missing = "" if over else f"coalesce({_both(f'{divisor} = 0L', _is_not_null(left))}, false)"
+    if operator == "%":  # of -1 it is zero: nothing overflows
+        found = f"({dividend} % (CASE WHEN {divisor} <> 0L THEN {divisor} END))"
+        return _wrapped_int(found) if promoted == "int32" else found, missing
     if promoted == "int32":
         # The quotient of two ints is a long: nothing overflows before it is wrapped.
         return _wrapped_int(f"({dividend} div (CASE WHEN {divisor} <> 0L THEN {divisor} END))"), missing
@@ -309,6 +312,13 @@ def _divided(left: _Value, right: _Value, promoted: str) -> tuple[str, str]:
         return negative, ""
     quotient = f"{dividend} div (CASE WHEN {divisor} NOT IN (0L, -1L) THEN {divisor} END)"
     return f"coalesce({quotient}, CASE WHEN {divisor} = -1L THEN {negative} END)", missing
+
+
+def _remainder(left: str, right: str, promoted: str) -> str:
+    """Compute the remainder of floats or doubles: by a zero it is NaN, which Spark has NULL or an error for."""
+    zero, nan = _ENDS[promoted][0], _NAN if promoted == "float64" else f"CAST({_NAN} AS FLOAT)"
+    finite = f"{left} % (CASE WHEN {right} <> {zero} THEN {right} END)"
+    return f"coalesce({finite}, CASE WHEN {right} = {zero} AND {left} IS NOT NULL THEN {nan} END)"
 
 
 def _divided_double(left: str, right: str, divisor: float | None) -> str:
@@ -766,6 +776,8 @@ class _Translator:
                 return self.number(constant)
         made = _Value(promoted, "", self.nulls(left, right), err)
         if promoted in APPROXIMATE:
+            if operator == "%":
+                return made._replace(sql=_remainder(_as(left, promoted), _as(right, promoted), promoted))
             if operator != "/":
                 return made._replace(sql=f"({_as(left, promoted)} {operator} {_as(right, promoted)})")
             divisor = None if right.literal is None else float(right.literal)
@@ -774,8 +786,8 @@ class _Translator:
             # Spark divides doubles only. 53 >= 2 * 24 + 2 bits: rounding that quotient gives the one of the floats.
             a, b = (f"CAST({_as(one, promoted)} AS DOUBLE)" for one in (left, right))
             return made._replace(sql=f"CAST({_divided_double(a, b, divisor)} AS FLOAT)")
-        if operator == "/":
-            sql, missing = _divided(left, right, promoted)
+        if operator in FAILING:
+            sql, missing = _divided(operator, left, right, promoted)
             return made._replace(sql=sql, err=_either(err, missing) if err or missing else "")
         if promoted == "int32":
             return made._replace(sql=_wrapped_int(f"{_as_long(left)} {operator} {_as_long(right)}"))

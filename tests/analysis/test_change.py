@@ -13,7 +13,7 @@ import mqsel
 from mqsel.analysis.change import Change, never_selects, smallest_change
 from mqsel.analysis.explain import NEVER, truths_of
 from mqsel.analysis.near import near_names, nearest
-from mqsel.language.dialect import PRESETS, Dialect
+from mqsel.language.dialect import Dialect
 from mqsel.language.selector import read_selector
 
 
@@ -106,25 +106,25 @@ def test_of_a_selected_message() -> None:
 VALUES = (None, True, False, 0, 1, -1, 5, 2.5, 1e300, "", "a", "x", "red", b"", b"\x01")
 
 
-@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.parametrize("name", strategies.DIALECTS)
 def test_changes_select(name: str) -> None:
     """Invariant: a change that is told selects the message; no value of one property does where none is said to."""
     rng = random.Random(f"change {name}")
     told = 0
     for _ in range(150):
         text, properties = strategies.random_case(rng, name)
-        matcher = mqsel.compile(text, dialect=PRESETS[name])
+        matcher = mqsel.compile(text, dialect=strategies.DIALECTS[name])
         message = {one: value for one, (_, value) in matcher.read(strategies.to_message(properties)).items()}
         if matcher.matches(message):
             continue
-        found = change(text, message, PRESETS[name])
+        found = change(text, message, strategies.DIALECTS[name])
         if found is not None:
             told += 1
             assert matcher.matches({**message, **found.values}), (text, message, found)
         if found is None or len(found.values) > 1:
             singles = [{**message, one: value} for one, value in itertools.product(message, VALUES)]
             assert not any(map(matcher.matches, singles)), (text, message, found)
-        if never_selects(read_selector(text, PRESETS[name])):
+        if never_selects(read_selector(text, strategies.DIALECTS[name])):
             assert found is None
 
     assert told > 50

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from conftest import VECTORS_ROOT, dialects_of, json_lines, message_of, shared
-from strategies import LETTERS, random_case, to_message
+from strategies import DIALECTS, LETTERS, random_case, to_message
 
 import mqsel
 from mqsel.analysis.lint import RULES, fixed, lint
@@ -106,11 +106,11 @@ def test_edits_change_no_answer_of_random_selectors(name: str) -> None:
     for _ in range(60):
         text, properties = random_case(rng, name)
         joined = f"({text}) {rng.choice(('AND', 'OR'))} ({text})" if rng.random() < 0.3 and len(text) < 5000 else text
-        made = fixed(joined, PRESETS[name])
+        made = fixed(joined, DIALECTS[name])
         changed += made != joined
         more = [to_message(random_case(rng, name)[1]) for _ in range(5)]
-        assert_same_answers(joined, made, PRESETS[name], [{}, to_message(properties), *more])
-        assert [finding.edits for finding in lint(made, PRESETS[name]) if finding.edits] == []
+        assert_same_answers(joined, made, DIALECTS[name], [{}, to_message(properties), *more])
+        assert [finding.edits for finding in lint(made, DIALECTS[name]) if finding.edits] == []
     assert changed > 10
 
 
@@ -157,7 +157,7 @@ def _test(rng: random.Random) -> str:
 def test_what_sets_say_is_so(name: str) -> None:
     """Invariant: of every value, what is never TRUE is not, what is always TRUE is, and what adds nothing does not."""
     rng = random.Random(16)
-    dialect = PRESETS[name]
+    dialect = DIALECTS[name]
     seen: dict[str, int] = {}
     for _ in range(600):
         word = rng.choice((" AND ", " OR "))
@@ -248,9 +248,9 @@ def test_any_text_is_looked_at(name: str) -> None:
         text = random_case(rng, name)[0]
         at, count = rng.randrange(len(text) + 1), rng.choice((0, 1, 1, 3))
         text = text[:at] + rng.choice(("", "'", "(", " OR x = y", "\x00", "--", " 0x", "%")) + text[at + count :]
-        findings = lint(text, PRESETS[name])
+        findings = lint(text, DIALECTS[name])
         try:
-            read_selector(text, PRESETS[name])
+            read_selector(text, DIALECTS[name])
         except SelectorError:
             assert [finding.code for finding in findings] == ["invalid"]
         else:

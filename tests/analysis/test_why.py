@@ -18,7 +18,6 @@ from mqsel.analysis.lint import lint
 from mqsel.analysis.profile import Profile, report
 from mqsel.errors import ArgumentError, DecodeError, PropertyTypeError
 from mqsel.formats import mq
-from mqsel.language.dialect import PRESETS
 from mqsel.language.selector import read_selector
 from mqsel.values import Int32
 
@@ -38,14 +37,14 @@ def why(text: str, messages: Any = CARS, **options: Any) -> Profile:
 # ---- numbers -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.parametrize("name", strategies.DIALECTS)
 def test_every_message_is_accounted_for(name: str) -> None:
     """Invariant: the five numbers of a part add up to the messages, TRUE of the whole is what matches; so for types."""
     rng = random.Random(f"why {name}")
     for _ in range(60):
         text, _ = strategies.random_case(rng, name)
         messages = [strategies.to_message(strategies.random_properties(rng, name)) for _ in range(20)]
-        matcher = mqsel.compile(text, dialect=PRESETS[name])
+        matcher = mqsel.compile(text, dialect=strategies.DIALECTS[name])
         found = matcher.why(messages)
 
         assert found.messages == 20
@@ -62,14 +61,14 @@ def test_every_message_is_accounted_for(name: str) -> None:
             assert [root.true, root.false, root.unknown, root.error] == [truths.count(n) for n in (1, 0, 2, 3)]
 
 
-@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.parametrize("name", strategies.DIALECTS)
 def test_parts_are_what_explain_says(name: str) -> None:
     """Invariant: of a message the outcome of a test is the truth that `explain` gives it, where it is reached."""
     rng = random.Random(f"why and explain {name}")
     for _ in range(120):
         text, properties = strategies.random_case(rng, name)
         message = strategies.to_message(properties)
-        matcher = mqsel.compile(text, dialect=PRESETS[name])
+        matcher = mqsel.compile(text, dialect=strategies.DIALECTS[name])
         for part, count in zip(matcher.explain(message).parts, matcher.why([message]).parts, strict=True):
             if part.truth is None:
                 continue

@@ -24,7 +24,6 @@ from mqsel import _messages
 from mqsel.columns import _answers
 from mqsel.errors import ArgumentError, MqselError, PropertyTypeError
 from mqsel.formats import mq
-from mqsel.language.dialect import PRESETS
 from mqsel.machine import _vm
 from mqsel.values import Float32, Int8, Int16, Int32
 
@@ -100,14 +99,14 @@ def assert_same(matcher: mqsel.Matcher, batch: Any, messages: list[dict[str, Any
     assert [None if truth is mqsel.Truth.UNKNOWN else bool(truth) for truth in want] == evaluated.to_pylist()
 
 
-@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.parametrize("name", strategies.DIALECTS)
 def test_rows_of_random_batches(name: str) -> None:
     """Invariant: match_batch(batch) = [matches(row) for row in batch], for random selectors, types, layouts, slices."""
     rng = random.Random(f"arrow {name}")
     for number in range(250):
         text, properties = strategies.random_case(rng, name)
         batch, messages = random_batch(rng, properties, rng.choice((1, 2, 9, 17, 40)))
-        matcher = mqsel.compile(text, dialect=PRESETS[name], optimize=number % 5 > 0)
+        matcher = mqsel.compile(text, dialect=strategies.DIALECTS[name], optimize=number % 5 > 0)
         start = rng.randrange(len(messages) + 1)
         stop = rng.randrange(start, len(messages) + 1)
 

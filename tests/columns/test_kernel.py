@@ -24,7 +24,6 @@ from conftest import VECTORS_ROOT, dialects_of, fits_arrow, json_lines, message_
 import mqsel
 from mqsel.columns import _answers
 from mqsel.errors import PropertyTypeError
-from mqsel.language.dialect import PRESETS
 from mqsel.matcher import Matcher
 
 pa = pytest.importorskip("pyarrow")
@@ -57,11 +56,11 @@ def truths(matcher: Matcher, batch: Any) -> list[bool | None]:
 
 
 @pytest.mark.parametrize("reading", strategies.READINGS, ids=strategies.name_of)
-@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.parametrize("name", strategies.DIALECTS)
 def test_random_batches(name: str, reading: dict[str, str]) -> None:
     """Invariant: kernel = row machine = oracle in four values, for random selectors, dialects, types, layouts."""
     rng = random.Random(f"kernel {name} {reading}")
-    dialect = PRESETS[name].replace(**reading)
+    dialect = strategies.DIALECTS[name].replace(**reading)
     taken = sum(batches.run_case(rng, name, dialect, 4) for _ in range(BATCHES))
 
     assert taken > 0

@@ -21,7 +21,6 @@ from mqsel import JMS, SelectorSet, selectorset
 from mqsel.columns._kernel import Kernel
 from mqsel.errors import ArgumentError, PropertyTypeError
 from mqsel.index._deliveries import match_rows
-from mqsel.language.dialect import PRESETS
 
 pa = pytest.importorskip("pyarrow")
 
@@ -55,7 +54,7 @@ def looped(matchers: list[mqsel.Matcher], batch: Any) -> list[list[int]]:
 # ---- the answers -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.parametrize("name", strategies.DIALECTS)
 def test_random(name: str) -> None:
     """Invariant: kernel = index = a loop over Matchers, for random selectors, dialects, types, layouts, slices."""
     rng = random.Random(f"shared {name}")
@@ -65,10 +64,10 @@ def test_random(name: str) -> None:
         batch = batches.random_batch(rng, letters.names, batches.random_rows(rng))
         matchers = []
         for number in range(30):
-            varied = PRESETS[name].replace(**rng.choice(strategies.READINGS))
+            varied = strategies.DIALECTS[name].replace(**rng.choice(strategies.READINGS))
             text = batches.random_text(rng, letters, batch)
-            matchers.append(mqsel.compile(text, dialect=varied if number % 2 else PRESETS[name]))
-        selectors = SelectorSet(enumerate(matchers), dialect=name)
+            matchers.append(mqsel.compile(text, dialect=varied if number % 2 else strategies.DIALECTS[name]))
+        selectors = SelectorSet(enumerate(matchers), dialect=strategies.DIALECTS[name])
         found, reason = ways(selectors, batch.array)
         assert batches.may_refuse(reason, batch), reason
         taken += reason is None
@@ -154,7 +153,9 @@ def test_damage() -> None:
         drawn = {one: batches.random_column(rng, one.split(".")[1:], rows) for one in letters.names}
         arrays = {one.split(".")[0]: column.array for one, column in drawn.items()}
         whole = batches.Batch(rows, drawn, batches.struct_of(arrays, rows))
-        selectors = SelectorSet(enumerate(batches.random_text(rng, letters, whole) for _ in range(5)), dialect=name)
+        selectors = SelectorSet(
+            enumerate(batches.random_text(rng, letters, whole) for _ in range(5)), dialect=strategies.DIALECTS[name]
+        )
         kernel = selectors._together()
         for array in arrays.values():
             batches.damage(rng, array)

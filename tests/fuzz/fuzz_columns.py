@@ -18,8 +18,6 @@ import batches
 import strategies
 from fuzzing import begun
 
-from mqsel.language.dialect import PRESETS
-
 
 def main() -> int:
     seed, is_time = begun(__doc__)
@@ -27,8 +25,8 @@ def main() -> int:
     while is_time():
         rounds += 1
         rng = random.Random(f"{seed} {rounds}")
-        name = rng.choice([*PRESETS])
-        dialect = PRESETS[name].replace(**rng.choice(strategies.READINGS))
+        name = rng.choice([*strategies.DIALECTS])
+        dialect = strategies.DIALECTS[name].replace(**rng.choice(strategies.READINGS))
         try:
             taken += batches.run_case(rng, name, dialect, 5)
             damaged += batches.run_damaged(rng)

@@ -26,7 +26,6 @@ from fuzzing import begun
 
 import mqsel
 from mqsel.errors import ProgramError
-from mqsel.language.dialect import PRESETS
 from mqsel.machine.opcodes import TABLE
 from mqsel.machine.program import Program, encode_code
 
@@ -84,9 +83,9 @@ def run(program: Program, rows: programs.Rows) -> None:
 
 def damaged(rng: random.Random) -> tuple[int, int]:
     """Load thirty compiled programs that were tampered with, and run those that are let through."""
-    name = rng.choice(list(PRESETS))
+    name = rng.choice(list(strategies.DIALECTS))
     text, properties = strategies.random_case(rng, name)
-    matcher = mqsel.compile(text, dialect=PRESETS[name], optimize=rng.random() < 0.7)
+    matcher = mqsel.compile(text, dialect=strategies.DIALECTS[name], optimize=rng.random() < 0.7)
     original = matcher.program.to_bytes()
     loaded = 0
     for _ in range(30):

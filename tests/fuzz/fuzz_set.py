@@ -24,7 +24,7 @@ from fuzzing import begun
 import mqsel
 from mqsel.errors import ProgramError
 from mqsel.index._index import Index
-from mqsel.language.dialect import PRESETS, Dialect
+from mqsel.language.dialect import Dialect
 from mqsel.machine._values import Record
 from mqsel.values import Float32, Int8, Int16, Int32
 
@@ -38,7 +38,7 @@ def drawn(rng: random.Random, name: str) -> tuple[str, dict[str, Any]]:
 
 
 def dialect_of(rng: random.Random, name: str) -> Dialect:
-    return PRESETS[name].replace(**rng.choice(strategies.READINGS))
+    return strategies.DIALECTS[name].replace(**rng.choice(strategies.READINGS))
 
 
 def check(selectors: mqsel.SelectorSet[int], loop: dict[int, mqsel.Matcher], message: dict[str, Any]) -> None:
@@ -50,7 +50,7 @@ def check(selectors: mqsel.SelectorSet[int], loop: dict[int, mqsel.Matcher], mes
 
 def run_case(rng: random.Random) -> int:
     """Change a set in all ways, and ask it between; give how many messages it answered."""
-    name = rng.choice([*PRESETS])
+    name = rng.choice([*strategies.DIALECTS])
     dialect = dialect_of(rng, name)
     cases = [drawn(rng, name) for _ in range(rng.choice((3, 30, 120)))]
     loop = {key: mqsel.compile(text, dialect=dialect) for key, (text, _) in enumerate(cases)}
@@ -102,7 +102,7 @@ def broken(rng: random.Random, part: bytes) -> bytearray:
 
 def run_damaged(rng: random.Random) -> int:
     """Damage the buffers of an index and use it in all ways; give how often that was refused."""
-    name = rng.choice([*PRESETS])
+    name = rng.choice([*strategies.DIALECTS])
     dialect = dialect_of(rng, name)
     cases = [drawn(rng, name) for _ in range(rng.choice((5, 40)))]
     made = mqsel.SelectorSet({key: text for key, (text, _) in enumerate(cases)}, dialect=dialect)

@@ -23,7 +23,6 @@ from fuzzing import begun
 import mqsel
 from mqsel.analysis.lint import fixed
 from mqsel.errors import PropertyTypeError, SelectorError
-from mqsel.language.dialect import PRESETS
 from mqsel.language.layout import laid_out
 from mqsel.language.nodes import unparse
 from mqsel.language.parser import parse
@@ -60,7 +59,7 @@ def random_text(rng: random.Random, seeds: list[str]) -> str:
     if kind == 1:
         return "".join(rng.choice(TOKENS) + rng.choice(["", " ", " "]) for _ in range(rng.randrange(1, 30)))
     if kind == 2:
-        return strategies.random_case(rng, rng.choice(list(PRESETS)))[0]
+        return strategies.random_case(rng, rng.choice(list(strategies.DIALECTS)))[0]
     text = rng.choice(seeds)
     for _ in range(rng.randrange(1, 6)):
         at, to = sorted((rng.randrange(len(text) + 1), rng.randrange(len(text) + 1)))
@@ -91,8 +90,8 @@ def main() -> int:
     slowest = 0.0
     while is_time():
         text = random_text(rng, seeds)
-        name = rng.choice(list(PRESETS))
-        dialect = PRESETS[name]
+        name = rng.choice(list(strategies.DIALECTS))
+        dialect = strategies.DIALECTS[name]
         texts += 1
         began = time.monotonic()
         findings = mqsel.lint(text, dialect)

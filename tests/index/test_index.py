@@ -19,7 +19,7 @@ from conftest import VECTORS_ROOT, dialects_of, json_lines, message_of
 
 from mqsel.errors import ArgumentError, ProgramError
 from mqsel.index._index import Index
-from mqsel.language.dialect import JMS, PRESETS, Dialect
+from mqsel.language.dialect import JMS, Dialect
 from mqsel.language.selector import read_selector
 from mqsel.logic import normal
 from mqsel.machine._values import Record
@@ -76,11 +76,11 @@ def wanted(nodes: Sequence[Any], message: oracle.Properties, dialect: Dialect) -
 
 
 @pytest.mark.parametrize("reading", strategies.READINGS, ids=strategies.name_of)
-@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.parametrize("name", strategies.DIALECTS)
 def test_it_says_what_the_oracle_says(name: str, reading: dict[str, str]) -> None:
     """Invariant: search = scan = the oracle of each selector, added at once, one by one, and from buffers."""
     rng = random.Random(f"{name} {reading}")
-    dialect = PRESETS[name].replace(**reading)
+    dialect = strategies.DIALECTS[name].replace(**reading)
     for _ in range(SETS):
         texts, messages = drawn(rng, name, 40)
         selectors = [read_selector(text, dialect) for text in texts]

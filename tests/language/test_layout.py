@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from itertools import chain
 
 import pytest
+import strategies
 from conftest import VECTORS_ROOT, dialects_of, json_lines, shared
 from strategies import LETTERS, random_case
 
 import mqsel
 from mqsel.errors import SelectorError, cells
-from mqsel.language.dialect import PRESETS, Dialect
+from mqsel.language.dialect import Dialect
 from mqsel.language.layout import WIDTH, laid_out
 from mqsel.language.selector import Selector, read_selector
 from mqsel.machine.program import Program
@@ -58,7 +59,7 @@ def test_random_selectors(name: str) -> None:
     """Invariant: of every selector the layout is the same tree and program, and its own layout."""
     rng = random.Random(16)
     for _ in range(300):
-        assert_same(random_case(rng, name)[0], PRESETS[name], rng.choice((1, 20, WIDTH)))
+        assert_same(random_case(rng, name)[0], strategies.DIALECTS[name], rng.choice((1, 20, WIDTH)))
 
 
 def test_wild_selectors() -> None:

@@ -15,7 +15,7 @@ import strategies
 from meaning import PARTS, holds, is_in, reader, said, walked
 
 from mqsel.language import nodes
-from mqsel.language.dialect import IBM_JMS, IBM_MQ, JMS, PRESETS, Dialect
+from mqsel.language.dialect import IBM_JMS, IBM_MQ, JMS, Dialect
 from mqsel.language.optimizer import optimize
 from mqsel.language.selector import read_selector
 from mqsel.logic import normal, sets
@@ -58,11 +58,11 @@ def check(text: str, properties: oracle.Properties, dialect: Dialect) -> None:
 
 
 @pytest.mark.parametrize("reading", strategies.READINGS, ids=strategies.name_of)
-@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.parametrize("name", strategies.DIALECTS)
 def test_it_says_what_the_oracle_says(name: str, reading: dict[str, str]) -> None:
     """Invariant: just that one of T, F, E and UNKNOWN is true which the oracle gives, and no complement of it."""
     rng = random.Random(f"{name} {reading}")
-    dialect = PRESETS[name].replace(**reading)
+    dialect = strategies.DIALECTS[name].replace(**reading)
     for _ in range(PAIRS):
         check(*strategies.random_case(rng, name), dialect)
 
@@ -223,11 +223,11 @@ def test_guards_are_said_once() -> None:
     assert made.error == Leaf(nodes.Identifier("p"), sets.NOTHING._replace(null=True))
 
 
-@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.parametrize("name", strategies.DIALECTS)
 def test_shape(name: str) -> None:
     """Invariant: no All in an All nor Any in an Any, none of one part; no leaf of nothing or all; subjects are one."""
     rng = random.Random(name)
-    dialect = PRESETS[name]
+    dialect = strategies.DIALECTS[name]
     for _ in range(PAIRS * 12):
         text, _ = strategies.random_case(rng, name)
         made = normal.normal(read_selector(text, dialect))
@@ -247,11 +247,11 @@ def test_shape(name: str) -> None:
 
 
 @pytest.mark.parametrize("reading", strategies.READINGS, ids=strategies.name_of)
-@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.parametrize("name", strategies.DIALECTS)
 def test_true_alone_is_the_same(name: str, reading: dict[str, str]) -> None:
     """Invariant: what is made for TRUE alone is TRUE of the normal form, part for part."""
     rng = random.Random(f"true {name} {reading}")
-    dialect = PRESETS[name].replace(**reading, constant_false="accept")
+    dialect = strategies.DIALECTS[name].replace(**reading, constant_false="accept")
     for _ in range(PAIRS):
         text, _ = strategies.random_case(rng, name)
         for one in (read_selector(text, dialect), optimize(read_selector(text, dialect))):
