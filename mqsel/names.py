@@ -121,7 +121,7 @@ def spellings(name: str, rules: str = "mqi") -> tuple[str, ...]:
 
     Args:
         name: the property, in any of its spellings.
-        rules: the ``headers`` of a dialect. Under ``mqi`` ``usr.x`` and ``x`` are one property, of which ``x`` comes
+        rules: the ``naming`` of a selector. Under ``mqi`` ``usr.x`` and ``x`` are one property, of which ``x`` comes
             first; under the others each name is a property of its own.
     """
     bare = name.removeprefix(USR_FOLDER)

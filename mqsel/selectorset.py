@@ -111,11 +111,11 @@ class _Formulas(Generic[K]):
             text, wanted = texts[key], own.get(key, usual)
             if wanted is not dialect:
                 dialect = wanted
-                writer, known = begun.setdefault(dialect, (Writer(dialect), {}))
+                writer, known = begun.setdefault(dialect, (Writer(), {}))
             found = known.get(text)
             if found is None:
                 selector = _selector(key, text, dialect)
-                rules = dialect.headers
+                rules = selector.naming
                 names = {name: _spelled(read, rules) for name, read in selector.names.items()}
                 found = writer.true_of(selector, names), selector.match_option
                 if text not in seen:  # most texts stand there once: the collector would walk what is kept of them

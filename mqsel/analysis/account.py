@@ -216,7 +216,7 @@ class Profiler:
         self._machine = Machine(lower(selector), schema)
         names = dict.fromkeys(selector.names.values())
         self.account = Account(outcomes=[[0] * 5 for _ in self._nodes], held={name: Held() for name in names})
-        self._rules = selector.dialect.headers
+        self._rules = selector.naming
 
     def take(self, message: Any, names: Callable[[], Iterable[str]]) -> None:
         """Count a message.

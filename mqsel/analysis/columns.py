@@ -68,7 +68,7 @@ def column_of(batch: pa.StructArray, name: str, rules: str) -> pa.Array | None:
     """Give the column of a property, as `Matcher.match_batch` finds it; None where no column is it.
 
     Args:
-        rules: the ``headers`` of a dialect.
+        rules: of names, see `mqsel.names.spellings`.
     """
     import pyarrow as pa  # noqa: PLC0415 (optional)
     import pyarrow.compute as pc  # noqa: PLC0415

@@ -442,7 +442,7 @@ def constant_part(reading: Reading) -> Iterator[Found]:
             node = operand.node
             if type(node) in _CHAINS or _reads(node):
                 continue
-            truth = truth_of(evaluate(node, selector.dialect))
+            truth = truth_of(evaluate(node))
             truth = NOT[truth] if operand.is_negated else truth
             is_idle = truth is (Truth.TRUE if chain.is_and else Truth.FALSE)
             edits = without(operand.parent, operand.place, selector.text) if is_idle and operand.parent else ()

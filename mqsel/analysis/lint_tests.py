@@ -360,7 +360,7 @@ def date_as_arithmetic(node: Arithmetic, selector: Selector) -> Found | None:
     text = selector.text[slice(*node.span)]
     if len(node.operands) != 3 or not _DATE.fullmatch(text):
         return None
-    value = evaluate(node, selector.dialect)
+    value = evaluate(node)
     made = milliseconds(text)
     given = "" if made is None else f", {made},"
     return Found(node.span, (text, "an error" if isinstance(value, Truth) else value, given))
@@ -386,17 +386,17 @@ def integer_division(node: Arithmetic, selector: Selector) -> Found | None:
         divisor = node.operands[place + 1]
         if operator == "/" and type(divisor) is Literal and divisor.value not in (0, 1, -1) and divisor.kind == "exact":
             before = node.operands[: place + 1]
-            if all(type(one) is Literal for one in before) and _is_whole(node, place, selector):
+            if all(type(one) is Literal for one in before) and _is_whole(node, place):
                 continue
             if _is_exact(before):
                 return Found(divisor.span, (divisor.value,))
     return None
 
 
-def _is_whole(node: Arithmetic, place: int, selector: Selector) -> bool:
+def _is_whole(node: Arithmetic, place: int) -> bool:
     """Tell whether a division of constants leaves no remainder."""
     head = Arithmetic(node.operators[:place], node.operands[: place + 1])
-    value = evaluate(head if place else node.operands[0], selector.dialect)
+    value = evaluate(head if place else node.operands[0])
     divisor = node.operands[place + 1]
     return isinstance(divisor, Literal) and not isinstance(value, Truth) and value % divisor.value == 0  # type: ignore[operator]
 

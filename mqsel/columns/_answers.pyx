@@ -28,6 +28,7 @@ from mqsel.columns._kernel import TooLargeError
 from mqsel.errors import PropertyTypeError
 from mqsel.logic.formulas import all_of, complement
 from mqsel.logic.normal import normal
+from mqsel.language.dialect import core_of
 from mqsel.language.optimizer import optimize as optimized
 from mqsel.machine.origin import selector_of
 
@@ -179,7 +180,7 @@ cdef list bits_by_kernel(Machine machine, Kernel kernel, Batch batch, tuple trut
     cdef int rows = 0
     cdef int number, row, alive
     # Where a mismatch is not UNKNOWN, that comes from a NULL alone.
-    cdef bint by_null = machine.program.dialect.type_mismatch != "unknown"
+    cdef bint by_null = core_of(machine.program.dialect).other != UNKNOWN
     for number in range(count):
         bits[number] = <uint8_t *> PyBytes_AS_STRING(result[number])
         wanted[number] = truths[number]

@@ -21,6 +21,7 @@ from mqsel.files.extremes import ABSENT, Extremes, is_known, known_value, may_ho
 from mqsel.files.opening import check_path, path_of
 from mqsel.files.rows import constant
 from mqsel.files.wordings import file_trouble
+from mqsel.language.dialect import core_of
 from mqsel.logic.normal import Any as AnyOf
 from mqsel.logic.normal import normal
 from mqsel.machine.origin import selector_of
@@ -141,7 +142,7 @@ def _places(matcher: Matcher, name: str, whole: pa.StructType) -> tuple[int, ...
         return None if place < 0 else (kind.field(place).type, (*places, place))
 
     start: _Place = whole, ()
-    for one in spellings(name, matcher.dialect.headers):
+    for one in spellings(name, core_of(matcher.dialect).naming):
         found = follow(one, start, field)
         if found is not None:
             return found[1]

@@ -24,6 +24,7 @@ from mqsel.formats._mq import Decoder as MQDecoder
 from mqsel.formats._records import RecordLines
 from mqsel.formats.jsonl import typed
 from mqsel.formats.records import RecordReader
+from mqsel.language.dialect import core_of
 from mqsel.matcher import Matcher
 from mqsel.names import look_up
 from mqsel.values import Truth
@@ -132,7 +133,7 @@ Sifted = bytes | list[bytes] | Complaint | Tally | Broken
 def in_json_words(error: MqselError, message: Any, matcher: Matcher) -> MqselError:
     """Say of a value that the machine refused what it is in JSON."""
     if isinstance(error, PropertyTypeError) and error.name in matcher.properties:
-        value = look_up(message, error.name, matcher.dialect.headers)
+        value = look_up(message, error.name, core_of(matcher.dialect).naming)
         if isinstance(value, (dict, list)):
             try:
                 typed(error.name, value)
@@ -212,7 +213,7 @@ def sift(matcher: Matcher, ask: Ask, source: Iterable[Any], path: str = "-") -> 
 
 def _missing(matcher: Matcher, found: Mapping[str, Any]) -> list[str]:
     """List the properties that a message lacks."""
-    return [name for name in matcher.properties if look_up(found, name, matcher.dialect.headers) is None]
+    return [name for name in matcher.properties if look_up(found, name, core_of(matcher.dialect).naming) is None]
 
 
 def _options(ask: Ask) -> dict[str, Any]:

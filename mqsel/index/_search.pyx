@@ -19,8 +19,8 @@ from mqsel.machine._image cimport Like
 from mqsel.machine._image cimport Segment as Part
 from mqsel.machine._operators cimport long_like, number_relation, value_arithmetic, value_sign
 from mqsel.machine._values cimport (
-    BOOLEAN, BYTES, ERR, FLOAT32, FLOAT64, INT64, NULL_VALUE, POISON, STRING, PyBytes_AS_STRING,
-    PyBytes_GET_SIZE, PyUnicode_DATA, PyUnicode_GET_LENGTH, PyUnicode_KIND, bytes_equal, is_number,
+    BOOLEAN, BYTES, ERR, FLOAT32, FLOAT64, INT64, NULL_VALUE, POISON, STRING, UNKNOWN,
+    PyBytes_AS_STRING, PyBytes_GET_SIZE, PyUnicode_DATA, PyUnicode_GET_LENGTH, PyUnicode_KIND, bytes_equal, is_number,
     string_equal, value_copy,
 )
 
@@ -336,9 +336,9 @@ cdef bint operand_find(Search *search, const Leaf *leaf, int side, Value *value)
             top += 1
         elif actions[at].what == COMPUTE:
             top -= 1
-            if value_arithmetic(top - 1, top, actions[at].op, False) == ERR:
+            if value_arithmetic(top - 1, top, actions[at].op, UNKNOWN) == ERR:
                 return True
-        elif value_sign(top - 1, actions[at].what == NEGATE, False) == ERR:
+        elif value_sign(top - 1, actions[at].what == NEGATE, UNKNOWN) == ERR:
             return True
     if (top - 1).tag == STRING or (top - 1).tag == BYTES:
         search.is_damaged = True  # arithmetic that is none

@@ -15,7 +15,7 @@ from typing import NamedTuple, cast
 
 from mqsel import errors
 from mqsel.language import hints
-from mqsel.language.dialect import MISMATCH, Dialect
+from mqsel.language.dialect import Dialect
 from mqsel.language.lexer import dashes, is_hyphenated
 from mqsel.language.nodes import (
     And,
@@ -103,7 +103,7 @@ def check(
         raise
     constant = None
     if not names:
-        constant = truth_of(evaluate(node, dialect))
+        constant = truth_of(evaluate(node))
         if constant is not Truth.TRUE and dialect.constant_false == "reject":
             raise errors.SelectorAlwaysFalseError(
                 f"the selector reads no property and is {constant}: it can never select a message",
@@ -324,6 +324,16 @@ def _touches_dashes(text: str, span: errors.Span) -> bool:
     return any(left <= place <= right for place in dashes(text))
 
 
+_ARITHMETIC = frozenset((Sign, Arithmetic))
+_TESTS = frozenset((Identifier, Comparison, Between, In, Like))
+
+
+def may_err(order: Sequence[Node]) -> bool:
+    """Report whether some of the nodes of a tree may be ERR: none is without arithmetic, if no test is by itself."""
+    outcomes = [node.other for node in order if type(node) in _TESTS]  # type: ignore[union-attr]
+    return Truth.ERR in outcomes or not _ARITHMETIC.isdisjoint(map(type, order))
+
+
 # ---- constants: language §5 --------------------------------------------------------------------------------------
 
 Value = Truth | int | float | str | bytes
@@ -339,17 +349,17 @@ def literal_value(node: Literal) -> Value:
     return Truth(int(node.value)) if node.kind == "boolean" else node.value
 
 
-def compared(sign: str, left: Value, right: Value, dialect: Dialect) -> Truth:
-    """Compare two values; UNKNOWN is the NULL that a condition can be."""
+def compared(sign: str, left: Value, right: Value, other: Truth) -> Truth:
+    """Compare two values; UNKNOWN is the NULL that a condition can be, and *other* the result for two kinds."""
     if Truth.UNKNOWN in [one for one in (left, right) if isinstance(one, Truth)]:
         return Truth.UNKNOWN
     numbers = [isinstance(one, (int, float)) and not isinstance(one, Truth) for one in (left, right)]
     if all(numbers) or (type(left) is type(right) and not any(numbers)):
         return compare(sign, left, right)
-    return MISMATCH[dialect.type_mismatch]
+    return other
 
 
-def apply(node: Node, operands: list[Value], dialect: Dialect) -> Value:
+def apply(node: Node, operands: list[Value]) -> Value:
     """Compute *node* from the values of its operands, none of which is NULL; ERR stands for "no value"."""
     if Truth.ERR in [v for v in operands if isinstance(v, Truth)] and not isinstance(node, (And, Or, Not, Between)):
         return Truth.ERR
@@ -365,10 +375,10 @@ def apply(node: Node, operands: list[Value], dialect: Dialect) -> Value:
                 total = result
             return total
         case Comparison(operator):
-            return compared(operator, operands[0], operands[1], dialect)
+            return compared(operator, operands[0], operands[1], node.other)
         case Between(negated):
             errors_seen = [isinstance(value, Truth) for value in operands]
-            if errors_seen[0] or (dialect.between_null == "literal" and any(errors_seen)):
+            if errors_seen[0] or (node.null is not None and any(errors_seen)):
                 return Truth.ERR
             signs = BOUNDS[negated]
             tests = [
@@ -386,14 +396,14 @@ def apply(node: Node, operands: list[Value], dialect: Dialect) -> Value:
             return NOT[truth_of(operands[0])]
 
 
-def evaluate(node: Node, dialect: Dialect) -> Value:
+def evaluate(node: Node) -> Value:
     """Evaluate a tree that reads no property."""
     values: dict[int, Value] = {}
     for part in walk(node):
         if isinstance(part, Literal):
             values[id(part)] = literal_value(part)
         else:
-            values[id(part)] = apply(part, [values[id(child)] for child in children(part)], dialect)
+            values[id(part)] = apply(part, [values[id(child)] for child in children(part)])
     return values[id(node)]
 
 

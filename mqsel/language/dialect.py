@@ -6,6 +6,7 @@ A dialect is data. Code asks it for a field, never for its name. Follows languag
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from operator import attrgetter, contains
 from typing import Any, NamedTuple
@@ -24,8 +25,10 @@ SINCE_1 = {
     "approximate_literals": "plain",
     "zero_identifier": "any",
 }
-# What a type mismatch is, by `type_mismatch`.
-MISMATCH = {"operation": Truth.FALSE, "selector": Truth.ERR, "unknown": Truth.UNKNOWN}
+# What the choices of a field yield.
+_MISMATCH = {"operation": Truth.FALSE, "selector": Truth.ERR, "unknown": Truth.UNKNOWN}
+_NULL = {"unknown": Truth.UNKNOWN, "selector": Truth.ERR}
+_BETWEEN = {"literal": (Truth.FALSE, Truth.TRUE), "expand": (None, None)}
 _CHOSEN = attrgetter(*CHOICES)
 _JAKARTA = dialects.JAKARTA
 
@@ -126,6 +129,34 @@ class Dialect(_Choices):
 
 PRESETS: dict[str, Dialect] = {name: Dialect(**row) for name, row in dialects.PRESETS.items()}
 IBM_MQ, IBM_JMS, IBM_JAVA_CLIENT, TIBCO_EMS, JMS = PRESETS.values()
+
+
+class Core(NamedTuple):
+    """What those behind the front end need to know of a dialect, each on the nodes that it concerns.
+
+    Attributes:
+        other: what a test yields for a value of another kind: FALSE, UNKNOWN or ERR.
+        null: what arithmetic and signs yield for NULL: UNKNOWN, which is NULL again, or ERR.
+        between: what BETWEEN and NOT BETWEEN yield for a NULL among their three values; None where their two
+            comparisons decide.
+        naming: how one property can be spelled: see `mqsel.names.spellings`.
+    """
+
+    other: Truth
+    null: Truth
+    between: tuple[Truth | None, Truth | None]
+    naming: str
+
+
+@functools.lru_cache(64)
+def core_of(dialect: Dialect) -> Core:
+    """Return what a dialect is behind the front end: of trees, and of programs, which name their dialect alone."""
+    return Core(
+        _MISMATCH[dialect.type_mismatch],
+        _NULL[dialect.null_arithmetic],
+        _BETWEEN[dialect.between_null],
+        dialect.headers,
+    )
 
 
 def departed(preset: str, changes: Mapping[str, Any]) -> Dialect:

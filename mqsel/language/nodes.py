@@ -2,8 +2,12 @@
 
 A chain of one precedence level is one node with many operands, as the grammar writes it; so a flat chain of 100,000
 terms is a tree of depth two. A node is a tuple with names: a frozen dataclass takes seven times as long to make, and
-making nodes is most of reading a selector. Traversals never recurse. Spans and derived fields do not take part in
-equality. Knows nothing of dialects, types or programs. Follows language §4.
+making nodes is most of reading a selector. Traversals never recurse. Spans, outcomes and derived fields do not take
+part in equality.
+
+What products read differently stands on the nodes, as outcomes: ``other`` of a test is what it yields for a value of
+another kind, for NULL being UNKNOWN; ``null`` of arithmetic, of a sign and of BETWEEN is what they yield for NULL.
+The parser writes them, see `mqsel.language.dialect.Core`. Knows nothing of types or programs. Follows language §4.
 """
 
 from __future__ import annotations
@@ -14,8 +18,10 @@ from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple, TypeVar
 
 from mqsel.errors import Span
+from mqsel.language.dialect import Core
 from mqsel.language.operators import KEYWORDS, OPERATORS, PRIMARY, SIGN, SUM, Operator
 from mqsel.names import IGNORABLE
+from mqsel.values import Truth
 
 
 def _equal(self: Node, other: object) -> bool:
@@ -72,10 +78,11 @@ class Literal(NamedTuple):
 
 @_tree
 class Identifier(NamedTuple):
-    """A name as written."""
+    """A name as written: a value, or a condition, which wants a boolean."""
 
     name: str
     span: Span = (0, 0)
+    other: Truth = Truth.FALSE
 
 
 @_tree
@@ -85,6 +92,7 @@ class Sign(NamedTuple):
     operator: str
     operand: Node
     span: Span = (0, 0)
+    null: Truth = Truth.UNKNOWN
 
 
 @_tree
@@ -94,6 +102,7 @@ class Arithmetic(NamedTuple):
     operators: tuple[str, ...]
     operands: tuple[Node, ...]
     span: Span = (0, 0)
+    null: Truth = Truth.UNKNOWN
 
 
 @_tree
@@ -104,6 +113,7 @@ class Comparison(NamedTuple):
     left: Node
     right: Node
     span: Span = (0, 0)
+    other: Truth = Truth.FALSE
 
 
 @_tree
@@ -115,6 +125,8 @@ class Between(NamedTuple):
     low: Node
     high: Node
     span: Span = (0, 0)
+    other: Truth = Truth.FALSE
+    null: Truth | None = None
 
 
 @_tree
@@ -125,6 +137,7 @@ class In(NamedTuple):
     identifier: Identifier
     choices: tuple[str, ...]
     span: Span = (0, 0)
+    other: Truth = Truth.FALSE
 
 
 @_tree
@@ -139,6 +152,7 @@ class Like(NamedTuple):
     pattern: str
     escape: str | None
     span: Span = (0, 0)
+    other: Truth = Truth.FALSE
     shape: str = "pattern"
     affix: str = ""
 
@@ -194,7 +208,8 @@ _CHILDREN: dict[type[Node], Callable[[Any], tuple[Node, ...]]] = {
 }
 
 # What a node says itself: its fields without sub-expressions, and without what does not take part in equality.
-_NOT_OWN = {"left", "right", "low", "high", "operand", "operands", "identifier", "span", "shape", "affix"}
+_BELOW = ("left", "right", "identifier", "operand", "low", "high", "operands")
+_NOT_OWN = {*_BELOW, "span", "other", "null", "shape", "affix"}
 _OWN = {cls: tuple(name for name in cls._fields if name not in _NOT_OWN) for cls in (Literal, Identifier, *_CHILDREN)}
 
 
@@ -224,6 +239,20 @@ def walk(root: Node, into: tuple[type, ...] | None = None) -> list[Node]:
             stack += below(node)
     order.reverse()
     return order
+
+
+def with_outcomes(root: Node, core: Core) -> Node:
+    """Return the same tree with the outcomes that another core has."""
+    done: list[Node] = []
+    for node in walk(root):
+        first = len(done) - len(children(node))
+        below = tuple(done[first:])
+        null = core.between[node.negated] if isinstance(node, Between) else core.null
+        known: dict[str, Any] = {"other": core.other, "null": null, "operands": below}
+        names = [name for name in _BELOW[:-1] if name in node._fields]
+        known.update(zip(names, below, strict=False))
+        done[first:] = [node._replace(**{name: known[name] for name in node._fields if name in known})]
+    return done[0]
 
 
 # The operators of nodes that have no choice.

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from itertools import groupby
 
 from mqsel.language.checker import apply, kind_of, literal_value
-from mqsel.language.dialect import Dialect
+from mqsel.language.dialect import core_of
 from mqsel.language.nodes import (
     And,
     Arithmetic,
@@ -57,28 +57,29 @@ class _Chain:
 
 def optimize(selector: Selector) -> Selector:
     """Apply every rule, once, to every node from the leaves up."""
-    dialect = selector.dialect
+    # Neighbours become a BETWEEN where that is nothing but its two comparisons: the program names the dialect alone.
+    neighbours = _NEIGHBOURS if core_of(selector.dialect).between[False] is None else _NEIGHBOURS[:1]
     done: list[Node | _Chain] = []
     for node, negative in reversed(_polarities(selector.node)):
         if isinstance(node, (And, Or)):
             operands = done[-len(node.operands) :]
             del done[-len(node.operands) :]
-            done.append(_chain(node, operands, negative, dialect))
+            done.append(_chain(node, operands, negative, neighbours))
         elif isinstance(node, Not):
             if type(node.operand) not in _LOGIC:
-                done.append(_pushed(node, _finished(done.pop(), dialect), negative))
+                done.append(_pushed(node, _finished(done.pop(), neighbours), negative))
         elif _is_plain(node):
             done.append(Not(node, node.span) if negative else node)
         else:
-            new = _rebuilt(node, done, dialect) if type(node) in _OPERATIONS else node
+            new = _rebuilt(node, done, neighbours) if type(node) in _OPERATIONS else node
             for rule in _RULES.get(type(node), ()):
-                new = rule(new, dialect)
+                new = rule(new)
             done.append(_negated(new) if negative else new)
-    root = _finished(done[0], dialect)
+    root = _finished(done[0], neighbours)
     if root is selector.node:
         return selector
     names, option = selector.names, selector.match_option
-    return Selector(selector.text, dialect, root, walk(root), names, selector.constant, option)
+    return Selector(selector.text, selector.dialect, root, walk(root), names, selector.constant, option)
 
 
 def _polarities(root: Node) -> list[tuple[Node, bool]]:
@@ -112,14 +113,14 @@ _LEAVES = frozenset((Literal, Identifier))
 _OPERATIONS = frozenset((Sign, Arithmetic, Comparison, Between))
 
 
-def _rebuilt(node: Node, done: list[Node | _Chain], dialect: Dialect) -> Node:
+def _rebuilt(node: Node, done: list[Node | _Chain], neighbours: _Neighbours) -> Node:
     """Put what became of the children of an operation into their places."""
     old = children(node)
     count = sum([type(child) not in _LEAVES for child in old])
     if not count:
         return node
     inner = iter(done[-count:])
-    new = tuple([child if type(child) in _LEAVES else _operand(child, next(inner), dialect) for child in old])
+    new = tuple([child if type(child) in _LEAVES else _operand(child, next(inner), neighbours) for child in old])
     del done[-count:]
     if all(map(operator.is_, old, new)):
         return node
@@ -135,12 +136,12 @@ def _rebuilt(node: Node, done: list[Node | _Chain], dialect: Dialect) -> Node:
     raise AssertionError(node)
 
 
-def _operand(old: Node, done: Node | _Chain, dialect: Dialect) -> Node:
+def _operand(old: Node, done: Node | _Chain, neighbours: _Neighbours) -> Node:
     """Give what became of an operand; a condition that shrank to a name stays a condition, as NOT NOT.
 
     ``(TRUE AND x) = FALSE`` reads x as a condition, which a mismatch makes FALSE; ``x = FALSE`` would be the mismatch.
     """
-    new = _finished(done, dialect)
+    new = _finished(done, neighbours)
     return Not(Not(new, old.span), old.span) if type(new) is Identifier else new
 
 
@@ -166,7 +167,7 @@ def _pushed(node: Not, operand: Node, negative: bool) -> Node:
     return _negated(once) if negative else once
 
 
-def _chain(node: And | Or, operands: list[Node | _Chain], negative: bool, dialect: Dialect) -> Node | _Chain:
+def _chain(node: And | Or, operands: list[Node | _Chain], negative: bool, neighbours: _Neighbours) -> Node | _Chain:
     """TRUE AND x = x AND TRUE = x, and what stands after FALSE in an AND is never evaluated; dually for OR.
 
     ``x AND FALSE`` stays: it is ERR where x is. AND and OR are associative in four values: both sides evaluate the same
@@ -191,7 +192,7 @@ def _chain(node: And | Or, operands: list[Node | _Chain], negative: bool, dialec
         if type(operand) is not _Chain:
             grown.append(operand)  # type: ignore[arg-type]
         elif operand.connective is not connective:
-            grown.append(_finished(operand, dialect))
+            grown.append(_finished(operand, neighbours))
         elif len(operand.operands) <= len(grown):
             grown.extend(operand.operands)
         else:
@@ -200,13 +201,13 @@ def _chain(node: And | Or, operands: list[Node | _Chain], negative: bool, dialec
     return _Chain(connective, node, grown)
 
 
-def _finished(done: Node | _Chain, dialect: Dialect) -> Node:
+def _finished(done: Node | _Chain, neighbours: _Neighbours) -> Node:
     """Make a chain a node: nothing around it will become part of it."""
     if not isinstance(done, _Chain):
         return done
     operands = list(done.operands)
-    for connective, rule in _NEIGHBOURS:
-        operands = rule(operands, dialect) if connective is done.connective else _behind_not(rule, operands, dialect)
+    for connective, rule in neighbours:
+        operands = rule(operands) if connective is done.connective else _behind_not(rule, operands)
     if len(operands) == 1:
         return operands[0]
     node, same = done.node, type(done.node) is done.connective and len(operands) == len(done.node.operands)
@@ -215,7 +216,7 @@ def _finished(done: Node | _Chain, dialect: Dialect) -> Node:
     return done.connective(tuple(operands), node.span)
 
 
-def _behind_not(rule: _Rule, operands: list[Node], dialect: Dialect) -> list[Node]:
+def _behind_not(rule: _Rule, operands: list[Node]) -> list[Node]:
     """NOT a AND NOT b = NOT (a OR b): what a rule says of neighbours in an OR it says of their NOTs in an AND."""
     if Not not in set(map(type, operands)):
         return operands
@@ -223,22 +224,24 @@ def _behind_not(rule: _Rule, operands: list[Node], dialect: Dialect) -> list[Nod
     for cls, run in groupby(operands, type):
         same: list[Node] = list(run)
         if cls is Not:
-            joined = rule([node.operand for node in same if isinstance(node, Not)], dialect)
+            joined = rule([node.operand for node in same if isinstance(node, Not)])
             if len(joined) < len(same):
                 same = [Not(node, node.span) for node in joined]
         changed += same
     return changed
 
 
-def join_equalities(operands: list[Node], dialect: Dialect) -> list[Node]:
+def join_equalities(operands: list[Node]) -> list[Node]:
     """``x = 'a' OR x = 'b'``, side by side, is ``x IN ('a', 'b')``: language §5 defines IN so, mismatch included."""
     joined: list[Node] = []
     for name, run in groupby(operands, _one_of):
         same = list(run)
         if name is not None and len(same) > 1:
             choices = [choice for node in same for choice in _choices(node)]
-            identifier = next(part for part in children(same[0]) if isinstance(part, Identifier))
-            same = [In(False, identifier, tuple(choices), (same[0].span[0], same[-1].span[1]))]
+            first = same[0]
+            assert isinstance(first, (Comparison, In))
+            identifier = next(part for part in children(first) if isinstance(part, Identifier))
+            same = [In(False, identifier, tuple(choices), (first.span[0], same[-1].span[1]), first.other)]
         joined += same
     return joined
 
@@ -263,39 +266,39 @@ def _choices(node: Node) -> tuple[str, ...]:
     raise AssertionError(node)
 
 
-def join_bounds(operands: list[Node], dialect: Dialect) -> list[Node]:
-    """``x >= a AND x <= b``, side by side, is ``x BETWEEN a AND b`` where the dialect defines BETWEEN by that."""
-    if dialect.between_null != "expand":
-        return operands
+def join_bounds(operands: list[Node]) -> list[Node]:
+    """``x >= a AND x <= b``, side by side, is the ``x BETWEEN a AND b`` that is defined by that."""
     joined: list[Node] = []
     for operand in operands:
         high = _bound(operand, "<=")
         low = _bound(joined[-1], ">=") if high and joined else None
         if high and low and low[0].name == high[0].name:
-            joined[-1] = Between(False, low[0], low[1], high[1], (joined[-1].span[0], operand.span[1]))
+            span = (joined[-1].span[0], operand.span[1])
+            joined[-1] = Between(False, low[0], low[1], high[1], span, high[2])
         else:
             joined.append(operand)
     return joined
 
 
-def _bound(node: Node, sign: str) -> tuple[Identifier, Literal] | None:
+def _bound(node: Node, sign: str) -> tuple[Identifier, Literal, Truth] | None:
     if type(node) is Comparison and node.operator == sign:
         left, right = node.left, node.right
         if type(left) is Identifier and type(right) is Literal:
-            return left, right
+            return left, right, node.other
     return None
 
 
-_Rule = Callable[[list[Node], Dialect], list[Node]]
+_Rule = Callable[[list[Node]], list[Node]]
 
 # What neighbours in a chain become, each with the connective of their chain.
-_NEIGHBOURS: tuple[tuple[type[And | Or], _Rule], ...] = ((Or, join_equalities), (And, join_bounds))
+_Neighbours = tuple[tuple[type[And | Or], _Rule], ...]
+_NEIGHBOURS: _Neighbours = ((Or, join_equalities), (And, join_bounds))
 
 
 # ---- tests and values --------------------------------------------------------------------------------------------
 
 
-def fold_constants(node: Node, dialect: Dialect) -> Node:
+def fold_constants(node: Node) -> Node:
     """An operation on literals is its value. ERR and UNKNOWN have no literal: what divides by zero stays."""
     if isinstance(node, Arithmetic):
         return _fold_head(node)
@@ -303,7 +306,7 @@ def fold_constants(node: Node, dialect: Dialect) -> Node:
     for operand in operands:
         if type(operand) is not Literal:
             return node
-    value = apply(node, [literal_value(operand) for operand in operands if isinstance(operand, Literal)], dialect)
+    value = apply(node, [literal_value(operand) for operand in operands if isinstance(operand, Literal)])
     if isinstance(value, Truth):
         return Literal("boolean", bool(value), node.span) if value in (Truth.TRUE, Truth.FALSE) else node
     return Literal("exact" if isinstance(value, int) else "approximate", value, node.span)
@@ -326,17 +329,17 @@ def _fold_head(node: Arithmetic) -> Node:
     literal = Literal("exact" if isinstance(total, int) else "approximate", total, span)
     if folded == len(node.operators):
         return literal
-    return Arithmetic(node.operators[folded:], (literal, *node.operands[folded + 1 :]), node.span)
+    return Arithmetic(node.operators[folded:], (literal, *node.operands[folded + 1 :]), node.span, node.null)
 
 
-def literal_first(node: Node, dialect: Dialect) -> Node:
+def literal_first(node: Node) -> Node:
     """``5 < x`` is ``x > 5``: a literal has no side effect and comparison is symmetric, NULL and mismatch included."""
     if type(node) is Comparison and type(node.left) is Literal and type(node.right) is Identifier:
-        return Comparison(OPERATORS[node.operator].mirrored, node.right, node.left, node.span)
+        return Comparison(OPERATORS[node.operator].mirrored, node.right, node.left, node.span, node.other)
     return node
 
 
-def shape_like(node: Node, dialect: Dialect) -> Node:
+def shape_like(node: Node) -> Node:
     """A pattern without wildcards is an equality; ``text%``, ``%text`` and ``%text%`` need no pattern matcher.
 
     Equality and LIKE agree on NULL (UNKNOWN) and on a mismatch (FALSE with and without NOT, or ERR).
@@ -346,12 +349,12 @@ def shape_like(node: Node, dialect: Dialect) -> Node:
     found, text = shape(segments(node.pattern, node.escape))
     if found == "exact":
         sign = "<>" if node.negated else "="
-        return Comparison(sign, node.identifier, Literal("string", text, node.span), node.span)
+        return Comparison(sign, node.identifier, Literal("string", text, node.span), node.span, node.other)
     return node._replace(shape=found, affix=text) if text else node
 
 
 # In order, for each class the rules that look at it.
-_RULES: dict[type, tuple[Callable[[Node, Dialect], Node], ...]] = {
+_RULES: dict[type, tuple[Callable[[Node], Node], ...]] = {
     Sign: (fold_constants,),
     Arithmetic: (fold_constants,),
     Comparison: (fold_constants, literal_first),

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from mqsel import errors
-from mqsel.language.dialect import Dialect
+from mqsel.language.dialect import Dialect, core_of
 from mqsel.language.hints import adjacent, foreign
 from mqsel.language.lexer import Token, Tokens, dashes, is_hyphenated, out_of_range, scan
 from mqsel.language.nodes import (
@@ -110,6 +110,8 @@ class _Parser:
     def __init__(self, text: str, columns: Tokens, dialect: Dialect) -> None:
         self.text = text
         self.dialect = dialect
+        self.core = core_of(dialect)
+        self.other = self.core.other
         self.columns = columns
         self.kinds, self.values, self.starts, self.stops = columns
         self.at = 0
@@ -145,7 +147,7 @@ class _Parser:
             start = self.start = self.starts[at]
             if kind == "identifier":
                 self.at = at + 1
-                name: Identifier = _node(Identifier, (self.values[at], (start, self.stops[at])))
+                name: Identifier = _node(Identifier, (self.values[at], (start, self.stops[at]), self.other))
                 self.order.append(name)
                 # "name relation literal" at once: most selectors consist of these, and parsing takes a third less.
                 if (
@@ -157,7 +159,8 @@ class _Parser:
                     self.at = at + 2
                     literal = self.literal(at + 2)
                     self.start = start
-                    made: Comparison = _node(Comparison, (kinds[at + 1], name, literal, (start, self.stops[at + 2])))
+                    span = (start, self.stops[at + 2])
+                    made: Comparison = _node(Comparison, (kinds[at + 1], name, literal, span, self.other))
                     self.order.append(made)
                     return made, PREDICATE
                 return name, PRIMARY
@@ -281,17 +284,18 @@ class _Parser:
                     left = _node(Not, (left, span))
                 case "sign":
                     self.depth -= 1
-                    left = Sign(top.operators[0], left, span)
+                    left = Sign(top.operators[0], left, span, self.core.null)
                 case "BETWEEN":
-                    left = Between(top.negated, operands[0], operands[1], left, span)
+                    null = self.core.between[top.negated]
+                    left = Between(top.negated, operands[0], operands[1], left, span, self.other, null)
                 case "OR":
                     left = _node(Or, (operands, span))
                 case "AND":
                     left = _node(And, (operands, span))
                 case relation if relation in RELATIONS:
-                    left = Comparison(relation, operands[0], left, span)
+                    left = Comparison(relation, operands[0], left, span, self.other)
                 case _:
-                    left = Arithmetic(tuple(top.operators), operands, span)
+                    left = Arithmetic(tuple(top.operators), operands, span, self.core.null)
             self.order.append(left)
 
     # ---- BETWEEN, IN, LIKE, IS
@@ -336,7 +340,7 @@ class _Parser:
                     span=(self.starts[self.at - 1], self.stops[self.at - 1]),
                     hint="name one character that takes the special meaning from _ and %, as in ESCAPE '\\'",
                 )
-        return Like(negated, left, pattern, escape, (start, self.stops[self.at - 1]))
+        return Like(negated, left, pattern, escape, (start, self.stops[self.at - 1]), self.other)
 
     def in_list(self, negated: bool, identifier: Identifier, start: int) -> Node:
         self.take("(", "'('")
@@ -356,7 +360,7 @@ class _Parser:
                 break
             self.at += 1
         self.take(")", "',' or ')'")
-        return In(negated, identifier, tuple(choices), (start, self.stops[self.at - 1]))
+        return In(negated, identifier, tuple(choices), (start, self.stops[self.at - 1]), self.other)
 
     def take(self, kind: str, expected: str) -> str:
         """Take a token of this kind and give its value, or its text."""

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from mqsel.language.checker import MatchOption, Remarks, check, remark
-from mqsel.language.dialect import Dialect
-from mqsel.language.nodes import Identifier, Node, unparse, walk
+from mqsel.language.dialect import Dialect, core_of
+from mqsel.language.nodes import Identifier, Node, unparse, walk, with_outcomes
 from mqsel.language.parser import parse_in_order
 from mqsel.values import Truth
 
@@ -24,7 +24,7 @@ class Selector(NamedTuple):
 
     Attributes:
         text: what the spans of the tree point into.
-        dialect: what the text was read as.
+        dialect: what the text was read as: the outcomes of its nodes are those of this dialect.
         node: the tree, as parsed (or as the optimizer rearranged it).
         order: its nodes as `walk` lists them.
         names: for each name as written, the property it reads, in order of first reading.
@@ -51,16 +51,25 @@ class Selector(NamedTuple):
     def __hash__(self) -> int:
         return id(self)
 
+    @property
+    def naming(self) -> str:
+        """How one property can be spelled: see `mqsel.names.spellings`."""
+        return core_of(self.dialect).naming
+
     def part(self, node: Node, dialect: Dialect | None = None) -> Selector:
         """Give the selector of *node*, which is made of nodes of this tree; only a whole selector is a match option.
 
         Args:
             dialect: other choices to evaluate it by; the text is not read again.
         """
+        is_part = node is not self.node
+        if dialect is None:
+            dialect = self.dialect
+        else:
+            node = with_outcomes(node, core_of(dialect))
         order = walk(node)
         names = {one.name: self.names[one.name] for one in order if type(one) is Identifier}
-        option = self.match_option if node is self.node else None
-        return Selector(self.text, dialect or self.dialect, node, order, names, None, option, node is not self.node)
+        return Selector(self.text, dialect, node, order, names, None, None if is_part else self.match_option, is_part)
 
     def written(self) -> Selector:
         """Return the selector, a part with a text of its own: the text of a program has to compile to its code.

@@ -26,8 +26,7 @@ import typing
 from collections.abc import Mapping
 from typing import NamedTuple, cast
 
-from mqsel.language.checker import Value, apply, compared, literal_value
-from mqsel.language.dialect import Dialect
+from mqsel.language.checker import Value, apply, compared, literal_value, may_err
 from mqsel.language.nodes import (
     And,
     Arithmetic,
@@ -119,7 +118,7 @@ class Normal(NamedTuple):
 
 
 def normal(selector: Selector) -> Normal:
-    """Give the normal form of *selector*, a part of one perhaps, by the choices of its dialect.
+    """Give the normal form of *selector*, a part of one perhaps.
 
     Where the identifier to match is that of any message, it is TRUE of all.
     """
@@ -135,7 +134,7 @@ def true_of(selector: Selector) -> Formula:
 
 
 def _wanted(selector: Selector, wanted: int) -> Normal:
-    return Writer(selector.dialect).write(selector, selector.names, wanted)
+    return Writer().write(selector, selector.names, wanted)
 
 
 # ---- what is wanted --------------------------------------------------------------------------------------------------
@@ -197,7 +196,6 @@ _NUMBERS_THAT_NOT = {sign: tuple([not one for one in chosen]) for sign, chosen i
 # Sets of many selectors have the same constants again and again. An INT64 and a double that are equal are two.
 _numbers = functools.lru_cache(4096, typed=True)(numbers)
 
-_MAY_ERR = frozenset((Arithmetic, Sign))
 _JOINING = frozenset((And, Or, Not))
 _CONDITIONS = frozenset((And, Or, Not, Comparison, Between, In, Like, IsNull))
 
@@ -221,6 +219,19 @@ def _of_bytes(texts: Texts) -> Values:
 def _flipped(made: Normal) -> Normal:
     """NOT."""
     return Normal(made.false, made.true, made.error)
+
+
+def _mismatched(other: Truth, mismatch: Formula, false: Formula, error: Formula) -> Normal:
+    """Return what is never TRUE: it is *other* where types differ, FALSE and ERR where something else is why."""
+    if other is Truth.FALSE:
+        false = any_of([false, mismatch])
+    elif other is Truth.ERR:
+        error = any_of([error, mismatch])
+    return Normal(NEVER, false, error)
+
+
+def _null_is_error(subject: Node) -> bool:
+    return isinstance(subject, (Arithmetic, Sign)) and subject.null is Truth.ERR
 
 
 def _operands(chain: And | Or) -> list[tuple[Node, bool]]:
@@ -249,25 +260,23 @@ _REMEMBERED = 4096
 
 
 class Writer:
-    """Writes selectors of one dialect as formulas: a test that is in many of them is written once.
+    """Writes selectors as formulas: a test that is in many of them is written once.
 
     Attributes:
-        may_err: whether any part of a selector can be ERR: none can without arithmetic, where a type mismatch is not.
+        may_err: whether any part of a selector can be ERR.
         subjects: one object for equal trees, by name for properties.
         tests: of a property with constants, by what they say and what of them is wanted.
         seen: the hashes of those that have been written at least once.
         memory: complements.
     """
 
-    def __init__(self, dialect: Dialect) -> None:
-        self.dialect = dialect
-        self.null_is_error = dialect.null_arithmetic == "selector"
+    def __init__(self) -> None:
         self.subjects: dict[object, Node] = {}
         self.tests: dict[tuple[object, ...], Normal] = {}
         self.seen: set[int] = set()
 
     def true_of(self, selector: Selector, names: Mapping[str, str]) -> Formula:
-        """Give where *selector*, which is of this dialect, is TRUE: as the function `true_of`.
+        """Give where *selector* is TRUE: as the function `true_of`.
 
         Args:
             names: what to call the properties that it reads, by names as written.
@@ -284,7 +293,7 @@ class Writer:
             self.seen = set()
         self.memory: Memory = {}
         self.names = names
-        self.may_err = self.dialect.type_mismatch == "selector" or not _MAY_ERR.isdisjoint(map(type, selector.order))
+        self.may_err = may_err(selector.order)
         return self.condition(selector.node, wanted)
 
     def condition(self, root: Node, wanted: int) -> Normal:
@@ -331,24 +340,25 @@ class Writer:
         said: tuple[object, ...] = ()
         # Tuples of these have different lengths, so none of one class is one of another.
         if type(node) is Comparison:  # first, because it is the commonest
-            operator, left, right, _ = node
+            operator, left, right, _, other = node
             if type(left) is Identifier and type(right) is Literal:
-                said = self.names[left[0]], wanted, operator, right[0], right[1]
+                said = self.names[left[0]], wanted, other, operator, right[0], right[1]
                 found = self.tests.get(said)
                 if found is None:
-                    found = self.constant(operator, self.read(left[0]), right, wanted)
+                    found = self.constant(operator, self.read(left[0]), right, other, wanted)
                     self.remember(said, found)
                 return found
             if type(left) in _CONDITIONS or type(right) in _CONDITIONS:
                 return None
         elif type(node) is Between:
-            negated, operand, low, high, _ = node
+            negated, operand, low, high, _, other, null = node
             if type(operand) is Identifier and type(low) is type(high) is Literal:
-                said = self.names[operand.name], wanted, negated, low.kind, low.value, high.kind, high.value
+                ends = low.kind, low.value, high.kind, high.value
+                said = self.names[operand.name], wanted, other, null, negated, *ends
         elif type(node) is In:
-            said = self.names[node.identifier.name], wanted, node.negated, node.choices
+            said = self.names[node.identifier.name], wanted, node.other, node.negated, node.choices
         elif type(node) is Like:
-            said = self.names[node.identifier.name], wanted, node.negated, node.pattern, node.escape, "LIKE"
+            said = self.names[node.identifier.name], wanted, node.other, node.negated, node.pattern, node.escape, "LIKE"
         elif type(node) is IsNull:
             said = self.names[node.identifier.name], wanted, node.negated
         if not said:
@@ -370,12 +380,12 @@ class Writer:
     def predicate(self, node: Node, wanted: int) -> Normal:
         """Write some parts of a condition that no other condition is in."""
         if isinstance(node, Comparison):
-            return self.comparison(node.operator, self.operand(node.left), self.operand(node.right), wanted)
+            return self.comparison(node.operator, self.operand(node.left), self.operand(node.right), node.other, wanted)
         if isinstance(node, Between):
             return self.between(node, wanted)
         if isinstance(node, In):
             texts = Texts(frozenset(node.choices), frozenset(), node.negated)
-            return self.text(self.read(node.identifier.name), "string", texts, wanted)
+            return self.text(self.read(node.identifier.name), "string", texts, node.other, wanted)
         if isinstance(node, Like):
             parts = segments(node.pattern, node.escape)
             like, text = shape(parts)
@@ -384,13 +394,13 @@ class Writer:
                 texts = Texts(_only(text), frozenset(), node.negated)
             elif like != "prefix" or text:
                 texts = Texts(frozenset(), _only(tuple(map(tuple, parts))), node.negated)
-            return self.text(self.read(node.identifier.name), "string", texts, wanted)
+            return self.text(self.read(node.identifier.name), "string", texts, node.other, wanted)
         if isinstance(node, IsNull):
             null = Leaf(self.read(node.identifier.name), _NULL)
             made = Normal(null, Leaf(null.subject, _PRESENT), NEVER)
             return _flipped(made) if node.negated else made
         if isinstance(node, Identifier):
-            return self.constant("=", self.read(node.name), Literal("boolean", value=True), wanted)
+            return self.constant("=", self.read(node.name), Literal("boolean", value=True), node.other, wanted)
         assert isinstance(node, Literal)
         return _CONSTANTS[Truth(int(bool(node.value)))]
 
@@ -400,7 +410,7 @@ class Writer:
         left, right = [
             next(below) if type(side) in _CONDITIONS else self.operand(side) for side in (node.left, node.right)
         ]
-        return self.comparison(node.operator, left, right, wanted)
+        return self.comparison(node.operator, left, right, node.other, wanted)
 
     def outside(self, formula: Formula) -> Formula:
         return complement_in(formula, self.memory)
@@ -425,47 +435,46 @@ class Writer:
 
     # ---- tests -------------------------------------------------------------------------------------------------------
 
-    def test(self, subject: Node, kind: str, found: Values, rest: Values, wanted: int) -> Normal:
+    def test(self, subject: Node, kind: str, found: Values, rest: Values, other: Truth, wanted: int) -> Normal:
         """Write a test that is TRUE of *found* and FALSE of *rest*, which are all that compares with a kind."""
-        policy = self.dialect.type_mismatch
         true = leaf(subject, found) if wanted & _T else NEVER
         false = error = NEVER
         if wanted & _F:
-            if policy == "operation":
+            if other is Truth.FALSE:
                 is_property = type(subject) is Identifier
                 rest = rest._replace(**_OTHER_LANES[kind]) if is_property else rest._replace(poison=True)
             false = leaf(subject, rest)
         if wanted & _E:
             if type(subject) is not Identifier:
-                error = self.fault(subject, is_poison_too=policy == "selector")
-            elif policy == "selector":
+                error = self.fault(subject, is_poison_too=other is Truth.ERR)
+            elif other is Truth.ERR:
                 error = Leaf(subject, _MISMATCHES[kind])
         return Normal(true, false, error)
 
-    def text(self, subject: Node, kind: str, texts: Texts, wanted: int) -> Normal:
+    def text(self, subject: Node, kind: str, texts: Texts, other: Truth, wanted: int) -> Normal:
         """Write a test that is TRUE of *texts* and FALSE of the other strings, or byte strings."""
         lane = _of_strings if kind == "string" else _of_bytes
         if wanted == _T and texts.points:  # then it is neither nothing nor all
             return Normal(Leaf(subject, lane(texts)), NEVER, NEVER)
         found = lane(texts) if wanted & _T else NOTHING
         rest = lane(Texts(texts.points, texts.patterns, not texts.negated)) if wanted & _F else NOTHING
-        return self.test(subject, kind, found, rest, wanted)
+        return self.test(subject, kind, found, rest, other, wanted)
 
     def fault(self, subject: Node, *, is_poison_too: bool = False) -> Formula:
         """Tell where computing *subject* is ERR, by its properties alone if they suffice, which are cheaper to read."""
         if type(subject) is Identifier:
             return NEVER
-        may_divide = divides(subject)
-        if self.null_is_error and not may_divide:
+        may_divide, null_is_error = divides(subject), _null_is_error(subject)
+        if null_is_error and not may_divide:
             lanes = _NO_NUMBER_OR_NULL if is_poison_too else _NULL
             return any_of(Leaf(node, lanes) for node in walk(subject) if type(node) is Identifier)
-        return leaf(subject, NOTHING._replace(null=self.null_is_error, error=may_divide, poison=is_poison_too))
+        return leaf(subject, NOTHING._replace(null=null_is_error, error=may_divide, poison=is_poison_too))
 
     def null(self, subject: Node) -> Formula:
         """Tell where *subject* is NULL, and so not ERR."""
         if type(subject) is Identifier:
             return Leaf(subject, _NULL)
-        if self.null_is_error:
+        if _null_is_error(subject):
             return NEVER
         if divides(subject):
             return Leaf(subject, _NULL)
@@ -473,46 +482,38 @@ class Writer:
 
     # ---- comparisons -------------------------------------------------------------------------------------------------
 
-    def comparison(self, operator: str, left: _Operand, right: _Operand, wanted: int) -> Normal:
+    def comparison(self, operator: str, left: _Operand, right: _Operand, other: Truth, wanted: int) -> Normal:
         if left is None or right is None:
             return _CONSTANTS[Truth.ERR]
         if type(left) is Identifier and type(right) is Literal:
-            return self.constant(operator, left, right, wanted)
+            return self.constant(operator, left, right, other, wanted)
         if isinstance(left, Literal) or (isinstance(right, Normal) and not isinstance(left, Normal)):
             operator, left, right = OPERATORS[operator].mirrored, right, left
         if isinstance(left, Normal):
-            return self.beside(operator, left, right)
+            return self.beside(operator, left, right, other)
         assert not isinstance(right, Normal)
         if not isinstance(right, Literal):
-            return self.relation(operator, left, right)
+            return self.relation(operator, left, right, other)
         if isinstance(left, Literal):
-            return _CONSTANTS[compared(operator, literal_value(left), literal_value(right), self.dialect)]
-        return self.constant(operator, left, right, wanted)
+            return _CONSTANTS[compared(operator, literal_value(left), literal_value(right), other)]
+        return self.constant(operator, left, right, other, wanted)
 
-    def constant(self, operator: str, subject: Node, literal: Literal, wanted: int) -> Normal:
+    def constant(self, operator: str, subject: Node, literal: Literal, other: Truth, wanted: int) -> Normal:
         """Compare with a constant."""
         value, kind = literal.value, KINDS[literal.kind]
         if type(subject) is not Identifier and kind != "number":
-            return self.mismatched(leaf(subject, _COMPUTED), NEVER, self.fault(subject))
+            return _mismatched(other, leaf(subject, _COMPUTED), NEVER, self.fault(subject))
         if isinstance(value, (str, bytes)):
             points = cast("frozenset[str] | frozenset[bytes]", _only(value))
-            return self.text(subject, kind, Texts(points, frozenset(), operator == "<>"), wanted)
+            return self.text(subject, kind, Texts(points, frozenset(), operator == "<>"), other, wanted)
         if isinstance(value, bool):
             found, rest = (_TRUE, _FALSE) if value is (operator == "=") else (_FALSE, _TRUE)
-            return self.test(subject, kind, found, rest, wanted)
+            return self.test(subject, kind, found, rest, other, wanted)
         found = _numbers(value, _NUMBERS_THAT[operator]) if wanted & _T else NOTHING
         rest = _numbers(value, _NUMBERS_THAT_NOT[operator]) if wanted & _F else NOTHING
-        return self.test(subject, kind, found, rest, wanted)
+        return self.test(subject, kind, found, rest, other, wanted)
 
-    def mismatched(self, mismatch: Formula, false: Formula, error: Formula) -> Normal:
-        """Return what is never TRUE, from where types differ and from what else makes it FALSE and ERR."""
-        if self.dialect.type_mismatch == "operation":
-            false = any_of([false, mismatch])
-        elif self.dialect.type_mismatch == "selector":
-            error = any_of([error, mismatch])
-        return Normal(NEVER, false, error)
-
-    def relation(self, operator: str, left: Node, right: Node) -> Normal:
+    def relation(self, operator: str, left: Node, right: Node, other: Truth) -> Normal:
         """Compare two operands of a message."""
         possible = outcomes_of(left, right)
         comparable = possible & (COMPARABLE if operator in ("=", "<>") else ORDERED)
@@ -520,13 +521,13 @@ class Writer:
         fails = comparable ^ holds
         mismatch = possible & (COMPARABLE | Outcome.MISMATCH) ^ comparable
         error = [self.fault(left), self.fault(right)]
-        if self.dialect.type_mismatch == "operation":
+        if other is Truth.FALSE:
             fails |= mismatch
-        elif self.dialect.type_mismatch == "selector":
+        elif other is Truth.ERR:
             error.append(Relation(left, right, mismatch))
         return Normal(Relation(left, right, holds), Relation(left, right, fails), any_of(error))
 
-    def beside(self, operator: str, left: Normal, right: Node | Normal) -> Normal:
+    def beside(self, operator: str, left: Normal, right: Node | Normal, other: Truth) -> Normal:
         """Compare a condition, as the boolean that it is, with another, or with a property that may be none."""
         mismatch, known = NEVER, any_of([left.true, left.false])
         if isinstance(right, Identifier):
@@ -535,16 +536,16 @@ class Writer:
         elif isinstance(right, Literal) and right.kind == "boolean":
             right = self.predicate(right, _ALL)
         elif isinstance(right, Literal):
-            return self.mismatched(known, NEVER, left.error)
+            return _mismatched(other, known, NEVER, left.error)
         elif not isinstance(right, Normal):
             computed = all_of([known, leaf(right, _COMPUTED)])
-            return self.mismatched(computed, NEVER, any_of([left.error, self.fault(right)]))
+            return _mismatched(other, computed, NEVER, any_of([left.error, self.fault(right)]))
         same = any_of([all_of([left.true, right.true]), all_of([left.false, right.false])])
         differ = any_of([all_of([left.true, right.false]), all_of([left.false, right.true])])
         true, false, error = same, differ, any_of([left.error, right.error])
         if operator == "<>":
             true, false = differ, same
-        return self.mismatched(mismatch, false, error)._replace(true=true)
+        return _mismatched(other, mismatch, false, error)._replace(true=true)
 
     def between(self, node: Between, wanted: int) -> Normal:
         operand, low, high = [self.operand(one) for one in (node.operand, node.low, node.high)]
@@ -553,9 +554,10 @@ class Writer:
             bounds = [_numbers(one.value, _NUMBERS_THAT[sign]) for sign, one in zip(signs, (low, high), strict=True)]
             return Normal(leaf(operand, common_numbers(*bounds)), NEVER, NEVER)
         parts = self.of_operands(wanted, is_and=not node.negated)
-        tests = [self.comparison(sign, operand, bound, parts) for sign, bound in zip(signs, (low, high), strict=True)]
+        ends = zip(signs, (low, high), strict=True)
+        tests = [self.comparison(sign, operand, bound, node.other, parts) for sign, bound in ends]
         made = self.chain(tests, wanted, is_and=not node.negated)
-        if self.dialect.between_null == "expand" or wanted == (_F if node.negated else _T):
+        if node.null is None or wanted == (_F if node.negated else _T):
             return made
         # All three are computed, and looked at for NULL, before any two of them are compared.
         if None in (operand, low, high):
@@ -594,17 +596,17 @@ class Writer:
                 said[id(node)] = self.names[node.name]
             elif all(id(one) in constants for one in below):
                 operands = [constants[id(one)] for one in below]
-                value = literal_value(node) if type(node) is Literal else apply(node, operands, self.dialect)
+                value = literal_value(node) if type(node) is Literal else apply(node, operands)
                 if isinstance(value, Truth):
                     return None
                 constants[id(node)] = value
                 made[id(node)] = Literal("exact" if isinstance(value, int) else "approximate", value)
                 said[id(node)] = (repr(value),)
             elif isinstance(node, Arithmetic):
-                made[id(node)] = Arithmetic(node.operators, tuple([made[id(one)] for one in below]))
-                said[id(node)] = node.operators, *[said[id(one)] for one in below]
+                made[id(node)] = node._replace(operands=tuple([made[id(one)] for one in below]))
+                said[id(node)] = node.null, node.operators, *[said[id(one)] for one in below]
             elif isinstance(node, Sign):
-                made[id(node)] = Sign(node.operator, made[id(node.operand)])
-                said[id(node)] = node.operator, said[id(node.operand)]
+                made[id(node)] = node._replace(operand=made[id(node.operand)])
+                said[id(node)] = node.null, node.operator, said[id(node.operand)]
         whole = made[id(root)]
         return whole if type(whole) is Literal else self.subjects.setdefault(said[id(root)], whole)

@@ -56,6 +56,10 @@ cdef enum:
     LINEAR_CHOICES = 8          # an IN list up to this long is searched item by item
 
 
+cdef enum:
+    BY_BOUNDS = 4               # BETWEEN with a NULL is what its two comparisons make of it
+
+
 cdef union Operand:
     uint32_t number         # of PUSH_TRUTH and RETURN_TRUTH, where ERR too may stand
     Value *constant
@@ -68,6 +72,8 @@ cdef union Operand:
 cdef struct Step:
     uint8_t op              # an Op
     uint8_t mask            # of a comparison: the relations that satisfy it; of the other tests: whether it is negated
+    uint8_t other           # what a test yields for a value of another kind
+    uint8_t null            # what arithmetic yields for NULL: ERR, or UNKNOWN: NULL; BETWEEN: this, or BY_BOUNDS
     uint32_t slot
     Operand it
     int32_t to[4]           # for a truth value the step that comes next, counted from here; [0] of a jump: its target
@@ -85,9 +91,6 @@ cdef struct Image:
     PyObject *kept          # list: Python objects that these arrays point into
     Py_ssize_t slot_count
     Py_ssize_t constant_count
-    int mismatch            # what a type mismatch gives: FALSE, ERR or UNKNOWN
-    bint null_is_error      # arithmetic on NULL is ERR, not NULL
-    bint between_literal    # BETWEEN with a NULL is FALSE, not its expansion
 
 
 cdef inline uint64_t load64(const uint8_t *data) noexcept:

@@ -18,7 +18,7 @@ from mqsel.machine._verifier cimport Verified
 import sys
 
 from mqsel.errors import ProgramError
-from mqsel.language.dialect import MISMATCH
+from mqsel.language.dialect import core_of
 from mqsel.language.pattern import segments
 from mqsel.machine.opcodes import OPERANDS as _OPERANDS
 from mqsel.machine.opcodes import TABLE as _TABLE
@@ -38,6 +38,7 @@ cdef struct Fact:
     int affix           # where its text stands in the string, or 0
     uint8_t mask        # of its step
     uint8_t taken       # a bit for each truth value with which it goes to its target
+    int null            # which of the outcomes for NULL is its own
 
 cdef Fact[256] FACTS
 
@@ -60,6 +61,7 @@ def _fill_facts() -> None:
         FACTS[number].affix = affixes.get(row.affix, 0)
         # A text is the same or not: no relation is asked for.
         FACTS[number].mask = row.negated if last == "text" else masks.get(row.operator, row.negated)
+        FACTS[number].null = ["BETWEEN", "NOT BETWEEN", row.operator].index(row.operator)
         FACTS[number].taken = sum([1 << _Truth[name] for name in row.taken.split()])
 
 
@@ -158,14 +160,11 @@ cdef void choices_free(Choices *choices) noexcept:
 cdef Image *image_new(Verified program) except NULL:
     """Decode a verified program."""
     cdef Image *image = <Image *> zeroed(1, sizeof(Image))
-    dialect = program.dialect
-    image.mismatch = MISMATCH[dialect.type_mismatch]
-    image.null_is_error = dialect.null_arithmetic == "selector"
-    image.between_literal = dialect.between_null == "literal"
+    core = core_of(program.dialect)
     try:
-        load_slots(image, program.slots, dialect.headers)
+        load_slots(image, program.slots, core.naming)
         load_constants(image, program.constants)
-        load_steps(image, program.words, program.constants)
+        load_steps(image, program.words, program.constants, core)
     except BaseException:
         image_free(image)
         raise
@@ -193,7 +192,7 @@ cdef void image_free(Image *image) noexcept:
     free(image)
 
 
-cdef int load_slots(Image *image, tuple names, str rules) except -1:
+cdef int load_slots(Image *image, tuple names, str naming) except -1:
     """Lay out the names to look for: of each property the first spelling, and the other one where it has two."""
     cdef Py_ssize_t number
     cdef list spelled
@@ -203,7 +202,7 @@ cdef int load_slots(Image *image, tuple names, str rules) except -1:
     image.names = <PyObject **> zeroed(len(names), sizeof(PyObject *))
     image.aliases = <PyObject **> zeroed(len(names), sizeof(PyObject *))
     for number, name in enumerate(names):
-        spelled = [sys.intern(spelling) for spelling in spellings(name, rules)]
+        spelled = [sys.intern(spelling) for spelling in spellings(name, naming)]
         kept.append(spelled)
         image.names[number] = <PyObject *> spelled[0]
         if len(spelled) > 1:
@@ -254,8 +253,10 @@ cdef Like **like_at(Image *image, Py_ssize_t place) except NULL:
     return &image.likes[place]
 
 
-cdef int load_steps(Image *image, bytes words, tuple constants) except -1:
+cdef int load_steps(Image *image, bytes words, tuple constants, core) except -1:
     """Decode each word, and find for each test the next step of each outcome."""
+    cdef uint8_t other = core.other
+    cdef uint8_t[3] nulls = [BY_BOUNDS if null is None else null for null in (*core.between, core.null)]
     cdef const uint8_t *place = <const uint8_t *> words
     cdef Py_ssize_t size = len(words) // 4
     cdef Py_ssize_t number, count, most = size + 4
@@ -271,6 +272,8 @@ cdef int load_steps(Image *image, bytes words, tuple constants) except -1:
         operand = word >> 8
         step = &image.steps[number]
         step.op = word & 0xFF
+        step.other = other
+        step.null = nulls[FACTS[step.op].null]
         step.slot = operand & 0xFFF if FACTS[step.op].is_split else operand
         load_operand(image, step, operand >> 12 if FACTS[step.op].is_split else operand, constants)
     count = size

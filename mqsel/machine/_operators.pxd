@@ -18,12 +18,12 @@ cdef enum:
     LATER = 4                   # instead of a truth value: a long text, see value_like
     INTERRUPTED = -2            # instead of one: a turn raised an exception, which is set
 
-cdef int value_compare_other(Value *left, Value *right, int mask, int mismatch) noexcept
-cdef int value_between_other(Value *operand, Value *low, Value *high, bint negated, Image *image) noexcept
-cdef int value_arithmetic(Value *left, Value *right, uint32_t op, bint null_is_error) noexcept
+cdef int value_compare_other(Value *left, Value *right, int mask, int other) noexcept
+cdef int value_between_other(Value *operand, Value *low, Value *high, Step *step) noexcept
+cdef int value_arithmetic(Value *left, Value *right, uint32_t op, int null) noexcept
 cdef int turn_give() except -1
 cdef int long_like(PyObject *text, Like *like, bint negated, bint is_far) noexcept
-cdef int value_like(Value *value, Like *like, bint negated, int mismatch) noexcept
+cdef int value_like(Value *value, Like *like, bint negated, int other) noexcept
 cdef bint text_scan(Text *text, const uint8_t *data, const uint8_t *stop) noexcept
 
 
@@ -70,20 +70,20 @@ cdef inline bint text_equal(Text *text, PyObject *string) noexcept:
     )
 
 
-cdef inline int value_compare(Value *left, Value *right, int mask, int mismatch) noexcept:
+cdef inline int value_compare(Value *left, Value *right, int mask, int other) noexcept:
     """Compare two values; NULL wins over a mismatch. The two commonest pairs of types come first."""
     if left.tag == INT64 and right.tag == INT64:
         return (mask & integer_relation(left.it.i, right.it.i)) != 0
     if left.tag == FLOAT64 and right.tag == FLOAT64:
         return (mask & float_relation(left.it.d, right.it.d)) != 0
-    return value_compare_other(left, right, mask, mismatch)
+    return value_compare_other(left, right, mask, other)
 
 
-cdef inline int value_between(Value *operand, Value *low, Value *high, bint negated, Image *image) noexcept:
-    """BETWEEN is ``>= AND <=``, NOT BETWEEN ``< OR >``; between_null says what a NULL makes of them."""
+cdef inline int value_between(Value *operand, Value *low, Value *high, Step *step) noexcept:
+    """BETWEEN is ``>= AND <=``, NOT BETWEEN ``< OR >``; the step has what a NULL makes of them."""
     if operand.tag == INT64 and low.tag == INT64 and high.tag == INT64:
-        return (low.it.i <= operand.it.i <= high.it.i) != negated
-    return value_between_other(operand, low, high, negated, image)
+        return (low.it.i <= operand.it.i <= high.it.i) != step.mask
+    return value_between_other(operand, low, high, step)
 
 
 cdef inline int64_t wrap32(int64_t number) noexcept:
@@ -96,7 +96,7 @@ cdef inline double doubles_operate(double a, double b, uint32_t op) noexcept:
     return a + b if op == ADD else a - b if op == SUBTRACT else a * b if op == MULTIPLY else a / b
 
 
-cdef inline int value_operate(Value *result, Value *left, Value *right, uint32_t op, Image *image) noexcept:
+cdef inline int value_operate(Value *result, Value *left, Value *right, uint32_t op, int null) noexcept:
     """Compute ``left op right``, the commonest pairs of types in line; result may be left. Returns 0, or ERR."""
     cdef double a, b
     if left.tag == INT64 and right.tag == INT64 and op != DIVIDE and op != REMAINDER:
@@ -115,13 +115,13 @@ cdef inline int value_operate(Value *result, Value *left, Value *right, uint32_t
         result.it.d = doubles_operate(a, b, op)
         return 0
     value_copy(result, left)
-    return value_arithmetic(result, right, op, image.null_is_error)
+    return value_arithmetic(result, right, op, null)
 
 
-cdef inline int value_sign(Value *value, bint minus, bint null_is_error) noexcept:
+cdef inline int value_sign(Value *value, bint minus, int null) noexcept:
     """Apply a unary sign to the value. Returns 0, or ERR."""
     if value.tag == NULL_VALUE:
-        return ERR if null_is_error else 0
+        return ERR if null == ERR else 0
     if not is_number(value):
         value.tag = POISON
     elif minus and value.tag >= FLOAT32:
@@ -153,7 +153,7 @@ cdef inline bint affix_match(Text *text, const uint8_t *data, Py_ssize_t length,
     return False
 
 
-cdef inline int value_affix(Value *value, Like *like, int shape, bint negated, int mismatch) noexcept:
+cdef inline int value_affix(Value *value, Like *like, int shape, bint negated, int other) noexcept:
     """Test STARTS_WITH, ENDS_WITH or CONTAINS."""
     # Wider code points could match at half of one: anywhere is for single bytes.
     if (
@@ -164,7 +164,7 @@ cdef inline int value_affix(Value *value, Like *like, int shape, bint negated, i
         return negated ^ affix_match(
             &like.text, <const uint8_t *> PyUnicode_DATA(value.it.o), PyUnicode_GET_LENGTH(value.it.o), shape
         )
-    return value_like(value, like, negated, mismatch)
+    return value_like(value, like, negated, other)
 
 
 cdef inline Py_ssize_t choices_find(Choices *choices, PyObject *string) noexcept:
@@ -191,7 +191,7 @@ cdef inline Py_ssize_t choices_find(Choices *choices, PyObject *string) noexcept
     return -1
 
 
-cdef inline int value_in(Value *value, Choices *choices, bint negated, int mismatch) noexcept:
+cdef inline int value_in(Value *value, Choices *choices, bint negated, int other) noexcept:
     if value.tag != STRING:
-        return UNKNOWN if value.tag == NULL_VALUE else mismatch
+        return UNKNOWN if value.tag == NULL_VALUE else other
     return (choices_find(choices, value.it.o) >= 0) != negated

@@ -32,14 +32,14 @@ cdef int (*TURN)() noexcept
 TURN = <int (*)() noexcept> <void *> turn_give
 
 
-cdef int value_compare_other(Value *left, Value *right, int mask, int mismatch) noexcept:
+cdef int value_compare_other(Value *left, Value *right, int mask, int other) noexcept:
     cdef bint equal
     if is_number(left) and is_number(right):
         return TRUE if number_relation(left, right) & mask else FALSE
     if left.tag == NULL_VALUE or right.tag == NULL_VALUE:
         return UNKNOWN
     if left.tag != right.tag or (mask != MASK_EQUAL and mask != MASK_NOT_EQUAL):
-        return mismatch
+        return other
     if left.tag == STRING:
         equal = string_equal(left.it.o, right.it.o)
     elif left.tag == BOOLEAN:
@@ -47,26 +47,27 @@ cdef int value_compare_other(Value *left, Value *right, int mask, int mismatch) 
     elif left.tag == BYTES:
         equal = bytes_equal(left.it.o, right.it.o)
     else:
-        return mismatch
+        return other
     return equal == (mask == MASK_EQUAL)
 
 
-cdef int value_between_other(Value *operand, Value *low, Value *high, bint negated, Image *image) noexcept:
+cdef int value_between_other(Value *operand, Value *low, Value *high, Step *step) noexcept:
     cdef int first, second
+    cdef bint negated = step.mask
     cdef int decided = TRUE if negated else FALSE  # by one of the bounds alone
-    if image.between_literal and (
+    if step.null != BY_BOUNDS and (
         operand.tag == NULL_VALUE or low.tag == NULL_VALUE or high.tag == NULL_VALUE
     ):
-        return decided
-    first = value_compare(operand, low, MASK_LESS if negated else MASK_GREATER_EQUAL, image.mismatch)
+        return step.null
+    first = value_compare(operand, low, MASK_LESS if negated else MASK_GREATER_EQUAL, step.other)
     if first == ERR or first == decided:
         return first
-    second = value_compare(operand, high, MASK_GREATER if negated else MASK_LESS_EQUAL, image.mismatch)
+    second = value_compare(operand, high, MASK_GREATER if negated else MASK_LESS_EQUAL, step.other)
     # UNKNOWN is what the second cannot overrule.
     return UNKNOWN if first == UNKNOWN and second != decided and second != ERR else second
 
 
-cdef int value_arithmetic(Value *left, Value *right, uint32_t op, bint null_is_error) noexcept:
+cdef int value_arithmetic(Value *left, Value *right, uint32_t op, int null) noexcept:
     """Compute ``left op right`` into left, for all types. Returns 0, or ERR."""
     cdef int tag
     cdef int64_t i, j
@@ -77,7 +78,7 @@ cdef int value_arithmetic(Value *left, Value *right, uint32_t op, bint null_is_e
     elif left.tag == FLOAT64 and INT64 <= right.tag <= FLOAT64:
         tag = FLOAT64
     elif left.tag == NULL_VALUE or right.tag == NULL_VALUE:
-        if null_is_error:
+        if null == ERR:
             return ERR
         left.tag = NULL_VALUE
         return 0
@@ -379,14 +380,14 @@ cdef int long_like(PyObject *text, Like *like, bint negated, bint is_far) noexce
     return found if found == INTERRUPTED else found != negated
 
 
-cdef int value_like(Value *value, Like *like, bint negated, int mismatch) noexcept:
+cdef int value_like(Value *value, Like *like, bint negated, int other) noexcept:
     """Test LIKE. LATER says that the text is long, and that others should have their turns: see `long_like`."""
     cdef int found
     cdef int kind
     cdef void *data
     cdef Py_ssize_t length
     if value.tag != STRING:
-        return UNKNOWN if value.tag == NULL_VALUE else mismatch
+        return UNKNOWN if value.tag == NULL_VALUE else other
     kind = PyUnicode_KIND(value.it.o)
     data = PyUnicode_DATA(value.it.o)
     length = PyUnicode_GET_LENGTH(value.it.o)

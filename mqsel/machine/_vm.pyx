@@ -93,61 +93,61 @@ cdef int run(Frame *frame, Source *source, Step *step) except -1:
             if value.tag == STRING:
                 result = text_equal(step.it.text, value.it.o) ^ step.mask
             else:
-                result = UNKNOWN if value.tag == NULL_VALUE else image.mismatch
+                result = UNKNOWN if value.tag == NULL_VALUE else step.other
         elif (
             op == EQUAL_SLOT_CONSTANT or op == NOT_EQUAL_SLOT_CONSTANT or op == LESS_SLOT_CONSTANT
             or op == LESS_EQUAL_SLOT_CONSTANT or op == GREATER_SLOT_CONSTANT or op == GREATER_EQUAL_SLOT_CONSTANT
         ):
             value = slot_value(frame, source, step.slot)
-            result = value_compare(value, step.it.constant, step.mask, image.mismatch)
+            result = value_compare(value, step.it.constant, step.mask, step.other)
         elif op == IN_SLOT or op == NOT_IN_SLOT:
             value = slot_value(frame, source, step.slot)
-            result = value_in(value, step.it.choices, step.mask, image.mismatch)
+            result = value_in(value, step.it.choices, step.mask, step.other)
         elif op == IS_NULL or op == IS_NOT_NULL:
             value = slot_value(frame, source, step.slot)
             result = (value.tag == NULL_VALUE) ^ step.mask
         elif op == BETWEEN_CONSTANTS or op == NOT_BETWEEN_CONSTANTS:
             stack -= 1
-            result = value_between(stack, step.it.constant, &image.constants[step.slot], step.mask, image)
+            result = value_between(stack, step.it.constant, &image.constants[step.slot], step)
         elif (
             op == EQUAL_CONSTANT or op == NOT_EQUAL_CONSTANT or op == LESS_CONSTANT or op == LESS_EQUAL_CONSTANT
             or op == GREATER_CONSTANT or op == GREATER_EQUAL_CONSTANT
         ):
             stack -= 1
-            result = value_compare(stack, step.it.constant, step.mask, image.mismatch)
+            result = value_compare(stack, step.it.constant, step.mask, step.other)
         elif op == STARTS_WITH_SLOT or op == NOT_STARTS_WITH_SLOT:
             value = slot_value(frame, source, step.slot)
-            result = value_affix(value, step.it.like, AFFIX_START, step.mask, image.mismatch)
+            result = value_affix(value, step.it.like, AFFIX_START, step.mask, step.other)
         elif op == ENDS_WITH_SLOT or op == NOT_ENDS_WITH_SLOT:
             value = slot_value(frame, source, step.slot)
-            result = value_affix(value, step.it.like, AFFIX_END, step.mask, image.mismatch)
+            result = value_affix(value, step.it.like, AFFIX_END, step.mask, step.other)
         elif op == CONTAINS_SLOT or op == NOT_CONTAINS_SLOT:
             value = slot_value(frame, source, step.slot)
-            result = value_affix(value, step.it.like, AFFIX_ANYWHERE, step.mask, image.mismatch)
+            result = value_affix(value, step.it.like, AFFIX_ANYWHERE, step.mask, step.other)
         elif op == LIKE_SLOT or op == NOT_LIKE_SLOT:
             value = slot_value(frame, source, step.slot)
-            result = value_like(value, step.it.like, step.mask, image.mismatch)
+            result = value_like(value, step.it.like, step.mask, step.other)
         elif op == LIKE or op == NOT_LIKE:
             stack -= 1
             value = stack
-            result = value_like(stack, step.it.like, step.mask, image.mismatch)
+            result = value_like(stack, step.it.like, step.mask, step.other)
         elif (
             op == EQUAL or op == NOT_EQUAL or op == LESS or op == LESS_EQUAL or op == GREATER or op == GREATER_EQUAL
         ):
             stack -= 2
-            result = value_compare(stack, stack + 1, step.mask, image.mismatch)
+            result = value_compare(stack, stack + 1, step.mask, step.other)
         elif op == BETWEEN or op == NOT_BETWEEN:
             stack -= 3
-            result = value_between(stack, stack + 1, stack + 2, step.mask, image)
+            result = value_between(stack, stack + 1, stack + 2, step)
         elif op == IN or op == NOT_IN:
             stack -= 1
-            result = value_in(stack, step.it.choices, step.mask, image.mismatch)
+            result = value_in(stack, step.it.choices, step.mask, step.other)
         elif op == AS_TRUTH:
             stack -= 1
             if stack.tag == BOOLEAN:
                 result = <int> stack.it.i
             else:
-                result = UNKNOWN if stack.tag == NULL_VALUE else image.mismatch
+                result = UNKNOWN if stack.tag == NULL_VALUE else step.other
         # What is no test leaves from inside its branch.
         elif op == RETURN_TRUTH:
             if not source_advance(frame, source, step.it.number):
@@ -181,25 +181,25 @@ cdef int run(Frame *frame, Source *source, Step *step) except -1:
             continue
         elif op == ADD:
             stack -= 1
-            if value_operate(stack - 1, stack - 1, stack, ADD, image) == ERR:
+            if value_operate(stack - 1, stack - 1, stack, ADD, step.null) == ERR:
                 return ERR
             step += 1
             continue
         elif op == SUBTRACT:
             stack -= 1
-            if value_operate(stack - 1, stack - 1, stack, SUBTRACT, image) == ERR:
+            if value_operate(stack - 1, stack - 1, stack, SUBTRACT, step.null) == ERR:
                 return ERR
             step += 1
             continue
         elif op == MULTIPLY:
             stack -= 1
-            if value_operate(stack - 1, stack - 1, stack, MULTIPLY, image) == ERR:
+            if value_operate(stack - 1, stack - 1, stack, MULTIPLY, step.null) == ERR:
                 return ERR
             step += 1
             continue
         elif op == DIVIDE:
             stack -= 1
-            if value_operate(stack - 1, stack - 1, stack, DIVIDE, image) == ERR:
+            if value_operate(stack - 1, stack - 1, stack, DIVIDE, step.null) == ERR:
                 return ERR
             step += 1
             continue
@@ -210,22 +210,22 @@ cdef int run(Frame *frame, Source *source, Step *step) except -1:
             step += 1
             continue
         elif op == ADD_CONSTANT:
-            if value_operate(stack - 1, stack - 1, step.it.constant, ADD, image) == ERR:
+            if value_operate(stack - 1, stack - 1, step.it.constant, ADD, step.null) == ERR:
                 return ERR
             step += 1
             continue
         elif op == SUBTRACT_CONSTANT:
-            if value_operate(stack - 1, stack - 1, step.it.constant, SUBTRACT, image) == ERR:
+            if value_operate(stack - 1, stack - 1, step.it.constant, SUBTRACT, step.null) == ERR:
                 return ERR
             step += 1
             continue
         elif op == MULTIPLY_CONSTANT:
-            if value_operate(stack - 1, stack - 1, step.it.constant, MULTIPLY, image) == ERR:
+            if value_operate(stack - 1, stack - 1, step.it.constant, MULTIPLY, step.null) == ERR:
                 return ERR
             step += 1
             continue
         elif op == DIVIDE_CONSTANT:
-            if value_operate(stack - 1, stack - 1, step.it.constant, DIVIDE, image) == ERR:
+            if value_operate(stack - 1, stack - 1, step.it.constant, DIVIDE, step.null) == ERR:
                 return ERR
             step += 1
             continue
@@ -236,28 +236,28 @@ cdef int run(Frame *frame, Source *source, Step *step) except -1:
             continue
         elif op == ADD_SLOT_CONSTANT:
             value = slot_value(frame, source, step.slot)
-            if value_operate(stack, value, step.it.constant, ADD, image) == ERR:
+            if value_operate(stack, value, step.it.constant, ADD, step.null) == ERR:
                 return ERR
             stack += 1
             step += 1
             continue
         elif op == SUBTRACT_SLOT_CONSTANT:
             value = slot_value(frame, source, step.slot)
-            if value_operate(stack, value, step.it.constant, SUBTRACT, image) == ERR:
+            if value_operate(stack, value, step.it.constant, SUBTRACT, step.null) == ERR:
                 return ERR
             stack += 1
             step += 1
             continue
         elif op == MULTIPLY_SLOT_CONSTANT:
             value = slot_value(frame, source, step.slot)
-            if value_operate(stack, value, step.it.constant, MULTIPLY, image) == ERR:
+            if value_operate(stack, value, step.it.constant, MULTIPLY, step.null) == ERR:
                 return ERR
             stack += 1
             step += 1
             continue
         elif op == DIVIDE_SLOT_CONSTANT:
             value = slot_value(frame, source, step.slot)
-            if value_operate(stack, value, step.it.constant, DIVIDE, image) == ERR:
+            if value_operate(stack, value, step.it.constant, DIVIDE, step.null) == ERR:
                 return ERR
             stack += 1
             step += 1
@@ -270,7 +270,7 @@ cdef int run(Frame *frame, Source *source, Step *step) except -1:
             step += 1
             continue
         elif op == PLUS or op == NEGATE:
-            if value_sign(stack - 1, op == NEGATE, image.null_is_error) == ERR:
+            if value_sign(stack - 1, op == NEGATE, step.null) == ERR:
                 return ERR
             step += 1
             continue
@@ -279,7 +279,7 @@ cdef int run(Frame *frame, Source *source, Step *step) except -1:
             number = -1
             if value.tag == STRING:
                 number = choices_find(step.it.choices, value.it.o)
-            elif value.tag != NULL_VALUE and image.mismatch == ERR:
+            elif value.tag != NULL_VALUE and step.other == ERR:
                 return ERR
             step += 1 + (number if number >= 0 else step.it.choices.count)
             continue

@@ -14,6 +14,7 @@ from functools import partial
 from typing import NamedTuple
 
 from mqsel.errors import SelectorLimitError, Span
+from mqsel.language.checker import may_err
 from mqsel.language.nodes import (
     And,
     Arithmetic,
@@ -35,6 +36,7 @@ from mqsel.language.selector import Selector
 from mqsel.machine._verifier import encode_spans, note_source
 from mqsel.machine.opcodes import CHOICE, CODE, FUSED_BITS, FUSED_LIMIT, OPERAND_LIMIT, Constant, Pattern
 from mqsel.machine.program import Program, encode_code
+from mqsel.values import Truth
 
 COPIED = 4  # how often the nodes of a tree may be copied, on average
 MIN_CASES = 4  # strings from which one look-up is cheaper than comparing one after the other
@@ -155,9 +157,7 @@ class _Lowering:
 
     def find_failing(self) -> None:
         """Collect the nodes whose evaluation may be ERR, from the leaves up; weigh all, if there is one."""
-        dialect = self.selector.dialect
-        classes = set(map(type, self.selector.order))
-        if dialect.type_mismatch != "selector" and not classes & {Arithmetic, Sign}:
+        if not may_err(self.selector.order):
             return
         failing, weights = self.failing, self.weights
         for node in self.selector.order:
@@ -165,18 +165,16 @@ class _Lowering:
                 continue
             fails = not failing.isdisjoint(map(id, children(node)))
             match node:
-                case Arithmetic(operators, operands):
+                case Arithmetic(operators, operands, _, null):
                     divides = not FAILING.isdisjoint(operators) and any(
                         operator in FAILING and not (isinstance(operand, Literal) and operand.value)
                         for operator, operand in zip(operators, operands[1:], strict=True)
                     )
-                    fails = fails or divides or dialect.null_arithmetic == "selector"
+                    fails = fails or divides or null is Truth.ERR
                 case Sign():
-                    fails = fails or dialect.null_arithmetic == "selector"
-                case IsNull() | And() | Or() | Not():
-                    pass
-                case _:
-                    fails = fails or dialect.type_mismatch == "selector"
+                    fails = fails or node.null is Truth.ERR
+                case Comparison() | Between() | In() | Like() | Identifier():
+                    fails = fails or node.other is Truth.ERR
             if fails:
                 failing.add(id(node))
         if failing:
@@ -221,7 +219,7 @@ class _Lowering:
         return work
 
     def comparison(self, node: Comparison) -> tuple[_Work, ...]:
-        operator, left, right, span = node
+        operator, left, right, span, _ = node
         if type(left) is Identifier and type(right) is Literal:
             operand = "slot+text" if right.kind == "string" else "slot+constant"
             return self.fused(operator, operand, left, right.value, span)
@@ -263,10 +261,10 @@ class _Lowering:
         raise AssertionError(node)
 
     def between(self, node: Between, negated: bool, operand: Node, low: Node, high: Node) -> tuple[_Work, ...]:
-        if self.selector.dialect.between_null == "expand" and not isinstance(high, Literal):
+        if node.null is None and not isinstance(high, Literal):
             # The upper bound is not evaluated, nor a property there read, where the lower one decides.
-            first = Comparison(BOUNDS[negated][0], operand, low, node.span)
-            second = Comparison(BOUNDS[negated][1], operand, high, node.span)
+            first = Comparison(BOUNDS[negated][0], operand, low, node.span, node.other)
+            second = Comparison(BOUNDS[negated][1], operand, high, node.span, node.other)
             return ((Or if negated else And)((first, second), node.span),)
         relation = "NOT BETWEEN" if negated else "BETWEEN"
         if self.quick and isinstance(low, Literal) and isinstance(high, Literal):
@@ -449,12 +447,11 @@ class _Lowering:
             todo.append(("JUMP", body, span))
         return todo + bodies
 
-    def may_be_unknown(self, node: Node) -> bool:
-        if isinstance(node, (IsNull, Literal)):
-            return False
-        dialect = self.selector.dialect
-        by_mismatch = dialect.type_mismatch == "unknown"
-        return by_mismatch or not (isinstance(node, Between) and dialect.between_null == "literal")
+    @staticmethod
+    def may_be_unknown(node: Node) -> bool:
+        if isinstance(node, Between):
+            return node.null is None or node.other is Truth.UNKNOWN
+        return not isinstance(node, (IsNull, Literal))
 
     # ---- pools
 

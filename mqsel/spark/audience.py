@@ -179,8 +179,7 @@ def profile_set(
     seen = {one.name for n, one in enumerate(sources) if counted and by_place[ALL_ROWS - 1 - n]["selected"]}
     outcomes = []
     for place, (key, one) in enumerate(zip(made, read, strict=True)):
-        rules = one.dialect.headers
-        missing = next((name for name in one.names.values() if seen.isdisjoint(spellings(name, rules))), "")
+        missing = next((name for name in one.names.values() if seen.isdisjoint(spellings(name, one.naming))), "")
         selected, unknown, mismatched = (by_place[place][name] if counted else 0 for name in COUNTED)
         outcomes.append(Outcome(key, selected, unknown, mismatched, missing))
     written = [(one.key, one.selected, one.unknown, one.mismatched, one.missing or None) for one in outcomes]

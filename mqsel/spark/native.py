@@ -72,7 +72,7 @@ class NoTranslation(Exception):  # noqa: N818 (an answer, not an error)
 
 
 def condition(selector: Selector, sources: Mapping[str, PropertySource]) -> Condition:
-    """Translate *selector*, a part of one perhaps, by the choices of its dialect.
+    """Translate *selector*, a part of one perhaps.
 
     Args:
         sources: for each property, where it is read.
@@ -408,13 +408,21 @@ _CONSTANTS = {
 }
 
 
+def _mismatch(other: Truth, *values: _Value, err: str = "") -> Condition:
+    """Write what a test is where types differ, *other*, and UNKNOWN where a value is NULL."""
+    if other is Truth.UNKNOWN:
+        return Condition(UNKNOWN, err)
+    if other is Truth.ERR:
+        err = _either(err, _is_not_null(*values) or "true")
+    return Condition(_settled("false", *values), err)
+
+
 class _Translator:
     """Translates the nodes of one tree."""
 
     def __init__(self, selector: Selector, sources: Mapping[str, PropertySource]) -> None:
         self.names = selector.names
         self.sources = dict(sources)
-        self.dialect = selector.dialect
 
     def condition(self, node: Node) -> Condition:
         match node:
@@ -427,7 +435,7 @@ class _Translator:
                 return _CONSTANTS[Truth(int(bool(value)))]
         names = dict.fromkeys(self.names[part.name] for part in walk(node) if isinstance(part, Identifier))
         if not names:
-            return _CONSTANTS[truth_of(evaluate(node, self.dialect))]
+            return _CONSTANTS[truth_of(evaluate(node))]
         varying = [self.sources[name] for name in names if not self.sources[name].type]
         if not varying:
             return self.predicate(node)
@@ -507,15 +515,15 @@ class _Translator:
                 value = self.value(node)
                 if value.type == "null":
                     return Condition(UNKNOWN, "")
-                return Condition(value.sql, "") if value.type == "boolean" else self.mismatch(value)
+                return Condition(value.sql, "") if value.type == "boolean" else _mismatch(node.other, value)
             case Comparison(operator, left, right):
-                return self.compare(operator, self.value(left), self.value(right))
+                return self.compare(operator, self.value(left), self.value(right), node.other)
             case Between():
                 return self.between(node)
             case In(negated, identifier, choices):
                 value = self.value(identifier)
                 if value.type != "string":
-                    return Condition(UNKNOWN, "") if value.type == "null" else self.mismatch(value)
+                    return Condition(UNKNOWN, "") if value.type == "null" else _mismatch(node.other, value)
                 column = _readable(value.sql, *choices)
                 texts = [text_literal(choice) for choice in dict.fromkeys(choices) if is_writable(choice)]
                 if not texts:
@@ -526,7 +534,7 @@ class _Translator:
             case Like(negated, identifier):
                 value = self.value(identifier)
                 if value.type != "string":
-                    return Condition(UNKNOWN, "") if value.type == "null" else self.mismatch(value)
+                    return Condition(UNKNOWN, "") if value.type == "null" else _mismatch(node.other, value)
                 sql = _like(value, node)
                 return Condition(_negated(sql) if negated else sql, "")
             case IsNull(negated, identifier):
@@ -536,34 +544,26 @@ class _Translator:
                 return Condition(_is_not_null(value) if negated else _is_null(value), "")
         raise AssertionError(node)
 
-    def mismatch(self, *values: _Value, err: str = "") -> Condition:
-        """Say what a type mismatch is: FALSE, ERR or UNKNOWN, and UNKNOWN where a value is NULL."""
-        if self.dialect.type_mismatch == "unknown":
-            return Condition(UNKNOWN, err)
-        if self.dialect.type_mismatch == "selector":
-            err = _either(err, _is_not_null(*values) or "true")
-        return Condition(_settled("false", *values), err)
-
-    def compare(self, operator: str, left: _Value, right: _Value) -> Condition:
+    def compare(self, operator: str, left: _Value, right: _Value, other: Truth) -> Condition:
         err = _either(left.err, right.err) if left.err or right.err else ""
         if "null" in (left.type, right.type):
             return Condition(UNKNOWN, err)
         if left.type in _NUMBERS and right.type in _NUMBERS:
-            for one, other, sign in ((left, right, operator), (right, left, OPERATORS[operator].mirrored)):
-                if one.steps is not None and other.literal is not None:
-                    return self.stepped(sign, one, one.steps, other)._replace(err=err)
+            for one, beside, sign in ((left, right, operator), (right, left, OPERATORS[operator].mirrored)):
+                if one.steps is not None and beside.literal is not None:
+                    return self.stepped(sign, one, one.steps, beside)._replace(err=err)
             return self.numbers(operator, left, right)._replace(err=err)
         if operator in ("=", "<>") and left.type == right.type and left.type in ("string", "boolean", "bytes"):
-            for one, other in ((left, right), (right, left)):
+            for one, beside in ((left, right), (right, left)):
                 if isinstance(one.literal, str) and not is_writable(one.literal):
-                    return Condition(_settled("true" if operator == "<>" else "false", other), err)
+                    return Condition(_settled("true" if operator == "<>" else "false", beside), err)
             if left.type == "string":
                 # Two texts that differ may be one when read.
                 said = [one.literal for one in (left, right) if isinstance(one.literal, str)] or [_REPLACEMENT]
                 texts = [one.sql if one.literal is not None else _readable(one.sql, *said) for one in (left, right)]
                 return Condition(f"{_at(texts[0], _PRIMARY)} {operator} {_at(texts[1], _PRIMARY)}", err)
             return Condition(f"{_at(left.sql, _PRIMARY)} {operator} {_at(right.sql, _PRIMARY)}", err)
-        return self.mismatch(left, right, err=err)
+        return _mismatch(other, left, right, err=err)
 
     def numbers(self, operator: str, left: _Value, right: _Value) -> Condition:
         """Compare by IEEE: to Spark NaN equals itself and is greater than any other number."""
@@ -666,14 +666,16 @@ class _Translator:
     def between(self, node: Between) -> Condition:
         values = [self.value(part) for part in (node.operand, node.low, node.high)]
         signs = BOUNDS[node.negated]
-        tests = [self.compare(sign, values[0], bound) for sign, bound in zip(signs, values[1:], strict=True)]
+        tests = [
+            self.compare(sign, values[0], bound, node.other) for sign, bound in zip(signs, values[1:], strict=True)
+        ]
         made = self.junction(tests, is_and=not node.negated)
-        if self.dialect.between_null == "expand":
+        if node.null is None:
             return made
         # All three values are computed before one of them is looked at.
         err = _either(*[value.err for value in values]) if any(value.err for value in values) else ""
         mismatch = [
-            self.compare(sign, values[0]._replace(err=""), bound._replace(err=""))
+            self.compare(sign, values[0]._replace(err=""), bound._replace(err=""), node.other)
             for sign, bound in zip(signs, values[1:], strict=True)
         ]
         present = _is_not_null(*values)
@@ -702,12 +704,12 @@ class _Translator:
                 nulls = (*(source.within or ()), source.sql)
                 is_known = source.within is not None and source.sql == source.raw
                 return _Value(source.type, source.sql, nulls, is_column=True, is_known=is_known, steps=source.steps)
-            case Sign(operator, operand):
-                return self.sign(operator, self.value(operand))
-            case Arithmetic(operators, operands):
+            case Sign(operator, operand, _, null):
+                return self.sign(operator, self.value(operand), null)
+            case Arithmetic(operators, operands, _, null):
                 total = self.value(operands[0])
                 for operator, operand in zip(operators, operands[1:], strict=True):
-                    total = self.arithmetic(operator, total, self.value(operand))
+                    total = self.arithmetic(operator, total, self.value(operand), null)
                     if len(total.text) > MAX_LENGTH:
                         raise NoTranslation(f"its expression is longer than {MAX_LENGTH:,} characters")
                 return total
@@ -730,32 +732,32 @@ class _Translator:
             return _Value("int64", _long(number), literal=number)
         return _Value("float64", _double(number), literal=number)
 
-    def unusable(self, *operands: _Value) -> tuple[_Value | None, str]:
+    def unusable(self, null: Truth, *operands: _Value) -> tuple[_Value | None, str]:
         """Give what arithmetic makes of a NULL or of what is no number, and where it is ERR."""
         err = _either(*[one.err for one in operands]) if any(one.err for one in operands) else ""
-        if self.dialect.null_arithmetic == "selector":
+        if null is Truth.ERR:
             missing = _is_null(*operands)
             err = _either(err, missing) if err or missing else ""
         if any(one.type == "null" for one in operands):
             return _Value("null", "NULL", err=err), err
         if all(one.type in _NUMBERS for one in operands):
             return None, err
-        return _Value("poison", "", self.nulls(*operands), err), err
+        return _Value("poison", "", self.nulls(null, *operands), err), err
 
-    def nulls(self, *operands: _Value) -> tuple[str, ...]:
+    def nulls(self, null: Truth, *operands: _Value) -> tuple[str, ...]:
         """Give what makes the result of arithmetic NULL; where that is ERR nothing is left that does."""
-        if self.dialect.null_arithmetic == "selector":
+        if null is Truth.ERR:
             return ()
         return tuple(dict.fromkeys(text for one in operands for text in one.nulls))
 
-    def sign(self, operator: str, operand: _Value) -> _Value:
-        answer, err = self.unusable(operand)
+    def sign(self, operator: str, operand: _Value, null: Truth) -> _Value:
+        answer, err = self.unusable(null, operand)
         if answer is not None:
             return answer
         if operand.literal is not None:
             return operand if operator == "+" else self.number(negate(operand.literal))  # type: ignore[arg-type]
         promoted = "int32" if operand.type in _NARROW else operand.type
-        made = operand._replace(type=promoted, nulls=self.nulls(operand), err=err, is_known=False, steps=None)
+        made = operand._replace(type=promoted, nulls=self.nulls(null, operand), err=err, is_known=False, steps=None)
         if promoted == "int32":
             long = f"CAST({operand.sql} AS BIGINT)"
             return made._replace(sql=_wrapped_int(f"-{long}" if operator == "-" else long))
@@ -765,8 +767,8 @@ class _Translator:
             return made._replace(sql=f"try_subtract(0L, {operand.sql})", wide=_wrapped(f"0BD - {_wide(operand)}"))
         return made._replace(sql=f"(-{operand.sql})", is_column=False)
 
-    def arithmetic(self, operator: str, left: _Value, right: _Value) -> _Value:
-        answer, err = self.unusable(left, right)
+    def arithmetic(self, operator: str, left: _Value, right: _Value, null: Truth) -> _Value:
+        answer, err = self.unusable(null, left, right)
         if answer is not None:
             return answer
         promoted = _promoted(left, right)
@@ -774,7 +776,7 @@ class _Translator:
             constant = arithmetic(operator, left.literal, right.literal)  # type: ignore[arg-type]
             if constant is not None:
                 return self.number(constant)
-        made = _Value(promoted, "", self.nulls(left, right), err)
+        made = _Value(promoted, "", self.nulls(null, left, right), err)
         if promoted in APPROXIMATE:
             if operator == "%":
                 return made._replace(sql=_remainder(_as(left, promoted), _as(right, promoted), promoted))

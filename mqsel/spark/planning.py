@@ -172,7 +172,7 @@ def plan(
     held = where(properties, types)
     if isinstance(held, MessageColumn):
         return _message_plan(whole, rows, held, strategy)
-    found = PropertySources(rows, held, whole.dialect.headers)
+    found = PropertySources(rows, held, whole.naming)
     sources = {name: found.source(name) for name in dict.fromkeys(whole.names.values())}
     mismatched, unread = first_look([whole], rows, held, sources)
     _check_names(rows, held, whole, {name for name in sources if sources[name].type == "null"} | mismatched.keys())
@@ -406,10 +406,10 @@ def _check_names(rows: Any, layout: Layout, selector: Selector, pointless: Itera
     Other keys that the selector does not read are for other selectors, and so is what the rows themselves have.
     """
     keys = dict.fromkeys((*layout.places, *layout.types))
-    wanted = [name for name in pointless if look_up(keys, name, selector.dialect.headers) is None and name not in keys]
+    wanted = [name for name in pointless if look_up(keys, name, selector.naming) is None and name not in keys]
     for key in keys:
         near = difflib.get_close_matches(key.lower(), [name.lower() for name in wanted], 1, 0.75)
-        if key not in selector.names.values() and near and not _has(rows, layout, key, selector.dialect.headers):
+        if key not in selector.names.values() and near and not _has(rows, layout, key, selector.naming):
             name = next(name for name in wanted if name.lower() == near[0])
             raise ArgumentError(f"the selector does not read '{key}': did you mean '{name}'?")
 

@@ -158,7 +158,7 @@ def _of_columns(whole: Selector, rows: DataFrame, layout: Layout) -> _Asked:
     """Ask of rows whose properties have places of their own."""
     from pyspark.sql import functions as F  # noqa: N812, PLC0415 (optional; its usual name)
 
-    found = PropertySources(rows, layout, whole.dialect.headers)
+    found = PropertySources(rows, layout, whole.naming)
     sources = {name: found.source(name) for name in dict.fromkeys(whole.names.values())}
     values = {name: _values(source) for name, source in sources.items()}
     known, own = found.names()

@@ -22,7 +22,7 @@ from mqsel.formats._mq import Decoder
 from mqsel.formats.jms import JMS
 from mqsel.formats.mqrfh2 import ELEMENT_TYPES
 from mqsel.formats.records import UNREADABLE, readers
-from mqsel.language.dialect import Dialect
+from mqsel.language.dialect import Dialect, core_of
 from mqsel.language.optimizer import optimize
 from mqsel.language.selector import Selector
 from mqsel.machine.compiler import lower
@@ -284,7 +284,7 @@ def outcomes(program: bytes, options: str, columns: Sequence[pa.Array]) -> pa.Li
     given = _messages.truths(machines, reader, messages, raising=chosen["raising"])
     width = len(machines)
     of_pair = dict(_OF_PAIR)
-    if matcher.dialect.type_mismatch != "selector":  # then what is TRUE is TRUE, even where types differ in it
+    if core_of(matcher.dialect).other != mqsel.Truth.ERR:  # then what is TRUE is TRUE, even where types differ in it
         of_pair[int(mqsel.Truth.TRUE), int(mqsel.Truth.ERR)] = 0
     made = [
         [of_pair[pair] for pair in zip(given[at::width], given[at + 1 :: width], strict=True)]

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from mqsel.errors import ArgumentError, SelectorError, shortened
 from mqsel.files.selectors import selectors as read_selectors
-from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
+from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect, core_of
 from mqsel.matcher import Matcher
 from mqsel.names import USR_FOLDER
 from mqsel.selectorset import SelectorSet
@@ -347,7 +347,7 @@ def sources_of(
 ) -> tuple[tuple[PropertySource, ...], list[str]]:
     """Find where properties that a set reads come from, and say which no column has."""
     # The strictest rules first: what they find is everybody's; what others find has a name that not everybody reads.
-    rules = sorted({dialect.headers for _, dialect in selectors.dialects()})
+    rules = sorted({core_of(dialect).naming for _, dialect in selectors.dialects()})
     by_rules = [PropertySources(rows, held, rule) for rule in rules]
     found: dict[str, PropertySource] = {}
     for name in names:
@@ -380,7 +380,7 @@ def _native(selectors: SelectorSet[Any], rows: Any, held: Layout) -> tuple[str, 
     length = 0
     for key in selectors:
         one = planning.as_selector(selectors.matcher(key), None)
-        found = PropertySources(rows, held, one.dialect.headers)
+        found = PropertySources(rows, held, one.naming)
         text, why = planning.native_text(one, {name: found.source(name) for name in one.names.values()})
         if why:
             return "", f"{shortened(key)}: {why}"

@@ -31,6 +31,7 @@ from mqsel.files.scan import reader
 from mqsel.files.selectors import selectors as read_selectors
 from mqsel.formats._mq import Decoder as MQDecoder
 from mqsel.formats.records import SCHEMAS, UNREADABLE, readers
+from mqsel.language.dialect import core_of
 from mqsel.names import look_up
 from mqsel.selectorset import SelectorSet
 from mqsel.spark import wordings
@@ -371,7 +372,7 @@ class _Rows:
                 if name in of_set:
                     row.append(keys)
                     continue
-                value = look_up(found, name, source.matcher.dialect.headers)
+                value = look_up(found, name, core_of(source.matcher.dialect).naming)
                 row.append(None if value is None else reading(value))
                 unread += value is not None and row[-1] is None
             rows.append(tuple(row))
