@@ -105,18 +105,18 @@ class _Formulas(Generic[K]):
         texts, own, usual = self._given
         dialect: Dialect | None = None
         seen: set[str] = set()
-        begun: dict[Dialect, tuple[Writer, dict[str, tuple[Formula, MatchOption | None]]]] = {}
+        begun: dict[Dialect, dict[str, tuple[Formula, MatchOption | None]]] = {}
+        writer = Writer()
         for key in self._keys:
             self.key = key
             text, wanted = texts[key], own.get(key, usual)
             if wanted is not dialect:
                 dialect = wanted
-                writer, known = begun.setdefault(dialect, (Writer(), {}))
+                known = begun.setdefault(dialect, {})
             found = known.get(text)
             if found is None:
                 selector = _selector(key, text, dialect)
-                rules = selector.naming
-                names = {name: _spelled(read, rules) for name, read in selector.names.items()}
+                names = {name: _spelled(read, selector.naming) for name, read in selector.names.items()}
                 found = writer.true_of(selector, names), selector.match_option
                 if text not in seen:  # most texts stand there once: the collector would walk what is kept of them
                     seen.add(text)

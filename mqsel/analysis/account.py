@@ -19,12 +19,13 @@ from mqsel.analysis.columns import column_of, laid_out, names_of, present, type_
 from mqsel.analysis.near import near_names
 from mqsel.columns import _answers, wordings
 from mqsel.errors import MqselError
+from mqsel.language.checker import joined
 from mqsel.language.nodes import And, Node, Not, Or, children
 from mqsel.language.selector import Selector
 from mqsel.machine._vm import Machine
 from mqsel.machine.compiler import lower
 from mqsel.machine.schema import Schema
-from mqsel.values import AND, APPROXIMATE, EXACT, NOT, OR, Truth
+from mqsel.values import APPROXIMATE, EXACT, Truth
 
 if TYPE_CHECKING:
     import pyarrow as pa  # type: ignore[import-untyped]
@@ -165,22 +166,18 @@ class _Test:
     """
 
     def __init__(self, selector: Selector, node: Node) -> None:
-        dialect = selector.dialect
         whole = node is selector.node and selector.match_option is not None
-        self.own = Machine(lower(selector if whole else selector.part(node).written(), quick=False))
-        self.strict = self.lenient = self.own
-        if isinstance(node, (And, Or, Not)) or whole:
-            return
-        strict = dialect.replace(type_mismatch="selector")
-        if dialect == strict:
-            lenient = dialect.replace(type_mismatch="operation")
-            self.lenient = Machine(lower(selector.part(node, lenient).written(), quick=False))
+        if whole or isinstance(node, (And, Or, Not)):
+            one = selector if whole else selector.part(node).written()
+            self.own = self.strict = self.lenient = Machine(lower(one, quick=False))
         else:
-            self.strict = Machine(lower(selector.part(node, strict).written(), quick=False))
+            ways = selector.ways(node)
+            self.lenient, self.strict = [Machine(lower(one.written(), quick=False)) for one in ways]
+            self.own = self.lenient if ways[0].dialect == selector.dialect else self.strict
 
-    def judge(self, message: dict[str, Any]) -> tuple[int, int]:
+    def judge(self, message: dict[str, Any]) -> tuple[Truth, int]:
         """Give the truth value of a test for a message, and its outcome."""
-        truth = self.own.truth(message)
+        truth = Truth(self.own.truth(message))
         if truth == Truth.TRUE or self.strict.truth(message) != Truth.ERR:
             return truth, _OUTCOMES[truth]
         return truth, ERROR if self.lenient.truth(message) == Truth.ERR else MISMATCHED
@@ -230,17 +227,11 @@ class Profiler:
         found = self._machine.read(message)
         self._take_properties(found, names)
         values = {name: value for name, (_, value) in found.items()}
-        truths: dict[int, int] = {}
+        truths: dict[int, Truth] = {}
         for place in range(len(self._nodes) - 1, -1, -1):  # operands stand behind what joins them
             node = self._nodes[place]
-            if isinstance(node, (And, Or)):
-                table = AND if isinstance(node, And) else OR
-                truth, *others = [truths[id(one)] for one in node.operands]
-                for other in others:
-                    truth = table[truth][other]
-                outcome = _OUTCOMES[truth]
-            elif isinstance(node, Not):
-                truth = NOT[truths[id(node.operand)]]
+            if isinstance(node, (And, Or, Not)):
+                truth = joined(node, truths)
                 outcome = _OUTCOMES[truth]
             else:
                 truth, outcome = self._tests[id(node)].judge(values)

@@ -18,12 +18,13 @@ from mqsel.analysis.change import listed, never_selects, smallest_change
 from mqsel.analysis.near import near_names, near_text, time_of
 from mqsel.errors import Span, cells, cut_piece, padded, quoted
 from mqsel.formats.jsonl import plain
+from mqsel.language.checker import joined
 from mqsel.language.dialect import Dialect
 from mqsel.language.nodes import And, Comparison, Identifier, Literal, Node, Not, Or, children, walk
 from mqsel.language.selector import Selector
 from mqsel.machine._vm import Machine
 from mqsel.machine.compiler import lower
-from mqsel.values import AND, NOT, OR, Truth
+from mqsel.values import Truth
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,17 +174,10 @@ def truths_of(selector: Selector, message: dict[str, Any]) -> dict[int, Truth]:
     """Give the truth of every connective and every test, those that evaluation does not reach included."""
     truths: dict[int, Truth] = {}
     for node in walk(selector.node, (And, Or, Not)):
-        match node:
-            case Not(operand):
-                truth = NOT[truths[id(operand)]]
-            case And(operands) | Or(operands):
-                table = AND if isinstance(node, And) else OR
-                truth = truths[id(operands[0])]
-                for operand in operands[1:]:
-                    truth = table[truth][truths[id(operand)]]
-            case _:
-                truth = _truth(selector, node, selector.dialect, message)
-        truths[id(node)] = truth
+        if isinstance(node, (And, Or, Not)):
+            truths[id(node)] = joined(node, truths)
+        else:
+            truths[id(node)] = _truth(selector, node, selector.dialect, message)
     if selector.match_option is not None:
         truths[id(selector.node)] = Truth(Machine(lower(selector)).truth(message))
     return truths

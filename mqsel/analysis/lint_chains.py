@@ -195,18 +195,15 @@ def _tests(operands: list[Operand], numbers: dict[int, int], selector: Selector)
     """Give the sets of tests, of those that have sets."""
     # Where BETWEEN is more than two comparisons, or a sum is ERR, the sets differ in NULL alone: see below.
     dialect = selector.dialect.replace(between_null="expand", null_arithmetic="unknown")
-    is_literal = selector.dialect.between_null == "literal"
     found: list[Test] = []
     for operand in operands:
         made = normal(selector.part(operand.node, dialect))
         if not all(isinstance(one, Leaf) or one in (ALWAYS, NEVER) for one in made):
             continue
         true, false, error = map(_of_one_subject, made)
-        if isinstance(operand.node, Between) and is_literal and type(operand.node.operand) is Identifier:
-            if operand.node.negated:
-                true = any_of([true, _MISSING])
-            else:
-                false = any_of([false, _MISSING])
+        node = operand.node
+        if isinstance(node, Between) and node.null is not None and type(node.operand) is Identifier:
+            true, false = [any_of([true, _MISSING]), false] if node.null else [true, any_of([false, _MISSING])]
         sides = (false, true) if operand.is_negated else (true, false)
         found.append(Test(operand, numbers[id(operand.node)], *sides, error))
     return found
@@ -457,13 +454,12 @@ def missing_excluded(reading: Reading) -> Iterator[Found]:
     selector = reading.selector
     names = set(selector.names.values())
     told = {selector.names[one.identifier.name] for one in selector.order if type(one) is IsNull}
-    is_literal = selector.dialect.between_null == "literal"
     for chain in reading.chains:
         for subject, tests in chain.subjects.items():
             if subject in told or subject in _PRESENT or subject not in names or subject.startswith(DESCRIPTOR):
                 continue
             for operand in tests:
-                excludes = is_negative(operand) and not (is_literal and type(operand.node) is Between)
+                excludes = is_negative(operand) and getattr(operand.node, "null", None) is None
                 if excludes and not _needs(chain, subject):
                     told.add(subject)
                     yield Found(operand.node.span, (subject, _shown(operand, selector)))

@@ -13,7 +13,7 @@ The parser writes them, see `mqsel.language.dialect.Core`. Knows nothing of type
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple, TypeVar
 
@@ -241,17 +241,23 @@ def walk(root: Node, into: tuple[type, ...] | None = None) -> list[Node]:
     return order
 
 
+def with_children(node: Node, below: Sequence[Node]) -> Node:
+    """Return the same node with other sub-expressions, as many as it has."""
+    if isinstance(node, (Arithmetic, And, Or)):
+        return node._replace(operands=tuple(below))
+    names = [name for name in node._fields if name in _BELOW]
+    return node._replace(**dict(zip(names, below, strict=True)))  # type: ignore[arg-type]
+
+
 def with_outcomes(root: Node, core: Core) -> Node:
     """Return the same tree with the outcomes that another core has."""
     done: list[Node] = []
     for node in walk(root):
         first = len(done) - len(children(node))
-        below = tuple(done[first:])
         null = core.between[node.negated] if isinstance(node, Between) else core.null
-        known: dict[str, Any] = {"other": core.other, "null": null, "operands": below}
-        names = [name for name in _BELOW[:-1] if name in node._fields]
-        known.update(zip(names, below, strict=False))
-        done[first:] = [node._replace(**{name: known[name] for name in node._fields if name in known})]
+        known: dict[str, Any] = {"other": core.other, "null": null}
+        own = {name: known[name] for name in known if name in node._fields}
+        done[first:] = [with_children(node, done[first:])._replace(**own)]
     return done[0]
 
 

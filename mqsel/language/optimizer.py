@@ -31,6 +31,7 @@ from mqsel.language.nodes import (
     Sign,
     children,
     walk,
+    with_children,
 )
 from mqsel.language.operators import OPERATORS
 from mqsel.language.pattern import segments, shape
@@ -124,16 +125,7 @@ def _rebuilt(node: Node, done: list[Node | _Chain], neighbours: _Neighbours) -> 
     del done[-count:]
     if all(map(operator.is_, old, new)):
         return node
-    match node:
-        case Arithmetic():
-            return node._replace(operands=new)
-        case Comparison():
-            return node._replace(left=new[0], right=new[1])
-        case Between():
-            return node._replace(operand=new[0], low=new[1], high=new[2])
-        case Sign():
-            return node._replace(operand=new[0])
-    raise AssertionError(node)
+    return with_children(node, new)
 
 
 def _operand(old: Node, done: Node | _Chain, neighbours: _Neighbours) -> Node:

@@ -43,6 +43,7 @@ from mqsel.language.nodes import (
     Sign,
     children,
     walk,
+    with_children,
 )
 from mqsel.language.operators import BOUNDS, OPERATORS
 from mqsel.language.pattern import segments, shape
@@ -602,11 +603,8 @@ class Writer:
                 constants[id(node)] = value
                 made[id(node)] = Literal("exact" if isinstance(value, int) else "approximate", value)
                 said[id(node)] = (repr(value),)
-            elif isinstance(node, Arithmetic):
-                made[id(node)] = node._replace(operands=tuple([made[id(one)] for one in below]))
-                said[id(node)] = node.null, node.operators, *[said[id(one)] for one in below]
-            elif isinstance(node, Sign):
-                made[id(node)] = node._replace(operand=made[id(node.operand)])
-                said[id(node)] = node.null, node.operator, said[id(node.operand)]
+            elif isinstance(node, (Arithmetic, Sign)):
+                made[id(node)] = with_children(node, [made[id(one)] for one in below])
+                said[id(node)] = node.null, node[0], *[said[id(one)] for one in below]
         whole = made[id(root)]
         return whole if type(whole) is Literal else self.subjects.setdefault(said[id(root)], whole)

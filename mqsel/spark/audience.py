@@ -221,10 +221,8 @@ def _machines(held: bytes) -> list[tuple[bool, Matcher, Matcher]]:
     """
     made = []
     for one in sets.read(sets.opened(held)):
-        strict = one.dialect.replace(type_mismatch="selector")
-        lenient = one.dialect.replace(type_mismatch="operation") if one.dialect == strict else one.dialect
-        first, second = (lower(optimize(one.part(one.node, way)), quick=False) for way in (strict, lenient))
-        made.append((one.dialect == strict, Matcher(first), Matcher(second)))
+        lenient, strict = (Matcher(lower(optimize(way), quick=False)) for way in one.ways(one.node))
+        made.append((one.dialect == strict.dialect, strict, lenient))
     return made
 
 

@@ -252,13 +252,9 @@ def _of_messages(whole: Selector, rows: DataFrame, messages: MessageColumn) -> t
 
 
 def _readings(node: Node, whole: Selector) -> tuple[Selector, Selector]:
-    """Read a part by the two choices of `type_mismatch` that tell a mismatch from what else it may be."""
-    lenient = strict = whole.dialect
+    """Read a part in the two ways that tell a mismatch from what else it may be."""
     # A connective has no types of its own to differ: what is an error below it is one.
-    if not isinstance(node, (And, Or, Not)):
-        strict = strict.replace(type_mismatch="selector")
-        lenient = lenient.replace(type_mismatch="operation") if lenient == strict else lenient
-    return whole.part(node, lenient), whole.part(node, strict)
+    return (whole.part(node),) * 2 if isinstance(node, (And, Or, Not)) else whole.ways(node)
 
 
 def _outcome(node: Node, whole: Selector, sources: Mapping[str, PropertySource], rows: DataFrame) -> Column:
