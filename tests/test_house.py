@@ -119,6 +119,16 @@ def test_imports_go_upward() -> None:
     assert wrong == []
 
 
+def test_dialects_end_at_the_front_end() -> None:
+    """Behind it no file asks a dialect for a field: nodes and programs have what is left of one."""
+    asks = re.compile(rf"\b(dialect|lenient|strict)\.({'|'.join([*dialects.FIELDS, dialects.LENGTH])})\b")
+    folders = ("machine", "columns", "index", "logic", "spark")
+    files = [path for folder in folders for path in (PACKAGE / folder).rglob("*.p*") if path.suffix in (".py", ".pyx")]
+
+    assert len(files) > 40
+    assert [path.name for path in files if asks.search(path.read_text(encoding="utf-8"))] == []
+
+
 def test_long_modules_say_why() -> None:
     """A module of more than 500 lines says in its docstring why it is longer."""
     sources = [path for path in PACKAGE.rglob("*.py*") if path.suffix in (".py", ".pyx")]
