@@ -160,7 +160,7 @@ cdef void choices_free(Choices *choices) noexcept:
 cdef Image *image_new(Verified program) except NULL:
     """Decode a verified program."""
     cdef Image *image = <Image *> zeroed(1, sizeof(Image))
-    core = core_of(program.dialect)
+    core = core_of(program.dialect)  # the bytes of a program name this for all of its instructions
     try:
         load_slots(image, program.slots, core.naming)
         load_constants(image, program.constants)

@@ -40,7 +40,7 @@ class Program(Verified):
 
     Args, and attributes:
         text: the selector.
-        dialect: what it was read as.
+        dialect: what it was read as, and by its `core_of` what each instruction yields for NULL and for another kind.
         slots: names of the properties it reads, in order of first reading.
         constants: int (INT64), float (FLOAT64), str, bytes, bool, a tuple of strings for IN, a `Pattern` for LIKE.
         words: the code as it travels, 4 bytes an instruction, little-endian; read it as ``code`` (see opcodes.py).

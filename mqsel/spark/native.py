@@ -417,6 +417,19 @@ def _mismatch(other: Truth, *values: _Value, err: str = "") -> Condition:
     return Condition(_settled("false", *values), err)
 
 
+def _computed(null: Truth, *operands: _Value) -> _Value:
+    """Return what arithmetic makes of operands, but for its text; of no type where each of them is a number.
+
+    Args:
+        null: what it yields for NULL; where that is ERR nothing is left that makes the result NULL.
+    """
+    err = _either(*[one.err for one in operands], _is_null(*operands) if null is Truth.ERR else "")
+    if any(one.type == "null" for one in operands):
+        return _Value("null", "NULL", err=err)
+    nulls = () if null is Truth.ERR else tuple(dict.fromkeys(text for one in operands for text in one.nulls))
+    return _Value("" if all(one.type in _NUMBERS for one in operands) else "poison", "", nulls, err)
+
+
 class _Translator:
     """Translates the nodes of one tree."""
 
@@ -545,7 +558,7 @@ class _Translator:
         raise AssertionError(node)
 
     def compare(self, operator: str, left: _Value, right: _Value, other: Truth) -> Condition:
-        err = _either(left.err, right.err) if left.err or right.err else ""
+        err = _either(left.err, right.err)
         if "null" in (left.type, right.type):
             return Condition(UNKNOWN, err)
         if left.type in _NUMBERS and right.type in _NUMBERS:
@@ -673,7 +686,7 @@ class _Translator:
         if node.null is None:
             return made
         # All three values are computed before one of them is looked at.
-        err = _either(*[value.err for value in values]) if any(value.err for value in values) else ""
+        err = _either(*[value.err for value in values])
         mismatch = [
             self.compare(sign, values[0]._replace(err=""), bound._replace(err=""), node.other)
             for sign, bound in zip(signs, values[1:], strict=True)
@@ -682,7 +695,7 @@ class _Translator:
         late = self.junction(mismatch, is_and=not node.negated).err
         if late:
             late = _both(present, late)
-        err = _either(err, late) if err or late else ""
+        err = _either(err, late)
         if not present:
             return made._replace(err=err)
 
@@ -732,32 +745,14 @@ class _Translator:
             return _Value("int64", _long(number), literal=number)
         return _Value("float64", _double(number), literal=number)
 
-    def unusable(self, null: Truth, *operands: _Value) -> tuple[_Value | None, str]:
-        """Give what arithmetic makes of a NULL or of what is no number, and where it is ERR."""
-        err = _either(*[one.err for one in operands]) if any(one.err for one in operands) else ""
-        if null is Truth.ERR:
-            missing = _is_null(*operands)
-            err = _either(err, missing) if err or missing else ""
-        if any(one.type == "null" for one in operands):
-            return _Value("null", "NULL", err=err), err
-        if all(one.type in _NUMBERS for one in operands):
-            return None, err
-        return _Value("poison", "", self.nulls(null, *operands), err), err
-
-    def nulls(self, null: Truth, *operands: _Value) -> tuple[str, ...]:
-        """Give what makes the result of arithmetic NULL; where that is ERR nothing is left that does."""
-        if null is Truth.ERR:
-            return ()
-        return tuple(dict.fromkeys(text for one in operands for text in one.nulls))
-
     def sign(self, operator: str, operand: _Value, null: Truth) -> _Value:
-        answer, err = self.unusable(null, operand)
-        if answer is not None:
-            return answer
+        base = _computed(null, operand)
+        if base.type:
+            return base
         if operand.literal is not None:
             return operand if operator == "+" else self.number(negate(operand.literal))  # type: ignore[arg-type]
         promoted = "int32" if operand.type in _NARROW else operand.type
-        made = operand._replace(type=promoted, nulls=self.nulls(null, operand), err=err, is_known=False, steps=None)
+        made = operand._replace(type=promoted, nulls=base.nulls, err=base.err, is_known=False, steps=None)
         if promoted == "int32":
             long = f"CAST({operand.sql} AS BIGINT)"
             return made._replace(sql=_wrapped_int(f"-{long}" if operator == "-" else long))
@@ -768,15 +763,15 @@ class _Translator:
         return made._replace(sql=f"(-{operand.sql})", is_column=False)
 
     def arithmetic(self, operator: str, left: _Value, right: _Value, null: Truth) -> _Value:
-        answer, err = self.unusable(null, left, right)
-        if answer is not None:
-            return answer
+        base = _computed(null, left, right)
+        if base.type:
+            return base
         promoted = _promoted(left, right)
         if left.literal is not None and right.literal is not None:
             constant = arithmetic(operator, left.literal, right.literal)  # type: ignore[arg-type]
             if constant is not None:
                 return self.number(constant)
-        made = _Value(promoted, "", self.nulls(null, left, right), err)
+        made = base._replace(type=promoted)
         if promoted in APPROXIMATE:
             if operator == "%":
                 return made._replace(sql=_remainder(_as(left, promoted), _as(right, promoted), promoted))
@@ -790,7 +785,7 @@ class _Translator:
             return made._replace(sql=f"CAST({_divided_double(a, b, divisor)} AS FLOAT)")
         if operator in FAILING:
             sql, missing = _divided(operator, left, right, promoted)
-            return made._replace(sql=sql, err=_either(err, missing) if err or missing else "")
+            return made._replace(sql=sql, err=_either(base.err, missing))
         if promoted == "int32":
             return made._replace(sql=_wrapped_int(f"{_as_long(left)} {operator} {_as_long(right)}"))
         exact = _wrapped(f"{_wide(left)} {operator} {_wide(right)}")

@@ -26,8 +26,6 @@ from mqsel.values import EXACT
 _SIZES = ((8, 1000), (4, 300), (2, 100), (1, 100), (1, 0))
 _PATTERNS = 16
 _INTERVALS = 8
-# A mismatch is FALSE: of the other alternatives it says nothing.
-_LENIENT = IBM_MQ.replace(type_mismatch="operation")
 
 
 def sieve(selectors: SelectorSet[Any], sources: Mapping[str, PropertySource]) -> str:
@@ -47,7 +45,7 @@ def sieve(selectors: SelectorSet[Any], sources: Mapping[str, PropertySource]) ->
             return "true"
         node = _joined(Or, [_joined(And, tests) for tests in made])
         with suppress(NoTranslation):
-            return final(condition(Selector("", _LENIENT, node, walk(node), names, None, None), sources))
+            return final(condition(Selector("", IBM_MQ, node, walk(node), names, None, None), sources))
     return "true"
 
 
