@@ -63,13 +63,11 @@ class Selector(NamedTuple):
             dialect: other choices to evaluate it by; the text is not read again.
         """
         is_part = node is not self.node
-        if dialect is None:
-            dialect = self.dialect
-        else:
-            node = with_outcomes(node, core_of(dialect))
+        node = node if dialect is None else with_outcomes(node, core_of(dialect))
         order = walk(node)
         names = {one.name: self.names[one.name] for one in order if type(one) is Identifier}
-        return Selector(self.text, dialect, node, order, names, None, None if is_part else self.match_option, is_part)
+        option = None if is_part else self.match_option
+        return Selector(self.text, dialect or self.dialect, node, order, names, None, option, is_part)
 
     def ways(self, node: Node) -> tuple[Selector, Selector]:
         """Return a part as it is where a mismatch is not ERR, and where it is; one of both is as the part itself."""

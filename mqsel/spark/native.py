@@ -677,25 +677,19 @@ class _Translator:
         return Condition(sql, "", readable, f"coalesce(nanvl({column}, {zero}) <= {infinity}, true)")
 
     def between(self, node: Between) -> Condition:
+        def compared(operand: _Value, *bounds: _Value) -> Condition:
+            pairs = zip(BOUNDS[node.negated], bounds, strict=True)
+            tests = [self.compare(sign, operand, bound, node.other) for sign, bound in pairs]
+            return self.junction(tests, is_and=not node.negated)
+
         values = [self.value(part) for part in (node.operand, node.low, node.high)]
-        signs = BOUNDS[node.negated]
-        tests = [
-            self.compare(sign, values[0], bound, node.other) for sign, bound in zip(signs, values[1:], strict=True)
-        ]
-        made = self.junction(tests, is_and=not node.negated)
+        made = compared(*values)
         if node.null is None:
             return made
         # All three values are computed before one of them is looked at.
-        err = _either(*[value.err for value in values])
-        mismatch = [
-            self.compare(sign, values[0]._replace(err=""), bound._replace(err=""), node.other)
-            for sign, bound in zip(signs, values[1:], strict=True)
-        ]
         present = _is_not_null(*values)
-        late = self.junction(mismatch, is_and=not node.negated).err
-        if late:
-            late = _both(present, late)
-        err = _either(err, late)
+        late = compared(*[value._replace(err="") for value in values]).err
+        err = _either(*[value.err for value in values], late and _both(present, late))
         if not present:
             return made._replace(err=err)
 
