@@ -263,9 +263,7 @@ def _outcome(node: Node, whole: Selector, sources: Mapping[str, PropertySource],
 
     lenient, strict = _readings(node, whole)
     try:
-        if strict.dialect == lenient.dialect:
-            return F.expr(_case(condition(lenient, sources), "", is_own_strict=False))
-        mismatch = condition(strict, sources).err
+        mismatch = "" if strict is lenient else condition(strict, sources).err
         return F.expr(_case(condition(lenient, sources), mismatch, is_own_strict=strict.dialect == whole.dialect))
     except NoTranslation:
         check_batches(rows)
