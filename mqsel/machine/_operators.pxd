@@ -8,9 +8,7 @@ from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcmp
 
 from mqsel.machine._image cimport *
-from libc.math cimport fmod
-
-from mqsel.machine._opcodes cimport ADD, DIVIDE, MULTIPLY, REMAINDER, SUBTRACT
+from mqsel.machine._opcodes cimport ADD, DIVIDE, MULTIPLY, SUBTRACT
 
 cdef enum:
     LONG_SCAN = 32              # bytes from which memchr is quicker than looking at one after the other
@@ -90,16 +88,10 @@ cdef inline int64_t wrap32(int64_t number) noexcept:
     return <int64_t> <int32_t> <uint32_t> <uint64_t> number
 
 
-cdef inline double doubles_operate(double a, double b, uint32_t op) noexcept:
-    if op == REMAINDER:
-        return fmod(a, b)
-    return a + b if op == ADD else a - b if op == SUBTRACT else a * b if op == MULTIPLY else a / b
-
-
 cdef inline int value_operate(Value *result, Value *left, Value *right, uint32_t op, int null) noexcept:
     """Compute ``left op right``, the commonest pairs of types in line; result may be left. Returns 0, or ERR."""
     cdef double a, b
-    if left.tag == INT64 and right.tag == INT64 and op != DIVIDE and op != REMAINDER:
+    if left.tag == INT64 and right.tag == INT64 and op != DIVIDE:
         result.tag = INT64
         if op == ADD:
             result.it.i = <int64_t> (<uint64_t> left.it.i + <uint64_t> right.it.i)
@@ -112,7 +104,7 @@ cdef inline int value_operate(Value *result, Value *left, Value *right, uint32_t
         a = left.it.d
         b = as_double(right)
         result.tag = FLOAT64
-        result.it.d = doubles_operate(a, b, op)
+        result.it.d = a + b if op == ADD else a - b if op == SUBTRACT else a * b if op == MULTIPLY else a / b
         return 0
     value_copy(result, left)
     return value_arithmetic(result, right, op, null)

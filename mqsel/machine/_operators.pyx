@@ -5,9 +5,12 @@
 Knows values and constants; knows no message. Follows language §5.
 """
 
+from libc.math cimport fmod
 from libc.stdint cimport uint16_t
 from libc.stdlib cimport free, malloc, qsort
 from libc.string cimport memchr, memset
+
+from mqsel.machine._opcodes cimport REMAINDER
 
 cdef enum:
     SHORT_TEXT = 256        # code points up to which a product does no harm: 64 comparisons a code point at most
@@ -106,7 +109,10 @@ cdef int value_arithmetic(Value *left, Value *right, uint32_t op, int null) noex
     elif tag == FLOAT64:
         a = as_double(left)
         b = as_double(right)
-        left.it.d = doubles_operate(a, b, op)
+        if op == REMAINDER:
+            left.it.d = fmod(a, b)
+        else:
+            left.it.d = a + b if op == ADD else a - b if op == SUBTRACT else a * b if op == MULTIPLY else a / b
     else:
         f = as_float(left)
         g = as_float(right)

@@ -205,7 +205,7 @@ cdef int run(Frame *frame, Source *source, Step *step) except -1:
             continue
         elif op == REMAINDER:
             stack -= 1
-            if value_operate(stack - 1, stack - 1, stack, REMAINDER, step.null) == ERR:
+            if value_arithmetic(stack - 1, stack, REMAINDER, step.null) == ERR:
                 return ERR
             step += 1
             continue
@@ -230,7 +230,7 @@ cdef int run(Frame *frame, Source *source, Step *step) except -1:
             step += 1
             continue
         elif op == REMAINDER_CONSTANT:
-            if value_operate(stack - 1, stack - 1, step.it.constant, REMAINDER, step.null) == ERR:
+            if value_arithmetic(stack - 1, step.it.constant, REMAINDER, step.null) == ERR:
                 return ERR
             step += 1
             continue
@@ -263,8 +263,8 @@ cdef int run(Frame *frame, Source *source, Step *step) except -1:
             step += 1
             continue
         elif op == REMAINDER_SLOT_CONSTANT:
-            value = slot_value(frame, source, step.slot)
-            if value_operate(stack, value, step.it.constant, REMAINDER, step.null) == ERR:
+            value_copy(stack, slot_value(frame, source, step.slot))
+            if value_arithmetic(stack, step.it.constant, REMAINDER, step.null) == ERR:
                 return ERR
             stack += 1
             step += 1
