@@ -165,8 +165,8 @@ def flags(name: str) -> dict[str, list[str]]:
     if sys.platform == "linux":
         # Keeps the slow functions, and the registers they save, out of the machine's loop: 5 to 9 % on W2 (tuples) and
         # W7. What is declared inline is inlined, however long the unit is: otherwise some lines more in a slow function
-        # drive comparison out of the loop (W7, dicts: 1,942 instructions a message; without, 2,084 and then 2,140; at 100
-        # the look-up of IN went out of it, too: W6, dicts, 263 instead of 248).
+        # drive comparison out of the loop (W7, dicts: 1,942 instructions a message; without, 2,084 and then 2,140), and
+        # at 100 the look-up of IN (W6, dicts: 263 instead of 248).
         compiling += ["-fno-inline-functions-called-once", "--param=inline-unit-growth=300"]
     if not SANITIZE:
         return {"extra_compile_args": compiling}
