@@ -36,7 +36,7 @@ from mqsel.language.selector import Selector
 from mqsel.logic.automata import UndecidedError
 from mqsel.logic.domains import ANY_PROPERTY, meet, only, some_values
 from mqsel.logic.formulas import ALWAYS, NEVER, All, Formula, Leaf, Relation, all_of, fold, leaves
-from mqsel.logic.normal import normal
+from mqsel.logic.normal import normal, true_of
 from mqsel.logic.sets import NOTHING, NUMBERS, PROPERTY, Floats, Pattern, Texts, Values, has_value, outside
 from mqsel.logic.witness import Message, Work, find
 from mqsel.machine._vm import Machine
@@ -93,7 +93,7 @@ _Way = dict[str, _Need]
 
 def never_selects(selector: Selector) -> bool:
     """Tell whether it is proved of a selector that it is TRUE of no message; the search for one is a short one."""
-    return find((normal(selector).true,), Machine(lower(selector)).matches, work=_share(selector)).is_none
+    return find((true_of(selector),), Machine(lower(selector)).matches, work=_share(selector)).is_none
 
 
 def _share(selector: Selector) -> int:
@@ -259,7 +259,7 @@ class _Search:
         def check(message: Message) -> bool:
             return self.works({name: message.get(name) for name in changed})
 
-        wanted: list[Formula] = [normal(self.selector).true]
+        wanted: list[Formula] = [true_of(self.selector)]
         wanted += [need.formula for need in changed.values() if need.formula is not ALWAYS]
         wanted += [Leaf(self.subjects[name], only(self.message[name])) for name in self.message if name not in changed]
         # First with the types that there are, then without numbers: of these there are many to look at.

@@ -174,7 +174,7 @@ def _values(a: Known, b: Known) -> dict[str, list[Any]]:
     """List for each property values on either side of what is said of it, small ones first."""
     names = dict.fromkeys([*a.selector.names.values(), *b.selector.names.values()])
     found: dict[str, dict[tuple[type, str], Any]] = {name: {} for name in names}
-    parts = itertools.chain.from_iterable(leaves(part) for read in (a, b) for part in read.normal)
+    parts = itertools.chain.from_iterable(leaves(part) for read in (a, b) for part in read.normal.truths)
     for one in itertools.islice(parts, _LEAVES):
         if isinstance(one, Leaf) and isinstance(one.subject, Identifier):
             own = found[one.subject.name]

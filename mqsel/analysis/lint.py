@@ -543,7 +543,7 @@ def _is_safe(found: Found, selector: Selector) -> bool:
     if (one.code, repr(one.constants), one.slots) == (other.code, repr(other.constants), other.slots):
         return True
     known: dict[object, int] = {}
-    numbers = [[_number(formula, known) for formula in normal(each)] for each in parts]
+    numbers = [[_number(formula, known) for formula in normal(each).truths] for each in parts]
     return numbers[0] == numbers[1]
 
 
