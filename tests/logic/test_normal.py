@@ -46,6 +46,9 @@ def check(text: str, properties: oracle.Properties, dialect: Dialect) -> None:
     wanted = oracle.evaluate(selector.node, properties, dialect)
 
     assert said(made, read) == [wanted], (text, properties, dialect)
+    met = oracle.meets_mismatch(selector.node, properties, dialect)
+    assert holds(made.mismatch, read) is met, (text, properties, dialect)
+    assert holds(complement(made.mismatch), read) is not met, (text, properties, dialect)
     # To compute a subject needs no dialect.
     read = reader(properties, dialect.replace(null_arithmetic="unknown"))
     assert said(made, read) == [wanted], (text, properties, dialect)
@@ -71,7 +74,7 @@ def test_what_matches_any_identifier_is_true() -> None:
     """Language §8: 24 zero bytes match every message."""
     text = f"JMSMessageID = 'ID:{'0' * 48}'"
 
-    assert normal.normal(read_selector(text, IBM_JMS)) == (ALWAYS, NEVER, NEVER)
+    assert normal.normal(read_selector(text, IBM_JMS)) == (ALWAYS, NEVER, NEVER, NEVER)
     assert isinstance(normal.normal(read_selector(text, JMS)).true, Leaf)
 
 
