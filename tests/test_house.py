@@ -51,13 +51,13 @@ INSIDE = {
     "columns": "wordings _arrow _sets _columns _texts _kernel _arithmetic _formulas _shared _answers __init__",
     "index": "_parts _draft _steps _drafter _ways _gates _lists _layout _search _pieces _index _reading"
     " _deliveries __init__",
-    "formats": "wordings mqmd jms mqrfh2 inspection jsonl records envelopes _tables _words _text _folders _mq _json"
+    "formats": "wordings mqmd jms mqrfh2 inspection jsonl records envelopes _tables _words _decoder _folders _mq _json"
     " _records mq __init__",
     "analysis": "wordings markup columns near relation change explain"
     " lint_findings lint_chains lint_tests lint_names lint account sentences profile difference audit",
     "selection": "selectors providers message queues topics __init__",
-    "files": "wordings opening dumps _dumps _qload _amqsbcg amqsbcg qload framings rows _footer extremes parquet"
-    " parts _lines _pieces scan profiling tasks workers jobs filtering inspection selectors deliver __init__",
+    "files": "wordings opening dumps _splitters amqsbcg qload framings rows _footer extremes parquet"
+    " parts _sifter scan profiling tasks workers jobs filtering inspection selectors deliver __init__",
     "spark": "wordings columns native job ship raw planning sets sieve route profiling audience source __init__",
     "cli": "arguments report run selectors match route lint check format explain why inspect diff audit __init__",
 }

@@ -1963,7 +1963,7 @@ HOSTILE = {
             attempt(found, b"")
         def look(phase, _):
             for found in gc.get_objects()[-20:]:
-                if type(found) in (_stream.Selection, _mq.Decoder):
+                if type(found) in (_stream.Selection, _mq.MQDecoder):
                     use(found)
         matcher = mqsel.compile("a = 1")
         class Input:
@@ -1975,7 +1975,7 @@ HOSTILE = {
         gc.set_threshold(1)
         for number in range(200):
             matcher.filter([{"a": 1}])
-            _mq.Decoder(("a", "b", "JMSType", f"c{number}"))
+            _mq.MQDecoder(("a", "b", "JMSType", f"c{number}"))
         gc.set_threshold(0)
         """,
     "garbage that calls a matcher": """
