@@ -53,7 +53,7 @@ INSIDE = {
     " _deliveries __init__",
     "formats": "wordings mqmd jms mqrfh2 inspection jsonl records envelopes _tables _words _text _folders _mq _json"
     " _records mq __init__",
-    "analysis": "wordings markup columns near relation change explain"
+    "analysis": "wordings markup columns outcomes near relation change explain"
     " lint_findings lint_chains lint_tests lint_names lint account sentences profile difference audit",
     "selection": "selectors providers message queues topics __init__",
     "files": "wordings opening dumps _dumps _qload _amqsbcg amqsbcg qload framings rows _footer extremes parquet"
