@@ -70,7 +70,7 @@ def evaluate(node: nodes.Node, properties: Properties, dialect: Dialect) -> str:
 
 
 def meets_mismatch(node: nodes.Node, properties: Properties, dialect: Dialect) -> bool:
-    """Tell whether evaluating *node* meets a value of another kind than a test wants, whatever the test is then."""
+    """Report whether evaluating *node* meets a value of another kind than a test wants, whatever the test is then."""
     message = _Message(properties, dialect)
     with suppress(_SelectorIsFalseError):
         message.truth(node)

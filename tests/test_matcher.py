@@ -1011,7 +1011,7 @@ def test_streams_that_are_abandoned() -> None:
 
 
 def _folded(node: nodes.Node, parts: Iterator[Part], depth: int = 0) -> Truth | None:
-    """Give the truth of a part, after checking that it follows from the parts below it by the tables of language §1."""
+    """Return the truth of a part, after checking that it follows from the parts below by the tables of language §1."""
     part = next(parts)
     assert part.depth == depth
     if isinstance(node, nodes.Not):

@@ -225,7 +225,7 @@ def _judged(matcher: Matcher, arguments: argparse.Namespace) -> _Judged:
 
 def _read(matcher: Matcher, found: _Found, types: Mapping[str, str]) -> Any:
     try:
-        return reader(found.kind, matcher, types=types).message(found.data)
+        return reader(found.kind, matcher, types=types)(found.data)
     except PropertyTypeError as error:
         if len(found.data.splitlines()) > 1 and "extra data" in error.message:
             error.hint = "write each message on one line, then: mqsel explain SELECTOR FILE:LINE"

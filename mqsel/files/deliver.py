@@ -64,7 +64,7 @@ def deliver(selectors: SelectorSet[Any], ask: Ask, units: Iterable[Any], _path: 
         units: what `reading` gives in blocks for a file of the format that is asked for.
     """
     tally = Deliveries()
-    made, read, _ = reader(ask.format, selectors, types=dict(ask.types))
+    read = reader(ask.format, selectors, types=dict(ask.types))
     head = b""
     for piece, found in each(taken_apart(units), lambda data: selectors.match(read(data))):
         if piece is None:
@@ -88,7 +88,7 @@ def deliver(selectors: SelectorSet[Any], ask: Ask, units: Iterable[Any], _path: 
                 head = b""
             if tally.selected == ask.limit:
                 break
-    tally.unread = +Counter(getattr(made, "unread", {}))
+    tally.unread = +Counter(getattr(read, "unread", {}))
     yield tally
 
 

@@ -18,7 +18,7 @@ from typing import IO, Any, Literal, NamedTuple, TypeVar
 
 from mqsel.errors import ArgumentError, DecodeError, FileError, MqselError, PropertyTypeError
 from mqsel.files import amqsbcg, qload
-from mqsel.files._dumps import Framed, Splitter
+from mqsel.files._splitters import Framed, Splitter
 from mqsel.files.dumps import MAX_MESSAGE, STRUC_IDS, Piece
 from mqsel.files.opening import beginning, name_of, opened, unfolded
 from mqsel.formats.envelopes import fitting, objects

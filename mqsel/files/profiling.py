@@ -19,7 +19,6 @@ from mqsel.files import parquet
 from mqsel.files.framings import FORMATS, each, taken_apart
 from mqsel.files.parts import Part
 from mqsel.files.scan import Ask, Broken, Complaint, Work, in_json_words, of_rows, reader, refused, why
-from mqsel.formats.records import RecordReader
 from mqsel.machine.origin import selector_of
 from mqsel.matcher import Matcher
 
@@ -41,19 +40,19 @@ def profile(matcher: Matcher, ask: Ask, units: Iterable[Any], _path: str = "-") 
     assert kind is not None
     is_lines = FORMATS[ask.format].is_lines
     types = dict(ask.types)
-    decoder, read, _ = reader(ask.format, matcher, types=types)
+    decoder = reader(ask.format, matcher, types=types)
+    assert isinstance(decoder, formats.Decoder)
     profiler = Profiler(selector_of(matcher.program))
     account = profiler.account
 
     def judge(data: bytes) -> None:
         found = None
         try:
-            found = read(data)
+            found = decoder(data)
             profiler.take_raw(data, kind, found, types)
         except PropertyTypeError as error:
             raise (in_json_words(error, found, matcher) if kind == "json" else error) from None
 
-    noted = getattr(decoder, "noted", 0)
     for piece, problem in each(taken_apart(units), judge):
         if piece is None:
             assert isinstance(problem, FileError)
@@ -63,14 +62,11 @@ def profile(matcher: Matcher, ask: Ask, units: Iterable[Any], _path: str = "-") 
         place = account.lines if is_lines else piece.place
         if isinstance(problem, MqselError):
             yield from refused(account, place, problem)
-        now = getattr(decoder, "noted", 0)
-        if now > noted and account.note is None and piece.message is not None:
+        if decoder.noted and account.note is None and piece.message is not None:
             account.note = (place, formats.first_note(piece.message))
-        noted = now
-    account.noted = noted
-    if isinstance(decoder, RecordReader):
-        for name, count in decoder.unread.items():
-            account.held[name].unread += count
+    account.noted = decoder.noted
+    for name, count in decoder.unread.items():
+        account.held[name].unread += count
     yield account
 
 

@@ -14,16 +14,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mqsel import formats
 from mqsel.errors import FileError, MqselError, PropertyTypeError
-from mqsel.files._dumps import Splitter
-from mqsel.files._lines import Lines
-from mqsel.files._pieces import Pieces
+from mqsel.files._sifter import Sifter
 from mqsel.files.framings import FORMATS
 from mqsel.files.parts import Part, units
-from mqsel.formats._json import Decoder as JSONDecoder
-from mqsel.formats._mq import Decoder as MQDecoder
-from mqsel.formats._records import RecordLines
 from mqsel.formats.jsonl import typed
-from mqsel.formats.records import RecordReader
 from mqsel.language.dialect import core_of
 from mqsel.matcher import Matcher
 from mqsel.names import look_up
@@ -154,45 +148,27 @@ def refused(counts: Any, place: int, error: MqselError) -> Iterator[Complaint]:
         yield Complaint(place, said(error))
 
 
-class Reader(NamedTuple):
-    """What reads the messages of a file.
-
-    Attributes:
-        decoder: counts what it could not read.
-        message: makes of a message what a matcher takes.
-        properties: gives the properties of a message, by their names, of which `message` has made something.
-    """
-
-    decoder: Any
-    message: Callable[[bytes], Any]
-    properties: Callable[[bytes, Any, Iterable[str]], Mapping[str, Any]]
-
-
 def reader(
     kind: str,
-    matcher: Matcher | SelectorSet[Any],
+    selects: Matcher | SelectorSet[Any],
     names: Iterable[str] = (),
     types: Mapping[str, str] | None = None,
-) -> Reader:
-    """Make what reads the messages of a file.
+) -> Callable[[bytes], Any]:
+    """Return what reads the messages of a file for what selects; a `Decoder`, but for messages of a queue for a set.
 
     Args:
         kind: the format of the file.
-        matcher: will take them; or a set.
-        names: of properties that will be read beside those of the matcher.
+        selects: a matcher, or a set.
+        names: of properties that will be read beside those of the selectors, where the format has them all in one.
         types: of properties whose record lost them.
     """
     message = FORMATS[kind].message
     assert message is not None
     row = formats.FORMATS[message]
     if row.has_mqmd:
-        decoder = matcher.decoder(message)
-        return Reader(decoder, decoder, lambda data, _, wanted: formats.properties(data, wanted))
+        return selects.decoder(message)
     options = {"types": types} if "types" in row.options else {}
-    wanted = tuple(dict.fromkeys((*matcher.properties, *names)))
-    made = formats.decoder(message, wanted, **options)
-    read = RecordLines(wanted, made) if isinstance(made, RecordReader) else made
-    return Reader(made, read, lambda _, found, __: found)
+    return formats.decoder(message, tuple(dict.fromkeys((*selects.properties, *names))), **options)
 
 
 def sift(matcher: Matcher, ask: Ask, source: Iterable[Any], path: str = "-") -> Iterator[Sifted]:
@@ -208,69 +184,22 @@ def sift(matcher: Matcher, ask: Ask, source: Iterable[Any], path: str = "-") -> 
         source: what `reading` gives in blocks for a file of the format that is asked for.
         path: the file, which stands for a message that is all it has; "-" for one without a name.
     """
-    return (_sift_lines if FORMATS[ask.format].is_lines else _sift_pieces)(matcher, ask, source, path)
-
-
-def _missing(matcher: Matcher, found: Mapping[str, Any]) -> list[str]:
-    """List the properties that a message lacks."""
-    return [name for name in matcher.properties if look_up(found, name, core_of(matcher.dialect).naming) is None]
-
-
-def _options(ask: Ask) -> dict[str, Any]:
-    """Give the options of `Lines` and `Pieces`."""
-    limit = -1 if ask.limit is None else ask.limit
-    return {"invert": ask.invert, "counting": ask.counting, "raising": ask.raising, "limit": limit, "apart": ask.apart}
-
-
-def _each_block(sifter: Lines | Pieces, source: Iterable[Any]) -> Iterator[Sifted]:
-    """Sift what is read at once, until there is no more or nothing more is asked for."""
-    try:
-        for unit in source:
-            yield from sifter.sift(unit)
-            if sifter.is_over:
-                break
-    except FileError as error:
-        yield Broken(why(error))
-
-
-def _sift_lines(matcher: Matcher, ask: Ask, source: Iterable[Any], _: str) -> Iterator[Sifted]:
-    decoder, read, properties = reader(ask.format, matcher, types=dict(ask.types))
-    assert isinstance(read, JSONDecoder)
+    decoder = reader(ask.format, matcher, types=dict(ask.types))
+    assert isinstance(decoder, formats.Decoder)
+    tally = Tally()
     missing: Counter[str] = Counter()
-    complaints = 0
 
-    def judge(line: bytes, number: int) -> int | Complaint | None:
-        nonlocal complaints
+    def judge(data: bytes) -> int:
         message = None
         try:
-            message = read(line)
+            message = decoder(data)
             truth = int(matcher.matches(message)) or matcher.truth(message)
         except PropertyTypeError as error:
-            complaints += 1
-            if complaints > REPORTED:
-                return None
-            return Complaint(number, said(in_json_words(error, message, matcher) if ask.format == "json" else error))
+            raise (in_json_words(error, message, matcher) if ask.format == "json" else error) from None
         if truth == Truth.UNKNOWN:
-            missing.update(_missing(matcher, properties(line, message, ())))
+            naming = core_of(matcher.dialect).naming
+            missing.update(name for name in matcher.properties if look_up(message, name, naming) is None)
         return truth
-
-    lines = Lines(matcher, read, judge, **_options(ask))
-    yield from _each_block(lines, source)
-    yield Tally(
-        lines.lines,
-        lines.messages,
-        lines.selected,
-        lines.unknown,
-        lines.skipped,
-        missing + Counter(lines.missing()),
-        decoder.unread if isinstance(decoder, RecordReader) else Counter(),
-    )
-
-
-def _sift_pieces(matcher: Matcher, ask: Ask, source: Iterable[Splitter], path: str) -> Iterator[Sifted]:
-    decoder = reader(ask.format, matcher).decoder
-    assert isinstance(decoder, MQDecoder)
-    tally = Tally()
 
     def complain(place: int, error: MqselError) -> Complaint | None:
         return next(refused(tally, place, error), None)
@@ -278,11 +207,29 @@ def _sift_pieces(matcher: Matcher, ask: Ask, source: Iterable[Splitter], path: s
     def note(place: int, message: bytes) -> None:
         tally.note = (place, formats.first_note(message))
 
-    name = None if path == "-" else os.fsencode(path)
-    pieces = Pieces(matcher, decoder, complain, note, name, **_options(ask))
-    yield from _each_block(pieces, source)
-    tally.messages, tally.selected, tally.unknown = pieces.messages, pieces.selected, pieces.unknown
-    tally.skipped, tally.missing, tally.noted = pieces.skipped, Counter(pieces.missing()), decoder.noted
+    sifter = Sifter(
+        matcher,
+        decoder,
+        judge,
+        complain,
+        note,
+        None if path == "-" else os.fsencode(path),
+        invert=ask.invert,
+        counting=ask.counting,
+        raising=ask.raising,
+        limit=-1 if ask.limit is None else ask.limit,
+        apart=ask.apart,
+    )
+    try:
+        for unit in source:
+            yield from sifter.sift(unit)
+            if sifter.is_over:
+                break
+    except FileError as error:
+        yield Broken(why(error))
+    tally.lines, tally.messages, tally.selected = sifter.lines, sifter.messages, sifter.selected
+    tally.unknown, tally.skipped, tally.noted = sifter.unknown, sifter.skipped, decoder.noted
+    tally.missing, tally.unread = missing + Counter(sifter.missing()), +Counter(decoder.unread)
     yield tally
 
 

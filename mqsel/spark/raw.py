@@ -18,7 +18,7 @@ from mqsel.analysis.outcomes import ERROR, FALSE, TRUE, UNKNOWN, Outcomes, outco
 from mqsel.columns.wordings import damaged_column
 from mqsel.errors import ArgumentError, DecodeError
 from mqsel.formats import decoder, first_note
-from mqsel.formats._mq import Decoder
+from mqsel.formats._decoder import Decoder
 from mqsel.formats.jms import JMS
 from mqsel.formats.mqrfh2 import ELEMENT_TYPES
 from mqsel.formats.records import UNREADABLE, readers
@@ -211,17 +211,13 @@ def _read(options: str) -> dict[str, Any]:
 
 def _decoder(matcher: Matcher, options: str) -> Decoder:
     """Make what reads for a matcher."""
-    made = matcher.decoder("mq", **_read(options)["decoder"])
-    assert isinstance(made, Decoder)
-    return made
+    return matcher.decoder("mq", **_read(options)["decoder"])
 
 
 def _decoder_of(names: Sequence[str], dialect: Dialect, options: str) -> Decoder:
     """Make what reads properties, whoever takes them."""
     chosen = _read(options)["decoder"]
-    made = decoder("mq", names, **{**chosen, "invalid_names": rule_of_names(dialect, chosen["invalid_names"])})
-    assert isinstance(made, Decoder)
-    return made
+    return decoder("mq", names, **{**chosen, "invalid_names": rule_of_names(dialect, chosen["invalid_names"])})
 
 
 def _validated(column: pa.Array) -> pa.Array:

@@ -293,7 +293,7 @@ CONSTANTS: tuple[float, ...] = (
 
 
 def near(constant: float) -> list[oracle.Value]:
-    """Give numbers of all types around a constant, and those at the ends."""
+    """Return numbers of all types around a constant, and those at the ends."""
     found: list[oracle.Value] = [("float64", float(constant)), ("float64", math.nan), ("float32", math.nan)]
     found += [("float64", math.nextafter(constant, way)) for way in (-math.inf, math.inf)]
     single = float(Float32(constant))
@@ -391,7 +391,7 @@ def test_common_is_the_intersection() -> None:
 
 
 def is_tidy(intervals: tuple[tuple[float, float], ...], after: Callable[[float], float]) -> bool:
-    """Tell whether intervals rise and neither touch nor overlap, and write zero as 0.0."""
+    """Report whether intervals rise and neither touch nor overlap, and write zero as 0.0."""
     return all(low <= high and str(low) != "-0.0" != str(high) for low, high in intervals) and all(
         after(one[1]) < other[0] for one, other in itertools.pairwise(intervals)
     )

@@ -56,7 +56,7 @@ WRAPPERS: dict[str, Callable[[Any], Any]] = {"int8": Int8, "int16": Int16, "int3
 
 
 def truth(selector: str, message: Any, **options: Any) -> str:
-    """Give the four-valued result; the quick code must agree on "is it TRUE"."""
+    """Return the four-valued result; the quick code must agree on "is it TRUE"."""
     matcher = mqsel.compile(selector, **options)
     result = Truth(_vm.Machine(matcher.program, matcher.schema).truth(message))
     assert matcher.matches(message) is (result is Truth.TRUE)
@@ -64,12 +64,12 @@ def truth(selector: str, message: Any, **options: Any) -> str:
 
 
 def read(value: Any) -> tuple[str, Any]:
-    """Give the type and the value that the machine finds in a Python object."""
+    """Return the type and the value that the machine finds in a Python object."""
     return mqsel.compile("x IS NULL").explain({"x": value}).properties["x"]
 
 
 def same(left: Any, right: Any) -> bool:
-    """Tell whether two values are of one Python type and equal, bit for bit where they are floats."""
+    """Report whether two values are of one Python type and equal, bit for bit where they are floats."""
     if isinstance(left, float) and type(left) is type(right):
         return repr(left) == repr(right)
     return type(left) is type(right) and left == right
@@ -374,7 +374,7 @@ def look_alike(name: str, **members: Any) -> Any:
 
 
 def again() -> Any:
-    """Make a look-alike that reads as a look-alike that reads as a look-alike, and so on."""
+    """Return a look-alike that reads as a look-alike that reads as a look-alike, and so on."""
     return Numeric("str_", {"__str__": lambda _: again()}, (str,))("x")
 
 
@@ -1963,7 +1963,7 @@ HOSTILE = {
             attempt(found, b"")
         def look(phase, _):
             for found in gc.get_objects()[-20:]:
-                if type(found) in (_stream.Selection, _mq.Decoder):
+                if type(found) in (_stream.Selection, _mq.MQDecoder):
                     use(found)
         matcher = mqsel.compile("a = 1")
         class Input:
@@ -1975,7 +1975,7 @@ HOSTILE = {
         gc.set_threshold(1)
         for number in range(200):
             matcher.filter([{"a": 1}])
-            _mq.Decoder(("a", "b", "JMSType", f"c{number}"))
+            _mq.MQDecoder(("a", "b", "JMSType", f"c{number}"))
         gc.set_threshold(0)
         """,
     "garbage that calls a matcher": """
