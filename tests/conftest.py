@@ -107,7 +107,7 @@ ARROW_TYPES = {
 
 
 def fits_arrow(message: dict[str, Any]) -> bool:
-    """Tell whether a batch can hold a message: texts are UTF-8, without lone surrogates, and names have no NUL."""
+    """Report whether a batch can hold a message: texts are UTF-8, without lone surrogates, and names have no NUL."""
     return not any(
         "\0" in name or (isinstance(value, str) and any("\ud800" <= point <= "\udfff" for point in value))
         for name, value in message.items()
@@ -115,7 +115,7 @@ def fits_arrow(message: dict[str, Any]) -> bool:
 
 
 def batch_of(properties: Properties, message: dict[str, Any]) -> Any:
-    """Make a record batch of a message between two rows without anything; its columns have offsets."""
+    """Return a record batch of a message between two rows without anything; its columns have offsets."""
     arrow = pytest.importorskip("pyarrow")
     columns = [
         arrow.array([None, None, message[name], None], getattr(arrow, ARROW_TYPES[kind])())
@@ -149,7 +149,7 @@ def _batch_of_many(text: str, properties: Properties, dialect: Dialect) -> str:
 
 
 def _set_of(text: str, dialect: Dialect) -> mqsel.SelectorSet[str]:
-    """Make a set of a selector and its NOT: one of them is found if the selector is TRUE or FALSE."""
+    """Return a set of a selector and its NOT: one of them is found if the selector is TRUE or FALSE."""
     lenient = dialect.replace(constant_false="accept", max_length=None)
     texts = {"TRUE": text, "FALSE": f"NOT ({text}\n)"} if text.strip() else {"TRUE": text}  # a comment may end it
     return mqsel.SelectorSet(texts, dialect=lenient)
@@ -221,7 +221,7 @@ def dialects_of(written: str) -> Iterator[tuple[str, Dialect]]:
 
 
 def shared(*parts: str) -> Path:
-    """Give a file of the material that stands beside the checkout, or skip."""
+    """Return a file of the material that stands beside the checkout, or skip."""
     path = SHARED.joinpath(*parts)
     if not path.exists():
         pytest.skip(f"{'/'.join(parts)} does not stand beside this checkout")

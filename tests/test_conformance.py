@@ -138,7 +138,7 @@ def test_precedence_is_proved_pairwise() -> None:
 
 
 def _has_two_readings(first: str, second: str) -> bool:
-    """Tell the pairs that must be proved: those of one kind of operand, both of whose readings are legal."""
+    """Return the pairs that must be proved: those of one kind of operand, both of whose readings are legal."""
     connectives = {"OR", "AND"}
     if first in connectives and second in connectives:
         return first != second

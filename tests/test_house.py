@@ -45,12 +45,11 @@ ROWS = [
 INSIDE = {
     "language": "dialects dialect wordings operators nodes hints pattern sets lexer parser checker selector layout"
     " optimizer",
-    "logic": "sets formulas normal automata domains intervals boxes witness necessary",
+    "logic": "sets formulas needs normal automata domains intervals boxes witness",
     "machine": "opcodes _opcodes wordings schema _values _verifier program compiler origin _image _operators"
     " _sources _vm _stream sections",
     "columns": "wordings _arrow _sets _columns _texts _kernel _arithmetic _formulas _shared _answers __init__",
-    "index": "_parts _draft _steps _drafter _ways _gates _lists _layout _search _pieces _index _reading"
-    " _deliveries __init__",
+    "index": "_segment _memtable _postings _compaction _candidates _index _reading _deliveries __init__",
     "formats": "wordings mqmd jms mqrfh2 inspection jsonl records envelopes _tables _words _decoder _folders _mq _json"
     " _records mq __init__",
     "analysis": "wordings markup columns near relation change explain"
@@ -136,7 +135,7 @@ def test_long_modules_say_why() -> None:
     long = {name: text for name, text in texts.items() if text.count("\n") > 500}
 
     assert [name for name, text in long.items() if not re.search(r"onger than 500 lines because", text)] == []
-    assert "index._search" in long
+    assert "index._candidates" in long
 
 
 def test_contributing_shows_the_rows() -> None:
@@ -381,7 +380,7 @@ def test_compiled_code_has_no_with() -> None:
         if re.match(r"\s+with (?!nogil:|gil:)", line)
     ]
 
-    assert len(sources) > 40
+    assert len(sources) > 20
     assert found == []
 
 

@@ -32,7 +32,7 @@ MESSAGES = [
 
 
 def resident() -> int:
-    """Give the resident set of this process, in bytes."""
+    """Return the resident set of this process, in bytes."""
     psutil = pytest.importorskip("psutil")
     gc.collect()
     return int(psutil.Process().memory_info().rss)

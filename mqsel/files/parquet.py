@@ -17,12 +17,12 @@ from mqsel.analysis.columns import PLAIN, names_of
 from mqsel.columns import wordings
 from mqsel.errors import MqselError, shortened_line
 from mqsel.files._footer import Chunk, chunks
-from mqsel.files.extremes import ABSENT, Extremes, is_known, known_value, may_hold, parts_of, read_extremes
+from mqsel.files.extremes import ABSENT, Extremes, is_known, known_value, may_hold, read_extremes
 from mqsel.files.opening import check_path, path_of
 from mqsel.files.rows import constant, lines
 from mqsel.files.wordings import file_trouble
 from mqsel.language.dialect import core_of
-from mqsel.logic.normal import Any as AnyOf
+from mqsel.logic.formulas import any_of
 from mqsel.logic.normal import normal
 from mqsel.machine.origin import selector_of
 from mqsel.matcher import Matcher
@@ -278,7 +278,7 @@ def _pruner(
         else:
             return None
     form = normal(selector_of(matcher.program))
-    parts = parts_of(AnyOf((form.true, form.unknown)))
+    formula = any_of((form.true, form.unknown))
 
     def is_needed(number: int) -> bool:
         extremes = dict(always)
@@ -286,7 +286,7 @@ def _pruner(
             chunk = found[number][place] if number < len(found) and place < len(found[number]) else None
             if chunk is not None:
                 extremes[name] = read_extremes(kind, *chunk[:4])
-        return may_hold(parts, extremes)
+        return may_hold(formula, extremes)
 
     return is_needed
 

@@ -62,7 +62,7 @@ def run(capsysbinary):
 
 @pytest.fixture
 def sample():
-    """Give the sample messages, which the package itself does not carry."""
+    """Return the sample messages, which the package itself does not carry."""
     if not SAMPLE.exists():
         pytest.skip(f"the sample messages are not here: {SAMPLE}")
     return SAMPLE
@@ -569,7 +569,7 @@ def record(**properties):
 
 @pytest.fixture
 def dumps():
-    """Give the sample dumps, which the package itself does not carry."""
+    """Return the sample dumps, which the package itself does not carry."""
     if not (DATA / "dump.qload").exists():
         pytest.skip(f"the sample dumps are not here: {DATA}")
     return DATA
@@ -1290,7 +1290,7 @@ def test_core_needs_no_extras(tmp_path):
 
 @pytest.fixture
 def spark():
-    """Give a function that runs the command line on Spark, where there is one."""
+    """Return a function that runs the command line on Spark, where there is one."""
     pytest.importorskip("pyspark")
     if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
         pytest.skip("no Java: Spark needs one")

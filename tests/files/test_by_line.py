@@ -65,7 +65,7 @@ FAULTS: dict[str, Callable[[bytes], bytes]] = {
 
 
 def _good(kind: str) -> list[bytes]:
-    """Give good lines of a format."""
+    """Return good lines of a format."""
     if kind == "json":
         made: list[Any] = [
             {"color": color, "JMSPriority": n, "weight": n} for n in range(7) for color in ("blue", "rot")
@@ -202,7 +202,7 @@ def test_a_file_that_was_cut(tmp_path: Path, kind: str) -> None:
 
 
 class _Drops(io.RawIOBase):
-    """Gives content a few bytes at a time."""
+    """Returns content a few bytes at a time."""
 
     def __init__(self, content: bytes) -> None:
         self._left = content

@@ -119,7 +119,7 @@ def _expected(kind: str, content: bytes, path: str) -> list[bytes]:
 
 @contextmanager
 def _pipe(path: Path, content: bytes, size: int) -> Iterator[Path]:
-    """Give a pipe by which no more than *size* bytes arrive at once: the next are written when these have been read."""
+    """Return a pipe by which at most *size* bytes arrive at once: the next are written when these have been read."""
 
     def write() -> None:
         left = array.array("i", [0])

@@ -284,7 +284,7 @@ def _running(found: list[int]) -> list[int]:
 def running(
     tmp_path: Path, selectors: Path, request: pytest.FixtureRequest
 ) -> Iterator[tuple[subprocess.Popen[bytes], list[int]]]:
-    """Give a run whose output nobody reads, and its processes."""
+    """Return a run whose output nobody reads, and its processes."""
     file = tmp_path / "a.jsonl"
     file.write_bytes(b'{"n": 1}\n' * 1000)
     selectors.write_text("all\tn >= 0\n")

@@ -115,7 +115,7 @@ def some_object(rng: random.Random, members: list[tuple[str, str]]) -> str:
 
 
 def some_lines(rng: random.Random) -> list[bytes]:
-    """Make lines that have most of their keys in common."""
+    """Return lines that have most of their keys in common."""
     keys = [some_key(rng) for _ in range(rng.randrange(8))]
     made = []
     for _ in range(rng.randrange(1, 40)):
@@ -134,7 +134,7 @@ def some_lines(rng: random.Random) -> list[bytes]:
 
 
 def same(value: Any) -> Any:
-    """Give what can be compared: NaN is itself, and -0.0 is not 0.0."""
+    """Return what can be compared: NaN is itself, and -0.0 is not 0.0."""
     is_number = isinstance(value, float) and not math.isnan(value)
     return type(value), struct.pack("d", value) if is_number else str(value)
 

@@ -147,7 +147,7 @@ def _read(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _columns(spark: Any, kinds: dict[str, str], rows: list[dict[str, Any]]) -> Any:
-    """Make the DataFrame of such rows."""
+    """Return the DataFrame of such rows."""
     types = {**SPARK_TYPES, "string": "binary", "null": "void"}
     union = UNION.replace(" string,", " binary,").replace("propertyType binary", "propertyType string")
     schema = ", ".join(f"`{name}` {types[kind] if kind else union}" for name, kind in kinds.items())

@@ -3,23 +3,23 @@
 """Searching a segment: the postings of what a record holds give candidates, and those are run.
 
 Writes nothing but its own `Search`. What a damaged segment could lead astray is checked where it is used: numbers of
-units, steps, leaves and places; jumps go forward, so that each unit ends. Knows no Python but the record's strings.
+clauses, steps, leaves and places; jumps go forward, so that each clause ends. Knows no Python but the record's strings.
 
 Longer than 500 lines because what a candidate costs is called inline.
 """
 
 from libc.math cimport NAN
-from libc.stdint cimport int64_t, uint16_t
+from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, qsort, realloc
 from libc.string cimport memset
 
-from mqsel.index._draft cimport DraftUnit, Link, by_number, items_room
-from mqsel.index._parts cimport *
+from mqsel.index._memtable cimport Draft, DraftClause, Link, by_number, items_room
+from mqsel.index._segment cimport *
 from mqsel.machine._image cimport Like
 from mqsel.machine._image cimport Segment as Part
 from mqsel.machine._operators cimport long_like, number_relation, value_arithmetic, value_sign
 from mqsel.machine._values cimport (
-    BOOLEAN, BYTES, ERR, FLOAT32, FLOAT64, INT64, NULL_VALUE, POISON, STRING, UNKNOWN,
+    BOOLEAN, BYTES, ERR, FLOAT32, FLOAT64, INT64, NULL_VALUE, POISON, STRING, UNKNOWN, Record, Value,
     PyBytes_AS_STRING, PyBytes_GET_SIZE, PyUnicode_DATA, PyUnicode_GET_LENGTH, PyUnicode_KIND, bytes_equal, is_number,
     string_equal, value_copy,
 )
@@ -107,8 +107,8 @@ cdef int search_begin(Search *search, Record record, uint32_t attributes) except
     Args:
         attributes: of the index; those that the record lacks are NULL.
     """
-    cdef Slot *slots
-    cdef Slot *slot
+    cdef AttributeValue *slots
+    cdef AttributeValue *slot
     cdef uint64_t number
     cdef uint32_t *present
     cdef uint32_t count = 0
@@ -124,7 +124,7 @@ cdef int search_begin(Search *search, Record record, uint32_t attributes) except
         search.epoch = 1
     if search.slot_room < <uint64_t> attributes + 1:
         number = search.slot_room
-        slots = <Slot *> realloc(search.slots, (<uint64_t> attributes + 64) * sizeof(Slot))
+        slots = <AttributeValue *> realloc(search.slots, (<uint64_t> attributes + 64) * sizeof(AttributeValue))
         if slots == NULL:
             raise MemoryError
         search.slots = slots
@@ -162,7 +162,7 @@ cdef int search_begin(Search *search, Record record, uint32_t attributes) except
     return 0
 
 
-cdef inline void slot_clear(Slot *slot) noexcept:
+cdef inline void slot_clear(AttributeValue *slot) noexcept:
     slot.number = NAN
     slot.text = NONE
     slot.kind = KIND_NULL
@@ -185,7 +185,7 @@ cdef void search_end(Search *search) noexcept:
 
 
 cdef inline void text_of(const Value *value, const uint8_t **data, uint64_t *size, int *kind) noexcept:
-    """Give the bytes of a string or byte string."""
+    """Return the bytes of a string or byte string."""
     if value.tag == STRING:
         kind[0] = PyUnicode_KIND(value.it.o)
         data[0] = <const uint8_t *> PyUnicode_DATA(value.it.o)
@@ -196,9 +196,9 @@ cdef inline void text_of(const Value *value, const uint8_t **data, uint64_t *siz
         size[0] = PyBytes_GET_SIZE(<object> value.it.o)
 
 
-cdef inline void slot_text(Search *search, const Segment *segment, uint32_t attribute) noexcept:
+cdef inline void slot_text(Search *search, const SegmentArrays *segment, uint32_t attribute) noexcept:
     """Find the number that the string of an attribute has in a segment."""
-    cdef Slot *slot = &search.slots[attribute]
+    cdef AttributeValue *slot = &search.slots[attribute]
     cdef const uint8_t *data = NULL
     cdef uint64_t size = 0
     cdef int kind = 0
@@ -211,12 +211,12 @@ cdef inline void slot_text(Search *search, const Segment *segment, uint32_t attr
 
 # ---- leaves ------------------------------------------------------------------------------------------------------
 
-ctypedef fused Number:
+ctypedef fused IntervalEnd:
     int64_t
     double
 
 
-cdef bint intervals_have(const Number *ends, uint32_t count, Number number) noexcept:
+cdef bint intervals_have(const IntervalEnd *ends, uint32_t count, IntervalEnd number) noexcept:
     cdef uint32_t low = 0
     cdef uint32_t middle
     while low < count:
@@ -246,7 +246,7 @@ cdef bint numbers_have(const uint32_t *numbers, uint32_t count, uint32_t number)
     return found
 
 
-cdef bint patterns_match(Search *search, const Leaf *leaf, Value *value) noexcept:
+cdef bint patterns_match(Search *search, const PooledLeaf *leaf, Value *value) noexcept:
     cdef const uint32_t *numbers = leaf_patterns(leaf)
     cdef uint32_t at = 0
     cdef uint32_t number
@@ -271,8 +271,8 @@ cdef bint patterns_match(Search *search, const Leaf *leaf, Value *value) noexcep
     return False
 
 
-cdef bint set_has(Search *search, const Leaf *leaf, Value *value, bint is_error) noexcept:
-    """Tell whether a value is in the set of a leaf."""
+cdef bint set_has(Search *search, const PooledLeaf *leaf, Value *value, bint is_error) noexcept:
+    """Report whether a value is in the set of a leaf."""
     cdef const uint64_t *ends
     cdef uint32_t text
     cdef bint found
@@ -312,9 +312,9 @@ cdef void value_at(Search *search, uint32_t attribute, Value *value) noexcept:
         value.tag = NULL_VALUE
 
 
-cdef bint operand_find(Search *search, const Leaf *leaf, int side, Value *value) noexcept:
+cdef bint operand_find(Search *search, const PooledLeaf *leaf, int side, Value *value) noexcept:
     """Compute an operand of a leaf. Returns whether it is ERR."""
-    cdef const Action *actions = <const Action *> (<const uint64_t *> leaf + LEAF_WORDS)
+    cdef const ArithmeticStep *actions = <const ArithmeticStep *> (<const uint64_t *> leaf + LEAF_WORDS)
     cdef uint32_t at
     cdef Value *top
     if leaf.attribute[side] != NONE:
@@ -347,7 +347,7 @@ cdef bint operand_find(Search *search, const Leaf *leaf, int side, Value *value)
     return False
 
 
-cdef bint operand_recall(Search *search, const Leaf *leaf, Value *value) noexcept:
+cdef bint operand_recall(Search *search, const PooledLeaf *leaf, Value *value) noexcept:
     """Compute the arithmetic of a set, once in a look at a segment. Returns whether it is ERR."""
     cdef Computed *computed
     if leaf.attribute[1] >= OPERANDS:
@@ -383,15 +383,15 @@ cdef int outcome_of(Value *left, Value *right, bint is_error) noexcept:
     return OUTCOME_SAME if left.it.i == right.it.i else OUTCOME_DIFFERENT
 
 
-cdef bint leaf_holds(Search *search, const Segment *segment, uint32_t number, int depth) noexcept:
-    """Tell whether a leaf is true of the record."""
-    cdef const Leaf *leaf
+cdef bint leaf_holds(Search *search, const SegmentArrays *segment, uint32_t number, int depth) noexcept:
+    """Report whether a leaf is true of the record."""
+    cdef const PooledLeaf *leaf
     cdef Value left, right
     cdef bint is_error, truth
     if number >= segment.leaf_count or segment.leaves[number] >= segment.pool_size:
         search.is_damaged = True
         return False
-    leaf = <const Leaf *> (segment.pool + segment.leaves[number])
+    leaf = <const PooledLeaf *> (segment.pool + segment.leaves[number])
     if segment.looked != NULL and segment.looked[number] != 1:
         if (
             segment.looked[number] == 2 or segment.pool_size - segment.leaves[number] < LEAF_WORDS
@@ -417,7 +417,7 @@ cdef bint leaf_holds(Search *search, const Segment *segment, uint32_t number, in
             search.is_damaged = True
             return False
         truth = steps_hold(
-            search, segment, <const Step *> (<const uint64_t *> leaf + LEAF_WORDS), leaf.actions[0], 0, number,
+            search, segment, <const ClauseStep *> (<const uint64_t *> leaf + LEAF_WORDS), leaf.actions[0], 0, number,
             depth + 1,
         )
     elif leaf.kind == SET:
@@ -432,9 +432,10 @@ cdef bint leaf_holds(Search *search, const Segment *segment, uint32_t number, in
 
 
 cdef bint step_holds(
-    Search *search, const Segment *segment, const Step *step, const Slot *slot, uint32_t limit, int depth
+    Search *search, const SegmentArrays *segment, const ClauseStep *step, const AttributeValue *slot, uint32_t limit,
+    int depth
 ) noexcept:
-    """Make a test that is rare, of what its kinds have not let through."""
+    """Run a test that is rare, of what its kinds have not let through."""
     cdef int test = step.test & TEST_MASK
     if test == LEAF:
         if step.it.place >= limit:
@@ -455,7 +456,8 @@ cdef bint step_holds(
 
 
 cdef inline bint steps_run(
-    Search *search, const Segment *segment, const Step *code, uint64_t count, uint64_t at, uint32_t limit, int depth
+    Search *search, const SegmentArrays *segment, const ClauseStep *code, uint64_t count, uint64_t at, uint32_t limit,
+    int depth
 ) noexcept:
     """Run steps.
 
@@ -464,8 +466,8 @@ cdef inline bint steps_run(
         at: where to begin.
         limit: the number that those of leaves have to be below.
     """
-    cdef const Step *step
-    cdef const Slot *slot
+    cdef const ClauseStep *step
+    cdef const AttributeValue *slot
     cdef uint64_t start = at
     cdef uint32_t jump
     cdef int test
@@ -497,7 +499,8 @@ cdef inline bint steps_run(
 
 
 cdef bint steps_hold(
-    Search *search, const Segment *segment, const Step *code, uint64_t count, uint64_t at, uint32_t limit, int depth
+    Search *search, const SegmentArrays *segment, const ClauseStep *code, uint64_t count, uint64_t at, uint32_t limit,
+    int depth
 ) noexcept:
     """Run steps, as `steps_run`."""
     return steps_run(search, segment, code, count, at, limit, depth)
@@ -505,11 +508,11 @@ cdef bint steps_hold(
 
 # ---- candidates --------------------------------------------------------------------------------------------------
 
-cdef inline int list_take(Search *search, const Segment *segment, List list) except -1:
-    """Make candidates of the postings of a list whose second attribute fits."""
+cdef inline int list_take(Search *search, const SegmentArrays *segment, PostingList list) except -1:
+    """Add as candidates the postings of a list whose second attribute fits."""
     cdef const Posting *posting
     cdef const Posting *stop
-    cdef uint32_t *units
+    cdef uint32_t *clauses
     cdef uint64_t count
     if list.count == 0:
         return 0
@@ -522,12 +525,12 @@ cdef inline int list_take(Search *search, const Segment *segment, List list) exc
     search.budget -= list.count
     if items_room(&search.candidates, list.count, 4) < 0:
         raise MemoryError
-    units = <uint32_t *> search.candidates.items
+    clauses = <uint32_t *> search.candidates.items
     count = search.candidates.count
     posting = segment.postings + list.start
     stop = posting + list.count
     while posting < stop:
-        units[count] = posting.unit
+        clauses[count] = posting.clause
         count += <uint8_t> (search.buckets[posting.attribute] - posting.low) <= <uint8_t> (posting.high - posting.low)
         posting += 1
     search.candidates.count = count
@@ -535,7 +538,7 @@ cdef inline int list_take(Search *search, const Segment *segment, List list) exc
 
 
 cdef inline int point_take(
-    Search *search, const Segment *segment, uint32_t attribute, int lane, uint64_t value
+    Search *search, const SegmentArrays *segment, uint32_t attribute, int lane, uint64_t value
 ) except -1:
     cdef uint32_t key = attribute * 4 + lane + 1
     cdef uint32_t slot = point_hash(key, value) & segment.point_mask
@@ -549,7 +552,7 @@ cdef inline int point_take(
 
 
 cdef int seen_room(Search *search, uint64_t count) except -1:
-    """Make room for as many bits."""
+    """Reserve room for as many bits."""
     cdef uint64_t before = search.seen.room
     cdef uint64_t words = count // 64 + 1
     if before < words:
@@ -580,7 +583,7 @@ cdef void seen_forget(Search *search) noexcept:
     search.met.count = 0
 
 
-cdef int affix_take(Search *search, const Segment *segment, uint64_t key, bint is_repeated) except -1:
+cdef int affix_take(Search *search, const SegmentArrays *segment, uint64_t key, bint is_repeated) except -1:
     cdef uint32_t slot = <uint32_t> (key >> 2) & segment.affix_mask
     cdef uint32_t looks = 0
     while segment.affixes[slot].key and looks <= segment.affix_mask:
@@ -602,7 +605,7 @@ cdef inline uint32_t character_at(const uint8_t *data, int kind, uint64_t at) no
     return (<const uint32_t *> data)[at]
 
 
-cdef int affixes_take(Search *search, const Segment *segment, uint32_t attribute) except -1:
+cdef int affixes_take(Search *search, const SegmentArrays *segment, uint32_t attribute) except -1:
     """Look up how a string begins and ends, and all that it contains."""
     cdef const Attribute *row = &segment.attributes[attribute]
     cdef const uint8_t *data = NULL
@@ -640,14 +643,14 @@ cdef int affixes_take(Search *search, const Segment *segment, uint32_t attribute
     return 0
 
 
-cdef int intervals_take(Search *search, const Segment *segment, const Attribute *row, double number) except -1:
-    """Make candidates of the intervals that a number lies in: those before it that end behind it."""
+cdef int intervals_take(Search *search, const SegmentArrays *segment, const Attribute *row, double number) except -1:
+    """Add as candidates the intervals that a number lies in: those before it that end behind it."""
     cdef const double *lows = segment.lows + row.intervals.start
     cdef const double *highs = segment.highs + row.intervals.start
     cdef const double *maxima = segment.maxima + row.maxima
     cdef const double *upper
     cdef const Posting *posting
-    cdef uint32_t *units
+    cdef uint32_t *clauses
     cdef uint64_t count, total
     cdef uint32_t first, low, middle, high, block, at, stop
     cdef uint64_t blocks = (<uint64_t> row.intervals.count + BLOCK - 1) // BLOCK
@@ -673,7 +676,7 @@ cdef int intervals_take(Search *search, const Segment *segment, const Attribute 
     first = 0
     if items_room(&search.candidates, low, 4) < 0:
         raise MemoryError
-    units = <uint32_t *> search.candidates.items
+    clauses = <uint32_t *> search.candidates.items
     count = search.candidates.count
     upper = maxima + blocks
     posting = segment.postings + row.interval_postings
@@ -686,7 +689,7 @@ cdef int intervals_take(Search *search, const Segment *segment, const Attribute 
         if maxima[block] >= number:
             stop = min(low, first + BLOCK)
             for at in range(first, stop):
-                units[count] = posting[at].unit
+                clauses[count] = posting[at].clause
                 count += (highs[at] >= number) & (
                     <uint8_t> (search.buckets[posting[at].attribute] - posting[at].low)
                     <= <uint8_t> (posting[at].high - posting[at].low)
@@ -697,11 +700,11 @@ cdef int intervals_take(Search *search, const Segment *segment, const Attribute 
     return 0
 
 
-cdef void segment_read(Search *search, const Segment *segment) noexcept:
+cdef void segment_read(Search *search, const SegmentArrays *segment) noexcept:
     """See the record as a segment does: its strings' numbers, and the bucket of each attribute."""
     cdef const uint32_t *present = <const uint32_t *> search.present.items
     cdef const Attribute *row
-    cdef Slot *slot
+    cdef AttributeValue *slot
     cdef uint64_t at
     cdef uint32_t attribute
     cdef uint8_t bucket
@@ -732,11 +735,11 @@ cdef void segment_read(Search *search, const Segment *segment) noexcept:
             search.buckets[attribute] = bucket
 
 
-cdef int candidates_find(Search *search, const Segment *segment) except -1:
-    """List the units that the record may make true; one may stand there more than once."""
+cdef int candidates_find(Search *search, const SegmentArrays *segment) except -1:
+    """List the clauses that the record may make true; one may stand there more than once."""
     cdef const uint32_t *present = <const uint32_t *> search.present.items
     cdef const Attribute *row
-    cdef const Slot *slot
+    cdef const AttributeValue *slot
     cdef uint64_t at
     cdef uint32_t attribute
     search.candidates.count = 0
@@ -782,22 +785,22 @@ cdef int candidates_find(Search *search, const Segment *segment) except -1:
     return list_take(search, segment, segment.always)
 
 
-# ---- units -------------------------------------------------------------------------------------------------------
+# ---- clauses -------------------------------------------------------------------------------------------------------
 
-cdef int unit_emit(Search *search, const Segment *segment, const Unit *unit) except -1:
-    """Add the places of a unit that is true."""
-    cdef const uint32_t *places = &unit.place
+cdef int clause_emit(Search *search, const SegmentArrays *segment, const Clause *clause) except -1:
+    """Add the places of a clause that is true."""
+    cdef const uint32_t *places = &clause.place
     cdef uint32_t *found
     cdef uint64_t total
     cdef uint32_t count = 1
     cdef uint32_t at, place
-    if unit.info & MANY_PLACES:
-        if unit.place >= segment.copy_count:
+    if clause.info & MANY_PLACES:
+        if clause.place >= segment.copy_count:
             search.is_damaged = True
             return 0
-        count = segment.copies[unit.place]
-        places = segment.copies + unit.place + 1
-        if count > segment.copy_count - unit.place - 1:
+        count = segment.copies[clause.place]
+        places = segment.copies + clause.place + 1
+        if count > segment.copy_count - clause.place - 1:
             search.is_damaged = True
             return 0
     search.budget -= min(search.budget, count)
@@ -809,21 +812,21 @@ cdef int unit_emit(Search *search, const Segment *segment, const Unit *unit) exc
         place = places[at]
         if place >= segment.place_limit:
             search.is_damaged = search.is_damaged or place != NONE  # NONE was removed
-        elif search.dead == NULL or search.dead[place >> 3] >> (place & 7) & 1 == 0:
+        elif search.tombstones == NULL or search.tombstones[place >> 3] >> (place & 7) & 1 == 0:
             found[total] = place
             total += 1
     search.places.count = total
     return 0
 
 
-cdef int segment_search(Search *search, const Segment *segment) except -1:
+cdef int segment_search(Search *search, const SegmentArrays *segment) except -1:
     """Add the places that the record makes true."""
     segment_read(search, segment)
     try:
         candidates_find(search, segment)
     finally:
         seen_forget(search)
-    seen_room(search, segment.unit_count)
+    seen_room(search, segment.clause_count)
     try:
         candidates_run(search, segment)
     finally:
@@ -831,16 +834,16 @@ cdef int segment_search(Search *search, const Segment *segment) except -1:
     return 0
 
 
-cdef inline uint64_t steps_enough(const Segment *segment) noexcept:
-    """Give more steps than a search of a sound segment runs, which begins no unit more than once a posting."""
+cdef inline uint64_t steps_enough(const SegmentArrays *segment) noexcept:
+    """Return more steps than a search of a sound segment runs, which begins no clause more than once a posting."""
     return (<uint64_t> segment.code_count + segment.copy_count + 1024) * 64
 
 
-cdef int candidates_run(Search *search, const Segment *segment) except -1:
+cdef int candidates_run(Search *search, const SegmentArrays *segment) except -1:
     """Add the places of those candidates that are true."""
     cdef uint32_t *candidates
-    cdef const Unit *units = segment.units
-    cdef const Unit *unit
+    cdef const Clause *clauses = segment.clauses
+    cdef const Clause *clause
     cdef uint64_t count = search.candidates.count
     cdef uint64_t at
     cdef uint32_t place
@@ -851,7 +854,7 @@ cdef int candidates_run(Search *search, const Segment *segment) except -1:
         raise MemoryError
     candidates = <uint32_t *> search.candidates.items
     for at in range(count):
-        is_wrong = is_wrong | (candidates[at] >= segment.unit_count)
+        is_wrong = is_wrong | (candidates[at] >= segment.clause_count)
     if is_wrong:
         search.is_damaged = True
         return 0
@@ -859,28 +862,28 @@ cdef int candidates_run(Search *search, const Segment *segment) except -1:
         candidates[at] = candidates[count - 1]
     search.budget = steps_enough(segment)
     for at in range(2 * AHEAD):
-        mqsel_ahead(units + candidates[at])
+        mqsel_ahead(clauses + candidates[at])
     for at in range(AHEAD):
-        mqsel_ahead(segment.code + units[candidates[at]].code)
+        mqsel_ahead(segment.code + clauses[candidates[at]].code)
     for at in range(count):
-        mqsel_ahead(units + candidates[at + 2 * AHEAD])
-        mqsel_ahead(segment.code + units[candidates[at + AHEAD]].code)
-        unit = &units[candidates[at]]
-        if unit.info >> 1 != ALL_PROVED and not steps_run(
-            search, segment, segment.code, segment.code_count, <uint64_t> unit.code + (unit.info >> 1), NONE, 0
+        mqsel_ahead(clauses + candidates[at + 2 * AHEAD])
+        mqsel_ahead(segment.code + clauses[candidates[at + AHEAD]].code)
+        clause = &clauses[candidates[at]]
+        if clause.info >> 1 != ALL_PROVED and not steps_run(
+            search, segment, segment.code, segment.code_count, <uint64_t> clause.code + (clause.info >> 1), NONE, 0
         ):
             continue
-        if unit.info & MANY_PLACES:
+        if clause.info & MANY_PLACES:
             # One that is reached in several ways gives its places once, if they are many.
             if is_new(search, candidates[at]):
-                unit_emit(search, segment, unit)
+                clause_emit(search, segment, clause)
                 if items_room(&search.places, count - at, 4) < 0:
                     raise MemoryError
         else:
-            place = unit.place
+            place = clause.place
             if place >= segment.place_limit:
                 search.is_damaged = search.is_damaged or place != NONE  # NONE was removed
-            elif search.dead == NULL or search.dead[place >> 3] >> (place & 7) & 1 == 0:
+            elif search.tombstones == NULL or search.tombstones[place >> 3] >> (place & 7) & 1 == 0:
                 (<uint32_t *> search.places.items)[search.places.count] = place
                 search.places.count += 1
         if search.budget == 0:
@@ -889,24 +892,24 @@ cdef int candidates_run(Search *search, const Segment *segment) except -1:
     return 0
 
 
-cdef int segment_scan(Search *search, const Segment *segment) except -1:
-    """Add the places that the record makes true, by running every unit whole."""
+cdef int segment_scan(Search *search, const SegmentArrays *segment) except -1:
+    """Add the places that the record makes true, by running every clause whole."""
     cdef uint32_t at
     segment_read(search, segment)
     search.budget = steps_enough(segment)
-    seen_room(search, segment.unit_count)
-    for at in range(segment.unit_count):
-        if steps_hold(search, segment, segment.code, segment.code_count, segment.units[at].code, NONE, 0):
-            unit_emit(search, segment, &segment.units[at])
+    seen_room(search, segment.clause_count)
+    for at in range(segment.clause_count):
+        if steps_hold(search, segment, segment.code, segment.code_count, segment.clauses[at].code, NONE, 0):
+            clause_emit(search, segment, &segment.clauses[at])
         if search.budget == 0:
             search.is_damaged = True
             return 0
     return 0
 
 
-cdef int draft_scan(Search *search, const Segment *view, const Draft *draft) except -1:
+cdef int draft_scan(Search *search, const SegmentArrays *view, const Draft *draft) except -1:
     """Add the places that the record makes true, of a draft."""
-    cdef const DraftUnit *units = <const DraftUnit *> draft.units.items
+    cdef const DraftClause *clauses = <const DraftClause *> draft.clauses.items
     cdef const Link *links = <const Link *> draft.links.items
     cdef uint32_t attribute, link
     cdef uint64_t at
@@ -917,9 +920,9 @@ cdef int draft_scan(Search *search, const Segment *view, const Draft *draft) exc
                 slot_text(search, view, attribute)
             else:
                 search.slots[attribute].text = NONE
-    for at in range(draft.units.count):
-        link = units[at].link
-        if link and steps_hold(search, view, view.code, view.code_count, units[at].code, NONE, 0):
+    for at in range(draft.clauses.count):
+        link = clauses[at].link
+        if link and steps_hold(search, view, view.code, view.code_count, clauses[at].code, NONE, 0):
             if items_room(&search.places, 1, 4) < 0:
                 raise MemoryError
             while link:

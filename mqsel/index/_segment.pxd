@@ -1,6 +1,6 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, nonecheck=False
 # cython: initializedcheck=False, auto_pickle=False, autotestdict=False
-# What an index is made of: flat arrays that name each other by number, so that they can lie in a file.
+# A segment: flat arrays that name each other by number, so that they can lie in a file; and what was removed from it.
 
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy
@@ -15,7 +15,7 @@ cdef enum:
     KIND_NULL = 1
     KIND_FALSE = 2
     KIND_TRUE = 4
-    KIND_NUMBER = 8               # that is not NaN
+    KIND_NUMBER = 8             # that is not NaN
     KIND_NAN = 16
     KIND_STRING = 32
     KIND_BYTES = 64
@@ -56,8 +56,8 @@ cdef union Constant:
     uint32_t pair[2]            # of a leaf: that, and a bit for each rest by 32 of its strings' numbers; 0 says nothing
 
 
-# One test of a unit.
-cdef struct Step:
+# One test of a clause.
+cdef struct ClauseStep:
     uint8_t test
     uint8_t kinds               # Kinds of which all is in the set
     uint16_t attribute
@@ -66,10 +66,10 @@ cdef struct Step:
 
 
 # A conjunction, nested or not, that makes places true.
-cdef struct Unit:
+cdef struct Clause:
     uint32_t code               # its first step
     uint32_t place              # its place; with MANY_PLACES, where they stand in copies behind their number
-    uint32_t info               # MANY_PLACES, and above it the steps that its gate has proved; ALL_PROVED for all
+    uint32_t info               # MANY_PLACES, and above it the steps that its postings prove; ALL_PROVED for all
 
 
 cdef enum:
@@ -77,9 +77,9 @@ cdef enum:
     ALL_PROVED = 0x7FFFFFFF
 
 
-# That a unit is to be looked at, if another attribute of its has a bucket in [low, high].
+# That a clause is to be looked at, if another attribute of its has a bucket in [low, high].
 cdef struct Posting:
-    uint32_t unit
+    uint32_t clause
     uint16_t attribute
     uint8_t low
     uint8_t high
@@ -91,16 +91,16 @@ cdef struct String:
     uint32_t hash
 
 
-cdef struct List:
+cdef struct PostingList:
     uint32_t start              # in the postings
     uint32_t count
 
 
 # Postings of one value of one attribute.
-cdef struct Point:
+cdef struct PointEntry:
     uint64_t value              # string, double bits, or truth value
     uint32_t key                # attribute * 4 + Lane + 1; 0 in an empty place of the table
-    List list
+    PostingList list
     uint32_t unused
 
 
@@ -111,9 +111,9 @@ cdef enum:
 
 
 # Postings of a hash of some characters of texts.
-cdef struct Affix:
+cdef struct AffixEntry:
     uint64_t key                # 0 in an empty place of the table
-    List list
+    PostingList list
 
 
 # Lists by what a value is.
@@ -152,8 +152,8 @@ cdef struct Attribute:
     uint32_t grams              # likewise, of what is contained
     double base                 # the number of bucket 1
     double scale                # buckets for 1.0
-    List lists[7]               # by Presence
-    List intervals              # in lows and highs, and where their postings begin
+    PostingList lists[7]        # by Presence
+    PostingList intervals       # in lows and highs, and where their postings begin
     uint32_t interval_postings
     uint32_t maxima             # where the maxima of their blocks begin, and behind those the maxima of theirs
 
@@ -162,7 +162,7 @@ cdef struct Attribute:
 cdef enum:
     SET                         # a property or arithmetic, and a set
     RELATION                    # two operands, and outcomes
-    CODE                        # steps: a formula that is too deep to be in its unit
+    CODE                        # steps: a formula that is too deep to be in its clause
 
 cdef enum:
     LEAF_NAN32 = 256
@@ -173,11 +173,11 @@ cdef enum:
     LEAF_NOT_BYTES = 8192
 
 
-cdef struct Leaf:
+cdef struct PooledLeaf:
     uint32_t words              # in all
     uint16_t kind               # a LeafKind
     uint16_t flags              # KIND_NULL, KIND_FALSE, KIND_TRUE, LeafFlags
-    uint32_t attribute[2]       # of the operands; NONE for arithmetic; the second of a SET of arithmetic is its Operand
+    uint32_t attribute[2]       # of the operands; NONE for arithmetic; see OPERANDS
     uint32_t actions[2]         # of their arithmetic; of CODE the number of steps
     uint32_t outcomes
     uint32_t depth              # of the stack
@@ -191,12 +191,12 @@ cdef struct Leaf:
 
 cdef enum:
     LEAF_WORDS = 7              # of its head
-    OPERANDS = 1024             # arithmetic that leaves share has a number below, and is computed once a message
+    OPERANDS = 1024             # arithmetic that leaves share has a number below, their attribute[1]: see Computed
     MAX_STACK = 100_000         # of arithmetic
 
 
 # A step of arithmetic.
-cdef struct Action:
+cdef struct ArithmeticStep:
     uint8_t what                # an ActionKind
     uint8_t op                  # of COMPUTE, as the machine's
     uint16_t unused
@@ -223,7 +223,7 @@ cdef enum:
     POOL
     LEAVES
     STEPS
-    UNITS
+    CLAUSES
     COPIES
     POSTINGS
     POINTS
@@ -236,7 +236,7 @@ cdef enum:
     SECTIONS
 
 
-cdef struct Header:
+cdef struct SegmentHeader:
     char magic[8]
     uint32_t version
     uint32_t order              # 0x01020304 as this machine writes it
@@ -244,19 +244,19 @@ cdef struct Header:
     uint64_t starts[17]         # of each Section, in bytes
     uint64_t counts[17]         # its items
     uint64_t selectors          # places that were laid out
-    List always
+    PostingList always
     uint32_t place_limit        # beyond the greatest place
     uint32_t check              # of all before
 
 
 # A segment, or a draft that can be run, with its arrays at hand.
-cdef struct Segment:
+cdef struct SegmentArrays:
     uint32_t attribute_count
     uint32_t string_count
     uint32_t string_mask
     uint32_t leaf_count
     uint32_t code_count
-    uint32_t unit_count
+    uint32_t clause_count
     uint32_t copy_count
     uint32_t posting_count
     uint32_t point_mask
@@ -268,19 +268,19 @@ cdef struct Segment:
     uint64_t text_size
     uint64_t pool_size
     uint64_t selectors
-    List always
+    PostingList always
     const Attribute *attributes
     const String *strings
     const uint32_t *string_table
     const uint8_t *texts
     const uint64_t *pool
     const uint32_t *leaves
-    const Step *code
-    const Unit *units
+    const ClauseStep *code
+    const Clause *clauses
     const uint32_t *copies
     const Posting *postings
-    const Point *points
-    const Affix *affixes
+    const PointEntry *points
+    const AffixEntry *affixes
     const double *lows
     const double *highs
     const double *maxima
@@ -317,9 +317,8 @@ cdef extern from *:
 
 
 cdef int grown(void **items, uint64_t *capacity, uint64_t wanted, size_t size) noexcept nogil
-cdef str segment_attach(Segment *segment, const uint8_t *data, uint64_t size)
-cdef bint leaf_is_sound(const Leaf *leaf, uint64_t room, uint32_t attributes) noexcept nogil
-cdef uint32_t header_check(const Header *header) noexcept nogil
+cdef bint leaf_is_sound(const PooledLeaf *leaf, uint64_t room, uint32_t attributes) noexcept nogil
+cdef uint32_t header_check(const SegmentHeader *header) noexcept nogil
 cdef size_t[17] SIZES
 cdef uint32_t VERSION
 
@@ -337,7 +336,7 @@ cdef inline uint32_t point_hash(uint32_t key, uint64_t value) noexcept nogil:
 
 cdef inline uint32_t text_hash(const uint8_t *data, uint64_t left, int kind) noexcept nogil:
     """Hash all bytes of a string, or of the header of a segment."""
-    cdef uint64_t factor = 0x9E3779B97F4A7C15     # 2**64 divided by the golden ratio
+    cdef uint64_t factor = 0x9E3779B97F4A7C15  # 2**64 divided by the golden ratio
     cdef uint64_t hash = (left * 8 + kind) * factor
     cdef uint64_t word
     while left >= 8:
@@ -361,13 +360,13 @@ cdef inline uint32_t text_hash(const uint8_t *data, uint64_t left, int kind) noe
 
 cdef inline uint64_t number_bits(double number) noexcept nogil:
     cdef uint64_t bits
-    number += 0.0  # -0.0 is 0.0
+    number += 0.0               # -0.0 is 0.0
     memcpy(&bits, &number, 8)
     return bits
 
 
 cdef inline uint8_t bucket_of(const Attribute *attribute, double number) noexcept nogil:
-    """Give the bucket of a number, 1 to 254: never falling as numbers rise."""
+    """Return the bucket of a number, 1 to 254: never falling as numbers rise."""
     cdef double at = (number - attribute.base) * attribute.scale
     if not at > 0:
         return 1
@@ -392,9 +391,9 @@ cdef inline uint64_t affix_end(uint64_t hash, int way) noexcept nogil:
 
 
 cdef inline uint32_t string_find(
-    const Segment *segment, const uint8_t *data, uint32_t size, int kind, uint32_t hash
+    const SegmentArrays *segment, const uint8_t *data, uint32_t size, int kind, uint32_t hash
 ) noexcept nogil:
-    """Give the number of a string, or NONE."""
+    """Return the number of a string, or NONE."""
     cdef uint32_t slot = hash & segment.string_mask
     cdef uint32_t looks = 0
     cdef uint32_t number
@@ -417,19 +416,50 @@ cdef inline uint32_t string_find(
 
 # Where the parts of a leaf lie: actions, intervals of integers, floats and doubles, strings, byte strings, patterns.
 
-cdef inline const uint64_t *leaf_intervals(const Leaf *leaf) noexcept nogil:
+cdef inline const uint64_t *leaf_intervals(const PooledLeaf *leaf) noexcept nogil:
     return <const uint64_t *> leaf + LEAF_WORDS + 2 * (<uint64_t> leaf.actions[0] + leaf.actions[1])
 
 
-cdef inline const uint32_t *leaf_strings(const Leaf *leaf) noexcept nogil:
+cdef inline const uint32_t *leaf_strings(const PooledLeaf *leaf) noexcept nogil:
     return <const uint32_t *> (
         leaf_intervals(leaf) + 2 * (<uint64_t> leaf.integers + leaf.floats32 + leaf.floats64)
     )
 
 
-cdef inline const uint32_t *leaf_bytes(const Leaf *leaf) noexcept nogil:
+cdef inline const uint32_t *leaf_bytes(const PooledLeaf *leaf) noexcept nogil:
     return leaf_strings(leaf) + (<uint64_t> leaf.strings + 1) // 2 * 2
 
 
-cdef inline const uint32_t *leaf_patterns(const Leaf *leaf) noexcept nogil:
+cdef inline const uint32_t *leaf_patterns(const PooledLeaf *leaf) noexcept nogil:
     return leaf_bytes(leaf) + (<uint64_t> leaf.bytes + 1) // 2 * 2
+
+
+# A segment in a buffer, and its tombstones.
+cdef class StoredSegment:
+    cdef SegmentArrays arrays
+    cdef Py_buffer view
+    cdef readonly bint is_foreign       # came from a buffer that may be damaged
+    cdef bint has_view
+    cdef uint8_t *tombstones            # a bit for each place that was removed; NULL while none was
+    cdef readonly uint64_t removed      # how many were
+
+    cdef int reserve(self) except -1
+    cdef void mark_removed(self, uint32_t place) noexcept
+    cdef uint64_t living(self) noexcept
+    cdef bytes tombstones_copied(self)
+
+
+cdef object damaged(str why)
+cdef void *zeroed(uint64_t size) except NULL
+cdef dict segments_stats(list segments, list names)
+
+
+cdef inline bint has_bit(const uint8_t *bits, uint32_t place) noexcept:
+    return bits[place >> 3] >> (place & 7) & 1
+
+
+cdef inline bint is_living(StoredSegment stored, uint32_t place) noexcept:
+    return (
+        place < stored.arrays.place_limit and has_bit(stored.arrays.places, place)
+        and (stored.tombstones == NULL or not has_bit(stored.tombstones, place))
+    )

@@ -2,9 +2,8 @@
 # cython: initializedcheck=False, auto_pickle=False, autotestdict=False
 # From a draft to a segment.
 
-from libc.stdint cimport uint32_t
-
-from mqsel.index._draft cimport Draft
+from mqsel.index._memtable cimport Draft
+from mqsel.index._segment cimport uint32_t
 
 
 cdef bytes draft_layout(Draft *draft, uint32_t attributes)

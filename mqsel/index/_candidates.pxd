@@ -1,16 +1,16 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, nonecheck=False
 # cython: initializedcheck=False, auto_pickle=False, autotestdict=False
-# Which units of a segment are true of a record.
+# Which clauses of a segment are true of a record.
 
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
-from mqsel.index._draft cimport Draft, Items
-from mqsel.index._parts cimport Segment
+from mqsel.index._memtable cimport Draft, Items
+from mqsel.index._segment cimport SegmentArrays
 from mqsel.machine._values cimport Record, Value
 
 
 # What the value of an attribute is to steps.
-cdef struct Slot:
+cdef struct AttributeValue:
     double number               # NaN if it is none
     uint32_t text               # the number of a string or byte string in the segment; NONE if it has none
     uint32_t kind               # a Kind
@@ -40,11 +40,11 @@ cdef struct Search:
     bint is_short               # of memory
     Value *values               # of the record
     uint32_t value_count
-    Slot *slots
+    AttributeValue *slots
     uint64_t slot_room
     uint8_t *buckets            # of each attribute, 65536
     Items present               # uint32_t: attributes that are not NULL
-    Items candidates            # uint32_t: units
+    Items candidates            # uint32_t: clauses
     Items places                # uint32_t: what was found
     Items bits                  # uint64_t, to sort places by
     Items stack                 # Value, of arithmetic
@@ -52,11 +52,11 @@ cdef struct Search:
     Computed *computed          # OPERANDS of them, once one is met
     uint32_t look               # counts looks at a segment
     Items memos                 # Memo, of each segment
-    Items seen                  # uint64_t: a bit for each unit of many places, and each affix, that was met; 0 between
+    Items seen                  # uint64_t: a bit for each clause of many places, and each affix, that was met
     Items met                   # uint32_t: which bits those are
     uint64_t budget             # postings, then steps, that no sound segment has
     uint32_t *memo              # of the segment that is searched
-    const uint8_t *dead         # of the segment that is searched: a bit for each place that counts no more; or NULL
+    const uint8_t *tombstones   # of the segment that is searched: a bit for each place that counts no more; or NULL
 
 
 cdef Search *search_new() except NULL
@@ -65,7 +65,7 @@ cdef void memos_free(Search *search) noexcept
 cdef int search_begin(Search *search, Record record, uint32_t attributes) except -1
 cdef void search_end(Search *search) noexcept
 cdef int memo_take(Search *search, uint64_t number, uint64_t leaves) except -1
-cdef int segment_search(Search *search, const Segment *segment) except -1
-cdef int segment_scan(Search *search, const Segment *segment) except -1
-cdef int draft_scan(Search *search, const Segment *view, const Draft *draft) except -1
+cdef int segment_search(Search *search, const SegmentArrays *segment) except -1
+cdef int segment_scan(Search *search, const SegmentArrays *segment) except -1
+cdef int draft_scan(Search *search, const SegmentArrays *view, const Draft *draft) except -1
 cdef int places_sort(Search *search, uint32_t limit) except -1
