@@ -6,6 +6,7 @@ so every part is asked in one evaluation, whether or not evaluating the whole wo
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -148,6 +149,7 @@ def parts_of(root: Node) -> list[tuple[Node, int]]:
     return parts
 
 
+@functools.lru_cache(16)
 def outcomes_of_parts(selector: Selector) -> Outcomes:
     """Return what finds the outcomes of all parts of a selector, in the order of `parts_of`."""
     parts = [selector.part(node) for node, _ in parts_of(selector.node)]
