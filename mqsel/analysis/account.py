@@ -76,7 +76,7 @@ class Held:
             self.is_open = len(self.values) < _DIFFERENT
 
     def widen(self, least: float | None, greatest: float | None) -> None:
-        """Take note of the least and the greatest of some numbers."""
+        """Widen what is known to the least and the greatest of some numbers."""
         if least is not None:
             self.least = least if self.least is None else min(self.least, least)
         if greatest is not None:

@@ -1,4 +1,4 @@
-"""Says what two dialects make of one text: a message that they treat differently, and the choice that parts them.
+"""What two dialects make of one text: a message that they treat differently, and the choice that parts them.
 
 Small messages are tried first, those with few properties before those with more; where none of them is an answer, the
 normal forms tell whether there is one. What decides is found by changing one field of a dialect at a time. What the
@@ -78,7 +78,7 @@ class Difference:
 
 
 def difference(text: str, dialect_a: Dialect | str, dialect_b: Dialect | str) -> Difference:
-    """Give a message that two dialects treat differently, and what parts them, or say that there is none.
+    """Return a message that two dialects treat differently, and what parts them, or that there is none.
 
     A message that one of them selects goes before one that is FALSE to one and UNKNOWN to the other. FALSE is also what
     "the complete selector is false" comes to.
@@ -162,7 +162,7 @@ def _found(
 
 
 def _small(a: Known, b: Known) -> Iterator[Message]:
-    """Give messages of few properties, with the values that the constants of the selectors suggest."""
+    """Return messages of few properties, with the values that the constants of the selectors suggest."""
     values = _values(a, b)
     for count in range(min(len(values), _PROPERTIES) + 1):
         for names in itertools.combinations(values, count):
@@ -207,7 +207,7 @@ def _readings(text: str, message: Message, a: Dialect, b: Dialect) -> tuple[Read
 
 
 def _outcome(text: str, message: Message, dialect: Dialect) -> Truth | None:
-    """Give the truth of a message, None for a text that is refused."""
+    """Return the truth of a message, None for a text that is refused."""
     try:
         return known(text, dialect).truth(message)
     except SelectorError:

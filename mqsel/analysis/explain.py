@@ -75,7 +75,7 @@ class Explanation:
         return self.text()
 
     def as_dict(self) -> dict[str, Any]:
-        """Give it as what JSON holds."""
+        """Return it as what JSON holds."""
         return {
             "truth": str(self.truth),
             "selected": self.selected,
@@ -174,7 +174,7 @@ def outcomes_of(selector: Selector, message: Mapping[str, Any]) -> dict[int, Ver
 
 
 class _Reasons:
-    """Says which values a test read, and what went wrong with them."""
+    """Words for which values a test read, and what went wrong with them."""
 
     def __init__(
         self,
@@ -247,7 +247,7 @@ class _Reasons:
 
 
 def _far(node: Node) -> str:
-    """Say of a number that a time is compared with that it is none."""
+    """Return that a number, which a time is compared with, is no time; empty where it is one."""
     if isinstance(node, Comparison) and isinstance(node.left, Identifier) and isinstance(node.right, Literal):
         time = time_of(node.left.name, node.right.value)
         return f"{node.right.value!r} is {time}" if time.startswith("after") else ""

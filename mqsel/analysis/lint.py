@@ -510,7 +510,7 @@ def _together(findings: Sequence[Found]) -> Found:
 
 
 def edited(text: str, edits: Sequence[Edit]) -> str:
-    """Give a text with some pieces of it replaced."""
+    """Return a text with some pieces of it replaced."""
     pieces, at = [], 0
     for (start, stop), new in edits:
         pieces += [text[at:start], new]
@@ -519,7 +519,7 @@ def edited(text: str, edits: Sequence[Edit]) -> str:
 
 
 def _around(found: Found, selector: Selector) -> Span:
-    """Tell where the smallest condition stands that edits are part of."""
+    """Return where the smallest condition stands that edits are part of."""
     first, last = found.edits[0].span[0], found.edits[-1].span[1]
     # Children stand before their parents.
     around = (one.span for one in selector.order if one.span[0] <= first and last <= one.span[1] and _is_condition(one))

@@ -110,7 +110,7 @@ _made: Callable[[type[Operand], tuple[object, ...]], Operand] = tuple.__new__
 
 
 def read(selector: Selector) -> Reading:
-    """Take a selector apart."""
+    """Return the chains of a selector."""
     found: list[Chain] = []
     todo: list[tuple[Node, bool, Chain | None]] = [(selector.node, False, None)]
     while todo:
@@ -151,7 +151,7 @@ _CHAINS = frozenset((And, Or))
 
 
 def _subject(test: Node, selector: Selector) -> str:
-    """Say what a test compares with constants: a property by its name; empty where it is something else."""
+    """Return what a test compares with constants: a property by its name; empty where it is something else."""
     cls = type(test)
     node: Node | None = None
     if cls is Comparison:
@@ -177,7 +177,7 @@ def _reads(node: Node) -> bool:
 
 
 def is_negative(operand: Operand) -> bool:
-    """Tell whether a test excludes values: x <> 1, NOT x = 1, x NOT IN ('a')."""
+    """Report whether a test excludes values: x <> 1, NOT x = 1, x NOT IN ('a')."""
     node = operand.node
     excludes = node.operator == "<>" if isinstance(node, Comparison) else getattr(node, "negated", False)
     return bool(excludes) is not operand.is_negated
@@ -192,7 +192,7 @@ _MISSING = Leaf(_PROPERTY, NOTHING._replace(null=True))
 
 
 def _tests(operands: list[Operand], numbers: dict[int, int], selector: Selector) -> list[Test]:
-    """Give the sets of tests, of those that have sets."""
+    """Return the sets of tests, of those that have sets."""
     # Where BETWEEN is more than two comparisons, or a sum is ERR, the sets differ in NULL alone: see below.
     dialect = selector.dialect.replace(between_null="expand", null_arithmetic="unknown")
     found: list[Test] = []
@@ -210,7 +210,7 @@ def _tests(operands: list[Operand], numbers: dict[int, int], selector: Selector)
 
 
 def _ranges(operand: Operand) -> list[tuple[float, float]] | None:
-    """Give the numbers that make a test TRUE, its ends among them or not; None for a test that is no such."""
+    """Return the numbers that make a test TRUE, its ends among them or not; None for a test that is no such."""
     match operand.node:
         case Comparison(operator, left, right):
             literal = right if type(right) is Literal else left
@@ -237,7 +237,7 @@ _NUMERIC = frozenset((int, float))
 
 
 def _is_plain(operands: list[Operand], is_and: bool) -> bool:
-    """Tell whether two tests are ranges of numbers that overlap, neither within the other nor, in an OR, all numbers.
+    """Report whether two tests are ranges of numbers that overlap, neither within the other nor, in an OR, all numbers.
 
     It saves making sets, which takes ten times as long; where ends are equal, sets decide.
     """
@@ -284,7 +284,7 @@ def _span(tests: list[Test]) -> Span:
 
 
 def _fewest(tests: list[Test], say: Callable[[list[Test]], list[str]]) -> list[Test]:
-    """Give the tests of which something can be said together: two of them if it holds of two, else all, or none."""
+    """Return the tests of which something can be said together: two of them if it holds of two, else all, or none."""
     if len(tests) < 2 or not say(tests):
         return []
     pairs = combinations(tests, 2) if len(tests) <= MAX_PAIRED else ()
@@ -305,7 +305,7 @@ def never_true(reading: Reading) -> Iterator[Found]:
 
 
 def _excluded(tests: list[Test]) -> list[str]:
-    """Say what these tests are not TRUE of together, though each alone is."""
+    """Return what these tests are not TRUE of together, though each alone is."""
     both = all_of(one.true for one in tests)
     if both is NEVER:
         return ["never TRUE"]
@@ -330,7 +330,7 @@ def always_true(reading: Reading) -> Iterator[Found]:
 
 
 def _covered(tests: list[Test]) -> list[str]:
-    """Say of what one of these tests is TRUE, whatever it is, though none is alone."""
+    """Return of what one of these tests is TRUE, whatever it is, though none is alone."""
     either = any_of(one.true for one in tests)
     if either is ALWAYS:
         return ["message"]
@@ -384,7 +384,7 @@ def _within(inner: Formula, outer: Formula) -> bool:
 
 
 def _can_go(idle: Test, kept: Test, chain: Chain, selector: Selector) -> bool:
-    """Tell whether a chain is TRUE of the same without a test that implies, or is implied by, one that stays.
+    """Report whether a chain is TRUE of the same without a test that implies, or is implied by, one that stays.
 
     An AND is. An OR ends with the first ERR: what goes may hide none, and none that it hid may come to light.
     """
@@ -397,7 +397,7 @@ def _can_go(idle: Test, kept: Test, chain: Chain, selector: Selector) -> bool:
 
 
 def _dropped(idle: Test, kept: Test, chain: Chain, selector: Selector) -> tuple[Edit, ...]:
-    """Give the edit that takes a test out that adds nothing, if nothing at all changes by that.
+    """Return the edit that takes a test out that adds nothing, if nothing at all changes by that.
 
     What makes the chain FALSE must be the same, and what is ERR; and nothing that may be ERR may stand between, unless
     the test that stays is evaluated before.
@@ -467,7 +467,7 @@ def missing_excluded(reading: Reading) -> Iterator[Found]:
 
 
 def _needs(chain: Chain | None, subject: str) -> bool:
-    """Tell whether without a property nothing in a chain is selected: it, or one around it, wants a value of it."""
+    """Report whether without a property nothing in a chain is selected: it, or one around it, wants a value of it."""
     while chain is not None:
         if chain.is_and and not all(map(is_negative, chain.subjects.get(subject, ()))):
             return True

@@ -46,7 +46,7 @@ _HEADER_KINDS = {
 
 
 def _spans(name: str, reading: Reading) -> list[Span]:
-    """Tell where a property is read."""
+    """Return where a property is read."""
     names = reading.selector.names
     return [one.span for one in reading.selector.order if type(one) is Identifier and names[one.name] == name]
 

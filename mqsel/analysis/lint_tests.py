@@ -88,7 +88,7 @@ def no_wildcard(node: Like, selector: Selector) -> Found | None:
 
 
 def pair_of(node: Comparison) -> tuple[Identifier, Literal] | None:
-    """Take a comparison of a property with a constant apart."""
+    """Return the property and the constant of a comparison, None of another."""
     left, right = node.left, node.right
     if type(left) is Identifier and type(right) is Literal:
         return left, right
@@ -375,7 +375,7 @@ def empty_range(node: Between, selector: Selector) -> Found | None:
 
 
 def _is_exact(nodes: tuple[Node, ...]) -> bool:
-    """Tell whether no operand is known to be a double."""
+    """Report whether no operand is known to be a double."""
     return not any(type(one) is Literal and one.kind == "approximate" for node in nodes for one in walk(node))
 
 
@@ -394,7 +394,7 @@ def integer_division(node: Arithmetic, selector: Selector) -> Found | None:
 
 
 def _is_whole(node: Arithmetic, place: int) -> bool:
-    """Tell whether a division of constants leaves no remainder."""
+    """Report whether a division of constants leaves no remainder."""
     head = Arithmetic(node.operators[:place], node.operands[: place + 1])
     value = evaluate(head if place else node.operands[0])
     divisor = node.operands[place + 1]

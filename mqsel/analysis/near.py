@@ -40,7 +40,7 @@ def near_names(name: str, others: Iterable[str]) -> list[str]:
 
 
 def nearest(name: str, others: Mapping[str, int]) -> str | None:
-    """Give the name that *name* was most probably meant for, of those that messages have; the counts decide a tie."""
+    """Return the name that *name* was most probably meant for, of those that messages have; the counts decide a tie."""
     found = near_names(name, sorted(others, key=lambda one: -others[one]))
     return found[0] if found else None
 
@@ -49,7 +49,7 @@ def nearest(name: str, others: Mapping[str, int]) -> str | None:
 
 
 def wanted_texts(test: Node) -> tuple[str, tuple[str, ...]] | None:
-    """Give the name and the strings that a test compares a property with; None for a test of another kind."""
+    """Return the name and the strings that a test compares a property with; None for a test of another kind."""
     match test:
         case Comparison("=", Identifier(name), Literal("string", str(text))):
             return name, (text,)
@@ -61,7 +61,7 @@ def wanted_texts(test: Node) -> tuple[str, tuple[str, ...]] | None:
 
 
 def near_text(test: Node, value: object) -> str:
-    """Say of a string for which a test is FALSE how little it misses; empty where nothing is to be said."""
+    """Return by how little a string misses a test that is FALSE for it; empty where that is much."""
     if not isinstance(value, str):
         return ""
     if isinstance(test, Like):
@@ -118,7 +118,7 @@ def _is_like(pattern: str, value: str) -> bool:
 
 
 def time_of(name: str, value: object) -> str:
-    """Say what time a header that holds one, in milliseconds since 1970, means; empty for anything else."""
+    """Return what time a header that holds one, in milliseconds since 1970, means; empty for anything else."""
     if name not in TIMES or not isinstance(value, int) or value <= 0:
         return ""
     if value >= _LAST:

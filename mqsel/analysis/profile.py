@@ -106,7 +106,7 @@ class Profile:
         )
 
     def as_dict(self) -> dict[str, Any]:
-        """Give it as what JSON holds."""
+        """Return it as what JSON holds."""
         return {
             "selector": self.selector,
             "messages": self.messages,
@@ -131,7 +131,7 @@ class Profile:
 
 
 def report(selector: Selector, account: Account, *, noun: str = "message") -> Profile:
-    """Make the report of what was counted for a selector."""
+    """Return the report of what was counted for a selector."""
     nodes = parts_of(selector.node)
     counts = [
         Count(named(node), depth, *numbers) for (node, depth), numbers in zip(nodes, account.outcomes, strict=True)
@@ -163,7 +163,7 @@ def reported(
     texts: Mapping[str, Mapping[str, int]],
     **more: Any,
 ) -> Profile:
-    """Make the report of counts.
+    """Return the report of counts.
 
     Args:
         counts: for the parts of the selector, in the order of `parts_of`.
@@ -189,7 +189,7 @@ def named(node: Node) -> str:
 
 
 def seen_of(name: str, held: Held, present: int | None = None) -> Seen:
-    """Say of a property what was held of it.
+    """Return what is reported of a property.
 
     Args:
         present: messages with a value, where not every type was counted.

@@ -40,7 +40,7 @@ class Known(NamedTuple):
         return complement(self.normal.true)
 
     def truth(self, message: Message) -> Truth:
-        """Give the truth of a message as `evaluate` does: ERR counts as FALSE."""
+        """Return the truth of a message as `evaluate` does: ERR counts as FALSE."""
         truth = self.machine.truth(message)
         return Truth.FALSE if truth == Truth.ERR else Truth(truth)
 
@@ -64,7 +64,7 @@ def made(text: str, dialect: Dialect) -> Known:
 
 
 def taken(given: str | Machine, dialect: Dialect | str) -> Known:
-    """Take a selector that is given as text, to be read as *dialect*, or as a matcher, which has one.
+    """Return what is known of a selector: of a text, to be read as *dialect*, or of a matcher, which has one.
 
     Raises: SelectorError. ArgumentError: neither. ProgramError: the text of the matcher is not what it runs.
     """
@@ -99,7 +99,7 @@ class Relation:
 
 
 def relation(a: str | Machine, b: str | Machine, *, dialect: Dialect | str = IBM_MQ) -> Relation:
-    """Tell whether two selectors select the same messages, some of the same, or none.
+    """Report whether two selectors select the same messages, some of the same, or none.
 
     Equal are selectors that no message tells apart by being selected by one alone; where it is not, one may be FALSE
     and the other UNKNOWN. A message is any mapping of names to values: that a header always has one type, or that two
@@ -142,7 +142,7 @@ def related(a: Known, b: Known) -> Relation:
 
 
 def _alike(a: Known, b: Known) -> list[Message]:
-    """Give messages that one of two selectors selects, and what they come to together."""
+    """Return messages that one of two selectors selects, and what they come to together."""
     found = [_selected(one.selector.text, one.selector.dialect) for one in (a, b)]
     together = {name: value for one in found if one is not None for name, value in one.items()}
     return [together, *(one for one in found if one is not None)]
@@ -174,7 +174,7 @@ class Satisfiable:
 
 
 def satisfiable(a: str | Machine, *, dialect: Dialect | str = IBM_MQ) -> Satisfiable:
-    """Give a message that a selector selects, or say why there is none.
+    """Return a message that a selector selects, or why there is none.
 
     Args: as for `relation`.
 
@@ -193,7 +193,7 @@ def satisfiable(a: str | Machine, *, dialect: Dialect | str = IBM_MQ) -> Satisfi
 
 
 def contradiction_in_words(one: Known) -> str:
-    """Say why a selector is never TRUE."""
+    """Return why a selector is never TRUE."""
     texts = [quoted(" ".join(one.selector.text[slice(*part.span)].split())) for part in contradiction(one)]
     if len(texts) == 1:
         return f"{texts[0]} is never TRUE"

@@ -27,7 +27,7 @@ class UndecidedError(Exception):
 
 
 def unconfirmed() -> UndecidedError:
-    """Say that the machine and the formulas disagree, which is a defect of one of them."""
+    """Return the error that the machine and the formulas disagree, which is a defect of one of them."""
     return UndecidedError("the matchers do not confirm the message that was found")
 
 
@@ -83,7 +83,7 @@ def _automaton(pattern: Pattern) -> _Automaton:
 
 
 def is_like(text: str, pattern: Pattern) -> bool:
-    """Tell whether a pattern matches."""
+    """Report whether a pattern matches."""
     made, state = _automaton(pattern), 1
     for character in text:
         state = made.after(state, character)
@@ -93,7 +93,7 @@ def is_like(text: str, pattern: Pattern) -> bool:
 
 
 def is_text_in(text: str, texts: Texts) -> bool:
-    """Tell whether a string is in a set."""
+    """Report whether a string is in a set."""
     found = text in texts.points or any(is_like(text, one) for one in texts.patterns)
     return found != texts.negated
 
@@ -144,7 +144,7 @@ def meet_both(first: Strings, second: Strings) -> Strings:
 
 
 def is_string_in(text: str, strings: Strings) -> bool:
-    """Tell whether a string is among *strings*."""
+    """Report whether a string is among *strings*."""
     if strings.points is not None:
         return text in strings.points
     return (
@@ -155,7 +155,7 @@ def is_string_in(text: str, strings: Strings) -> bool:
 
 
 def some_strings(strings: Strings, most: int) -> list[str]:
-    """Give up to *most* strings; fewer only if there are no more.
+    """Return up to *most* strings; fewer only if there are no more.
 
     Raises: UndecidedError.
     """
@@ -172,7 +172,7 @@ def some_strings(strings: Strings, most: int) -> list[str]:
 
 
 def a_string(strings: Strings) -> str | None:
-    """Give one of *strings*; None if there is none.
+    """Return one of *strings*; None if there is none.
 
     Raises: UndecidedError: that takes more than `MAX_STEPS`.
     """
@@ -267,6 +267,6 @@ def _walk(
 
 
 def _beyond(characters: Iterable[str]) -> str:
-    """Give a character that is none of *characters*."""
+    """Return a character that is none of *characters*."""
     taken = set(characters)
     return next(chr(point) for point in count(0xC0) if chr(point) not in taken and not 0xD800 <= point < 0xE000)

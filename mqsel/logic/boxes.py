@@ -116,7 +116,7 @@ def _sides(domain: Domain) -> list[Side]:
 def _is_possible(
     sides: Mapping[str, Side], computed: Sequence[tuple[Node, Domain]], related: Sequence[Related]
 ) -> bool:
-    """Tell whether numbers of these intervals may be an answer; what reads another property is left out."""
+    """Report whether numbers of these intervals may be an answer; what reads another property is left out."""
     known: dict[int, Result | None] = {}
     for root, domain in computed:
         result = compute(root, sides, known)
@@ -138,7 +138,7 @@ def _is_possible(
 
 
 def _is_circular(orders: Sequence[tuple[int, int, bool]]) -> bool:
-    """Tell whether something is less than itself.
+    """Report whether something is less than itself.
 
     Args:
         orders: of each, what is not greater, what is not less, and whether it is less. Where one is less after a
@@ -282,7 +282,7 @@ _LANE: dict[str, Callable[[Domain], Domain]] = {
 
 
 def _bits(number: float, lane: str) -> int:
-    """Give the place of a float or a double among all, those of zero being 0."""
+    """Return the place of a float or a double among all, those of zero being 0."""
     form = "<i" if lane == "float32" else "<q"
     (bits,) = struct.unpack(form, struct.pack("<f" if lane == "float32" else "<d", abs(number)))
     return -int(bits) if number < 0 else int(bits)
@@ -310,7 +310,7 @@ def _widest(box: Mapping[str, Side]) -> str | None:
 
 
 def _distance(side: Side) -> float:
-    """Tell how far from zero a side is."""
+    """Return how far from zero a side is."""
     return min((0 if low <= 0 <= high else min(abs(low), abs(high)) for low, high in side.numbers), default=math.inf)
 
 
@@ -338,7 +338,7 @@ def _halves(side: Side) -> tuple[Side, Side]:
 
 
 def _candidates(box: Mapping[str, Side], *, is_point: bool) -> Iterator[dict[str, Any]]:
-    """Give values to try; of a point, all that it stands for."""
+    """Return values to try; of a point, all that it stands for."""
     if is_point:
         for values in itertools.product(*[_alike(side) for side in box.values()]):
             yield dict(zip(box, values, strict=True))
@@ -359,7 +359,7 @@ def _candidates(box: Mapping[str, Side], *, is_point: bool) -> Iterator[dict[str
 
 
 def _small(box: Mapping[str, Side]) -> Iterator[dict[str, Any]]:
-    """Give small numbers to try: what people compare is seldom an end of an interval."""
+    """Return small numbers to try: what people compare is seldom an end of an interval."""
     few = [[one for one in _FEW if any(low <= one <= high for low, high in side.numbers)] for side in box.values()]
     if math.prod(map(len, few)) <= MAX_BOXES:
         chosen: Iterable[Sequence[int]] = itertools.product(*few)

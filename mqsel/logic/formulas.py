@@ -104,17 +104,17 @@ _Connective = type[All] | type[Any]
 
 
 def whole_of(subject: Node) -> Values:
-    """Give all that a subject can be."""
+    """Return all that a subject can be."""
     return PROPERTY if type(subject) is Identifier else RESULT
 
 
 def outcomes_of(left: Node, right: Node) -> Outcome:
-    """Give all that comparing two operands can give."""
+    """Return all that comparing two operands can give."""
     return _OF_PROPERTIES if type(left) is type(right) is Identifier else _OF_ARITHMETIC
 
 
 def divides(subject: Node) -> bool:
-    """Tell whether a division in *subject* may be one of integers by zero."""
+    """Report whether a division in *subject* may be one of integers by zero."""
     doubles: set[int] = set()  # nodes that are a double if they are a number
     for node in walk(subject):
         below = children(node)
@@ -138,7 +138,7 @@ _NO_ERROR = RESULT._replace(error=False)
 
 
 def leaf(subject: Node, values: Values) -> Formula:
-    """Make a leaf; ERR of arithmetic that never is counts for nothing."""
+    """Return a leaf; ERR of arithmetic that never is counts for nothing."""
     whole = whole_of(subject)
     if values in (NOTHING, whole):
         return NEVER if values == NOTHING else ALWAYS

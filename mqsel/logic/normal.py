@@ -128,7 +128,7 @@ class Normal(NamedTuple):
 
 
 def normal(selector: Selector) -> Normal:
-    """Give the normal form of *selector*, a part of one perhaps.
+    """Return the normal form of *selector*, a part of one perhaps.
 
     Where the identifier to match is that of any message, it is TRUE of all.
     """
@@ -136,7 +136,7 @@ def normal(selector: Selector) -> Normal:
 
 
 def true_of(selector: Selector) -> Formula:
-    """Give where *selector* is TRUE, as `normal` does, in half of its time: what only the other parts need is not made.
+    """Return where *selector* is TRUE, as `normal` does, in half of its time: what only the other parts need is not made.
 
     Sets of many selectors are built of these.
     """
@@ -292,7 +292,7 @@ class Writer:
         self.seen: set[int] = set()
 
     def true_of(self, selector: Selector, names: Mapping[str, str]) -> Formula:
-        """Give where *selector* is TRUE: as the function `true_of`.
+        """Return where *selector* is TRUE: as the function `true_of`.
 
         Args:
             names: what to call the properties that it reads, by names as written.
@@ -347,7 +347,7 @@ class Writer:
         return whole[0]
 
     def of_operands(self, wanted: int, *, is_and: bool) -> int:
-        """Give the parts of the operands of a chain that are wanted for those of the chain."""
+        """Return the parts of the operands of a chain that are wanted for those of the chain."""
         found = _OF_OPERANDS[wanted] if is_and else _OF_NEGATED[_OF_OPERANDS[_OF_NEGATED[wanted]]]
         return found if self.may_err else found & ~_E
 
@@ -486,7 +486,7 @@ class Writer:
         return self.test(subject, kind, found, rest, other, wanted)
 
     def fault(self, subject: Node, *, is_poison_too: bool = False) -> Formula:
-        """Tell where computing *subject* is ERR, by its properties alone if they suffice, which are cheaper to read."""
+        """Return where computing *subject* is ERR, by its properties alone if they suffice, which are cheaper to read."""
         if type(subject) is Identifier:
             return NEVER
         may_divide, null_is_error = divides(subject), _null_is_error(subject)
@@ -496,7 +496,7 @@ class Writer:
         return leaf(subject, NOTHING._replace(null=null_is_error, error=may_divide, poison=is_poison_too))
 
     def null(self, subject: Node) -> Formula:
-        """Tell where *subject* is NULL, and so not ERR."""
+        """Return where *subject* is NULL, and so not ERR."""
         if type(subject) is Identifier:
             return Leaf(subject, _NULL)
         if _null_is_error(subject):
@@ -613,7 +613,7 @@ class Writer:
     # ---- operands ----------------------------------------------------------------------------------------------------
 
     def read(self, name: str) -> Node:
-        """Give the subject that is a property."""
+        """Return the subject that is a property."""
         found = self.names[name]
         if found not in self.subjects:
             self.subjects[found] = Identifier(found)

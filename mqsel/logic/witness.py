@@ -164,12 +164,12 @@ class _Search:
         return self.keys[id(subject)][1]
 
     def domain(self, branch: _Branch, leaf: Leaf) -> tuple[_Key, Domain]:
-        """Tell what the subject of a leaf may be before."""
+        """Return what the subject of a leaf may be before."""
         key = self.key(leaf.subject)
         return key, branch.domains.get(key) or (ANY_PROPERTY if type(key) is str else ANY_RESULT)
 
     def pair(self, relation: Relation) -> tuple[tuple[_Key, _Key], Outcome]:
-        """Give the keys of a relation in order, and its outcomes in that order."""
+        """Return the keys of a relation in order, and its outcomes in that order."""
         left, right, outcomes = self.key(relation.left), self.key(relation.right), relation.outcomes
         if left == right:
             return (left, right), outcomes & ~_OF_TWO
@@ -236,7 +236,7 @@ class _Search:
         return True
 
     def holds(self, branch: _Branch, formula: Formula) -> bool | None:
-        """Tell whether a part of a clause must hold, or cannot; None if both may be."""
+        """Report whether a part of a clause must hold, or cannot; None if both may be."""
         self.work.spend(1)
         if isinstance(formula, Leaf):
             _, domain = self.domain(branch, formula)
@@ -259,7 +259,7 @@ class _Search:
         return True if formula is ALWAYS else None
 
     def settle(self, branch: _Branch) -> Message | None:
-        """Give each property a value; None if there are none.
+        """Return each property a value; None if there are none.
 
         Raises: UndecidedError.
         """
@@ -284,7 +284,7 @@ _OF_TWO = Outcome.LESS | Outcome.GREATER | Outcome.DIFFERENT
 
 
 def _said(subject: Node) -> _Key:
-    """Say what arithmetic computes: of two that say the same, both compute the same.
+    """Return what arithmetic computes: two of which it is equal compute the same.
 
     Of trees, -0.0 equals 0.0, and NaN nothing: numbers are told apart by their spelling. The first two operands of a
     sum or a product may change places.

@@ -198,7 +198,7 @@ ALL_ROWS = -1  # the place under which rows are counted; those that have a prope
 
 
 def _counting(held: bytes, options: str) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """Make the function that travels: it gives counts of each batch, `place` and `COUNTED`."""
+    """Return the function that travels: it counts for each batch `place` and `COUNTED`."""
     check = guard()
 
     def count(batches):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202

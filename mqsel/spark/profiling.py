@@ -130,7 +130,7 @@ def profile(
 
 
 def _seen(asked: _Asked, values: list[tuple[str, str, str]], numbers: Iterable[Any]) -> list[Any]:
-    """Say of each property what the rows have, from the numbers in their order."""
+    """Return what the rows have of each property, from the numbers in their order."""
     numbers = iter(numbers)
     states = [[next(numbers) for _ in range(3)] for _ in range(asked.names)]
     near = [next(numbers) for _ in asked.near]
@@ -259,7 +259,7 @@ def _of_messages(whole: Selector, rows: DataFrame, messages: MessageColumn) -> t
 
 
 def _outcome(node: Node, whole: Selector, sources: Mapping[str, PropertySource], rows: DataFrame) -> Column:
-    """Make the column of which of `OUTCOMES` a condition is."""
+    """Return the column of which of `OUTCOMES` a condition is."""
     from pyspark.sql import functions as F  # noqa: N812, PLC0415 (optional; its usual name)
 
     part = whole.part(node)
