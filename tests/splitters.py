@@ -10,7 +10,7 @@ from mqsel import formats
 from mqsel.errors import DecodeError, FileError, PropertyTypeError
 from mqsel.files import amqsbcg, qload
 from mqsel.files.dumps import MAX_MESSAGE, STRUC_IDS, Piece
-from mqsel.files.scan import REPORTED, Complaint, Tally, said
+from mqsel.files.run.work import REPORTED, Complaint, Tally, said
 from mqsel.files.wordings import bad_prefix
 from mqsel.names import look_up
 

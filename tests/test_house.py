@@ -52,11 +52,11 @@ INSIDE = {
     "index": "_segment _memtable _postings _compaction _candidates _index _reading _deliveries __init__",
     "formats": "wordings mqmd jms mqrfh2 inspection jsonl records envelopes _tables _words _decoder _folders _mq _json"
     " _records mq __init__",
-    "analysis": "wordings markup columns outcomes near relation change explain"
+    "analysis": "wordings markup columns near relation change explain"
     " lint_findings lint_chains lint_tests lint_names lint account sentences profile difference audit",
     "selection": "selectors providers message queues topics __init__",
-    "files": "wordings opening dumps _splitters amqsbcg qload framings rows _footer extremes parquet"
-    " parts _sifter scan profiling tasks workers jobs filtering inspection selectors deliver __init__",
+    "files": "wordings opening dumps _splitters amqsbcg qload framings rows _footer extremes parquet parts _sifter"
+    " run.work inspection selectors run.tasks run.workers run run.__init__ __init__",
     "spark": "wordings columns native job ship raw planning sets sieve route profiling audience source __init__",
     "cli": "arguments report run selectors match route lint check format explain why inspect diff audit __init__",
 }
@@ -153,7 +153,7 @@ def test_the_import_reader_sees_a_planted_import() -> None:
     """The test above can fail: its reader finds all spellings of an import."""
     text = (
         "from mqsel import errors, matcher\nfrom mqsel.language.parser import parse\ncimport mqsel.machine._vm\n"
-        "from mqsel.machine._image cimport *\nfrom mqsel.files import (\n    scan,\n    parts,\n)\n"
+        "from mqsel.machine._image cimport *\nfrom mqsel.files import (\n    rows,\n    parts,\n)\n"
     )
     found = {(module or direct, names.strip("(\n")) for module, names, direct in IMPORT.findall(text)}
 
@@ -162,7 +162,7 @@ def test_the_import_reader_sees_a_planted_import() -> None:
         ("language.parser", "parse"),
         ("machine._vm", ""),
         ("machine._image", "*"),
-        ("files", "    scan,\n    parts,"),
+        ("files", "    rows,\n    parts,"),
     }
 
 
@@ -337,7 +337,7 @@ def test_match_starts_with_little(tmp_path: Path) -> None:
     modules = set(ast.literal_eval(listed)) - set(ast.literal_eval(before.stdout))
     late = (
         "asyncio base64 dataclasses datetime difflib inspect json multiprocessing numpy pyarrow rich shlex shutil"
-        " subprocess tempfile textwrap mqsel.analysis.explain mqsel.files.parquet mqsel.files.workers"
+        " subprocess tempfile textwrap mqsel.analysis.explain mqsel.files.parquet mqsel.files.run.workers"
         " mqsel.columns._answers mqsel.columns._kernel mqsel.spark"
     )
 

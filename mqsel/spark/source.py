@@ -27,7 +27,7 @@ from mqsel.files.dumps import Piece
 from mqsel.files.framings import FORMATS, each
 from mqsel.files.opening import path_of
 from mqsel.files.parts import Part, kind_of, listed, local, messages, packed, partition, parts
-from mqsel.files.scan import reader
+from mqsel.files.run.work import reader
 from mqsel.files.selectors import selectors as read_selectors
 from mqsel.formats.records import SCHEMAS, UNREADABLE, readers
 from mqsel.language.dialect import core_of

@@ -21,12 +21,12 @@ from printer import amqsbcg_text
 import mqsel
 from mqsel import formats
 from mqsel.errors import MqselError, PropertyTypeError
-from mqsel.files import framings, tasks
+from mqsel.files import framings
 from mqsel.files.framings import FORMATS, length_prefixed, pieces
-from mqsel.files.jobs import sifted
-from mqsel.files.parts import Found
+from mqsel.files.parts import Named
 from mqsel.files.qload import qload_text
-from mqsel.files.scan import REPORTED, Ask, Broken, Complaint, Tally, in_files, in_json_words, said
+from mqsel.files.run import sifted, tasks
+from mqsel.files.run.work import REPORTED, Ask, Broken, Complaint, Tally, in_files, in_json_words, said
 from mqsel.formats import mq, records
 from mqsel.formats.jsonl import message_from_json, object_from_json
 from mqsel.names import look_up
@@ -135,7 +135,7 @@ def _by_line(content: bytes, kind: str, types: dict[str, str]) -> Heard:
 def _as_run(path: Path, kind: str, types: dict[str, str], jobs: int = 1) -> Heard:
     heard = Heard()
     ask = Ask(False, False, False, None, kind, tuple(types.items()))
-    for *_, record in in_files(sifted(MATCHER, lambda: ask, [Found(str(path), (), None)], kind, jobs)):
+    for *_, record in in_files(sifted(MATCHER, lambda: ask, [Named(str(path), (), None)], kind, jobs)):
         if isinstance(record, bytes):
             heard.given += record
         elif isinstance(record, Complaint):

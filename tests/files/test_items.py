@@ -26,10 +26,10 @@ from splitters import sifted
 import mqsel
 from mqsel import cli, files
 from mqsel.errors import FileError, MqselError
-from mqsel.files import tasks
 from mqsel.files.framings import FORMATS, length_prefixed
 from mqsel.files.qload import qload_text
-from mqsel.files.scan import Ask
+from mqsel.files.run import tasks
+from mqsel.files.run.work import Ask
 from mqsel.formats import mq, records
 from mqsel.formats.jsonl import message_from_json, object_from_json
 

@@ -26,7 +26,7 @@ from fuzzing import begun
 import mqsel
 from mqsel.errors import PropertyTypeError
 from mqsel.files import framings
-from mqsel.files.scan import REPORTED, Ask, Complaint, Tally, in_json_words, sift
+from mqsel.files.run.work import REPORTED, Ask, Complaint, Match, Tally, in_json_words
 from mqsel.formats import records
 from mqsel.formats._json import JSONDecoder
 from mqsel.formats._records import RecordDecoder
@@ -318,7 +318,7 @@ def check_blocks(rng: random.Random, lines: list[bytes]) -> None:
     framings._BLOCK, kept = size, framings._BLOCK
     try:
         stream = io.BufferedReader(io.BytesIO(data), rng.choice((1, 16, 8192)))  # type: ignore[type-var]
-        assert joined(list(sift(matcher, ask, framings.blocks(stream)))) == expected, data
+        assert joined(list(Match(matcher, ask).messages(framings.blocks(stream)))) == expected, data
     finally:
         framings._BLOCK = kept
     start, stop = sorted(rng.randrange(len(data) + 2) for _ in range(2))
