@@ -7,8 +7,7 @@ import json
 import sys
 from typing import Any
 
-from mqsel.analysis.difference import Difference, difference
-from mqsel.analysis.relation import RELATIONS, Relation, related, taken
+from mqsel.analysis.compare import RELATIONS, Difference, Relation, difference, related, taken
 from mqsel.cli.arguments import Commands, command, dialect_of, in_shell, place_of, refuse_place
 from mqsel.cli.report import complain, fitted, folded, width_of
 from mqsel.errors import MqselError, SelectorError

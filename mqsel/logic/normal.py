@@ -136,9 +136,9 @@ def normal(selector: Selector) -> Normal:
 
 
 def true_of(selector: Selector) -> Formula:
-    """Return where *selector* is TRUE, as `normal` does, in half of its time: what only the other parts need is not made.
+    """Return where *selector* is TRUE, in half of the time of `normal`.
 
-    Sets of many selectors are built of these.
+    What only the other parts need is not made. Sets of many selectors are built of these.
     """
     return _wanted(selector, _T).true
 
@@ -486,7 +486,7 @@ class Writer:
         return self.test(subject, kind, found, rest, other, wanted)
 
     def fault(self, subject: Node, *, is_poison_too: bool = False) -> Formula:
-        """Return where computing *subject* is ERR, by its properties alone if they suffice, which are cheaper to read."""
+        """Return where computing *subject* is ERR: by its properties alone if they suffice: these are read faster."""
         if type(subject) is Identifier:
             return NEVER
         may_divide, null_is_error = divides(subject), _null_is_error(subject)

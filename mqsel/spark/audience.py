@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from mqsel.analysis.outcomes import MISMATCHED, Outcomes, Verdict
+from mqsel.analysis.explain.account import MISMATCHED, Outcomes, Verdict
 from mqsel.errors import ArgumentError, shortened
 from mqsel.language.dialect import Dialect
 from mqsel.names import spellings

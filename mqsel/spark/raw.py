@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import mqsel.matcher
 from mqsel import _messages
-from mqsel.analysis.outcomes import ERROR, FALSE, TRUE, UNKNOWN, Outcomes, outcomes_of_parts
+from mqsel.analysis.explain.account import ERROR, FALSE, TRUE, UNKNOWN, Outcomes, outcomes_of_parts
 from mqsel.columns.wordings import damaged_column
 from mqsel.errors import ArgumentError, DecodeError
 from mqsel.formats import decoder, first_note

@@ -11,7 +11,7 @@ import pairs
 import pytest
 
 import mqsel
-from mqsel.analysis.relation import relation, satisfiable
+from mqsel.analysis.compare import relation, satisfiable
 from mqsel.language.dialect import PRESETS
 from mqsel.language.selector import read_selector
 from mqsel.values import CLASS_NAMES

@@ -12,7 +12,7 @@ from itertools import combinations
 from math import inf
 from typing import NamedTuple, cast
 
-from mqsel.analysis.lint_findings import Edit, Found, piece, without
+from mqsel.analysis.lint.findings import Edit, Found, piece, without
 from mqsel.errors import Span, cut_piece
 from mqsel.language.checker import Remarks, evaluate, truth_of
 from mqsel.language.nodes import (

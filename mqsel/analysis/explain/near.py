@@ -127,3 +127,22 @@ def time_of(name: str, value: object) -> str:
         time = datetime(1970, 1, 1, tzinfo=timezone.utc) + timedelta(milliseconds=value)
         return f"{time:%Y-%m-%d %H:%M:%S} UTC"
     return ""
+
+
+# ---- sentences that are used more than once --------------------------------------------------------------------------
+
+
+def unquoted(name: str) -> str:
+    """Return the advice to quote what reads as a name."""
+    return f"{name} is the name of a property here: if a text is meant, write {quote(name)}"
+
+
+def missing_is_not_unequal(name: str, test: str = "…") -> str:
+    """Return how a test would select the messages that lack a property."""
+    return f"what is missing is not unequal either: {test} OR {name} IS NULL selects it"
+
+
+def divided_by_zero(where: str = "") -> str:
+    """Return what a division by zero does."""
+    said = f"an integer is divided by zero{' ' * bool(where)}{where}: the complete selector is false"
+    return f"{said} there" if where else said

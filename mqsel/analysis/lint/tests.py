@@ -11,8 +11,8 @@ import sys
 from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
 
-from mqsel.analysis.lint_chains import Reading, wanted
-from mqsel.analysis.lint_findings import Edit, Found, bounds, piece, strings_of
+from mqsel.analysis.lint.chains import Reading, wanted
+from mqsel.analysis.lint.findings import Edit, Found, bounds, piece, strings_of
 from mqsel.errors import cut_piece, quoted
 from mqsel.language.checker import MAX_TESTS, advice, differing, evaluate, sides
 from mqsel.language.dialect import PRESETS

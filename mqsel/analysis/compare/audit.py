@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, cast
 
-from mqsel.analysis.relation import Known, contradiction_in_words, made, satisfied
+from mqsel.analysis.compare import Known, contradiction_in_words, made, satisfied
 from mqsel.errors import SelectorError
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
 from mqsel.language.nodes import Identifier

@@ -11,9 +11,9 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from mqsel.analysis.lint_chains import Reading
-from mqsel.analysis.lint_findings import Edit, Found, strings_of
-from mqsel.analysis.lint_tests import NO_NUMBERS, pair_of, strings_in
+from mqsel.analysis.lint.chains import Reading
+from mqsel.analysis.lint.findings import Edit, Found, strings_of
+from mqsel.analysis.lint.tests import NO_NUMBERS, pair_of, strings_in
 from mqsel.errors import Span, quoted
 from mqsel.language.checker import is_name
 from mqsel.language.dialect import PRESETS

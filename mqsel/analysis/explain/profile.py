@@ -11,14 +11,13 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from mqsel.analysis import markup
-from mqsel.analysis.account import Account, Held
-from mqsel.analysis.change import in_words
+from mqsel.analysis.explain import badge, code, page, table
+from mqsel.analysis.explain.account import OUTCOMES, Account, Held, parts_of
+from mqsel.analysis.explain.change import in_words
+from mqsel.analysis.explain.near import near_names
+from mqsel.analysis.explain.sentences import Count, Seen, Told, sentences
 from mqsel.analysis.lint import lint
-from mqsel.analysis.lint_findings import WARNING
-from mqsel.analysis.near import near_names
-from mqsel.analysis.outcomes import OUTCOMES, parts_of
-from mqsel.analysis.sentences import Count, Seen, Told, sentences
+from mqsel.analysis.lint.findings import WARNING
 from mqsel.errors import cells, cut, padded
 from mqsel.formats.jsonl import plain
 from mqsel.language.nodes import And, Node, Not, Or, unparse
@@ -92,17 +91,17 @@ class Profile:
     def _repr_html_(self) -> str:
         parts = [
             (
-                *(markup.badge(word, f"{n:,}") if n else "0" for word, n in zip(OUTCOMES, one[2:], strict=True)),
-                markup.code(one.text, one.depth),
+                *(badge(word, f"{n:,}") if n else "0" for word, n in zip(OUTCOMES, one[2:], strict=True)),
+                code(one.text, one.depth),
             )
             for one in self.parts
         ]
         seen = [[escape(cell) for cell in self._row(one)] for one in self.properties]
         first, *others = [escape(one) for one in self.sentences]
-        return markup.page(
+        return page(
             [f"<b>{first}</b>", *others],
-            markup.table([*OUTCOMES, ""], parts, numbers=len(OUTCOMES)),
-            markup.table(self._head(), seen) if seen else "",
+            table([*OUTCOMES, ""], parts, numbers=len(OUTCOMES)),
+            table(self._head(), seen) if seen else "",
         )
 
     def as_dict(self) -> dict[str, Any]:

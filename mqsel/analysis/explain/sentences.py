@@ -11,10 +11,15 @@ import difflib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from mqsel.analysis import wordings
-from mqsel.analysis.change import in_words, listed, never_selects
 from mqsel.analysis.explain import NEVER
-from mqsel.analysis.near import near_text, nearest, wanted_texts
+from mqsel.analysis.explain.change import in_words, listed, never_selects
+from mqsel.analysis.explain.near import (
+    divided_by_zero,
+    missing_is_not_unequal,
+    near_text,
+    nearest,
+    wanted_texts,
+)
 from mqsel.language.nodes import And, In, IsNull, Like, Node, Not, Or, children, quote, unparse
 from mqsel.language.selector import Selector
 from mqsel.values import KINDS, TYPES
@@ -242,7 +247,7 @@ def _of_test(told: Told, node: Node, *, wanted: bool) -> Iterator[str]:
     yield from [*types, *values] if count.mismatched >= (count.false if wanted else count.true) else [*values, *types]
     yield from (_of_missing(told, one) for one in missing if one not in first)
     if missing and count.unknown and _is_negative(node, wanted=wanted):
-        yield wordings.missing_is_not_unequal(missing[0].name)
+        yield missing_is_not_unequal(missing[0].name)
 
 
 def _is_negative(node: Node, *, wanted: bool) -> bool:
@@ -297,7 +302,7 @@ def _of_error(told: Told, node: Node, count: Count) -> str:
     where = f"in {told.all_of(count.error - told.refused)}"
     if missing and told.selector.dialect.null_arithmetic == "selector":
         return f"arithmetic on a missing property makes the complete selector false {where}: {unparse(node)}"
-    return wordings.divided_by_zero(where)
+    return divided_by_zero(where)
 
 
 def _of_values(told: Told, node: Node, seen: list[Seen], *, wanted: bool) -> Iterator[str]:
