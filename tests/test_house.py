@@ -143,7 +143,9 @@ def test_folders_keep_to_their_budgets() -> None:
     shown = ROOT / ".github" / "CONTRIBUTING.md"
     if not shown.exists():
         pytest.skip("no CONTRIBUTING.md beside the tests")
-    rows = re.findall(r"^\| (mqsel|mqsel/[a-z]+|tests|bench) \| ([0-9,]+) \|$", shown.read_text(encoding="utf-8"), re.M)
+    rows = re.findall(
+        r"^\| (mqsel|mqsel/[a-z]+|tests|bench) \| ([0-9,]+) \|$", shown.read_text(encoding="utf-8"), re.MULTILINE
+    )
     budgets = {folder: int(number.replace(",", "")) for folder, number in rows}
     counts = dict.fromkeys(budgets, 0)
     for path in (one for top in ("mqsel", "tests", "bench") for one in (ROOT / top).rglob("*")):
