@@ -13,7 +13,7 @@ from heapq import heappop, heappush
 from itertools import count, pairwise
 from typing import NamedTuple, cast
 
-from mqsel.logic.sets import Pattern, Texts
+from mqsel.logic.sets import Pattern, Texts, has_text, is_like
 
 MAX_STEPS = 20_000  # states of a product: a tenth of a second
 _MAX_MOVES = 20 * MAX_STEPS  # of single automata from one state to the next: half a second, however many there are
@@ -82,22 +82,6 @@ def _automaton(pattern: Pattern) -> _Automaton:
     return _Automaton(own, steps, any_one, runs, 1 << len(characters))
 
 
-def is_like(text: str, pattern: Pattern) -> bool:
-    """Report whether a pattern matches."""
-    made, state = _automaton(pattern), 1
-    for character in text:
-        state = made.after(state, character)
-        if not state:
-            return False
-    return bool(state & made.end)
-
-
-def is_text_in(text: str, texts: Texts) -> bool:
-    """Report whether a string is in a set."""
-    found = text in texts.points or any(is_like(text, one) for one in texts.patterns)
-    return found != texts.negated
-
-
 class Strings(NamedTuple):
     """Strings that are in some sets: in all of *likes*, and not among those left out.
 
@@ -121,7 +105,7 @@ ALL_STRINGS = NO_STRINGS._replace(points=None)
 def meet_strings(strings: Strings, texts: Texts) -> Strings:
     """Keep the strings that are in *texts*."""
     if strings.points is not None:
-        points = frozenset([one for one in strings.points if is_text_in(one, texts)])
+        points = frozenset([one for one in strings.points if has_text(texts, one)])
         return strings if len(points) == len(strings.points) else NO_STRINGS._replace(points=points)
     if texts.negated:
         return strings._replace(
@@ -149,7 +133,7 @@ def is_string_in(text: str, strings: Strings) -> bool:
         return text in strings.points
     return (
         text not in strings.others
-        and all(is_text_in(text, one) for one in strings.likes)
+        and all(has_text(one, text) for one in strings.likes)
         and not any(is_like(text, one) for one in strings.unlikes)
     )
 

@@ -4,6 +4,9 @@ Each property is in one lane at a time. Its texts, truth values and byte strings
 until what is computed from an interval cannot be what is wanted, or one of its ends is an answer. Computing with
 intervals follows what the machine does, rounding and wrapping included, and gives at least what can come out: where
 nothing is left, nothing was. Follows language §5.
+
+Sixteen of the 150 selectors from the wild that some dialect takes compare two properties or compute. Of 1,728 pairs of
+one that computes and any, all are decided, in 0.3 seconds; without halving 146 are not, and it takes 67 seconds.
 """
 
 from __future__ import annotations
@@ -15,12 +18,12 @@ import struct
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from random import Random
-from typing import Any, NamedTuple
+from typing import Any
 
 from mqsel.language.nodes import Identifier, Node, walk
 from mqsel.logic.automata import UndecidedError, unconfirmed
 from mqsel.logic.domains import ANY_PROPERTY, NONE, Domain, common, meet_texts, nearest, nearest_float, some_values
-from mqsel.logic.formulas import Outcome
+from mqsel.logic.formulas import Compared, Relation
 from mqsel.logic.intervals import INT32, NUMBERS, Result, Side, compute, outcomes_of
 from mqsel.values import Float32, Int32
 
@@ -31,18 +34,10 @@ Spend = Callable[[int], None]
 Check = Callable[[dict[str, Any]], bool]
 
 
-class Related(NamedTuple):
-    """What comparing two operands must give."""
-
-    left: Node
-    right: Node
-    outcomes: Outcome
-
-
 def solve(
     domains: Mapping[str, Domain],
     computed: Sequence[tuple[Node, Domain]],
-    related: Sequence[Related],
+    related: Sequence[Relation],
     rest: Mapping[str, Any],
     check: Check,
     like: Sequence[Mapping[str, Any]],
@@ -89,7 +84,7 @@ def solve(
     return None
 
 
-def _by_completion(computed: Sequence[tuple[Node, Domain]], related: Sequence[Related]) -> list[str]:
+def _by_completion(computed: Sequence[tuple[Node, Domain]], related: Sequence[Relation]) -> list[str]:
     """Order names so that what reads few of them is known early."""
     reads = [{one.name for one in walk(root) if type(one) is Identifier} for root, _ in computed]
     reads += [{one.name for root in pair[:2] for one in walk(root) if type(one) is Identifier} for pair in related]
@@ -114,7 +109,7 @@ def _sides(domain: Domain) -> list[Side]:
 
 
 def _is_possible(
-    sides: Mapping[str, Side], computed: Sequence[tuple[Node, Domain]], related: Sequence[Related]
+    sides: Mapping[str, Side], computed: Sequence[tuple[Node, Domain]], related: Sequence[Relation]
 ) -> bool:
     """Report whether numbers of these intervals may be an answer; what reads another property is left out."""
     known: dict[int, Result | None] = {}
@@ -131,8 +126,8 @@ def _is_possible(
         if not wanted:
             return False
         is_exact = first.lane == second.lane  # a long and a double may be equal that are not
-        for outcome, pair in ((Outcome.LESS, (left, right)), (Outcome.GREATER, (right, left))):
-            if wanted == outcome or (is_exact and not wanted & ~(outcome | Outcome.EQUAL)):
+        for outcome, pair in ((Compared.LESS, (left, right)), (Compared.GREATER, (right, left))):
+            if wanted == outcome or (is_exact and not wanted & ~(outcome | Compared.EQUAL)):
                 orders.append((id(pair[0]), id(pair[1]), wanted == outcome))
     return len(orders) < 2 or not _is_circular(orders)
 
@@ -178,7 +173,7 @@ def _in_lanes(
     sides: Mapping[str, Side],
     domains: Mapping[str, Domain],
     computed: Sequence[tuple[Node, Domain]],
-    related: Sequence[Related],
+    related: Sequence[Relation],
     rest: Mapping[str, Any],
     check: Check,
     spend: Spend,
@@ -223,7 +218,7 @@ def _line(box: Mapping[str, Side], name: str) -> dict[str, Side]:
 
 
 def _without_numbers(
-    sides: Mapping[str, Side], domains: Mapping[str, Domain], related: Sequence[Related], spend: Spend
+    sides: Mapping[str, Side], domains: Mapping[str, Domain], related: Sequence[Relation], spend: Spend
 ) -> dict[str, Any] | None:
     """Choose texts, truth values and byte strings that are equal, or differ, as is wanted; None if there are none."""
     may_be = {
@@ -233,12 +228,12 @@ def _without_numbers(
     differ: list[tuple[str, str]] = []
     for left, right, outcomes in related:
         if type(left) is Identifier and type(right) is Identifier and left.name in may_be and right.name in may_be:
-            wanted = outcomes & (Outcome.SAME | Outcome.DIFFERENT)
+            wanted = outcomes & (Compared.SAME | Compared.DIFFERENT)
             if sides[left.name].lane != sides[right.name].lane:
                 continue
-            if wanted == Outcome.DIFFERENT:
+            if wanted == Compared.DIFFERENT:
                 differ.append((left.name, right.name))
-            elif wanted == Outcome.SAME and first[left.name] != first[right.name]:
+            elif wanted == Compared.SAME and first[left.name] != first[right.name]:
                 kept, gone = first[left.name], first[right.name]
                 may_be[kept] = meet_texts(may_be[kept], may_be[gone])
                 first = {name: kept if one == gone else one for name, one in first.items()}

@@ -31,7 +31,7 @@ class Leaf(NamedTuple):
     values: Values
 
 
-class Outcome(enum.IntFlag):
+class Compared(enum.IntFlag):
     """What comparing two values gives; just one holds, the last of those below that do.
 
     LESS, EQUAL, GREATER and UNORDERED (one is NaN) are of two numbers after Java's binary promotion; SAME and DIFFERENT
@@ -50,10 +50,10 @@ class Outcome(enum.IntFlag):
     ERROR = 256
 
 
-ORDERED = Outcome.LESS | Outcome.EQUAL | Outcome.GREATER | Outcome.UNORDERED
-COMPARABLE = ORDERED | Outcome.SAME | Outcome.DIFFERENT
-_OF_PROPERTIES = COMPARABLE | Outcome.MISMATCH | Outcome.NULL
-_OF_ARITHMETIC = ORDERED | Outcome.MISMATCH | Outcome.NULL | Outcome.ERROR
+ORDERED = Compared.LESS | Compared.EQUAL | Compared.GREATER | Compared.UNORDERED
+COMPARABLE = ORDERED | Compared.SAME | Compared.DIFFERENT
+_OF_PROPERTIES = COMPARABLE | Compared.MISMATCH | Compared.NULL
+_OF_ARITHMETIC = ORDERED | Compared.MISMATCH | Compared.NULL | Compared.ERROR
 
 
 class Relation(NamedTuple):
@@ -68,7 +68,7 @@ class Relation(NamedTuple):
 
     left: Node
     right: Node
-    outcomes: Outcome
+    outcomes: Compared
 
 
 class All(NamedTuple):
@@ -108,7 +108,7 @@ def whole_of(subject: Node) -> Values:
     return PROPERTY if type(subject) is Identifier else RESULT
 
 
-def outcomes_of(left: Node, right: Node) -> Outcome:
+def outcomes_of(left: Node, right: Node) -> Compared:
     """Return all that comparing two operands can give."""
     return _OF_PROPERTIES if type(left) is type(right) is Identifier else _OF_ARITHMETIC
 

@@ -58,10 +58,10 @@ from mqsel.logic.formulas import (
     ORDERED,
     All,
     Any,
+    Compared,
     Formula,
     Leaf,
     Memory,
-    Outcome,
     Relation,
     all_of,
     any_of,
@@ -91,11 +91,11 @@ __all__ = [
     "NEVER",
     "All",
     "Any",
+    "Compared",
     "Floats",
     "Formula",
     "Leaf",
     "Normal",
-    "Outcome",
     "Pattern",
     "Relation",
     "Texts",
@@ -192,15 +192,15 @@ _COMPUTED = NUMBERS._replace(poison=True)
 
 # The outcomes that make a comparison TRUE.
 _HOLDS = {
-    "=": Outcome.EQUAL | Outcome.SAME,
-    "<>": Outcome.LESS | Outcome.GREATER | Outcome.UNORDERED | Outcome.DIFFERENT,
-    "<": Outcome.LESS,
-    "<=": Outcome.LESS | Outcome.EQUAL,
-    ">": Outcome.GREATER,
-    ">=": Outcome.GREATER | Outcome.EQUAL,
+    "=": Compared.EQUAL | Compared.SAME,
+    "<>": Compared.LESS | Compared.GREATER | Compared.UNORDERED | Compared.DIFFERENT,
+    "<": Compared.LESS,
+    "<=": Compared.LESS | Compared.EQUAL,
+    ">": Compared.GREATER,
+    ">=": Compared.GREATER | Compared.EQUAL,
 }
 _NUMBERS_THAT = {
-    sign: tuple([one in holds for one in (Outcome.LESS, Outcome.EQUAL, Outcome.GREATER, Outcome.UNORDERED)])
+    sign: tuple([one in holds for one in (Compared.LESS, Compared.EQUAL, Compared.GREATER, Compared.UNORDERED)])
     for sign, holds in _HOLDS.items()
 }
 _NUMBERS_THAT_NOT = {sign: tuple([not one for one in chosen]) for sign, chosen in _NUMBERS_THAT.items()}
@@ -547,7 +547,7 @@ class Writer:
         comparable = possible & (COMPARABLE if operator in ("=", "<>") else ORDERED)
         holds = possible & _HOLDS[operator]
         fails = comparable ^ holds
-        differs = possible & (COMPARABLE | Outcome.MISMATCH) ^ comparable
+        differs = possible & (COMPARABLE | Compared.MISMATCH) ^ comparable
         mismatch = Relation(left, right, differs)
         error = [self.fault(left), self.fault(right)]
         if other is Truth.FALSE:

@@ -208,7 +208,7 @@ def _stands(segment: Sequence[str | None], text: str, at: int) -> bool:
     return all(wanted in (None, found) for wanted, found in zip(segment, text[at : at + len(segment)], strict=True))
 
 
-def _is_like(text: str, pattern: Pattern) -> bool:
+def is_like(text: str, pattern: Pattern) -> bool:
     """Match greedily: the ends where they must stand, every other segment as far left as it can."""
     first, *inner, last = pattern if len(pattern) > 1 else (pattern[0], ())
     at, stop = len(first), len(text) - len(last)
@@ -225,7 +225,7 @@ def _is_like(text: str, pattern: Pattern) -> bool:
 
 
 def _matched(points: Iterable[str | bytes], patterns: Iterable[Pattern]) -> frozenset[str | bytes]:
-    return frozenset(text for text in points if any(_is_like(text, one) for one in patterns))  # type: ignore[arg-type]
+    return frozenset(text for text in points if any(is_like(text, one) for one in patterns))  # type: ignore[arg-type]
 
 
 def has_text(texts: Texts, text: str | bytes) -> bool:

@@ -25,7 +25,7 @@ from mqsel.logic.automata import UndecidedError
 from mqsel.logic.domains import ANY_PROPERTY, meet, some_values
 from mqsel.logic.formulas import Formula, Leaf, any_of, complement, leaves
 from mqsel.logic.normal import Normal, normal, true_of
-from mqsel.logic.witness import MAX_WORK, Found, Message, find
+from mqsel.logic.witness import MAX_WORK, Message, Witness, find
 from mqsel.machine._vm import Machine
 from mqsel.machine.compiler import lower
 from mqsel.machine.origin import check_source
@@ -85,7 +85,7 @@ def taken(given: str | Machine, dialect: Dialect | str) -> Known:
 
 
 @dataclass(frozen=True, slots=True)
-class Relation:
+class Related:
     """How what two selectors select is related.
 
     Attributes:
@@ -106,7 +106,7 @@ class Relation:
         return self.relation
 
 
-def relation(a: str | Machine, b: str | Machine, *, dialect: Dialect | str = IBM_MQ) -> Relation:
+def relation(a: str | Machine, b: str | Machine, *, dialect: Dialect | str = IBM_MQ) -> Related:
     """Report whether two selectors select the same messages, some of the same, or none.
 
     Equal are selectors that no message tells apart by being selected by one alone; where it is not, one may be FALSE
@@ -125,7 +125,7 @@ def relation(a: str | Machine, b: str | Machine, *, dialect: Dialect | str = IBM
     return related(taken(a, dialect), taken(b, dialect))
 
 
-def related(a: Known, b: Known) -> Relation:
+def related(a: Known, b: Known) -> Related:
     """Relate two selectors that have been read."""
     first, second = a.machine.matches, b.machine.matches
     like = _alike(a, b)
@@ -146,7 +146,7 @@ def related(a: Known, b: Known) -> Relation:
     else:
         name = "not decided"
     reason = next((one.reason for one in (both, a_alone, b_alone) if one.reason), "")
-    return Relation(name, both.message, a_alone.message, b_alone.message, reason if name == "not decided" else "")
+    return Related(name, both.message, a_alone.message, b_alone.message, reason if name == "not decided" else "")
 
 
 def _alike(a: Known, b: Known) -> list[Message]:
@@ -244,7 +244,7 @@ def contradiction(one: Known, *, work: int = MAX_WORK) -> tuple[Node, ...]:
     return tuple(parts)
 
 
-def satisfied(one: Known) -> Found:
+def satisfied(one: Known) -> Witness:
     """Search a message that a selector selects."""
     return find((one.normal.true,), one.machine.matches)
 
@@ -372,7 +372,7 @@ def _tried(a: Known, b: Known) -> tuple[Message | None, int]:
 
 def _found(
     a: Known, b: Known, pairs: Iterable[tuple[Formula, ...]], is_wanted: Callable[[tuple[Truth, Truth]], bool]
-) -> Found:
+) -> Witness:
     """Search a message that makes both formulas of a pair true."""
 
     def check(message: Message) -> bool:
@@ -385,7 +385,7 @@ def _found(
         if found.message is not None:
             return found
         reason = reason or found.reason
-    return Found(None, reason)
+    return Witness(None, reason)
 
 
 def _small(a: Known, b: Known) -> Iterator[Message]:

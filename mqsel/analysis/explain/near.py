@@ -14,7 +14,7 @@ from datetime import datetime, timedelta, timezone
 from mqsel.errors import quoted
 from mqsel.language.nodes import Comparison, Identifier, In, Like, Literal, Node, quote
 from mqsel.language.pattern import segments
-from mqsel.logic.sets import Texts, has_text
+from mqsel.logic.sets import is_like
 from mqsel.names import TIMES, USR_FOLDER
 
 _ALIKE = 0.75  # of the letters of two names: color and colour, not weight and height
@@ -110,8 +110,7 @@ def _as_pattern(glob: str) -> str:
 
 
 def _is_like(pattern: str, value: str) -> bool:
-    parts = tuple(map(tuple, segments(pattern, None)))
-    return has_text(Texts(frozenset(), frozenset((parts,)), negated=False), value)
+    return is_like(value, tuple(map(tuple, segments(pattern, None))))
 
 
 # ---- times -----------------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from mqsel.analysis.compare import Known, contradiction
 from mqsel.analysis.explain import near
 from mqsel.analysis.lint import chains, names, tests
-from mqsel.analysis.lint.chains import Reading, read
+from mqsel.analysis.lint.chains import Structure, read
 from mqsel.analysis.lint.findings import ERROR, NOTE, WARNING, Edit, Finding, Found, piece
 from mqsel.errors import SelectorError, Span
 from mqsel.language.checker import MAX_TESTS
@@ -39,7 +39,7 @@ class Rule(NamedTuple):
         code: stable.
         severity: see `Finding`.
         classes: of the nodes that it looks at; none for the whole selector.
-        find: takes a node and the selector and gives what it found, or None; or takes a `Reading` and gives all of it.
+        find: returns what it found in a node and the selector, or None; or all that it found in a `Structure`.
         about: what it is about, for lists of rules.
         says: the sentence of a finding, with places for its words.
     """
@@ -449,8 +449,8 @@ def _finding(rule: Rule, found: Found) -> Finding:
     return Finding(rule.code, rule.severity, found.span, rule.says.format(*found.words), found.edits)
 
 
-def _found(reading: Reading) -> list[tuple[Rule, Found]]:
-    selector = reading.selector
+def _found(structure: Structure) -> list[tuple[Rule, Found]]:
+    selector = structure.selector
     made: list[tuple[Rule, Found]] = []
     for node in selector.order:
         for find, rule in _OF_NODES.get(type(node), ()):
@@ -458,7 +458,7 @@ def _found(reading: Reading) -> list[tuple[Rule, Found]]:
             if found is not None:
                 made.append((rule, found))
     for rule in _OF_WHOLE:
-        made += [(rule, found) for found in rule.find(reading)]  # type: ignore[misc]
+        made += [(rule, found) for found in rule.find(structure)]  # type: ignore[misc]
     return sorted(made, key=lambda one: one[1].span)
 
 

@@ -91,7 +91,7 @@ class Chain(NamedTuple):
     around: Chain | None
 
 
-class Reading(NamedTuple):
+class Structure(NamedTuple):
     """What rules look at.
 
     Attributes:
@@ -109,7 +109,7 @@ class Reading(NamedTuple):
 _made: Callable[[type[Operand], tuple[object, ...]], Operand] = tuple.__new__
 
 
-def read(selector: Selector) -> Reading:
+def read(selector: Selector) -> Structure:
     """Return the chains of a selector."""
     found: list[Chain] = []
     todo: list[tuple[Node, bool, Chain | None]] = [(selector.node, False, None)]
@@ -144,7 +144,7 @@ def read(selector: Selector) -> Reading:
         chain = Chain(is_and, operands, subjects, others, groups, around)
         found.append(chain)
         todo += [(one.node, one.is_negated, chain) for one in reversed(others) if type(one.node) in _CHAINS]
-    return Reading(selector, found, selector.remarks())
+    return Structure(selector, found, selector.remarks())
 
 
 _CHAINS = frozenset((And, Or))
@@ -294,13 +294,13 @@ def _fewest(tests: list[Test], say: Callable[[list[Test]], list[str]]) -> list[T
 # ---- rules -----------------------------------------------------------------------------------------------------------
 
 
-def never_true(reading: Reading) -> Iterator[Found]:
-    for chain in reading.chains:
+def never_true(structure: Structure) -> Iterator[Found]:
+    for chain in structure.chains:
         for group in chain.groups if chain.is_and else ():
             found = _fewest([one for one in group if one.true is not NEVER], _excluded)
             if found:
                 is_slip = all(wanted(one.operand.node) and not one.operand.is_negated for one in found)
-                words = _joined(found, chain, reading.selector)
+                words = _joined(found, chain, structure.selector)
                 yield Found(_span(found), (words, _excluded(found)[0], ": was OR meant?" if is_slip else ""))
 
 
@@ -319,13 +319,13 @@ def _excluded(tests: list[Test]) -> list[str]:
     ]
 
 
-def always_true(reading: Reading) -> Iterator[Found]:
-    for chain in reading.chains:
+def always_true(structure: Structure) -> Iterator[Found]:
+    for chain in structure.chains:
         for group in () if chain.is_and else chain.groups:
             found = _fewest([one for one in group if isinstance(one.true, Leaf)], _covered)
             if found:
                 is_slip = all(is_negative(one.operand) for one in found)
-                words = _joined(found, chain, reading.selector)
+                words = _joined(found, chain, structure.selector)
                 yield Found(_span(found), (words, _covered(found)[0], ": was AND meant?" if is_slip else ""))
 
 
@@ -352,8 +352,8 @@ _LANES: dict[str, Callable[[Values], object]] = {
 }
 
 
-def implied(reading: Reading) -> Iterator[Found]:
-    for chain in reading.chains:
+def implied(structure: Structure) -> Iterator[Found]:
+    for chain in structure.chains:
         for group in chain.groups:
             # IS NOT NULL before a test says what the author thinks of: it is no slip.
             tests = [
@@ -367,10 +367,10 @@ def implied(reading: Reading) -> Iterator[Found]:
                 inner, outer = (kept, other) if chain.is_and else (other, kept)
                 if idle & {a, b} or kept.true == other.true or not _within(inner.true, outer.true):
                     continue
-                if _can_go(other, kept, chain, reading.selector):
+                if _can_go(other, kept, chain, structure.selector):
                     idle.add(b)
-                    shown = [_shown(one.operand, reading.selector) for one in (other, kept)]
-                    edits = _dropped(other, kept, chain, reading.selector)
+                    shown = [_shown(one.operand, structure.selector) for one in (other, kept)]
+                    edits = _dropped(other, kept, chain, structure.selector)
                     yield Found(other.operand.node.span, tuple(shown), edits)
 
 
@@ -409,22 +409,22 @@ def _dropped(idle: Test, kept: Test, chain: Chain, selector: Selector) -> tuple[
     return without(parent, place, selector.text) if idle.at >= kept.at - 1 else ()
 
 
-def repeated(reading: Reading) -> Iterator[Found]:
-    text = reading.selector.text
-    for chain in reading.chains:
+def repeated(structure: Structure) -> Iterator[Found]:
+    text = structure.selector.text
+    for chain in structure.chains:
         seen: dict[object, Test] = {}
         tests = [one for group in chain.groups for one in group if isinstance(one.true, Leaf)]
         for test in tests:
-            first = seen.setdefault((_subject(test.operand.node, reading.selector), test.true), test)
-            if first is not test and _can_go(test, first, chain, reading.selector):
-                yield _repeat(test.operand, reading.selector, can_go=first[3:] == test[3:])
+            first = seen.setdefault((_subject(test.operand.node, structure.selector), test.true), test)
+            if first is not test and _can_go(test, first, chain, structure.selector):
+                yield _repeat(test.operand, structure.selector, can_go=first[3:] == test[3:])
         parts: dict[tuple[bool, str], Operand] = {}
         for operand in chain.others:
             start, stop = operand.node.span
             is_short = stop - start <= _LONGEST
             same = parts.setdefault((operand.is_negated, text[start:stop]), operand) if is_short else operand
             if same is not operand and _reads(operand.node):
-                yield _repeat(operand, reading.selector, can_go=True)
+                yield _repeat(operand, structure.selector, can_go=True)
 
 
 def _repeat(operand: Operand, selector: Selector, *, can_go: bool) -> Found:
@@ -432,9 +432,9 @@ def _repeat(operand: Operand, selector: Selector, *, can_go: bool) -> Found:
     return Found(operand.node.span, (_shown(operand, selector),), edits)
 
 
-def constant_part(reading: Reading) -> Iterator[Found]:
-    selector = reading.selector
-    for chain in reading.chains:
+def constant_part(structure: Structure) -> Iterator[Found]:
+    selector = structure.selector
+    for chain in structure.chains:
         for operand in chain.others if len(chain.operands) > 1 else ():
             node = operand.node
             if type(node) in _CHAINS or _reads(node):
@@ -450,11 +450,11 @@ def constant_part(reading: Reading) -> Iterator[Found]:
 _PRESENT = ("JMSDeliveryMode", "JMSPriority", "JMSMessageID", "JMSTimestamp")
 
 
-def missing_excluded(reading: Reading) -> Iterator[Found]:
-    selector = reading.selector
+def missing_excluded(structure: Structure) -> Iterator[Found]:
+    selector = structure.selector
     names = set(selector.names.values())
     told = {selector.names[one.identifier.name] for one in selector.order if type(one) is IsNull}
-    for chain in reading.chains:
+    for chain in structure.chains:
         for subject, tests in chain.subjects.items():
             if subject in told or subject in _PRESENT or subject not in names or subject.startswith(DESCRIPTOR):
                 continue
