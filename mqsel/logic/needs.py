@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from mqsel.language.nodes import Arithmetic, Conversion, Identifier, Node, Sign, walk
-from mqsel.logic.formulas import Any, Formula, Leaf, Outcome, Relation, fold
+from mqsel.logic.formulas import Any, Compared, Formula, Leaf, Relation, fold
 from mqsel.logic.sets import NOTHING, NUMBERS, PROPERTY, Values, outside, unite
 
 Needs = Mapping[str, Values]  # for a property, values one of which it must have
 _NUMBERS_OR_TEXTS = NUMBERS._replace(strings=PROPERTY.strings)
 _PRESENT = PROPERTY._replace(null=False)
-_INCOMPARABLE = Outcome.NULL | Outcome.MISMATCH | Outcome.ERROR
+_INCOMPARABLE = Compared.NULL | Compared.MISMATCH | Compared.ERROR
 
 
 def needs(formula: Formula) -> Needs | None:

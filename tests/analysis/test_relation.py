@@ -12,7 +12,7 @@ import pytest
 from strategies import DIALECTS
 
 import mqsel
-from mqsel.analysis.relation import relation, satisfiable
+from mqsel.analysis.compare import relation, satisfiable
 from mqsel.language.selector import read_selector
 from mqsel.values import CLASS_NAMES
 

@@ -23,10 +23,10 @@ from mqsel.logic.normal import (
     ALWAYS,
     NEVER,
     All,
+    Compared,
     Floats,
     Formula,
     Leaf,
-    Outcome,
     Relation,
     Texts,
     Values,
@@ -109,7 +109,7 @@ def shown(formula: Formula) -> str:
         written = " ".join(nodes.unparse(one) for one in sides)
         if isinstance(formula, Leaf):
             return f"{written} {outline(formula.values)}"
-        return f"{written} {'|'.join(one.name for one in Outcome if one in formula.outcomes)}"
+        return f"{written} {'|'.join(one.name for one in Compared if one in formula.outcomes)}"
     return f"{type(formula).__name__}({', '.join(map(shown, formula.parts))})"
 
 
