@@ -48,7 +48,6 @@ LOOPS = (
     "columns._kernel",
     "columns._arithmetic",
     "columns._formulas",
-    "columns._shared",
     "columns._answers",
     "index._search",
     "index._reading",

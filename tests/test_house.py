@@ -48,7 +48,7 @@ INSIDE = {
     "logic": "sets formulas normal automata domains intervals boxes witness necessary",
     "machine": "opcodes _opcodes wordings schema _values _verifier program compiler origin _image _operators"
     " _sources _vm _stream sections",
-    "columns": "wordings _arrow _sets _columns _texts _kernel _arithmetic _formulas _shared _answers __init__",
+    "columns": "wordings _arrow _sets _columns _texts _kernel _arithmetic _formulas _answers __init__",
     "index": "_parts _draft _steps _drafter _ways _gates _lists _layout _search _pieces _index _reading"
     " _deliveries __init__",
     "formats": "wordings mqmd jms mqrfh2 inspection jsonl records envelopes _tables _words _text _folders _mq _json"

@@ -1,7 +1,7 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 # A formula of the normal form, ready to be run over the columns of a batch.
 
-from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
 from mqsel.columns._arrow cimport Column
 from mqsel.columns._columns cimport Reader
@@ -10,6 +10,7 @@ from mqsel.columns._sets cimport Arena, Values
 
 cdef enum:
     AGAIN = -2               # signals have to be looked at before the block goes on
+    WORDS = 32               # of a bit for each row of a block
     TURN = 10_000_000        # nanoseconds without a look at them
 
 
@@ -65,10 +66,13 @@ cdef struct Term:
     Operand right            # of a RELATION
     int outcomes             # of a RELATION
     double cost              # what a row is expected to take, where 1 is a comparison
+    int parents              # terms, and formulas, that ask for it
 
 
 # What became of a term so far.
 cdef struct Trace:
+    int64_t block            # first row of the block that it was last computed for, or -1
+    int found                # rows of that
     int64_t seen             # rows
     int64_t passed
     uint8_t *words           # of a leaf over a dictionary: a byte a word
@@ -100,14 +104,18 @@ cdef struct Call:
     Level *memos
     Level *pair              # of a relation's two operands
     Level *stack             # what stands above the first number of an operand
-    uint8_t *masks           # two for each level of the formula
+    uint64_t *bits           # of each term: a bit a row of the block
+    uint8_t *mask            # of the leaf at hand
+    uint8_t *active          # the rows that matter to it
     uint8_t *everything      # all rows
     int *roots
+    int root_count
+    int next_root            # the first formula of the block that is not done
     int count
     int slots
     int rows                 # of a block
-    int look                 # blocks between two looks at the clock
     int64_t turned           # when signals were looked at
+    double work              # what a row took since the clock was looked at
     bint strict              # texts are checked even where it does not matter which they are
     int64_t blocks           # that were run
     int64_t next_sort        # after how many the children are sorted
@@ -122,7 +130,6 @@ cdef class Kernel:
     cdef int child_count
     cdef int *roots          # of the formulas, in order
     cdef int root_count
-    cdef bint shared         # equal parts are one term: terms have several parents
     cdef int depth           # of the deepest formula
     cdef int memos           # blocks of numbers that are computed once
     cdef int levels          # of the stack of blocks of numbers

@@ -5,7 +5,7 @@
 Knows no dialect and no opcode. What runs it is `_formulas`.
 """
 
-from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
@@ -25,10 +25,8 @@ cdef enum:
     LARGEST_BLOCK = 1 << 20  # bytes of texts in a block, about
     SAMPLE = 64              # views that are looked at
     LEAST_BLOCK = 8          # rows: a byte of the answer
-    # What a block may take, so that signals are looked at in time: bytes that patterns look at (measured: up to 40 ns
-    # each), and comparisons.
+    # Bytes that the patterns of a leaf look at in a block, up to 40 ns each (measured): signals wait until a leaf ends.
     MOST_STEPS = 1 << 18
-    MOST_COST = 1 << 24
 
 cdef dict _OPS = {"+": ADD, "-": SUBTRACT, "*": MULTIPLY, "/": DIVIDE, "%": REMAINDER}
 
@@ -40,20 +38,18 @@ class TooLargeError(Exception):
 # ---- a formula in C ----------------------------------------------------------------------------------------------
 
 cdef class Kernel:
-    """Formulas over the slots of a program, or over the properties of a set. Immutable.
+    """Formulas over the slots of a program, or over the properties of a set, with one term for equal parts. Immutable.
 
     Args:
         formulas: such as those of TRUE and of UNKNOWN, or those of many selectors.
         slots: names of the properties, in the order of the columns.
-        shared: what is equal in them, and within them, is one term; for those who compute a term once a block.
 
     Raises: TooLargeError.
     """
 
-    def __cinit__(self, tuple formulas, tuple slots, bint shared=False):
+    def __cinit__(self, tuple formulas, tuple slots):
         self.arena = Arena()
         self.slots = slots
-        self.shared = shared
         self.build(formulas)
 
     cdef int build(self, tuple formulas) except -1:
@@ -82,7 +78,7 @@ cdef class Kernel:
             visited += 1
             if visited > MAX_TERMS:
                 raise TooLargeError(f"its normal form has more than {MAX_TERMS} parts")
-            key = term_key(one, children, numbers) if self.shared else visited
+            key = term_key(one, children, numbers)
             if key not in known:
                 known[key] = len(terms), depth
                 terms.append((one, children))
@@ -110,6 +106,7 @@ cdef class Kernel:
             for child in below:
                 self.children[place] = child
                 term.cost += self.terms[self.children[place]].cost
+                self.terms[self.children[place]].parents += 1
                 place += 1
             if isinstance(one, (_formulas.All, _formulas.Any)):
                 term.kind = ALL if isinstance(one, _formulas.All) else ONE_OF
@@ -122,6 +119,8 @@ cdef class Kernel:
                 self.build_operand(one.right, numbers, &term.right)
                 term.cost = 4 + term.left.count + term.right.count
                 self.levels = max(self.levels, term.left.depth, term.right.depth)
+        for place in range(self.root_count):
+            self.terms[self.roots[place]].parents += 1
         if self.levels > MAX_LEVELS:
             raise TooLargeError(f"an arithmetic expression is nested more than {MAX_LEVELS} deep")
         return 0
@@ -139,9 +138,7 @@ cdef class Kernel:
             self.build_operand(leaf.subject, numbers, &term.left)
             term.cost = 1 + term.left.count
             self.levels = max(self.levels, term.left.depth)
-            # Leaves of one normal form have one object for one subject.
-            subject = operand_key(leaf.subject, numbers) if self.shared else id(leaf.subject)
-            number = memos.setdefault(subject, len(memos))
+            number = memos.setdefault(operand_key(leaf.subject, numbers), len(memos))
             term.memo = number if number < MAX_MEMOS else -1
             self.memos = min(len(memos), MAX_MEMOS)
         return 0
@@ -197,22 +194,13 @@ cdef class Kernel:
         cdef size_t total = aligned(sizeof(Call))
         cdef int block = BLOCK
         cdef double steps = 0
-        cdef double cost = 0
-        cdef double more
         cdef Term *term
         cdef Call *call
         for number in range(self.count):
             term = &self.terms[number]
             if term.kind == LEAF and term.slot >= 0:
-                more = steps_of(term, inner_of(columns[term.slot]))
-                # Between two of many formulas there is a look at signals.
-                steps = max(steps, more) if self.shared else steps + more
-        if not self.shared:
-            for number in range(self.root_count):
-                cost += self.terms[self.roots[number]].cost
+                steps = max(steps, steps_of(term, inner_of(columns[term.slot])))
         block = block_of(steps)
-        while block > LEAST_BLOCK and cost * block > MOST_COST:
-            block //= 2
         for slot in range(slots):
             total += reader_room(columns[slot])
             column = inner_of(columns[slot])
@@ -222,7 +210,7 @@ cdef class Kernel:
                     block //= 2
         total += aligned(self.child_count * sizeof(int)) + aligned(self.count * sizeof(Trace))
         total += aligned(slots * sizeof(Reader)) + aligned(levels * sizeof(Level))
-        total += levels * BLOCK * 16 + (2 * self.depth + 3) * BLOCK
+        total += levels * BLOCK * 16 + self.count * <size_t> (8 * WORDS) + 3 * BLOCK
         room = <uint8_t *> malloc(total)
         if room == NULL:
             raise MemoryError
@@ -232,9 +220,9 @@ cdef class Kernel:
         call.columns = columns
         call.count = self.count
         call.roots = self.roots
+        call.root_count = self.root_count
         call.slots = slots
         call.rows = block
-        call.look = 8 if block == BLOCK and cost < 64 else 1
         call.next_sort = 1
         room += aligned(sizeof(Call))
         call.children = <int *> room
@@ -242,6 +230,8 @@ cdef class Kernel:
         room += aligned(self.child_count * sizeof(int))
         call.traces = <Trace *> room
         memset(call.traces, 0, self.count * sizeof(Trace))
+        for number in range(self.count):
+            call.traces[number].block = -1
         room += aligned(self.count * sizeof(Trace))
         call.readers = <Reader *> room
         room += aligned(slots * sizeof(Reader))
@@ -258,9 +248,12 @@ cdef class Kernel:
             call.memos[number].valid_room = room + 8 * BLOCK
             call.memos[number].errors = room + 9 * BLOCK
             room += 16 * BLOCK
+        call.bits = <uint64_t *> room
+        room += self.count * <size_t> (8 * WORDS)
         call.everything = room
         memset(room, 1, BLOCK)
-        call.masks = room + BLOCK
+        call.active = room + BLOCK
+        call.mask = room + 2 * BLOCK
         return call
 
 
