@@ -12,7 +12,7 @@ from __future__ import annotations
 import functools
 import os
 import pickle
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, MutableMapping
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar, cast
 
 from mqsel import formats
@@ -456,7 +456,7 @@ class SelectorSet(Reader[K], MutableMapping[K, str], Generic[K]):
         decode = None if format is None else self.decoder(format, **options)
         return Deliveries(self, messages, errors == "skip", decode)
 
-    def decoder(self, format: str, **options: Any) -> formats.Decoder:  # noqa: A002 (the word of the command line)
+    def decoder(self, format: str, **options: Any) -> Callable[[Any], Any]:  # noqa: A002 (the word of the command line)
         """Make a callable that turns one raw message into what `match` of this set takes.
 
         As for a Matcher: a queue manager compares the identifier of a match option instead of running the selector, and

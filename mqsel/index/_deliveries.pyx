@@ -19,7 +19,7 @@ from mqsel.columns._formulas cimport run_count, run_formulas, run_places, words_
 from mqsel.columns._kernel cimport TURN, Call, Kernel, call_end
 from mqsel.index._index cimport Index
 from mqsel.index._reading cimport Reader, Reading
-from mqsel.index._search cimport Search
+from mqsel.index._candidates cimport Search
 from mqsel.machine._vm cimport Pace, Value, clock_nanoseconds, pace_look, pace_start, value_null, zeroed
 
 from mqsel.columns._answers import chunks, library

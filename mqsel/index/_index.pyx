@@ -2,11 +2,11 @@
 # cython: initializedcheck=False, auto_pickle=False, autotestdict=False
 """The index behind a set of selectors: formulas by place, and which of them are true of a record.
 
-Segments, which never change and may lie in a mapped file, and a short tail that is run formula by formula. A tail that
-has grown becomes a segment; segments are made one with those that are not much larger, so that each formula is laid out
-a few times as the set grows. What is removed is marked beside its segment, and left out when that is next laid out.
-A search writes nothing but what it takes for itself, and runs no Python code: it is atomic. Knows names and places; of
-keys, texts and messages other than a Record it knows nothing.
+Formulas are added to a memtable, of which every clause is run. When it is full it becomes a segment, which never
+changes and may lie in a mapped file. Segments are merged with those that are not much larger, so that each formula is
+laid out a few times as the set grows. What is removed gets a tombstone beside its segment, and is left out when that is
+next merged. A search writes nothing but its own `Search`, and runs no Python code: it is atomic. Knows names and
+places; of keys, texts and messages other than a Record it knows nothing.
 
 Longer than 500 lines because the index is one class.
 """
@@ -22,16 +22,14 @@ from cpython.ref cimport Py_INCREF
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy, memset
 
-from mqsel.index._draft cimport draft_mark, draft_rewind, draft_view
-from mqsel.index._layout cimport draft_layout
-from mqsel.index._parts cimport *
-from mqsel.index._pieces cimport (
-    Piece, bury_since, damaged, dead_of, has_bit, lives, merged, pieces_stats, renumbered, zeroed,
-)
-from mqsel.index._search cimport (
+from mqsel.index._candidates cimport (
     draft_scan, memo_take, memos_free, places_sort, search_begin, search_end, search_free, search_new, segment_scan,
     segment_search,
 )
+from mqsel.index._compaction cimport merged, renumbered, tombstones_since
+from mqsel.index._memtable cimport draft_mark, draft_rewind, draft_view
+from mqsel.index._postings cimport draft_layout
+from mqsel.index._segment cimport *
 
 from mqsel.errors import ArgumentError, ProgramError
 
@@ -41,9 +39,9 @@ cdef extern from "Python.h":
     PyObject *PyList_GET_ITEM(object items, Py_ssize_t place)
 
 cdef enum:
-    TAIL = 64                   # selectors that are run one by one, about a microsecond
+    MEMTABLE = 64                   # selectors that are run one by one, about a microsecond
     RATIO = 4                   # a segment this much larger than what follows it is left as it is
-    SOON = 4096                 # selectors that are laid out at once, some 30 ms; more by a thread of its own
+    AT_ONCE = 4096                 # selectors that are laid out at once, some 30 ms; more by a thread of its own
 
 cdef uint32_t PLACES_END = 0xFFFFFFF0     # places are below
 MAGIC = b"mqselidx"
@@ -51,7 +49,7 @@ FORMAT = 1
 
 
 @cython.final
-cdef class Change:
+cdef class IndexChange:
     """A change of an index that is prepared, and does not count yet."""
 
     def __dealloc__(self):
@@ -77,8 +75,8 @@ cdef class Index:
         self._names = []
         self.numbers = {}
         self.named = ()
-        self.pieces = []
-        self.tail = Drafter(self._names, self.numbers)
+        self.segments = []
+        self.memtable = Memtable(self._names, self.numbers)
         self.writing = threading.RLock()
 
     def __dealloc__(self):
@@ -128,12 +126,12 @@ cdef class Index:
         self.change((place,), (), ())
 
     cdef int change(self, removed, places, formulas) except -1:
-        cdef Change change
+        cdef IndexChange change
         self.writing.acquire()
         try:
             change = self.prepare(removed, places, formulas)
             self.commit(change)
-            self.tidy()
+            self.compact_all()
         finally:
             self.writing.release()
         return 0
@@ -152,7 +150,7 @@ cdef class Index:
         finally:
             self.writing.release()
 
-    cdef Change prepare(self, removed, places, formulas):
+    cdef IndexChange prepare(self, removed, places, formulas):
         """Prepare a change, which counts when it is committed; until then it can be abandoned.
 
         Args:
@@ -160,56 +158,58 @@ cdef class Index:
             places: those that get one: they have none, or are among the removed.
             formulas: as many.
         """
-        cdef Change change = Change()
-        cdef Drafter drafter
+        cdef IndexChange change = IndexChange()
+        cdef Memtable memtable
         change.names = PyList_GET_SIZE(self._names)
         self.prepare_removal(change, removed)
         self.prepare_places_of(change, places, formulas)
         if change.count == 0:
             return change
-        if change.count + self.tail_count > TAIL and change.count <= TAIL:
-            self.settle()
-            self.prepare_removal(change, removed)  # some may lie in the segment that the tail became
-        drafter = self.tail if change.count + self.tail_count <= TAIL else Drafter(self._names, self.numbers)
-        change.mark = draft_mark(&drafter.draft)
-        change.drafter = drafter
+        if change.count + self.memtable_count > MEMTABLE and change.count <= MEMTABLE:
+            self.flush()
+            self.prepare_removal(change, removed)  # some may lie in the segment that the memtable became
+        memtable = self.memtable
+        if change.count + self.memtable_count > MEMTABLE:
+            memtable = Memtable(self._names, self.numbers)
+        change.mark = draft_mark(&memtable.draft)
+        change.memtable = memtable
         try:
-            drafter.read_many(change.places, change.count, formulas)
+            memtable.read_many(change.places, change.count, formulas)
             fault()
-            drafter.reserve()
-            if drafter is not self.tail:
-                drafter.commit(change.count)
-                change.pieces = [*self.pieces, self.laid_out(drafter)]
+            memtable.reserve()
+            if memtable is not self.memtable:
+                memtable.commit(change.count)
+                change.segments = [*self.segments, self.new_segment(memtable)]
             fault()
         except BaseException:
             self.abandon(change)
             raise
         return change
 
-    cdef int prepare_removal(self, Change change, removed) except -1:
+    cdef int prepare_removal(self, IndexChange change, removed) except -1:
         """Find the segments that have the removed places, and let each have room to mark them."""
         cdef uint64_t count = len(removed)
         cdef uint64_t at = 0
-        cdef Piece piece
+        cdef StoredSegment stored
         take_numbers(&change.removed, count)
-        change.piece_of = [None] * count
+        change.segment_of = [None] * count
         if count > 1 and len(set(removed)) != <Py_ssize_t> count:
             raise ArgumentError("a place is named twice")
         for place in removed:
             if not 0 <= place < self.place_limit or not has_bit(self.live, place):
                 raise ArgumentError(f"place {place} has no formula")
             change.removed[at] = place
-            for one in self.pieces:
-                piece = one
-                if lives(piece, change.removed[at]):
-                    piece.reserve()
-                    change.piece_of[at] = piece
+            for one in self.segments:
+                stored = one
+                if is_living(stored, change.removed[at]):
+                    stored.reserve()
+                    change.segment_of[at] = stored
                     break
             at += 1
         change.removed_count = count
         return 0
 
-    cdef int prepare_places_of(self, Change change, places, formulas) except -1:
+    cdef int prepare_places_of(self, IndexChange change, places, formulas) except -1:
         """Look at the places that get a formula, and have room for them."""
         cdef uint64_t count = len(places)
         cdef uint64_t at = 0
@@ -244,10 +244,10 @@ cdef class Index:
         memset(self.live + room, 0, self.live_room - room)
         return 0
 
-    cdef Change prepare_places(self, places):
+    cdef IndexChange prepare_places(self, places):
         """Prepare that formulas move to other places, as `renumber` says."""
-        cdef Change change = Change()
-        cdef Piece piece
+        cdef IndexChange change = IndexChange()
+        cdef StoredSegment stored
         cdef uint32_t old, new
         cdef uint32_t limit = 0
         cdef list moved = list(places)
@@ -269,51 +269,51 @@ cdef class Index:
             change.places[old] = new
             limit = max(limit, new + 1)
         change.place_limit = limit
-        self.settle()
-        change.pieces = []
-        for one in self.pieces:
-            piece = one
-            change.pieces.append(renumbered(piece, change.places, self.place_limit))
+        self.flush()
+        change.segments = []
+        for one in self.segments:
+            stored = one
+            change.segments.append(renumbered(stored, change.places, self.place_limit))
             fault()
         return change
 
-    cdef void commit(self, Change change) noexcept:
+    cdef void commit(self, IndexChange change) noexcept:
         """Let a change count. Nothing in here can fail."""
         cdef uint64_t at
         cdef uint32_t place
         for at in range(change.removed_count):
             place = change.removed[at]
-            one = change.piece_of[at]
+            one = change.segment_of[at]
             if one is not None:
-                (<Piece> one).bury(place)
+                (<StoredSegment> one).mark_removed(place)
             else:
-                self.tail.drop(place)
+                self.memtable.drop(place)
             self.live[place >> 3] &= <uint8_t> ~(1 << (place & 7))
         self.selectors -= change.removed_count
         if change.live != NULL:
-            # What is being joined would have the old places: it is given up.
-            self.joining = None
+            # What is being merged would have the old places: it is given up.
+            self.compacting = None
             self.live, change.live = change.live, self.live
         if change.count:
-            if change.drafter is self.tail:
-                self.tail.commit(change.count)
-                self.tail_count += change.count
+            if change.memtable is self.memtable:
+                self.memtable.commit(change.count)
+                self.memtable_count += change.count
             for at in range(change.count):
                 place = change.places[at]
                 self.live[place >> 3] |= <uint8_t> (1 << (place & 7))
             self.selectors += change.count
-        if change.count or change.pieces is not None:
+        if change.count or change.segments is not None:
             self.place_limit = change.place_limit
-        if change.pieces is not None:
-            self.pieces, change.pieces = change.pieces, self.pieces
+        if change.segments is not None:
+            self.segments, change.segments = change.segments, self.segments
             self.version += 1
 
-    cdef void abandon(self, Change change) noexcept:
+    cdef void abandon(self, IndexChange change) noexcept:
         """Let a change that was prepared be as if it had never been. Nothing in here can fail."""
-        cdef Drafter drafter = change.drafter
-        if drafter is self.tail:
-            drafter.pending.count = 0
-            draft_rewind(&drafter.draft, &change.mark)
+        cdef Memtable memtable = change.memtable
+        if memtable is self.memtable:
+            memtable.pending.count = 0
+            draft_rewind(&memtable.draft, &change.mark)
         self.named = ()
         while PyList_GET_SIZE(self._names) > change.names:
             name = <object> PyList_GET_ITEM(self._names, PyList_GET_SIZE(self._names) - 1)
@@ -323,126 +323,126 @@ cdef class Index:
                 break
             self.numbers.pop(name, None)
 
-    cdef Piece laid_out(self, Drafter drafter):
+    cdef StoredSegment new_segment(self, Memtable memtable):
         """Return a segment of what was read."""
         cdef uint32_t attributes = <uint32_t> PyList_GET_SIZE(self._names)
-        return Piece(draft_layout(&drafter.draft, attributes), False, attributes)
+        return StoredSegment(draft_layout(&memtable.draft, attributes), False, attributes)
 
     # ---- segments ----------------------------------------------------------------------------------------------------
 
-    cdef int settle(self) except -1:
-        """Make a segment of the tail."""
-        if self.tail_count == 0:
+    cdef int flush(self) except -1:
+        """Turn the memtable into a segment."""
+        if self.memtable_count == 0:
             return 0
-        pieces = [*self.pieces, self.laid_out(self.tail)]
-        empty = Drafter(self._names, self.numbers)
+        segments = [*self.segments, self.new_segment(self.memtable)]
+        empty = Memtable(self._names, self.numbers)
         fault()
         # No other code runs from here on: a search finds each selector in the one or in the other.
-        self.tail = empty
-        self.tail_count = 0
-        self.pieces = pieces
+        self.memtable = empty
+        self.memtable_count = 0
+        self.segments = segments
         self.version += 1
         return 0
 
-    cdef int tidy(self) except -1:
+    cdef int compact_all(self) except -1:
         """Join segments, if it is time and nothing hinders: all answers are the same without."""
         try:
-            while self.join_some():
+            while self.compact_some():
                 pass
         except (MemoryError, ProgramError):
             pass
         return 0
 
-    cdef bint join_some(self) except -1:
+    cdef bint compact_some(self) except -1:
         """Join the last segments that are not much larger than what follows them; or lay out one of which half died.
 
         Returns: whether it was done at once: there may be more to do.
         """
-        cdef Py_ssize_t last = len(self.pieces) - 1
+        cdef Py_ssize_t last = len(self.segments) - 1
         cdef Py_ssize_t keep = last
         cdef uint64_t size
-        cdef Piece piece
+        cdef StoredSegment stored
         cdef list busy
         if keep < 0:
             return False
-        if self.joining is not None and not self.joiner.is_alive():
-            self.joining = None  # in the child of a fork, or it could not be started
-        busy = self.joining if self.joining is not None else []
-        piece = self.pieces[keep]
-        size = piece.living()
-        while keep and self.pieces[keep - 1] not in busy:
-            piece = self.pieces[keep - 1]
-            if piece.living() >= RATIO * max(size, 1):  # what is empty joins too
+        if self.compacting is not None and not self.compactor.is_alive():
+            self.compacting = None  # in the child of a fork, or it could not be started
+        busy = self.compacting if self.compacting is not None else []
+        stored = self.segments[keep]
+        size = stored.living()
+        while keep and self.segments[keep - 1] not in busy:
+            stored = self.segments[keep - 1]
+            if stored.living() >= RATIO * max(size, 1):  # what is empty joins too
                 break
-            size += piece.living()
+            size += stored.living()
             keep -= 1
-        joined = self.pieces[keep:]
+        joined = self.segments[keep:]
         if keep == last:
             joined = []
-            for one in self.pieces:
-                piece = one
-                if 2 * piece.dead_count > piece.segment.selectors and one not in busy:
+            for one in self.segments:
+                stored = one
+                if 2 * stored.removed > stored.arrays.selectors and one not in busy:
                     joined = [one]
-                    size = piece.living()
+                    size = stored.living()
                     break
-        if not joined or (size >= SOON and busy):
+        if not joined or (size >= AT_ONCE and busy):
             return False
-        dead = [dead_of(one) for one in joined]
-        if size < SOON:
-            self.replace(joined, merged(joined, dead))
+        tombstones = [(<StoredSegment> one).tombstones_copied() for one in joined]
+        if size < AT_ONCE:
+            self.replace(joined, merged(joined, tombstones))
             return True
-        joiner = threading.Thread(target=self.join, args=(joined, dead), name="mqsel-set", daemon=True)
-        self.joiner = joiner
-        self.joining = joined
+        compactor = threading.Thread(target=self.join, args=(joined, tombstones), name="mqsel-set", daemon=True)
+        self.compactor = compactor
+        self.compacting = joined
         try:
-            joiner.start()
+            compactor.start()
         except RuntimeError:  # the system has no thread left, or the interpreter ends
-            self.join(joined, dead)
+            self.join(joined, tombstones)
             return True
         return False
 
-    def join(self, list joined, list dead) -> None:
+    def join(self, list joined, list tombstones) -> None:
         """Join segments while others search and write; for a thread of its own.
 
         Args:
-            joined: those that stand in `joining`.
-            dead: what did not count when this was decided.
+            joined: those that stand in `compacting`.
+            tombstones: what did not count when this was decided.
         """
         try:
-            made = merged(joined, dead)
+            made = merged(joined, tombstones)
             self.writing.acquire()
             try:
-                if self.joining is joined:
-                    for one, before in zip(joined, dead):
-                        bury_since(made, one, before)
+                if self.compacting is joined:
+                    for one, before in zip(joined, tombstones):
+                        tombstones_since(made, one, before)
                     self.replace(joined, made)
-                    self.joining = None
-                    self.tidy()
+                    self.compacting = None
+                    self.compact_all()
             finally:
                 self.writing.release()
         except (MemoryError, ProgramError):
             pass  # all stays as it is
         finally:
-            if self.joining is joined:
-                self.joining = None
+            if self.compacting is joined:
+                self.compacting = None
 
-    cdef int replace(self, list joined, Piece made) except -1:
+    cdef int replace(self, list joined, StoredSegment made) except -1:
         """Let a segment stand for those that it was made of."""
-        cdef Py_ssize_t at = self.pieces.index(joined[0])
+        cdef Py_ssize_t at = self.segments.index(joined[0])
         fault()
-        self.pieces = [*self.pieces[:at], made, *self.pieces[at + len(joined):]]
+        self.segments = [*self.segments[:at], made, *self.segments[at + len(joined):]]
         self.version += 1
         return 0
 
     def wait(self) -> None:
         """Wait until no segments are being joined."""
-        while self.joining is not None and self.joiner.is_alive():
-            self.joiner.join()
+        while self.compacting is not None and self.compactor.is_alive():
+            self.compactor.join()
 
     # ---- searching ---------------------------------------------------------------------------------------------------
 
     cdef Search *take(self) except NULL:
-        """Take what a search needs; give it back with `give`."""
+        """Return what a search needs; `give` puts it back."""
         cdef Search *search = self.idle
         if search == NULL:
             return search_new()
@@ -472,26 +472,26 @@ cdef class Index:
 
     cdef int run(self, Record record, Search *search, bint is_search) except -1:
         """Find places, in any order and more than once perhaps: by searching, or by running every formula."""
-        cdef Piece piece
+        cdef StoredSegment stored
         cdef Py_ssize_t number
-        cdef Segment view
+        cdef SegmentArrays view
         if search.version != self.version:
             memos_free(search)
             search.version = self.version
         search_begin(search, record, <uint32_t> PyList_GET_SIZE(self._names))
         try:
-            for number in range(PyList_GET_SIZE(self.pieces)):
-                piece = <Piece> PyList_GET_ITEM(self.pieces, number)
-                search.dead = piece.dead
-                memo_take(search, number + 1, piece.segment.leaf_count)
+            for number in range(PyList_GET_SIZE(self.segments)):
+                stored = <StoredSegment> PyList_GET_ITEM(self.segments, number)
+                search.tombstones = stored.tombstones
+                memo_take(search, number + 1, stored.arrays.leaf_count)
                 if is_search:
-                    segment_search(search, &piece.segment)
+                    segment_search(search, &stored.arrays)
                 else:
-                    segment_scan(search, &piece.segment)
-            if self.tail_count:
-                draft_view(&self.tail.draft, &view, <uint32_t> PyList_GET_SIZE(self._names))
+                    segment_scan(search, &stored.arrays)
+            if self.memtable_count:
+                draft_view(&self.memtable.draft, &view, <uint32_t> PyList_GET_SIZE(self._names))
                 memo_take(search, 0, view.leaf_count)
-                draft_scan(search, &view, &self.tail.draft)
+                draft_scan(search, &view, &self.memtable.draft)
         finally:
             search_end(search)
         return 0
@@ -579,19 +579,19 @@ cdef class Index:
             self.give(search)
 
     def stats(self) -> dict:
-        """Give figures.
+        """Return figures.
 
-        Returns: ``selectors``; ``tail``, those of them that are run one by one; ``units``, and how many of them are
-            ``shared`` by selectors; ``postings``; ``bytes`` by part and in ``all``; how many postings are ``reached``
-            in which way; the ``longest`` lists of postings, (what for, how many, some places they lead to).
+        Returns: ``selectors``; ``tail``, those of them in the memtable; ``units``, the clauses, and how many of them
+            are ``shared`` by selectors; ``postings``; ``bytes`` by part and in ``all``; how many postings are
+            ``reached`` in which way; the ``longest`` posting lists, (what for, how many, some places they lead to).
         """
-        found = pieces_stats(self.pieces, self._names)
-        return {"selectors": self.selectors, "tail": self.tail_count, "segments": len(self.pieces), **found}
+        found = segments_stats(self.segments, self._names)
+        return {"selectors": self.selectors, "tail": self.memtable_count, "segments": len(self.segments), **found}
 
     # ---- buffers -----------------------------------------------------------------------------------------------------
 
     def to_buffers(self) -> list:
-        """Give what `from_buffers` makes an index of: bytes-like objects, the segments as they lie."""
+        """Return what `from_buffers` makes an index of: bytes-like objects, the segments as they lie."""
         self.writing.acquire()
         try:
             return self.buffers()
@@ -599,18 +599,14 @@ cdef class Index:
             self.writing.release()
 
     cdef list buffers(self):
-        cdef Piece piece
-        cdef Drafter tail = self.tail
-        pieces = list(self.pieces)
-        if self.tail_count:
-            pieces.append(self.laid_out(tail))
+        cdef StoredSegment stored
+        segments = list(self.segments)
+        if self.memtable_count:
+            segments.append(self.new_segment(self.memtable))
         parts = []
-        for one in pieces:
-            piece = one
-            dead = b""
-            if piece.dead != NULL:
-                dead = PyBytes_FromStringAndSize(<char *> piece.dead, (piece.segment.place_limit + 7) // 8)
-            parts += [memoryview(<object> piece.view.obj), dead]
+        for one in segments:
+            stored = one
+            parts += [memoryview(<object> stored.view.obj), stored.tombstones_copied() or b""]
         alive = PyBytes_FromStringAndSize(<char *> self.live, (self.place_limit + 7) // 8) if self.live != NULL else b""
         head = json.dumps({
             "format": FORMAT,
@@ -623,12 +619,12 @@ cdef class Index:
 
     @staticmethod
     def from_buffers(buffers) -> Index:
-        """Make an index of what `to_buffers` gave. The segments are not copied, and stay in use.
+        """Return the index that `to_buffers` wrote. The segments are not copied, and stay in use.
 
         Raises: ProgramError: these are not such buffers, or damaged where opening them looks.
         """
         cdef Index made = Index()
-        cdef Piece piece
+        cdef StoredSegment stored
         buffers = list(buffers)
         if len(buffers) < 2:
             raise damaged(f"{len(buffers)} buffers")
@@ -660,23 +656,23 @@ cdef class Index:
         if len(sizes) != len(buffers) - 2 or len(sizes) % 2:
             raise damaged(f"{len(buffers)} buffers where the head says {len(sizes) + 2}")
         for number in range(0, len(sizes), 2):
-            data, dead = buffers[number + 2], buffers[number + 3]
+            data, tombstones = buffers[number + 2], buffers[number + 3]
             try:
-                dead = bytes(dead)
-                piece = Piece(data, True, len(made._names))
+                tombstones = bytes(tombstones)
+                stored = StoredSegment(data, True, len(made._names))
             except (TypeError, ValueError, BufferError) as error:
                 if isinstance(error, ProgramError):
                     raise
                 raise damaged("a buffer is no bytes") from error
-            if piece.segment.place_limit > limit:
+            if stored.arrays.place_limit > limit:
                 raise damaged("a place is too large")
-            if dead:
-                if len(dead) != (<uint64_t> piece.segment.place_limit + 7) // 8:
+            if tombstones:
+                if len(tombstones) != (<uint64_t> stored.arrays.place_limit + 7) // 8:
                     raise damaged("what was removed does not fit")
-                piece.dead = <uint8_t *> zeroed(len(dead))
-                memcpy(piece.dead, PyBytes_AS_STRING(dead), len(dead))
-                piece.dead_count = bits_count(dead)
-            made.pieces.append(piece)
+                stored.tombstones = <uint8_t *> zeroed(len(tombstones))
+                memcpy(stored.tombstones, PyBytes_AS_STRING(tombstones), len(tombstones))
+                stored.removed = bits_count(tombstones)
+            made.segments.append(stored)
         made.live = <uint8_t *> zeroed(len(alive) + 1)
         made.is_foreign = True
         made.live_room = len(alive) + 1

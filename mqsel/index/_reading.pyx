@@ -20,8 +20,8 @@ from libc.stdint cimport int32_t, uint32_t
 from libc.stdlib cimport free
 from libc.string cimport memcpy
 
-from mqsel.index._index cimport Change, Index
-from mqsel.index._parts cimport fault
+from mqsel.index._index cimport Index, IndexChange
+from mqsel.index._segment cimport fault
 from mqsel.machine._values cimport (
     BYTES, NULL_VALUE, STRING, Record, Value, value_fit, value_load_other, value_null, value_object, value_read,
     value_refuse, zeroed,
@@ -522,7 +522,7 @@ cdef class Reader:
             own: the dialect of each, or None where it is that of the set.
         """
         cdef Index index = self.index
-        cdef Change change
+        cdef IndexChange change
         cdef Table table = self.table
         cdef Py_ssize_t at
         cdef Py_ssize_t size = self.size + PyList_GET_SIZE(fresh)
@@ -566,14 +566,14 @@ cdef class Reader:
                 put_entry(self._options, places[at], options[at])
                 if texts is not None:
                     put_text(over, behind, packed, places[at], texts[at])
-            index.tidy()
+            index.compact_all()
         finally:
             index.writing.release()
 
     def _drop(self, key, place) -> None:
         """Remove the selector of a key, which has this place."""
         cdef Index index = self.index
-        cdef Change change
+        cdef IndexChange change
         cdef dict placed = self._placed
         cdef Py_ssize_t packed = self._texts.packed
         cdef dict over = self._texts.over
@@ -597,7 +597,7 @@ cdef class Reader:
             self._own.pop(place, None)
             self._options.pop(place, None)
             put_text(over, behind, packed, place, "")
-            index.tidy()
+            index.compact_all()
         finally:
             index.writing.release()
 

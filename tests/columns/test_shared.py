@@ -36,7 +36,7 @@ def index(_rows: int) -> str:
 
 
 def ways(selectors: SelectorSet[Any], batch: Any, kernel: Kernel | None = None) -> tuple[Any, str | None]:
-    """Give what the kernel finds, which the index finds too, and why the kernel did not."""
+    """Return what the kernel finds, which the index finds too, and why the kernel did not."""
     made = kernel or selectors._together()
     found, reason = match_rows(selectors, batch, lambda _: made)
     found.validate(full=True)
@@ -46,7 +46,7 @@ def ways(selectors: SelectorSet[Any], batch: Any, kernel: Kernel | None = None) 
 
 
 def looped(matchers: list[mqsel.Matcher], batch: Any) -> list[list[int]]:
-    """Give for each row the positions of the Matchers that select it."""
+    """Return for each row the positions of the Matchers that select it."""
     masks = [matcher.match_batch(batch).to_pylist() for matcher in matchers]
     return [[place for place, mask in enumerate(masks) if mask[row]] for row in range(len(batch))]
 

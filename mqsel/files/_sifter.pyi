@@ -1,0 +1,33 @@
+from collections.abc import Callable
+from typing import Any, final
+
+from mqsel.errors import MqselError
+from mqsel.files._splitters import Splitter
+from mqsel.formats import Decoder
+from mqsel.machine._vm import Machine
+
+@final
+class Sifter:
+    lines: int
+    messages: int
+    selected: int
+    unknown: int
+    skipped: int
+    is_over: bool
+    def __new__(
+        cls,
+        machine: Machine,
+        decoder: Decoder,
+        judge: Callable[[bytes], int],
+        complain: Callable[[int, MqselError], Any],
+        note: Callable[[int, bytes], None],
+        path: bytes | None,
+        *,
+        invert: bool = False,
+        counting: bool = False,
+        raising: bool = False,
+        limit: int = -1,
+        apart: bool = False,
+    ) -> Sifter: ...
+    def missing(self) -> dict[str, int]: ...
+    def sift(self, unit: memoryview | bytes | Splitter) -> list[Any]: ...

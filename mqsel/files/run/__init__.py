@@ -1,0 +1,191 @@
+"""A job over files: read one after the other or side by side, the same records in the same order either way.
+
+`sifted` is what the command line runs, `filter` the selected messages for Python: what ``mqsel match`` prints, one at a
+time.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain, islice
+from typing import Any
+
+from mqsel.errors import ArgumentError, FileError, PropertyTypeError
+from mqsel.files.framings import FORMATS
+from mqsel.files.opening import name_of
+from mqsel.files.parts import Named, listed_files
+from mqsel.files.run.tasks import Advance, Begun, Records, Run, Task, cut, done, placed
+from mqsel.files.run.work import Ask, Broken, Complaint, Job, Match, Tally, in_files
+from mqsel.files.wordings import bad_line, file_trouble
+from mqsel.formats.records import SCHEMAS
+from mqsel.matcher import Matcher
+from mqsel.matcher import compile as compile_selector
+from mqsel.values import TYPE_NAMES
+
+_LISTED = 100  # errors that are kept
+
+
+def cores() -> int:
+    """Return how many processes can run at once."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def sifted(
+    selects: Any,
+    ask: Callable[[], Ask],
+    files: Iterable[Named],
+    wanted: str | None,
+    jobs: int = 1,
+    advance: Advance | None = None,
+    job: type[Job] = Match,
+) -> Records:
+    """Yield for each record of files the number, name and format of its file, and the record.
+
+    Args:
+        selects: what the job takes: a matcher, a set, nothing.
+        ask: returns what is still asked, once the records yielded so far are counted.
+        files: in order.
+        wanted: the format of all of them; None: found by the first bytes of each.
+        jobs: how many processes read; with 1, or nothing to share, this one.
+        advance: is told from time to time how many more bytes were read.
+        job: what is done.
+
+    Raises: FileError: a process ended before its part did. MqselError: none could be started, or a package is missing.
+    """
+    run = Run(selects, wanted, job)
+    tasks: Iterator[Task] = (Task(number, file) for number, file in enumerate(files))
+    if jobs > 1:
+        tasks = cut(tasks, wanted)
+        first = [*islice(tasks, 2)]
+        tasks = chain(first, tasks)
+        if len(first) == 2:
+            from mqsel.files.run.workers import side_by_side  # noqa: PLC0415 (what starts processes is slow to import)
+
+            yield from side_by_side(run, ask, tasks, jobs, advance)
+            return
+    for task in tasks:
+        yield from placed(task, done(run, ask(), task, advance))
+
+
+class Filtered:
+    """The selected messages of files, as they stand there. Made by `filter`; an iterator.
+
+    Attributes:
+        seen: how many messages there were, broken ones included. The counts are those of the files, or of the parts of
+            a file, that were read to their end.
+        selected: how many of them were selected.
+        unknown: for how many the selector was UNKNOWN.
+        skipped: how many were broken.
+        problems: their errors, and those of files that could not be read to their end; of many only the first.
+    """
+
+    def __init__(self, paths: Iterable[str], matcher: Matcher, ask: Ask, wanted: str | None, jobs: int) -> None:
+        self.problems: list[FileError | PropertyTypeError] = []
+        self._tally = Tally()
+        self._is_raising = ask.raising
+        self._source = self._read(paths, matcher, ask, wanted, jobs)
+
+    def __iter__(self) -> Iterator[bytes]:
+        return self
+
+    def __next__(self) -> bytes:
+        return next(self._source)
+
+    def close(self) -> None:
+        """End it, and the processes that read."""
+        self._source.close()  # type: ignore[attr-defined]
+
+    @property
+    def seen(self) -> int:
+        return self._tally.messages
+
+    @property
+    def selected(self) -> int:
+        return self._tally.selected
+
+    @property
+    def unknown(self) -> int:
+        return self._tally.unknown
+
+    @property
+    def skipped(self) -> int:
+        return self._tally.skipped
+
+    def _read(self, paths: Iterable[str], matcher: Matcher, ask: Ask, wanted: str | None, jobs: int) -> Iterator[bytes]:
+        for _, name, kind, record in in_files(sifted(matcher, lambda: ask, listed_files(paths), wanted, jobs)):
+            if isinstance(record, list):
+                if FORMATS[kind].place == "line" and not record[-1].endswith(b"\n"):  # the file ends there
+                    record[-1] += b"\n"
+                yield from record
+            elif isinstance(record, Tally):
+                self._tally.add(record)
+                self._raise_first()
+            elif isinstance(record, Complaint):
+                if FORMATS[kind].place == "line":
+                    self._problem(bad_line(name, record.line, record.text))
+                else:
+                    self._problem(FileError(record.text, path=name, offset=record.line))
+            elif isinstance(record, Broken):
+                if record.error is not None:
+                    record.error.path = name
+                self._problem(record.error or file_trouble(name, record.why))
+            else:
+                assert isinstance(record, Begun)
+                self._raise_first()
+        self._raise_first()
+
+    def _problem(self, error: FileError | PropertyTypeError) -> None:
+        if len(self.problems) < _LISTED:
+            self.problems.append(error)
+
+    def _raise_first(self) -> None:
+        """Raise the first error, if that is wanted, once what was read before it is counted."""
+        if self._is_raising and self.problems:
+            raise self.problems[0]
+
+
+def filter(  # noqa: A001 (the word of Matcher)
+    paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    selector: str | Matcher,
+    *,
+    format: str | None = None,  # noqa: A002 (the word of the command line)
+    types: Mapping[str, str] | None = None,
+    errors: str = "raise",
+    jobs: int | None = 1,
+) -> Filtered:
+    """Iterate over the selected messages of files, packed or not, untouched and in order.
+
+    Each item is one message, in bytes as they stand in the file: a line with its end, a message with its length in
+    front, the text that a tool printed with what stands before it. Written one after the other they are a file of the
+    same format, and what ``mqsel match`` prints; formats §8 says what an item of each format is.
+
+    Args:
+        paths: a file, a directory, a pattern such as ``day=*/*.jsonl.gz``, or several of them; "-" is stdin.
+        selector: the text, under IBM MQ's rules, or what `mqsel.compile` gave.
+        format: of all files, a name of `mqsel.files.framings.FORMATS`; None: found by the first bytes of each.
+        types: of properties whose records lost them.
+        errors: "raise" the first FileError, or PropertyTypeError of a column, or "skip" what is broken, and count and
+            list it.
+        jobs: how many processes read; None for one for each processor. They end with the iterator.
+
+    Raises: ArgumentError: an argument that cannot be. SelectorError: as `mqsel.compile`.
+    """
+    if format is not None and format not in FORMATS:
+        raise ArgumentError(f"format is {format!r}: expected one of {', '.join(map(repr, FORMATS))}")
+    if errors not in ("raise", "skip"):
+        raise ArgumentError(f"errors is {errors!r}: expected 'raise' or 'skip'")
+    if jobs is not None and (not isinstance(jobs, int) or jobs < 1):
+        raise ArgumentError(f"jobs is {jobs!r}: expected a count of processes, or None")
+    declared = dict(types or {})
+    if declared and format not in SCHEMAS:
+        raise ArgumentError("types declare what records lost: expected the format of records with them")
+    for name, kind in declared.items():
+        if kind not in TYPE_NAMES:
+            raise ArgumentError(f"type of {name!r} is {kind!r}: expected one of {', '.join(map(repr, TYPE_NAMES))}")
+    matcher = selector if isinstance(selector, Matcher) else compile_selector(selector)
+    ask = Ask(False, False, errors == "raise", None, format or "json", tuple(declared.items()), True)
+    is_many = isinstance(paths, Iterable) and not isinstance(paths, (str, bytes, os.PathLike))
+    given: Any = paths if is_many else [paths]
+    names = [name_of(name) for name in given]
+    return Filtered(names, matcher, ask, format, cores() if jobs is None else jobs)

@@ -1,0 +1,334 @@
+"""Tasks at which several processes work: their records in the order of the tasks.
+
+A process is a fresh interpreter that runs `work`, gets tasks through one pipe and gives records through another. One
+that is forked inherits the locks of threads that it does not have, the caller's and pyarrow's; what multiprocessing
+starts imports the caller's main module. A thread for each process reads what it gives, and stops reading while that is
+more than is wanted: so nobody runs far ahead of what is printed.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
+from dataclasses import dataclass, field
+from typing import IO, Any
+
+from mqsel._interrupt import undone
+from mqsel.errors import FileError, MqselError
+from mqsel.files.run.tasks import Advance, Records, Run, Task, done, placed, size_of
+from mqsel.files.run.work import Ask, Tally
+
+_BATCH = 1 << 18  # bytes of records that are given at once
+_NEWS = 8 << 20  # bytes after which a process says how far it is: it learns so that nobody listens any more
+_ROOM = 4 << 20  # bytes of records that may wait for those before them, for each process
+_AHEAD = 64  # and tasks, of which each has counts
+_TICK = 0.1  # seconds: on Windows a wait without end is not interrupted
+
+
+def side_by_side(
+    run: Run, ask: Callable[[], Ask], tasks: Iterator[Task], jobs: int, advance: Advance | None
+) -> Records:
+    """Do tasks by *jobs* processes; see `mqsel.files.run.tasks.sifted`."""
+    with closing(_Crew(run, ask, tasks, jobs, advance)) as crew, undone(crew.kill):
+        yield from crew.records()
+
+
+# ---- the process that asks ---------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True, eq=False)
+class _Assigned:
+    """A task that a process works at.
+
+    Attributes:
+        task: itself.
+        ask: what was asked of the process; None for what only this one can read.
+        records: that came and were not taken yet.
+        held: their bytes.
+        is_whole: they are all.
+        error: the process ended before.
+        is_dropped: nobody wants them.
+    """
+
+    task: Task
+    ask: Ask | None
+    records: list[Any] = field(default_factory=list)
+    held: int = 0
+    is_whole: bool = False
+    error: MqselError | None = None
+    is_dropped: bool = False
+
+
+class _Crew:
+    """Processes, and what they have in hand. All that threads share changes under one lock."""
+
+    def __init__(
+        self, run: Run, ask: Callable[[], Ask], tasks: Iterator[Task], count: int, advance: Advance | None
+    ) -> None:
+        self._run, self._ask, self._tasks, self._advance = run, ask, tasks, advance
+        self._count = count
+        self._asked = ask()
+        self._changed = threading.Condition()
+        self._jobs: deque[_Assigned] = deque()  # in order; the first is the one whose records are given
+        self._held = 0
+        self._is_planned = False  # there are no more tasks
+        self._is_over = False  # nobody waits for records
+        self._failure: BaseException | None = None  # of a thread: a fault of ours
+        self._processes: list[subprocess.Popen[bytes]] = []
+        self._threads = [threading.Thread(target=self._serve, daemon=True) for _ in range(count)]
+
+    def close(self) -> None:
+        """End all processes at once."""
+        with self._changed:
+            self._is_over = True
+            for process in self._processes:
+                process.kill()
+            self._changed.notify_all()
+        for thread in self._threads:
+            # A generator that nobody closed may be collected by one of these threads.
+            if thread.ident is not None and thread is not threading.current_thread():
+                thread.join()
+
+    def kill(self) -> None:
+        """End all processes without a lock."""
+        for process in self._processes:
+            process.kill()
+        for process in self._processes:
+            with suppress(OSError):
+                os.waitpid(process.pid, 0)
+
+    def records(self) -> Records:
+        for thread in self._threads:
+            thread.start()
+        while True:
+            self._wait(lambda: bool(self._jobs) or self._is_planned)
+            if not self._jobs:
+                return
+            job = self._jobs[0]
+            self._asked = self._ask()
+            if self._is_to_do_here(job):
+                yield from placed(job.task, done(self._run, self._asked, job.task, self._advance))
+            else:
+                yield from placed(job.task, self._arriving(job), self._advance)
+            with self._changed:
+                self._jobs.popleft()
+                self._changed.notify_all()
+
+    def _is_to_do_here(self, job: _Assigned) -> bool:
+        """Tell whether what a process gives is not the answer: it was asked for more messages than are wanted now."""
+        if job.ask is None:
+            return True
+        if self._asked.limit is None or job.ask.limit == self._asked.limit:
+            return False
+        self._wait(lambda: job.is_whole or job.error is not None or job.held >= _ROOM)
+        selected = sum(record.selected for record in job.records if isinstance(record, Tally))
+        if job.is_whole and selected < self._asked.limit:
+            return False
+        with self._changed:
+            job.is_dropped = True
+            self._taken(job)
+        return True
+
+    def _arriving(self, job: _Assigned) -> Iterator[Any]:
+        while True:
+            self._wait(lambda: bool(job.records) or job.is_whole or job.error is not None)
+            with self._changed:
+                is_end = job.is_whole or job.error is not None
+                records = self._taken(job)
+            yield from records
+            if is_end:
+                if job.error is not None:
+                    raise job.error
+                return
+
+    def _wait(self, is_so: Callable[[], bool]) -> None:
+        with self._changed:
+            while not is_so():
+                if self._failure is not None:
+                    raise self._failure
+                self._changed.wait(_TICK)
+
+    def _taken(self, job: _Assigned) -> list[Any]:
+        """Take what came of a job, under the lock."""
+        records, job.records = job.records, []
+        self._held -= job.held
+        job.held = 0
+        self._changed.notify_all()
+        return records
+
+    # What follows runs in the thread of a process.
+
+    def _next(self) -> _Assigned | None:
+        """Take a task, once those before it are not too many; None if there is none."""
+        with self._changed:
+            while True:
+                self._changed.wait_for(
+                    lambda: (
+                        self._is_over
+                        or not self._jobs
+                        or (len(self._jobs) < self._count * _AHEAD and self._held < self._count * _ROOM)
+                    )
+                )
+                task = None if self._is_over else next(self._tasks, None)
+                if task is None:
+                    self._is_planned = True
+                    self._changed.notify_all()
+                    return None
+                is_ours = task.file.trouble is not None or size_of(task.file.path) is None
+                job = _Assigned(task, None if is_ours else self._asked)
+                self._jobs.append(job)
+                self._changed.notify_all()
+                if not is_ours:
+                    return job
+
+    def _serve(self) -> None:
+        # Processes inherit it: in a session of its own Ctrl-C does not reach one, and nobody else interrupts it.
+        if hasattr(signal, "pthread_sigmask"):
+            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            self._share()
+        except BaseException as error:  # noqa: BLE001 (whoever waits for this thread raises it)
+            with self._changed:
+                self._failure = error
+                self._changed.notify_all()
+
+    def _share(self) -> None:
+        """Give one process task after task, and keep what it gives."""
+        process: subprocess.Popen[bytes] | None = None
+        while (job := self._next()) is not None:
+            try:
+                first = self._run if process is None else None
+                process = process or self._started()
+                assert process.stdin is not None
+                assert process.stdout is not None
+                if first is not None:
+                    _send(process.stdin, first)
+                _send(process.stdin, (job.ask, job.task))
+                while not job.is_whole:
+                    self._keep(job, *pickle.load(process.stdout))  # noqa: S301 (our own process)
+            except (OSError, EOFError, pickle.UnpicklingError) as error:
+                with self._changed:
+                    job.error = _ended(job.task, process, error)
+                    self._changed.notify_all()
+                break
+        if process is not None:
+            process.kill()
+            # Closing writes what is left for it: a broken pipe of ours is not that of who reads our output.
+            with suppress(OSError):
+                process.__exit__(None, None, None)
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        code = "import sys; sys.path[:] = sys.argv[1:]; from mqsel.files.run.workers import work; work()"
+        process = subprocess.Popen(  # noqa: S603 (ourselves)
+            [sys.executable, "-c", code, *map(str, sys.path)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+            creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
+        )
+        with self._changed:
+            self._processes.append(process)
+            if self._is_over:
+                process.kill()
+        return process
+
+    def _keep(self, job: _Assigned, records: list[Any], is_whole: bool) -> None:
+        """Keep records; return when there is room for more."""
+        with self._changed:
+            if not job.is_dropped:
+                size = sum(map(_size, records))
+                job.records += records
+                job.held += size
+                self._held += size
+            job.is_whole = is_whole
+            self._changed.notify_all()
+            self._changed.wait_for(
+                lambda: (
+                    is_whole
+                    or self._is_over
+                    or (job.held < _ROOM and (job is self._jobs[0] or self._held < self._count * _ROOM))
+                )
+            )
+
+
+def _ended(task: Task, process: subprocess.Popen[bytes] | None, error: Exception) -> MqselError:
+    """Say of which part the process ended, and how."""
+    if process is None:
+        return MqselError(f"a process of Python does not start: {error}", hint="leave it to one: -j 1, jobs=1")
+    status = process.wait()
+    how = f"ended with exit code {status}"
+    if status < 0:
+        with suppress(ValueError):
+            how = f"was killed by {signal.Signals(-status).name}"
+    which, start = "it", 0
+    if task.part is not None:
+        start, stop = task.part.start, task.part.stop
+        what = "row groups" if task.part.format == "parquet" else "bytes"
+        which = f"{what} {start:,} to {'the end' if stop < 0 else f'{stop:,}'}"
+    return FileError(
+        f"the process that read {which} {how}",
+        path=task.file.path,
+        offset=0 if task.part is not None and task.part.format == "parquet" else start,
+        hint="if memory is short, fewer processes need less of it: -j, jobs",
+    )
+
+
+def _size(record: Any) -> int:
+    """Count the bytes of messages in a record."""
+    if isinstance(record, list):
+        return sum(map(len, record))
+    return len(record if isinstance(record, bytes) else getattr(record, "message", b""))
+
+
+def _send(stream: IO[bytes], what: object) -> None:
+    pickle.dump(what, stream, pickle.HIGHEST_PROTOCOL)
+    stream.flush()
+
+
+# ---- the process that works --------------------------------------------------------------------------------------
+
+
+def work() -> None:
+    """Do the tasks that come by stdin, until there are no more; records go to stdout. Does not return."""
+    source, out = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what a library prints is no record
+    # Whoever asked has gone, however that happened: nobody is there to be told.
+    with suppress(EOFError, OSError, pickle.UnpicklingError):
+        run = pickle.load(source)  # noqa: S301 (from who started this process)
+        while True:
+            ask, task = pickle.load(source)  # noqa: S301 (likewise)
+            _give(out, run, ask, task)
+    os._exit(0)
+
+
+def _give(out: IO[bytes], run: Run, ask: Ask, task: Task) -> None:
+    records: list[Any] = []
+    held = news = 0
+
+    def send(*, is_whole: bool) -> None:
+        nonlocal records, held, news
+        _send(out, ([news, *records], is_whole))
+        records, held, news = [], 0, 0
+
+    def advance(size: int) -> None:
+        nonlocal news
+        news += size
+        if news >= _NEWS:
+            send(is_whole=False)
+
+    try:
+        for record in done(run, ask, task, advance):
+            records.append(record)
+            held += _size(record)
+            if held >= _BATCH:
+                send(is_whole=False)
+    except MqselError as error:
+        records.append(error)
+    send(is_whole=True)

@@ -1,0 +1,1005 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, nonecheck=False
+# cython: initializedcheck=False, auto_pickle=False, autotestdict=False
+"""Searching a segment: the postings of what a record holds give candidates, and those are run.
+
+Writes nothing but its own `Search`. What a damaged segment could lead astray is checked where it is used: numbers of
+clauses, steps, leaves and places; jumps go forward, so that each clause ends. Knows no Python but the record's strings.
+
+Longer than 500 lines because what a candidate costs is called inline.
+"""
+
+from libc.math cimport NAN
+from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdlib cimport calloc, free, qsort, realloc
+from libc.string cimport memset
+
+from mqsel.index._memtable cimport Draft, DraftClause, Link, by_number, items_room
+from mqsel.index._segment cimport *
+from mqsel.machine._image cimport Like
+from mqsel.machine._image cimport Segment as Part
+from mqsel.machine._operators cimport long_like, number_relation, value_arithmetic, value_sign
+from mqsel.machine._values cimport (
+    BOOLEAN, BYTES, ERR, FLOAT32, FLOAT64, INT64, NULL_VALUE, POISON, STRING, UNKNOWN, Record, Value,
+    PyBytes_AS_STRING, PyBytes_GET_SIZE, PyUnicode_DATA, PyUnicode_GET_LENGTH, PyUnicode_KIND, bytes_equal, is_number,
+    string_equal, value_copy,
+)
+
+cdef enum:
+    BUCKETS = 65536
+    AHEAD = 8                   # candidates of which memory is asked for before they are run
+    FEW = 48                    # places that are sorted by comparing
+    LISTED = 8                  # numbers of strings that are all looked at
+    LARGEST_EPOCH = 0x7FFFFFFE
+    OUTCOME_SAME = 16
+    OUTCOME_DIFFERENT = 32
+    OUTCOME_MISMATCH = 64
+    OUTCOME_NULL = 128
+    OUTCOME_ERROR = 256
+
+
+cdef Search *search_new() except NULL:
+    cdef Search *search = <Search *> calloc(1, sizeof(Search))
+    if search != NULL:
+        search.buckets = <uint8_t *> calloc(BUCKETS, 1)
+        if search.buckets != NULL:
+            return search
+        free(search)
+    raise MemoryError
+
+
+cdef void memos_free(Search *search) noexcept:
+    cdef uint64_t number
+    for number in range(search.memos.count):
+        free((<Memo *> search.memos.items)[number].answers)
+    search.memos.count = 0
+
+
+cdef void search_free(Search *search) noexcept:
+    memos_free(search)
+    free(search.memos.items)
+    free(search.slots)
+    free(search.buckets)
+    free(search.present.items)
+    free(search.candidates.items)
+    free(search.places.items)
+    free(search.bits.items)
+    free(search.stack.items)
+    free(search.segments.items)
+    free(search.computed)
+    free(search.seen.items)
+    free(search.met.items)
+    free(search)
+
+
+cdef int memo_take(Search *search, uint64_t number, uint64_t leaves) except -1:
+    """Let the memo of a segment be at hand, with room for its leaves."""
+    cdef Memo *memo
+    cdef uint32_t *answers
+    if search.memos.count <= number:
+        if items_room(&search.memos, number + 1 - search.memos.count, sizeof(Memo)) < 0:
+            raise MemoryError
+        memset(
+            <Memo *> search.memos.items + search.memos.count, 0, (number + 1 - search.memos.count) * sizeof(Memo)
+        )
+        search.memos.count = number + 1
+    memo = <Memo *> search.memos.items + number
+    if memo.answers == NULL:
+        memo.answers = <uint32_t *> calloc(leaves + 1, 4)
+        if memo.answers == NULL:
+            raise MemoryError
+        memo.room = leaves + 1
+    elif memo.room < leaves:
+        answers = <uint32_t *> realloc(memo.answers, 8 * leaves)
+        if answers == NULL:
+            raise MemoryError
+        memset(answers + memo.room, 0, (2 * leaves - memo.room) * 4)
+        memo.answers = answers
+        memo.room = 2 * leaves
+    search.memo = memo.answers
+    return 0
+
+
+# ---- the record --------------------------------------------------------------------------------------------------
+
+cdef int search_begin(Search *search, Record record, uint32_t attributes) except -1:
+    """Read a record.
+
+    Args:
+        attributes: of the index; those that the record lacks are NULL.
+    """
+    cdef AttributeValue *slots
+    cdef AttributeValue *slot
+    cdef uint64_t number
+    cdef uint32_t *present
+    cdef uint32_t count = 0
+    cdef uint32_t at
+    cdef Value *value
+    search.is_damaged = False
+    search.is_short = False
+    search.places.count = 0
+    search.present.count = 0
+    search.epoch += 1
+    if search.epoch > LARGEST_EPOCH:
+        memos_free(search)
+        search.epoch = 1
+    if search.slot_room < <uint64_t> attributes + 1:
+        number = search.slot_room
+        slots = <AttributeValue *> realloc(search.slots, (<uint64_t> attributes + 64) * sizeof(AttributeValue))
+        if slots == NULL:
+            raise MemoryError
+        search.slots = slots
+        search.slot_room = <uint64_t> attributes + 64
+        for number in range(number, search.slot_room):
+            slot_clear(&slots[number])
+    search.values = record.values
+    search.value_count = <uint32_t> min(record.count, attributes)
+    if items_room(&search.present, search.value_count, 4) < 0:
+        raise MemoryError
+    present = <uint32_t *> search.present.items
+    for at in range(search.value_count):
+        value = &record.values[at]
+        if value.tag == NULL_VALUE:
+            continue
+        present[count] = at
+        count += 1
+        slot = &search.slots[at]
+        if value.tag == STRING:
+            slot.kind = KIND_STRING
+            slot.is_hashed = False
+        elif value.tag <= INT64:
+            if value.tag == BOOLEAN:
+                slot.kind = KIND_TRUE if value.it.i else KIND_FALSE
+            else:
+                slot.kind = KIND_NUMBER
+                slot.number = <double> value.it.i
+        elif value.tag <= FLOAT64:
+            slot.number = value.it.d
+            slot.kind = KIND_NUMBER if slot.number == slot.number else KIND_NAN
+        else:
+            slot.kind = KIND_BYTES
+            slot.is_hashed = False
+    search.present.count = count
+    return 0
+
+
+cdef inline void slot_clear(AttributeValue *slot) noexcept:
+    slot.number = NAN
+    slot.text = NONE
+    slot.kind = KIND_NULL
+    slot.hash = 0
+    slot.is_hashed = False
+
+
+cdef void search_end(Search *search) noexcept:
+    """Forget the record."""
+    cdef uint64_t at
+    cdef uint32_t attribute
+    for at in range(search.present.count):
+        attribute = (<uint32_t *> search.present.items)[at]
+        slot_clear(&search.slots[attribute])
+        if attribute < BUCKETS:
+            search.buckets[attribute] = 0
+    search.present.count = 0
+    search.values = NULL
+    search.value_count = 0
+
+
+cdef inline void text_of(const Value *value, const uint8_t **data, uint64_t *size, int *kind) noexcept:
+    """Return the bytes of a string or byte string."""
+    if value.tag == STRING:
+        kind[0] = PyUnicode_KIND(value.it.o)
+        data[0] = <const uint8_t *> PyUnicode_DATA(value.it.o)
+        size[0] = PyUnicode_GET_LENGTH(value.it.o) * kind[0]
+    else:
+        kind[0] = 0
+        data[0] = <const uint8_t *> PyBytes_AS_STRING(<object> value.it.o)
+        size[0] = PyBytes_GET_SIZE(<object> value.it.o)
+
+
+cdef inline void slot_text(Search *search, const SegmentArrays *segment, uint32_t attribute) noexcept:
+    """Find the number that the string of an attribute has in a segment."""
+    cdef AttributeValue *slot = &search.slots[attribute]
+    cdef const uint8_t *data = NULL
+    cdef uint64_t size = 0
+    cdef int kind = 0
+    text_of(&search.values[attribute], &data, &size, &kind)
+    if not slot.is_hashed:
+        slot.hash = text_hash(data, size, kind)
+        slot.is_hashed = True
+    slot.text = string_find(segment, data, <uint32_t> size, kind, slot.hash) if size < NONE else <uint32_t> NONE
+
+
+# ---- leaves ------------------------------------------------------------------------------------------------------
+
+ctypedef fused IntervalEnd:
+    int64_t
+    double
+
+
+cdef bint intervals_have(const IntervalEnd *ends, uint32_t count, IntervalEnd number) noexcept:
+    cdef uint32_t low = 0
+    cdef uint32_t middle
+    while low < count:
+        middle = low + (count - low) // 2
+        if number < ends[2 * middle]:
+            count = middle
+        elif number > ends[2 * middle + 1]:
+            low = middle + 1
+        else:
+            return True
+    return False
+
+
+cdef bint numbers_have(const uint32_t *numbers, uint32_t count, uint32_t number) noexcept:
+    cdef uint32_t low = 0
+    cdef uint32_t middle
+    cdef bint found = False
+    while count - low > LISTED:
+        middle = low + (count - low) // 2
+        if number < numbers[middle]:
+            count = middle
+        else:
+            low = middle
+    # Of a few each is looked at: which of them it is, a processor cannot foretell.
+    for middle in range(low, count):
+        found = found | (numbers[middle] == number)
+    return found
+
+
+cdef bint patterns_match(Search *search, const PooledLeaf *leaf, Value *value) noexcept:
+    cdef const uint32_t *numbers = leaf_patterns(leaf)
+    cdef uint32_t at = 0
+    cdef uint32_t number
+    cdef Like like
+    cdef Part *parts
+    memset(&like, 0, sizeof(Like))
+    while at < leaf.patterns:
+        like.count = numbers[at]
+        at += 1
+        search.segments.count = 0
+        if items_room(&search.segments, like.count, sizeof(Part)) < 0:
+            search.is_short = True
+            return False
+        parts = <Part *> search.segments.items
+        for number in range(<uint32_t> like.count):
+            parts[number].length = numbers[at]
+            parts[number].points = <uint32_t *> numbers + at + 1
+            at += 1 + numbers[at]
+        like.segments = parts
+        if long_like(value.it.o, &like, False, False):
+            return True
+    return False
+
+
+cdef bint set_has(Search *search, const PooledLeaf *leaf, Value *value, bint is_error) noexcept:
+    """Report whether a value is in the set of a leaf."""
+    cdef const uint64_t *ends
+    cdef uint32_t text
+    cdef bint found
+    if is_error:
+        return leaf.flags & LEAF_ERROR != 0
+    if value.tag == NULL_VALUE:
+        return leaf.flags & KIND_NULL != 0
+    if value.tag == BOOLEAN:
+        return leaf.flags & (KIND_TRUE if value.it.i else KIND_FALSE) != 0
+    if value.tag == POISON:
+        return leaf.flags & LEAF_POISON != 0
+    if value.tag == STRING:
+        text = search.slots[leaf.attribute[0]].text
+        found = text != NONE and numbers_have(leaf_strings(leaf), leaf.strings, text)
+        if not found and leaf.patterns:
+            found = patterns_match(search, leaf, value)
+        return found != (leaf.flags & LEAF_NOT_STRINGS != 0)
+    if value.tag == BYTES:
+        text = search.slots[leaf.attribute[0]].text
+        found = text != NONE and numbers_have(leaf_bytes(leaf), leaf.bytes, text)
+        return found != (leaf.flags & LEAF_NOT_BYTES != 0)
+    ends = leaf_intervals(leaf)
+    if value.tag <= INT64:
+        return intervals_have(<const int64_t *> ends, leaf.integers, value.it.i)
+    if value.it.d != value.it.d:
+        return leaf.flags & (LEAF_NAN32 if value.tag == FLOAT32 else LEAF_NAN64) != 0
+    ends += 2 * <uint64_t> leaf.integers
+    if value.tag == FLOAT32:
+        return intervals_have(<const double *> ends, leaf.floats32, value.it.d)
+    return intervals_have(<const double *> (ends + 2 * <uint64_t> leaf.floats32), leaf.floats64, value.it.d)
+
+
+cdef void value_at(Search *search, uint32_t attribute, Value *value) noexcept:
+    if attribute < search.value_count:
+        value_copy(value, &search.values[attribute])
+    else:
+        value.tag = NULL_VALUE
+
+
+cdef bint operand_find(Search *search, const PooledLeaf *leaf, int side, Value *value) noexcept:
+    """Compute an operand of a leaf. Returns whether it is ERR."""
+    cdef const ArithmeticStep *actions = <const ArithmeticStep *> (<const uint64_t *> leaf + LEAF_WORDS)
+    cdef uint32_t at
+    cdef Value *top
+    if leaf.attribute[side] != NONE:
+        value_at(search, leaf.attribute[side], value)
+        return False
+    if items_room(&search.stack, leaf.depth + 1, sizeof(Value)) < 0:
+        search.is_short = True
+        return True
+    top = <Value *> search.stack.items
+    if side:
+        actions += leaf.actions[0]
+    for at in range(leaf.actions[side]):
+        if actions[at].what == PUSH_ATTRIBUTE:
+            value_at(search, actions[at].attribute, top)
+            top += 1
+        elif actions[at].what == PUSH_INTEGER or actions[at].what == PUSH_DOUBLE:
+            top.tag = INT64 if actions[at].what == PUSH_INTEGER else FLOAT64
+            top.it.i = actions[at].number
+            top += 1
+        elif actions[at].what == COMPUTE:
+            top -= 1
+            if value_arithmetic(top - 1, top, actions[at].op, UNKNOWN) == ERR:
+                return True
+        elif value_sign(top - 1, actions[at].what == NEGATE, UNKNOWN) == ERR:
+            return True
+    if (top - 1).tag == STRING or (top - 1).tag == BYTES:
+        search.is_damaged = True  # arithmetic that is none
+        return True
+    value_copy(value, top - 1)
+    return False
+
+
+cdef bint operand_recall(Search *search, const PooledLeaf *leaf, Value *value) noexcept:
+    """Compute the arithmetic of a set, once in a look at a segment. Returns whether it is ERR."""
+    cdef Computed *computed
+    if leaf.attribute[1] >= OPERANDS:
+        return operand_find(search, leaf, 0, value)
+    if search.computed == NULL:
+        search.computed = <Computed *> calloc(OPERANDS, sizeof(Computed))
+        if search.computed == NULL:
+            search.is_short = True
+            return True
+    computed = &search.computed[leaf.attribute[1]]
+    if computed.look != search.look:
+        computed.value.tag = NULL_VALUE
+        computed.is_error = operand_find(search, leaf, 0, &computed.value)
+        computed.look = search.look
+    value_copy(value, &computed.value)
+    return computed.is_error
+
+
+cdef int outcome_of(Value *left, Value *right, bint is_error) noexcept:
+    """Compare two operands: an Outcome of the language's formulas."""
+    if is_error:
+        return OUTCOME_ERROR
+    if left.tag == NULL_VALUE or right.tag == NULL_VALUE:
+        return OUTCOME_NULL
+    if is_number(left) and is_number(right):
+        return number_relation(left, right)
+    if left.tag != right.tag or left.tag == POISON:
+        return OUTCOME_MISMATCH
+    if left.tag == STRING:
+        return OUTCOME_SAME if string_equal(left.it.o, right.it.o) else OUTCOME_DIFFERENT
+    if left.tag == BYTES:
+        return OUTCOME_SAME if bytes_equal(left.it.o, right.it.o) else OUTCOME_DIFFERENT
+    return OUTCOME_SAME if left.it.i == right.it.i else OUTCOME_DIFFERENT
+
+
+cdef bint leaf_holds(Search *search, const SegmentArrays *segment, uint32_t number, int depth) noexcept:
+    """Report whether a leaf is true of the record."""
+    cdef const PooledLeaf *leaf
+    cdef Value left, right
+    cdef bint is_error, truth
+    if number >= segment.leaf_count or segment.leaves[number] >= segment.pool_size:
+        search.is_damaged = True
+        return False
+    leaf = <const PooledLeaf *> (segment.pool + segment.leaves[number])
+    if segment.looked != NULL and segment.looked[number] != 1:
+        if (
+            segment.looked[number] == 2 or segment.pool_size - segment.leaves[number] < LEAF_WORDS
+            or not leaf_is_sound(leaf, segment.pool_size - segment.leaves[number], segment.attribute_count)
+        ):
+            segment.looked[number] = 2
+            search.is_damaged = True
+            return False
+        segment.looked[number] = 1
+    if leaf.kind == SET:
+        left.tag = NULL_VALUE
+        if leaf.attribute[0] == NONE:
+            is_error = operand_recall(search, leaf, &left)
+            return set_has(search, leaf, &left, is_error)
+        if leaf.attribute[0] >= search.value_count:
+            return leaf.flags & KIND_NULL != 0
+        if leaf.patterns == 0:
+            return set_has(search, leaf, &search.values[leaf.attribute[0]], False)
+    if search.memo[number] >> 1 == search.epoch:
+        return search.memo[number] & 1
+    if leaf.kind == CODE:
+        if depth > MAX_DEPTH:
+            search.is_damaged = True
+            return False
+        truth = steps_hold(
+            search, segment, <const ClauseStep *> (<const uint64_t *> leaf + LEAF_WORDS), leaf.actions[0], 0, number,
+            depth + 1,
+        )
+    elif leaf.kind == SET:
+        truth = set_has(search, leaf, &search.values[leaf.attribute[0]], False)
+    else:
+        left.tag = right.tag = NULL_VALUE
+        is_error = operand_find(search, leaf, 0, &left)
+        is_error = operand_find(search, leaf, 1, &right) or is_error
+        truth = outcome_of(&left, &right, is_error) & leaf.outcomes != 0
+    search.memo[number] = search.epoch << 1 | truth
+    return truth
+
+
+cdef bint step_holds(
+    Search *search, const SegmentArrays *segment, const ClauseStep *step, const AttributeValue *slot, uint32_t limit,
+    int depth
+) noexcept:
+    """Run a test that is rare, of what its kinds have not let through."""
+    cdef int test = step.test & TEST_MASK
+    if test == LEAF:
+        if step.it.place >= limit:
+            search.is_damaged = True
+            return False
+        if step.it.pair[1] and slot.kind & (KIND_STRING | KIND_BYTES) and not step.it.pair[1] >> (slot.text & 31) & 1:
+            return False
+        return leaf_holds(search, segment, step.it.place, depth)
+    if test == UNEQUAL:
+        return slot.kind == KIND_NUMBER and slot.number != step.it.number
+    if test == OTHER_TEXT:
+        return slot.kind == KIND_STRING and slot.text != step.it.place
+    if test == EQUAL:
+        return slot.number == step.it.number
+    if test == LEAST:
+        return slot.number >= step.it.number
+    return test == MOST and slot.number <= step.it.number
+
+
+cdef inline bint steps_run(
+    Search *search, const SegmentArrays *segment, const ClauseStep *code, uint64_t count, uint64_t at, uint32_t limit,
+    int depth
+) noexcept:
+    """Run steps.
+
+    Args:
+        count: how many there are; one of them is the last.
+        at: where to begin.
+        limit: the number that those of leaves have to be below.
+    """
+    cdef const ClauseStep *step
+    cdef const AttributeValue *slot
+    cdef uint64_t start = at
+    cdef uint32_t jump
+    cdef int test
+    cdef bint truth
+    while at < count:
+        step = &code[at]
+        if step.attribute >= search.slot_room:
+            break
+        slot = &search.slots[step.attribute]
+        test = step.test & TEST_MASK
+        # Which test it is, a processor cannot foretell: it makes all three.
+        truth = (
+            ((step.kinds & slot.kind) != 0)
+            | (test == TEXT) & (slot.text == step.it.place)
+            | (test == BETWEEN) & (slot.number >= step.it.bounds[0]) & (slot.number <= step.it.bounds[1])
+        )
+        if test >= OTHER_TEXT and not truth:
+            truth = step_holds(search, segment, step, slot, limit, depth)
+        if truth == step.test >> TEST_BITS:
+            at += 1
+        else:
+            jump = step.link & JUMP_MASK
+            if jump == 0:
+                search.budget -= min(search.budget, at - start)
+                return truth
+            at += jump
+    search.is_damaged = True
+    return False
+
+
+cdef bint steps_hold(
+    Search *search, const SegmentArrays *segment, const ClauseStep *code, uint64_t count, uint64_t at, uint32_t limit,
+    int depth
+) noexcept:
+    """Run steps, as `steps_run`."""
+    return steps_run(search, segment, code, count, at, limit, depth)
+
+
+# ---- candidates --------------------------------------------------------------------------------------------------
+
+cdef inline int list_take(Search *search, const SegmentArrays *segment, PostingList list) except -1:
+    """Add as candidates the postings of a list whose second attribute fits."""
+    cdef const Posting *posting
+    cdef const Posting *stop
+    cdef uint32_t *clauses
+    cdef uint64_t count
+    if list.count == 0:
+        return 0
+    # Each posting is in one list, and each list is looked at once.
+    if list.start > segment.posting_count or list.count > segment.posting_count - list.start or (
+        list.count > search.budget
+    ):
+        search.is_damaged = True
+        return 0
+    search.budget -= list.count
+    if items_room(&search.candidates, list.count, 4) < 0:
+        raise MemoryError
+    clauses = <uint32_t *> search.candidates.items
+    count = search.candidates.count
+    posting = segment.postings + list.start
+    stop = posting + list.count
+    while posting < stop:
+        clauses[count] = posting.clause
+        count += <uint8_t> (search.buckets[posting.attribute] - posting.low) <= <uint8_t> (posting.high - posting.low)
+        posting += 1
+    search.candidates.count = count
+    return 0
+
+
+cdef inline int point_take(
+    Search *search, const SegmentArrays *segment, uint32_t attribute, int lane, uint64_t value
+) except -1:
+    cdef uint32_t key = attribute * 4 + lane + 1
+    cdef uint32_t slot = point_hash(key, value) & segment.point_mask
+    cdef uint32_t looks = 0
+    while segment.points[slot].key and looks <= segment.point_mask:
+        if segment.points[slot].key == key and segment.points[slot].value == value:
+            return list_take(search, segment, segment.points[slot].list)
+        slot = (slot + 1) & segment.point_mask
+        looks += 1
+    return 0
+
+
+cdef int seen_room(Search *search, uint64_t count) except -1:
+    """Reserve room for as many bits."""
+    cdef uint64_t before = search.seen.room
+    cdef uint64_t words = count // 64 + 1
+    if before < words:
+        if items_room(&search.seen, words, 8) < 0:
+            raise MemoryError
+        memset(<uint64_t *> search.seen.items + before, 0, (search.seen.room - before) * 8)
+    return 0
+
+
+cdef inline bint is_new(Search *search, uint32_t number) except -1:
+    """Note that something was met. Returns whether it was not before."""
+    cdef uint64_t *word = <uint64_t *> search.seen.items + (number >> 6)
+    cdef uint64_t bit = <uint64_t> 1 << (number & 63)
+    if word[0] & bit:
+        return False
+    if items_room(&search.met, 1, 4) < 0:
+        raise MemoryError
+    (<uint32_t *> search.met.items)[search.met.count] = number
+    search.met.count += 1
+    word[0] |= bit
+    return True
+
+
+cdef void seen_forget(Search *search) noexcept:
+    cdef uint64_t at
+    for at in range(search.met.count):
+        (<uint64_t *> search.seen.items)[(<uint32_t *> search.met.items)[at] >> 6] = 0
+    search.met.count = 0
+
+
+cdef int affix_take(Search *search, const SegmentArrays *segment, uint64_t key, bint is_repeated) except -1:
+    cdef uint32_t slot = <uint32_t> (key >> 2) & segment.affix_mask
+    cdef uint32_t looks = 0
+    while segment.affixes[slot].key and looks <= segment.affix_mask:
+        if segment.affixes[slot].key == key:
+            # A text may contain the same characters at many places.
+            if is_repeated and not is_new(search, slot):
+                return 0
+            return list_take(search, segment, segment.affixes[slot].list)
+        slot = (slot + 1) & segment.affix_mask
+        looks += 1
+    return 0
+
+
+cdef inline uint32_t character_at(const uint8_t *data, int kind, uint64_t at) noexcept:
+    if kind == 1:
+        return data[at]
+    if kind == 2:
+        return (<const uint16_t *> data)[at]
+    return (<const uint32_t *> data)[at]
+
+
+cdef int affixes_take(Search *search, const SegmentArrays *segment, uint32_t attribute) except -1:
+    """Look up how a string begins and ends, and all that it contains."""
+    cdef const Attribute *row = &segment.attributes[attribute]
+    cdef const uint8_t *data = NULL
+    cdef uint64_t size = 0
+    cdef uint64_t at, hash, length
+    cdef int kind = 0
+    cdef int inner, gram
+    seen_room(search, segment.affix_mask)
+    text_of(&search.values[attribute], &data, &size, &kind)
+    length = size // kind
+    if row.prefixes:
+        hash = affix_start(attribute, 0)
+        for at in range(min(length, AFFIX_MAX)):
+            hash = affix_more(hash, character_at(data, kind, at))
+            if row.prefixes >> (at + 1) & 1:
+                affix_take(search, segment, affix_end(hash, 0), False)
+            if row.prefixes >> (at + 1) == 0:
+                break
+    if row.suffixes:
+        hash = affix_start(attribute, 1)
+        for at in range(min(length, AFFIX_MAX)):
+            hash = affix_more(hash, character_at(data, kind, length - 1 - at))
+            if row.suffixes >> (at + 1) & 1:
+                affix_take(search, segment, affix_end(hash, 1), False)
+            if row.suffixes >> (at + 1) == 0:
+                break
+    for gram in range(LEAST_GRAM, GRAM + 1):
+        if not row.grams >> gram & 1 or length < <uint64_t> gram:
+            continue
+        for at in range(length - gram + 1):
+            hash = affix_start(attribute, 2)
+            for inner in range(gram):
+                hash = affix_more(hash, character_at(data, kind, at + inner))
+            affix_take(search, segment, affix_end(hash, 2), True)
+    return 0
+
+
+cdef int intervals_take(Search *search, const SegmentArrays *segment, const Attribute *row, double number) except -1:
+    """Add as candidates the intervals that a number lies in: those before it that end behind it."""
+    cdef const double *lows = segment.lows + row.intervals.start
+    cdef const double *highs = segment.highs + row.intervals.start
+    cdef const double *maxima = segment.maxima + row.maxima
+    cdef const double *upper
+    cdef const Posting *posting
+    cdef uint32_t *clauses
+    cdef uint64_t count, total
+    cdef uint32_t first, low, middle, high, block, at, stop
+    cdef uint64_t blocks = (<uint64_t> row.intervals.count + BLOCK - 1) // BLOCK
+    total = row.intervals.count
+    if (
+        total > search.budget
+        or row.intervals.start > segment.interval_count or total > segment.interval_count - row.intervals.start
+        or row.interval_postings > segment.posting_count or total > segment.posting_count - row.interval_postings
+        or row.maxima > segment.maximum_count
+        or blocks + (blocks + BLOCK - 1) // BLOCK > segment.maximum_count - row.maxima
+    ):
+        search.is_damaged = True
+        return 0
+    search.budget -= total
+    low = 0
+    high = row.intervals.count
+    while low < high:
+        middle = low + (high - low) // 2
+        if lows[middle] <= number:
+            low = middle + 1
+        else:
+            high = middle
+    first = 0
+    if items_room(&search.candidates, low, 4) < 0:
+        raise MemoryError
+    clauses = <uint32_t *> search.candidates.items
+    count = search.candidates.count
+    upper = maxima + blocks
+    posting = segment.postings + row.interval_postings
+    block = 0
+    while first < low:
+        if block % BLOCK == 0 and not upper[block // BLOCK] >= number:
+            block += BLOCK
+            first += BLOCK * BLOCK
+            continue
+        if maxima[block] >= number:
+            stop = min(low, first + BLOCK)
+            for at in range(first, stop):
+                clauses[count] = posting[at].clause
+                count += (highs[at] >= number) & (
+                    <uint8_t> (search.buckets[posting[at].attribute] - posting[at].low)
+                    <= <uint8_t> (posting[at].high - posting[at].low)
+                )
+        block += 1
+        first += BLOCK
+    search.candidates.count = count
+    return 0
+
+
+cdef void segment_read(Search *search, const SegmentArrays *segment) noexcept:
+    """See the record as a segment does: its strings' numbers, and the bucket of each attribute."""
+    cdef const uint32_t *present = <const uint32_t *> search.present.items
+    cdef const Attribute *row
+    cdef AttributeValue *slot
+    cdef uint64_t at
+    cdef uint32_t attribute
+    cdef uint8_t bucket
+    search.look += 1
+    if search.look == 0:
+        free(search.computed)
+        search.computed = NULL
+        search.look = 1
+    for at in range(search.present.count):
+        attribute = present[at]
+        if attribute >= segment.attribute_count:
+            break
+        row = &segment.attributes[attribute]
+        if row.flags == 0:
+            continue
+        slot = &search.slots[attribute]
+        if slot.kind & (KIND_STRING | KIND_BYTES):
+            if row.flags & HAS_TEXTS:
+                slot_text(search, segment, attribute)
+                bucket = text_bucket(slot.hash)
+            else:
+                bucket = 1
+        elif slot.kind == KIND_NUMBER:
+            bucket = bucket_of(row, slot.number)
+        else:
+            bucket = 255 if slot.kind == KIND_NAN else 2 if slot.kind == KIND_TRUE else 1
+        if attribute < BUCKETS:
+            search.buckets[attribute] = bucket
+
+
+cdef int candidates_find(Search *search, const SegmentArrays *segment) except -1:
+    """List the clauses that the record may make true; one may stand there more than once."""
+    cdef const uint32_t *present = <const uint32_t *> search.present.items
+    cdef const Attribute *row
+    cdef const AttributeValue *slot
+    cdef uint64_t at
+    cdef uint32_t attribute
+    search.candidates.count = 0
+    search.budget = segment.posting_count
+    for at in range(search.present.count):
+        attribute = present[at]
+        if attribute >= segment.attribute_count:
+            break
+        row = &segment.attributes[attribute]
+        if row.flags & ~(USED | HAS_TEXTS) == 0:
+            continue
+        slot = &search.slots[attribute]
+        if slot.kind == KIND_STRING:
+            if row.flags & HAS_TEXT_POINTS and slot.text != NONE:
+                point_take(search, segment, attribute, LANE_TEXT, slot.text)
+            if row.flags & HAS_AFFIXES:
+                affixes_take(search, segment, attribute)
+            list_take(search, segment, row.lists[ANY_STRING])
+        elif slot.kind == KIND_NUMBER:
+            if row.flags & HAS_NUMBER_POINTS:
+                point_take(search, segment, attribute, LANE_NUMBER, number_bits(slot.number))
+            if row.flags & HAS_INTERVALS:
+                intervals_take(search, segment, row, slot.number)
+            list_take(search, segment, row.lists[ANY_NUMBER])
+        elif slot.kind == KIND_NAN:
+            list_take(search, segment, row.lists[ANY_NUMBER])
+            list_take(search, segment, row.lists[ANY_NAN])
+        elif slot.kind == KIND_BYTES:
+            if row.flags & HAS_TEXT_POINTS and slot.text != NONE:
+                point_take(search, segment, attribute, LANE_TEXT, slot.text)
+            list_take(search, segment, row.lists[ANY_BYTES])
+        else:
+            if row.flags & HAS_TRUTH_POINTS:
+                point_take(search, segment, attribute, LANE_TRUTH, slot.kind == KIND_TRUE)
+            list_take(search, segment, row.lists[ANY_TRUTH])
+        list_take(search, segment, row.lists[ANY_VALUE])
+    for at in range(segment.null_count):
+        attribute = segment.nulls[at]
+        if attribute >= segment.attribute_count:
+            search.is_damaged = True
+        elif attribute >= search.slot_room or search.slots[attribute].kind == KIND_NULL:
+            list_take(search, segment, segment.attributes[attribute].lists[ANY_NULL])
+    return list_take(search, segment, segment.always)
+
+
+# ---- clauses -------------------------------------------------------------------------------------------------------
+
+cdef int clause_emit(Search *search, const SegmentArrays *segment, const Clause *clause) except -1:
+    """Add the places of a clause that is true."""
+    cdef const uint32_t *places = &clause.place
+    cdef uint32_t *found
+    cdef uint64_t total
+    cdef uint32_t count = 1
+    cdef uint32_t at, place
+    if clause.info & MANY_PLACES:
+        if clause.place >= segment.copy_count:
+            search.is_damaged = True
+            return 0
+        count = segment.copies[clause.place]
+        places = segment.copies + clause.place + 1
+        if count > segment.copy_count - clause.place - 1:
+            search.is_damaged = True
+            return 0
+    search.budget -= min(search.budget, count)
+    if items_room(&search.places, count, 4) < 0:
+        raise MemoryError
+    found = <uint32_t *> search.places.items
+    total = search.places.count
+    for at in range(count):
+        place = places[at]
+        if place >= segment.place_limit:
+            search.is_damaged = search.is_damaged or place != NONE  # NONE was removed
+        elif search.tombstones == NULL or search.tombstones[place >> 3] >> (place & 7) & 1 == 0:
+            found[total] = place
+            total += 1
+    search.places.count = total
+    return 0
+
+
+cdef int segment_search(Search *search, const SegmentArrays *segment) except -1:
+    """Add the places that the record makes true."""
+    segment_read(search, segment)
+    try:
+        candidates_find(search, segment)
+    finally:
+        seen_forget(search)
+    seen_room(search, segment.clause_count)
+    try:
+        candidates_run(search, segment)
+    finally:
+        seen_forget(search)
+    return 0
+
+
+cdef inline uint64_t steps_enough(const SegmentArrays *segment) noexcept:
+    """Return more steps than a search of a sound segment runs, which begins no clause more than once a posting."""
+    return (<uint64_t> segment.code_count + segment.copy_count + 1024) * 64
+
+
+cdef int candidates_run(Search *search, const SegmentArrays *segment) except -1:
+    """Add the places of those candidates that are true."""
+    cdef uint32_t *candidates
+    cdef const Clause *clauses = segment.clauses
+    cdef const Clause *clause
+    cdef uint64_t count = search.candidates.count
+    cdef uint64_t at
+    cdef uint32_t place
+    cdef bint is_wrong = False
+    if count == 0:
+        return 0
+    if items_room(&search.candidates, 2 * AHEAD, 4) < 0 or items_room(&search.places, count, 4) < 0:
+        raise MemoryError
+    candidates = <uint32_t *> search.candidates.items
+    for at in range(count):
+        is_wrong = is_wrong | (candidates[at] >= segment.clause_count)
+    if is_wrong:
+        search.is_damaged = True
+        return 0
+    for at in range(count, count + 2 * AHEAD):
+        candidates[at] = candidates[count - 1]
+    search.budget = steps_enough(segment)
+    for at in range(2 * AHEAD):
+        mqsel_ahead(clauses + candidates[at])
+    for at in range(AHEAD):
+        mqsel_ahead(segment.code + clauses[candidates[at]].code)
+    for at in range(count):
+        mqsel_ahead(clauses + candidates[at + 2 * AHEAD])
+        mqsel_ahead(segment.code + clauses[candidates[at + AHEAD]].code)
+        clause = &clauses[candidates[at]]
+        if clause.info >> 1 != ALL_PROVED and not steps_run(
+            search, segment, segment.code, segment.code_count, <uint64_t> clause.code + (clause.info >> 1), NONE, 0
+        ):
+            continue
+        if clause.info & MANY_PLACES:
+            # One that is reached in several ways gives its places once, if they are many.
+            if is_new(search, candidates[at]):
+                clause_emit(search, segment, clause)
+                if items_room(&search.places, count - at, 4) < 0:
+                    raise MemoryError
+        else:
+            place = clause.place
+            if place >= segment.place_limit:
+                search.is_damaged = search.is_damaged or place != NONE  # NONE was removed
+            elif search.tombstones == NULL or search.tombstones[place >> 3] >> (place & 7) & 1 == 0:
+                (<uint32_t *> search.places.items)[search.places.count] = place
+                search.places.count += 1
+        if search.budget == 0:
+            search.is_damaged = True
+            return 0
+    return 0
+
+
+cdef int segment_scan(Search *search, const SegmentArrays *segment) except -1:
+    """Add the places that the record makes true, by running every clause whole."""
+    cdef uint32_t at
+    segment_read(search, segment)
+    search.budget = steps_enough(segment)
+    seen_room(search, segment.clause_count)
+    for at in range(segment.clause_count):
+        if steps_hold(search, segment, segment.code, segment.code_count, segment.clauses[at].code, NONE, 0):
+            clause_emit(search, segment, &segment.clauses[at])
+        if search.budget == 0:
+            search.is_damaged = True
+            return 0
+    return 0
+
+
+cdef int draft_scan(Search *search, const SegmentArrays *view, const Draft *draft) except -1:
+    """Add the places that the record makes true, of a draft."""
+    cdef const DraftClause *clauses = <const DraftClause *> draft.clauses.items
+    cdef const Link *links = <const Link *> draft.links.items
+    cdef uint32_t attribute, link
+    cdef uint64_t at
+    for at in range(search.present.count):
+        attribute = (<const uint32_t *> search.present.items)[at]
+        if search.slots[attribute].kind & (KIND_STRING | KIND_BYTES):
+            if view.string_count:
+                slot_text(search, view, attribute)
+            else:
+                search.slots[attribute].text = NONE
+    for at in range(draft.clauses.count):
+        link = clauses[at].link
+        if link and steps_hold(search, view, view.code, view.code_count, clauses[at].code, NONE, 0):
+            if items_room(&search.places, 1, 4) < 0:
+                raise MemoryError
+            while link:
+                if items_room(&search.places, 1, 4) < 0:
+                    raise MemoryError
+                (<uint32_t *> search.places.items)[search.places.count] = links[link - 1].place
+                search.places.count += 1
+                link = links[link - 1].next
+    return 0
+
+
+# ---- what was found ----------------------------------------------------------------------------------------------
+
+cdef extern from *:
+    """
+    #if defined(__GNUC__)
+    #define mqsel_lowest(word) ((unsigned) __builtin_ctzll(word))
+    #else
+    static unsigned mqsel_lowest(unsigned long long word) {
+        unsigned at = 0;
+        while (!(word >> at & 1)) at++;
+        return at;
+    }
+    #endif
+    """
+    unsigned int mqsel_lowest(unsigned long long word) noexcept nogil
+
+
+cdef int places_sort(Search *search, uint32_t limit) except -1:
+    """Bring what was found into order, each place once.
+
+    Args:
+        limit: beyond the greatest place.
+    """
+    cdef uint32_t *places = <uint32_t *> search.places.items
+    cdef uint64_t count = search.places.count
+    cdef uint64_t words = (<uint64_t> limit + 63) // 64
+    cdef uint64_t at, kept, word, inner
+    cdef uint64_t *bits
+    cdef uint32_t place
+    if count < 2:
+        return 0
+    if count <= FEW:
+        for at in range(1, count):
+            place = places[at]
+            inner = at
+            while inner > 0 and places[inner - 1] > place:
+                places[inner] = places[inner - 1]
+                inner -= 1
+            places[inner] = place
+    elif count < words // 16:
+        qsort(places, count, 4, by_number)
+    else:
+        # All bits are 0 between two searches.
+        if search.bits.room < words:
+            kept = search.bits.room
+            if items_room(&search.bits, words, 8) < 0:
+                raise MemoryError
+            memset(<uint64_t *> search.bits.items + kept, 0, (search.bits.room - kept) * 8)
+        bits = <uint64_t *> search.bits.items
+        for at in range(count):
+            bits[places[at] >> 6] |= <uint64_t> 1 << (places[at] & 63)
+        kept = 0
+        for at in range(words):
+            word = bits[at]
+            if word:
+                bits[at] = 0
+                while word:
+                    places[kept] = <uint32_t> (at << 6 | mqsel_lowest(word))
+                    kept += 1
+                    word &= word - 1
+        search.places.count = kept
+        return 0
+    kept = 1
+    for at in range(1, count):
+        if places[at] != places[kept - 1]:
+            places[kept] = places[at]
+            kept += 1
+    search.places.count = kept
+    return 0

@@ -1,0 +1,465 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, nonecheck=False
+# cython: initializedcheck=False, auto_pickle=False, autotestdict=False
+# A segment: flat arrays that name each other by number, so that they can lie in a file; and what was removed from it.
+
+from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memcmp, memcpy
+
+cdef enum:
+    NONE = 0xFFFFFFFF           # no string, no attribute
+    ANY_POINT = 0xFFFFFFFF      # _ in a pattern: no code point
+
+
+# What a value is to a step, a bit each; of a property none but one.
+cdef enum:
+    KIND_NULL = 1
+    KIND_FALSE = 2
+    KIND_TRUE = 4
+    KIND_NUMBER = 8             # that is not NaN
+    KIND_NAN = 16
+    KIND_STRING = 32
+    KIND_BYTES = 64
+
+
+# How a step tests what `kinds` has not let through.
+cdef enum:
+    KIND                        # not at all
+    TEXT                        # the string, or byte string, of a number
+    BETWEEN                     # from one float to another, infinite perhaps
+    # Most tests are those before: they are made together, without a branch on which it is.
+    OTHER_TEXT                  # any other string
+    EQUAL                       # the double
+    UNEQUAL
+    LEAST                       # at least the double
+    MOST                        # at most the double
+    LEAF                        # the leaf of a number: of any set, of arithmetic, of a relation
+    TESTS
+
+
+cdef enum:
+    # In `test`, above what it is: the truth value on which the next step follows; LAST none.
+    TEST_BITS = 6
+    TEST_MASK = 63
+    LAST = 2
+    # In `link`: where to go on the other truth value, counted from here, 0 for the end; above, the depth of the group
+    # that this step and the next have in common.
+    JUMP_BITS = 22
+    JUMP_MASK = (1 << 22) - 1
+    MAX_DEPTH = 1000
+
+
+cdef union Constant:
+    uint64_t bits
+    double number
+    float bounds[2]
+    uint32_t place              # of a string or a leaf
+    uint32_t pair[2]            # of a leaf: that, and a bit for each rest by 32 of its strings' numbers; 0 says nothing
+
+
+# One test of a clause.
+cdef struct ClauseStep:
+    uint8_t test
+    uint8_t kinds               # Kinds of which all is in the set
+    uint16_t attribute
+    uint32_t link
+    Constant it
+
+
+# A conjunction, nested or not, that makes places true.
+cdef struct Clause:
+    uint32_t code               # its first step
+    uint32_t place              # its place; with MANY_PLACES, where they stand in copies behind their number
+    uint32_t info               # MANY_PLACES, and above it the steps that its postings prove; ALL_PROVED for all
+
+
+cdef enum:
+    MANY_PLACES = 1
+    ALL_PROVED = 0x7FFFFFFF
+
+
+# That a clause is to be looked at, if another attribute of its has a bucket in [low, high].
+cdef struct Posting:
+    uint32_t clause
+    uint16_t attribute
+    uint8_t low
+    uint8_t high
+
+
+cdef struct String:
+    uint64_t start              # in the texts, times 8, and its kind: bytes a code point, 0 for byte strings
+    uint32_t size               # bytes
+    uint32_t hash
+
+
+cdef struct PostingList:
+    uint32_t start              # in the postings
+    uint32_t count
+
+
+# Postings of one value of one attribute.
+cdef struct PointEntry:
+    uint64_t value              # string, double bits, or truth value
+    uint32_t key                # attribute * 4 + Lane + 1; 0 in an empty place of the table
+    PostingList list
+    uint32_t unused
+
+
+cdef enum:
+    LANE_TEXT
+    LANE_NUMBER
+    LANE_TRUTH
+
+
+# Postings of a hash of some characters of texts.
+cdef struct AffixEntry:
+    uint64_t key                # 0 in an empty place of the table
+    PostingList list
+
+
+# Lists by what a value is.
+cdef enum:
+    ANY_NULL
+    ANY_VALUE
+    ANY_TRUTH
+    ANY_NUMBER                  # NaN too
+    ANY_NAN
+    ANY_STRING
+    ANY_BYTES
+    PRESENCES
+
+
+cdef enum:
+    # What an attribute needs of a message.
+    USED = 1
+    HAS_TEXTS = 2               # the numbers of strings
+    HAS_TEXT_POINTS = 4
+    HAS_NUMBER_POINTS = 8
+    HAS_TRUTH_POINTS = 16
+    HAS_INTERVALS = 32
+    HAS_AFFIXES = 64
+    HAS_LISTS = 128
+    # Interval lists have the maximum of the upper ends of so many, and of so many of those.
+    BLOCK = 32
+    AFFIX_MAX = 24              # characters of a prefix or suffix that are hashed
+    GRAM = 4                    # characters of a text that is contained, if it has as many
+    LEAST_GRAM = 2              # it has at least so many; with fewer any text is looked at
+
+
+cdef struct Attribute:
+    uint32_t flags
+    uint32_t prefixes           # a bit for each length in use
+    uint32_t suffixes
+    uint32_t grams              # likewise, of what is contained
+    double base                 # the number of bucket 1
+    double scale                # buckets for 1.0
+    PostingList lists[7]        # by Presence
+    PostingList intervals       # in lows and highs, and where their postings begin
+    uint32_t interval_postings
+    uint32_t maxima             # where the maxima of their blocks begin, and behind those the maxima of theirs
+
+
+# How a leaf is made up: this head, and then what it counts, in words of eight bytes.
+cdef enum:
+    SET                         # a property or arithmetic, and a set
+    RELATION                    # two operands, and outcomes
+    CODE                        # steps: a formula that is too deep to be in its clause
+
+cdef enum:
+    LEAF_NAN32 = 256
+    LEAF_NAN64 = 512
+    LEAF_POISON = 1024
+    LEAF_ERROR = 2048
+    LEAF_NOT_STRINGS = 4096     # of strings: all but those
+    LEAF_NOT_BYTES = 8192
+
+
+cdef struct PooledLeaf:
+    uint32_t words              # in all
+    uint16_t kind               # a LeafKind
+    uint16_t flags              # KIND_NULL, KIND_FALSE, KIND_TRUE, LeafFlags
+    uint32_t attribute[2]       # of the operands; NONE for arithmetic; see OPERANDS
+    uint32_t actions[2]         # of their arithmetic; of CODE the number of steps
+    uint32_t outcomes
+    uint32_t depth              # of the stack
+    uint32_t integers           # how many intervals
+    uint32_t floats32
+    uint32_t floats64
+    uint32_t strings            # listed
+    uint32_t bytes
+    uint32_t patterns           # numbers that patterns are written in: segments, then for each its length and points
+
+
+cdef enum:
+    LEAF_WORDS = 7              # of its head
+    OPERANDS = 1024             # arithmetic that leaves share has a number below, their attribute[1]: see Computed
+    MAX_STACK = 100_000         # of arithmetic
+
+
+# A step of arithmetic.
+cdef struct ArithmeticStep:
+    uint8_t what                # an ActionKind
+    uint8_t op                  # of COMPUTE, as the machine's
+    uint16_t unused
+    uint32_t attribute          # of PUSH_ATTRIBUTE
+    int64_t number              # of PUSH_INTEGER; the bits of a PUSH_DOUBLE
+
+
+cdef enum:
+    PUSH_ATTRIBUTE
+    PUSH_INTEGER
+    PUSH_DOUBLE
+    KEEP
+    NEGATE
+    COMPUTE
+
+
+# ---- sections of a segment -----------------------------------------------------------------------------------------
+
+cdef enum:
+    ATTRIBUTES
+    STRINGS
+    STRING_TABLE
+    TEXTS
+    POOL
+    LEAVES
+    STEPS
+    CLAUSES
+    COPIES
+    POSTINGS
+    POINTS
+    AFFIXES
+    LOWS
+    HIGHS
+    MAXIMA
+    NULLS
+    PLACES
+    SECTIONS
+
+
+cdef struct SegmentHeader:
+    char magic[8]
+    uint32_t version
+    uint32_t order              # 0x01020304 as this machine writes it
+    uint64_t size               # of all, in bytes
+    uint64_t starts[17]         # of each Section, in bytes
+    uint64_t counts[17]         # its items
+    uint64_t selectors          # places that were laid out
+    PostingList always
+    uint32_t place_limit        # beyond the greatest place
+    uint32_t check              # of all before
+
+
+# A segment, or a draft that can be run, with its arrays at hand.
+cdef struct SegmentArrays:
+    uint32_t attribute_count
+    uint32_t string_count
+    uint32_t string_mask
+    uint32_t leaf_count
+    uint32_t code_count
+    uint32_t clause_count
+    uint32_t copy_count
+    uint32_t posting_count
+    uint32_t point_mask
+    uint32_t affix_mask
+    uint32_t interval_count
+    uint32_t maximum_count
+    uint32_t null_count
+    uint32_t place_limit
+    uint64_t text_size
+    uint64_t pool_size
+    uint64_t selectors
+    PostingList always
+    const Attribute *attributes
+    const String *strings
+    const uint32_t *string_table
+    const uint8_t *texts
+    const uint64_t *pool
+    const uint32_t *leaves
+    const ClauseStep *code
+    const Clause *clauses
+    const uint32_t *copies
+    const Posting *postings
+    const PointEntry *points
+    const AffixEntry *affixes
+    const double *lows
+    const double *highs
+    const double *maxima
+    const uint32_t *nulls
+    const uint8_t *places       # a bit for each that it has
+    uint8_t *looked             # of each leaf: whether it was checked and is sound (1) or not (2); NULL if all are
+
+
+# Where a build for tests of faults (MQSEL_FAULTS in setup.py) lets a change fail; elsewhere nothing.
+cdef extern from *:
+    """
+    #ifndef mqsel_fault
+    #define mqsel_fault() 0
+    #endif
+    """
+    int mqsel_fault() noexcept nogil
+
+
+cdef inline int fault() except -1:
+    if mqsel_fault():
+        raise MemoryError
+    return 0
+
+
+cdef extern from *:
+    """
+    #if defined(__GNUC__)
+    #define mqsel_ahead(address) __builtin_prefetch(address)
+    #else
+    #define mqsel_ahead(address) ((void) 0)
+    #endif
+    """
+    void mqsel_ahead(const void *address) noexcept nogil
+
+
+cdef int grown(void **items, uint64_t *capacity, uint64_t wanted, size_t size) noexcept nogil
+cdef bint leaf_is_sound(const PooledLeaf *leaf, uint64_t room, uint32_t attributes) noexcept nogil
+cdef uint32_t header_check(const SegmentHeader *header) noexcept nogil
+cdef size_t[17] SIZES
+cdef uint32_t VERSION
+
+
+cdef inline uint64_t mixed(uint64_t word) noexcept nogil:
+    """Spread the bits of a word."""
+    word = (word ^ word >> 32) * <uint64_t> 0xD6E8FEB86659FD93
+    word = (word ^ word >> 32) * <uint64_t> 0xD6E8FEB86659FD93
+    return word ^ word >> 32
+
+
+cdef inline uint32_t point_hash(uint32_t key, uint64_t value) noexcept nogil:
+    return <uint32_t> mixed(value * <uint64_t> 0x9E3779B97F4A7C15 + key)
+
+
+cdef inline uint32_t text_hash(const uint8_t *data, uint64_t left, int kind) noexcept nogil:
+    """Hash all bytes of a string, or of the header of a segment."""
+    cdef uint64_t factor = 0x9E3779B97F4A7C15  # 2**64 divided by the golden ratio
+    cdef uint64_t hash = (left * 8 + kind) * factor
+    cdef uint64_t word
+    while left >= 8:
+        memcpy(&word, data, 8)
+        hash = (hash ^ word) * factor
+        hash ^= hash >> 29
+        data += 8
+        left -= 8
+    word = 0
+    if left >= 4:
+        memcpy(&word, data, 4)
+        data += 4
+        left -= 4
+    while left > 0:
+        word = word << 8 | data[0]
+        data += 1
+        left -= 1
+    hash = (hash ^ word) * factor
+    return <uint32_t> (hash >> 32)
+
+
+cdef inline uint64_t number_bits(double number) noexcept nogil:
+    cdef uint64_t bits
+    number += 0.0               # -0.0 is 0.0
+    memcpy(&bits, &number, 8)
+    return bits
+
+
+cdef inline uint8_t bucket_of(const Attribute *attribute, double number) noexcept nogil:
+    """Return the bucket of a number, 1 to 254: never falling as numbers rise."""
+    cdef double at = (number - attribute.base) * attribute.scale
+    if not at > 0:
+        return 1
+    return 254 if at >= 253 else <uint8_t> (1 + <int> at)
+
+
+cdef inline uint8_t text_bucket(uint32_t hash) noexcept nogil:
+    return <uint8_t> (1 + (hash >> 7) % 255)
+
+
+cdef inline uint64_t affix_start(uint32_t attribute, int way) noexcept nogil:
+    """Begin the hash of characters: way 0 for a prefix, 1 for a suffix, 2 for what is contained."""
+    return mixed((<uint64_t> attribute << 2 | way) + 1)
+
+
+cdef inline uint64_t affix_more(uint64_t hash, uint32_t character) noexcept nogil:
+    return (hash ^ character) * <uint64_t> 0x9E3779B97F4A7C15 + (hash >> 29)
+
+
+cdef inline uint64_t affix_end(uint64_t hash, int way) noexcept nogil:
+    return mixed(hash) << 2 | <uint64_t> (way + 1)
+
+
+cdef inline uint32_t string_find(
+    const SegmentArrays *segment, const uint8_t *data, uint32_t size, int kind, uint32_t hash
+) noexcept nogil:
+    """Return the number of a string, or NONE."""
+    cdef uint32_t slot = hash & segment.string_mask
+    cdef uint32_t looks = 0
+    cdef uint32_t number
+    cdef const String *string
+    while looks <= segment.string_mask:
+        number = segment.string_table[slot]
+        if number == 0 or number > segment.string_count:
+            return NONE
+        string = &segment.strings[number - 1]
+        if (
+            string.hash == hash and string.size == size and string.start & 7 == <uint64_t> kind
+            and (string.start >> 3) + size <= segment.text_size
+            and (size == 0 or memcmp(segment.texts + (string.start >> 3), data, size) == 0)
+        ):
+            return number - 1
+        slot = (slot + 1) & segment.string_mask
+        looks += 1
+    return NONE
+
+
+# Where the parts of a leaf lie: actions, intervals of integers, floats and doubles, strings, byte strings, patterns.
+
+cdef inline const uint64_t *leaf_intervals(const PooledLeaf *leaf) noexcept nogil:
+    return <const uint64_t *> leaf + LEAF_WORDS + 2 * (<uint64_t> leaf.actions[0] + leaf.actions[1])
+
+
+cdef inline const uint32_t *leaf_strings(const PooledLeaf *leaf) noexcept nogil:
+    return <const uint32_t *> (
+        leaf_intervals(leaf) + 2 * (<uint64_t> leaf.integers + leaf.floats32 + leaf.floats64)
+    )
+
+
+cdef inline const uint32_t *leaf_bytes(const PooledLeaf *leaf) noexcept nogil:
+    return leaf_strings(leaf) + (<uint64_t> leaf.strings + 1) // 2 * 2
+
+
+cdef inline const uint32_t *leaf_patterns(const PooledLeaf *leaf) noexcept nogil:
+    return leaf_bytes(leaf) + (<uint64_t> leaf.bytes + 1) // 2 * 2
+
+
+# A segment in a buffer, and its tombstones.
+cdef class StoredSegment:
+    cdef SegmentArrays arrays
+    cdef Py_buffer view
+    cdef readonly bint is_foreign       # came from a buffer that may be damaged
+    cdef bint has_view
+    cdef uint8_t *tombstones            # a bit for each place that was removed; NULL while none was
+    cdef readonly uint64_t removed      # how many were
+
+    cdef int reserve(self) except -1
+    cdef void mark_removed(self, uint32_t place) noexcept
+    cdef uint64_t living(self) noexcept
+    cdef bytes tombstones_copied(self)
+
+
+cdef object damaged(str why)
+cdef void *zeroed(uint64_t size) except NULL
+cdef dict segments_stats(list segments, list names)
+
+
+cdef inline bint has_bit(const uint8_t *bits, uint32_t place) noexcept:
+    return bits[place >> 3] >> (place & 7) & 1
+
+
+cdef inline bint is_living(StoredSegment stored, uint32_t place) noexcept:
+    return (
+        place < stored.arrays.place_limit and has_bit(stored.arrays.places, place)
+        and (stored.tombstones == NULL or not has_bit(stored.tombstones, place))
+    )
