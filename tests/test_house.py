@@ -52,7 +52,7 @@ INSIDE = {
     "index": "_segment _memtable _postings _compaction _candidates _index _reading _deliveries __init__",
     "formats": "wordings mqmd jms mqrfh2 inspection jsonl records envelopes _tables _words _decoder _folders _mq _json"
     " _records mq __init__",
-    "analysis": "wordings markup columns near relation change explain"
+    "analysis": "wordings markup columns outcomes near relation change explain"
     " lint_findings lint_chains lint_tests lint_names lint account sentences profile difference audit",
     "selection": "selectors providers message queues topics __init__",
     "files": "wordings opening dumps _splitters amqsbcg qload framings rows _footer extremes parquet parts _sifter"
