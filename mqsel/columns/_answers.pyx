@@ -12,10 +12,10 @@ from cpython.object cimport PyObject
 from libc.stdint cimport int64_t, uint8_t, uint32_t
 from libc.string cimport memset
 
-from mqsel.columns._arrow cimport Batch, Row
+from mqsel.columns._arrow cimport Batch, RowMessage
 from mqsel.columns._columns cimport BLOCK, DECLINED
 from mqsel.columns._formulas cimport run_truths
-from mqsel.columns._kernel cimport AGAIN, Call, Kernel, call_end
+from mqsel.columns._kernel cimport AGAIN, BatchRun, Kernel, call_end
 from mqsel.machine._image cimport Image
 from mqsel.machine._vm cimport (
     ERR, FALSE, TRUE, UNKNOWN, Frame, Machine, Pace, clock_nanoseconds, pace_look, pace_start,
@@ -64,21 +64,21 @@ cdef Batch batch_of(Machine machine, batch):
 # ---- the kernels of a machine ------------------------------------------------------------------------------------
 
 cdef object kernels_of(Machine machine):
-    """Give the normal form of a machine's selector, and the kernels made so far."""
+    """Return the normal form of a machine's selector, and the kernels made so far."""
     if machine.kernels is None:
         machine.kernels = (normal(optimized(selector_of(machine.program))), {})
     return machine.kernels
 
 
 cdef object formula_of(form, int truth):
-    """Give the formula of rows that have a truth value; that of UNKNOWN is only asked of those that are not TRUE."""
+    """Return the formula of rows that have a truth value; that of UNKNOWN is only asked of those that are not TRUE."""
     if truth == UNKNOWN:
         return all_of([complement(form.false), complement(form.error)])
     return form.true if truth == TRUE else form.error
 
 
 cdef object kernel_for(Machine machine, Batch batch, tuple truths):
-    """Give a Kernel that finds the rows with each of some truth values, or say why the machine goes row by row."""
+    """Return a Kernel that finds the rows with each of some truth values, or why the machine goes row by row."""
     cdef Kernel kernel
     form, made = kernels_of(machine)
     if truths not in made:
@@ -95,7 +95,7 @@ cdef object kernel_for(Machine machine, Batch batch, tuple truths):
 
 
 def refusal(Machine machine not None, batch) -> str | None:
-    """Say why the rows of a batch go through the machine one by one, or None where the kernel takes them.
+    """Return why the rows of a batch go through the machine one by one, or None where the kernel takes them.
 
     Args:
         batch: anything with ``__arrow_c_array__`` whose array is a struct.
@@ -109,7 +109,7 @@ def refusal(Machine machine not None, batch) -> str | None:
 cdef int evaluate(Machine machine, Batch batch, uint32_t start, int64_t first, int64_t stop, uint8_t *truths) except -1:
     """Run the program from *start* on some rows; their truth values go to *truths*, a byte each."""
     cdef Frame *frame
-    cdef Row message = Row(batch)
+    cdef RowMessage message = RowMessage(batch)
     cdef Pace pace
     cdef int64_t row
     pace_start(&pace)
@@ -165,7 +165,7 @@ cdef int bits_by_kernel(Machine machine, Kernel kernel, Batch batch, tuple truth
     cdef int status = 0
     # Where a mismatch is not UNKNOWN, that comes from a NULL alone.
     cdef int by_null = 1 if len(truths) > 1 and core_of(machine.program.dialect).other != UNKNOWN else -1
-    cdef Call *call = kernel.start(batch.columns, batch.rows)
+    cdef BatchRun *call = kernel.start(batch.columns, batch.rows)
     call.turned = clock_nanoseconds()
     try:
         while start < batch.rows:
@@ -190,7 +190,7 @@ cdef int bits_by_kernel(Machine machine, Kernel kernel, Batch batch, tuple truth
 # ---- answers -----------------------------------------------------------------------------------------------------
 
 def truths(Machine machine not None, batch, *, by_rows: bool = False) -> bytes:
-    """Give the truth value of each row: 0 FALSE, 1 TRUE, 2 UNKNOWN, 3 ERR.
+    """Return the truth value of each row: 0 FALSE, 1 TRUE, 2 UNKNOWN, 3 ERR.
 
     Args:
         batch: anything with ``__arrow_c_array__`` whose array is a struct.

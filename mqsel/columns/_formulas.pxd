@@ -3,11 +3,11 @@
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 
-from mqsel.columns._kernel cimport Call
+from mqsel.columns._kernel cimport BatchRun
 
 
-cdef int words_check(Call *call) noexcept nogil
-cdef int run_truths(Call *call, int64_t start, int rows, int by_null, uint8_t **bits) noexcept nogil
-cdef int run_formulas(Call *call, int64_t start, int rows) noexcept nogil
-cdef int64_t run_count(Call *call, int rows, int32_t *counts) noexcept nogil
-cdef void run_places(Call *call, int rows, int32_t *ends, uint32_t *places) noexcept nogil
+cdef int words_check(BatchRun *call) noexcept nogil
+cdef int run_truths(BatchRun *call, int64_t start, int rows, int by_null, uint8_t **bits) noexcept nogil
+cdef int run_formulas(BatchRun *call, int64_t start, int rows) noexcept nogil
+cdef int64_t run_count(BatchRun *call, int rows, int32_t *counts) noexcept nogil
+cdef void run_places(BatchRun *call, int rows, int32_t *ends, uint32_t *places) noexcept nogil

@@ -8,7 +8,7 @@ is left, and what it did not ask for is not computed. Formulas have no order of 
 them), so children run in the order that decides most at the least cost, by what the blocks before have shown. Knows no
 selector, no dialect and no opcode, and needs no lock of the interpreter.
 
-Longer than 500 lines because leaves, connectives and what asks for them share the state of one block.
+Longer than 500 lines because arithmetic, leaves, connectives and what asks for them share the state of one block.
 """
 
 from libc.math cimport log
@@ -16,18 +16,20 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcmp, memcpy, memset
 
-from mqsel.columns._arithmetic cimport compute, promote, promoted
-from mqsel.columns._arrow cimport INDICES, NULLS, UINT64S, Column
+from mqsel.columns._arrow cimport (
+    BINARIES, BINARY_VIEWS, BOOLEANS, FLOAT32S, FLOAT64S, INDICES, INT8S, INT16S, INT32S, INT64S, NULLS, TEXT_VIEWS,
+    TEXTS, UINT8S, UINT16S, UINT64S, Column,
+)
 from mqsel.columns._columns cimport (
-    BLOCK, DECLINED, Reader, doubles_mask, has_texts, integers_mask, numbers_load, reader_room, reader_start,
-    valid_rows, words_mask,
+    BLOCK, DECLINED, ColumnBlock, column_mask, doubles_mask, has_texts, integers_mask, numbers_load, reader_room,
+    reader_start, text_at, texts_load, valid_rows, words_mask,
 )
 from mqsel.columns._kernel cimport (
-    AGAIN, ALL, LEAF, ONE_OF, TURN, WORDS, Call, Level, Term, Trace, block_of, steps_of,
+    AGAIN, ALL, COMPUTE, COMPUTE_WITH, DIVIDE, LEAF, NEGATE, ONE_OF, PUSH_COLUMN, PUSH_NUMBER, REMAINDER, TURN, WORDS,
+    BatchRun, Instruction, Level, Computation, FormulaTerm, Trace, block_of, steps_of,
 )
-from mqsel.columns._sets cimport Values
-from mqsel.columns._texts cimport column_mask, text_at, texts_load
-from mqsel.machine._values cimport BOOLEAN, BYTES, FLOAT32, FLOAT64, INT32, INT64, POISON, STRING
+from mqsel.columns._sets cimport ValueSet
+from mqsel.machine._values cimport BOOLEAN, BYTES, FLOAT32, FLOAT64, INT32, INT64, NULL_VALUE, POISON, STRING
 from mqsel.machine._vm cimport clock_nanoseconds
 
 from mqsel.logic import formulas as _formulas
@@ -53,6 +55,16 @@ cdef extern from "_loops.h" nogil:
     int words_or(uint64_t *words, const uint64_t *other, int count)
     int words_count(const uint64_t *words, int count)
     int lowest_bit(uint64_t word)
+    void mask_or(uint8_t *mask, const uint8_t *other, int rows)
+    void doubles_of(const int64_t *values, void *wide, int rows, int as_float)
+    void integers_do(int op, const int64_t *left, const int64_t *right, int64_t *result, int rows, int narrow)
+    void integers_with(int op, const int64_t *left, int64_t right, int64_t *result, int rows, int narrow)
+    void integers_divide(const int64_t *, const int64_t *, int64_t *result, int rows, int narrow, uint8_t *error)
+    void integers_remainder(const int64_t *, const int64_t *, int64_t *result, int rows, uint8_t *error)
+    void doubles_do(int op, const double *left, const double *right, double *result, int rows, int single)
+    void doubles_with(int op, const double *left, double right, double *result, int rows, int single)
+    void integers_negate(const int64_t *values, int64_t *result, int rows, int narrow)
+    void doubles_negate(const double *values, double *result, int rows)
 
 cdef double LEAST = 1e-5     # share of the rows that is none
 cdef double EVEN = 1e-3      # what decides no row decides as good as nothing
@@ -73,17 +85,206 @@ cdef int MISMATCH = _formulas.Outcome.MISMATCH
 cdef int ERROR = _formulas.Outcome.ERROR
 
 
+# ---- arithmetic --------------------------------------------------------------------------------------------------
+# By Java's binary numeric promotion (language §5). A NULL stays one, an operand of another type poisons the whole, an
+# integer divided by zero is noted as an error; whoever asked decides what that means.
+
+cdef inline Level *level_at(BatchRun *call, Level *first, int place) noexcept nogil:
+    return first if place == 0 else &call.stack[place - 1]
+
+
+cdef int compute(BatchRun *call, Computation *operand, Level *first, int64_t start, int rows) noexcept nogil:
+    """Compute an operand into the level *first*, which is the bottom of its stack."""
+    cdef int top = -1
+    cdef int number, row
+    cdef Instruction *step
+    cdef Level *level
+    for number in range(operand.count):
+        step = &operand.code[number]
+        if step.action == PUSH_COLUMN:
+            top += 1
+            if column_push(call, step.slot, level_at(call, first, top), start, rows) < 0:
+                return DECLINED
+        elif step.action == PUSH_NUMBER:
+            top += 1
+            level = level_at(call, first, top)
+            level.valid = NULL
+            level.has_errors = False
+            level.tag = INT64 if step.integer else FLOAT64
+            settle_numbers(level)
+            for row in range(rows):
+                if step.integer:
+                    level.room[row] = step.i
+                else:
+                    (<double *> level.room)[row] = step.d
+        elif step.action == COMPUTE:
+            top -= 1
+            combine(step.op, level_at(call, first, top), level_at(call, first, top + 1), rows)
+        elif step.action == COMPUTE_WITH:
+            combine_with(step, level_at(call, first, top), rows)
+        else:
+            level = level_at(call, first, top)
+            if not INT32 <= level.tag <= FLOAT64:
+                level.tag = POISON
+            elif step.action == NEGATE:
+                if level.tag <= INT64:
+                    integers_negate(level.integers, level.room, rows, level.tag == INT32)
+                else:
+                    doubles_negate(level.doubles, <double *> level.room, rows)
+                settle_numbers(level)
+    return 0
+
+
+cdef int column_tag(int kind) noexcept nogil:
+    """Return what the values of a column are to an operator."""
+    if kind == NULLS:
+        return NULL_VALUE
+    if kind == BOOLEANS:
+        return BOOLEAN
+    if TEXTS <= kind <= TEXT_VIEWS:
+        return STRING
+    if BINARIES <= kind <= BINARY_VIEWS:
+        return BYTES
+    if kind == FLOAT64S:
+        return FLOAT64
+    if kind == FLOAT32S:
+        return FLOAT32
+    return INT32 if kind == INT8S or kind == INT16S or kind == INT32S or kind == UINT8S or kind == UINT16S else INT64
+
+
+cdef inline void settle_numbers(Level *level) noexcept nogil:
+    """The numbers are those in the room now."""
+    level.integers = level.room
+    level.doubles = <double *> level.room
+
+
+cdef int column_push(BatchRun *call, int slot, Level *level, int64_t start, int rows) noexcept nogil:
+    cdef ColumnBlock *reader = &call.readers[slot]
+    level.tag = column_tag(reader.kind)
+    level.has_errors = False
+    level.valid = valid_rows(reader, start, rows)
+    if level.tag == NULL_VALUE:
+        memset(level.valid_room, 0, rows)
+        level.valid = level.valid_room
+    elif reader.kind == INT64S or reader.kind == FLOAT64S:
+        level.integers = <const int64_t *> reader.column.values + reader.column.offset + start
+        level.doubles = <const double *> level.integers
+    elif INT32 <= level.tag <= FLOAT64 or level.tag == BOOLEAN:
+        if numbers_load(reader, start, rows) < 0:
+            return DECLINED
+        level.integers = reader.integers
+        level.doubles = reader.doubles
+    return 0
+
+
+cdef int promoted(int left, int right) noexcept nogil:
+    """Return the tag of Java's binary numeric promotion (language §5)."""
+    if left == FLOAT64 or right == FLOAT64:
+        return FLOAT64
+    if left == FLOAT32 or right == FLOAT32:
+        return FLOAT32
+    return INT64 if left == INT64 or right == INT64 else INT32
+
+
+cdef void promote(Level *level, int tag, int rows) noexcept nogil:
+    """Turn integers into doubles, or floats, where that is what they are computed as."""
+    if level.tag <= INT64 and tag > INT64:
+        doubles_of(level.integers, level.room, rows, tag == FLOAT32)
+        settle_numbers(level)
+
+
+cdef void add_errors(Level *level, const uint8_t *errors, int rows) noexcept nogil:
+    if level.has_errors:
+        mask_or(level.errors, errors, rows)
+    else:
+        memcpy(level.errors, errors, rows)
+    level.has_errors = True
+
+
+cdef void combine(int op, Level *left, Level *right, int rows) noexcept nogil:
+    """Compute into *left*."""
+    cdef int tag
+    cdef uint8_t errors[BLOCK]
+    if right.has_errors:
+        add_errors(left, right.errors, rows)
+    if left.valid == NULL:
+        if right.valid != NULL:
+            memcpy(left.valid_room, right.valid, rows)
+            left.valid = left.valid_room
+    elif right.valid != NULL:
+        if left.valid != left.valid_room:
+            memcpy(left.valid_room, left.valid, rows)
+            left.valid = left.valid_room
+        mask_and(left.valid_room, right.valid, rows)
+    if not (INT32 <= left.tag <= FLOAT64 and INT32 <= right.tag <= FLOAT64):
+        left.tag = POISON
+        return
+    tag = promoted(left.tag, right.tag)
+    promote(left, tag, rows)
+    promote(right, tag, rows)
+    left.tag = tag
+    if tag > INT64:
+        doubles_do(op, left.doubles, right.doubles, <double *> left.room, rows, tag == FLOAT32)
+    elif op == DIVIDE or op == REMAINDER:
+        if op == DIVIDE:
+            integers_divide(left.integers, right.integers, left.room, rows, tag == INT32, errors)
+        else:
+            integers_remainder(left.integers, right.integers, left.room, rows, errors)
+        if left.valid != NULL:
+            mask_and(errors, left.valid, rows)
+        add_errors(left, errors, rows)
+    else:
+        integers_do(op, left.integers, right.integers, left.room, rows, tag == INT32)
+    settle_numbers(left)
+
+
+cdef void combine_with(Instruction *step, Level *left, int rows) noexcept nogil:
+    """Compute with a number."""
+    cdef int tag, row
+    cdef double number
+    cdef uint8_t errors[BLOCK]
+    if not INT32 <= left.tag <= FLOAT64:
+        left.tag = POISON
+        return
+    tag = promoted(left.tag, INT64 if step.integer else FLOAT64)
+    promote(left, tag, rows)
+    left.tag = tag
+    if tag > INT64:
+        number = <double> step.i if step.integer else step.d
+        if tag == FLOAT32:
+            number = <double> (<float> step.i)  # an integer: a double would have made a double
+        doubles_with(step.op, left.doubles, number, <double *> left.room, rows, tag == FLOAT32)
+    elif step.op != DIVIDE and step.op != REMAINDER:
+        integers_with(step.op, left.integers, step.i, left.room, rows, tag == INT32)
+    elif step.i == 0:
+        memset(errors, 1, rows)
+        if left.valid != NULL:
+            mask_and(errors, left.valid, rows)
+        add_errors(left, errors, rows)
+    elif step.i == -1 and step.op == DIVIDE:
+        integers_negate(left.integers, left.room, rows, tag == INT32)
+    elif step.i == -1:
+        memset(left.room, 0, rows * sizeof(int64_t))
+    elif step.op == DIVIDE:
+        for row in range(rows):
+            left.room[row] = left.integers[row] // step.i
+    else:
+        for row in range(rows):
+            left.room[row] = left.integers[row] % step.i
+    settle_numbers(left)
+
+
 # ---- leaves ------------------------------------------------------------------------------------------------------
 
-cdef int words_load(Call *call, int number) noexcept nogil:
+cdef int words_load(BatchRun *call, int number) noexcept nogil:
     """Test each word of a dictionary once.
 
     Returns: 0, DECLINED, or AGAIN: some words are left.
     """
-    cdef Term *term = &call.terms[number]
+    cdef FormulaTerm *term = &call.terms[number]
     cdef Trace *trace = &call.traces[number]
     cdef Column *inner = call.readers[term.slot].column.inner
-    cdef Reader reader
+    cdef ColumnBlock reader
     cdef uint8_t *room
     cdef int block = block_of(steps_of(term, inner))
     cdef int rows
@@ -115,7 +316,7 @@ cdef int words_load(Call *call, int number) noexcept nogil:
 
 
 cdef int64_t words_test(
-    Reader *reader, Values *values, int64_t start, int rows, const uint8_t *everything, uint8_t *words
+    ColumnBlock *reader, ValueSet *values, int64_t start, int rows, const uint8_t *everything, uint8_t *words
 ) noexcept nogil:
     """Test some words. Returns the place behind them, or DECLINED."""
     if column_mask(reader, values, False, start, rows, everything, words + start) < 0:
@@ -125,7 +326,7 @@ cdef int64_t words_test(
 
 
 cdef int64_t only_one(const uint8_t *words, int64_t count) noexcept nogil:
-    """Give the place of the one byte that is 1, or -1."""
+    """Return the place of the one byte that is 1, or -1."""
     cdef int64_t only = -1
     cdef int64_t place
     for place in range(count):
@@ -137,14 +338,16 @@ cdef int64_t only_one(const uint8_t *words, int64_t count) noexcept nogil:
 
 
 cdef int run_leaf(
-    Call *call, int number, int64_t start, int rows, const uint8_t *active, uint64_t *bits
+    BatchRun *call, int number, int64_t start, int rows, const uint8_t *active, uint64_t *bits
 ) noexcept nogil:
-    cdef Term *term = &call.terms[number]
+    cdef FormulaTerm *term = &call.terms[number]
     cdef uint8_t *mask = call.mask
-    cdef const uint8_t *wanted = call.everything if active == NULL else active
-    cdef Reader *reader
+    cdef const uint8_t *wanted = active
+    cdef ColumnBlock *reader
     cdef Level *level
     cdef int status
+    if active == NULL:
+        wanted = call.everything
     if term.slot >= 0:
         reader = &call.readers[term.slot]
         if reader.kind == INDICES:
@@ -184,9 +387,9 @@ cdef int run_leaf(
 # ---- relations ---------------------------------------------------------------------------------------------------
 
 cdef int run_relation(
-    Call *call, int number, int64_t start, int rows, const uint8_t *active, uint64_t *bits
+    BatchRun *call, int number, int64_t start, int rows, const uint8_t *active, uint64_t *bits
 ) noexcept nogil:
-    cdef Term *term = &call.terms[number]
+    cdef FormulaTerm *term = &call.terms[number]
     cdef uint8_t *mask = call.mask
     cdef Level *left = call.pair
     cdef Level *right = call.pair + 1
@@ -230,7 +433,7 @@ cdef int run_relation(
 
 
 cdef int texts_compare(
-    Reader *left, Reader *right, bint same, bint different, int64_t start, int rows, uint8_t *mask
+    ColumnBlock *left, ColumnBlock *right, bint same, bint different, int64_t start, int rows, uint8_t *mask
 ) noexcept nogil:
     cdef const uint8_t *data = NULL
     cdef const uint8_t *other = NULL
@@ -252,13 +455,13 @@ cdef int texts_compare(
 
 # ---- columns -----------------------------------------------------------------------------------------------------
 
-cdef int words_check(Call *call) noexcept nogil:
+cdef int words_check(BatchRun *call) noexcept nogil:
     """Look for damage in the words of dictionaries, which are few beside the rows.
 
     Returns: 0, or DECLINED.
     """
     cdef Column *inner
-    cdef Reader reader
+    cdef ColumnBlock reader
     cdef uint8_t *room
     cdef int64_t at
     cdef int slot, rows
@@ -284,13 +487,13 @@ cdef int words_check(Call *call) noexcept nogil:
     return 0
 
 
-cdef int columns_check(Call *call, int64_t start, int rows) noexcept nogil:
+cdef int columns_check(BatchRun *call, int64_t start, int rows) noexcept nogil:
     """Look for damage in the rows of a block, whether or not a formula comes to it: a set reads what its selectors do.
 
     Returns: 0, or DECLINED.
     """
     cdef uint8_t mask[BLOCK]
-    cdef Reader *reader
+    cdef ColumnBlock *reader
     cdef int slot
     for slot in range(call.slots):
         reader = &call.readers[slot]
@@ -307,7 +510,7 @@ cdef int columns_check(Call *call, int64_t start, int rows) noexcept nogil:
 
 # ---- formulas ----------------------------------------------------------------------------------------------------
 
-cdef int term_run(Call *call, int number, int64_t start, int rows, const uint64_t *left) noexcept nogil:
+cdef int term_run(BatchRun *call, int number, int64_t start, int rows, const uint64_t *left) noexcept nogil:
     """Find the rows of a block for which a term is true, unless that was done.
 
     Args:
@@ -315,7 +518,7 @@ cdef int term_run(Call *call, int number, int64_t start, int rows, const uint64_
 
     Returns: how many rows it found, DECLINED, or AGAIN.
     """
-    cdef Term *term = &call.terms[number]
+    cdef FormulaTerm *term = &call.terms[number]
     cdef Trace *trace = &call.traces[number]
     cdef int found
     if trace.block == start:
@@ -337,8 +540,8 @@ cdef int term_run(Call *call, int number, int64_t start, int rows, const uint64_
     return found
 
 
-cdef int one_run(Call *call, int number, int64_t start, int rows, const uint64_t *left) noexcept nogil:
-    cdef Term *term = &call.terms[number]
+cdef int one_run(BatchRun *call, int number, int64_t start, int rows, const uint64_t *left) noexcept nogil:
+    cdef FormulaTerm *term = &call.terms[number]
     cdef uint64_t *bits = term_bits(call, number)
     cdef const uint8_t *active = NULL
     cdef int status
@@ -357,8 +560,8 @@ cdef int one_run(Call *call, int number, int64_t start, int rows, const uint64_t
     return status if status < 0 else words_count(bits, (rows + 63) >> 6)
 
 
-cdef int all_run(Call *call, int number, int64_t start, int rows, const uint64_t *left) noexcept nogil:
-    cdef Term *term = &call.terms[number]
+cdef int all_run(BatchRun *call, int number, int64_t start, int rows, const uint64_t *left) noexcept nogil:
+    cdef FormulaTerm *term = &call.terms[number]
     cdef uint64_t *bits = term_bits(call, number)
     cdef int words = (rows + 63) >> 6
     cdef bint is_every = left == NULL
@@ -383,8 +586,8 @@ cdef int all_run(Call *call, int number, int64_t start, int rows, const uint64_t
     return words_count(bits, words)
 
 
-cdef int any_run(Call *call, int number, int64_t start, int rows, const uint64_t *left) noexcept nogil:
-    cdef Term *term = &call.terms[number]
+cdef int any_run(BatchRun *call, int number, int64_t start, int rows, const uint64_t *left) noexcept nogil:
+    cdef FormulaTerm *term = &call.terms[number]
     cdef uint64_t *bits = term_bits(call, number)
     cdef uint64_t[WORDS] undecided
     cdef int words = (rows + 63) >> 6
@@ -411,7 +614,7 @@ cdef int any_run(Call *call, int number, int64_t start, int rows, const uint64_t
     return 0 if is_none else words_count(bits, words)
 
 
-cdef inline uint64_t *term_bits(Call *call, int number) noexcept nogil:
+cdef inline uint64_t *term_bits(BatchRun *call, int number) noexcept nogil:
     return call.bits + <size_t> number * WORDS
 
 
@@ -421,13 +624,13 @@ cdef void every_row(uint64_t *bits, int rows) noexcept nogil:
         bits[rows >> 6] = (<uint64_t> 1 << (rows & 63)) - 1
 
 
-cdef void sort_children(Call *call) noexcept nogil:
+cdef void sort_children(BatchRun *call) noexcept nogil:
     """Order the children of each connective: first what leaves the fewest rows undecided for its cost.
 
     Most is saved where no row is left. The logarithms of the shares that are left add up to that.
     """
     cdef int number, place, before, child
-    cdef Term *term
+    cdef FormulaTerm *term
     cdef Trace *trace
     cdef double kept, mine
     cdef double[64] ranks
@@ -454,14 +657,14 @@ cdef void sort_children(Call *call) noexcept nogil:
             children[term.first + before] = child
 
 
-cdef void block_begin(Call *call) noexcept nogil:
+cdef void block_begin(BatchRun *call) noexcept nogil:
     if call.blocks == call.next_sort:
         sort_children(call)
         call.next_sort *= 2
     call.blocks += 1
 
 
-cdef int run_truths(Call *call, int64_t start, int rows, int by_null, uint8_t **bits) noexcept nogil:
+cdef int run_truths(BatchRun *call, int64_t start, int rows, int by_null, uint8_t **bits) noexcept nogil:
     """Run formulas of which at most one is true of a row over a block, each for the rows that those before leave.
 
     Args:
@@ -498,11 +701,11 @@ cdef int run_truths(Call *call, int64_t start, int rows, int by_null, uint8_t **
     return 0
 
 
-cdef bint nulls_among(Call *call, int64_t start, int rows, uint64_t *bits) noexcept nogil:
-    """Take the rows in which no column has a NULL out of *bits*. Returns whether a row may be left."""
+cdef bint nulls_among(BatchRun *call, int64_t start, int rows, uint64_t *bits) noexcept nogil:
+    """Clear the rows in which no column has a NULL from *bits*. Returns whether a row may be left."""
     cdef uint64_t[WORDS] complete
     cdef const uint8_t *valid
-    cdef Reader *reader
+    cdef ColumnBlock *reader
     cdef int slot
     memcpy(call.mask, call.everything, rows)
     for slot in range(call.slots):
@@ -519,7 +722,7 @@ cdef bint nulls_among(Call *call, int64_t start, int rows, uint64_t *bits) noexc
     return words_and_not(bits, complete, (rows + 63) >> 6)
 
 
-cdef int run_formulas(Call *call, int64_t start, int rows) noexcept nogil:
+cdef int run_formulas(BatchRun *call, int64_t start, int rows) noexcept nogil:
     """Run all formulas over a block, in which every row is looked at for damage, or go on with it.
 
     Returns: 0, or DECLINED: the index has to look at this block, or AGAIN.
@@ -543,7 +746,7 @@ cdef int run_formulas(Call *call, int64_t start, int rows) noexcept nogil:
 
 # ---- what was found ----------------------------------------------------------------------------------------------
 
-cdef int64_t run_count(Call *call, int rows, int32_t *counts) noexcept nogil:
+cdef int64_t run_count(BatchRun *call, int rows, int32_t *counts) noexcept nogil:
     """Count for each row of the block the formulas true of it; *counts* begin with zeros. Returns their sum."""
     cdef int64_t total = 0
     cdef uint64_t *bits
@@ -562,7 +765,7 @@ cdef int64_t run_count(Call *call, int rows, int32_t *counts) noexcept nogil:
     return total
 
 
-cdef void run_places(Call *call, int rows, int32_t *ends, uint32_t *places) noexcept nogil:
+cdef void run_places(BatchRun *call, int rows, int32_t *ends, uint32_t *places) noexcept nogil:
     """Write the numbers of the formulas true of each row.
 
     Args:

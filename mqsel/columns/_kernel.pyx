@@ -10,8 +10,8 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
 from mqsel.columns._arrow cimport FIELDS, INDICES, TEXT_VIEWS, TEXTS, Column
-from mqsel.columns._columns cimport BLOCK, Reader, reader_refusal, reader_room, reader_start
-from mqsel.columns._sets cimport Values, values_read
+from mqsel.columns._columns cimport BLOCK, ColumnBlock, reader_refusal, reader_room, reader_start
+from mqsel.columns._sets cimport ValueSet, values_read
 
 from mqsel.logic import formulas as _formulas
 from mqsel.language.nodes import Arithmetic, Identifier, Literal, Sign
@@ -54,7 +54,7 @@ cdef class Kernel:
 
     cdef int build(self, tuple formulas) except -1:
         """Lay the formulas out, children before parents."""
-        cdef Term *term
+        cdef FormulaTerm *term
         cdef int number, place
         numbers = {name: slot for slot, name in enumerate(self.slots)}
         terms = []       # (formula, numbers of its children)
@@ -83,15 +83,15 @@ cdef class Kernel:
                 known[key] = len(terms), depth
                 terms.append((one, children))
             done.append(known[key])
-        self.depth = max([depth for _, depth in done], default=0)
+        deepest = max([depth for _, depth in done], default=0)
         self.root_count = len(done)
         self.roots = <int *> self.arena.take(self.root_count, sizeof(int))
         for place in range(self.root_count):
             self.roots[place] = done[place][0]
-        if self.depth > MAX_DEPTH:
+        if deepest > MAX_DEPTH:
             raise TooLargeError(f"its normal form is nested more than {MAX_DEPTH} deep")
         self.count = len(terms)
-        self.terms = <Term *> self.arena.take(self.count, sizeof(Term))
+        self.terms = <FormulaTerm *> self.arena.take(self.count, sizeof(FormulaTerm))
         self.child_count = sum([len(below) for _, below in terms])
         self.children = <int *> self.arena.take(self.child_count, sizeof(int))
         self.levels = 1
@@ -125,9 +125,9 @@ cdef class Kernel:
             raise TooLargeError(f"an arithmetic expression is nested more than {MAX_LEVELS} deep")
         return 0
 
-    cdef int build_leaf(self, leaf, dict numbers, dict memos, Term *term) except -1:
+    cdef int build_leaf(self, leaf, dict numbers, dict memos, FormulaTerm *term) except -1:
         term.kind = LEAF
-        term.values = <Values *> self.arena.take(1, sizeof(Values))
+        term.values = <ValueSet *> self.arena.take(1, sizeof(ValueSet))
         values_read(self.arena, leaf.values, term.values)
         if isinstance(leaf.subject, Identifier):
             term.slot = numbers[leaf.subject.name]
@@ -143,7 +143,7 @@ cdef class Kernel:
             self.memos = min(len(memos), MAX_MEMOS)
         return 0
 
-    cdef int build_operand(self, node, dict numbers, Operand *operand) except -1:
+    cdef int build_operand(self, node, dict numbers, Computation *operand) except -1:
         """Write the steps that compute *node*."""
         cdef Instruction *step
         cdef int depth = 0
@@ -163,10 +163,10 @@ cdef class Kernel:
         return 0
 
     cdef object refuses(self, Column **columns, int64_t rows):
-        """Say why the kernel does not read these columns, or give None."""
+        """Return why the kernel does not read these columns, or None."""
         cdef int slot, number, step
         cdef Column *column
-        cdef Term *term
+        cdef FormulaTerm *term
         names = [parted(name)[0] for name in self.slots]  # of a set they have their spellings
         for slot in range(len(self.slots)):
             reason = reader_refusal(columns[slot])
@@ -183,7 +183,7 @@ cdef class Kernel:
                     return f"{names[slot]}: a dictionary that is reckoned with or compared with a property"
         return None
 
-    cdef Call *start(self, Column **columns, int64_t rows) except NULL:
+    cdef BatchRun *start(self, Column **columns, int64_t rows) except NULL:
         """Begin with a batch; `call_end` ends it."""
         cdef int slots = len(self.slots)
         cdef int slot, number
@@ -191,11 +191,11 @@ cdef class Kernel:
         cdef int64_t size
         cdef Column *column
         cdef uint8_t *room
-        cdef size_t total = aligned(sizeof(Call))
+        cdef size_t total = aligned(sizeof(BatchRun))
         cdef int block = BLOCK
         cdef double steps = 0
-        cdef Term *term
-        cdef Call *call
+        cdef FormulaTerm *term
+        cdef BatchRun *call
         for number in range(self.count):
             term = &self.terms[number]
             if term.kind == LEAF and term.slot >= 0:
@@ -209,22 +209,21 @@ cdef class Kernel:
                 while block > 16 and size * block > LARGEST_BLOCK:
                     block //= 2
         total += aligned(self.child_count * sizeof(int)) + aligned(self.count * sizeof(Trace))
-        total += aligned(slots * sizeof(Reader)) + aligned(levels * sizeof(Level))
+        total += aligned(slots * sizeof(ColumnBlock)) + aligned(levels * sizeof(Level))
         total += levels * BLOCK * 16 + self.count * <size_t> (8 * WORDS) + 3 * BLOCK
         room = <uint8_t *> malloc(total)
         if room == NULL:
             raise MemoryError
-        call = <Call *> room
-        memset(call, 0, sizeof(Call))
+        call = <BatchRun *> room
+        memset(call, 0, sizeof(BatchRun))
         call.terms = self.terms
-        call.columns = columns
         call.count = self.count
         call.roots = self.roots
         call.root_count = self.root_count
         call.slots = slots
         call.rows = block
         call.next_sort = 1
-        room += aligned(sizeof(Call))
+        room += aligned(sizeof(BatchRun))
         call.children = <int *> room
         memcpy(call.children, self.children, self.child_count * sizeof(int))
         room += aligned(self.child_count * sizeof(int))
@@ -233,8 +232,8 @@ cdef class Kernel:
         for number in range(self.count):
             call.traces[number].block = -1
         room += aligned(self.count * sizeof(Trace))
-        call.readers = <Reader *> room
-        room += aligned(slots * sizeof(Reader))
+        call.readers = <ColumnBlock *> room
+        room += aligned(slots * sizeof(ColumnBlock))
         call.memos = <Level *> room
         call.pair = call.memos + self.memos
         call.stack = call.pair + 2
@@ -283,12 +282,12 @@ cdef list steps_computing(node, dict numbers):
 
 
 cdef object operand_key(node, dict numbers):
-    """Give what is the same for operands that compute the same. 1, 1.0 and 0.0, -0.0 are not."""
+    """Return what is the same for operands that compute the same. 1, 1.0 and 0.0, -0.0 are not."""
     return tuple([(action, number, repr(value)) for action, number, value in steps_computing(node, numbers)])
 
 
 cdef object term_key(one, list children, dict numbers):
-    """Give what is the same for formulas that are equal, whose children have these numbers."""
+    """Return what is the same for formulas that are equal, whose children have these numbers."""
     if isinstance(one, (_formulas.All, _formulas.Any)):
         return isinstance(one, _formulas.All), frozenset(children)
     if isinstance(one, _formulas.Leaf):
@@ -300,15 +299,15 @@ cdef inline size_t aligned(size_t size) noexcept:
     return (size + 63) & ~<size_t> 63
 
 
-cdef double steps_of(Term *term, Column *column) noexcept nogil:
-    """Tell how many bytes the patterns of a leaf look at in a text of mean length."""
+cdef double steps_of(FormulaTerm *term, Column *column) noexcept nogil:
+    """Return how many bytes the patterns of a leaf look at in a text of mean length."""
     if not TEXTS <= column.kind <= TEXT_VIEWS or term.values.strings.pattern_count == 0:
         return 0
     return term.values.strings.pattern_count * (1 + mean_size(column))
 
 
 cdef double mean_size(Column *column) noexcept nogil:
-    """Give the mean length of texts; of some of them, where lengths are no differences."""
+    """Return the mean length of texts; of some of them, where lengths are no differences."""
     cdef const uint8_t *values = <const uint8_t *> column.values
     cdef int64_t first
     cdef int64_t row = 0
@@ -345,14 +344,14 @@ cdef Column *inner_of(Column *column) noexcept:
     return column
 
 
-cdef int refers_to(Term *term, int step) noexcept:
-    """Give the slot that a step of one of the operands reads, or -1."""
+cdef int refers_to(FormulaTerm *term, int step) noexcept:
+    """Return the slot that a step of one of the operands reads, or -1."""
     cdef Instruction *code
     code = &term.left.code[step] if step < term.left.count else &term.right.code[step - term.left.count]
     return code.slot if code.action == PUSH_COLUMN else -1
 
 
-cdef void call_end(Call *call) noexcept:
+cdef void call_end(BatchRun *call) noexcept:
     cdef int number
     for number in range(call.count):
         free(call.traces[number].words)

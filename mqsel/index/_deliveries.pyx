@@ -16,7 +16,7 @@ from libc.string cimport memcpy, memset
 from mqsel.columns._arrow cimport NULLS, Batch, Column, column_load
 from mqsel.columns._columns cimport DECLINED
 from mqsel.columns._formulas cimport run_count, run_formulas, run_places, words_check
-from mqsel.columns._kernel cimport TURN, Call, Kernel, call_end
+from mqsel.columns._kernel cimport TURN, BatchRun, Kernel, call_end
 from mqsel.index._index cimport Index
 from mqsel.index._reading cimport Reader, Reading
 from mqsel.index._candidates cimport Search
@@ -216,7 +216,7 @@ cdef object kernel_refusal(Kernel kernel, Batch batch):
 
 cdef int by_blocks(Kernel kernel, Reader reader, Batch batch, Lists lists) except -1:
     """Run all formulas over one block after the other; where one is damaged, the index says how."""
-    cdef Call *call = kernel.start(batch.columns, batch.rows)
+    cdef BatchRun *call = kernel.start(batch.columns, batch.rows)
     cdef int32_t *ends = lists.ends()
     cdef int64_t start = 0
     cdef int64_t row, total, before
