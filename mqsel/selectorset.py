@@ -522,7 +522,7 @@ class SelectorSet(Reader[K], MutableMapping[K, str], Generic[K]):
         try:
             texts = {key: self._texts[place] for key, place in places.items()}
             own = {key: dialect for key, place in places.items() if (dialect := self._own.get(place)) is not None}
-            kernel = Kernel(tuple(_Formulas(places, _Given(texts, own, self.dialect))), self._index().names, True)
+            kernel = Kernel(tuple(_Formulas(places, _Given(texts, own, self.dialect))), self._index().names)
         except (TooLargeError, SelectorError, ProgramError) as reason:  # the texts of a file may be damaged
             return str(reason).partition("\n")[0]
         return kernel if kernel.count <= _MOST_PARTS else f"{kernel.count:,} distinct parts of selectors"

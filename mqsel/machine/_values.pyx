@@ -136,7 +136,7 @@ cdef object int32_made(int64_t number):
 
 
 cdef object value_python(Value *value):
-    """Give a value back as the Python object that would be read as it."""
+    """Return a value as the Python object that would be read as it."""
     if value.mqtype == MQTYPE_INT32:
         return int32_python(value.it.i)
     if value.tag == STRING or value.tag == BYTES:
@@ -149,7 +149,7 @@ cdef object value_python(Value *value):
 
 
 cdef str value_type(Value *value):
-    """Name the type of a value."""
+    """Return the name of the type of a value."""
     return _NAMES_OF_TYPES[value.mqtype]
 
 
@@ -179,7 +179,7 @@ cdef bint value_fit(Value *value, int wanted) noexcept:
 
 
 cdef int value_refuse(Value *value, int wanted, str name) except -1:
-    """Say why a value does not fit."""
+    """Raise what says why a value does not fit."""
     found = value_type(value)
     if MQTYPE_INT8 <= wanted <= MQTYPE_INT64 and MQTYPE_INT8 <= value.mqtype <= MQTYPE_INT64:
         limits = "64 bits" if wanted == MQTYPE_INT64 else _NAMES_OF_TYPES[wanted]
@@ -407,7 +407,7 @@ cdef class Record:
             raise wordings.not_a_message(values, True)
 
     def clear(self) -> None:
-        """Make every property NULL."""
+        """Set every property to NULL."""
         cdef Py_ssize_t place
         for place in range(self.count):
             self.put(place, None)
@@ -420,7 +420,7 @@ cdef class Record:
         return value_python(&self.values[place])
 
     def keys(self) -> tuple:
-        """Give the names of the properties: ``dict(record)`` is a message, too."""
+        """Return the names of the properties: ``dict(record)`` is a message, too."""
         return self.schema.names
 
     def __iter__(self):
@@ -430,14 +430,14 @@ cdef class Record:
         return isinstance(name, str) and name in self.places
 
     def place(self, name) -> int:
-        """Give the position of a property in the schema."""
+        """Return the position of a property in the schema."""
         place = self.places.get(name) if isinstance(name, str) else None
         if place is None:
             raise ArgumentError(f"the schema of this record has no {name!r}")
         return place
 
     def as_tuple(self) -> tuple:
-        """Give the values in the order of the schema, the narrow types in their wrappers."""
+        """Return the values in the order of the schema, the narrow types in their wrappers."""
         cdef Py_ssize_t place
         return tuple([value_python(&self.values[place]) for place in range(self.count)])
 
