@@ -120,7 +120,7 @@ def sifted_on_spark(
 def _planned(
     names: list[str], wanted: str | None, fail: Callable[[str, str], None]
 ) -> Iterator[tuple[int, str, str, list[Part] | None]]:
-    """Take the files apart; None for those that Hadoop reads."""
+    """Return the parts of the files; None for those that Hadoop reads."""
     number = 0
     for name, fixed, trouble in listed_files(names, _is_hadoops):
         if _is_hadoops(name):
@@ -180,7 +180,7 @@ def _records(
 
 @contextmanager
 def _watched(context: SparkContext, advance: Callable[[int, int], None] | None) -> Iterator[None]:
-    """Tell what Spark's status tracker knows of the running job, until it has ended."""
+    """Report what Spark's status tracker knows of the running job, until it has ended."""
     if advance is None:
         yield
         return

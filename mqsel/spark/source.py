@@ -159,7 +159,7 @@ class DataSource(SparkDataSource):
         return found
 
     def parts(self, file: str) -> list[Part]:
-        """Take a file apart; one that cannot be read has no parts where such are skipped."""
+        """Return the parts of a file; one that cannot be read has no parts where such are skipped."""
         try:
             return parts(file, self._format_of(file))
         except FileError as error:
@@ -267,7 +267,7 @@ def _arrival() -> Callable[..., Any]:
 
 
 def arrived(options: dict[str, str], schema: str | None, is_stream: bool) -> DataSource | _Rows:
-    """Make on a worker again what was pickled: a data source, or with a schema its reader."""
+    """Return on a worker what was pickled: a data source, or with a schema its reader."""
     source = DataSource(options)
     if schema is None:
         return source
@@ -433,7 +433,7 @@ _OTHER: Mapping[str, Any] = {}  # of a message that is not selected
 
 
 def _place_of(format_name: str) -> str:
-    """Say what the place of a message counts: lines are counted by whoever reads a file from its beginning."""
+    """Return what the place of a message counts: lines are counted by whoever reads a file from its beginning."""
     return "byte" if FORMATS[format_name].is_lines else FORMATS[format_name].place
 
 
@@ -492,7 +492,7 @@ def _readings(schema: StructType, matcher: mqsel.matcher.Matcher | SelectorSet[A
 
 
 def _arrow_schema(schema: StructType) -> Any:
-    """Give the schema of the batches that Spark expects."""
+    """Return the schema of the batches that Spark expects."""
     from pyspark.sql.pandas.types import to_arrow_schema  # noqa: PLC0415 (needs pandas)
 
     # Named so since 4.2; before it there was no other.
