@@ -11,8 +11,16 @@ from collections.abc import Iterator
 from itertools import count
 from typing import Any, NamedTuple
 
-from mqsel.logic.automata import ALL_STRINGS, NO_STRINGS, Strings, a_string, meet_both, meet_strings, some_strings
 from mqsel.logic.sets import NOTHING, PROPERTY, RESULT, Floats, Intervals, Texts, Values, overlap
+from mqsel.logic.solver.automata import (
+    ALL_STRINGS,
+    NO_STRINGS,
+    Strings,
+    a_string,
+    meet_both,
+    meet_strings,
+    some_strings,
+)
 from mqsel.values import Float32
 
 

@@ -21,11 +21,11 @@ from random import Random
 from typing import Any
 
 from mqsel.language.nodes import Identifier, Node, walk
-from mqsel.logic.automata import UndecidedError, unconfirmed
-from mqsel.logic.domains import ANY_PROPERTY, NONE, Domain, meet_texts, nearest, nearest_float, some_values
 from mqsel.logic.formulas import Compared, Relation
-from mqsel.logic.intervals import INT32, NUMBERS, Result, Side, compute, outcomes_of
 from mqsel.logic.sets import overlap
+from mqsel.logic.solver.automata import UndecidedError, unconfirmed
+from mqsel.logic.solver.domains import ANY_PROPERTY, NONE, Domain, meet_texts, nearest, nearest_float, some_values
+from mqsel.logic.solver.intervals import INT32, NUMBERS, Result, Side, compute, outcomes_of
 from mqsel.values import Float32, Int32
 
 MAX_BOXES = 300  # of one choice of lanes
