@@ -49,7 +49,7 @@ INSIDE = {
     " solver.__init__",
     "machine": "opcodes _opcodes wordings schema _values _verifier program compiler origin _image _operators"
     " _sources _vm _stream sections",
-    "columns": "wordings lookup _arrow _sets _columns _texts _kernel _arithmetic _formulas _shared _answers __init__",
+    "columns": "wordings lookup _arrow _sets _columns _kernel _formulas _answers __init__",
     "index": "_segment _memtable _postings _compaction _candidates _index _reading _deliveries __init__",
     "formats": "wordings mqmd jms mqrfh2 inspection jsonl records envelopes _tables _words _decoder _folders _mq _json"
     " _records mq __init__",

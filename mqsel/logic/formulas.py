@@ -21,8 +21,8 @@ class Leaf(NamedTuple):
     """True where the value of *subject* is one of *values*.
 
     Attributes:
-        subject: an Identifier, whose name is a property; or a Sign or Arithmetic over such and over Literals. The
-            leaves of one normal form have one object for what is the same.
+        subject: an Identifier, whose name is a property; or a Conversion, Sign or Arithmetic over such and Literals.
+            The leaves of one normal form have one object for what is the same.
         values: neither nothing nor all that the subject can be. To compute arithmetic needs no dialect: on NULL it is
             NULL. Where a dialect makes ERR of that, ``null`` is as ``error`` in every leaf, and either may be said.
     """

@@ -35,6 +35,7 @@ from mqsel.language.nodes import (
     Arithmetic,
     Between,
     Comparison,
+    Conversion,
     Identifier,
     In,
     IsNull,
@@ -491,8 +492,12 @@ class Writer:
             return NEVER
         may_divide, null_is_error = divides(subject), _null_is_error(subject)
         if null_is_error and not may_divide:
-            lanes = _NO_NUMBER_OR_NULL if is_poison_too else _NULL
-            return any_of(Leaf(node, lanes) for node in walk(subject) if type(node) is Identifier)
+            lanes = {
+                Identifier: _NO_NUMBER_OR_NULL if is_poison_too else _NULL,
+                Conversion: _NULL._replace(poison=is_poison_too),
+            }
+            read = [node for node in walk(subject, (Arithmetic, Sign)) if type(node) in lanes]
+            return any_of(Leaf(node, lanes[type(node)]) for node in read)
         return leaf(subject, NOTHING._replace(null=null_is_error, error=may_divide, poison=is_poison_too))
 
     def null(self, subject: Node) -> Formula:
@@ -633,6 +638,10 @@ class Writer:
             if type(node) is Identifier:
                 made[id(node)] = self.read(node.name)
                 said[id(node)] = self.names[node.name]
+            elif isinstance(node, Conversion):
+                said[id(node)] = node.kind, said[id(below[0])]
+                read = with_children(node, [made[id(below[0])]])
+                made[id(node)] = self.subjects.setdefault(said[id(node)], read)
             elif all(id(one) in constants for one in below):
                 operands = [constants[id(one)] for one in below]
                 value = literal_value(node) if type(node) is Literal else apply(node, operands)

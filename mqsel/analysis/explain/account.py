@@ -130,7 +130,7 @@ class Outcomes:
         """Return what runs all formulas over columns, or why they are run row by row."""
         if not self._kernel:
             try:
-                self._kernel = Kernel(tuple(self._formulas), self._names, True)
+                self._kernel = Kernel(tuple(self._formulas), self._names)
             except TooLargeError as reason:
                 self._kernel = str(reason)
         return self._kernel

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from mqsel.language.nodes import Arithmetic, Identifier, Literal, Node, children, walk
+from mqsel.language.nodes import Arithmetic, Conversion, Identifier, Literal, Node, children, walk
 from mqsel.logic.formulas import ALWAYS, NEVER, All, Compared, Formula, Leaf, Relation
 from mqsel.logic.formulas import Any as AnyOf
 from mqsel.logic.solver.automata import UndecidedError, unconfirmed
@@ -296,6 +296,8 @@ def _said(subject: Node) -> _Key:
             said[id(node)] = "property", node.name
         elif isinstance(node, Literal):
             said[id(node)] = node.kind, repr(node.value)
+        elif isinstance(node, Conversion):
+            said[id(node)] = node.kind, *below
         elif isinstance(node, Arithmetic):
             if node.operators[0] in "+*":
                 below[:2] = sorted(below[:2], key=repr)

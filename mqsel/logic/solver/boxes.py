@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from random import Random
 from typing import Any
 
-from mqsel.language.nodes import Identifier, Node, walk
+from mqsel.language.nodes import Conversion, Identifier, Node, walk
 from mqsel.logic.formulas import Compared, Relation
 from mqsel.logic.sets import overlap
 from mqsel.logic.solver.automata import UndecidedError, unconfirmed
@@ -208,6 +208,10 @@ def _in_lanes(
                 halves = sorted(_halves(part[wide]), key=_distance, reverse=True)
                 boxes += [{**part, wide: half} for half in halves]
         if box is whole and not boxes:
+            roots = [root for root, _ in computed] + [root for pair in related for root in pair[:2]]
+            read = [one.identifier.name for root in roots for one in walk(root) if isinstance(one, Conversion)]
+            if any(sides[name].lane == "string" for name in read):
+                raise UndecidedError(f"which texts of {', '.join(read)} are which numbers is not looked into")
             return None
     raise UndecidedError(f"what is computed from {', '.join(whole)} is not decided by {MAX_BOXES:,} intervals")
 

@@ -11,7 +11,7 @@ import operator
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from mqsel.language.nodes import Identifier, Literal, Node, Sign, children, walk
+from mqsel.language.nodes import Conversion, Identifier, Literal, Node, Sign, children, walk
 from mqsel.language.operators import FAILING
 from mqsel.logic.formulas import Compared
 from mqsel.logic.sets import Intervals, overlap
@@ -55,7 +55,7 @@ class Side(NamedTuple):
 
 
 def compute(root: Node, sides: Mapping[str, Side], known: dict[int, Result | None]) -> Result | None:
-    """Compute an operand; None if it reads a property that has no side yet."""
+    """Compute an operand; None if it reads a property that has no side yet, or a text as a number, which may be any."""
     for node in walk(root):
         if id(node) in known:
             continue
@@ -71,7 +71,9 @@ def compute(root: Node, sides: Mapping[str, Side], known: dict[int, Result | Non
         else:
             below = [known[id(one)] for one in children(node)]
             made = below[0]
-            if isinstance(node, Sign):
+            if isinstance(node, Conversion):
+                made = None if made is None or made.lane == "string" else _signed("+", made)
+            elif isinstance(node, Sign):
                 made = None if made is None else _signed(node.operator, made)
             else:
                 for operator, operand in zip(node.operators, below[1:], strict=True):  # type: ignore[union-attr]
