@@ -74,15 +74,15 @@ cdef enum:
     LOOK = 16                # the cost of leaves between two looks at the clock
 
 # The outcomes of logic/normal.py in C.
-cdef int IS_LESS = _formulas.Outcome.LESS
-cdef int IS_EQUAL = _formulas.Outcome.EQUAL
-cdef int IS_GREATER = _formulas.Outcome.GREATER
-cdef int IS_UNORDERED = _formulas.Outcome.UNORDERED
-cdef int SAME = _formulas.Outcome.SAME
-cdef int DIFFERENT = _formulas.Outcome.DIFFERENT
-cdef int MISSING = _formulas.Outcome.NULL
-cdef int MISMATCH = _formulas.Outcome.MISMATCH
-cdef int ERROR = _formulas.Outcome.ERROR
+cdef int IS_LESS = _formulas.Compared.LESS
+cdef int IS_EQUAL = _formulas.Compared.EQUAL
+cdef int IS_GREATER = _formulas.Compared.GREATER
+cdef int IS_UNORDERED = _formulas.Compared.UNORDERED
+cdef int SAME = _formulas.Compared.SAME
+cdef int DIFFERENT = _formulas.Compared.DIFFERENT
+cdef int MISSING = _formulas.Compared.NULL
+cdef int MISMATCH = _formulas.Compared.MISMATCH
+cdef int ERROR = _formulas.Compared.ERROR
 
 
 # ---- arithmetic --------------------------------------------------------------------------------------------------

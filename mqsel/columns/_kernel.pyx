@@ -14,7 +14,7 @@ from mqsel.columns._columns cimport BLOCK, ColumnBlock, reader_refusal, reader_r
 from mqsel.columns._sets cimport ValueSet, values_read
 
 from mqsel.logic import formulas as _formulas
-from mqsel.language.nodes import Arithmetic, Identifier, Literal, Sign
+from mqsel.language.nodes import Arithmetic, Conversion, Identifier, Literal, Sign
 from mqsel.names import parted
 
 cdef enum:
@@ -272,6 +272,8 @@ cdef list steps_computing(node, dict numbers):
             waiting += [*reversed(later), one.operands[0]]
         elif isinstance(one, Sign):
             waiting += [(NEGATE if one.operator == "-" else KEEP, 0, 0), one.operand]
+        elif isinstance(one, Conversion):
+            raise TooLargeError(f"{one.identifier.name}: a property whose texts are read as numbers")
         elif isinstance(one, Identifier):
             steps.append((PUSH_COLUMN, numbers[one.name], 0))
         elif isinstance(one, Literal):

@@ -18,7 +18,7 @@ from mqsel.columns._columns cimport DECLINED
 from mqsel.columns._formulas cimport run_count, run_formulas, run_places, words_check
 from mqsel.columns._kernel cimport TURN, BatchRun, Kernel, call_end
 from mqsel.index._index cimport Index
-from mqsel.index._reading cimport Reader, Reading
+from mqsel.index._reading cimport Reader, Reading, reading_convert
 from mqsel.index._candidates cimport Search
 from mqsel.machine._vm cimport Pace, Value, clock_nanoseconds, pace_look, pace_start, value_null, zeroed
 
@@ -354,6 +354,7 @@ cdef int by_rows(Reader reader, Batch batch, Lists lists, int64_t start, int64_t
             for at in range(count):
                 number = numbers[at]
                 column_load(batch.columns[number], row, row, &values[number], &reading.record.owners[number])
+            reading_convert(reading)
             search = index.take()
             try:
                 found = index.search_c(reading.record, NULL, 0, search)
