@@ -66,7 +66,7 @@ def list_formats(names: Iterable[str]) -> str:
 
 
 def types_of(arguments: argparse.Namespace) -> tuple[tuple[str, str], ...]:
-    """Give the types that are declared."""
+    """Return the types that are declared."""
     if arguments.type and arguments.format not in SCHEMAS:
         raise MqselError(
             "--type declares what records lost: this format has types of its own",

@@ -168,7 +168,7 @@ class _Judged(NamedTuple):
         return f"{where}{verdict}: {self.decided}\nthe selector alone\n  " + alone.replace("\n", "\n  ")
 
     def in_json(self) -> dict[str, Any]:
-        """Give it as what JSON holds."""
+        """Return it for JSON."""
         return {"where": self.where, **self.explanation.as_dict(), "selected": self.selected, "decided": self.decided}
 
 

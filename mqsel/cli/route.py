@@ -121,7 +121,7 @@ class RouteReport(Report):
             super().take(name, kind, record)
 
     def close(self) -> int:
-        """Print the counts and the summary; give the exit code."""
+        """Print the counts and the summary; return the exit code."""
         total, stopped = self.total, self.ended()
         if self._folder is not None:
             self._folder.close()
@@ -194,7 +194,7 @@ class Folder:
 
 
 def safe_name(key: str) -> str:
-    """Make of a key the name of a file that every system takes; two keys never have one, whatever the case of letters.
+    """Return the name of the file of a key: any system takes it, no two keys share it, whatever the case of letters.
 
     What is not a small letter, a digit, ``-`` or ``_`` is written as % and its bytes in UTF-8.
     """

@@ -82,7 +82,7 @@ def field_bytes(field: Field, kind: str, text: bytes) -> bytes | str:
 
 
 def _blank_mqmd() -> bytes:
-    """Make the MQMD that QLOAD begins each message with: version 2, the vendor's defaults."""
+    """Return the MQMD that QLOAD begins each message with: version 2, the vendor's defaults."""
     data = bytearray(MQMD_LENGTH_2)
     for field in MQMD:
         if field.kind == "MQLONG":
@@ -96,7 +96,7 @@ BLANK = _blank_mqmd()
 
 
 def turner(table: Sequence[Field]) -> Callable[[bytes], bytes]:
-    """Make the function that makes a big-endian structure little-endian."""
+    """Return the function that turns a big-endian structure into a little-endian one."""
     codes = "".join("i" if field.kind == "MQLONG" else f"{field.length}s" for field in table)
     big, little = struct.Struct(f">{codes}"), struct.Struct(f"<{codes}")
     return lambda structure: little.pack(*big.unpack(structure))
@@ -106,7 +106,7 @@ _turned = turner(MQMD)
 
 
 def is_little(encoding: int, structure: bytes = b"") -> bool:
-    """Tell the byte order of a numeric encoding; where it says none, that in which *structure* has its Version."""
+    """Report whether an encoding of numbers is little-endian; if it names no order, whether the Version is."""
     order = encoding & MQENC_INTEGER_MASK
     if order in (MQENC_INTEGER_NORMAL, MQENC_INTEGER_REVERSED):
         return order == MQENC_INTEGER_REVERSED

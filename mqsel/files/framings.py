@@ -50,7 +50,7 @@ def length_prefixed(message: bytes) -> bytes:
 # ---- the table ---------------------------------------------------------------------------------------------------
 
 
-class Format(NamedTuple):
+class FileFormat(NamedTuple):
     """A format of files.
 
     Attributes:
@@ -76,21 +76,21 @@ class Format(NamedTuple):
 # Of two rows that know a file the first one has it. amqsbcg prints to a terminal, from which anything may have been
 # copied along: it comes last.
 FORMATS = {
-    "parquet": Format("Parquet: the properties are the columns of their names", None, None, re.compile(rb"\APAR1")),
-    "json": Format("one JSON object on each line, a message", "json"),
+    "parquet": FileFormat("Parquet: the properties are the columns of their names", None, None, re.compile(rb"\APAR1")),
+    "json": FileFormat("one JSON object on each line, a message", "json"),
     **{
-        name: Format(f"lines of JSON: {row.title}{'' if row.has_types else '; types are lost, see --type'}", name)
+        name: FileFormat(f"lines of JSON: {row.title}{'' if row.has_types else '; types are lost, see --type'}", name)
         for name, row in SCHEMAS.items()
     },
-    "mq": Format(
+    "mq": FileFormat(
         "bytes: messages with their length in front (4 bytes, big-endian), or one message; of a directory every file",
         "mq",
         _framed,
         re.compile(rb"\A(?:....)?(?:" + b"|".join(map(re.escape, STRUC_IDS)) + b")", re.DOTALL),
         "byte",
     ),
-    "qload": Format("what dmpmqmsg or QLOAD wrote", "mq", qload.splitter, qload.START),
-    "amqsbcg": Format(
+    "qload": FileFormat("what dmpmqmsg or QLOAD wrote", "mq", qload.splitter, qload.START),
+    "amqsbcg": FileFormat(
         "what the sample program amqsbcg printed, with whatever was copied from the terminal along with it",
         "mq",
         amqsbcg.splitter,
@@ -101,7 +101,7 @@ FRAMINGS = tuple(name for name, row in FORMATS.items() if row.message == "mq")
 
 
 def start_of(stream: io.BufferedReader[Any]) -> bytes:
-    """Give the first bytes of a file, by which its format is known; they are still to be read."""
+    """Return the first bytes of a file, by which its format is known; they are still to be read."""
     return stream.peek(_START)[:_START]
 
 
@@ -124,7 +124,7 @@ _OBJECT = re.compile(rb"^(?:\xef\xbb\xbf)?\s*\{", re.MULTILINE)
 
 
 def is_enough(start: bytes) -> bool:
-    """Tell whether the first bytes that have arrived of a file tell its format."""
+    """Report whether the first bytes that have arrived of a file show its format."""
     return len(start) >= _START or _OBJECT.search(start) is not None or _started(start) is not None
 
 
@@ -168,7 +168,7 @@ _OTHERS = (
 
 
 def looks_like(start: bytes, kind: str) -> tuple[str, str]:
-    """Say what a file looks like of which nothing could be read.
+    """Return what a file looks like of which nothing could be read.
 
     Args:
         start: its first bytes.
@@ -197,7 +197,7 @@ def shown(name: str) -> str:
 
 
 def pieces(stream: io.BufferedReader[Any], kind: str, path: str = "stream", start: int = 0, stop: int = -1) -> Source:
-    """Take a stream apart into messages and, in place of those that are invalid, errors.
+    """Yield the messages of a stream and, in place of those that are invalid, errors.
 
     Args:
         stream: of a file.
@@ -214,7 +214,7 @@ def pieces(stream: io.BufferedReader[Any], kind: str, path: str = "stream", star
 
 
 def taken_apart(units: Iterable[bytes | memoryview | Splitter]) -> Source:
-    """Take blocks of lines, or what `splits` gives, apart into messages; places of lines are those in all blocks."""
+    """Yield the messages of blocks of lines, or of what `splits` yields; places of lines are those in all blocks."""
     at = 0
     for unit in units:
         if isinstance(unit, Splitter):
@@ -226,7 +226,7 @@ def taken_apart(units: Iterable[bytes | memoryview | Splitter]) -> Source:
 
 
 def lines(found: Iterable[bytes | memoryview], start: int = 0) -> Iterator[Piece]:
-    """Take blocks of lines apart; the place of a line is its first byte, that of the first one being *start*."""
+    """Yield the lines of blocks; the place of a line is its first byte, that of the first one being *start*."""
     make = tuple.__new__  # Piece(…) takes three times as long
     for block in found:
         for line in io.BytesIO(block):

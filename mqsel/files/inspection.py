@@ -17,7 +17,7 @@ from mqsel.files import parquet
 from mqsel.files.dumps import STRUC_IDS, Piece
 from mqsel.files.framings import FORMATS, format_of, pieces, place_of, schema_of, shown
 from mqsel.files.opening import opened
-from mqsel.files.parts import Part
+from mqsel.files.parts import FilePart
 from mqsel.files.run.work import Job, of_rows
 from mqsel.formats.inspection import Row
 from mqsel.formats.jsonl import object_from_json
@@ -79,7 +79,7 @@ class Inspect(Job):
             tuple((name, f"byte {offset}, {length:,} bytes") for name, offset, length in result.structures),
         )
 
-    def rows(self, part: Part) -> Iterator[Any]:
+    def rows(self, part: FilePart) -> Iterator[Any]:
         try:
             for message in of_columns(part.path):
                 self.seen += 1

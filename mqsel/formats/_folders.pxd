@@ -6,7 +6,7 @@ from mqsel.formats._decoder cimport Decoder
 
 
 # An element that is wanted, or a group or folder on the way to one.
-cdef struct Node:
+cdef struct NameNode:
     int parent              # -1 for a folder
     uint32_t hash           # of parent and name
     const uint8_t *name     # in node_names
@@ -23,7 +23,7 @@ cdef struct Node:
 
 
 # A slot that takes the value of an element.
-cdef struct Target:
+cdef struct ElementTarget:
     int slot
     int rank                # the least wins
     int conversion
@@ -44,7 +44,7 @@ cdef struct Open:
 
 
 # A group, as far as the names of the elements in it need it.
-cdef struct Group:
+cdef struct NamedGroup:
     const uint8_t *name
     Py_ssize_t length
     int parent              # -1 for the folder
@@ -77,18 +77,18 @@ cdef class Folders(Decoder):
     cdef set dropped                    # names whose first value is none, or None
     cdef uint64_t stamp
     cdef unsigned char *ranks           # of the slots: of the source that filled it, or UNFILLED
-    cdef Node *nodes
+    cdef NameNode *nodes
     cdef int node_count
     cdef uint8_t *node_names            # one behind the other: no array here points into a Python object
     cdef int *table                     # hash -> first node of its chain, or -1
     cdef uint32_t mask                  # size of the table - 1
     cdef bint any_folder                # some slot reads a folder
     cdef bint any_long                  # some slot has a name of the greatest length
-    cdef Target *targets
+    cdef ElementTarget *targets
     cdef Hit *hits
     cdef Py_ssize_t hit_count
     cdef Py_ssize_t hit_room
-    cdef Group *groups
+    cdef NamedGroup *groups
     cdef Py_ssize_t group_count
     cdef Py_ssize_t group_room
     cdef const uint8_t *readable        # the last place that a word can be read from: by who finds the folders

@@ -97,7 +97,7 @@ for _place, (_word, _type) in enumerate(_mqrfh2.DT.items()):
 
 
 cdef int dt_read(const uint8_t *text, Py_ssize_t size) noexcept:
-    """Give the MQTYPE that a dt names."""
+    """Return the MQTYPE that a dt names."""
     cdef uint64_t word = 1
     cdef Py_ssize_t place
     if size < 8:
@@ -227,7 +227,7 @@ for _place, _word in enumerate(_RESERVED):
 
 
 cdef bint is_reserved(const uint8_t *name, Py_ssize_t length) noexcept:
-    """Tell whether a name is a keyword, in any case."""
+    """Report whether a name is a keyword, in any case."""
     cdef uint64_t word = 0
     cdef Py_ssize_t place
     if length > 7 or not KEYWORD_STARTS[length] >> (name[0] & 31) & 1:
@@ -241,7 +241,7 @@ cdef bint is_reserved(const uint8_t *name, Py_ssize_t length) noexcept:
 
 
 cdef inline bint is_refused(const uint8_t *name, Py_ssize_t length) noexcept:
-    """Tell whether no element of a usr folder is a property by this name."""
+    """Report whether no element of a usr folder is a property by this name."""
     return (
         (length >= 3 and memcmp(name, b"JMS", 3) == 0) or is_reserved(name, length)
         or (length == 4 and (memcmp(name, b"Root", 4) == 0 or memcmp(name, b"Body", 4) == 0))
@@ -249,7 +249,7 @@ cdef inline bint is_refused(const uint8_t *name, Py_ssize_t length) noexcept:
 
 
 cdef inline bint name_is_plain(const uint8_t *name, Py_ssize_t length) noexcept:
-    """Tell whether a name consists of A-Z a-z 0-9 _ $, and begins as it may."""
+    """Report whether a name consists of A-Z a-z 0-9 _ $, and begins as it may."""
     cdef Py_ssize_t place
     if length == 0 or CLASS[name[0]] != IN_NAME:
         return False
@@ -294,7 +294,7 @@ cdef dict ELEMENT_TYPES = {
 
 
 cdef inline int jms_type(const uint8_t *name, Py_ssize_t length):
-    """Give the type an element of the jms folder has without a dt."""
+    """Return the type an element of the jms folder has without a dt."""
     if length != 3:
         return 0
     return ELEMENT_TYPES.get(name[:3], 0)
@@ -313,7 +313,7 @@ cdef inline uint64_t name_mix(uint64_t state, uint64_t word) noexcept:
 
 
 cdef inline uint64_t name_tail(const uint8_t *name, Py_ssize_t length) noexcept:
-    """Give the name behind its last whole word as a word."""
+    """Return the name behind its last whole word as a word."""
     cdef uint64_t word = 0
     cdef Py_ssize_t place = length
     while place & (WORD - 1):
@@ -332,7 +332,7 @@ cdef uint32_t name_hash(int parent, const uint8_t *name, Py_ssize_t length) noex
 
 
 cdef inline uint64_t name_bit(const uint8_t *name, Py_ssize_t length) noexcept:
-    """Give one of 64 bits: most names can be told from all that are wanted by their length and last byte."""
+    """Return one of 64 bits: most names can be told from all that are wanted by their length and last byte."""
     return <uint64_t> 1 << ((name[length - 1] ^ length << 2) & 63)
 
 
@@ -363,7 +363,7 @@ cdef class Folders(Decoder):
         cdef uint8_t *end
         self.any_folder = bool(nodes)
         self.node_count = len(nodes)
-        self.nodes = <Node *> zeroed(len(nodes), sizeof(Node))
+        self.nodes = <NameNode *> zeroed(len(nodes), sizeof(NameNode))
         end = self.node_names = <uint8_t *> zeroed(sum([len(part) for _, part, _ in nodes]), 1)
         while size < 2 * <uint32_t> len(nodes):
             size *= 2
@@ -391,16 +391,16 @@ cdef class Folders(Decoder):
             if parent >= 0 and part:
                 self.nodes[parent].expected |= name_bit(end, len(part))
             end += len(part)
-        self.targets = <Target *> zeroed(len(elements), sizeof(Target))
+        self.targets = <ElementTarget *> zeroed(len(elements), sizeof(ElementTarget))
         for place, (node, slot, rank, conversion) in enumerate(sorted(elements)):
             if self.nodes[node].count == 0:
                 self.nodes[node].first = place
             self.nodes[node].count += 1
-            self.targets[place] = Target(slot, rank, conversion)
+            self.targets[place] = ElementTarget(slot, rank, conversion)
         return 0
 
     cdef int note(self, int number, str structure, Py_ssize_t offset, object what) except -1:
-        """Say that something was skipped."""
+        """Note that something was skipped."""
         self.noting = True
         if self.notes is not None:
             _, reason, words = _mqrfh2.NOTES[number]
@@ -576,13 +576,13 @@ cdef int node_of_long_folder(Folders self, const uint8_t *name, Py_ssize_t lengt
 
 
 cdef bint is_padding(const uint8_t *at, const uint8_t *stop) noexcept:
-    """Tell whether nothing follows the folder but what fills up, or a NUL and what it hides."""
+    """Report whether nothing follows the folder but what fills up, or a NUL and what it hides."""
     at = skip_padding(at, stop)
     return at == stop or at[0] == 0
 
 
 cdef bint is_beyond_restriction(const uint8_t *at, const uint8_t *stop) noexcept:
-    """Tell what the mq folder may not have: characters of several bytes, escapes, white space but blanks."""
+    """Report whether a byte is none that the mq folder may have: no characters of several bytes, escapes, tabs."""
     while at < stop:
         if at[0] >= 0x80 or at[0] == c"&" or at[0] == c"\t" or at[0] == c"\n" or at[0] == c"\r":
             return True
@@ -591,7 +591,7 @@ cdef bint is_beyond_restriction(const uint8_t *at, const uint8_t *stop) noexcept
 
 
 cdef str name_shown(Folders self, const uint8_t *name, Py_ssize_t length):
-    """Give a name for a note."""
+    """Return a name for a note."""
     if self.notes is None:
         return ""
     text = name[:min(length, 200)].decode("utf-8", "replace")
@@ -599,7 +599,7 @@ cdef str name_shown(Folders self, const uint8_t *name, Py_ssize_t length):
 
 
 cdef bint folder_is_invalid(const uint8_t *name, Py_ssize_t length, int seen) except -1:
-    """Tell whether no property can have a name that begins with that of this folder."""
+    """Report whether no property can have a name that begins with that of this folder."""
     if (length >= 3 and memcmp(name, b"JMS", 3) == 0) or (
         length == 4 and (memcmp(name, b"Root", 4) == 0 or memcmp(name, b"Body", 4) == 0)
     ):
@@ -623,7 +623,7 @@ cdef bint name_is_odd(const uint8_t *name, Py_ssize_t length, bint first) except
 cdef int node_find(Folders self, int parent, const uint8_t *name, Py_ssize_t length) noexcept:
     cdef uint32_t hashed = name_hash(parent, name, length)
     cdef int number = self.table[hashed & self.mask]
-    cdef Node *node
+    cdef NameNode *node
     while number >= 0:
         node = &self.nodes[number]
         if (
@@ -789,7 +789,7 @@ for _word, _type in _mqrfh2.DT.items():
 cdef const uint8_t *elements_take(
     Folders self, Open *folder, const uint8_t *at, const uint8_t *stop
 ) except NULL:
-    """Take elements as most are, one behind the other in the folder itself: a plain name, no attribute or a dt, text.
+    """Read elements as most are, one behind the other in the folder itself: a plain name, no attribute or a dt, text.
 
     They are read a word at a time: a message of 18 elements takes 11,800 instructions, by the scan alone 18,800.
     Returns where the first begins that is not so, and says nothing about that one.
@@ -808,7 +808,7 @@ cdef const uint8_t *elements_take(
     cdef Py_ssize_t length, size
     cdef int number, dt, place
     cdef bint judging = self.never and folder.flags & USR
-    cdef Node *node
+    cdef NameNode *node
     cdef Hit *hit
     while at < stop and at[0] == c"<":
         name = at + 1
@@ -915,7 +915,7 @@ cdef const uint8_t *elements_take(
 
 
 cdef void *grown(void *items, Py_ssize_t *count, size_t size) except NULL:
-    """Make more room in an array; *count* is what it has room for."""
+    """Get more room in an array; *count* is what it has room for."""
     cdef void *more = realloc(items, (count[0] * 2 + 16) * size)
     if more == NULL:
         raise MemoryError
@@ -925,8 +925,8 @@ cdef void *grown(void *items, Py_ssize_t *count, size_t size) except NULL:
 
 cdef int group_add(Folders self, Open *group, int parent) except -1:
     if self.group_count == self.group_room:
-        self.groups = <Group *> grown(self.groups, &self.group_room, sizeof(Group))
-    self.groups[self.group_count] = Group(group.name, group.length, parent)
+        self.groups = <NamedGroup *> grown(self.groups, &self.group_room, sizeof(NamedGroup))
+    self.groups[self.group_count] = NamedGroup(group.name, group.length, parent)
     self.group_count += 1
     return <int> self.group_count - 1
 
@@ -1005,9 +1005,9 @@ cdef int node_of_long(Folders self, Open *top, const uint8_t *name, Py_ssize_t l
 
 
 cdef object name_of(Folders self, Open *folder, Hit *hit):
-    """Make the name of a property, cut to the greatest length."""
+    """Return the name of a property, cut to the greatest length."""
     cdef int[129] groups
-    cdef Group *group
+    cdef NamedGroup *group
     cdef int number = hit.group
     cdef int count = 0
     cdef Py_ssize_t size
@@ -1033,11 +1033,11 @@ cdef object name_of(Folders self, Open *folder, Hit *hit):
 
 
 cdef int folder_commit(Folders self, Open *folder) except -1:
-    """Take the values that were written down of a folder that has proved well-formed."""
+    """Read the values that were written down of a folder that has proved well-formed."""
     cdef Py_ssize_t place
     cdef Hit *hit
-    cdef Node *node
-    cdef Target *target
+    cdef NameNode *node
+    cdef ElementTarget *target
     cdef int number, dt, trouble
     cdef Py_ssize_t offset
     cdef bint is_jms = folder.length == 3 and memcmp(folder.name, b"jms", 3) == 0

@@ -63,6 +63,34 @@ cdef enum:
     BODY_CCSID = BODY + 4
     BODY_FORMAT = BODY + 8
 
+# A slot that takes the value of a field of the MQMD.
+cdef struct FieldTarget:
+    int slot
+    int rank
+    int conversion
+    uint32_t mask           # argument of the conversion
+    int offset              # of the field, in the MQMD; or BODY_ and a name
+    int length              # bytes
+    int kind                # MQLONG, MQCHAR, MQBYTE
+
+
+# Where the current message has its parts.
+cdef struct Parts:
+    const uint8_t *data
+    Py_ssize_t size
+    const uint8_t *mqmd     # or NULL: the message begins with an MQRFH2
+    bint big                # byte order of the MQMD
+    bint ebcdic             # its characters
+    int version
+    const uint8_t *mqmde    # honoured, or NULL
+    const uint8_t *later    # the fields of version 2, wherever they stand
+    bint later_big
+    bint reserved           # the structure before has no Encoding and CodedCharSetId for what follows
+    int32_t encoding        # of what follows the structures read so far
+    int32_t ccsid
+    const uint8_t *format
+    bint format_ebcdic
+
 # EBCDIC to Latin-1, for what has one code in all EBCDIC: names of Formats, digits.
 cdef uint8_t[256] EBCDIC_500
 for _byte in range(256):
@@ -141,7 +169,7 @@ cdef inline int32_t read_i32(const uint8_t *at, bint big) noexcept:
 
 
 cdef inline bint is_big(int encoding, const uint8_t *version) noexcept:
-    """Tell the byte order an Encoding announces; where it announces none, the Version that follows shows it."""
+    """Report whether an Encoding announces big-endian; if it announces no order, the Version that follows shows it."""
     if encoding & 0xF == 1:
         return True
     if encoding & 0xF == 2:
@@ -169,7 +197,7 @@ cdef uint64_t read_format(const uint8_t *at, bint ebcdic) noexcept:
 
 
 cdef inline Py_ssize_t stripped(const uint8_t *at, Py_ssize_t length, bint ebcdic) noexcept:
-    """Give the length of a character field without the blanks and NULs it ends with."""
+    """Return the length of a character field without the blanks and NULs it ends with."""
     cdef uint8_t blank = 0x40 if ebcdic else 0x20
     while length and (at[length - 1] == blank or at[length - 1] == 0):
         length -= 1
@@ -194,6 +222,16 @@ cdef class MQDecoder(Folders):
         identifier: (field of the MQMD, 24 bytes) to compare in the MQMD, instead of reading any more; or None.
         everything: for `properties` and `inspect`: all elements of property folders.
     """
+
+    cdef bint strip
+    cdef int ccsid                      # 0: found from StrucId
+    cdef bytes identifier               # to compare in the MQMD, or None
+    cdef int identifier_offset
+    cdef list structures
+    cdef Parts parts
+    cdef bint any_later                 # some slot reads what an MQMDE may hold, or what describes the body
+    cdef FieldTarget *fields
+    cdef int field_count
 
     def __cinit__(self, names, *, bint strip=False, ccsid=None, bint never=False, identifier=None,
                   bint everything=False):
@@ -286,7 +324,7 @@ cdef class MQDecoder(Folders):
             self.busy = False
 
     def properties(self, raw) -> dict:
-        """Give the properties of one message as Python values.
+        """Return the properties of one message as Python values.
 
         Raises: DecodeError, PropertyTypeError.
         """
@@ -309,7 +347,7 @@ cdef class MQDecoder(Folders):
             self.busy = False
 
     def inspect(self, raw) -> tuple:
-        """Give (properties, sources, offsets, notes, structures) of one message: see `mqsel.formats.Inspection`.
+        """Return (properties, sources, offsets, notes, structures) of one message: see `mqsel.formats.Inspection`.
 
         Raises: DecodeError, PropertyTypeError.
         """
@@ -327,7 +365,7 @@ cdef class MQDecoder(Folders):
     # ---- the chain of structures
 
     cdef bytes hold(self, object raw):
-        """Take the bytes of a message."""
+        """Return the bytes of a message."""
         if PyBytes_CheckExact(raw):
             return raw
         try:
@@ -501,7 +539,7 @@ cdef class MQDecoder(Folders):
         return not big
 
     cdef uint64_t describe(self, const uint8_t *following, bint big, bint ebcdic, bint describes) noexcept:
-        """Take what is said of what follows: Format, which is returned, and the others unless they are reserved."""
+        """Read the description of what follows: Format, which is returned, and the others unless they are reserved."""
         cdef int32_t ccsid = read_i32(following + 4, big)
         if describes:
             self.parts.encoding = read_i32(following, big)
@@ -642,7 +680,7 @@ cdef class MQDecoder(Folders):
         return self.parts.mqmd + offset
 
     cdef object field_text(self, const uint8_t *at, Py_ssize_t length, int offset):
-        """Make a string of a character field."""
+        """Return a character field as a string."""
         cdef bint ebcdic = self.parts.format_ebcdic if offset >= BODY else self.parts.ebcdic
         cdef PyObject *made
         cdef int ccsid = self.ccsid
@@ -675,7 +713,7 @@ cdef class MQDecoder(Folders):
         return text
 
     cdef int note_field(self, int number, int offset, object what) except -1:
-        """Say that something is wrong with a field."""
+        """Note that something is wrong with a field."""
         if offset < BODY:
             return self.note(number, "MQMD", offset, what)
         return self.note(number, self.describing(), self.parts.format - self.parts.data, what)

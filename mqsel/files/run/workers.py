@@ -22,7 +22,7 @@ from typing import IO, Any
 
 from mqsel._interrupt import undone
 from mqsel.errors import FileError, MqselError
-from mqsel.files.run.tasks import Advance, Records, Run, Task, done, placed, size_of
+from mqsel.files.run.tasks import Advance, JobRun, Records, Task, done, placed, size_of
 from mqsel.files.run.work import Ask, Tally
 
 _BATCH = 1 << 18  # bytes of records that are given at once
@@ -33,7 +33,7 @@ _TICK = 0.1  # seconds: on Windows a wait without end is not interrupted
 
 
 def side_by_side(
-    run: Run, ask: Callable[[], Ask], tasks: Iterator[Task], jobs: int, advance: Advance | None
+    run: JobRun, ask: Callable[[], Ask], tasks: Iterator[Task], jobs: int, advance: Advance | None
 ) -> Records:
     """Do tasks by *jobs* processes; see `mqsel.files.run.tasks.sifted`."""
     with closing(_Crew(run, ask, tasks, jobs, advance)) as crew, undone(crew.kill):
@@ -70,7 +70,7 @@ class _Crew:
     """Processes, and what they have in hand. All that threads share changes under one lock."""
 
     def __init__(
-        self, run: Run, ask: Callable[[], Ask], tasks: Iterator[Task], count: int, advance: Advance | None
+        self, run: JobRun, ask: Callable[[], Ask], tasks: Iterator[Task], count: int, advance: Advance | None
     ) -> None:
         self._run, self._ask, self._tasks, self._advance = run, ask, tasks, advance
         self._count = count
@@ -122,7 +122,7 @@ class _Crew:
                 self._changed.notify_all()
 
     def _is_to_do_here(self, job: _Assigned) -> bool:
-        """Tell whether what a process gives is not the answer: it was asked for more messages than are wanted now."""
+        """Report whether the answer of a process does not count: it was asked for more messages than are wanted now."""
         if job.ask is None:
             return True
         if self._asked.limit is None or job.ask.limit == self._asked.limit:
@@ -156,7 +156,7 @@ class _Crew:
                 self._changed.wait(_TICK)
 
     def _taken(self, job: _Assigned) -> list[Any]:
-        """Take what came of a job, under the lock."""
+        """Return what came of a task and was not yielded yet. The caller has the lock."""
         records, job.records = job.records, []
         self._held -= job.held
         job.held = 0
@@ -166,7 +166,7 @@ class _Crew:
     # What follows runs in the thread of a process.
 
     def _next(self) -> _Assigned | None:
-        """Take a task, once those before it are not too many; None if there is none."""
+        """Return the next task, once those before it are not too many; None if there is none."""
         with self._changed:
             while True:
                 self._changed.wait_for(
@@ -200,7 +200,7 @@ class _Crew:
                 self._changed.notify_all()
 
     def _share(self) -> None:
-        """Give one process task after task, and keep what it gives."""
+        """Send one process task after task, and keep its records."""
         process: subprocess.Popen[bytes] | None = None
         while (job := self._next()) is not None:
             try:
@@ -259,7 +259,7 @@ class _Crew:
 
 
 def _ended(task: Task, process: subprocess.Popen[bytes] | None, error: Exception) -> MqselError:
-    """Say of which part the process ended, and how."""
+    """Return the error of a process that ended: how, and what it was reading."""
     if process is None:
         return MqselError(f"a process of Python does not start: {error}", hint="leave it to one: -j 1, jobs=1")
     status = process.wait()
@@ -308,7 +308,7 @@ def work() -> None:
     os._exit(0)
 
 
-def _give(out: IO[bytes], run: Run, ask: Ask, task: Task) -> None:
+def _give(out: IO[bytes], run: JobRun, ask: Ask, task: Task) -> None:
     records: list[Any] = []
     held = news = 0
 
