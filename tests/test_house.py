@@ -52,7 +52,7 @@ INSIDE = {
     "index": "_segment _memtable _postings _compaction _candidates _index _reading _deliveries __init__",
     "formats": "wordings mqmd jms mqrfh2 inspection jsonl records envelopes _tables _words _decoder _folders _mq _json"
     " _records mq __init__",
-    "analysis": "wordings markup columns near relation change explain"
+    "analysis": "wordings markup columns outcomes near relation change explain"
     " lint_findings lint_chains lint_tests lint_names lint account sentences profile difference audit",
     "selection": "selectors providers message queues topics __init__",
     "files": "wordings opening dumps _splitters amqsbcg qload framings rows _footer extremes parquet parts _sifter"
@@ -135,7 +135,24 @@ def test_long_modules_say_why() -> None:
     long = {name: text for name, text in texts.items() if text.count("\n") > 500}
 
     assert [name for name, text in long.items() if not re.search(r"onger than 500 lines because", text)] == []
-    assert "index._candidates" in long
+
+
+def test_folders_keep_to_their_budgets() -> None:
+    """The lines of each folder, READMEs apart, are printed, and are no more than CONTRIBUTING allows."""
+    shown = ROOT / ".github" / "CONTRIBUTING.md"
+    if not shown.exists():
+        pytest.skip("no CONTRIBUTING.md beside the tests")
+    rows = re.findall(r"^\| (mqsel|mqsel/[a-z]+|tests|bench) \| ([0-9,]+) \|$", shown.read_text(encoding="utf-8"), re.M)
+    budgets = {folder: int(number.replace(",", "")) for folder, number in rows}
+    counts = dict.fromkeys(budgets, 0)
+    for path in (one for top in ("mqsel", "tests", "bench") for one in (ROOT / top).rglob("*")):
+        if path.suffix in (".py", ".pyx", ".pxd", ".pyi", ".h", ".erl", ".java"):
+            parts = path.relative_to(ROOT).parts
+            folder = "/".join(parts[:2]) if parts[0] == "mqsel" and len(parts) > 2 else parts[0]
+            counts[folder] += path.read_text(encoding="utf-8").count("\n")
+    print("\n".join(f"{folder}: {count:,} of {budgets[folder]:,} lines" for folder, count in counts.items()))
+
+    assert {folder: count for folder, count in counts.items() if count > budgets[folder]} == {}
 
 
 def test_contributing_shows_the_rows() -> None:

@@ -129,7 +129,6 @@ def test_loading_never_parses(monkeypatch: pytest.MonkeyPatch) -> None:
         ("machine.compiler", "lower"),
         ("language.selector", "parse_in_order"),
         ("language.selector", "check"),
-        ("analysis.explain", "lower"),
     ]:
         monkeypatch.setattr(f"mqsel.{module}.{name}", never)
     twins = pickle.loads(data)

@@ -132,7 +132,7 @@ def normal(selector: Selector) -> Normal:
 
     Where the identifier to match is that of any message, it is TRUE of all.
     """
-    return _wanted(selector, _ALL)
+    return _wanted(selector, ALL_PARTS)
 
 
 def true_of(selector: Selector) -> Formula:
@@ -150,7 +150,7 @@ def _wanted(selector: Selector, wanted: int) -> Normal:
 # ---- what is wanted --------------------------------------------------------------------------------------------------
 
 # Parts of a normal form; of one that is made for some of them the others are NEVER.
-_T, _F, _E, _M, _ALL = 1, 2, 4, 8, 15
+_T, _F, _E, _M, ALL_PARTS = 1, 2, 4, 8, 15
 # By the parts that are wanted of a condition: those of what is negated, and those of the operands of an AND.
 _OF_NEGATED = tuple([(parts & _T) * 2 | (parts & _F) // 2 | parts & (_E | _M) for parts in range(16)])
 _OF_OPERANDS = tuple([parts | (_F | _E if parts & (_F | _E | _M) else 0) for parts in range(16)])
@@ -300,7 +300,7 @@ class Writer:
         return self.write(selector, names, _T).true
 
     def write(self, selector: Selector, names: Mapping[str, str], wanted: int) -> Normal:
-        """Write some parts of the normal form of *selector*."""
+        """Write some parts of the normal form of *selector*, by names as `true_of`."""
         if selector.match_option is not None and selector.match_option.matches_any:
             return _CONSTANTS[Truth.TRUE]
         if len(self.tests) > _REMEMBERED or len(self.subjects) > _REMEMBERED:
@@ -568,7 +568,7 @@ class Writer:
             mismatch = all_of([known, Leaf(right, _MISMATCHES["boolean"])])
             right = Normal(Leaf(right, _TRUE), Leaf(right, _FALSE), NEVER, NEVER)
         elif isinstance(right, Literal) and right.kind == "boolean":
-            right = self.predicate(right, _ALL)
+            right = self.predicate(right, ALL_PARTS)
         elif isinstance(right, Literal):
             return _met(_mismatched(other, known, NEVER, left.error), within)
         elif not isinstance(right, Normal):
