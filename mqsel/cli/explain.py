@@ -259,5 +259,5 @@ def _check_columns(matcher: Matcher, row: Any) -> None:
     try:
         matcher.match_batch(row)
     except PropertyTypeError as error:
-        error.index = None  # who asks knows the row
+        error.index = None  # the caller knows the row
         raise

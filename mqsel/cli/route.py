@@ -42,7 +42,6 @@ examples:
 
 _OPEN = 64  # files that are written to at a time
 _SHOWN = 10  # keys named in the summary
-_ENDINGS = {"qload": ".qload", "amqsbcg": ".txt", "mq": ".mq"}  # of files; of the other formats .jsonl
 _SAFE = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
 _RESERVED = frozenset("con prn aux nul".split()) | {f"{name}{n}" for name in ("com", "lpt") for n in range(10)}
 _LONGEST = 100  # characters of a file's name
@@ -166,7 +165,7 @@ class Folder:
         name = self._names.get((key, kind))
         if name is None:
             message = self._heads[kind] + message
-            name = self._names[key, kind] = safe_name(key) + _ENDINGS.get(kind, ".jsonl")
+            name = self._names[key, kind] = safe_name(key) + FORMATS[kind].ending
         try:
             file = self._open.pop(name, None)
             if file is None:

@@ -31,7 +31,7 @@ _ROWS = 20  # of a Parquet file, by which records are known
 
 
 def add_ways(made: argparse.ArgumentParser) -> None:
-    """Add what says who reads the files."""
+    """Add the options that choose how many processes read the files, or Spark."""
     made.add_argument(
         "-j",
         "--jobs",

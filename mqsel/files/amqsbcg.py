@@ -4,7 +4,7 @@ A message begins with ``****Message descriptor****`` and a line for each field o
 the program was asked for them (option 1), and with its dead-letter header, which is then not in the dump, and ends with
 ``****   Message      ****``, the line ``length - 14 of 14 bytes`` and the dump, 16 bytes on a line. What stands between
 messages, such as prompts and banners, means nothing. Of a message longer than its buffer the program prints the
-beginning; the headers are there, or whoever reads them reports which is cut.
+beginning; its headers are there, or the decoder reports which one is cut.
 
 A message of 2.6 KB of text takes 145 µs. A reader in C took 5 µs and 400 lines more: what is pasted has some hundred
 messages, and is read in less time than Python starts.

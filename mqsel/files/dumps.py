@@ -121,7 +121,7 @@ def on_queue(mqmd: bytes, data: bytes) -> bytes:
     data the order decides nothing; the Encoding is that of the machine most often.
 
     Args:
-        mqmd: of version 2, big-endian, in ASCII. With Version 1 nobody looks at its end.
+        mqmd: of version 2, big-endian, in ASCII. With Version 1 its end is not read.
         data: what follows it.
     """
     version, encoding, ccsid, form = _SAID.unpack_from(mqmd)

@@ -57,8 +57,9 @@ class FileFormat(NamedTuple):
         holds: what a file of it holds, for the help of the command line.
         message: how one message is read: a name of `mqsel.formats.FORMATS`; None for what is read by columns.
         split: makes what takes a file of this path apart; None where each line is a message.
-        start: what is found in the first bytes of its files; None if nothing tells it from lines of JSON.
+        start: what is found in the first bytes of its files; None if they look like lines of JSON.
         place: what the place of a message counts.
+        ending: of the names of files of the format that are written.
     """
 
     holds: str
@@ -66,6 +67,7 @@ class FileFormat(NamedTuple):
     split: Callable[[str], Splitter] | None = None
     start: re.Pattern[bytes] | None = None
     place: Literal["line", "byte"] = "line"
+    ending: str = ".jsonl"
 
     @property
     def is_lines(self) -> bool:
@@ -88,13 +90,15 @@ FORMATS = {
         _framed,
         re.compile(rb"\A(?:....)?(?:" + b"|".join(map(re.escape, STRUC_IDS)) + b")", re.DOTALL),
         "byte",
+        ".mq",
     ),
-    "qload": FileFormat("what dmpmqmsg or QLOAD wrote", "mq", qload.splitter, qload.START),
+    "qload": FileFormat("what dmpmqmsg or QLOAD wrote", "mq", qload.splitter, qload.START, ending=".qload"),
     "amqsbcg": FileFormat(
         "what the sample program amqsbcg printed, with whatever was copied from the terminal along with it",
         "mq",
         amqsbcg.splitter,
         amqsbcg.START,
+        ending=".txt",
     ),
 }
 FRAMINGS = tuple(name for name, row in FORMATS.items() if row.message == "mq")
@@ -119,7 +123,7 @@ def _started(start: bytes) -> str | None:
     return next((name for name, row in FORMATS.items() if row.start is not None and row.start.search(start)), None)
 
 
-# Where one line is an object, it is one of JSON: nobody waits for more of a pipe to know.
+# A line that is an object is JSON: no more of a pipe is waited for.
 _OBJECT = re.compile(rb"^(?:\xef\xbb\xbf)?\s*\{", re.MULTILINE)
 
 
@@ -174,7 +178,7 @@ def looks_like(start: bytes, kind: str) -> tuple[str, str]:
         start: its first bytes.
         kind: the format it was read as; empty for none.
 
-    Returns: what it looks like, and what to do; empty where nothing tells.
+    Returns: what it looks like, and what to do; empty if that does not show.
     """
     for name, row in FORMATS.items():
         if name != kind and row.start is not None and row.start.search(start):
@@ -257,7 +261,7 @@ def splits(stream: io.BufferedReader[Any], kind: str, path: str = "stream") -> I
 def blocks(stream: io.BufferedReader[Any], start: int = 0, stop: int = -1) -> Iterator[memoryview]:
     """Read a file of lines in blocks, each of which ends where a line does; it is there until the next is asked for.
 
-    What has arrived is given at once. The block grows to hold a line; a little at a time, so that nobody waits for it.
+    What has arrived is yielded at once. The block grows to hold a line, a little at a time: growing takes time, too.
 
     Args:
         stream: of the file, at the beginning of a line.
@@ -310,7 +314,7 @@ def reading(
         advance: is told from time to time how many more bytes of the file were read.
         in_blocks: give `blocks`, or `splits`.
 
-    Returns: its format, lines of JSON if nothing tells another; its messages, which may end in a FileError; its first
+    Returns: its format, lines of JSON if it shows no other; its messages, which may end in a FileError; its first
         bytes.
 
     Raises: FileError: it cannot be read.
@@ -411,7 +415,7 @@ class Messages:
 
 
 def _of_queue(path: str, framing: str | None) -> Source:
-    """Read the messages of a file that has them as bytes, length-prefixed if nothing tells another format."""
+    """Read the messages of a file that has them as bytes, length-prefixed if its first bytes show no other format."""
     with opened(path, bool if framing else is_enough) as (_, content):
         kind = framing or _started(start_of(content))
         yield from pieces(content, kind if kind in FRAMINGS else "mq", path)

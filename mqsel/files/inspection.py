@@ -176,7 +176,7 @@ class FoundMessage(NamedTuple):
         kind: the format it is read as, a name of `mqsel.files.framings.FORMATS`.
         where: its place in a file; empty where there is but this one.
         columns: of a row of Parquet, the batch of this row alone.
-        is_whole: it is all of its file, whose format nothing told.
+        is_whole: it is all of its file, whose format is not known.
         has_others: it is the first of several.
     """
 
@@ -211,7 +211,7 @@ def find_message(name: str, wanted: str | None, place: int | None = None, nth: i
 def alone(text: bytes, wanted: str | None, name: str = "MESSAGE") -> FoundMessage:
     """Return what is one message, on one line or on several."""
     if wanted is None:
-        with suppress(PropertyTypeError):  # whoever reads it reports it
+        with suppress(PropertyTypeError):  # reported when it is read
             wanted = schema_of([object_from_json(text)], name)
     return FoundMessage(text, wanted or "json")
 

@@ -165,7 +165,7 @@ _LOOKS = (1 << 16, 1 << 20, 1 << 24)  # bytes of first lines that are looked at,
 def beginning(stream: io.BufferedReader[Any]) -> bytes:
     """Return the first lines of a stream that `opened` gave; they are still to be read.
 
-    Of what can be read once only, such as a pipe, it is what has arrived, and at least one line: nobody waits for more.
+    Of what can be read once only, such as a pipe, it is what has arrived, and at least one line.
     """
     lines = stream.peek()
     if not _is_rereadable(stream):

@@ -75,7 +75,7 @@ class RecordSchema(NamedTuple):
         besides: members of a record beside those with headers and properties; where these stand among the members
             themselves, anything.
         signs: members that every record has, and messages of other making do not have together.
-        marks: how names of properties begin that nobody else's records have.
+        marks: how names of properties begin that no records of other tools have.
     """
 
     name: str

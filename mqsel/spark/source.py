@@ -27,7 +27,7 @@ from mqsel.files.dumps import Piece
 from mqsel.files.framings import FORMATS, each
 from mqsel.files.opening import path_of
 from mqsel.files.parts import FilePart, kind_of, listed, local, messages, packed, partition, parts
-from mqsel.files.run.work import reader
+from mqsel.files.run.work import first_note, reader
 from mqsel.files.selectors import selectors as read_selectors
 from mqsel.formats.records import SCHEMAS, UNREADABLE, readers
 from mqsel.language.dialect import core_of
@@ -353,7 +353,7 @@ class _Rows:
             seen += 1
             noted = getattr(read, "noted", 0)  # of a set nothing is counted
             if noted and not note and piece is not None and piece.message is not None:
-                note = f"{_place_of(part.format)} {piece.place}: {formats.first_note(piece.message)}"
+                note = f"{_place_of(part.format)} {piece.place}: {first_note(part.format, piece.message)}"
             if isinstance(found, MqselError):
                 where = found if isinstance(found, FileError) else _placed(part, piece, found)
                 if not source.is_skipping:

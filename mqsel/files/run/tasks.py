@@ -124,7 +124,7 @@ def cut(tasks: Iterable[Task], wanted: str | None) -> Iterator[Task]:
         found: list[FilePart] = []
         name = task.file.path
         if task.file.trouble is None and (size_of(name) or 0) > SIZE:
-            with suppress(MqselError):  # who reads it says so
+            with suppress(MqselError):  # reported when it is read
                 kind, source, start = reading(name, wanted)
                 source.close()  # type: ignore[attr-defined]
                 found = parts(name, kind, SIZE)
