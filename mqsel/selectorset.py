@@ -33,7 +33,7 @@ from mqsel.machine.schema import Schema, SchemaLike, as_schema
 from mqsel.machine.sections import Texts, keys_of, packed, packed_keys
 from mqsel.matcher import COMPARED, Matcher, Message, check_stream
 from mqsel.matcher import compile as compiled
-from mqsel.names import joined, parted, spellings
+from mqsel.names import converted, joined, parted, spellings
 from mqsel.receiving import PropertyDecoder, QueueManager
 
 if TYPE_CHECKING:
@@ -522,7 +522,7 @@ class SelectorSet(Reader[K], MutableMapping[K, str], Generic[K]):
         try:
             texts = {key: self._texts[place] for key, place in places.items()}
             own = {key: dialect for key, place in places.items() if (dialect := self._own.get(place)) is not None}
-            kernel = Kernel(tuple(_Formulas(places, _Given(texts, own, self.dialect))), self._index().names, True)
+            kernel = Kernel(tuple(_Formulas(places, _Given(texts, own, self.dialect))), self._index().names)
         except (TooLargeError, SelectorError, ProgramError) as reason:  # the texts of a file may be damaged
             return str(reason).partition("\n")[0]
         return kernel if kernel.count <= _MOST_PARTS else f"{kernel.count:,} distinct parts of selectors"
@@ -552,9 +552,10 @@ class SelectorSet(Reader[K], MutableMapping[K, str], Generic[K]):
         found = index.stats()
         longest = [(what, count, self._keys_at(places)) for what, count, places in found["longest"]]
         for name in index.names:
-            first, others = parted(name)
+            first, others, kind = parted(name)
             if others:
-                longest = [(what.replace(name, first, 1), count, keys) for what, count, keys in longest]
+                shown = converted(first, kind) if kind else first
+                longest = [(what.replace(name, shown, 1), count, keys) for what, count, keys in longest]
         return {**found, "longest": longest, "names": len(index.names), "batches": self._batches}
 
     # ---- travelling --------------------------------------------------------------------------------------------------
@@ -699,8 +700,10 @@ def _spelled(name: str, rules: str) -> str:
     Raises: ArgumentError: the name would be taken for two spellings.
     """
     text = joined(name, rules)
-    if parted(text) != (*spellings(name, rules), "")[:2]:
-        raise ArgumentError(f"the name {shortened(name)} reads as two spellings of one property: expected another")
+    if parted(text) != (*spellings(name, rules), "", "")[:3]:
+        raise ArgumentError(
+            f"the name {shortened(name)} reads as two spellings of one property, or as a conversion: expected another"
+        )
     return text
 
 

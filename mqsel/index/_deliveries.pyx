@@ -15,10 +15,10 @@ from libc.string cimport memcpy, memset
 
 from mqsel.columns._arrow cimport NULLS, Batch, Column, column_load
 from mqsel.columns._columns cimport DECLINED
-from mqsel.columns._kernel cimport TURN, Call, Kernel, call_end
-from mqsel.columns._shared cimport Run, run_begin, run_count, run_end, run_formulas, run_places, words_check
+from mqsel.columns._formulas cimport run_count, run_formulas, run_places, words_check
+from mqsel.columns._kernel cimport TURN, BatchRun, Kernel, call_end
 from mqsel.index._index cimport Index
-from mqsel.index._reading cimport Reader, Reading
+from mqsel.index._reading cimport Reader, Reading, reading_convert
 from mqsel.index._candidates cimport Search
 from mqsel.machine._vm cimport Pace, Value, clock_nanoseconds, pace_look, pace_start, value_null, zeroed
 
@@ -216,8 +216,7 @@ cdef object kernel_refusal(Kernel kernel, Batch batch):
 
 cdef int by_blocks(Kernel kernel, Reader reader, Batch batch, Lists lists) except -1:
     """Run all formulas over one block after the other; where one is damaged, the index says how."""
-    cdef Call *call = kernel.start(batch.columns, batch.rows)
-    cdef Run *run = NULL
+    cdef BatchRun *call = kernel.start(batch.columns, batch.rows)
     cdef int32_t *ends = lists.ends()
     cdef int64_t start = 0
     cdef int64_t row, total, before
@@ -225,7 +224,6 @@ cdef int by_blocks(Kernel kernel, Reader reader, Batch batch, Lists lists) excep
     cdef int rows, status
     call.turned = clock_nanoseconds()
     try:
-        run = run_begin(kernel, call)
         with nogil:
             status = words_check(call)
         if status == DECLINED:
@@ -233,10 +231,10 @@ cdef int by_blocks(Kernel kernel, Reader reader, Batch batch, Lists lists) excep
         while start < batch.rows:
             rows = <int> min(<int64_t> call.rows, batch.rows - start)
             with nogil:
-                status = run_formulas(run, start, rows)
+                status = run_formulas(call, start, rows)
                 if status == 0:
                     memset(ends + start, 0, rows * sizeof(int32_t))
-                    total = run_count(run, ends + start)
+                    total = run_count(call, rows, ends + start)
             if status == DECLINED:
                 by_rows(reader, batch, lists, start, start + rows)
                 start += rows
@@ -248,13 +246,12 @@ cdef int by_blocks(Kernel kernel, Reader reader, Batch batch, Lists lists) excep
                     ends[row] = <int32_t> before
                     before += count
                 with nogil:
-                    run_places(run, ends + start, lists.places)
+                    run_places(call, rows, ends + start, lists.places)
                 start += rows
             if clock_nanoseconds() - call.turned > TURN:
                 PyErr_CheckSignals()
                 call.turned = clock_nanoseconds()
     finally:
-        run_end(run)
         call_end(call)
     return 0
 
@@ -357,6 +354,7 @@ cdef int by_rows(Reader reader, Batch batch, Lists lists, int64_t start, int64_t
             for at in range(count):
                 number = numbers[at]
                 column_load(batch.columns[number], row, row, &values[number], &reading.record.owners[number])
+            reading_convert(reading)
             search = index.take()
             try:
                 found = index.search_c(reading.record, NULL, 0, search)

@@ -26,6 +26,7 @@ cdef class Table:
     cdef object names           # Schema of the index: for each slot its spellings, joined by a blank
     cdef list first             # for each slot the spelling that counts
     cdef list second            # for each slot the other one, or None
+    cdef list converted         # slots of properties whose texts are read as numbers
     cdef dict found             # spelling -> number of its first Target
     cdef Target *targets
     cdef Py_ssize_t target_count
@@ -60,6 +61,9 @@ cdef class Positions:
     cdef int32_t *position      # of each
     cdef int32_t *types         # its declared MQTYPE, or 0
     cdef bint straight          # each slot stands at its own place: such a Record is searched as it is
+
+
+cdef int reading_convert(Reading reading) except -1
 
 
 cdef class Reader:

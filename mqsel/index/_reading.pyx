@@ -23,8 +23,8 @@ from libc.string cimport memcpy
 from mqsel.index._index cimport Index, IndexChange
 from mqsel.index._segment cimport fault
 from mqsel.machine._values cimport (
-    BYTES, NULL_VALUE, STRING, Record, Value, value_fit, value_load_other, value_null, value_object, value_read,
-    value_refuse, zeroed,
+    BOOLEAN, BYTES, MQTYPE_BOOLEAN, NULL_VALUE, POISON, STRING, Record, Value, value_as_number, value_fit,
+    value_integer, value_load_other, value_null, value_object, value_read, value_refuse, zeroed,
 )
 
 import functools
@@ -102,13 +102,17 @@ cdef class Table:
         self.names = as_schema(names)
         if older is None:
             self.first, self.second, self.found, self.origin = [], [], {}, object()
+            self.converted = []
         else:
             self.origin = older.origin
             self.first, self.second, self.found = older.first[:], older.second[:], older.found.copy()
+            self.converted = older.converted[:]
             self.target_count, self.count = older.target_count, older.count
             memcpy(self.targets, older.targets, older.target_count * sizeof(Target))
         for slot in range(self.count, len(names)):
-            first, second = parted(names[slot])
+            first, second, kind = parted(names[slot])
+            if kind:
+                self.converted.append(slot)
             self.enter(first, slot, False)
             if second:
                 self.enter(second, slot, True)
@@ -157,7 +161,7 @@ cdef class Positions:
                 self.position[self.count] = place
                 self.types[self.count] = 0 if named is None else int(_TYPES[named])
                 self.count += 1
-        self.straight = self.count == self.width
+        self.straight = self.count == self.width and not table.converted
         for slot in range(self.count):
             self.straight = self.straight and self.slot[slot] == slot and self.position[slot] == slot
 
@@ -212,6 +216,17 @@ cdef inline int slot_put(Reading reading, uint32_t slot, PyObject *item) except 
         held = <object> item
         value_null(value)
         value_load_other(value, &reading.record.owners[slot], reading.table.first[slot], held)
+    return 0
+
+
+cdef int reading_convert(Reading reading) except -1:
+    """Read as numbers the properties that are read so. What is no number is FALSE, as formulas of them have it."""
+    cdef Value *value
+    for slot in reading.table.converted:
+        value = &reading.record.values[<Py_ssize_t> slot]
+        value_as_number(value)
+        if value.tag == POISON:
+            value_integer(value, BOOLEAN, MQTYPE_BOOLEAN, False)
     return 0
 
 
@@ -271,24 +286,27 @@ cdef class Reader:
         cdef Positions positions
         if PyDict_CheckExact(message):
             self.read_dict(reading, message)
-            return reading.record
-        if type(message) is Record:
-            return self.read_record(reading, message)
-        if PyTuple_Check(message) or PyList_Check(message):
+        elif type(message) is Record:
+            if self.read_record(reading, message) is message:
+                return message
+        elif PyTuple_Check(message) or PyList_Check(message):
             if self.messages is not None:
                 positions = self.laid_out
                 if not are_of(positions, reading):
                     positions = self.laid_out = Positions(reading, self.messages.names, self.messages.types)
             else:
                 positions = self.positions_of_row(reading, message)
-            if positions is not None:
-                self.read_sequence(reading, message, positions)
-                return reading.record
+            if positions is None:
+                raise wordings.not_a_message(message, self.messages is not None)
+            self.read_sequence(reading, message, positions)
         elif type(message) is self.mapping_type or isinstance(message, Mapping):
             self.mapping_type = type(message)
             self.look_up(reading, message, False)
-            return reading.record
-        raise wordings.not_a_message(message, self.messages is not None)
+        else:
+            raise wordings.not_a_message(message, self.messages is not None)
+        if reading.table.converted:
+            reading_convert(reading)
+        return reading.record
 
     cdef int read_dict(self, Reading reading, object message) except -1:
         """Go through a dict. A key that was met before is known by its address."""
