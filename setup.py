@@ -51,7 +51,6 @@ LOOPS = (
     "index._reading",
     "index._deliveries",
     "formats._decoder",
-    "formats._folders",
     "formats._mq",
     "formats._json",
     "formats._records",

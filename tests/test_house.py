@@ -51,7 +51,7 @@ INSIDE = {
     " _sources _vm _stream sections",
     "columns": "wordings lookup _arrow _sets _columns _kernel _formulas _answers __init__",
     "index": "_segment _memtable _postings _compaction _candidates _index _reading _deliveries __init__",
-    "formats": "wordings mqmd jms mqrfh2 inspection jsonl records envelopes _tables _words _decoder _folders _mq _json"
+    "formats": "wordings mqmd jms mqrfh2 inspection jsonl records envelopes _tables _words _decoder _mq _json"
     " _records mq __init__",
     "analysis": "explain.near explain.change explain.account explain explain.__init__ compare compare.__init__"
     " compare.audit lint.findings lint.chains lint.tests lint.names lint lint.__init__ explain.sentences"
