@@ -543,12 +543,12 @@ def batch_of(workload: Workload, rows: int) -> tuple[Any, list[Message]]:
 
 def ways(selectors: mqsel.SelectorSet[int], batch: Any) -> dict[str, Callable[[], Any]]:
     """Give what matches a batch by the index, and by a kernel if they are not too many."""
-    from mqsel.index._deliveries import match_rows
+    from mqsel.sets._deliveries import match_rows
 
-    found: dict[str, Callable[[], Any]] = {"row": lambda: match_rows(selectors, batch, lambda _: "measured")[0]}
+    found: dict[str, Callable[[], Any]] = {"row": lambda: match_rows(selectors._reader, batch, lambda _: "measured")[0]}
     if len(selectors) <= _TOGETHER:
-        kernel = selectors._together()
-        found["kernel"] = lambda: match_rows(selectors, batch, lambda _: kernel)[0]
+        kernel = selectors.together()[0]
+        found["kernel"] = lambda: match_rows(selectors._reader, batch, lambda _: kernel)[0]
     return found
 
 

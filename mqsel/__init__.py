@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from mqsel.analysis.difference import difference
     from mqsel.analysis.lint import lint
     from mqsel.analysis.relation import relation, satisfiable
-    from mqsel.selectorset import SelectorSet
+    from mqsel.sets.set import SelectorSet
 
 __all__ = [
     "IBM_JAVA_CLIENT",
@@ -99,7 +99,7 @@ __all__ = [
 
 # What is imported when it is first asked for, and where it stands: one selector over messages needs none of it.
 _LATER = {
-    "SelectorSet": "mqsel.selectorset",
+    "SelectorSet": "mqsel.sets.set",
     "difference": "mqsel.analysis.difference",
     "lint": "mqsel.analysis.lint",
     "relation": "mqsel.analysis.relation",

@@ -20,7 +20,7 @@ from mqsel.files.deliver import DELIVER, DELIVER_IN_JSON, Deliveries, Delivery
 from mqsel.files.framings import FORMATS
 from mqsel.files.scan import Ask
 from mqsel.files.wordings import fault
-from mqsel.selectorset import SelectorSet
+from mqsel.sets.set import SelectorSet
 
 _EXAMPLES = f"""\
 SELECTORS is a file: lines of a key, a tab and a selector; a JSON object of selectors by key; or Parquet with the \

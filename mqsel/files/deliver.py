@@ -18,7 +18,7 @@ from mqsel.files.framings import FORMATS, each, taken_apart
 from mqsel.files.parts import Part
 from mqsel.files.rows import lines
 from mqsel.files.scan import Ask, Broken, Complaint, Tally, Work, of_rows, reader, refused, why
-from mqsel.selectorset import SelectorSet
+from mqsel.sets.set import SelectorSet
 
 
 class Delivery(NamedTuple):

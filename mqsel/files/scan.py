@@ -30,7 +30,7 @@ from mqsel.names import look_up
 from mqsel.values import Truth
 
 if TYPE_CHECKING:
-    from mqsel.selectorset import SelectorSet
+    from mqsel.sets.set import SelectorSet
 
 
 REPORTED = 10  # skipped messages reported in full

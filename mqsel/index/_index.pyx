@@ -102,6 +102,12 @@ cdef class Index:
         """How many places there are: all are below."""
         return self.place_limit
 
+    @property
+    def clauses(self) -> int:
+        """How many clauses are distinct within a segment or the memtable."""
+        counts = [(<StoredSegment> one).arrays.clause_count for one in self.segments]
+        return sum(counts, self.memtable.draft.clauses.count)
+
     # ---- what is in it -----------------------------------------------------------------------------------------------
     #
     # Whoever changes an index holds `writing`. What can fail comes first and changes nothing that counts; the change

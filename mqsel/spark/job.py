@@ -25,7 +25,7 @@ from mqsel.files.framings import FORMATS
 from mqsel.files.parts import Part, found, kind_of, parts
 from mqsel.files.scan import SIFT, Ask, Work, why
 from mqsel.matcher import Matcher
-from mqsel.selectorset import SelectorSet
+from mqsel.sets.set import SelectorSet
 
 _LINES = 1024  # of those that Hadoop reads are sifted at once
 _PATIENCE = 10  # seconds that a master has to answer

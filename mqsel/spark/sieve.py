@@ -16,7 +16,7 @@ from mqsel.language.nodes import And, Comparison, Identifier, In, IsNull, Like, 
 from mqsel.language.selector import Selector
 from mqsel.logic.necessary import Needs, necessary, together
 from mqsel.logic.sets import Floats, Texts, Values
-from mqsel.selectorset import SelectorSet
+from mqsel.sets.set import SelectorSet
 from mqsel.spark import sets
 from mqsel.spark.columns import PropertySource
 from mqsel.spark.native import NoTranslation, condition, final

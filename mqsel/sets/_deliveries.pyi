@@ -7,21 +7,21 @@ import pyarrow as pa  # type: ignore[import-untyped]
 from mqsel.columns._arrow import Batch
 from mqsel.columns._kernel import Kernel
 from mqsel.errors import MqselError
-from mqsel.index._reading import Reader
+from mqsel.sets._reader import MessageReader
 
 _K = TypeVar("_K", bound=Hashable)
 _M = TypeVar("_M")
 
 @final
-class Lists:
-    def __new__(cls, rows: int) -> Lists: ...
+class DeliveryLists:
+    def __new__(cls, rows: int) -> DeliveryLists: ...
 
 @final
-class Present:
-    def __new__(cls, batch: Batch, count: int, start: int, stop: int) -> Present: ...
+class PresentColumns:
+    def __new__(cls, batch: Batch, count: int, start: int, stop: int) -> PresentColumns: ...
 
 @final
-class Deliveries(Generic[_M, _K]):
+class DeliveryStream(Generic[_M, _K]):
     @classmethod
     def __class_getitem__(cls, item: Any, /) -> GenericAlias: ...
     seen: int
@@ -31,15 +31,19 @@ class Deliveries(Generic[_M, _K]):
     decode: Callable[[Any], Any] | None
     def __new__(
         cls,
-        reader: Reader[_K],
+        reader: MessageReader[_K],
         messages: Iterable[_M],
         skipping: bool = False,
         decode: Callable[[Any], Any] | None = None,
-    ) -> Deliveries[_M, _K]: ...
+    ) -> DeliveryStream[_M, _K]: ...
     def __iter__(self) -> Iterator[tuple[_M, list[_K]]]: ...
     def __next__(self) -> tuple[_M, list[_K]]: ...
     def close(self) -> None: ...
 
 def match_rows(
-    reader: Reader[Any], batch: object, kernel_for: Callable[[int], Kernel | str]
+    reader: MessageReader[Any],
+    batch: object,
+    kernel_for: Callable[[int], Kernel | str],
+    learn: Callable[[int, str | None, int, Callable[[Kernel], int | str]], None] | None = None,
 ) -> tuple[pa.ListArray, str | None]: ...
+def trial(reader: MessageReader[Any], batch: Batch, kernel: Kernel) -> int | str: ...

@@ -18,9 +18,11 @@ from mqsel.columns._columns cimport DECLINED
 from mqsel.columns._kernel cimport TURN, Call, Kernel, call_end
 from mqsel.columns._shared cimport Run, run_begin, run_count, run_end, run_formulas, run_places, words_check
 from mqsel.index._index cimport Index
-from mqsel.index._reading cimport Reader, Reading
+from mqsel.sets._reader cimport MessageReader, MessageReading
 from mqsel.index._candidates cimport Search
 from mqsel.machine._vm cimport Pace, Slot, Value, clock_nanoseconds, pace_look, pace_start, value_null, zeroed
+
+from functools import partial
 
 from mqsel.columns._answers import chunks, library
 from mqsel.errors import ArgumentError, DecodeError, PropertyTypeError
@@ -38,7 +40,7 @@ cdef enum:
 # ---- a stream of messages --------------------------------------------------------------------------------------------
 
 @cython.final
-cdef class Deliveries:
+cdef class DeliveryStream:
     """Iterate over (message, keys) for those of *messages* that a selector of the set selects.
 
     Attributes:
@@ -47,7 +49,7 @@ cdef class Deliveries:
         decode: the decoder of raw messages, or None.
     """
 
-    cdef Reader reader
+    cdef MessageReader reader
     cdef object messages        # iterator; None once exhausted
     cdef readonly object decode  # makes of a raw message what the reader reads; or None
     cdef Pace pace
@@ -60,7 +62,7 @@ cdef class Deliveries:
 
     __class_getitem__ = classmethod(type(list[int]))
 
-    def __cinit__(self, Reader reader not None, messages, bint skipping=False, decode=None):
+    def __cinit__(self, MessageReader reader not None, messages, bint skipping=False, decode=None):
         self.running = True  # for foreign code that finds it before it is complete
         self.reader = reader
         self.skipping = skipping
@@ -90,7 +92,7 @@ cdef class Deliveries:
         return found
 
     cdef object advance(self):
-        """Give the next message that is selected, and its keys; None at the end."""
+        """Return the next message that is selected, and its keys; None at the end."""
         cdef PyObject *got
         messages = self.messages  # also when somebody closes the stream
         while self.messages is not None:
@@ -131,7 +133,7 @@ cdef class Deliveries:
 
 # Places found so far, and where those of each row begin.
 @cython.final
-cdef class Lists:
+cdef class DeliveryLists:
     cdef uint32_t *places
     cdef int64_t count
     cdef int64_t room
@@ -145,11 +147,11 @@ cdef class Lists:
         free(self.places)
 
     cdef int32_t *ends(self) noexcept:
-        """Give where the places of each row end."""
+        """Return where the places of each row end."""
         return <int32_t *> PyBytes_AS_STRING(self.offsets) + 1
 
     cdef uint32_t *more(self, int64_t count) except NULL:
-        """Give where so many more places go; they count from now on."""
+        """Return where so many more places go; they count from now on."""
         cdef uint32_t *grown
         if self.count + count > self.room or self.places == NULL:
             if self.count + count > MOST:
@@ -163,24 +165,29 @@ cdef class Lists:
         return self.places + self.count - count
 
 
-def match_rows(Reader reader not None, batch, kernel_for) -> tuple:
+def match_rows(MessageReader reader not None, batch, kernel_for, learn=None) -> tuple:
     """Do what `SelectorSet.match_batch` says; places are positions, and nobody changes the set meanwhile.
 
     Args:
         kernel_for: gives for a number of rows the Kernel of all selectors, by place, or says why the index is asked row
             by row.
+        learn: notes what a chunk of the batch took, as `EngineChoice.learn`; or None.
 
     Returns: the lists, and why the last rows went by the index; None if they did not.
     """
-    cdef Lists lists
+    cdef DeliveryLists lists
+    cdef int64_t start
     pyarrow = library("match_batch")
     found = []
     reason = "a batch of no rows"
     for chunk in chunks(pyarrow, batch):
         try:
             columns = Batch(list(reader.table.first), list(reader.table.second), chunk)
-            lists = Lists((<Batch> columns).rows)
+            lists = DeliveryLists((<Batch> columns).rows)
+            start = clock_nanoseconds()
             reason = lists_fill(lists, reader, columns, kernel_for)
+            if learn is not None:
+                learn((<Batch> columns).rows, reason, clock_nanoseconds() - start, partial(trial, reader, columns))
         except PropertyTypeError as error:
             if error.index is not None:
                 error.index += sum(map(len, found))
@@ -199,8 +206,18 @@ def match_rows(Reader reader not None, batch, kernel_for) -> tuple:
     return pyarrow.concat_arrays([pyarrow.array([], pyarrow.list_(pyarrow.uint32())), *found]), reason
 
 
-cdef object lists_fill(Lists lists, Reader reader, Batch batch, kernel_for):
-    """Find for each row of a batch what is true of it. Says why the index was asked."""
+def trial(MessageReader reader, Batch batch, Kernel kernel):
+    """Return the nanoseconds that a kernel takes for a batch, or why it refuses it."""
+    cdef int64_t start = clock_nanoseconds()
+    reason = kernel_refusal(kernel, batch)
+    if reason is not None:
+        return reason
+    by_blocks(kernel, reader, batch, DeliveryLists(batch.rows))
+    return clock_nanoseconds() - start
+
+
+cdef object lists_fill(DeliveryLists lists, MessageReader reader, Batch batch, kernel_for):
+    """Find for each row of a batch what is true of it. Returns why the index was asked, or None."""
     found = kernel_for(batch.rows)
     reason = found if isinstance(found, str) else kernel_refusal(found, batch)
     if reason is None:
@@ -214,7 +231,7 @@ cdef object kernel_refusal(Kernel kernel, Batch batch):
     return kernel.refuses(batch.columns, batch.rows)
 
 
-cdef int by_blocks(Kernel kernel, Reader reader, Batch batch, Lists lists) except -1:
+cdef int by_blocks(Kernel kernel, MessageReader reader, Batch batch, DeliveryLists lists) except -1:
     """Run all formulas over one block after the other; where one is damaged, the index says how."""
     cdef Call *call = kernel.start(batch.columns, batch.rows)
     cdef Run *run = NULL
@@ -261,7 +278,7 @@ cdef int by_blocks(Kernel kernel, Reader reader, Batch batch, Lists lists) excep
 
 # Which columns are read of a row: all but those that are NULL there, which is known of columns that mostly are.
 @cython.final
-cdef class Present:
+cdef class PresentColumns:
     cdef Column **columns
     cdef int64_t stop           # behind the last row
     cdef int64_t first          # row of the bits that were taken
@@ -297,7 +314,7 @@ cdef class Present:
         free(self.bits)
 
     cdef uint32_t *row(self, int64_t row, Py_ssize_t *count) noexcept:
-        """Give the columns of a row, and how many they are. Rows come in order."""
+        """Return the columns of a row, and how many they are. Rows come in order."""
         cdef Py_ssize_t number
         cdef Column *column
         cdef uint64_t bit
@@ -318,7 +335,7 @@ cdef class Present:
 
 
 cdef uint64_t bits_at(const uint8_t *bits, int64_t at, int count) noexcept:
-    """Give up to 64 bits from bit *at* on; reads no byte in which none of them stands."""
+    """Return up to 64 bits from bit *at* on; reads no byte in which none of them stands."""
     cdef uint64_t found = 0
     cdef int shift = at & 7
     cdef int place
@@ -331,12 +348,12 @@ cdef uint64_t bits_at(const uint8_t *bits, int64_t at, int count) noexcept:
     return found
 
 
-cdef int by_rows(Reader reader, Batch batch, Lists lists, int64_t start, int64_t stop) except -1:
+cdef int by_rows(MessageReader reader, Batch batch, DeliveryLists lists, int64_t start, int64_t stop) except -1:
     """Search for each of some rows."""
     cdef Index index = reader.index
-    cdef Reading reading = reader.take()
+    cdef MessageReading reading = reader.take()
     cdef Search *search
-    cdef Present present
+    cdef PresentColumns present
     cdef Slot *slots = NULL
     cdef uint32_t *numbers
     cdef uint32_t number
@@ -350,7 +367,7 @@ cdef int by_rows(Reader reader, Batch batch, Lists lists, int64_t start, int64_t
         slots = <Slot *> zeroed(reading.slots, sizeof(Slot))
         for at in range(min(reading.slots, len(batch.names))):
             slots[at].name = <PyObject *> batch.names[at]
-        present = Present(batch, min(reading.slots, len(batch.names)), start, stop)
+        present = PresentColumns(batch, min(reading.slots, len(batch.names)), start, stop)
         numbers = present.numbers
         pace_start(&pace)
         for row in range(start, stop):

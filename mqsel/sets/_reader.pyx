@@ -4,10 +4,10 @@
 
 A set reads all properties that its selectors read. It goes by the message, not by the names: what a message has is
 little beside what a thousand selectors ask for, and dicts that one program makes share their keys. Also what changes
-such a set, in one step for whoever asks it. Knows messages and an index; knows no formula. _reading.pxd says who owns
+such a set, in one step for whoever asks it. Knows messages and an index; knows no formula. _reader.pxd says who owns
 what.
 
-Longer than 500 lines because a Reader is one class, whose parts are called inline.
+Longer than 500 lines because a MessageReader is one class, whose parts are called inline.
 """
 
 cimport cython
@@ -29,9 +29,9 @@ from mqsel.machine._values cimport (
 
 import functools
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
-from mqsel.errors import ArgumentError, ProgramError
+from mqsel.errors import ArgumentError, ProgramError, shortened
 from mqsel.machine import wordings
 from mqsel.machine.schema import as_schema
 from mqsel.names import parted
@@ -56,49 +56,52 @@ GONE = object()         # the key of a place that has none
 
 # ---- changes -----------------------------------------------------------------------------------------------------
 
+
 def alone(method):
-    """Let a method of a Reader run while no other thread changes it. In compiled code no signal comes between."""
+    """Let a method of a set run while no other thread changes it. In compiled code no signal comes between."""
     @functools.wraps(method)
-    def run(Reader self not None, *arguments, **named):
-        self.lock.acquire()
+    def run(selectors, *arguments, **named):
+        cdef MessageReader reader = selectors._reader
+        reader.lock.acquire()
         try:
-            return method(self, *arguments, **named)
+            return method(selectors, *arguments, **named)
         finally:
-            self.lock.release()
+            reader.lock.release()
     return run
 
 
 def changing(method):
-    """Let a method of a Reader change it, as `alone`; what runs within, such as a key, cannot change it too.
+    """Let a method of a set change it, as `alone`; what runs within, such as a key, cannot change it too.
 
     Raises: ArgumentError: it is being changed.
     """
     @functools.wraps(method)
-    def run(Reader self not None, *arguments, **named):
-        self.lock.acquire()
+    def run(selectors, *arguments, **named):
+        cdef MessageReader reader = selectors._reader
+        reader.lock.acquire()
         try:
-            if self.is_changing:
+            if reader.is_changing:
                 raise ArgumentError(
                     "the set is being changed: a key, a selector or a signal handler cannot change it meanwhile",
                     hint="change it afterwards",
                 )
-            self.is_changing = True
+            reader.is_changing = True
             try:
-                return method(self, *arguments, **named)
+                return method(selectors, *arguments, **named)
             finally:
-                self.is_changing = False
+                reader.is_changing = False
         finally:
-            self.lock.release()
+            reader.lock.release()
     return run
 
 
 # ---- names -----------------------------------------------------------------------------------------------------------
 
 @cython.final
-cdef class Table:
-    def __cinit__(self, names=(), Table older=None):
+cdef class SpellingTable:
+    def __cinit__(self, names=(), SpellingTable older=None):
         cdef Py_ssize_t slot
-        self.targets = <Target *> zeroed(2 * <Py_ssize_t> len(names) + 1, sizeof(Target))
+        self.targets = <SpellingTarget *> zeroed(2 * <Py_ssize_t> len(names) + 1, sizeof(SpellingTarget))
         self.names = as_schema(names)
         if older is None:
             self.first, self.second, self.found, self.origin = [], [], {}, object()
@@ -106,7 +109,7 @@ cdef class Table:
             self.origin = older.origin
             self.first, self.second, self.found = older.first[:], older.second[:], older.found.copy()
             self.target_count, self.count = older.target_count, older.count
-            memcpy(self.targets, older.targets, older.target_count * sizeof(Target))
+            memcpy(self.targets, older.targets, older.target_count * sizeof(SpellingTarget))
         for slot in range(self.count, len(names)):
             first, second = parted(names[slot])
             self.enter(first, slot, False)
@@ -121,21 +124,21 @@ cdef class Table:
         free(self.targets)
 
     cdef int enter(self, str spelling, Py_ssize_t slot, bint second) except -1:
-        self.targets[self.target_count] = Target(<uint32_t> slot, self.found.get(spelling, UNKNOWN_KEY), second)
+        self.targets[self.target_count] = SpellingTarget(<uint32_t> slot, self.found.get(spelling, UNKNOWN_KEY), second)
         self.found[spelling] = self.target_count
         self.target_count += 1
         return 0
 
     cdef int32_t find(self, PyObject *key) except -2:
-        """Give the number of the first Target of an exact str, or UNKNOWN_KEY."""
+        """Return the number of the first SpellingTarget of an exact str, or UNKNOWN_KEY."""
         cdef PyObject *found = PyDict_GetItemWithError(<PyObject *> self.found, key)
         return UNKNOWN_KEY if found == NULL else <int32_t> PyLong_AsLong(found)
 
 
 @cython.final
 cdef class Positions:
-    def __cinit__(self, Reading reading not None, names, types=()):
-        cdef Table table = reading.table
+    def __cinit__(self, MessageReading reading not None, names, types=()):
+        cdef SpellingTable table = reading.table
         cdef Py_ssize_t slot
         self.names = names
         self.copy = list(names)
@@ -167,8 +170,8 @@ cdef class Positions:
         free(self.types)
 
 
-cdef inline bint are_of(Positions positions, Reading reading) noexcept:
-    """Tell whether positions were found for what a reading reads."""
+cdef inline bint are_of(Positions positions, MessageReading reading) noexcept:
+    """Report whether positions were found for what a reading reads."""
     return positions is not None and positions.table is reading.table and positions.slots == reading.slots
 
 
@@ -176,8 +179,8 @@ cdef inline bint are_of(Positions positions, Reading reading) noexcept:
 
 @cython.final
 @cython.no_gc_clear
-cdef class Reading:
-    def __cinit__(self, Table table not None):
+cdef class MessageReading:
+    def __cinit__(self, SpellingTable table not None):
         self.table = table
         self.record = Record(table.names)
         self.slots = table.count
@@ -192,8 +195,8 @@ cdef class Reading:
         free(self.is_touched)
 
 
-cdef inline Value *slot_touch(Reading reading, uint32_t slot) noexcept:
-    """Give the value of a slot to be written."""
+cdef inline Value *slot_touch(MessageReading reading, uint32_t slot) noexcept:
+    """Return the value of a slot to be written."""
     if not reading.is_touched[slot]:
         reading.is_touched[slot] = True
         reading.touched[reading.count] = slot
@@ -201,7 +204,7 @@ cdef inline Value *slot_touch(Reading reading, uint32_t slot) noexcept:
     return &reading.record.values[slot]
 
 
-cdef inline int slot_put(Reading reading, uint32_t slot, PyObject *item) except -1:
+cdef inline int slot_put(MessageReading reading, uint32_t slot, PyObject *item) except -1:
     """Read a Python object as the value of a slot, and own what it points to."""
     cdef Value *value = slot_touch(reading, slot)
     cdef object held
@@ -215,8 +218,8 @@ cdef inline int slot_put(Reading reading, uint32_t slot, PyObject *item) except 
     return 0
 
 
-cdef void reading_reset(Reading reading) noexcept:
-    """Make every property NULL."""
+cdef void reading_reset(MessageReading reading) noexcept:
+    """Set every property to NULL."""
     cdef Py_ssize_t number
     cdef uint32_t slot
     cdef PyObject *owner
@@ -233,41 +236,42 @@ cdef void reading_reset(Reading reading) noexcept:
 
 # ---- the reader ------------------------------------------------------------------------------------------------------
 
+@cython.final
 @cython.no_gc_clear
-cdef class Reader:
+cdef class MessageReader:
     """An index, the keys of its places, and how messages are read for it.
 
-    Threads may share it: a search has a `Reading` of its own, and changes come between searches. What can fail of a
-    change comes first and changes nothing that counts; the change itself neither allocates nor runs Python code.
+    Threads may share it: a search has a `MessageReading` of its own, and changes come between searches. What can fail
+    of a change comes first and changes nothing that counts; the change itself neither allocates nor runs Python code.
 
     Attributes: changes: how often it was changed.
     """
 
     __class_getitem__ = classmethod(type(list[int]))
 
-    def __cinit__(self, *_, **__):
+    def __cinit__(self):
         self.keys = []
         self.pool = []
-        self.table = Table()
+        self.table = SpellingTable()
         self.lock = threading.RLock()
         self.index = Index()
-        self._placed, self._own, self._options = {}, {}, {}
+        self.placed, self.own, self.options = {}, {}, {}
 
-    cdef Reading take(self):
-        cdef Reading reading
+    cdef MessageReading take(self):
+        cdef MessageReading reading
         while self.pool:
             reading = self.pool.pop()
             if reading.table is self.table and reading.slots == self.table.count:
                 return reading
-        return Reading(self.table)
+        return MessageReading(self.table)
 
-    cdef int give(self, Reading reading) except -1:
+    cdef int give(self, MessageReading reading) except -1:
         reading_reset(reading)
         self.pool.append(reading)
         return 0
 
-    cdef Record read(self, Reading reading, object message):
-        """Give a Record of what a message has, for the index."""
+    cdef Record read(self, MessageReading reading, object message):
+        """Return a Record of what a message has, for the index."""
         cdef Positions positions
         if PyDict_CheckExact(message):
             self.read_dict(reading, message)
@@ -290,7 +294,7 @@ cdef class Reader:
             return reading.record
         raise wordings.not_a_message(message, self.messages is not None)
 
-    cdef int read_dict(self, Reading reading, object message) except -1:
+    cdef int read_dict(self, MessageReading reading, object message) except -1:
         """Go through a dict. A key that was met before is known by its address."""
         cdef Py_ssize_t place = 0
         cdef size_t number
@@ -298,7 +302,7 @@ cdef class Reader:
         cdef PyObject *item
         cdef int32_t found
         cdef uint32_t slot
-        cdef Table table = reading.table
+        cdef SpellingTable table = reading.table
         if PyDict_Size(message) > FEW * (reading.slots + 1):
             return self.look_up(reading, message, True)
         while PyDict_Next(message, &place, &key, &item):
@@ -326,12 +330,12 @@ cdef class Reader:
                 found = table.targets[found].next
         return 0
 
-    cdef int look_up(self, Reading reading, object message, bint is_dict) except -1:
+    cdef int look_up(self, MessageReading reading, object message, bint is_dict) except -1:
         """Ask a mapping for every property: a dict, or one that answers by get()."""
         cdef Py_ssize_t slot
         cdef object item
         cdef PyObject *found
-        cdef Table table = reading.table
+        cdef SpellingTable table = reading.table
         for slot in range(reading.slots):
             if is_dict:
                 found = PyDict_GetItemWithError(<PyObject *> message, <PyObject *> table.first[slot])
@@ -346,7 +350,7 @@ cdef class Reader:
                 slot_put(reading, slot, <PyObject *> item)
         return 0
 
-    cdef int read_sequence(self, Reading reading, object message, Positions positions) except -1:
+    cdef int read_sequence(self, MessageReading reading, object message, Positions positions) except -1:
         cdef Py_ssize_t number
         cdef uint32_t slot
         cdef Value *value
@@ -364,7 +368,7 @@ cdef class Reader:
                 value_refuse(value, positions.types[number], reading.table.first[slot])
         return 0
 
-    cdef Record read_record(self, Reading reading, Record message):
+    cdef Record read_record(self, MessageReading reading, Record message):
         cdef Positions positions = self.recorded
         cdef Py_ssize_t number
         if not are_of(positions, reading) or message.schema is not positions.names:
@@ -379,7 +383,7 @@ cdef class Reader:
                 slot_touch(reading, positions.slot[number])[0] = message.values[positions.position[number]]
         return reading.record
 
-    cdef Positions positions_of_row(self, Reading reading, object message):
+    cdef Positions positions_of_row(self, MessageReading reading, object message):
         """Find the layout of a sequence that names its positions: pyspark's Row, or a namedtuple. None for others."""
         cdef Positions positions = self.row
         cdef object fields = getattr(message, "__fields__", None)
@@ -394,8 +398,8 @@ cdef class Reader:
         return positions
 
     cdef list answer(self, object message, object within):
-        """Give the keys of what selects a message."""
-        cdef Reading reading
+        """Return the keys of what selects a message."""
+        cdef MessageReading reading
         cdef Record record
         cdef Py_ssize_t numbering
         cdef list found
@@ -412,7 +416,11 @@ cdef class Reader:
             finally:
                 self.give(reading)
         if within is not None:
-            within = self._collected(within)
+            if isinstance(within, (str, bytes)) or not isinstance(within, Iterable):
+                raise ArgumentError(
+                    f"within is {shortened(within)}: expected several keys", hint="write within=[key]"
+                )
+            within = [*within]
         while True:
             # Bitmaps are made by Python code: meanwhile another thread may have given the places other numbers.
             numbering = self.numbering
@@ -420,11 +428,11 @@ cdef class Reader:
             if numbering == self.numbering:
                 return found
 
-    cdef list answer_some(self, object message, object within):
-        cdef Reading reading = self.take()
+    cdef list answer_some(self, object message, list within):
+        cdef MessageReading reading = self.take()
         cdef Record record
         cdef list places
-        allowed = None if within is None else self._allowed(within)
+        allowed = None if within is None else self.allowed(within)
         selected = ()
         try:
             if type(message) is Received:
@@ -436,15 +444,32 @@ cdef class Reader:
             places = self.index.search(record, allowed)
             if selected:
                 if within is not None:
-                    bits = self._allowed(within)
+                    bits = self.allowed(within)
                     selected = [place for place in selected if bits[place >> 3] >> (place & 7) & 1]
                 places = sorted({*places, *selected})
             return self.keys_at(places)
         finally:
             self.give(reading)
 
-    cdef list keys_at(self, list places):
-        """Give the keys of some places; what a file has is read when it is first asked for."""
+    cdef bytes allowed(self, list within):
+        """Return a bitmap of the places of some keys."""
+        cdef dict places = self.places()
+        try:
+            return self.bitmap([place for place in map(places.get, within) if place is not None])
+        except TypeError as error:
+            raise no_key(next(key for key in within if not has_hash(key))) from error
+
+    def bitmap(self, places) -> bytes:
+        """Return a set of places as bits."""
+        cdef Py_ssize_t place
+        bits = bytearray((self.size + 7) // 8)
+        for place in places:
+            if place >> 3 < len(bits):  # else it has been renumbered, and whoever asks will ask again
+                bits[place >> 3] |= 1 << (place & 7)
+        return bytes(bits)
+
+    cpdef list keys_at(self, list places):
+        """Return the keys of some places; what a file has is read when it is first asked for."""
         cdef list keys = self.keys
         cdef object column = self.column  # of these keys: reading one lets other threads run
         cdef Py_ssize_t place
@@ -457,21 +482,7 @@ cdef class Reader:
 
     # ---- what the set does with it
 
-    def _index(self):
-        return self.index
-
-    def _size(self) -> int:
-        """Count places, also those without a key."""
-        return self.size
-
-    def _living(self) -> int:
-        """Count keys."""
-        return self.living
-
-    def _keys_at(self, list places not None) -> list:
-        return self.keys_at(places)
-
-    def _place_keys(self) -> dict:
+    def places(self) -> dict:
         """Return the places by key. They are read from the keys when they are first asked for: to match takes none.
 
         Raises: ProgramError: two keys of a damaged file are the same.
@@ -480,35 +491,35 @@ cdef class Reader:
         cdef dict placed
         self.lock.acquire()
         try:
-            if self._placed is None:
+            if self.placed is None:
                 self.keys_at([place for place in range(self.size) if self.keys[place] is NOT_READ])
                 placed = {self.keys[place]: place for place in range(self.size) if self.keys[place] is not GONE}
                 if len(placed) != self.living:
                     raise ProgramError("a key of the set stands there twice", hint="save it again")
-                self._placed = placed
-            return self._placed
+                self.placed = placed
+            return self.placed
         finally:
             self.lock.release()
 
-    def _begin(self, Index index not None, schema, list keys not None, column, texts, dict own, dict options) -> None:
+    def begin(self, Index index not None, schema, list keys not None, column, texts, dict own, dict options) -> None:
         """Begin anew, in one step.
 
         Args:
             keys: of the places of the index; what is NOT_READ stands in *column*.
-            texts, own, options: what `_put` says, by place.
+            texts, own, options: what `put` says, by place.
         """
-        cdef Table table = Table(index.names)
+        cdef SpellingTable table = SpellingTable(index.names)
         cdef list pool = []
         fault()
         self.index, self.messages, self.keys, self.column = index, schema, keys, column
         self.size = self.living = PyList_GET_SIZE(keys)
-        self._texts, self._own, self._options, self._placed = texts, own, options, None
+        self.texts, self.own, self.options, self.placed = texts, own, options, None
         self.table, self.pool = table, pool
         self.laid_out = self.row = self.recorded = None
         self.numbering += 1
         self.changes += 1
 
-    def _put(
+    def put(
         self, list removed not None, list places not None, list fresh not None, formulas, list texts, list own not None
     ) -> None:
         """Put selectors at places: all of them, or none.
@@ -523,14 +534,14 @@ cdef class Reader:
         """
         cdef Index index = self.index
         cdef IndexChange change
-        cdef Table table = self.table
+        cdef SpellingTable table = self.table
         cdef Py_ssize_t at
         cdef Py_ssize_t size = self.size + PyList_GET_SIZE(fresh)
-        cdef dict placed = self._placed
+        cdef dict placed = self.placed
         cdef list options
-        cdef Py_ssize_t packed = self._texts.packed
-        cdef dict over = self._texts.over
-        cdef list behind = self._texts.behind
+        cdef Py_ssize_t packed = self.texts.packed
+        cdef dict over = self.texts.over
+        cdef list behind = self.texts.behind
         index.writing.acquire()
         try:
             change = index.prepare(removed, places, formulas)
@@ -538,11 +549,11 @@ cdef class Reader:
                 options = formulas.options
                 fault()
                 if len(index.names) != table.count:
-                    table = Table(index.names, table)
-                have_entries(self._own, places, own)
-                have_entries(self._options, places, options)
+                    table = SpellingTable(index.names, table)
+                have_entries(self.own, places, own)
+                have_entries(self.options, places, options)
                 if texts is not None:
-                    self._texts.reserve(places, size)
+                    self.texts.reserve(places, size)
                 fault()
                 self.keys[self.size:] = fresh
                 if fresh:
@@ -552,7 +563,7 @@ cdef class Reader:
                 fault()
             except BaseException:
                 if fresh:
-                    self._placed = None  # read from the keys when it is next asked for
+                    self.placed = None  # read from the keys when it is next asked for
                 index.abandon(change)
                 raise
             # From here on nothing fails.
@@ -562,31 +573,31 @@ cdef class Reader:
             self.living += PyList_GET_SIZE(fresh)
             self.changes += 1
             for at in range(PyList_GET_SIZE(places)):
-                put_entry(self._own, places[at], own[at])
-                put_entry(self._options, places[at], options[at])
+                put_entry(self.own, places[at], own[at])
+                put_entry(self.options, places[at], options[at])
                 if texts is not None:
                     put_text(over, behind, packed, places[at], texts[at])
             index.compact_all()
         finally:
             index.writing.release()
 
-    def _drop(self, key, place) -> None:
+    def drop(self, key, place) -> None:
         """Remove the selector of a key, which has this place."""
         cdef Index index = self.index
         cdef IndexChange change
-        cdef dict placed = self._placed
-        cdef Py_ssize_t packed = self._texts.packed
-        cdef dict over = self._texts.over
-        cdef list behind = self._texts.behind
+        cdef dict placed = self.placed
+        cdef Py_ssize_t packed = self.texts.packed
+        cdef dict over = self.texts.over
+        cdef list behind = self.texts.behind
         index.writing.acquire()
         try:
             change = index.prepare((place,), (), ())
-            self._texts.reserve((place,), 0)
+            self.texts.reserve((place,), 0)
             fault()
             try:
                 del placed[key]
             except BaseException:
-                self._placed = None
+                self.placed = None
                 raise
             # From here on nothing fails. What the key does when it goes comes last.
             key = self.keys[place]
@@ -594,14 +605,14 @@ cdef class Reader:
             self.keys[place] = GONE
             self.living -= 1
             self.changes += 1
-            self._own.pop(place, None)
-            self._options.pop(place, None)
+            self.own.pop(place, None)
+            self.options.pop(place, None)
             put_text(over, behind, packed, place, "")
             index.compact_all()
         finally:
             index.writing.release()
 
-    def _renumber(
+    def renumber(
         self, list places not None, list keys not None, dict placed not None, texts, dict own, dict options
     ) -> None:
         """Close gaps, in one step: the new place of each old one or -1, and everything by the new places."""
@@ -614,14 +625,14 @@ cdef class Reader:
             index.commit(change)
             self.keys, self.column = keys, None
             self.size = self.living = PyList_GET_SIZE(keys)
-            self._placed, self._texts, self._own, self._options = placed, texts, own, options
+            self.placed, self.texts, self.own, self.options = placed, texts, own, options
             self.numbering += 1
             self.changes += 1
         finally:
             index.writing.release()
 
     def match(self, message, *, within=None) -> list:
-        """Give the keys of the selectors that select *message*, in order of insertion.
+        """Return the keys of the selectors that select *message*, in order of insertion.
 
         Args:
             message: a mapping, a sequence laid out by the schema, a Row or namedtuple, a `Record`, or what `decoder`
@@ -632,6 +643,19 @@ cdef class Reader:
             though a Matcher might not have come to it. ArgumentError: *within* is no collection of keys.
         """
         return self.answer(message, within)
+
+
+def has_hash(key) -> bool:
+    """Report whether something can be the key of a dict."""
+    try:
+        hash(key)
+    except TypeError:
+        return False
+    return True
+
+
+def no_key(key) -> ArgumentError:
+    return ArgumentError(f"the key {shortened(key)} has no hash: expected what can be the key of a dict")
 
 
 cdef int have_entries(dict entries, list places, list values) except -1:
@@ -660,7 +684,7 @@ cdef void put_text(dict over, list behind, Py_ssize_t packed, object place, obje
 
 
 cdef bint are_read(list keys):
-    """Tell whether no key is NOT_READ."""
+    """Report whether no key is NOT_READ."""
     for key in keys:
         if key is NOT_READ:
             return False
@@ -668,7 +692,7 @@ cdef bint are_read(list keys):
 
 
 cdef bytes both(bytes one, bytes other):
-    """Give what is in two bitmaps."""
+    """Return what is in two bitmaps."""
     cdef Py_ssize_t size = min(len(one), len(other))
     shared = int.from_bytes(one[:size], "little") & int.from_bytes(other[:size], "little")
     return shared.to_bytes(size, "little")
