@@ -68,14 +68,14 @@ def _kind(name: str) -> _Kind:
 
 @functools.cache
 def made(kind: _Kind) -> list[workloads.Row]:
-    """Give the distinct rows; None is missing."""
+    """Return the distinct rows; None is missing."""
     random = Random(workloads.SEED)
     return [tuple([None if random.random() < MISSING else value for value in kind.draw(random)]) for _ in range(MADE)]
 
 
 @functools.cache
 def _order() -> pa.Int32Array:
-    """Say which distinct row each row is."""
+    """Return which distinct row each row is."""
     return pa.array(Random(workloads.SEED).choices(range(MADE), k=ROWS), pa.int32())
 
 
@@ -91,7 +91,7 @@ def _batch(kind: _Kind, layout: str) -> pa.RecordBatch:
 
 
 def batch(name: str, layout: str = "plain", rows: int = ROWS) -> pa.RecordBatch:
-    """Give the first *rows* that the workload *name* is about."""
+    """Return the first *rows* that the workload *name* is about."""
     return _batch(_kind(name), layout)[:rows]
 
 
@@ -100,7 +100,7 @@ def batch(name: str, layout: str = "plain", rows: int = ROWS) -> pa.RecordBatch:
 
 @functools.cache
 def expected(name: str) -> pa.BooleanArray:
-    """Give the truth value of each row, by plain Python; null is UNKNOWN, and ERR is False."""
+    """Return the truth value of each row, by plain Python; null is UNKNOWN, and ERR is False."""
     evaluate, kind = workloads.evaluator(SELECTORS[name]), _kind(name)
     values = {workloads.TRUE: True, workloads.UNKNOWN: None}
     answers = [
@@ -310,7 +310,7 @@ def missing() -> list[str]:
 
 
 def peer_run(peer: str, way: str, name: str, layout: str = "plain") -> Run:
-    """Make the run of a peer, once its answers are found right.
+    """Return the run of a peer, once its answers are found right.
 
     Raises: whatever the peer raises at what it cannot do.
     """
@@ -328,7 +328,7 @@ LEAST = 0.005  # seconds a round takes at least: shorter calls are repeated
 
 
 def contenders(name: str, notes: list[str]) -> dict[str, tuple[Run, int]]:
-    """Give each one's run and how many rows it goes over; mqsel and its peers in turns. Answers first."""
+    """Return each one's run and how many rows it goes over; mqsel and its peers in turns. Answers first."""
     matcher = mqsel.compile(SELECTORS[name])
     ours: dict[str, tuple[Run, int]] = {}
     for what, layout, rows in [
@@ -380,7 +380,7 @@ def measured(rounds: int, notes: list[str]) -> dict[str, dict[str, float]]:
 
 
 def two_threads(rounds: int) -> dict[str, float]:
-    """Give, by workload, the wall time of two halves in two threads by that of one after the other.
+    """Return, by workload, the wall time of two halves in two threads by that of one after the other.
 
     The last one, "machine", is what hashing makes of two threads here: nobody comes below that.
     """

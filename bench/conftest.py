@@ -15,7 +15,7 @@ import workloads
 
 
 def pytest_report_header() -> str:
-    """Say what stands in for what is not there."""
+    """Report what stands in for what is not there."""
     shared = "as in" if workloads.SHARED.exists() else "made from the seed, for want of"
     return f"bench: W6, W7 {shared} ../shared/workloads; floor: {floor_or_reason()[1]}"
 

@@ -80,7 +80,7 @@ print(polars.scan_ndjson(sys.argv[1]).filter(w2).select(polars.len()).collect().
 
 
 def peers(path: str, names: str) -> dict[str, list[str]]:
-    """Give the contenders beside mqsel over plain JSON lines, as far as they are there."""
+    """Return the contenders beside mqsel over plain JSON lines, as far as they are there."""
     every = {
         "DuckDB": [sys.executable, "-c", test_jsonl._DUCKDB, path],
         "Polars": [sys.executable, "-c", _POLARS, path],
@@ -103,7 +103,7 @@ def _ratio(peer: str) -> Callable[[Times], float]:
 
 
 def _records(form: str) -> list[dict[str, Any]]:
-    """Give the records of the sample, in a layout of Confluent's connectors or as NiFi has them."""
+    """Return the records of the sample, in a layout of Confluent's connectors or as NiFi has them."""
     sample = [json.loads(line) for line in (Path(__file__).with_name("data") / "connect.jsonl").open("rb")]
     if form == "enveloped":
         return [{"schema": {"type": "struct", "optional": False}, "payload": record} for record in sample]
@@ -168,7 +168,7 @@ def cases(folder: Path, scale: int) -> Iterator[Case]:
 
 
 def _others(folder: Path, scale: int) -> Iterator[Case]:
-    """Give the cases of records and raw messages."""
+    """Return the cases of records and raw messages."""
     for form in ("connect", "enveloped", "nifi"):
         sample, times = _records(form), 20_000 * scale
         path = folder / f"{form}.jsonl"

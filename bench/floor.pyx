@@ -202,7 +202,7 @@ cdef Slot read_apart(Source *source, int which) noexcept:
 
 
 cdef inline Slot *need(Slot *slots, Source *source, int which) noexcept:
-    """Give a property, read once for each message."""
+    """Return a property, read once for each message."""
     if slots[which].tag == UNREAD:
         slots[which] = read_apart(source, which)
     return &slots[which]

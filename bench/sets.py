@@ -67,7 +67,7 @@ class Workload(NamedTuple):
 
 
 def listed(name: str, draw: Callable[[Random], str]) -> Callable[[int], list[str]]:
-    """Give what draws a list of selectors from the seed of a workload."""
+    """Return what draws a list of selectors from the seed of a workload."""
 
     def selectors(count: int) -> list[str]:
         random = Random(f"{SEED} {name}")
@@ -259,7 +259,7 @@ def _hot(random: Random) -> str:
 
 
 def shared() -> Workload | None:
-    """Give the subscriptions that stand beside the checkout, and the messages they are for; None where none do."""
+    """Return the subscriptions that stand beside the checkout, and the messages they are for; None where none do."""
     path = workloads.SHARED / "subscriptions.json.gz"
     if not path.exists():
         return None
@@ -290,7 +290,7 @@ Match = Callable[[Any], list[int]]
 
 
 def matchers(workload: Workload, texts: Sequence[str]) -> Match:
-    """Make a loop over Matchers."""
+    """Return a loop over Matchers."""
     made = [mqsel.compile(text, dialect=workload.dialect).matches for text in texts]
     return lambda message: [place for place, matches in enumerate(made) if matches(message)]
 
@@ -317,7 +317,7 @@ def _test(node: nodes.Node, wanted: bool) -> str:
 
 
 def function(workload: Workload, texts: Sequence[str]) -> Match:
-    """Make one Python function of all selectors, exact where nothing is ERR.
+    """Return one Python function of all selectors, exact where nothing is ERR.
 
     Raises: NotImplementedError: a selector that nobody would write so.
     """
@@ -411,7 +411,7 @@ def compared(ours: Match, theirs: Match, messages: Sequence[Any]) -> int:
 
 
 def p50(match: Match, messages: Sequence[Any], rounds: int = 3) -> float:
-    """Give the median time of a message, in us, over all messages and rounds; what the clock takes is left out.
+    """Return the median time of a message, in us, over all messages and rounds; what the clock takes is left out.
 
     One round before them is not counted: it brings messages and programs into the cache.
     """
@@ -542,8 +542,8 @@ def batch_of(workload: Workload, rows: int) -> tuple[Any, list[Message]]:
 
 
 def ways(selectors: mqsel.SelectorSet[int], batch: Any) -> dict[str, Callable[[], Any]]:
-    """Give what matches a batch by the index, and by a kernel if they are not too many."""
-    from mqsel.sets._deliveries import match_rows
+    """Return what matches a batch by the index, and by a kernel if they are not too many."""
+    from mqsel.index._deliveries import match_rows
 
     found: dict[str, Callable[[], Any]] = {"row": lambda: match_rows(selectors._reader, batch, lambda _: "measured")[0]}
     if len(selectors) <= _TOGETHER:

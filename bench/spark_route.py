@@ -118,7 +118,7 @@ def of_workload(spark: Any, folder: Path, workload: sets.Workload, selectors: An
 
 
 def idle() -> Any:
-    """Make the Arrow function that looks at nothing, and gives an empty array for every row."""
+    """Return the Arrow function that looks at nothing, and gives an empty array for every row."""
 
     def answer(*columns):  # type: ignore[no-untyped-def]
         import pyarrow as pa
@@ -197,7 +197,7 @@ def spread(values: Sequence[float], digits: int) -> str:
 
 
 def small(times: Mapping[str, list[Spent]], keys: Mapping[int, float], ways: Mapping[int, str]) -> Iterator[str]:
-    """Give the table of small sets."""
+    """Return the table of small sets."""
     floor = middle(times["empty"])
     whole = spread([one.all for one in times["empty"]], 0)
     yield f"An empty arrow_udf over three columns: {floor:,.0f} ns a row ({whole}).\n"
@@ -229,7 +229,7 @@ def small(times: Mapping[str, list[Spent]], keys: Mapping[int, float], ways: Map
 
 
 def large(times: Mapping[str, list[Spent]], of: Mapping[str, tuple[Rows, float]], many: int) -> Iterator[str]:
-    """Give the table of large sets."""
+    """Return the table of large sets."""
     head = "columns | rows | keys a row | an empty arrow_udf, µs a row | `route` over it (range) | of it by workers"
     yield f"\n| {many:,} subscriptions | {head} |\n|---|---|---|---|---|---|---|"
     for name, (rows, keys) in of.items():

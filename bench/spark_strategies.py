@@ -125,7 +125,7 @@ def write_wide(narrow: Any, path: str) -> None:
 
 
 def raw_messages(rows: int) -> Iterator[list[bytes]]:
-    """Make raw messages with an MQRFH2 and 1 KB of data that no compression shrinks."""
+    """Return raw messages with an MQRFH2 and 1 KB of data that no compression shrinks."""
     rng = random.Random(5)
     drawn = [
         {"color": color, "weight": Int32(weight), "region": "north", "JMSType": kind}
@@ -156,7 +156,7 @@ def write_raw(path: str, rows: int) -> int:
 
 
 def nothing(share: float) -> Any:
-    """Make the Arrow function that looks at nothing, and selects as many rows of a batch as the selector."""
+    """Return the Arrow function that looks at nothing, and selects as many rows of a batch as the selector."""
 
     def answer(*columns):  # type: ignore[no-untyped-def]
         import pyarrow as pa
@@ -175,7 +175,7 @@ def to_nowhere(frame: Any) -> Callable[[], None]:
 
 
 def narrow_pairs(spark: Any, path: str, rows: int) -> Iterator[Pair]:
-    """Give the pairs over typed columns."""
+    """Return the pairs over typed columns."""
     frame = spark.read.parquet(path)
     by_hand = frame.filter((F.col("JMSType") == "car") & (F.col("color") == "blue") & (F.col("weight") > 2500))
     native = frame.filter(column(SELECTOR, frame, strategy="native"))
@@ -203,7 +203,7 @@ def _union(name: str) -> Any:
 
 
 def kept_pairs(spark: Any, path: str, wide: str, rows: int) -> Iterator[Pair]:
-    """Give the pairs of one filter by the Arrow strategy whose rows keep few columns or many, as Spark hands them over.
+    """Return the pairs of one filter by the Arrow strategy whose rows keep few columns or many, as Spark hands them on.
 
     Spark may hand columns to Python without making rows of them first, and does so by default; what is only kept costs
     more then. Which way it takes is decided when a job begins.
@@ -231,7 +231,7 @@ def kept_pairs(spark: Any, path: str, wide: str, rows: int) -> Iterator[Pair]:
 
 
 def tuple_pair(spark: Any, path: str, tuples: str, rows: int) -> Pair:
-    """Give the pair over an RDD of pickled tuples."""
+    """Return the pair over an RDD of pickled tuples."""
     frame = spark.read.parquet(path)
     matcher = mqsel.compile(SELECTOR, schema=NAMES)
     frame.rdd.map(tuple).saveAsPickleFile(tuples, 1000)
@@ -243,7 +243,7 @@ def tuple_pair(spark: Any, path: str, tuples: str, rows: int) -> Pair:
 
 
 def text_pair(spark: Any, path: str, stored: str, rows: int) -> Pair:
-    """Give the pair over lines of JSON, as Spark gives bytes of text files to Python."""
+    """Return the pair over lines of JSON, as Spark gives bytes of text files to Python."""
     frame = spark.read.parquet(path)
     frame.select(F.to_json(F.struct("*"))).write.text(stored)
     lines = spark.sparkContext.textFile(stored, use_unicode=False)
@@ -255,7 +255,7 @@ def text_pair(spark: Any, path: str, stored: str, rows: int) -> Pair:
 
 
 def raw_pair(spark: Any, path: str, rows: int, hits: int) -> Pair:
-    """Give the pair over raw messages."""
+    """Return the pair over raw messages."""
     frame = spark.read.parquet(path)
     selected = frame.filter(column(SELECTOR, frame, properties=mq_message("value")))
     idle = frame.filter(nothing(hits / rows)("value"))
@@ -297,7 +297,7 @@ def run(pair: Pair, rounds: int) -> dict[str, Any]:
 
 
 def lines(results: list[dict[str, Any]]) -> Iterator[str]:
-    """Give the table."""
+    """Return the table."""
     yield "| CPU time, JVM and Python workers | rows | ns per row | ns per row of the other | ratio (range) | bar |"
     yield "|---|---|---|---|---|---|"
     for one in results:
@@ -314,7 +314,7 @@ def lines(results: list[dict[str, Any]]) -> Iterator[str]:
 
 
 def pairs(spark: Any, folder: Path, narrow: int, wide: int, only: str) -> Iterator[Pair]:
-    """Give the pairs whose title has the text *only*, writing the data of each when it is its turn."""
+    """Return the pairs whose title has the text *only*, writing the data of each when it is its turn."""
     path = str(folder / "narrow")
     write_narrow(spark, path, narrow)
     yield from (pair for pair in narrow_pairs(spark, path, narrow) if only in pair.title)

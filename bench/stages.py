@@ -61,7 +61,7 @@ def clock(
 
 
 def stages(text: str) -> dict[str, Work]:
-    """Give each stage alone; parse includes tokenize."""
+    """Return each stage alone; parse includes tokenize."""
     dialect = mqsel.IBM_MQ
     selector = read_selector(text, dialect)
     optimized = optimize(selector)
@@ -141,7 +141,7 @@ def like(rounds: int) -> dict[str, dict[int, float]]:
 
 
 def doubling(times: dict[int, float]) -> float:
-    """Give the most that a doubled value multiplies the time by."""
+    """Return the most that a doubled value multiplies the time by."""
     return max(times[2 * size] / taken for size, taken in times.items() if 2 * size in times)
 
 

@@ -100,7 +100,7 @@ def _short(value: float) -> str:
 
 
 def _spoken(bars: Bars, sign: str, names: tuple[str, ...]) -> str:
-    """Say "≥ 1 W1-W5, 2 W6-W7"."""
+    """Write "≥ 1 W1-W5, 2 W6-W7"."""
     said: dict[float, list[str]] = {}
     for bar, run in itertools.groupby(zip(names, bars, strict=False), lambda pair: pair[1]):
         first, *_, last = [*run] * 2

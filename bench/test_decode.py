@@ -19,7 +19,7 @@ KEY = bytes(range(24))
 
 @functools.cache
 def message(number: int) -> bytes:
-    """Make a message with an MQRFH2 of 1 KB: 20 properties, half of them strings."""
+    """Return a message with an MQRFH2 of 1 KB: 20 properties, half of them strings."""
     values: dict[str, object] = {
         f"property{place:02}": Int32(place * 100) if place % 2 == 0 else f"the value of {place:02}"
         for place in range(20)
@@ -85,7 +85,7 @@ def test_match_option(per_message):
 
 
 def test_all_properties(per_message):
-    """Make a dict of all there is, MQMD and JMS names too: goal 8,000 ns."""
+    """Decode all there is into a dict, MQMD and JMS names too: goal 8,000 ns."""
 
     def run() -> None:
         for raw in stream():
@@ -97,7 +97,7 @@ def test_all_properties(per_message):
 
 
 def test_two_properties(per_message):
-    """Make a dict of two."""
+    """Decode two properties into a dict."""
 
     def run() -> None:
         for raw in stream():

@@ -25,7 +25,7 @@ import mqsel
 from mqsel.files.dumps import Piece
 from mqsel.files.framings import length_prefixed, pieces, splits
 from mqsel.files.qload import qload_text
-from mqsel.files.scan import Ask, Tally, sift
+from mqsel.files.run.work import Ask, Match, Tally
 from mqsel.formats import records
 
 DATA = Path(__file__).with_name("data")
@@ -72,7 +72,7 @@ def test_sifted(benchmark, framing):
     ask = Ask(invert=False, counting=True, raising=False, limit=None, format=framing)
 
     def run() -> Tally:
-        *_, tally = sift(matcher, ask, splits(io.BufferedReader(io.BytesIO(data)), framing))  # type: ignore[type-var]
+        *_, tally = Match(matcher, ask).messages(splits(io.BufferedReader(io.BytesIO(data)), framing))  # type: ignore[type-var]
         assert isinstance(tally, Tally)
         return tally
 

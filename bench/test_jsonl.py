@@ -21,7 +21,7 @@ import workloads
 
 import mqsel
 from mqsel.files.framings import blocks
-from mqsel.files.scan import Ask, Tally, sift
+from mqsel.files.run.work import Ask, Match, Tally
 
 SELECTOR = "JMSType = 'car' AND color = 'blue' AND weight > 2500"
 COUNTING = Ask(invert=False, counting=True, raising=False, limit=None)
@@ -56,7 +56,7 @@ def _lines(form: str) -> list[bytes]:
 
 def _sifted(matcher: mqsel.Matcher, data: bytes) -> Tally:
     stream = io.BufferedReader(io.BytesIO(data))  # type: ignore[type-var]
-    *_, tally = sift(matcher, COUNTING, blocks(stream))
+    *_, tally = Match(matcher, COUNTING).messages(blocks(stream))
     assert isinstance(tally, Tally)
     return tally
 
@@ -107,7 +107,7 @@ def test_records(benchmark, form):
     matcher = mqsel.compile("JMSPriority >= 4 AND weight > 2500")
 
     def run() -> Tally:
-        *_, tally = sift(matcher, ask, blocks(io.BufferedReader(io.BytesIO(data))))  # type: ignore[type-var]
+        *_, tally = Match(matcher, ask).messages(blocks(io.BufferedReader(io.BytesIO(data))))  # type: ignore[type-var]
         assert isinstance(tally, Tally)
         return tally
 

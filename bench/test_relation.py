@@ -19,7 +19,7 @@ WILD = workloads.SHARED.parent / "vectors" / "wild-selectors.jsonl"
 
 
 def wild() -> list[str]:
-    """Give the valid selectors that were found in the wild, or some subscriptions where those are not here."""
+    """Return the valid selectors that were found in the wild, or some subscriptions where those are not here."""
     if not WILD.exists():
         return workloads.subscriptions(150)
     texts = [json.loads(line)["selector"] for line in WILD.read_text(encoding="utf-8").splitlines()]

@@ -42,7 +42,7 @@ def _noted(benchmark, count: int, name: str, unit: float) -> None:
 
 @pytest.mark.parametrize("asked", ["selector", "match_option"])
 def test_by_identifier(benchmark, deep, asked):
-    """Take messages from all over the queue by identifier; what was taken is put again, untimed."""
+    """Get messages from all over the queue by identifier; what was got is put again, untimed."""
     queue, messages = deep
     rng = random.Random(7)
 

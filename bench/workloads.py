@@ -62,7 +62,7 @@ def complete_row(random: Random) -> Row:
 
 @functools.cache
 def rows(count: int) -> list[Row]:
-    """Make *count* messages as values in the order of NAMES; None where a message lacks the property."""
+    """Return *count* messages as values in the order of NAMES; None where a message lacks the property."""
     random = Random(SEED)
     made = []
     for _ in range(count):
@@ -92,7 +92,7 @@ def as_record(row: Row) -> mqsel.Record:
 
 
 def as_row(row: Row) -> Row:
-    """Make a pyspark Row as it arrives from a data frame: all of them share one list of names."""
+    """Return a pyspark Row as it arrives from a data frame: all of them share one list of names."""
     from pyspark.sql import Row as SparkRow
 
     made = SparkRow(*_fresh(row))
@@ -189,7 +189,7 @@ def _grow(random: Random, tests: list[str], word: str) -> tuple[str, int]:
 
 
 def mixed(seed: int) -> str:
-    """Make a selector of W7's kind: its mixture of 100 tests, 13 deep."""
+    """Return a selector of W7's kind: its mixture of 100 tests, 13 deep."""
     random = Random(seed)
     tests = [make(random) for count, make in _MIXTURE for _ in range(count)]
     while True:
@@ -200,7 +200,7 @@ def mixed(seed: int) -> str:
 
 
 def selectors(*, shared: bool = True) -> dict[str, str]:
-    """Give W1-W7: the long ones from the material beside the checkout if it is there, else made from the seed."""
+    """Return W1-W7: the long ones from the material beside the checkout if it is there, else made from the seed."""
     if shared and SHARED.exists():
         listed = json.loads((SHARED / "selectors.json").read_text(encoding="utf-8"))
         return {row["name"]: row["selector"] for row in listed}
@@ -210,7 +210,7 @@ def selectors(*, shared: bool = True) -> dict[str, str]:
 
 
 def shared_counts() -> dict[str, int]:
-    """Give how many of the shared messages each selects."""
+    """Return how many of the shared messages each selects."""
     listed = json.loads((SHARED / "selectors.json").read_text(encoding="utf-8"))
     return {row["name"]: row["selected"] for row in listed}
 
@@ -221,7 +221,7 @@ def shared_messages() -> list[dict[str, object]]:
 
 
 def subscriptions(count: int) -> list[str]:
-    """Make *count* distinct selectors as subscribers write them: one to four tests."""
+    """Return *count* distinct selectors as subscribers write them: one to four tests."""
     random = Random(SEED)
     makers = (
         lambda r: f"symbol = 'S{r.randrange(50)}' AND price > {round(r.uniform(1, 100), 1)}",
@@ -283,7 +283,7 @@ _OPS = {
 
 
 def _test(found: re.Match[str]) -> Callable[[dict], _Truth]:
-    """Make a function of one test; NULL is what the documents of IBM MQ say it is, types always fit here."""
+    """Return a function of one test; NULL is what the documents of IBM MQ say it is, types always fit here."""
     name, null = found["name"], UNKNOWN
     compute: Callable = eval(f"lambda value: value{found['arithmetic'] or ''}")
     if found["op"]:
@@ -383,7 +383,7 @@ def _python(node: nodes.Node, wanted: bool) -> str:
 
 
 def by_hand(name: str, text: str) -> str:
-    """Give the Python condition on a message ``m`` that does what the selector does."""
+    """Return the Python condition on a message ``m`` that does what the selector does."""
     if name in _BY_HAND:
         return _BY_HAND[name]
     tree = parse(text, mqsel.IBM_MQ)
@@ -406,7 +406,7 @@ Select = Callable[[list], list]
 
 
 def contenders(name: str, text: str, form: str, floor: ModuleType | None) -> dict[str, Select]:
-    """Give everyone who selects from messages of this form, as functions from a list to a list."""
+    """Return everyone who selects from messages of this form, as functions from a list to a list."""
     stream = matcher(text, form).filter
     found: dict[str, Select] = {"mqsel": lambda messages: list(stream(messages))}
     if form in ("dicts", "json"):
@@ -429,7 +429,7 @@ def assert_selected(select: Select, text: str, form: str, size: str) -> None:
 
 
 def rounds_of(select: Select, form: str, size: str) -> Callable[[], None]:
-    """Make one round: 20,000 messages, streamed once or 2,000 of them ten times."""
+    """Run one round: 20,000 messages, streamed once or 2,000 of them ten times."""
     given, passes = messages(form, size), STREAMED // SIZES[size]
 
     def run() -> None:
@@ -440,7 +440,7 @@ def rounds_of(select: Select, form: str, size: str) -> Callable[[], None]:
 
 
 def calls_of(function: Callable[[object], object], size: str) -> Callable[[], None]:
-    """Make one round of single calls from Python, 20,000 of them."""
+    """Run one round of single calls from Python, 20,000 of them."""
     given, passes = messages("dicts", size), STREAMED // SIZES[size]
 
     def run() -> None:

@@ -3,7 +3,7 @@ from typing import Any, final
 
 import pyarrow as pa  # type: ignore[import-untyped]
 
-from mqsel.formats._mq import Decoder
+from mqsel.formats._decoder import Decoder
 from mqsel.machine._vm import Machine
 
 UNREAD: int

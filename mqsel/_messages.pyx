@@ -11,7 +11,7 @@ from cpython.object cimport PyObject
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memcpy, memset
 
-from mqsel.formats._mq cimport FILLED, IDENTIFIED, INVALID_NAME, Decoder
+from mqsel.formats._decoder cimport FILLED, IDENTIFIED, INVALID_NAME, Decoder
 from mqsel.machine._vm cimport FALSE, TRUE, Frame, Machine, Pace, pace_look, pace_start
 
 from operator import index
@@ -102,7 +102,7 @@ cdef int message_read(Decoder decoder, MessageColumn messages, Py_ssize_t row, b
     cdef const uint8_t *data
     cdef Py_ssize_t size = messages.find(row, &data)
     try:
-        return decoder.read(data, size)
+        return decoder.read(data, data + size, data + size)
     except DecodeError as error:
         if raising:
             error.index = row

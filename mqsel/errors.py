@@ -83,7 +83,7 @@ class MqselError(Exception):
         return self.text()
 
     def text(self, width: int | None = None) -> str:
-        """Give all there is to say.
+        """Return the whole text: message, place, picture and hint.
 
         Args:
             width: of the terminal that shows it, in cells: what stands above a caret is cut to it.

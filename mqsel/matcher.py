@@ -41,7 +41,7 @@ COMPARED = {"MQMO_MATCH_MSG_ID": "MsgId", "MQMO_MATCH_CORREL_ID": "CorrelId"}
 
 
 def rule_of_names(dialect: Dialect, asked: str | None) -> str:
-    """Say what becomes of a message with an invalid name: the rule is IBM MQ's own (formats §2)."""
+    """Report what becomes of a message with an invalid name: the rule is IBM MQ's own (formats §2)."""
     return asked or ("never" if dialect.headers == "mqi" else "ignore")
 
 
@@ -101,7 +101,7 @@ class Matcher(Machine):
         return selector_of(self.program).match_option
 
     def evaluate(self, message: Message) -> Truth:
-        """Give TRUE, FALSE or UNKNOWN. ERR, "the complete selector is false", is reported as FALSE."""
+        """Return TRUE, FALSE or UNKNOWN. ERR, "the complete selector is false", is reported as FALSE."""
         truth = Truth(self.truth(message))
         return Truth.FALSE if truth is Truth.ERR else truth
 
@@ -130,7 +130,7 @@ class Matcher(Machine):
         return Selection(self, messages, errors == "skip", decode)
 
     def decoder(self, format: str, **options: Any) -> formats.Decoder:  # noqa: A002 (the word of the command line)
-        """Make a callable that turns one raw message into what this matcher reads quickest.
+        """Return a callable that turns one raw message into what this matcher reads quickest.
 
         It gives what `mqsel.formats.decoder` says; or True or False where a queue manager would not run the selector:
         it compares the identifier of a match option, and never selects a message with an invalid name.
@@ -147,7 +147,7 @@ class Matcher(Machine):
         return formats.decoder(format, self.properties, **options)
 
     def match_batch(self, batch: object) -> pa.BooleanArray:
-        """Tell which rows of a batch are selected. Its columns are the properties; none is made a Python object first.
+        """Report which rows of a batch are selected. Its columns are the properties, and stay Arrow's.
 
         A property is the column of its name, or, where there is none, a field of a struct column: ``a.x`` is x in a;
         by IBM's rules ``x`` is x in usr, too (formats §2). One without either is NULL, as is a field of a struct that
@@ -179,7 +179,7 @@ class Matcher(Machine):
         return _answers.truth_batch(self, batch)
 
     def explain(self, message: Message) -> Explanation:
-        """Say of every part of the selector what it was for *message*, and why."""
+        """Report what every part of the selector was for *message*, and why."""
         from mqsel.analysis.explain import explain  # noqa: PLC0415 (a tenth of the time that importing mqsel takes)
 
         return explain(selector_of(self.program), self.read(message), _names_of(message))
@@ -192,7 +192,7 @@ class Matcher(Machine):
         format: formats.FormatName | None = None,  # noqa: A002 (the word of the command line)
         **options: Any,
     ) -> Profile:
-        """Say why many messages are selected, or are not: how many made each part of the selector what, and why.
+        """Report why many messages are selected, or are not: how many made each part of the selector what, and why.
 
         The result is true if something is selected. It prints sentences, a tree and what the properties are; in a
         notebook it shows as a table. A batch is counted by columns.

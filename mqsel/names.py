@@ -35,7 +35,7 @@ PART = START | frozenset("Nd Mc Mn Cf".split())
 
 
 def is_identifier(part: str, *, first: bool) -> bool:
-    """Tell whether *part* may stand in a property name of IBM MQ: at its beginning if *first*, else behind a dot."""
+    """Report whether *part* may stand in a property name of IBM MQ: at its beginning if *first*, else behind a dot."""
     if not part or (first and unicodedata.category(part[0]) not in START):
         return False
     return all(
@@ -117,7 +117,7 @@ TIMES = ("JMSTimestamp", "JMSExpiration")
 
 
 def spellings(name: str, rules: str = "mqi") -> tuple[str, ...]:
-    """Give the ways to spell one property: the first that a message has is the property, even if it is NULL.
+    """Return the spellings of one property: the first that a message has is the property, even if it is NULL.
 
     Args:
         name: the property, in any of its spellings.
@@ -146,7 +146,7 @@ _Place = TypeVar("_Place")
 
 
 def look_up(message: Mapping[str, _Value], name: str, rules: str = "mqi") -> _Value | None:
-    """Give the value of a property in a mapping, as a machine finds it there; None where it has none."""
+    """Return the value of a property in a mapping, as a machine finds it there; None where it has none."""
     return next((message[one] for one in spellings(name, rules) if one in message), None)
 
 

@@ -80,7 +80,7 @@ def values_of(form: str) -> list[Any]:
 
 
 def bare(value: Any) -> Any:
-    """Give a value as pyarrow takes it: a wrapper of narrow numbers is a number."""
+    """Return a value as pyarrow takes it: a wrapper of narrow numbers is a number."""
     return int(value) if type(value) in (Int8, Int16, Int32) else float(value) if type(value) is Float32 else value
 
 
@@ -88,13 +88,13 @@ def bare(value: Any) -> Any:
 
 
 def exact(data: bytes, shift: int = 0) -> Any:
-    """Make a buffer that ends where its memory ends, *shift* bytes behind where a number may stand."""
+    """Return a buffer that ends where its memory ends, *shift* bytes behind where a number may stand."""
     memory = (ctypes.c_char * (len(data) + shift)).from_buffer_copy(bytes(shift) + data)
     return pa.py_buffer(memory).slice(shift)
 
 
 def bitmap(bits: list[bool], before: int = 0) -> Any:
-    """Make a bitmap, with ones before it."""
+    """Return a bitmap, with ones before it."""
     whole = [True] * before + bits
     eights = [whole[start : start + 8] for start in range(0, len(whole), 8)]
     return exact(bytes(sum(bit << at for at, bit in enumerate(eight)) for eight in eights))
@@ -139,7 +139,7 @@ def dictionary(
 
 
 def struct_of(fields: dict[str, Any], rows: int, present: list[bool] | None = None) -> Any:
-    """Make a struct, null itself where *present* says so, whatever its fields have there."""
+    """Return a struct, null itself where *present* says so, whatever its fields have there."""
     kind = pa.struct([(name, array.type) for name, array in fields.items()])
     validity = None if present is None else bitmap(present)
     return pa.Array.from_buffers(kind, rows, [validity], children=[*fields.values()])
@@ -216,13 +216,13 @@ class Batch:
     array: Any
 
     def row(self, number: int) -> Row:
-        """Give one row as the message that it is."""
+        """Return one row as the message that it is."""
         cells = {name: (column.kind, column.values[number]) for name, column in self.columns.items()}
         return {name: ("null", None) if value is None else (kind, value) for name, (kind, value) in cells.items()}
 
 
 def letters_of(dialect_name: str) -> strategies.Letters:
-    """Give the letters of a dialect with names of columns, some of which are fields of structs."""
+    """Return the letters of a dialect with names of columns, some of which are fields of structs."""
     dotted = ("shop.item", "deep.er.still") if dialect_name == "IBM_MQ" else ()
     return replace(strategies.LETTERS[dialect_name], names=("a", "b", "n", "x", "flag", "order", *dotted))
 
@@ -283,7 +283,7 @@ def random_text(rng: random.Random, letters: strategies.Letters, batch: Batch) -
 
 
 def may_refuse(reason: str | None, batch: Batch) -> bool:
-    """Tell whether the kernel may leave a batch to the row machine for this reason, or for none."""
+    """Report whether the kernel may leave a batch to the row machine for this reason, or for none."""
     found = re.fullmatch(r"(.+): a dictionary that is reckoned with or compared with a property", reason or "")
     return reason is None or (found is not None and batch.columns[found[1]].is_dictionary)
 
@@ -362,7 +362,7 @@ def damage(rng: random.Random, array: Any) -> None:
 
 
 def by_rows(matcher: Matcher, batch: Any) -> list[int | None]:
-    """Give of each row its truth value; None where something is wrong, or that cannot be told."""
+    """Return of each row its truth value; None where something is wrong, or that cannot be told."""
     found: list[int | None] = []
     while len(found) < len(batch):
         rest = batch[len(found) :]

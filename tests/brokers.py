@@ -52,7 +52,7 @@ _NUMBERS = (*_NARROW, "int32", "int64", "float32", "float64")
 
 
 def answer(text: str, properties: Properties, departures: frozenset[str]) -> bool:
-    """Tell whether a broker with these departures selects the message."""
+    """Report whether a broker with these departures selects the message."""
     try:
         return _Message(properties, departures).selects(_tree(text, rebound="not" in departures))
     except oracle._SelectorIsFalseError:
@@ -66,7 +66,7 @@ def _tree(text: str, *, rebound: bool) -> nodes.Node:
 
 
 def fails(text: str, properties: Properties, departures: frozenset[str]) -> bool:
-    """Tell whether a broker with these departures raises an exception when it looks at the message."""
+    """Report whether a broker with these departures raises an exception when it looks at the message."""
     try:
         _Message(properties, departures).selects(_tree(text, rebound="not" in departures))
     except oracle._SelectorIsFalseError:
@@ -201,7 +201,7 @@ def _is_boolean(node: nodes.Node) -> bool:
 
 
 def _rank(number: float) -> tuple[float, float]:
-    """Give what orders as Double.compareTo does."""
+    """Return what orders as Double.compareTo does."""
     return (math.inf, 1.0) if math.isnan(number) else (number, math.copysign(0.5, number))
 
 

@@ -45,8 +45,14 @@ SHARED = ROOT.parent / "shared"
 VECTORS_ROOT = Path(__file__).resolve().parent / "vectors"
 
 Properties = dict[str, tuple[str, Any]]
-Engine = Callable[[str, Properties, Dialect], str]
+Engine = Callable[[str, Properties, Dialect], str]  # a truth value by name, or several that it cannot part, by |
 
+
+class Untaken(Exception):  # noqa: N818 - no error: the case is left out, and counted
+    """An engine cannot hold a message, such as Arrow a lone surrogate."""
+
+
+TRUTHS = ("TRUE", "FALSE", "UNKNOWN", "ERR")
 _READERS: dict[str, Callable[[Any], Any]] = {
     "boolean": bool,
     "int8": values.Int8,
@@ -107,7 +113,7 @@ ARROW_TYPES = {
 
 
 def fits_arrow(message: dict[str, Any]) -> bool:
-    """Tell whether a batch can hold a message: texts are UTF-8, without lone surrogates, and names have no NUL."""
+    """Report whether a batch can hold a message: texts are UTF-8, without lone surrogates, and names have no NUL."""
     return not any(
         "\0" in name or (isinstance(value, str) and any("\ud800" <= point <= "\udfff" for point in value))
         for name, value in message.items()
@@ -115,7 +121,7 @@ def fits_arrow(message: dict[str, Any]) -> bool:
 
 
 def batch_of(properties: Properties, message: dict[str, Any]) -> Any:
-    """Make a record batch of a message between two rows without anything; its columns have offsets."""
+    """Return a record batch of a message between two rows without anything; its columns have offsets."""
     arrow = pytest.importorskip("pyarrow")
     columns = [
         arrow.array([None, None, message[name], None], getattr(arrow, ARROW_TYPES[kind])())
@@ -128,7 +134,7 @@ def batch_of(properties: Properties, message: dict[str, Any]) -> Any:
 def _batched(text: str, properties: Properties, dialect: Dialect, *, rows: slice) -> str:
     message = message_of(properties)
     if not fits_arrow(message):
-        return _vm_optimised(text, properties, dialect)
+        raise Untaken
     matcher = mqsel.compile(text, dialect=dialect)
     batch = batch_of(properties, message)[rows]
     messages = [{}, message, {}][rows]
@@ -149,30 +155,29 @@ def _batch_of_many(text: str, properties: Properties, dialect: Dialect) -> str:
 
 
 def _set_of(text: str, dialect: Dialect) -> mqsel.SelectorSet[str]:
-    """Make a set of a selector and its NOT: one of them is found if the selector is TRUE or FALSE."""
+    """Return a set of a selector and its NOT: one of them is found if the selector is TRUE or FALSE."""
     lenient = dialect.replace(constant_false="accept", max_length=None)
     texts = {"TRUE": text, "FALSE": f"NOT ({text}\n)"} if text.strip() else {"TRUE": text}  # a comment may end it
     return mqsel.SelectorSet(texts, dialect=lenient)
 
 
-def _found(selectors: mqsel.SelectorSet[str], text: str, properties: Properties, dialect: Dialect) -> str:
-    """Return what a set finds, or "neither" where the oracle knows better: a set cannot part UNKNOWN and ERR."""
+def _found(selectors: mqsel.SelectorSet[str], text: str, properties: Properties) -> str:
+    """Return what a set finds: it cannot part UNKNOWN and ERR."""
     message = message_of(properties)
     found = selectors.match(message)
     assert selectors.scan(message) == found
-    known = _oracle(text, properties, dialect)
-    return "".join(found) or (known if known in ("UNKNOWN", "ERR") else "neither")
+    return "".join(found) or ("UNKNOWN|ERR" if text.strip() else "UNKNOWN|ERR|FALSE")
 
 
 def _in_a_set(text: str, properties: Properties, dialect: Dialect) -> str:
-    return _found(_set_of(text, dialect), text, properties, dialect)
+    return _found(_set_of(text, dialect), text, properties)
 
 
 def _in_a_saved_set(text: str, properties: Properties, dialect: Dialect) -> str:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "set")
         _set_of(text, dialect).save(path)
-        return _found(mqsel.SelectorSet.open(path), text, properties, dialect)
+        return _found(mqsel.SelectorSet.open(path), text, properties)
 
 
 def _normal_form(text: str, properties: Properties, dialect: Dialect) -> str:
@@ -197,9 +202,22 @@ ENGINES: dict[str, Engine] = {
 
 
 @pytest.fixture(params=ENGINES)
-def engine(request: pytest.FixtureRequest) -> Engine:
-    """One of the engines."""
-    return ENGINES[request.param]
+def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
+    """One of the engines; prints how many cases it could not take, and fails where that is more than a twentieth."""
+    asked, untaken = 0, 0
+
+    def counted(text: str, properties: Properties, dialect: Dialect) -> str:
+        nonlocal asked, untaken
+        asked += 1
+        try:
+            return ENGINES[request.param](text, properties, dialect)
+        except Untaken:
+            untaken += 1
+            return "|".join(TRUTHS)
+
+    yield counted
+    print(f"{request.param}: {asked} cases, of which {untaken} were skipped")
+    assert untaken <= max(asked // 20, 2), f"{request.param} takes too few messages: {untaken} of {asked} skipped"
 
 
 def pytest_configure() -> None:
@@ -221,7 +239,7 @@ def dialects_of(written: str) -> Iterator[tuple[str, Dialect]]:
 
 
 def shared(*parts: str) -> Path:
-    """Give a file of the material that stands beside the checkout, or skip."""
+    """Return a file of the material that stands beside the checkout, or skip."""
     path = SHARED.joinpath(*parts)
     if not path.exists():
         pytest.skip(f"{'/'.join(parts)} does not stand beside this checkout")

@@ -15,7 +15,7 @@ SELECTORS, ROWS = 40, 50  # of one frame
 
 
 def frame_of(spark: Any, kinds: dict[str, str], rows: list[tuple[Any, ...]]) -> Any:
-    """Make a DataFrame whose columns have the Spark types of the property types."""
+    """Return a DataFrame whose columns have the Spark types of the property types."""
     from pyspark.sql import types as T  # noqa: N812 (its usual name)
 
     made = {

@@ -89,7 +89,7 @@ class _Run:
         raise AssertionError("a program ends within its length, in each of its parts")
 
     def control(self, name: str, address: int, numbers: list[int]) -> int:
-        """Give the address of the next instruction."""
+        """Return the address of the next instruction."""
         target = numbers[0]
         match name:
             case "JUMP":

@@ -23,7 +23,7 @@ Read = Callable[[nodes.Node], oracle.Value]
 
 
 def reader(properties: oracle.Properties, dialect: Dialect) -> Read:
-    """Give what computes a subject from typed properties: (type, value), or ERROR."""
+    """Return what computes a subject from typed properties: (type, value), or ERROR."""
     # A subject names properties, not spellings of them.
     named: oracle.Properties = {}
     for name in properties:
@@ -41,7 +41,7 @@ def reader(properties: oracle.Properties, dialect: Dialect) -> Read:
 
 
 def is_in(value: oracle.Value, values: Values) -> bool:
-    """Tell whether a typed value is in a set."""
+    """Report whether a typed value is in a set."""
     kind, held = value
     if kind in ("null", "poison", "error"):
         return bool(getattr(values, kind))
@@ -97,7 +97,7 @@ def walked(*roots: Formula) -> list[Formula]:
 
 
 def holds(formula: Formula, read: Read) -> bool:
-    """Tell whether a formula is true of a message."""
+    """Report whether a formula is true of a message."""
     truths: dict[int, bool] = {}
     for one in walked(formula):
         if isinstance(one, Leaf):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import operator
 import struct
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from mqsel.language import nodes
@@ -68,12 +69,21 @@ def evaluate(node: nodes.Node, properties: Properties, dialect: Dialect) -> str:
         return ERR
 
 
+def meets_mismatch(node: nodes.Node, properties: Properties, dialect: Dialect) -> bool:
+    """Report whether evaluating *node* meets a value of another kind than a test wants, whatever the test is then."""
+    message = _Message(properties, dialect)
+    with suppress(_SelectorIsFalseError):
+        message.truth(node)
+    return message.has_met_mismatch
+
+
 class _Message:
     """One message read under one dialect."""
 
     def __init__(self, properties: Properties, dialect: Dialect) -> None:
         self.properties = properties
         self.dialect = dialect
+        self.has_met_mismatch = False
 
     def read(self, name: str) -> Value:
         """§6: "`usr.x` and `x` are one property" under mqi names; §1: "NULL (= missing)"."""
@@ -89,6 +99,7 @@ class _Message:
 
     def mismatch(self) -> str:
         """§2: `type_mismatch` = `operation` (that comparison is FALSE) · `selector` (ERR) · `unknown` (UNKNOWN)."""
+        self.has_met_mismatch = True
         if self.dialect.type_mismatch == "selector":
             raise _SelectorIsFalseError
         return UNKNOWN if self.dialect.type_mismatch == "unknown" else FALSE

@@ -110,6 +110,6 @@ def operand(rng: random.Random, names: tuple[str, ...]) -> str:
 
 
 def messages(names: tuple[str, ...]) -> Iterator[dict[str, Any]]:
-    """Give every message that has some of the values under each name."""
+    """Return every message that has some of the values under each name."""
     for values in itertools.product(VALUES[len(names)], repeat=len(names)):
         yield {name: value for name, value in zip(names, values, strict=True) if value is not None}

@@ -9,12 +9,12 @@ from mqsel.formats.mqmd import MQDLH, MQMD, MQMD_LENGTH_1, MQMD_LENGTH_2
 
 
 def is_little(encoding, extension=b""):
-    """Tell the byte order that an Encoding says, or else that of the Version of an MQMDE."""
+    """Return the byte order that an Encoding says, or else that of the Version of an MQMDE."""
     return encoding & 15 == 2 or (encoding & 15 != 1 and extension[4:5] not in (b"", b"\0"))
 
 
 def mqmd(fields, order="", extension=b""):
-    """Make the MQMD that a text has with these fields, by default in the byte order of its Encoding."""
+    """Return the MQMD that a text has with these fields, by default in the byte order of its Encoding."""
     order = order or ("<" if is_little(fields.get("Encoding", 546), extension) else ">")
     data = bytearray(MQMD_LENGTH_2)
     for field in MQMD:
@@ -76,7 +76,7 @@ _PRINTED_DLH = """
 
 
 def fields_of(table, data, order):
-    """Give the fields of a structure as amqsbcg prints them: bytes of characters as they are."""
+    """Return the fields of a structure as amqsbcg prints them: bytes of characters as they are."""
     found = {}
     for field in table:
         value = data[field.offset : field.offset + field.length]
@@ -88,7 +88,7 @@ def fields_of(table, data, order):
 
 
 def dumped(data):
-    """Give the lines of amqsbcg's dump, a page break after each 37."""
+    """Return the lines of amqsbcg's dump, a page break after each 37."""
     lines = []
     for at in range(0, max(len(data), 1), 16):
         text = "".join(chr(byte) if 0x20 <= byte < 0x7F else "." for byte in data[at : at + 16])

@@ -10,7 +10,7 @@ from mqsel import formats
 from mqsel.errors import DecodeError, FileError, PropertyTypeError
 from mqsel.files import amqsbcg, qload
 from mqsel.files.dumps import MAX_MESSAGE, STRUC_IDS, Piece
-from mqsel.files.scan import REPORTED, Complaint, Tally, said
+from mqsel.files.run.work import REPORTED, Complaint, Tally, said
 from mqsel.files.wordings import bad_prefix
 from mqsel.names import look_up
 
@@ -22,7 +22,7 @@ def lines_of(data):
 
 
 def framed(data, path):
-    """Take messages with their length in front apart."""
+    """Split bytes into messages with their length in front."""
     if data[:4] in STRUC_IDS:
         yield Piece(0, data, data)
         return
@@ -39,7 +39,7 @@ def framed(data, path):
 
 
 def of_qload(data, path):
-    """Take a file of QLOAD apart."""
+    """Split a file of QLOAD into its messages."""
     before, text = [], []  # comments, and the lines of a message with those in front of it
     place = 0
     has_data = has_comment = False
@@ -69,7 +69,7 @@ def of_qload(data, path):
 
 
 def of_amqsbcg(data, path):
-    """Take what amqsbcg printed apart."""
+    """Split what amqsbcg printed into its messages."""
     dump = None
     before = b""
     for number, line in enumerate(lines_of(data), 1):
@@ -94,12 +94,12 @@ SPLITTERS = {"mq": framed, "qload": of_qload, "amqsbcg": of_amqsbcg}
 
 
 def shown(piece):
-    """Give what can be compared."""
+    """Return what can be compared."""
     return (piece.line, piece.offset, piece.message, piece.hint) if isinstance(piece, FileError) else tuple(piece)
 
 
 def sifted(matcher, ask, data, path="-"):
-    """Give what sifting a file has to give: what is asked for, in one or as items, the complaints, the counts."""
+    """Return what sifting a file must return: what is asked for, in one or as items, the complaints, the counts."""
     decoder = matcher.decoder("mq")
     tally, items, complaints = Tally(), [], []
     head = b""
@@ -141,7 +141,7 @@ def sifted(matcher, ask, data, path="-"):
 
 
 def joined(records, ask):
-    """Give what sifting gave in the same form."""
+    """Return what sifting returned, in the same form."""
     items, complaints, tally = [], [], None
     for record in records:
         if isinstance(record, bytes | list):

@@ -329,17 +329,17 @@ def _quoted(text: str) -> str:
 
 
 def cases(dialect_name: str) -> SearchStrategy[tuple[str, Properties]]:
-    """Give what `random_case` gives, drawn and shrunk by Hypothesis."""
+    """Return what `random_case` returns, drawn and shrunk by Hypothesis."""
     return st.randoms(use_true_random=False).map(lambda rng: random_case(rng, dialect_name))
 
 
 def selectors(dialect_name: str) -> SearchStrategy[str]:
-    """Give texts that compile in the dialect."""
+    """Return texts that compile in the dialect."""
     return cases(dialect_name).map(lambda case: case[0])
 
 
 def properties(dialect_name: str = "IBM_MQ") -> SearchStrategy[Properties]:
-    """Give messages that carry most of the names of `selectors`."""
+    """Return messages that carry most of the names of `selectors`."""
     return st.randoms(use_true_random=False).map(lambda rng: random_properties(rng, dialect_name))
 
 

@@ -24,7 +24,7 @@ PAGES = re.compile(r"(?:IBM MQ 9\.4|Jakarta Messaging 3\.1|APAR|the framing of m
 
 
 def blocks(document: Path, language: str) -> list[tuple[int, str]]:
-    """Give the line and the text of each block of code of *language*."""
+    """Return the line and the text of each block of code of *language*."""
     text = document.read_text(encoding="utf-8")
     return [
         (text.count("\n", 0, found.start()) + 1, found[2]) for found in BLOCK.finditer(text) if found[1] == language

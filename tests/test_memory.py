@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 import mqsel
-from mqsel.formats._mq import Decoder as MQDecoder
+from mqsel.formats._mq import MQDecoder
 from mqsel.language.dialect import JMS
 from mqsel.machine._stream import Selection
 from mqsel.machine._vm import Machine
@@ -32,7 +32,7 @@ MESSAGES = [
 
 
 def resident() -> int:
-    """Give the resident set of this process, in bytes."""
+    """Return the resident set of this process, in bytes."""
     psutil = pytest.importorskip("psutil")
     gc.collect()
     return int(psutil.Process().memory_info().rss)

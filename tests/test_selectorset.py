@@ -46,12 +46,12 @@ Case = tuple[str, Dialect]
 
 
 def looped(matchers: dict[Any, Matcher], message: Any) -> list[Any]:
-    """Give the keys of the Matchers that select a message."""
+    """Return the keys of the Matchers that select a message."""
     return [key for key, matcher in matchers.items() if matcher.matches(message)]
 
 
 def made(cases: list[Case], **options: Any) -> tuple[SelectorSet[int], dict[int, Matcher]]:
-    """Make a set of selectors with a dialect each, and their Matchers."""
+    """Return a set of selectors with a dialect each, and their Matchers."""
     matchers = {number: mqsel.compile(text, dialect=dialect) for number, (text, dialect) in enumerate(cases)}
     return SelectorSet(matchers, **options), matchers
 
@@ -69,7 +69,7 @@ def vectors() -> Iterator[tuple[str, Dialect, dict[str, Any]]]:
 
 
 def distinct(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Take every message once."""
+    """Match every message once."""
     return [*{repr(one): one for one in messages}.values()]
 
 
@@ -144,7 +144,7 @@ def test_random(name: str, tmp_path: Path) -> None:
 
 
 def echo(*names: str, dialect: Dialect = JMS, **options: Any) -> SelectorSet[str]:
-    """Make a set that tells the properties of a message that are not NULL."""
+    """Return a set that tells the properties of a message that are not NULL."""
     return SelectorSet({name: f"{name} IS NOT NULL" for name in names}, dialect=dialect, **options)
 
 

@@ -1,4 +1,4 @@
-"""Make the sample dumps: `python bench/data/make_dumps.py` writes dump.qload and connect.jsonl beside this file.
+"""Write the sample dumps: `python bench/data/make_dumps.py` writes dump.qload and connect.jsonl beside this file.
 
 The first vehicles of the sample messages, as other tools have them: as dmpmqmsg writes a queue, and as the records of
 Confluent's source connectors. Both hold the same messages.
@@ -29,7 +29,7 @@ def typed(value: object) -> tuple[str, object]:
 
 
 def as_mq(message: dict[str, object]) -> bytes:
-    """Make the message of a JMS client of IBM MQ."""
+    """Return the message of a JMS client of IBM MQ."""
     values = {name: typed(value) for name, value in message.items()}
     seconds = values["JMSTimestamp"][1] // 1000 % 86_400  # type: ignore[operator]
     fields = {
@@ -46,7 +46,7 @@ def as_mq(message: dict[str, object]) -> bytes:
 
 
 def as_connect(message: dict[str, object]) -> dict[str, object]:
-    """Make the record of Confluent's source connector."""
+    """Return the record of Confluent's source connector."""
     values = {name: typed(value) for name, value in message.items()}
 
     def of(name: str) -> object:

@@ -1,4 +1,4 @@
-"""Make the sample messages: `python bench/data/make_messages.py` writes messages.jsonl.gz beside this file.
+"""Write the sample messages: `python bench/data/make_messages.py` writes messages.jsonl.gz beside this file.
 
 A day's traffic of a company that sells vehicles, ships goods and trades. One message per line: a flat JSON object of
 properties, JMS header fields first. A value is plain JSON (a whole number is an int64, any other number a float64) or

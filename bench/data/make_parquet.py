@@ -1,4 +1,4 @@
-"""Make a wide Parquet file of messages: `python bench/data/make_parquet.py rows.parquet` writes 4,000,000 rows.
+"""Write a wide Parquet file of messages: `python bench/data/make_parquet.py rows.parquet` writes 4,000,000 rows.
 
 Twenty columns, as a connector would land them: texts that repeat and texts that do not, numbers of all widths, a time,
 bytes. JMSTimestamp rises, so that what is late lies in the last row group; the other columns know nothing of it. color,
@@ -34,7 +34,7 @@ def _each(text: str, numbers: Any) -> Any:
 
 
 def group(number: int, rows: int) -> Any:
-    """Make the rows of a row group: a table."""
+    """Return the rows of a row group: a table."""
     random = np.random.RandomState(SEED + number)  # its numbers are promised to stay as they are
     time = FIRST + number * GROUP + np.arange(rows)
     words = "customer waits paid in advance call first gift no invoice inside leave at the gate ring twice".split()

@@ -211,7 +211,7 @@ def build(source: Path = HERE / "SelectorBench.java") -> str | None:
 
 
 def available() -> dict[str, str | None]:
-    """Tell of every peer why it cannot be measured here; None if it can. Fetches the jars if they are not there."""
+    """Return for every peer why it cannot be measured here; None if it can. Fetches the jars if they are not there."""
     reasons: dict[str, str | None] = dict.fromkeys(JVM, build())
     for name, language in LANGUAGES.items():
         try:
@@ -229,7 +229,7 @@ def _messages(path: Path) -> list[dict[str, Any]]:
 
 
 def _mixed_in() -> list[str]:
-    """Give the 50 selectors that a JVM evaluates in turn with the measured ones."""
+    """Return the 50 selectors that a JVM evaluates in turn with the measured ones."""
     if (WORKLOADS / "interleaved.json").exists():
         return json.loads((WORKLOADS / "interleaved.json").read_text())
     choice = "region IN ('us-east', 'eu-west') AND NOT (JMSPriority < 4)"

@@ -1,9 +1,8 @@
 """What became of many messages: for every part of a selector how many made it what, for every property what they have.
 
-A `Profiler` looks at messages, or at batches of them by the kernel's masks, and counts into an `Account`, which holds
-no selector: it pickles, and those of parts, executors and batches add up. What a test is beside TRUE, FALSE and UNKNOWN
-is found by running it under the stricter choice of `type_mismatch`, as `mqsel.analysis.explain` does for one message;
-but here every message counts for every part, whether or not evaluation reaches it. Knows no files.
+A `Profiler` looks at messages, or at batches of them, and counts into an `Account`, which has no selector: it pickles,
+and those of parts, executors and batches add up. Every message counts for every part, whether or not evaluating the
+selector reaches it. Knows no files.
 """
 
 from __future__ import annotations
@@ -17,22 +16,18 @@ from typing import TYPE_CHECKING, Any
 from mqsel import formats
 from mqsel.analysis.columns import column_of, laid_out, names_of, present, type_of
 from mqsel.analysis.near import near_names
-from mqsel.columns import _answers, wordings
+from mqsel.analysis.outcomes import ERROR, FALSE, OUTCOMES, TRUE, outcomes_of_parts, parts_of
+from mqsel.columns import wordings
 from mqsel.errors import MqselError
-from mqsel.language.checker import joined
-from mqsel.language.nodes import And, Node, Not, Or, children
 from mqsel.language.selector import Selector
 from mqsel.machine._vm import Machine
 from mqsel.machine.compiler import lower
 from mqsel.machine.schema import Schema
-from mqsel.values import APPROXIMATE, EXACT, Truth
+from mqsel.values import APPROXIMATE, EXACT
 
 if TYPE_CHECKING:
     import pyarrow as pa  # type: ignore[import-untyped]
 
-OUTCOMES = ("TRUE", "FALSE", "UNKNOWN", "mismatched", "ERR")
-TRUE, FALSE, UNKNOWN, MISMATCHED, ERROR = range(5)
-_OUTCOMES = (FALSE, TRUE, UNKNOWN, ERROR)  # of a truth value
 _DIFFERENT = 1_000  # values of a property, and names of others, that are counted
 _LONG = 80  # characters, or bytes, of a value that are held
 _COLUMNS = 20  # of a batch, that are looked at where no name is near
@@ -144,57 +139,6 @@ class Account:
         self.lines += other.lines
 
 
-def parts_of(root: Node) -> list[tuple[Node, int]]:
-    """List the conditions of a selector and their depth, each before its operands."""
-    parts: list[tuple[Node, int]] = []
-    stack: list[tuple[Node, int]] = [(root, 0)]
-    while stack:
-        node, depth = stack.pop()
-        parts.append((node, depth))
-        if isinstance(node, (And, Or, Not)):
-            stack += [(child, depth + 1) for child in reversed(children(node))]
-    return parts
-
-
-class _Test:
-    """One condition, compiled in the ways that tell its outcomes apart; of a connective all are one.
-
-    Attributes:
-        own: as the dialect has it.
-        strict: types that differ are ERR.
-        lenient: they are not.
-    """
-
-    def __init__(self, selector: Selector, node: Node) -> None:
-        whole = node is selector.node and selector.match_option is not None
-        if whole or isinstance(node, (And, Or, Not)):
-            one = selector if whole else selector.part(node).written()
-            self.own = self.strict = self.lenient = Machine(lower(one, quick=False))
-        else:
-            ways = selector.ways(node)
-            self.lenient, self.strict = [Machine(lower(one.written(), quick=False)) for one in ways]
-            self.own = self.lenient if ways[0].dialect == selector.dialect else self.strict
-
-    def judge(self, message: dict[str, Any]) -> tuple[Truth, int]:
-        """Give the truth value of a test for a message, and its outcome."""
-        truth = Truth(self.own.truth(message))
-        if truth == Truth.TRUE or self.strict.truth(message) != Truth.ERR:
-            return truth, _OUTCOMES[truth]
-        return truth, ERROR if self.lenient.truth(message) == Truth.ERR else MISMATCHED
-
-    def count(self, batch: object) -> list[int]:
-        """Count the outcomes of the rows of a batch."""
-        truths = _answers.truths(self.strict, batch)
-        counts = [truths.count(int(truth)) for truth in (Truth.TRUE, Truth.FALSE, Truth.UNKNOWN)]
-        errors = len(truths) - sum(counts)
-        if not errors or self.lenient is self.strict:
-            return [*counts, 0, errors]
-        # The ways differ where the strict one is ERR, and there alone; what is ERR to the lenient one is so to all.
-        counts[TRUE] = _answers.truths(self.own, batch).count(int(Truth.TRUE))
-        errors = _answers.truths(self.lenient, batch).count(int(Truth.ERR))
-        return [*counts, len(truths) - sum(counts) - errors, errors]
-
-
 class Profiler:
     """Counts messages into an account.
 
@@ -208,11 +152,11 @@ class Profiler:
 
     def __init__(self, selector: Selector, schema: Schema | None = None) -> None:
         self.selector = selector
-        self._nodes = [node for node, _ in parts_of(selector.node)]
-        self._tests = {id(node): _Test(selector, node) for node in self._nodes}
+        self._outcomes = outcomes_of_parts(selector)
         self._machine = Machine(lower(selector), schema)
         names = dict.fromkeys(selector.names.values())
-        self.account = Account(outcomes=[[0] * 5 for _ in self._nodes], held={name: Held() for name in names})
+        parts = [[0] * len(OUTCOMES) for _ in parts_of(selector.node)]
+        self.account = Account(outcomes=parts, held={name: Held() for name in names})
         self._rules = selector.naming
 
     def take(self, message: Any, names: Callable[[], Iterable[str]]) -> None:
@@ -226,17 +170,9 @@ class Profiler:
         """
         found = self._machine.read(message)
         self._take_properties(found, names)
-        values = {name: value for name, (_, value) in found.items()}
-        truths: dict[int, Truth] = {}
-        for place in range(len(self._nodes) - 1, -1, -1):  # operands stand behind what joins them
-            node = self._nodes[place]
-            if isinstance(node, (And, Or, Not)):
-                truth = joined(node, truths)
-                outcome = _OUTCOMES[truth]
-            else:
-                truth, outcome = self._tests[id(node)].judge(values)
-            truths[id(node)] = truth
-            self.account.outcomes[place][outcome] += 1
+        verdicts = self._outcomes.of({name: value for name, (_, value) in found.items()})
+        for counts, verdict in zip(self.account.outcomes, verdicts, strict=True):
+            counts[verdict.number] += 1
         self.account.messages += 1
 
     def take_raw(self, data: bytes, kind: str, message: Any, types: Mapping[str, str] | None = None) -> None:
@@ -310,10 +246,11 @@ class Profiler:
         import pyarrow as pa  # noqa: PLC0415 (optional)
 
         rows = batch if isinstance(batch, pa.StructArray) else batch.to_struct_array()
-        counted = [self._tests[id(node)].count(rows) for node in self._nodes]
+        counted = self._outcomes.counts(rows)
         self.account.messages += len(rows)
         for counts, more in zip(self.account.outcomes, counted, strict=True):
-            counts[:] = map(sum, zip(counts, more, strict=True))
+            for verdict, count in more.items():
+                counts[verdict.number] += count
         for name, held in self.account.held.items():
             self._take_column(rows, name, held)
 

@@ -8,16 +8,16 @@ truth value, and few of them are left for the proof. Where a proof fails, the me
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from mqsel.analysis.relation import Known, contradiction_in_words, made, satisfied
 from mqsel.errors import SelectorError
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
 from mqsel.language.nodes import Identifier
-from mqsel.logic.domains import ANY_PROPERTY, Domain, meet
-from mqsel.logic.formulas import All, Formula, Leaf, Relation
 from mqsel.logic.formulas import Any as AnyOf
-from mqsel.logic.sets import NOTHING, PROPERTY, outside
+from mqsel.logic.formulas import Formula, Leaf, leaves
+from mqsel.logic.needs import needs
+from mqsel.logic.sets import NOTHING, PROPERTY, Values, outside
 from mqsel.logic.witness import Message, find
 from mqsel.machine._stream import Selection
 
@@ -105,9 +105,9 @@ class _Entry:
         self.known = known
         self.keys = keys
         self.messages: list[Message] = []
-        domains = _root(known.normal.true)
-        self.gates = {name: points for name, domain in domains.items() if (points := _points(domain)) is not None}
-        self.needs = [name for name, domain in domains.items() if not domain.null]
+        needed = needs(known.normal.true) or {}
+        self.gates = {name: points for name, values in needed.items() if (points := _points(values)) is not None}
+        self.needs = [name for name, values in needed.items() if not values.null]
         self.matches = known.machine.matches
 
 
@@ -166,25 +166,14 @@ def audit(selectors: Iterable[tuple[str, str]], *, dialect: Dialect | str = IBM_
 # ---- what a selector asks for ----------------------------------------------------------------------------------------
 
 
-def _root(formula: Formula) -> dict[str, Domain]:
-    """Tell what each property must be that the formula says something of outside of OR."""
-    found: dict[str, Domain] = {}
-    for part in formula.parts if isinstance(formula, All) else (formula,):
-        if isinstance(part, Leaf) and isinstance(part.subject, Identifier):
-            name = part.subject.name
-            found[name] = meet(found.get(name, ANY_PROPERTY), part.values)
-    return found
-
-
-def _points(domain: Domain) -> frozenset[str | bool] | None:
-    """List the texts, or truth values, if nothing else is among the values."""
-    texts = domain.strings.points
-    if texts is None or domain != _NOTHING._replace(booleans=domain.booleans, strings=domain.strings):
+def _points(values: Values) -> frozenset[str | bool] | None:
+    """Return the texts, or truth values, if nothing else is among the values."""
+    strings = values.strings
+    if strings.negated or strings.patterns:
         return None
-    return texts | {truth for truth in (False, True) if domain.booleans[truth]}
-
-
-_NOTHING = meet(ANY_PROPERTY, NOTHING)
+    if values != NOTHING._replace(booleans=values.booleans, strings=strings):
+        return None
+    return cast("frozenset[str]", strings.points) | {truth for truth in (False, True) if values.booleans[truth]}
 
 
 def _messages(entry: _Entry, first: Message) -> Iterator[Message]:
@@ -370,16 +359,5 @@ def _in_common_without(first: _Entry, second: _Entry, present: Leaf) -> Message 
 
 def _may_lack(formula: Formula) -> list[str]:
     """List the properties of which NULL is among what is asked for somewhere."""
-    found: dict[str, None] = {}
-    stack, seen = [formula], set()
-    while stack:
-        one = stack.pop()
-        if id(one) in seen:
-            continue
-        seen.add(id(one))
-        if isinstance(one, Leaf):
-            if one.values.null and isinstance(one.subject, Identifier):
-                found[one.subject.name] = None
-        elif not isinstance(one, Relation):
-            stack += one.parts
-    return [*found]
+    found = [one for one in leaves(formula) if isinstance(one, Leaf) and one.values.null]
+    return [*dict.fromkeys(one.subject.name for one in found if isinstance(one.subject, Identifier))]

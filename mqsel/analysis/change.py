@@ -35,9 +35,8 @@ from mqsel.language.nodes import (
 from mqsel.language.selector import Selector
 from mqsel.logic.automata import UndecidedError
 from mqsel.logic.domains import ANY_PROPERTY, meet, only, some_values
-from mqsel.logic.formulas import ALWAYS, NEVER, All, Formula, Leaf, all_of
-from mqsel.logic.formulas import Any as AnyOf
-from mqsel.logic.normal import normal
+from mqsel.logic.formulas import ALWAYS, NEVER, All, Formula, Leaf, Relation, all_of, fold, leaves
+from mqsel.logic.normal import normal, true_of
 from mqsel.logic.sets import NOTHING, NUMBERS, PROPERTY, Floats, Pattern, Texts, Values, has_value, outside
 from mqsel.logic.witness import Message, Work, find
 from mqsel.machine._vm import Machine
@@ -94,7 +93,7 @@ _Way = dict[str, _Need]
 
 def never_selects(selector: Selector) -> bool:
     """Tell whether it is proved of a selector that it is TRUE of no message; the search for one is a short one."""
-    return find((normal(selector).true,), Machine(lower(selector)).matches, work=_share(selector)).is_none
+    return find((true_of(selector),), Machine(lower(selector)).matches, work=_share(selector)).is_none
 
 
 def _share(selector: Selector) -> int:
@@ -180,7 +179,7 @@ class _Search:
         form = normal(part)
         formula = form.true if wanted else form.false
         if not any(isinstance(one, _CONDITIONS) for one in children(node)) and _is_plain(formula):
-            yield from self.of_formula(formula)
+            yield from fold(formula, self.of_leaf, self.all_of, self.any_of)
         elif self.truths[id(node)] is wanted:
             yield {}
         else:
@@ -189,13 +188,10 @@ class _Search:
             yield from ({name: need} for name in names)
             yield from (dict.fromkeys(pair, need) for pair in combinations(names[:_PAIRED], 2))
 
-    def of_formula(self, formula: Formula) -> list[_Way]:
-        """Give the ways to make the formula of one test true, which is never deep."""
-        if isinstance(formula, Leaf):
-            name = cast("Identifier", formula.subject).name
-            return [{name: _Need(Leaf(self.subjects[name], formula.values))}]
-        below = [self.of_formula(part) for part in cast("All | AnyOf", formula).parts]
-        return (self.all_of if isinstance(formula, All) else self.any_of)(below)
+    def of_leaf(self, leaf: Leaf | Relation) -> list[_Way]:
+        """Return the way to make a leaf true, which asks something of one property."""
+        name = cast("Identifier", leaf[0]).name
+        return [{name: _Need(Leaf(self.subjects[name], cast("Leaf", leaf).values))}]
 
     # ---- what is cheapest --------------------------------------------------------------------------------------------
 
@@ -263,7 +259,7 @@ class _Search:
         def check(message: Message) -> bool:
             return self.works({name: message.get(name) for name in changed})
 
-        wanted: list[Formula] = [normal(self.selector).true]
+        wanted: list[Formula] = [true_of(self.selector)]
         wanted += [need.formula for need in changed.values() if need.formula is not ALWAYS]
         wanted += [Leaf(self.subjects[name], only(self.message[name])) for name in self.message if name not in changed]
         # First with the types that there are, then without numbers: of these there are many to look at.
@@ -313,9 +309,7 @@ def _joined(one: _Way, other: _Way) -> _Way | None:
 
 def _is_plain(formula: Formula) -> bool:
     """Tell whether a formula asks nothing but what single properties are."""
-    if isinstance(formula, (All, AnyOf)):
-        return all(map(_is_plain, formula.parts))
-    return isinstance(formula, Leaf) and isinstance(formula.subject, Identifier)
+    return all(isinstance(one, Leaf) and isinstance(one.subject, Identifier) for one in leaves(formula))
 
 
 def _is_number(value: object) -> bool:

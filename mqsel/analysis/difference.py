@@ -20,7 +20,7 @@ from mqsel.language.dialect import Dialect, as_dialect
 from mqsel.language.nodes import Identifier
 from mqsel.logic.automata import UndecidedError
 from mqsel.logic.domains import ANY_PROPERTY, meet, some_values
-from mqsel.logic.formulas import Formula, Leaf, Relation, any_of, complement
+from mqsel.logic.formulas import Formula, Leaf, any_of, complement, leaves
 from mqsel.logic.witness import Found, Message, find
 from mqsel.values import Truth
 
@@ -174,13 +174,8 @@ def _values(a: Known, b: Known) -> dict[str, list[Any]]:
     """List for each property values on either side of what is said of it, small ones first."""
     names = dict.fromkeys([*a.selector.names.values(), *b.selector.names.values()])
     found: dict[str, dict[tuple[type, str], Any]] = {name: {} for name in names}
-    stack: list[Formula] = [part for one in (a, b) for part in one.normal]
-    seen: set[int] = set()
-    while stack and len(seen) < _LEAVES:
-        one = stack.pop(0)
-        if id(one) in seen:
-            continue
-        seen.add(id(one))
+    parts = itertools.chain.from_iterable(leaves(part) for read in (a, b) for part in read.normal.truths)
+    for one in itertools.islice(parts, _LEAVES):
         if isinstance(one, Leaf) and isinstance(one.subject, Identifier):
             own = found[one.subject.name]
             for leaf in (one, complement(one)):
@@ -188,8 +183,6 @@ def _values(a: Known, b: Known) -> dict[str, list[Any]]:
                     with suppress(UndecidedError):
                         for value in some_values(meet(ANY_PROPERTY, leaf.values), 2):
                             own.setdefault((type(value), repr(value)), value)
-        elif not isinstance(one, (Leaf, Relation)):
-            stack += one.parts
     for own in found.values():
         own.update({(type(value), repr(value)): value for value in _OF_EACH_KIND})
         own.pop((type(None), "None"), None)

@@ -1,8 +1,7 @@
 """Why a message was selected, or not: the truth value of every part, the values it read, and what would have to change.
 
-There is no second evaluator: each test of the tree is lowered to a program of its own and run by the machine, once, and
-the tables of language §1 join their truth values. Why a test is as it is (mismatch, NULL in arithmetic, division by
-zero) is found by running it under another choice of a dialect field. Knows the language and the machine, no matcher.
+All parts of the selector are asked at once, those that evaluation does not reach included: see
+`mqsel.analysis.outcomes`. Knows no matcher.
 """
 
 from __future__ import annotations
@@ -16,14 +15,11 @@ from typing import Any
 from mqsel.analysis import markup, wordings
 from mqsel.analysis.change import listed, never_selects, smallest_change
 from mqsel.analysis.near import near_names, near_text, time_of
+from mqsel.analysis.outcomes import Verdict, outcomes_of_parts, parts_of
 from mqsel.errors import Span, cells, cut_piece, padded, quoted
 from mqsel.formats.jsonl import plain
-from mqsel.language.checker import joined
-from mqsel.language.dialect import Dialect
 from mqsel.language.nodes import And, Comparison, Identifier, Literal, Node, Not, Or, children, walk
 from mqsel.language.selector import Selector
-from mqsel.machine._vm import Machine
-from mqsel.machine.compiler import lower
 from mqsel.values import Truth
 
 
@@ -135,8 +131,9 @@ def explain(selector: Selector, properties: Mapping[str, tuple[str, Any]], names
         names: of all properties that the message has: one that is missing may go by another name.
     """
     message = {name: value for name, (_, value) in properties.items()}
-    truths = truths_of(selector, message)
-    reasons = _Reasons(selector, message, properties, tuple(names))
+    outcomes = outcomes_of(selector, message)
+    truths = {node: outcome.truth for node, outcome in outcomes.items()}
+    reasons = _Reasons(selector, message, properties, outcomes, tuple(names))
     parts = tuple(_parts(selector, truths, reasons))
     root = parts[0].truth
     truth = Truth.FALSE if root is None else root
@@ -170,21 +167,10 @@ def _parts(selector: Selector, truths: Mapping[int, Truth], reasons: _Reasons) -
         stack.extend(reversed(below))
 
 
-def truths_of(selector: Selector, message: dict[str, Any]) -> dict[int, Truth]:
-    """Give the truth of every connective and every test, those that evaluation does not reach included."""
-    truths: dict[int, Truth] = {}
-    for node in walk(selector.node, (And, Or, Not)):
-        if isinstance(node, (And, Or, Not)):
-            truths[id(node)] = joined(node, truths)
-        else:
-            truths[id(node)] = _truth(selector, node, selector.dialect, message)
-    if selector.match_option is not None:
-        truths[id(selector.node)] = Truth(Machine(lower(selector)).truth(message))
-    return truths
-
-
-def _truth(selector: Selector, node: Node, dialect: Dialect, message: dict[str, Any]) -> Truth:
-    return Truth(Machine(lower(selector.part(node, dialect), quick=False)).truth(message))
+def outcomes_of(selector: Selector, message: Mapping[str, Any]) -> dict[int, Verdict]:
+    """Return what every connective and every test is, by the identity of its node."""
+    found = outcomes_of_parts(selector).of(message)
+    return {id(node): outcome for (node, _), outcome in zip(parts_of(selector.node), found, strict=True)}
 
 
 class _Reasons:
@@ -195,10 +181,12 @@ class _Reasons:
         selector: Selector,
         message: dict[str, Any],
         properties: Mapping[str, tuple[str, Any]],
+        outcomes: Mapping[int, Verdict],
         names: Sequence[str],
     ) -> None:
         self.selector = selector
         self.message = message
+        self.outcomes = outcomes
         self.properties = properties
         self.present = [name for name in names if properties.get(name, ("present",))[0] != "null"]
         self.others = [name for name in self.present if name not in properties]
@@ -211,13 +199,13 @@ class _Reasons:
         option = self.selector.match_option
         if option is not None and option.matches_any:
             seen.append("an identifier of zeros matches any message")
-        elif self.is_error(node, "operation"):
-            seen.append(wordings.divided_by_zero())
-        elif truth is Truth.ERR and self.is_error(node, "operation", self.selector.dialect.null_arithmetic):
-            seen.append("arithmetic on a missing property: the complete selector is false")
-        elif self.is_error(node, "selector"):
+        elif self.outcomes[id(node)].is_mismatched:
             effect = "the complete selector is false" if truth is Truth.ERR else f"the test is {truth}"
             seen.append(f"types differ: {effect}")
+        elif truth is Truth.ERR and self.computes_with_missing(node):
+            seen.append("arithmetic on a missing property: the complete selector is false")
+        elif truth is Truth.ERR:
+            seen.append(wordings.divided_by_zero())
         elif truth is Truth.FALSE:
             seen += filter(None, [near_text(node, self.message[name]) for name in names])
         missing = [name for name in names if self.message[name] is None]
@@ -227,15 +215,15 @@ class _Reasons:
 
     def of_unreached(self, node: Node) -> str:
         """Return which types differ in a test that was not evaluated; what else it would be is left open."""
-        if isinstance(node, Literal) or self.is_error(node, "operation") or not self.is_error(node, "selector"):
+        if not self.outcomes[id(node)].is_mismatched:
             return ""
         names = self.selector.names_of(node)
         return "; ".join([*map(self.value, names), "types differ"])
 
-    def is_error(self, node: Node, type_mismatch: str, null_arithmetic: str = "unknown") -> bool:
-        """Return whether a test is ERR by these choices; by default with arithmetic on NULL left out."""
-        dialect = self.selector.dialect.replace(null_arithmetic=null_arithmetic, type_mismatch=type_mismatch)
-        return _truth(self.selector, node, dialect, self.message) is Truth.ERR
+    def computes_with_missing(self, node: Node) -> bool:
+        """Whether a test computes with a missing property where that is ERR."""
+        computed = [part for part in walk(node) if getattr(part, "null", None) is Truth.ERR]
+        return any(self.message[name] is None for part in computed for name in self.selector.names_of(part))
 
     def value(self, name: str) -> str:
         named, value = self.properties[name]

@@ -21,7 +21,7 @@ from mqsel.language.nodes import And, Arithmetic, Between, Comparison, In, IsNul
 from mqsel.language.operators import TWO_MINUS_SIGNS
 from mqsel.language.optimizer import optimize
 from mqsel.language.selector import Selector, read_selector
-from mqsel.logic.formulas import All, Formula
+from mqsel.logic.formulas import All, Formula, fold
 from mqsel.logic.formulas import Any as AnyOf
 from mqsel.logic.normal import normal
 from mqsel.logic.witness import find as find_message
@@ -543,7 +543,7 @@ def _is_safe(found: Found, selector: Selector) -> bool:
     if (one.code, repr(one.constants), one.slots) == (other.code, repr(other.constants), other.slots):
         return True
     known: dict[object, int] = {}
-    numbers = [[_number(formula, known) for formula in normal(each)] for each in parts]
+    numbers = [[_number(formula, known) for formula in normal(each).truths] for each in parts]
     return numbers[0] == numbers[1]
 
 
@@ -553,19 +553,14 @@ def _is_condition(node: Node) -> bool:
 
 def _number(formula: Formula, known: dict[object, int]) -> int:
     """Number a formula: equal ones alike, whatever the order of their parts and however often one is said."""
-    numbers: dict[int, int] = {}
-    stack = [formula]
-    while stack:
-        one = stack[-1]
-        if isinstance(one, (All, AnyOf)):
-            waiting = [part for part in one.parts if id(part) not in numbers]
-            if waiting:
-                stack += waiting
-                continue
-            parts = frozenset([numbers[id(part)] for part in one.parts])
-            key: object = (type(one), parts)
-            numbers[id(one)] = min(parts) if len(parts) == 1 else known.setdefault(key, len(known))
-        else:
-            numbers[id(one)] = known.setdefault(one, len(known))
-        stack.pop()
-    return numbers[id(formula)]
+
+    def numbered(key: object) -> int:
+        return known.setdefault(key, len(known))
+
+    def joined(connective: type) -> Callable[[Sequence[int]], int]:
+        def of_parts(parts: Sequence[int]) -> int:
+            return parts[0] if len({*parts}) == 1 else numbered((connective, frozenset(parts)))
+
+        return of_parts
+
+    return fold(formula, numbered, joined(All), joined(AnyOf))

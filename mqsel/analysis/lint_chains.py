@@ -197,7 +197,7 @@ def _tests(operands: list[Operand], numbers: dict[int, int], selector: Selector)
     dialect = selector.dialect.replace(between_null="expand", null_arithmetic="unknown")
     found: list[Test] = []
     for operand in operands:
-        made = normal(selector.part(operand.node, dialect))
+        made = normal(selector.part(operand.node, dialect)).truths
         if not all(isinstance(one, Leaf) or one in (ALWAYS, NEVER) for one in made):
             continue
         true, false, error = map(_of_one_subject, made)

@@ -12,11 +12,12 @@ from html import escape
 from typing import Any
 
 from mqsel.analysis import markup
-from mqsel.analysis.account import OUTCOMES, Account, Held, parts_of
+from mqsel.analysis.account import Account, Held
 from mqsel.analysis.change import in_words
 from mqsel.analysis.lint import lint
 from mqsel.analysis.lint_findings import WARNING
 from mqsel.analysis.near import near_names
+from mqsel.analysis.outcomes import OUTCOMES, parts_of
 from mqsel.analysis.sentences import Count, Seen, Told, sentences
 from mqsel.errors import cells, cut, padded
 from mqsel.formats.jsonl import plain

@@ -16,7 +16,7 @@ from mqsel.language.nodes import And, Node
 from mqsel.language.optimizer import optimize
 from mqsel.language.selector import Selector, read_selector
 from mqsel.logic.formulas import Formula, complement
-from mqsel.logic.normal import Normal, normal
+from mqsel.logic.normal import Normal, normal, true_of
 from mqsel.logic.witness import MAX_WORK, Found, Message, find
 from mqsel.machine._vm import Machine
 from mqsel.machine.compiler import lower
@@ -216,7 +216,7 @@ def contradiction(one: Known, *, work: int = MAX_WORK) -> tuple[Node, ...]:
         else:
             parts.append(node)
     own = {id(part): one.selector.part(part) for part in parts}
-    formulas = {key: normal(part).true for key, part in own.items()}
+    formulas = {key: true_of(part) for key, part in own.items()}
     machines = {key: Machine(lower(part)) for key, part in own.items()}
 
     def is_none(rest: list[Node]) -> bool:

@@ -10,8 +10,9 @@ from typing import Any
 
 from mqsel.analysis.audit import Audit, audit
 from mqsel.cli.arguments import Commands, add_dialect, command
-from mqsel.cli.report import complain, folded, say, shown, width_of
+from mqsel.cli.report import complain, folded, say, width_of
 from mqsel.cli.selectors import keyed
+from mqsel.files.framings import shown
 from mqsel.files.selectors import Keyed
 from mqsel.formats.jsonl import in_json
 

@@ -8,10 +8,8 @@ import os
 import re
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from dataclasses import replace
-from itertools import islice
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from mqsel import formats
 from mqsel.analysis.explain import Explanation, explain
@@ -20,14 +18,12 @@ from mqsel.analysis.lint_findings import WARNING
 from mqsel.analysis.lint_findings import piece as piece_of
 from mqsel.cli.arguments import Commands, add_format, add_selector, check_order, command, limit, list_formats, types_of
 from mqsel.cli.lint import in_json
-from mqsel.cli.report import complain, fitted, folded, place_of, say_format, seeming, shown, width_of
+from mqsel.cli.report import complain, fitted, folded, say_format, seeming, width_of
 from mqsel.errors import FileError, MqselError, PropertyTypeError, cut_piece, shortened
-from mqsel.files.dumps import STRUC_IDS, Piece
-from mqsel.files.framings import FORMATS, format_of, pieces, schema_of
-from mqsel.files.inspection import of_columns
-from mqsel.files.opening import opened
-from mqsel.files.scan import in_json_words, reader, why
-from mqsel.formats.jsonl import object_from_json, plain
+from mqsel.files.framings import FORMATS, shown
+from mqsel.files.inspection import FoundMessage, alone, find_message
+from mqsel.files.run.work import in_json_words, reader, why
+from mqsel.formats.jsonl import plain
 from mqsel.formats.records import SCHEMAS
 from mqsel.language.lexer import Token, tokenize
 from mqsel.language.nodes import Literal, Node, children, unparse
@@ -36,7 +32,6 @@ from mqsel.language.selector import read_selector
 from mqsel.machine.program import disassemble, listing
 from mqsel.matcher import Matcher
 from mqsel.matcher import compile as compile_selector
-from mqsel.values import CLASS_NAMES
 
 _START = 1 << 13  # bytes by which something is known that is no message
 
@@ -148,22 +143,6 @@ def _label(node: Node) -> str:
 # ---- the message -----------------------------------------------------------------------------------------------------
 
 
-class _Found(NamedTuple):
-    """A message.
-
-    Attributes:
-        data: its bytes, or its properties by name.
-        kind: the format it is read as, a name of `mqsel.files.framings.FORMATS`.
-        where: its place in a file; empty where there is but this one.
-        columns: of a row of Parquet, the batch of this row alone.
-    """
-
-    data: Any
-    kind: str
-    where: str = ""
-    columns: Any = None
-
-
 class _Judged(NamedTuple):
     """What became of a message.
 
@@ -223,22 +202,22 @@ def _judged(matcher: Matcher, arguments: argparse.Namespace) -> _Judged:
     return _Judged(found.where, answer, alone, decided)
 
 
-def _read(matcher: Matcher, found: _Found, types: Mapping[str, str]) -> Any:
+def _read(matcher: Matcher, found: FoundMessage, types: Mapping[str, str]) -> Any:
     try:
-        return reader(found.kind, matcher, types=types).message(found.data)
+        return reader(found.kind, matcher, types=types)(found.data)
     except PropertyTypeError as error:
         if len(found.data.splitlines()) > 1 and "extra data" in error.message:
             error.hint = "write each message on one line, then: mqsel explain SELECTOR FILE:LINE"
         raise
 
 
-def _find(argument: str, wanted: str | None, nth: int | None) -> _Found:
+def _find(argument: str, wanted: str | None, nth: int | None) -> FoundMessage:
     """Find the message that an argument is, or names.
 
     Raises: MqselError: there is none.
     """
     if argument.lstrip()[:1] in ("{", "["):
-        return _alone(argument.encode("utf-8", "surrogatepass"), wanted)
+        return _reported("MESSAGE", wanted, alone(argument.encode("utf-8", "surrogatepass"), wanted))
     name, place = argument.removeprefix("@"), None
     numbered = re.fullmatch(r"(.+):([0-9]{1,18})", name, re.DOTALL)
     if numbered and not _is_there(name):
@@ -250,15 +229,7 @@ def _find(argument: str, wanted: str | None, nth: int | None) -> _Found:
     if place is not None and nth is not None:
         raise MqselError(f"{shortened(argument)} names a message, and --nth another: expected one of them")
     try:
-        with opened(name) as (_, content):
-            kind = wanted or format_of(content, name)
-            if kind in SCHEMAS and wanted is None:
-                say_format(name, kind)
-            if FORMATS[kind or "json"].message is None:
-                return _row(name, kind or "", place or nth or 1, is_only=place is None and nth is None)
-            if kind is None and place is None and nth is None:
-                return _first(name, content.read())
-            return _piece(name, kind or "json", content, place, nth)
+        return _reported(name, wanted, find_message(name, wanted, place, nth))
     except FileError as error:
         raise MqselError(f"{shown(name)}: {why(error)}") from error
 
@@ -267,76 +238,20 @@ def _is_there(name: str) -> bool:
     return os.path.exists(name)  # noqa: PTH110 (Path.exists raises where a name is too long)
 
 
-def _first(name: str, text: bytes) -> _Found:
-    """Take a text that is one message, or the first of its lines."""
-    if text[:4] in STRUC_IDS:
-        return _Found(text, "mq")
-    lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
-    if len(lines) > 1 and all(line.strip()[:1] == b"{" and line.strip()[-1:] == b"}" for _, line in lines[:2]):
-        _say_first(name)
-        return _Found(lines[0][1], "json", place_of(name, "json", lines[0][0]))
-    if text.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] != b"{" and (what := seeming(text[:_START], "json"))[0]:
-        raise MqselError(f"{shown(name)}: no message could be read as json: this looks like {what[0]}", hint=what[1])
-    return _alone(text, None, name)
+def _reported(name: str, wanted: str | None, message: FoundMessage) -> FoundMessage:
+    """Report how a message was found, where that is no matter of course.
 
-
-def _alone(text: bytes, wanted: str | None, name: str = "MESSAGE") -> _Found:
-    """Return what is one message, on one line or on several."""
-    if wanted is None:
-        with suppress(PropertyTypeError):  # whoever reads it reports it
-            wanted = schema_of([object_from_json(text)], name)
-            if wanted is not None:
-                say_format(name, wanted)
-    return _Found(text, wanted or "json")
-
-
-def _say_first(name: str) -> None:
-    complain(f"{shown(name)}: the first of its messages; FILE:LINE or --nth chooses another, mqsel why tells of all")
-
-
-def _piece(name: str, kind: str, content: IO[bytes], place: int | None, nth: int | None) -> _Found:
-    """Find the message that stands at a line, or a byte, or that is the *nth*."""
-    found: tuple[int, Piece | FileError] | None = None
-    is_lines, messages = FORMATS[kind].is_lines, 0
-    for line, piece in enumerate(pieces(content, kind, name), 1):  # type: ignore[arg-type]
-        if isinstance(piece, Piece) and piece.message is None:
-            continue
-        at = line if is_lines else _place(piece)
-        if place is not None and at > place:
-            break
-        messages += 1
-        if place is None and messages > (nth or 1):
-            if nth is None:
-                _say_first(name)
-            break
-        found = at, piece
-    if found is None or messages < (nth or 1) or (place is not None and is_lines and found[0] != place):
-        what = f"in line {place:,}" if place is not None else f"{nth or 1:,}: there are {messages:,}"
-        raise MqselError(f"{shown(name)}: there is no message {what}")
-    at, piece = found
-    where = place_of(name, kind, at)
-    if isinstance(piece, FileError):
-        raise MqselError(f"{where}: {piece.message}", hint=piece.hint)
-    is_alone = piece.raw is piece.message and not is_lines
-    return _Found(piece.message, kind, "" if is_alone else where)
-
-
-def _place(piece: Piece | FileError) -> int:
-    return piece.place if isinstance(piece, Piece) else piece.line or piece.offset
-
-
-_CLASSES = {name: kind for kind, name in CLASS_NAMES.items()}
-
-
-def _row(name: str, kind: str, number: int, *, is_only: bool) -> _Found:
-    """Read a row of Parquet."""
-    rows = [*islice(of_columns(name, number - 1), 2)]
-    if not rows:
-        raise MqselError(f"{shown(name)}: there is no row {number:,}")
-    if is_only and len(rows) > 1:
-        _say_first(name)
-    values = {row.name: None if row.value is None else _CLASSES[row.type](row.value) for row in rows[0].rows()}
-    return _Found(values, kind, place_of(name, kind, number), rows[0].columns)
+    Raises: MqselError: it is all of a file, and looks like something else.
+    """
+    if message.kind in SCHEMAS and wanted is None:
+        say_format(name, message.kind)
+    if message.has_others:
+        complain(f"{shown(name)}: the first of its messages; FILE:LINE or --nth chooses another, mqsel why counts all")
+    if message.is_whole and message.data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] != b"{":
+        found, advice = seeming(message.data[:_START], "json")
+        if found:
+            raise MqselError(f"{shown(name)}: no message could be read as json: this looks like {found}", hint=advice)
+    return message
 
 
 def _check_columns(matcher: Matcher, row: Any) -> None:

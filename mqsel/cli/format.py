@@ -6,9 +6,10 @@ import argparse
 
 from mqsel.cli.arguments import Commands, add_dialect, command
 from mqsel.cli.lint import write
-from mqsel.cli.report import complain, shown
+from mqsel.cli.report import complain
 from mqsel.cli.selectors import ABOUT_FILES, Given, add_selectors, blocks, content_of, of_arguments, replaced
 from mqsel.errors import SelectorError
+from mqsel.files.framings import shown
 from mqsel.language.dialect import Dialect
 from mqsel.language.layout import WIDTH, laid_out
 from mqsel.language.selector import read_selector

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
+import textwrap
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from mqsel.cli.arguments import Commands, add_files, command, files_of, limit, list_formats, types_of
-from mqsel.cli.report import Report, complain, place_of, width_of
+from mqsel.cli.report import Report, complain, width_of
 from mqsel.cli.run import run
-from mqsel.files.framings import FORMATS
-from mqsel.files.inspection import INSPECT, Inspected, as_json, table
-from mqsel.files.scan import Ask, Tally
+from mqsel.errors import cells, cut, padded
+from mqsel.files.framings import FORMATS, place_of
+from mqsel.files.inspection import Inspect, InspectedMessage
+from mqsel.files.run.work import Ask
+from mqsel.formats.inspection import Row
+from mqsel.formats.jsonl import plain
 
 _EXAMPLES = f"""\
 Every property of every message: its name as a selector spells it, type, value, and where it came from; then what was \
@@ -36,26 +43,26 @@ def add(commands: Commands) -> None:
     inspect.set_defaults(spark=False, master=None, jobs=1)
 
 
-class InspectReport(Report[Tally]):
+class InspectReport(Report):
     """Where messages arrive: tables, or JSON, on stdout."""
 
     def __init__(self, ask: Ask, *, as_json: bool) -> None:
-        super().__init__(ask, Tally())
+        super().__init__(ask)
         self._as_json = as_json
         self._width = width_of(sys.stdout)
         self._is_first = True
 
     def take(self, name: str, kind: str, record: Any) -> None:
-        if not isinstance(record, Inspected):
+        if not isinstance(record, InspectedMessage):
             super().take(name, kind, record)
             return
         where = place_of(name, kind, record.place)
         if self._as_json:
-            sys.stdout.writelines(as_json(where, record.found))
+            sys.stdout.writelines(as_json(where, record))
             return
         print("\n" * (not self._is_first), end="")
         self._is_first = False
-        for line in table(where, record.found, self._width):
+        for line in table(where, record, self._width):
             print(line)
 
     def close(self) -> int:
@@ -69,5 +76,94 @@ class InspectReport(Report[Tally]):
 def _inspect(arguments: argparse.Namespace) -> int:
     ask = Ask(limit=arguments.limit, format=arguments.format or "json", types=types_of(arguments))
     report = InspectReport(ask, as_json=arguments.json)
-    run(arguments, files_of(arguments), None, INSPECT, report)
+    run(arguments, files_of(arguments), None, Inspect, report)
     return report.close()
+
+
+# ---- as text and as JSON --------------------------------------------------------------------------------------------
+
+_WIDTH = 60  # characters of a value that a table shows
+_json = partial(json.dumps, ensure_ascii=False)
+
+
+def _source(row: Row) -> str:
+    return row.source if row.offset < 0 else f"{row.source}, byte {row.offset}"
+
+
+def written(value: Any) -> str:
+    """Write a value as a selector would, shortened."""
+    if value is None:
+        text = "NULL"
+    elif isinstance(value, bool):
+        text = str(value).upper()
+    elif isinstance(value, bytes):
+        text = f'"0x{value[:_WIDTH].hex().upper()}"'
+    elif isinstance(value, str):
+        text = "'" + value[: 2 * _WIDTH].replace("'", "''") + "'"
+        text = "".join(one if one.isprintable() else f"\\u{ord(one):04x}" for one in text)
+    else:
+        text = repr(float(value)) if isinstance(value, float) else str(int(value))
+    return text if len(text) <= _WIDTH else f"{text[: _WIDTH - 1]}…"
+
+
+def _columns(rows: Callable[[], Iterator[tuple[str, ...]]], indent: str, width: int | None) -> Iterator[str]:
+    """Write rows in columns. What is too wide is cut: first the last column but one, then the last."""
+    widths: list[int] = []
+    for row in rows():
+        widths = [max(wide, cells(cell)) for wide, cell in zip(widths or [0] * len(row), row, strict=True)]
+    if width is not None:
+        for place, least in ((-2, 12), (-1, 8), (0, 8)):
+            excess = len(indent) + sum(widths) + 2 * (len(widths) - 1) - width
+            widths[place] -= max(min(excess, widths[place] - least), 0)
+    for row in rows():
+        shown = [padded(cut(cell, wide), wide) for cell, wide in zip(row, widths, strict=True)]
+        yield indent + "  ".join(shown).rstrip()
+
+
+def _pairs(pairs: tuple[tuple[str, str], ...], width: int | None) -> Iterator[str]:
+    """Write what there is to say of each name beside it, on several lines if need be."""
+    wide = max(cells(name) for name, _ in pairs)
+    for name, text in pairs:
+        line = f"    {padded(name, wide)}  {text}"
+        if width is None:
+            yield line
+        else:
+            yield from textwrap.wrap(line, width, subsequent_indent=" " * min(wide + 6, width // 2))
+
+
+def _cells(message: InspectedMessage) -> Iterator[tuple[str, ...]]:
+    for place, row in enumerate(message.rows()):
+        if place == 0:
+            yield "name", "type", "value", "from"
+        yield row.name, row.type, written(row.value), _source(row)
+
+
+def table(where: str, message: InspectedMessage, width: int | None = None) -> Iterator[str]:
+    """Write the lines of a table.
+
+    Args:
+        width: the most cells a line may take.
+    """
+    yield where
+    empty = True
+    for line in _columns(partial(_cells, message), "  ", width):
+        yield line
+        empty = False
+    if empty:
+        yield "  no properties"
+    for title, more in (("skipped", message.skipped), ("structures", message.structures)):
+        if more:
+            yield f"  {title}"
+            yield from _pairs(more, width)
+
+
+def as_json(where: str, message: InspectedMessage) -> Iterator[str]:
+    """Write one JSON object, in pieces."""
+    # As json.dumps writes the whole of it.
+    yield f'{{"message": {_json(where)}, "properties": ['
+    for place, row in enumerate(message.rows()):
+        one = {"name": row.name, "type": row.type, "value": plain(row.value), "from": _source(row)}
+        yield f"{', ' if place else ''}{_json(one)}"
+    skipped = [{"what": what, "why": why} for what, why in message.skipped]
+    structures = [{"name": name, "where": place} for name, place in message.structures]
+    yield f'], "skipped": {_json(skipped)}, "structures": {_json(structures)}}}\n'

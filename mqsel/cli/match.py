@@ -18,7 +18,7 @@ from mqsel.cli.arguments import (
 from mqsel.cli.report import Report, say
 from mqsel.cli.run import add_ways, run
 from mqsel.files.framings import FORMATS
-from mqsel.files.scan import SIFT, Ask, Tally
+from mqsel.files.run.work import Ask, Match
 from mqsel.matcher import compile as compile_selector
 
 _NAMED = 5  # missing properties named in the summary
@@ -65,7 +65,7 @@ def add(commands: Commands) -> None:
     add_ways(match)
 
 
-class MatchReport(Report[Tally]):
+class MatchReport(Report):
     """Where what is selected arrives."""
 
     def close(self) -> int:
@@ -97,6 +97,6 @@ def _match(arguments: argparse.Namespace) -> int:
     ask = Ask(arguments.invert, arguments.count, raising, arguments.limit, wanted, types_of(arguments))
     check_order("match", arguments.selector, arguments.files, arguments.dialect)
     files = files_of(arguments)
-    report = MatchReport(ask, Tally())
-    run(arguments, files, compile_selector(arguments.selector, dialect=arguments.dialect), SIFT, report)
+    report = MatchReport(ask)
+    run(arguments, files, compile_selector(arguments.selector, dialect=arguments.dialect), Match, report)
     return report.close()

@@ -10,14 +10,14 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any, Generic, TextIO, TypeVar
+from typing import Any, TextIO
 
 from mqsel._interrupt import undone
 from mqsel.cli.arguments import KEYED, holds_selectors
-from mqsel.errors import MqselError, cut, visible
-from mqsel.files.framings import ARRAY, CSV, FORMATS, looks_like
-from mqsel.files.scan import REPORTED, Ask, Broken
-from mqsel.files.tasks import Advance, Begun
+from mqsel.errors import MqselError, cut
+from mqsel.files.framings import ARRAY, CSV, FORMATS, looks_like, place_of, shown
+from mqsel.files.run.tasks import Advance, Begun
+from mqsel.files.run.work import REPORTED, Ask, Broken, Complaint, Tally
 from mqsel.formats.envelopes import PLAIN
 
 _LONG = 1 << 24  # bytes of input that deserve a progress bar
@@ -60,16 +60,6 @@ def complain(what: str | MqselError, where: str = "") -> None:
     say(what, f"mqsel: {where}")
 
 
-def place_of(name: str, kind: str, number: int) -> str:
-    """Name the place of a message: line or byte *number* of a file of format *kind*."""
-    return f"{shown(name)}, byte {number}" if FORMATS[kind].place == "byte" else f"{shown(name)}:{number}"
-
-
-def shown(name: str) -> str:
-    """Name a file."""
-    return "stdin" if name == "-" else visible(name)
-
-
 def say_format(name: str, kind: str) -> None:
     """Report that the records of a file were recognised as those of a tool."""
     complain(f"{shown(name)}: read as {kind}, {FORMATS[kind].holds}; --format {PLAIN} reads plain messages")
@@ -100,20 +90,17 @@ def is_unread(first: tuple[str, str, bytes] | None, messages: int, skipped: int)
     return unread
 
 
-Counts = TypeVar("Counts", bound=Any)  # a Tally, or an Account
-
-
-class Report(Generic[Counts]):
+class Report:
     """Where the records of a run arrive, in order: lines to stdout, complaints to stderr, counts into one.
 
     Args:
         ask: what is asked of the run.
-        total: counts of nothing, to which others are added.
+        total: counts of nothing, to which others are added; by default a `Tally`.
     """
 
-    def __init__(self, ask: Ask, total: Counts) -> None:
+    def __init__(self, ask: Ask, total: Any = None) -> None:
         self.asked = ask
-        self.total = total
+        self.total: Any = Tally() if total is None else total
         self.trouble = False
         self._began = time.perf_counter()
         self._reported = 0
@@ -146,17 +133,17 @@ class Report(Generic[Counts]):
             self._out.write(record if FORMATS[kind].place == "byte" or record.endswith(b"\n") else record + b"\n")
             if self._is_live:
                 self._out.flush()
-        elif isinstance(record, type(self.total)):
-            if record.note is not None:
-                line, text = record.note
-                record.note = line, f"{place_of(name, kind, line)}: {text}"
-            self.total.add(record)
         elif isinstance(record, Broken):
             self.fail(name, record.why)
             if record.error is not None:  # its bytes were read, whatever they look like
                 self._first = None
         elif isinstance(record, Begun):
             self.begin(name, *record)
+        elif not isinstance(record, Complaint):
+            if record.note is not None:
+                line, text = record.note
+                record.note = line, f"{place_of(name, kind, line)}: {text}"
+            self.total.add(record)
         elif self._reported < REPORTED:
             self._reported += 1
             complain(f"{place_of(name, kind, record.line)}: {record.text}")

@@ -12,13 +12,12 @@ from pathlib import Path
 from typing import IO, Any
 
 from mqsel.cli.arguments import Commands, add_dialect, add_files, command, files_of, limit, list_formats, types_of
-from mqsel.cli.report import Report, complain, say, shown
+from mqsel.cli.report import Report, complain, say
 from mqsel.cli.run import add_ways, run
 from mqsel.cli.selectors import keyed
 from mqsel.errors import MqselError, shortened
-from mqsel.files.deliver import DELIVER, DELIVER_IN_JSON, Deliveries, Delivery
-from mqsel.files.framings import FORMATS
-from mqsel.files.scan import Ask
+from mqsel.files.framings import FORMATS, shown
+from mqsel.files.run.work import Ask, Delivery, Route, RouteInJSON
 from mqsel.files.wordings import fault
 from mqsel.sets.set import SelectorSet
 
@@ -84,7 +83,7 @@ def _route(arguments: argparse.Namespace) -> int:
     selectors = _read(arguments.selectors, arguments.dialect, raising=raising)
     folder = None if arguments.into is None else Folder(Path(arguments.into))
     report = RouteReport(ask, selectors, folder)
-    run(arguments, files, selectors, DELIVER if folder else DELIVER_IN_JSON, report)
+    run(arguments, files, selectors, Route if folder else RouteInJSON, report)
     return report.close()
 
 
@@ -105,24 +104,21 @@ def _read(path: str, dialect: Any, *, raising: bool) -> SelectorSet[str]:
     return made
 
 
-class RouteReport(Report[Deliveries]):
+class RouteReport(Report):
     """Where deliveries arrive: lines of JSON on stdout, or files of a folder."""
 
     def __init__(self, ask: Ask, selectors: SelectorSet[str], folder: Folder | None) -> None:
-        super().__init__(ask, Deliveries())
+        super().__init__(ask)
         self._folder = folder
-        self._delivered: dict[str, int] = dict.fromkeys(selectors, 0)
+        self._keys = list(selectors)
 
     def take(self, name: str, kind: str, record: Any) -> None:
         if isinstance(record, Delivery):
             assert self._folder is not None
             for key in record.keys:
                 self._folder.write(key, kind, record.head, record.message)
-            return
-        if isinstance(record, Deliveries):
-            for key, count in record.delivered.items():
-                self._delivered[key] += count
-        super().take(name, kind, record)
+        else:
+            super().take(name, kind, record)
 
     def close(self) -> int:
         """Print the counts and the summary; give the exit code."""
@@ -130,14 +126,14 @@ class RouteReport(Report[Deliveries]):
         if self._folder is not None:
             self._folder.close()
         if self.asked.counting and not (self.asked.raising and total.skipped):
-            for key, count in self._delivered.items():
-                print(f"{key}\t{count}")
-        count = sum(self._delivered.values())
-        nothing = [key for key, count in self._delivered.items() if not count]
+            for key in self._keys:
+                print(f"{key}\t{total.delivered[key]}")
+        count = sum(total.delivered.values())
+        nothing = [key for key in self._keys if not total.delivered[key]]
         say(
             f"{total.messages:,} message{'s' * (total.messages != 1)}, {total.selected:,} of them delivered, "
-            f"{count:,} deliver{'y' if count == 1 else 'ies'} to {len(self._delivered) - len(nothing):,} of "
-            f"{len(self._delivered):,} keys, {total.skipped:,} skipped, {self.seconds:.2f} s{stopped}"
+            f"{count:,} deliver{'y' if count == 1 else 'ies'} to {len(self._keys) - len(nothing):,} of "
+            f"{len(self._keys):,} keys, {total.skipped:,} skipped, {self.seconds:.2f} s{stopped}"
         )
         if nothing:
             named = ", ".join(shortened(key) for key in nothing[:_SHOWN])

@@ -1,6 +1,6 @@
 """What match, why and route share: files read here, by several processes or on Spark, and a report of what comes of it.
 
-A command says what is done with its files, a `Work`, and brings the report in which the records arrive.
+A command names the `Job` that is done with its files, and brings the report in which the records arrive.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from mqsel.cli.arguments import limit
 from mqsel.cli.report import Report, complain, progress, say_format, tasks
 from mqsel.errors import FileError, MqselError
 from mqsel.files.framings import reading
-from mqsel.files.jobs import cores, sifted
-from mqsel.files.parts import found
-from mqsel.files.scan import Ask, Work, in_files
-from mqsel.files.tasks import Begun, size_of
+from mqsel.files.parts import listed_files
+from mqsel.files.run import cores, sifted
+from mqsel.files.run.tasks import Begun, size_of
+from mqsel.files.run.work import Ask, Job, in_files
 from mqsel.formats.envelopes import PLAIN, WORDS, fitting
 from mqsel.formats.records import SCHEMAS
 
@@ -43,21 +43,21 @@ def add_ways(made: argparse.ArgumentParser) -> None:
     made.add_argument("--master", metavar="URL", help="run on this Spark master; default local[*]")
 
 
-def run(arguments: argparse.Namespace, files: list[str], selects: Any, work: Work, report: Report[Any]) -> None:
-    """Do some work on files, in the way that the arguments say, until the report has what it wants.
+def run(arguments: argparse.Namespace, files: list[str], selects: Any, job: type[Job], report: Report) -> None:
+    """Do a job on files, in the way that the arguments say, until the report has what it wants.
 
     Args:
         files: what `files_of` gives for the arguments.
-        selects: what the work takes: a matcher, a set, nothing.
-        work: what is done.
+        selects: what the job takes: a matcher, a set, nothing.
+        job: what is done.
         report: gets the records, in order.
 
     Raises: MqselError: the arguments say two ways, or the one they say is not there.
     """
     way = _on_spark if arguments.spark or arguments.master is not None else _here
-    with closing(way(arguments, files, selects, work, report)) as records:  # type: ignore[type-var]
+    with closing(way(arguments, files, selects, job, report)) as records:  # type: ignore[type-var]
         known = {report.asked.format}
-        for _, name, kind, record in in_files(records, work.counts):
+        for _, name, kind, record in in_files(records):
             if kind in SCHEMAS and kind not in known:
                 known.add(kind)
                 say_format(name, kind)
@@ -87,19 +87,19 @@ def _say_rows(name: str) -> None:
 _Records = Iterator[tuple[int, str, str, Any]]
 
 
-def _here(arguments: argparse.Namespace, files: list[str], selects: Any, work: Work, report: Report[Any]) -> _Records:
-    listed = found(files)
+def _here(arguments: argparse.Namespace, files: list[str], selects: Any, job: type[Job], report: Report) -> _Records:
+    listed = listed_files(files)
     names = [one.path for one in listed]
     jobs = arguments.jobs or _jobs(names, report.asked)
     with (
         progress(names, report.asked) as advance,
-        closing(sifted(selects, lambda: report.ask, listed, arguments.format, jobs, advance, work)) as records,
+        closing(sifted(selects, lambda: report.ask, listed, arguments.format, jobs, advance, job)) as records,
     ):
         yield from records
 
 
 def _on_spark(
-    arguments: argparse.Namespace, files: list[str], selects: Any, work: Work, report: Report[Any]
+    arguments: argparse.Namespace, files: list[str], selects: Any, job: type[Job], report: Report
 ) -> _Records:
     if arguments.jobs:
         raise MqselError("-j is for processes of mqsel: Spark has workers of its own", hint="--master 'local[4]'")
@@ -119,7 +119,7 @@ def _on_spark(
             master,
             report.fail,
             ended,
-            work,
+            job,
             application=f"mqsel {arguments.called}",
         )
 

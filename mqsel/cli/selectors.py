@@ -9,11 +9,10 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from mqsel.cli.arguments import KEYED, holds_selectors, in_shell, place_of, refuse_place
-from mqsel.cli.report import shown
 from mqsel.errors import FileError, MqselError, PropertyTypeError
-from mqsel.files.framings import CSV, LINES, looks_like
+from mqsel.files.framings import CSV, LINES, looks_like, shown
 from mqsel.files.opening import opened
-from mqsel.files.scan import why
+from mqsel.files.run.work import why
 from mqsel.files.selectors import Keyed, selectors
 from mqsel.formats.jsonl import object_from_json
 

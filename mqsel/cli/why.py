@@ -6,7 +6,7 @@ import argparse
 import json
 import sys
 
-from mqsel.analysis.account import Account, Profiler
+from mqsel.analysis.account import Profiler
 from mqsel.analysis.profile import report
 from mqsel.cli.arguments import (
     Commands,
@@ -21,8 +21,7 @@ from mqsel.cli.arguments import (
 from mqsel.cli.report import Report, width_of
 from mqsel.cli.run import add_ways, run
 from mqsel.files.framings import FORMATS
-from mqsel.files.profiling import PROFILE
-from mqsel.files.scan import Ask
+from mqsel.files.run.work import Ask, Why
 from mqsel.language.selector import read_selector
 from mqsel.matcher import compile as compile_selector
 
@@ -52,12 +51,12 @@ def add(commands: Commands) -> None:
     add_ways(made)
 
 
-class WhyReport(Report[Account]):
+class WhyReport(Report):
     """Where accounts arrive."""
 
     @property
     def seen(self) -> int:
-        return self.total.messages + self.total.skipped
+        return int(self.total.messages + self.total.skipped)
 
 
 def _why(arguments: argparse.Namespace) -> int:
@@ -67,7 +66,7 @@ def _why(arguments: argparse.Namespace) -> int:
     matcher = compile_selector(arguments.selector, dialect=arguments.dialect)
     selector = read_selector(matcher.selector, matcher.dialect)
     desk = WhyReport(ask, Profiler(selector).account)
-    run(arguments, files, matcher, PROFILE, desk)
+    run(arguments, files, matcher, Why, desk)
     desk.ended()
     made = report(selector, desk.total)
     if made.messages or not desk.trouble:

@@ -8,16 +8,17 @@ it reads what it needs, so it finds the words for it or that it does not matter.
 """
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
+from cpython.object cimport PyObject
 from libc.stdint cimport int64_t, uint8_t, uint32_t
 from libc.string cimport memcpy, memset
 
-from mqsel.columns._arrow cimport Batch, batch_load
+from mqsel.columns._arrow cimport Batch, Row
 from mqsel.columns._columns cimport BLOCK, DECLINED
 from mqsel.columns._formulas cimport nulls_among, run_block
 from mqsel.columns._kernel cimport TURN, Call, Kernel, call_end
 from mqsel.machine._image cimport Image
 from mqsel.machine._vm cimport (
-    ERR, FALSE, TRUE, UNKNOWN, ColumnSource, Frame, Machine, Pace, clock_nanoseconds, pace_look, pace_start,
+    ERR, FALSE, TRUE, UNKNOWN, Frame, Machine, Pace, clock_nanoseconds, pace_look, pace_start,
 )
 
 import sys
@@ -109,26 +110,18 @@ def refusal(Machine machine not None, batch) -> str | None:
 cdef int evaluate(Machine machine, Batch batch, uint32_t start, int64_t first, int64_t stop, uint8_t *truths) except -1:
     """Run the program from *start* on some rows; their truth values go to *truths*, a byte each."""
     cdef Frame *frame
-    cdef ColumnSource source
+    cdef Row message = Row(batch)
     cdef Pace pace
-    cdef int truth
-    source.load = batch_load
-    source.columns = batch.columns
-    source.row = first
-    source.truths = truths - first
+    cdef int64_t row
     pace_start(&pace)
     frame = machine.frame_take()
     try:
-        while source.row < stop:
-            if source.row - first >= pace.due:
-                pace_look(&pace, <Py_ssize_t> (source.row - first))
-            # The machine goes on by itself until the program ends in a way that has no step of its own.
-            frame.left = <Py_ssize_t> (min(pace.due + first, stop) - source.row - 1)
-            truth = machine.run_rows(frame, &source, start)
-            source.truths[source.row] = <uint8_t> truth
-            source.row += 1
+        for row in range(first, stop):
+            if row - first >= pace.due:
+                pace_look(&pace, <Py_ssize_t> (row - first))
+            message.row = row
+            truths[row - first] = <uint8_t> machine.dispatch(frame, <PyObject *> message, start)
     finally:
-        frame.left = 0
         machine.frame_give(frame)
     return 0
 

@@ -1,9 +1,9 @@
-# Arrow's C Data Interface, and what a column is to the machine.
+# Arrow's C Data Interface, and a column of it.
 
 from cpython.object cimport PyObject
-from libc.stdint cimport int64_t, uint8_t, uint32_t
+from libc.stdint cimport int64_t, uint8_t
 
-from mqsel.machine._sources cimport Slot
+from mqsel.machine._values cimport Value
 
 
 # The two structs of the interface, field for field. *Arrow columnar format, The Arrow C data interface*.
@@ -30,13 +30,6 @@ cdef struct ArrowArray:
     ArrowArray *dictionary
     void (*release)(ArrowArray *) noexcept
     void *private_data
-
-
-cdef extern from "Python.h":
-    # A str whose code points stand elsewhere, as in an instance of a subclass of str.
-    ctypedef struct PyUnicodeObject:
-        Py_ssize_t length "_base._base.length"
-        void *points "data.any"
 
 
 cdef enum Kind:
@@ -78,11 +71,6 @@ cdef struct Column:
     int64_t count                # of the contents
     Column *inner                # INDICES: the values; FIELDS: the field
     Column *next                 # in the list of all columns of a batch
-    # The stretch of the content that is known to be ASCII, and how far to look when a text lies outside it.
-    const uint8_t *ascii_start
-    const uint8_t *ascii_stop
-    int64_t ahead
-    PyUnicodeObject text         # the string at hand if it is ASCII: it stands in the batch, and nothing owns it
 
 
 # The columns of a batch that are read: one for each property.
@@ -110,4 +98,11 @@ cdef class Batch:
     cdef int bind_views(self, Column *column, ArrowArray *array) except -1
 
 
-cdef int batch_load(void *columns, uint32_t number, int64_t row, Slot *slot) except -1
+# A row of a batch, as a message.
+cdef class Row:
+    cdef Batch batch
+    cdef dict places             # name of a property -> number of its column
+    cdef int64_t row
+
+
+cdef int column_load(Column *column, int64_t place, int64_t row, Value *value, PyObject **owner) except -1

@@ -1,7 +1,12 @@
-from typing import final
+from typing import Any, final
 
 __pyx_capi__: dict[str, object]
 
 @final
 class Batch:
     def __new__(cls, names: list[str], others: list[str | None], batch: object) -> Batch: ...
+
+@final
+class Row:
+    def __new__(cls, batch: Batch) -> Row: ...
+    def get(self, name: str, default: object = None) -> Any: ...

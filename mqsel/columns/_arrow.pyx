@@ -3,9 +3,7 @@
 """Arrow in: the columns of a record batch as properties.
 
 Knows Arrow's C Data Interface, two structs, and no Arrow library: pyarrow is asked for answers and chunks alone, when
-somebody calls. Executes no opcode. A number becomes a value in place. So does a text that is ASCII: UTF-8, Latin-1 and
-code points are then one thing, and the machine is shown a str whose code points stand in the batch. Any other text is
-decoded to a str, and byte strings are copied.
+somebody calls. Executes no opcode.
 
 What a batch says of itself is checked as far as the interface lets one see: lengths, offsets, indices, UTF-8. It does
 not give the sizes of buffers; what comes from pyarrow is held against them by its own `validate`.
@@ -17,22 +15,25 @@ cimport cython
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.object cimport PyObject
 from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_IsValid
-from cpython.ref cimport Py_INCREF, Py_XDECREF
+from cpython.ref cimport Py_XDECREF
 from cpython.unicode cimport PyUnicode_DecodeUTF8
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcmp, memcpy, strcmp, strlen, strncmp
 
-from mqsel.machine._vm cimport BOOLEAN, BYTES, FLOAT32, FLOAT64, INT32, INT64, NULL_VALUE, STRING, Slot
+from mqsel.machine._values cimport (
+    BOOLEAN, BYTES, FLOAT32, FLOAT64, INT32, INT64, MQTYPE_BOOLEAN, MQTYPE_BYTE_STRING, MQTYPE_FLOAT32, MQTYPE_FLOAT64,
+    MQTYPE_INT8, MQTYPE_INT16, MQTYPE_INT32, MQTYPE_INT64, MQTYPE_STRING, STRING, value_float, value_integer,
+    value_null, value_object, value_python,
+)
+
+from collections.abc import Mapping
 
 from mqsel.columns import wordings
 from mqsel.errors import ArgumentError
 from mqsel.machine.wordings import integer_outside
 from mqsel.values import ARROW_READ as _READ
 from mqsel.values import ARROW_TYPES as _TYPES
-
-cdef enum:
-    AHEAD = 4096            # bytes of content looked at together
 
 # Lengths and offsets that are added up stay far from overflow.
 cdef int64_t FAR = <int64_t> 1 << 48
@@ -49,14 +50,10 @@ _KINDS = {row.format.encode(): _LAYOUTS[name] for name, row in _READ.items()}
 _INDICES = {form: kind for form, kind in _KINDS.items() if INT8S <= kind <= UINT64S}
 
 
-class _Elsewhere(str):
-    """A str that is no compact object: its code points stand wherever it says."""
-
-    __slots__ = ()
-
-
-# One byte a code point, and not marked as ASCII. Never seen by Python code: the machine looks at its length and bytes.
-_PATTERN = _Elsewhere("\xe9")
+# The type of a property in each column from INT8S to UINT64S; an unsigned one is the next wider type, as one of numpy.
+cdef int[8] INTEGERS = [
+    MQTYPE_INT8, MQTYPE_INT16, MQTYPE_INT32, MQTYPE_INT64, MQTYPE_INT16, MQTYPE_INT32, MQTYPE_INT64, MQTYPE_INT64,
+]
 
 
 # ---- values in ---------------------------------------------------------------------------------------------------
@@ -95,137 +92,67 @@ cdef int64_t unset_count(const uint8_t *bits, int64_t at, int64_t count) noexcep
     return unset
 
 
-cdef inline void give_integer(Slot *slot, int tag, int64_t number) noexcept:
-    slot.value.tag = tag
-    slot.value.it.i = number
-
-
-cdef inline void give_float(Slot *slot, int tag, double number) noexcept:
-    slot.value.tag = tag
-    slot.value.it.d = number
-
-
-cdef int give_object(Slot *slot, int tag, object item) except -1:
-    """Let the slot own a str or bytes."""
-    cdef PyObject *old = slot.owner
-    Py_INCREF(item)
-    slot.owner = <PyObject *> item
-    Py_XDECREF(old)
-    slot.value.tag = tag
-    slot.value.it.o = slot.owner
-    return 0
-
-
-cdef bint is_ascii(const uint8_t *data, int64_t size) noexcept:
-    cdef uint64_t bits = 0
-    cdef uint64_t word
-    while size >= 8:
-        memcpy(&word, data, 8)
-        bits |= word
-        data += 8
-        size -= 8
-    while size > 0:
-        bits |= data[0]
-        data += 1
-        size -= 1
-    return bits & <uint64_t> 0x8080808080808080 == 0
-
-
-cdef inline bint text_is_ascii(Column *column, const uint8_t *data, int64_t size) noexcept:
-    """Tell whether a text is ASCII, looking ahead until the first time that is of no use."""
-    cdef int64_t stretch
-    if column.ascii_start <= data and data + size <= column.ascii_stop:
-        return True
-    if column.ahead:
-        stretch = column.content + column.size - data
-        if stretch > column.ahead:
-            stretch = size if size > column.ahead else column.ahead
-        if is_ascii(data, stretch):
-            column.ascii_start = data
-            column.ascii_stop = data + stretch
-            return True
-        column.ahead = 0
-    return is_ascii(data, size)
-
-
-cdef inline int give_text(Column *column, Slot *slot, const uint8_t *data, int64_t size, int64_t row) except -1:
-    if not text_is_ascii(column, data, size):
-        return give_decoded(column, slot, data, size, row)
-    column.text.length = <Py_ssize_t> size
-    column.text.points = <void *> data
-    slot.value.tag = STRING
-    slot.value.it.o = <PyObject *> &column.text
-    return 0
-
-
-cdef int give_decoded(Column *column, Slot *slot, const uint8_t *data, int64_t size, int64_t row) except -1:
+cdef int text_load(
+    Column *column, Value *value, PyObject **owner, const uint8_t *data, int64_t size, int64_t row
+) except -1:
+    cdef object text
+    if column.kind == BINARIES or column.kind == LARGE_BINARIES or column.kind == BINARY_VIEWS:
+        text = PyBytes_FromStringAndSize(<const char *> data, <Py_ssize_t> size)
+        value_object(value, owner, BYTES, MQTYPE_BYTE_STRING, <PyObject *> text)
+        return 0
     try:
         text = PyUnicode_DecodeUTF8(<const char *> data, <Py_ssize_t> size, NULL)
     except UnicodeDecodeError as error:
         raise wordings.damaged_column(<object> column.name, f"its text is not UTF-8: {error.reason}", row) from error
-    return give_object(slot, STRING, text)
-
-
-cdef int give_binary(Slot *slot, const uint8_t *data, int64_t size) except -1:
-    return give_object(slot, BYTES, PyBytes_FromStringAndSize(<const char *> data, <Py_ssize_t> size))
+    value_object(value, owner, STRING, MQTYPE_STRING, <PyObject *> text)
+    return 0
 
 
 cdef int damaged(Column *column, str found, int64_t row) except -1:
     raise wordings.damaged_column(<object> column.name, found, row)
 
 
-cdef int column_load(Column *column, int64_t place, int64_t row, Slot *slot) except -1:
-    """Read the value that a column has at a place; *row* is where the batch has it."""
+cdef int column_load(Column *column, int64_t place, int64_t row, Value *value, PyObject **owner) except -1:
+    """Read the value that a column has at a place, as `value_load` does; *row* is where the batch has it."""
     cdef int64_t at = column.offset + place
     cdef int kind = column.kind
-    cdef int32_t i32
-    cdef int64_t i64
+    cdef int mqtype
+    cdef int64_t number
     cdef float f32
     cdef double f64
     if column.validity != NULL and not is_set(column.validity, at):
-        slot.value.tag = NULL_VALUE
+        value_null(value)
     elif kind == TEXTS or kind == LARGE_TEXTS or kind == BINARIES or kind == LARGE_BINARIES:
-        return offsets_load(column, at, row, slot)
-    elif kind == INT64S:
-        fetch(&i64, column.values, at)
-        give_integer(slot, INT64, i64)
-    elif kind == INT32S:
-        fetch(&i32, column.values, at)
-        give_integer(slot, INT32, i32)
+        return offsets_load(column, at, row, value, owner)
+    elif kind == TEXT_VIEWS or kind == BINARY_VIEWS:
+        return view_load(column, at, row, value, owner)
+    elif INT8S <= kind <= UINT64S:
+        number = integer_at(kind, column.values, at)
+        if number < 0 and kind == UINT64S:
+            raise integer_outside(<object> column.name, "int64", row)
+        mqtype = INTEGERS[kind - INT8S]
+        value_integer(value, INT64 if mqtype == MQTYPE_INT64 else INT32, mqtype, number)
     elif kind == FLOAT64S:
         fetch(&f64, column.values, at)
-        give_float(slot, FLOAT64, f64)
-    elif kind == BOOLEANS:
-        give_integer(slot, BOOLEAN, is_set(<const uint8_t *> column.values, at))
+        value_float(value, FLOAT64, MQTYPE_FLOAT64, f64)
     elif kind == FLOAT32S:
         fetch(&f32, column.values, at)
-        give_float(slot, FLOAT32, f32)
+        value_float(value, FLOAT32, MQTYPE_FLOAT32, f32)
+    elif kind == BOOLEANS:
+        value_integer(value, BOOLEAN, MQTYPE_BOOLEAN, is_set(<const uint8_t *> column.values, at))
     elif kind == INDICES:
-        i64 = integer_at(column.index, column.values, at)
-        if not 0 <= i64 < column.inner.rows:
+        number = integer_at(column.index, column.values, at)
+        if not 0 <= number < column.inner.rows:
             return damaged(column, "an index lies outside its dictionary", row)
-        return column_load(column.inner, i64, row, slot)
+        return column_load(column.inner, number, row, value, owner)
     elif kind == FIELDS:
-        return column_load(column.inner, place, row, slot)
-    elif kind == TEXT_VIEWS or kind == BINARY_VIEWS:
-        return view_load(column, at, row, slot)
-    elif INT8S <= kind <= UINT64S:
-        return integer_load(column, at, row, slot)
+        return column_load(column.inner, place, row, value, owner)
     else:  # kind == NULLS
-        slot.value.tag = NULL_VALUE
+        value_null(value)
     return 0
 
 
-cdef int integer_load(Column *column, int64_t at, int64_t row, Slot *slot) except -1:
-    """Read an integer of a rarer kind; an unsigned one as the next wider type, as one of numpy is read."""
-    cdef int64_t number = integer_at(column.kind, column.values, at)
-    if number < 0 and column.kind == UINT64S:
-        raise integer_outside(<object> column.name, "int64", row)
-    give_integer(slot, INT32 if column.kind < UINT32S else INT64, number)
-    return 0
-
-
-cdef inline int offsets_load(Column *column, int64_t at, int64_t row, Slot *slot) except -1:
+cdef inline int offsets_load(Column *column, int64_t at, int64_t row, Value *value, PyObject **owner) except -1:
     cdef int32_t begin, end
     cdef int64_t start, stop
     if column.kind == TEXTS or column.kind == BINARIES:
@@ -237,12 +164,10 @@ cdef inline int offsets_load(Column *column, int64_t at, int64_t row, Slot *slot
         fetch(&stop, column.values, at + 1)
     if not 0 <= start <= stop <= column.size:
         return damaged(column, "its offsets do not rise", row)
-    if column.kind == TEXTS or column.kind == LARGE_TEXTS:
-        return give_text(column, slot, column.content + start, stop - start, row)
-    return give_binary(slot, column.content + start, stop - start)
+    return text_load(column, value, owner, column.content + start, stop - start, row)
 
 
-cdef int view_load(Column *column, int64_t at, int64_t row, Slot *slot) except -1:
+cdef int view_load(Column *column, int64_t at, int64_t row, Value *value, PyObject **owner) except -1:
     """Read a view: 16 bytes that are the text, if it has 12 bytes or fewer, or say where it stands."""
     cdef const uint8_t *data = <const uint8_t *> column.values + 16 * at
     cdef int32_t length, number, start
@@ -261,9 +186,7 @@ cdef int view_load(Column *column, int64_t at, int64_t row, Slot *slot) except -
         if <int64_t> start + length > size:
             return damaged(column, "a view points outside its buffers", row)
         data = <const uint8_t *> column.contents[number] + start
-    if column.kind == TEXT_VIEWS:
-        return give_text(column, slot, data, length, row)
-    return give_binary(slot, data, length)
+    return text_load(column, value, owner, data, length, row)
 
 
 cdef int64_t integer_at(int kind, const void *values, int64_t at) noexcept:
@@ -508,13 +431,10 @@ cdef class Batch:
             column.index = column.kind
             column.kind = INDICES
             column.inner = self.bind(name, schema.dictionary, words, 0, words.length)
-            column.inner.ahead = 0  # its texts are not read in their order
-        elif column.kind >= TEXTS:
-            memcpy(&column.text, <PyObject *> _PATTERN, sizeof(column.text))
-            if column.kind == TEXT_VIEWS or column.kind == BINARY_VIEWS:
-                self.bind_views(column, array)
-            elif rows > 0:
-                self.bind_content(column, array)
+        elif column.kind == TEXT_VIEWS or column.kind == BINARY_VIEWS:
+            self.bind_views(column, array)
+        elif column.kind >= TEXTS and rows > 0:
+            self.bind_content(column, array)
         return column
 
     cdef int bind_content(self, Column *column, ArrowArray *array) except -1:
@@ -543,10 +463,6 @@ cdef class Batch:
             if column.size > 0:
                 raise wordings.damaged_column(<object> column.name, "it has no content")
             column.content = b""
-        column.ahead = AHEAD
-        if column.size - start <= AHEAD and is_ascii(column.content + start, column.size - start):
-            column.ascii_start = column.content + start
-            column.ascii_stop = column.content + column.size
         return 0
 
     cdef int bind_views(self, Column *column, ArrowArray *array) except -1:
@@ -611,5 +527,27 @@ cdef ArrowArray *child_at(name, ArrowArray *array, int64_t place) except NULL:
     return array.children[place]
 
 
-cdef int batch_load(void *columns, uint32_t number, int64_t row, Slot *slot) except -1:
-    return column_load((<Column **> columns)[number], row, row, slot)
+@cython.final
+cdef class Row:
+    """A row of a batch as a message.
+
+    A property is read when it is asked for, so damage that does not matter is not met.
+    """
+
+    def __cinit__(self, Batch batch not None):
+        self.batch = batch
+        self.places = {name: place for place, name in enumerate(batch.names)}
+
+    def get(self, name, default=None):
+        """Return the value of a property, None if the row has none."""
+        cdef Value value
+        cdef PyObject *owner = NULL
+        cdef Py_ssize_t place = self.places[name]
+        try:
+            column_load(self.batch.columns[place], self.row, self.row, &value, &owner)
+            return value_python(&value)
+        finally:
+            Py_XDECREF(owner)
+
+
+Mapping.register(Row)

@@ -11,7 +11,7 @@ cdef enum:
     BLOCK = 2048             # rows of a block: 1,024 and 4,096 were slower (W2 2.65, 2.73; this 2.55 ns a row)
     NESTED = 8               # structs around a column
     FEW = 8                  # intervals that are compared one after the other, and that by vectors
-    DECLINED = -1            # the rows of this block are for the row machine, which finds the words for what is wrong
+    DECLINED = -1            # the machine looks at this block row by row, and finds the words for what is wrong
 
 
 # What is kept of the current block. Each part is made when something first asks for it, and holds for one block.

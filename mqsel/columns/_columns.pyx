@@ -2,8 +2,8 @@
 # cython: initializedcheck=False, auto_pickle=False, autotestdict=False
 """Columns in blocks: which rows have a value, numbers, and words of dictionaries.
 
-Checks what it reads as the row machine does. It makes no error: where something is wrong it declines the block, and the
-row machine, which reads only what it needs, finds the words or finds that it does not matter. Knows no formula.
+Checks what it reads as `column_load` does. It makes no error: where something is wrong it declines the block, and the
+machine, row by row, which reads only what it needs, finds the words or finds that it does not matter. Knows no formula.
 """
 
 from libc.stdint cimport (

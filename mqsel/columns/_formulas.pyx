@@ -71,7 +71,7 @@ cdef int words_load(Call *call, int number) noexcept nogil:
     if trace.words == NULL:
         trace.words = <uint8_t *> malloc(inner.rows + 1)
     if trace.words == NULL or room == NULL:
-        trace.tested = -1  # the row machine needs no memory
+        trace.tested = -1  # the machine needs no memory
     else:
         reader_start(&reader, inner, room)
         if inner.kind == NULLS:
@@ -336,10 +336,10 @@ cdef int run_block(
     """Find the rows of a block for which a formula is true.
 
     Args:
-        number: of the formula. The first reads what the row machine would read, and so finds what is damaged.
+        number: of the formula. The first reads what the machine would read, and so finds what is damaged.
         active, alive: the rows that matter, and how many they are.
 
-    Returns: how many, or DECLINED: the row machine has to look at this block, or AGAIN.
+    Returns: how many, or DECLINED: the machine has to look at this block, or AGAIN.
     """
     if number == 0:
         if call.blocks == call.next_sort:

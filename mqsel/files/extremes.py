@@ -1,17 +1,19 @@
 """Whether a formula may hold for any of some rows, of whose properties only the least and the greatest are known.
 
-A formula of the normal form is monotone: it cannot hold for a row if it does not where every leaf that some row may
-satisfy is taken for satisfied. Knows no file.
+A formula of the normal form is monotone: it holds for no row if it does not where every leaf is taken for satisfied
+whose needs some row may meet. Knows no file.
 """
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import NamedTuple
 
-from mqsel.language.nodes import Identifier
-from mqsel.logic.normal import All, Any, Formula, Leaf, Pattern, Relation, Texts, Values
+from mqsel.logic.formulas import Formula, Leaf, Relation, fold
+from mqsel.logic.needs import needs_of_leaf
+from mqsel.logic.sets import Pattern, Texts, Values
 from mqsel.values import ARROW_READ, EXACT
 
 
@@ -35,50 +37,23 @@ class Extremes(NamedTuple):
 ABSENT = Extremes(is_present=False)
 
 
-def parts_of(formula: Formula) -> list[Formula]:
-    """List what a formula consists of, each once and behind its own parts, the formula last."""
-    listed: list[Formula] = []
-    seen: set[int] = set()
-    waiting: list[tuple[Formula, bool]] = [(formula, False)]
-    while waiting:
-        one, is_open = waiting.pop()
-        if is_open:
-            listed.append(one)
-        elif id(one) not in seen:
-            seen.add(id(one))
-            waiting.append((one, True))
-            if isinstance(one, (All, Any)):
-                waiting += [(part, False) for part in one.parts]
-    return listed
-
-
-def may_hold(parts: Iterable[Formula], extremes: Mapping[str, Extremes]) -> bool:
-    """Tell whether a formula may hold for any of the rows.
+def may_hold(formula: Formula, extremes: Mapping[str, Extremes]) -> bool:
+    """Return whether a formula may hold for any of the rows.
 
     Args:
-        parts: those of the formula, as `parts_of` lists them.
         extremes: of the rows; a property that is not there is unknown.
     """
-    may: dict[int, bool] = {}
-    holds = True
-    for part in parts:
-        if isinstance(part, All):
-            holds = all(may[id(one)] for one in part.parts)
-        elif isinstance(part, Any):
-            holds = any(may[id(one)] for one in part.parts)
-        else:
-            holds = _may(part, extremes)
-        may[id(part)] = holds
-    return holds
+    return fold(formula, partial(_may, extremes), all, any)
 
 
-def _may(part: Leaf | Relation, extremes: Mapping[str, Extremes]) -> bool:
-    if not isinstance(part, Leaf) or not isinstance(part.subject, Identifier):
+def _may(extremes: Mapping[str, Extremes], part: Leaf | Relation) -> bool:
+    return all(_may_be(extremes[name], values) for name, values in needs_of_leaf(part).items() if name in extremes)
+
+
+def _may_be(known: Extremes, values: Values) -> bool:
+    if known.is_null and values.null:
         return True
-    known = extremes.get(part.subject.name, Extremes())
-    if known.is_null and part.values.null:
-        return True
-    return known.is_present and (not known.lane or _LANES[known.lane](part.values, known.low, known.high))
+    return known.is_present and (not known.lane or _LANES[known.lane](values, known.low, known.high))
 
 
 _Bound = float | bytes | None

@@ -16,9 +16,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import IO, Any, Literal, NamedTuple, TypeVar
 
-from mqsel.errors import ArgumentError, DecodeError, FileError, MqselError, PropertyTypeError
+from mqsel.errors import ArgumentError, DecodeError, FileError, MqselError, PropertyTypeError, visible
 from mqsel.files import amqsbcg, qload
-from mqsel.files._dumps import Framed, Splitter
+from mqsel.files._splitters import Framed, Splitter
 from mqsel.files.dumps import MAX_MESSAGE, STRUC_IDS, Piece
 from mqsel.files.opening import beginning, name_of, opened, unfolded
 from mqsel.formats.envelopes import fitting, objects
@@ -181,6 +181,16 @@ def looks_like(start: bytes, kind: str) -> tuple[str, str]:
             return name, f"use --format {name}"
     found = next(((what, advice) for pattern, what, advice in _OTHERS if re.search(pattern, start)), ("", ""))
     return ("", "") if kind and FORMATS[kind].is_lines and found[0] == LINES else found
+
+
+def place_of(name: str, kind: str, number: int) -> str:
+    """Return the place of a message in words: line or byte *number* of a file of format *kind*."""
+    return f"{shown(name)}, byte {number}" if FORMATS[kind].place == "byte" else f"{shown(name)}:{number}"
+
+
+def shown(name: str) -> str:
+    """Return the name of a file for an error."""
+    return "stdin" if name == "-" else visible(name)
 
 
 # ---- reading -----------------------------------------------------------------------------------------------------

@@ -13,16 +13,16 @@ from contextlib import contextmanager
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mqsel.analysis.columns import PLAIN
+from mqsel.analysis.columns import PLAIN, names_of
 from mqsel.columns import wordings
 from mqsel.errors import MqselError, shortened_line
 from mqsel.files._footer import Chunk, chunks
-from mqsel.files.extremes import ABSENT, Extremes, is_known, known_value, may_hold, parts_of, read_extremes
+from mqsel.files.extremes import ABSENT, Extremes, is_known, known_value, may_hold, read_extremes
 from mqsel.files.opening import check_path, path_of
-from mqsel.files.rows import constant
+from mqsel.files.rows import constant, lines
 from mqsel.files.wordings import file_trouble
 from mqsel.language.dialect import core_of
-from mqsel.logic.normal import Any as AnyOf
+from mqsel.logic.formulas import any_of
 from mqsel.logic.normal import normal
 from mqsel.machine.origin import selector_of
 from mqsel.matcher import Matcher
@@ -278,7 +278,7 @@ def _pruner(
         else:
             return None
     form = normal(selector_of(matcher.program))
-    parts = parts_of(AnyOf((form.true, form.unknown)))
+    formula = any_of((form.true, form.unknown))
 
     def is_needed(number: int) -> bool:
         extremes = dict(always)
@@ -286,7 +286,7 @@ def _pruner(
             chunk = found[number][place] if number < len(found) and place < len(found[number]) else None
             if chunk is not None:
                 extremes[name] = read_extremes(kind, *chunk[:4])
-        return may_hold(parts, extremes)
+        return may_hold(formula, extremes)
 
     return is_needed
 
@@ -371,6 +371,16 @@ def taken(path: str, group: Group, mask: pa.BooleanArray) -> Iterator[pa.Table]:
                 return
 
 
+def written(path: str, group: Group, mask: pa.BooleanArray) -> Iterator[tuple[int, bytes]]:
+    """Read the rows of a row group that a mask selects; yield how many there are at once, and them as lines of JSON.
+
+    Raises: FileError.
+    """
+    for table in taken(path, group, mask):
+        with trouble_of(path):
+            yield table.num_rows, lines(table)
+
+
 def _filtered(table: pa.Table, mask: pa.BooleanArray) -> pa.Table:
     """Return the rows that a mask selects.
 
@@ -394,3 +404,26 @@ def _sliced(table: pa.Table) -> Iterator[pa.Table]:
     """Cut a table: the text of a slice is several times its size."""
     rows = min(_TAKEN, max(_BYTES * table.num_rows // max(table.nbytes, 1), 1))
     yield from (table.slice(start, rows) for start in range(0, table.num_rows, rows))
+
+
+def with_near_columns(matcher: Matcher, group: Group) -> pa.Table:
+    """Return the table of a group, and the columns whose names are near those of properties that rows lack."""
+    from mqsel.analysis.near import near_names  # noqa: PLC0415 (for why alone)
+
+    table = group.table
+    assert table is not None
+    names = [*names_of(group.file.schema_arrow)]
+    has = set(names_of(table.schema))
+    wanted = [
+        near
+        for name in matcher.properties
+        if name not in has or table.column(name).null_count
+        for near in near_names(name, names)
+        if near not in has
+    ]
+    columns = [*dict.fromkeys(name.partition(".")[0] for name in wanted)]
+    if columns:
+        more = group.file.read_row_group(group.number, columns=columns, use_threads=False)
+        for name in more.column_names:
+            table = table.append_column(name, more.column(name))
+    return table

@@ -121,7 +121,7 @@ def partition(path: str, file: str) -> dict[str, str | None]:
     return {unquote(key): None if value == "__HIVE_DEFAULT_PARTITION__" else unquote(value) for key, _, value in pairs}
 
 
-class Found(NamedTuple):
+class Named(NamedTuple):
     """A file that a name stands for.
 
     Attributes:
@@ -135,7 +135,7 @@ class Found(NamedTuple):
     trouble: FileError | None
 
 
-def found(names: Iterable[str], is_left: Callable[[str], bool] = lambda name: name == "-") -> list[Found]:
+def listed_files(names: Iterable[str], is_left: Callable[[str], bool] = lambda name: name == "-") -> list[Named]:
     """List the files that names stand for, in order.
 
     Args:
@@ -154,7 +154,7 @@ def found(names: Iterable[str], is_left: Callable[[str], bool] = lambda name: na
             named.setdefault(name, []).extend([] if value is None else [value])
     numbers = {name for name, texts in named.items() if all(_INTEGER.fullmatch(text) for text in texts)}
     return [
-        Found(file, tuple((name, int(text) if text and name in numbers else text) for name, text in one.items()), why)
+        Named(file, tuple((name, int(text) if text and name in numbers else text) for name, text in one.items()), why)
         for (file, why), one in zip(files, said, strict=True)
     ]
 

@@ -2,8 +2,8 @@
 
 A line ``A CODE value`` for each field of the MQMD, or ``N`` where it was left out, then the data on lines ``X``
 (hexadecimal digits), ``S`` (a string, ``~`` escapes) or ``T`` (text, with its line end). Each message becomes the bytes
-of an MQMD and the data, as a queue would give them: `_qload` reads what the tools write, and all that is odd is read
-here. Follows formats §8.
+of an MQMD and the data, as a queue would give them: `_splitters` reads what the tools write, and all that is odd is
+read here. Follows formats §8.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import re
 import struct
 
 from mqsel.errors import ArgumentError, FileError
-from mqsel.files._qload import Qload
+from mqsel.files._splitters import Qload
 from mqsel.files.dumps import BLANK, FIELDS, MAX_MESSAGE, Piece, field_bytes, on_queue, shown
 from mqsel.files.wordings import bad_line
 from mqsel.formats.mqmd import MQMD_LENGTH_1, MQMD_LENGTH_2
@@ -95,7 +95,7 @@ def _setting(line: bytes) -> tuple[int, int, bytes] | str:
 
 
 class _Message:
-    """A message of a QLOAD file that `_qload` leaves to us: its lines, one by one."""
+    """A message of a QLOAD file that `_splitters` leaves to us: its lines, one by one."""
 
     def __init__(self) -> None:
         self.mqmd: bytearray | None = None

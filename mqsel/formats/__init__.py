@@ -11,20 +11,29 @@ from functools import partial
 from typing import Any, Literal, NamedTuple
 
 from mqsel.errors import ArgumentError
-from mqsel.formats._json import Decoder as JSONDecoder
-from mqsel.formats._mq import Decoder as MQDecoder
+from mqsel.formats._decoder import Decoder
+from mqsel.formats._json import JSONDecoder
+from mqsel.formats._mq import MQDecoder
 from mqsel.formats.inspection import Inspection, Row, Rows
 from mqsel.formats.jms import JMS
 from mqsel.formats.jsonl import inspect_json
 from mqsel.formats.mqrfh2 import Note
-from mqsel.formats.records import SCHEMAS, inspect_record, reader
+from mqsel.formats.records import SCHEMAS, RecordSchema, inspect_record, reader
 from mqsel.names import JMS_DESCRIPTOR
 
-__all__ = ["FORMATS", "Format", "Inspection", "Note", "Row", "Rows", "decoder", "first_note", "inspect", "properties"]
-
-
-# What a decoder gives: something the machine reads, or the answer itself where no selector need run.
-Decoder = Callable[[Any], Any]
+__all__ = [
+    "FORMATS",
+    "Decoder",
+    "Format",
+    "Inspection",
+    "Note",
+    "Row",
+    "Rows",
+    "decoder",
+    "first_note",
+    "inspect",
+    "properties",
+]
 
 _Key = tuple[tuple[str, ...] | None, bool, int | None]
 
@@ -104,7 +113,7 @@ class Format(NamedTuple):
     """How one message is written and read.
 
     Attributes:
-        decoder: takes the names of properties, and options; gives what turns one message into what a machine reads.
+        decoder: takes the names of properties, and options; makes the decoder of messages as a file has them.
         options: their names.
         inspect: takes one message as a file has it, and types that are declared; gives all there is to say of it.
         has_mqmd: it has a message descriptor, so what a queue manager does with messages applies to it.
@@ -129,6 +138,12 @@ def _mq_decoder(
     return MQDecoder(names, strip=strip, ccsid=ccsid, never=invalid_names == "never", identifier=identifier)
 
 
+def _record_decoder(schema: RecordSchema, names: Sequence[str], types: Mapping[str, str] | None = None) -> Decoder:
+    from mqsel.formats._records import RecordDecoder  # noqa: PLC0415 (few files have records)
+
+    return RecordDecoder(names, reader(schema, names, types))
+
+
 FORMATS = {
     "mq": Format(
         _mq_decoder,
@@ -138,7 +153,7 @@ FORMATS = {
     ),
     "json": Format(JSONDecoder, (), lambda message, _: inspect_json(message)),
     **{
-        name: Format(partial(reader, schema), ("types",), partial(inspect_record, schema))
+        name: Format(partial(_record_decoder, schema), ("types",), partial(inspect_record, schema))
         for name, schema in SCHEMAS.items()
     },
 }

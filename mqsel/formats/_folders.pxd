@@ -2,7 +2,7 @@
 
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
-from mqsel.machine._values cimport Record
+from mqsel.formats._decoder cimport Decoder
 
 
 # An element that is wanted, or a group or folder on the way to one.
@@ -65,9 +65,7 @@ cdef struct Hit:
     bint plain              # the text is ASCII without escapes, and not nil; a word can be read where it begins
 
 
-cdef class Folders:
-    cdef readonly tuple names           # of the slots
-    cdef readonly Record record         # the slots
+cdef class Folders(Decoder):
     cdef bint never                     # a message with an invalid name is refused
     cdef bint everything                # all elements, not only those of the slots
     cdef bint noting                    # something of this message was skipped

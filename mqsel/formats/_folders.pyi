@@ -1,5 +1,3 @@
-from mqsel.machine._values import Record
+from mqsel.formats._decoder import Decoder
 
-class Folders:
-    names: tuple[str, ...]
-    record: Record
+class Folders(Decoder): ...

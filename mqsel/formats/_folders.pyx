@@ -18,7 +18,7 @@ from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memchr, memcmp, memcpy, memset
 
 from mqsel.formats._tables cimport *
-from mqsel.formats._text cimport element_read, plain_read, utf8_put
+from mqsel.formats._decoder cimport element_read, plain_read, utf8_put
 from mqsel.formats._words cimport WORD, word_at, word_cut, word_find, word_first, word_of
 from mqsel.machine._values cimport Value, value_null, value_python, zeroed
 
@@ -337,7 +337,7 @@ cdef inline uint64_t name_bit(const uint8_t *name, Py_ssize_t length) noexcept:
 
 
 @cython.no_gc_clear  # the nodes point into what is kept, and the record is read in place
-cdef class Folders:
+cdef class Folders(Decoder):
     """Reads folders for the names that are laid out. `mqsel.formats._mq` derives what finds them."""
 
     def __dealloc__(self):

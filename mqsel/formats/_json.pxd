@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 
-from mqsel.machine._values cimport Record
+from mqsel.formats._decoder cimport Decoder
 
 cdef enum:
     SHAPE = 64          # keys remembered of the lines before
@@ -38,9 +38,7 @@ cdef bint whole_read(const uint8_t *at, const uint8_t *end, int64_t *number) noe
 cdef double float_read(const uint8_t *at, const uint8_t *end) except? -1.0
 
 
-cdef class Decoder:
-    cdef readonly tuple names       # of the properties, in the order of the slots
-    cdef readonly Record record     # filled anew by each line that is read
+cdef class JSONDecoder(Decoder):
     cdef tuple spelled              # all their spellings
     cdef list encoded               # these in UTF-8: the table points into them
     cdef Name *table                # by hash
@@ -54,11 +52,10 @@ cdef class Decoder:
     cdef int doubt                  # lines with other keys than remembered, less those without; of many: learn anew
     cdef bint learning
 
-    cdef int read(self, const uint8_t *at, const uint8_t *stop, const uint8_t *limit) except -1
     cdef const uint8_t *key_read(
         self, const uint8_t *at, const uint8_t *stop, const uint8_t *limit, int *target
     ) except? NULL
-    cdef int enter(self, bytes name, int target) except -1
+    cdef int enter_name(self, bytes name, int target) except -1
     cdef int find(self, const uint8_t *text, Py_ssize_t length) noexcept
     cdef int remember(self, const uint8_t *at, const uint8_t *stop, int target) noexcept
     cdef const uint8_t *load(

@@ -21,10 +21,10 @@ from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcmp, memcpy
 
-from mqsel.formats._text cimport bytes_keep, utf8_put
+from mqsel.formats._decoder cimport FILLED, UNREAD, bytes_keep, utf8_put
 from mqsel.machine._values cimport (
     BOOLEAN, FLOAT32, FLOAT64, INT32, INT64, MQTYPE_BOOLEAN, MQTYPE_BYTE_STRING, MQTYPE_FLOAT32, MQTYPE_FLOAT64,
-    MQTYPE_INT8, MQTYPE_INT64, MQTYPE_NULL, MQTYPE_STRING, STRING, Record, Value, value_float, value_integer,
+    MQTYPE_INT8, MQTYPE_INT64, MQTYPE_NULL, MQTYPE_STRING, STRING, Value, value_float, value_integer,
     value_null, value_own, zeroed
 )
 
@@ -414,20 +414,11 @@ cdef inline uint32_t hashed(const uint8_t *text, Py_ssize_t length) noexcept:
 
 
 @cython.no_gc_clear  # the record is filled in place, and the table points into the names
-cdef class Decoder:
-    """Reads JSON lines for the properties of a selector.
-
-    Called with a line, as bytes or a text, it gives its `record`, filled anew; or a dict of the line, where that has
-    what the record does not hold. Not for two threads at a time.
-
-    Args:
-        names: of the properties, in the order of the slots.
-    """
+cdef class JSONDecoder(Decoder):
+    """Reads JSON lines, as bytes or a text."""
 
     def __cinit__(self, names, *_):
         cdef uint32_t size = 8
-        self.names = tuple(names)
-        self.record = Record(self.names)
         # Of a property with two spellings the one that is not asked for, or both that are: which of them counts, the
         # dialect says to the machine, and a record has a value for every name.
         self.spelled = tuple(dict.fromkeys(one for name in self.names for one in spellings(name)))
@@ -442,7 +433,7 @@ cdef class Decoder:
         self.mask = size - 1
         self.table = <Name *> zeroed(size, sizeof(Name))
         for name, target in zip(self.encoded, targets.values()):
-            self.enter(name, target)
+            self.enter_name(name, target)
         self.learning = True
 
     def __dealloc__(self):
@@ -450,7 +441,7 @@ cdef class Decoder:
         free(self.scratch)
 
     def __reduce__(self):
-        return Decoder, (self.names,)
+        return JSONDecoder, (self.names,)
 
     def __call__(self, line):
         cdef const uint8_t *text
@@ -464,11 +455,11 @@ cdef class Decoder:
                 return _jsonl.message_from_json(line, self.spelled)
         else:
             return _jsonl.message_from_json(line, self.spelled)
-        if Decoder.read(self, text, text + size, text + size):
+        if JSONDecoder.read(self, text, text + size, text + size):
             return self.record
         return _jsonl.message_from_json(line, self.spelled)
 
-    cdef int enter(self, bytes name, int target) except -1:
+    cdef int enter_name(self, bytes name, int target) except -1:
         cdef const uint8_t *text = <const uint8_t *> PyBytes_AS_STRING(name)
         cdef uint32_t place = hashed(text, PyBytes_GET_SIZE(name)) & self.mask
         while self.table[place].text != NULL:
@@ -488,12 +479,7 @@ cdef class Decoder:
         return UNWANTED
 
     cdef int read(self, const uint8_t *at, const uint8_t *stop, const uint8_t *limit) except -1:
-        """Fill the record from a line. Returns 1; or 0 where `jsonl` has to read it.
-
-        Args:
-            at, stop: the line.
-            limit: what lies before it may be looked at; behind the stop of the line comes it, or the line's end.
-        """
+        """Fill the record from a line; behind its stop comes the limit, or the line's end. UNREAD is for `jsonl`."""
         cdef Py_ssize_t slot
         cdef uint64_t[2] head
         cdef Remembered *remembered
@@ -506,10 +492,10 @@ cdef class Decoder:
             value_null(&self.record.values[slot])
         at = blanks(at, stop)
         if at == stop or at[0] != c"{":
-            return 0
+            return UNREAD
         at = blanks(at + 1, stop)
         if at == stop:
-            return 0
+            return UNREAD
         while at[0] != c"}":
             is_known = False
             if limit - at >= HEAD:
@@ -525,32 +511,32 @@ cdef class Decoder:
                                 expected = number + 1
                                 at = blanks(at + remembered.length, stop)
                                 if at == stop:
-                                    return 0
+                                    return UNREAD
                                 target = remembered.target
                                 break
             if not is_known:
                 is_strange = True
                 at = self.key_read(at, stop, limit, &target)
                 if at == NULL:
-                    return 0
+                    return UNREAD
             # A value begins here.
             if target >= 0:
                 at = self.load(target, at, stop, limit)
             elif target == UNWANTED:
                 at = value_end(at, stop, limit)
             else:
-                return 0
+                return UNREAD
             if at == NULL:
-                return 0
+                return UNREAD
             at = blanks(at, stop)
             if at == stop:
-                return 0
+                return UNREAD
             if at[0] == c",":
                 at = blanks(at + 1, stop)
                 if at == stop or at[0] != c'"':
-                    return 0
+                    return UNREAD
             elif at[0] != c"}":
-                return 0
+                return UNREAD
             if stop - start > LONG_LINE:
                 PyErr_CheckSignals()
         if self.learning:
@@ -562,7 +548,7 @@ cdef class Decoder:
                 self.learning = True
         elif self.doubt > 0:
             self.doubt -= 1
-        return blanks(at + 1, stop) == stop
+        return FILLED if blanks(at + 1, stop) == stop else UNREAD
 
     cdef const uint8_t *key_read(
         self, const uint8_t *at, const uint8_t *stop, const uint8_t *limit, int *target

@@ -36,19 +36,9 @@ cdef struct Parts:
     bint format_ebcdic
 
 
-# What is known of a message that was read.
-cdef enum Known:
-    FILLED                  # the record says what it has
-    NOT_IDENTIFIED          # its identifier is another than the one that is compared
-    IDENTIFIED              # it is that one
-    INVALID_NAME            # it has a property with a name that is not allowed
-
-
-cdef class Decoder(Folders):
-    cdef readonly Py_ssize_t noted      # messages of which something was skipped so far
+cdef class MQDecoder(Folders):
     cdef bint strip
     cdef int ccsid                      # 0: found from StrucId
-    cdef bint busy                      # inside a message
     cdef bytes identifier               # to compare in the MQMD, or None
     cdef int identifier_offset
     cdef list structures
@@ -57,11 +47,9 @@ cdef class Decoder(Folders):
     cdef FieldTarget *fields
     cdef int field_count
 
-    cdef int enter(self) except -1
     cdef int build(self, tuple names) except -1
     cdef bytes hold(self, object raw)
     cdef int start(self, const uint8_t *data, Py_ssize_t size) except -1
-    cdef int read(self, const uint8_t *data, Py_ssize_t size) except -1
     cdef bint is_identified(self, const uint8_t *data, Py_ssize_t size) except -1
     cdef int run(self, bytes raw) except -1
     cdef int walk(self, const uint8_t *data, Py_ssize_t size) except -1

@@ -7,8 +7,7 @@ from mqsel.formats.mqrfh2 import Note
 from mqsel.machine._values import Record
 
 @final
-class Decoder(Folders):
-    noted: int
+class MQDecoder(Folders):
     def __new__(
         cls,
         names: Iterable[str],
@@ -18,7 +17,7 @@ class Decoder(Folders):
         never: bool = False,
         identifier: tuple[str, bytes] | None = None,
         everything: bool = False,
-    ) -> Decoder: ...
+    ) -> MQDecoder: ...
     def __call__(self, raw: object) -> Record | bool: ...
     def properties(self, raw: object) -> dict[str, Any]: ...
     def inspect(

@@ -3,9 +3,9 @@
 """Reads IBM MQ messages: one pass over the bytes, driven by the names that are wanted.
 
 The MQMD, the MQMDE and the chained headers are read here, by the tables of `mqmd`; folders in `_folders`, the texts in
-them in `_text`; JMS names are made by the table of `jms`. No length is trusted: every read is bounded by the message,
-every loop by the bytes it consumes. What is skipped is noted; only an invalid structure raises DecodeError. Follows
-formats §2, §4, §5 and §7.
+them in `_decoder`; JMS names are made by the table of `jms`. No length is trusted: every read is bounded by the
+message, every loop by the bytes it consumes. What is skipped is noted; only an invalid structure raises DecodeError.
+Follows formats §2, §4, §5 and §7.
 
 Longer than 500 lines because structures, fields and names share the state of one message.
 """
@@ -20,10 +20,10 @@ from libc.string cimport memcmp, memset
 
 from mqsel.formats._folders cimport Folders
 from mqsel.formats._tables cimport *
-from mqsel.formats._text cimport bytes_keep, string_keep
+from mqsel.formats._decoder cimport FILLED, IDENTIFIED, INVALID_NAME, NOT_IDENTIFIED, bytes_keep, string_keep
 from mqsel.formats._words cimport WORD
 from mqsel.machine._values cimport (
-    BOOLEAN, INT32, INT64, MQTYPE_BOOLEAN, MQTYPE_INT32, MQTYPE_INT64, NULL_VALUE, Record, Value, int32_python,
+    BOOLEAN, INT32, INT64, MQTYPE_BOOLEAN, MQTYPE_INT32, MQTYPE_INT64, NULL_VALUE, Value, int32_python,
     value_integer, value_null, value_python, zeroed
 )
 
@@ -180,7 +180,7 @@ cdef inline Py_ssize_t stripped(const uint8_t *at, Py_ssize_t length, bint ebcdi
 
 @cython.final
 @cython.no_gc_clear  # the nodes point into what is kept, and the record is read in place
-cdef class Decoder(Folders):
+cdef class MQDecoder(Folders):
     """Reads IBM MQ messages for the properties of a selector, or for all of them.
 
     Not for two threads at a time. Called with a message it gives its `record`, filled anew; False for one with an
@@ -197,11 +197,7 @@ cdef class Decoder(Folders):
 
     def __cinit__(self, names, *, bint strip=False, ccsid=None, bint never=False, identifier=None,
                   bint everything=False):
-        self.busy = True  # for foreign code that finds it before it is complete
-        self.names = tuple(names)
-        for name in self.names:
-            if not isinstance(name, str):
-                raise ArgumentError(f"the name of a property is a string, found {type(name).__name__}")
+        self.busy = True  # as in the base
         if ccsid is not None and (type(ccsid) is not int or ccsid not in _mqmd.CCSIDS):
             raise wordings.unknown_ccsid(ccsid, _mqmd.CCSIDS)
         self.strip = strip
@@ -215,7 +211,6 @@ cdef class Decoder(Folders):
                 raise ArgumentError(f"identifier is {identifier!r}: expected 24 bytes for {identifier[0]}")
             self.identifier = identifier[1]
             self.identifier_offset = _FIELDS[identifier[0]][0]
-        self.record = Record(self.names)
         self.ranks = <unsigned char *> zeroed(len(self.names), 1)
         self.build(self.names)
         self.busy = False
@@ -279,11 +274,13 @@ cdef class Decoder(Folders):
         Raises: DecodeError, PropertyTypeError.
         """
         cdef bytes held
+        cdef const uint8_t *at
         cdef int known
         self.enter()
         try:
             held = self.hold(raw)
-            known = self.read(<const uint8_t *> PyBytes_AS_STRING(held), PyBytes_GET_SIZE(held))
+            at = <const uint8_t *> PyBytes_AS_STRING(held)
+            known = self.read(at, at + PyBytes_GET_SIZE(held), at + PyBytes_GET_SIZE(held))
             return self.record if known == FILLED else known == IDENTIFIED
         finally:
             self.busy = False
@@ -327,14 +324,6 @@ cdef class Decoder(Folders):
             self.found = self.dropped = self.sources = self.offsets = self.notes = self.structures = None
             self.busy = False
 
-    cdef int enter(self) except -1:
-        if self.busy:
-            raise ArgumentError(
-                "this decoder is already reading a message: two threads cannot share it", hint="make one for each"
-            )
-        self.busy = True
-        return 0
-
     # ---- the chain of structures
 
     cdef bytes hold(self, object raw):
@@ -357,11 +346,10 @@ cdef class Decoder(Folders):
         self.parts.size = size
         return self.read_mqmd()
 
-    cdef int read(self, const uint8_t *data, Py_ssize_t size) except -1:
-        """Read one message that stays where it is meanwhile. Returns a Known."""
+    cdef int read(self, const uint8_t *at, const uint8_t *stop, const uint8_t *_) except -1:
         if self.identifier is not None:
-            return IDENTIFIED if self.is_identified(data, size) else NOT_IDENTIFIED
-        self.walk(data, size)
+            return IDENTIFIED if self.is_identified(at, stop - at) else NOT_IDENTIFIED
+        self.walk(at, stop - at)
         return INVALID_NAME if self.invalid and self.never else FILLED
 
     cdef bint is_identified(self, const uint8_t *data, Py_ssize_t size) except -1:

@@ -15,10 +15,10 @@ from libc.stdint cimport int64_t, uint8_t
 from libc.stdlib cimport free
 from libc.string cimport memcmp
 
+from mqsel.formats._decoder cimport FILLED, UNREAD, string_keep
 from mqsel.formats._json cimport (
-    Decoder, float_read, pass_blanks, pass_colon, pass_number, pass_string, pass_value, whole_read
+    JSONDecoder, float_read, pass_blanks, pass_colon, pass_number, pass_string, pass_value, whole_read
 )
-from mqsel.formats._text cimport string_keep
 from mqsel.machine._values cimport (
     BOOLEAN, FLOAT32, FLOAT64, INT32, INT64, MQTYPE_BOOLEAN, MQTYPE_FLOAT32, MQTYPE_FLOAT64, MQTYPE_INT8, MQTYPE_INT64,
     MQTYPE_NULL, MQTYPE_STRING, Value, value_float, value_integer, value_null, zeroed
@@ -78,10 +78,8 @@ for _row in _TYPES:
 
 @cython.final
 @cython.no_gc_clear  # the record is filled in place, and the tables point into the texts
-cdef class RecordLines(Decoder):
-    """Reads lines that are records of one schema.
-
-    Called with a line it gives its `record`, filled anew, or what its RecordReader makes of the line.
+cdef class RecordDecoder(JSONDecoder):
+    """Reads records of one schema: lines of JSON, or mappings, which are for its RecordReader.
 
     Args:
         names: of the properties, in the order of the slots.
@@ -109,6 +107,7 @@ cdef class RecordLines(Decoder):
         cdef int slot
         schema = slow.schema
         self.slow = slow
+        self.unread = slow.unread
         declared = {name: _NUMBERS[type_name] for name, type_name in slow.types.items()}
         headers = {header.name: header for header in schema.headers}
         levels = {(): 0}
@@ -172,14 +171,15 @@ cdef class RecordLines(Decoder):
         free(self.places)
 
     def __reduce__(self):
-        return RecordLines, (self.names, self.slow)
+        return RecordDecoder, (self.names, self.slow)
 
-    def __call__(self, line):
-        if PyBytes_CheckExact(line):
-            text = <const uint8_t *> PyBytes_AS_STRING(line)
-            if self.read(text, text + PyBytes_GET_SIZE(line), text + PyBytes_GET_SIZE(line)):
+    def __call__(self, message):
+        if PyBytes_CheckExact(message):
+            text = <const uint8_t *> PyBytes_AS_STRING(message)
+            if self.read(text, text + PyBytes_GET_SIZE(message), text + PyBytes_GET_SIZE(message)):
                 return self.record
-        return self.slow(_jsonl.object_from_json(line))
+        is_text = isinstance(message, (bytes, bytearray, memoryview, str))
+        return self.slow(_jsonl.object_from_json(message) if is_text else message)
 
     cdef int enter_member(self, int level, bytes name, int action, int target) except -1:
         cdef Member *row = &self.members[self.member_count]
@@ -214,16 +214,16 @@ cdef class RecordLines(Decoder):
         self.enveloped = 0
         at = pass_blanks(at, stop)
         if at == stop or at[0] != c"{":
-            return 0
+            return UNREAD
         at = self.walk(0, at, stop, limit)
         if at == NULL or pass_blanks(at, stop) != stop or not self.seen[self.own]:
-            return 0
+            return UNREAD
         if self.enveloped not in (0, self.envelope):
-            return 0
+            return UNREAD
         for slot in range(self.record.count):
             if self.places[slot].at != NULL and not self.load_place(<int> slot, stop, limit):
-                return 0
-        return 1
+                return UNREAD
+        return FILLED
 
     cdef const uint8_t *walk(
         self, int level, const uint8_t *at, const uint8_t *stop, const uint8_t *limit

@@ -69,12 +69,6 @@ class Selector(NamedTuple):
         option = None if is_part else self.match_option
         return Selector(self.text, dialect or self.dialect, node, order, names, None, option, is_part)
 
-    def ways(self, node: Node) -> tuple[Selector, Selector]:
-        """Return a part as it is where a mismatch is not ERR, and where it is; one of both is as the part itself."""
-        strict = self.dialect.replace(type_mismatch="selector")
-        lenient = strict.replace(type_mismatch="operation") if strict == self.dialect else self.dialect
-        return self.part(node, lenient), self.part(node, strict)
-
     def written(self) -> Selector:
         """Return the selector, a part with a text of its own: the text of a program has to compile to its code.
 

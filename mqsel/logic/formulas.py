@@ -9,8 +9,8 @@ of its own and remembers parts by identity. Knows nothing of conditions, dialect
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple, TypeVar
 
 from mqsel.language.nodes import Arithmetic, Identifier, Literal, Node, children, walk
 from mqsel.language.operators import FAILING
@@ -210,39 +210,80 @@ def _merged(connective: _Connective, group: Sequence[Formula]) -> list[Formula]:
     return [leaf(first.subject, outside(values, whole)) for values in unite([outside(one, whole) for one in sets])]
 
 
+_T = TypeVar("_T")
+
+
+def fold(
+    formula: Formula,
+    leaf: Callable[[Leaf | Relation], _T],
+    all_of: Callable[[Sequence[_T]], _T],
+    any_of: Callable[[Sequence[_T]], _T],
+    known: dict[int, tuple[Formula, _T]] | None = None,
+) -> _T:
+    """Compute something of a formula from the bottom up, of a part that several share once.
+
+    Args:
+        leaf: computes it of a leaf or a relation.
+        all_of: computes it of AND, from what it is of the parts; they are in order.
+        any_of: computes it of OR.
+        known: what was computed before, and is now, by the identity of the formula, which it keeps alive.
+    """
+    found = {} if known is None else known
+    stack = [formula]
+    while stack:
+        one = stack[-1]
+        if id(one) in found:
+            stack.pop()
+        elif isinstance(one, (Leaf, Relation)):
+            found[id(one)] = one, leaf(one)
+        else:
+            waiting = [part for part in one.parts if id(part) not in found]
+            if waiting:
+                stack += waiting[::-1]
+            else:
+                below = [found[id(part)][1] for part in one.parts]
+                found[id(one)] = one, all_of(below) if isinstance(one, All) else any_of(below)
+    return found[id(formula)][1]
+
+
+def leaves(formula: Formula) -> list[Leaf | Relation]:
+    """List the leaves and the relations of a formula, each object once, in order."""
+    found: list[Leaf | Relation] = []
+    fold(formula, found.append, _nothing, _nothing)
+    return found
+
+
+def _nothing(_: Sequence[None]) -> None:
+    pass
+
+
 Memory = dict[int, tuple[Formula, Formula]]  # by identity: a formula, which it keeps alive, and its complement
 
 
 def complement(formula: Formula) -> Formula:
-    """Give the formula that is true where *formula* is not."""
+    """Return the formula that is true where *formula* is not."""
     return complement_in(formula, {})
 
 
 def complement_in(formula: Formula, memory: Memory) -> Formula:
-    """Give the complement of *formula*, remembering what is complemented on the way."""
-    stack = [formula]
-    while stack:
-        one = stack[-1]
-        if id(one) in memory:
-            stack.pop()
-            continue
-        made: Formula
-        if isinstance(one, Leaf):
-            made = Leaf(one.subject, outside(one.values, whole_of(one.subject)))
-        elif one is ALWAYS or one is NEVER:
-            made = NEVER if one is ALWAYS else ALWAYS
-        elif isinstance(one, Relation):
-            made = one._replace(outcomes=outcomes_of(one.left, one.right) ^ one.outcomes)
-        else:
-            waiting = [part for part in one.parts if id(part) not in memory]
-            if waiting:
-                stack += waiting
-                continue
-            dual = Any if isinstance(one, All) else All
-            made = dual(tuple([memory[id(part)][1] for part in one.parts]))
-        memory[id(one)] = one, made
-        memory[id(made)] = made, one
-    return memory[id(formula)][1]
+    """Return the complement of *formula*, remembering what is complemented on the way."""
+    made = fold(formula, _other_leaf, _any_of_others, _all_of_others, memory)
+    memory.setdefault(id(made), (made, formula))
+    return made
+
+
+def _other_leaf(one: Leaf | Relation) -> Formula:
+    if isinstance(one, Leaf):
+        return Leaf(one.subject, outside(one.values, whole_of(one.subject)))
+    return one._replace(outcomes=outcomes_of(one.left, one.right) ^ one.outcomes)
+
+
+def _any_of_others(others: Sequence[Formula]) -> Formula:
+    return Any(tuple(others)) if others else NEVER
+
+
+def _all_of_others(others: Sequence[Formula]) -> Formula:
+    return All(tuple(others)) if others else ALWAYS
 
 
 def ladder(rungs: Iterable[tuple[Formula, Formula]]) -> Formula:

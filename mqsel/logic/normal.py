@@ -2,7 +2,8 @@
 """The negation-free normal form: what a selector means in two values.
 
 The one place that says so: nothing downstream knows a dialect, three values, or what a type mismatch is. TRUE, FALSE
-and ERR of a selector are a `Formula` each, and UNKNOWN is what is none of the three. With T, F and E of the operands,
+and ERR of a selector are a `Formula` each, and UNKNOWN is what is none of the three. A fourth formula is MISMATCH: a
+test that is evaluated meets a value of another kind, whatever it yields for that. With T, F, E and M of the operands,
 and guards only where an operand can be ERR:
 
 ==========  ====================  ====================  ====================
@@ -12,6 +13,8 @@ a AND b     T(a) ∧ T(b)           F(a) ∨ ¬E(a) ∧ F(b)   E(a) ∨ ¬F(a) �
 a OR b      T(a) ∨ ¬E(a) ∧ T(b)   F(a) ∧ F(b)           E(a) ∨ ¬T(a) ∧ E(b)
 NOT a       F(a)                  T(a)                  E(a)
 ==========  ====================  ====================  ====================
+
+M of a AND b is M(a) ∨ ¬(F(a) ∨ E(a)) ∧ M(b), and of a OR b the same with T.
 
 Linear in the length of the selector, apart from sorting and from n parentheses in each other that may all be ERR: what
 an inner one leaves to guard is listed for each, n² parts for at most 500. Follows language §1 and §5.
@@ -105,17 +108,23 @@ __all__ = [
 
 
 class Normal(NamedTuple):
-    """Where a selector is TRUE, FALSE and ERR; no message is in two of them."""
+    """Where a selector is TRUE, FALSE and ERR, no two of one message; and where evaluating it meets a MISMATCH."""
 
     true: Formula
     false: Formula
     error: Formula
+    mismatch: Formula
+
+    @property
+    def truths(self) -> tuple[Formula, Formula, Formula]:
+        """Where it is TRUE, FALSE and ERR."""
+        return self[:3]
 
     @property
     def unknown(self) -> Formula:
         """Where it is none of these."""
         memory: Memory = {}
-        return all_of([complement_in(part, memory) for part in self])
+        return all_of([complement_in(part, memory) for part in self.truths])
 
 
 def normal(selector: Selector) -> Normal:
@@ -123,7 +132,7 @@ def normal(selector: Selector) -> Normal:
 
     Where the identifier to match is that of any message, it is TRUE of all.
     """
-    return _wanted(selector, _ALL)
+    return _wanted(selector, ALL_PARTS)
 
 
 def true_of(selector: Selector) -> Formula:
@@ -141,19 +150,19 @@ def _wanted(selector: Selector, wanted: int) -> Normal:
 # ---- what is wanted --------------------------------------------------------------------------------------------------
 
 # Parts of a normal form; of one that is made for some of them the others are NEVER.
-_T, _F, _E, _ALL = 1, 2, 4, 7
+_T, _F, _E, _M, ALL_PARTS = 1, 2, 4, 8, 15
 # By the parts that are wanted of a condition: those of what is negated, and those of the operands of an AND.
-_OF_NEGATED = tuple([(parts & _T) * 2 | (parts & _F) // 2 | parts & _E for parts in range(8)])
-_OF_OPERANDS = tuple([parts | (_F | _E if parts & (_F | _E) else 0) for parts in range(8)])
+_OF_NEGATED = tuple([(parts & _T) * 2 | (parts & _F) // 2 | parts & (_E | _M) for parts in range(16)])
+_OF_OPERANDS = tuple([parts | (_F | _E if parts & (_F | _E | _M) else 0) for parts in range(16)])
 
 
 # ---- conditions ------------------------------------------------------------------------------------------------------
 
 _CONSTANTS = {
-    Truth.TRUE: Normal(ALWAYS, NEVER, NEVER),
-    Truth.FALSE: Normal(NEVER, ALWAYS, NEVER),
-    Truth.UNKNOWN: Normal(NEVER, NEVER, NEVER),
-    Truth.ERR: Normal(NEVER, NEVER, ALWAYS),
+    Truth.TRUE: Normal(ALWAYS, NEVER, NEVER, NEVER),
+    Truth.FALSE: Normal(NEVER, ALWAYS, NEVER, NEVER),
+    Truth.UNKNOWN: Normal(NEVER, NEVER, NEVER, NEVER),
+    Truth.ERR: Normal(NEVER, NEVER, ALWAYS, NEVER),
 }
 
 _NO_BOOLEANS, _NO_FLOATS, _NO_TEXTS = NOTHING.booleans, NOTHING.floats64, NOTHING.strings
@@ -178,6 +187,7 @@ _OTHER_LANES: dict[str, dict[str, typing.Any]] = {
 }
 _MISMATCHES = {kind: NOTHING._replace(**lanes) for kind, lanes in _OTHER_LANES.items()}
 _NO_NUMBER_OR_NULL = outside(NUMBERS, PROPERTY)
+_POISON = NOTHING._replace(poison=True)
 _COMPUTED = NUMBERS._replace(poison=True)
 
 # The outcomes that make a comparison TRUE.
@@ -219,7 +229,7 @@ def _of_bytes(texts: Texts) -> Values:
 
 def _flipped(made: Normal) -> Normal:
     """NOT."""
-    return Normal(made.false, made.true, made.error)
+    return Normal(made.false, made.true, made.error, made.mismatch)
 
 
 def _mismatched(other: Truth, mismatch: Formula, false: Formula, error: Formula) -> Normal:
@@ -228,7 +238,12 @@ def _mismatched(other: Truth, mismatch: Formula, false: Formula, error: Formula)
         false = any_of([false, mismatch])
     elif other is Truth.ERR:
         error = any_of([error, mismatch])
-    return Normal(NEVER, false, error)
+    return Normal(NEVER, false, error, mismatch)
+
+
+def _met(made: Normal, within: Formula) -> Normal:
+    """Add the mismatches of the conditions that a comparison has for its operands."""
+    return made._replace(mismatch=any_of([made.mismatch, within]))
 
 
 def _null_is_error(subject: Node) -> bool:
@@ -285,7 +300,7 @@ class Writer:
         return self.write(selector, names, _T).true
 
     def write(self, selector: Selector, names: Mapping[str, str], wanted: int) -> Normal:
-        """Write some parts of the normal form of *selector*."""
+        """Write some parts of the normal form of *selector*, by names as `true_of`."""
         if selector.match_option is not None and selector.match_option.matches_any:
             return _CONSTANTS[Truth.TRUE]
         if len(self.tests) > _REMEMBERED or len(self.subjects) > _REMEMBERED:
@@ -316,7 +331,7 @@ class Writer:
                     above[place] = _flipped(found) if negative else found
                     continue
                 below = [(one, False) for one in children(node) if type(one) in _CONDITIONS]
-                of_below = _ALL if self.may_err else _T | _F
+                of_below = _T | _F | wanted & _M | (_E if self.may_err else 0)
             inner = whole * len(below)
             order.append((node, wanted, above, place, negative, inner))
             for at, (one, is_negated) in enumerate(below):
@@ -398,7 +413,7 @@ class Writer:
             return self.text(self.read(node.identifier.name), "string", texts, node.other, wanted)
         if isinstance(node, IsNull):
             null = Leaf(self.read(node.identifier.name), _NULL)
-            made = Normal(null, Leaf(null.subject, _PRESENT), NEVER)
+            made = Normal(null, Leaf(null.subject, _PRESENT), NEVER, NEVER)
             return _flipped(made) if node.negated else made
         if isinstance(node, Identifier):
             return self.constant("=", self.read(node.name), Literal("boolean", value=True), node.other, wanted)
@@ -422,7 +437,13 @@ class Writer:
             operands = [*map(_flipped, operands)]
             wanted = _OF_NEGATED[wanted]
         true = all_of([one.true for one in operands]) if wanted & _T else NEVER
-        false = error = NEVER
+        false = error = mismatch = NEVER
+        if wanted & _M:
+            last = max((place for place, one in enumerate(operands) if one.mismatch is not NEVER), default=-1)
+            # Behind an operand that decides none is evaluated.
+            mismatch = ladder(
+                (one.mismatch, self.outside(any_of([one.false, one.error]))) for one in operands[: last + 1]
+            )
         if wanted & (_F | _E):
             last = max((place for place, one in enumerate(operands) if one.error is not NEVER), default=-1)
             if last < 0:
@@ -432,7 +453,7 @@ class Writer:
                     false = ladder((one.false, self.outside(one.error)) for one in operands)
                 if wanted & _E:
                     error = ladder((one.error, self.outside(one.false)) for one in operands[: last + 1])
-        return Normal(true, false, error) if is_and else Normal(false, true, error)
+        return Normal(true, false, error, mismatch) if is_and else Normal(false, true, error, mismatch)
 
     # ---- tests -------------------------------------------------------------------------------------------------------
 
@@ -450,13 +471,16 @@ class Writer:
                 error = self.fault(subject, is_poison_too=other is Truth.ERR)
             elif other is Truth.ERR:
                 error = Leaf(subject, _MISMATCHES[kind])
-        return Normal(true, false, error)
+        mismatch = NEVER
+        if wanted & _M:
+            mismatch = leaf(subject, _MISMATCHES[kind] if type(subject) is Identifier else _POISON)
+        return Normal(true, false, error, mismatch)
 
     def text(self, subject: Node, kind: str, texts: Texts, other: Truth, wanted: int) -> Normal:
         """Write a test that is TRUE of *texts* and FALSE of the other strings, or byte strings."""
         lane = _of_strings if kind == "string" else _of_bytes
         if wanted == _T and texts.points:  # then it is neither nothing nor all
-            return Normal(Leaf(subject, lane(texts)), NEVER, NEVER)
+            return Normal(Leaf(subject, lane(texts)), NEVER, NEVER, NEVER)
         found = lane(texts) if wanted & _T else NOTHING
         rest = lane(Texts(texts.points, texts.patterns, not texts.negated)) if wanted & _F else NOTHING
         return self.test(subject, kind, found, rest, other, wanted)
@@ -488,15 +512,18 @@ class Writer:
             return _CONSTANTS[Truth.ERR]
         if type(left) is Identifier and type(right) is Literal:
             return self.constant(operator, left, right, other, wanted)
-        if isinstance(left, Literal) or (isinstance(right, Normal) and not isinstance(left, Normal)):
+        is_mirrored = isinstance(left, Literal) or (isinstance(right, Normal) and not isinstance(left, Normal))
+        if is_mirrored:
             operator, left, right = OPERATORS[operator].mirrored, right, left
         if isinstance(left, Normal):
-            return self.beside(operator, left, right, other)
+            return self.beside(operator, left, right, other, is_mirrored=is_mirrored)
         assert not isinstance(right, Normal)
         if not isinstance(right, Literal):
             return self.relation(operator, left, right, other)
         if isinstance(left, Literal):
-            return _CONSTANTS[compared(operator, literal_value(left), literal_value(right), other)]
+            values = literal_value(left), literal_value(right)
+            made = _CONSTANTS[compared(operator, *values, other)]
+            return made._replace(mismatch=ALWAYS) if compared(operator, *values, Truth.ERR) is Truth.ERR else made
         return self.constant(operator, left, right, other, wanted)
 
     def constant(self, operator: str, subject: Node, literal: Literal, other: Truth, wanted: int) -> Normal:
@@ -520,40 +547,50 @@ class Writer:
         comparable = possible & (COMPARABLE if operator in ("=", "<>") else ORDERED)
         holds = possible & _HOLDS[operator]
         fails = comparable ^ holds
-        mismatch = possible & (COMPARABLE | Outcome.MISMATCH) ^ comparable
+        differs = possible & (COMPARABLE | Outcome.MISMATCH) ^ comparable
+        mismatch = Relation(left, right, differs)
         error = [self.fault(left), self.fault(right)]
         if other is Truth.FALSE:
-            fails |= mismatch
+            fails |= differs
         elif other is Truth.ERR:
-            error.append(Relation(left, right, mismatch))
-        return Normal(Relation(left, right, holds), Relation(left, right, fails), any_of(error))
+            error.append(mismatch)
+        return Normal(Relation(left, right, holds), Relation(left, right, fails), any_of(error), mismatch)
 
-    def beside(self, operator: str, left: Normal, right: Node | Normal, other: Truth) -> Normal:
-        """Compare a condition, as the boolean that it is, with another, or with a property that may be none."""
+    def beside(self, operator: str, left: Normal, right: Node | Normal, other: Truth, *, is_mirrored: bool) -> Normal:
+        """Compare a condition, as the boolean that it is, with another, or with a property that may be none.
+
+        Args:
+            is_mirrored: *right* stands before *left* in the text, and is computed first.
+        """
         mismatch, known = NEVER, any_of([left.true, left.false])
+        within = left.mismatch
         if isinstance(right, Identifier):
             mismatch = all_of([known, Leaf(right, _MISMATCHES["boolean"])])
-            right = Normal(Leaf(right, _TRUE), Leaf(right, _FALSE), NEVER)
+            right = Normal(Leaf(right, _TRUE), Leaf(right, _FALSE), NEVER, NEVER)
         elif isinstance(right, Literal) and right.kind == "boolean":
-            right = self.predicate(right, _ALL)
+            right = self.predicate(right, ALL_PARTS)
         elif isinstance(right, Literal):
-            return _mismatched(other, known, NEVER, left.error)
+            return _met(_mismatched(other, known, NEVER, left.error), within)
         elif not isinstance(right, Normal):
-            computed = all_of([known, leaf(right, _COMPUTED)])
-            return _mismatched(other, computed, NEVER, any_of([left.error, self.fault(right)]))
+            computed, fault = all_of([known, leaf(right, _COMPUTED)]), self.fault(right)
+            if is_mirrored:
+                within = all_of([self.outside(fault), within])
+            return _met(_mismatched(other, computed, NEVER, any_of([left.error, fault])), within)
+        if right.mismatch is not NEVER:
+            within = any_of([within, all_of([self.outside(left.error), right.mismatch])])
         same = any_of([all_of([left.true, right.true]), all_of([left.false, right.false])])
         differ = any_of([all_of([left.true, right.false]), all_of([left.false, right.true])])
         true, false, error = same, differ, any_of([left.error, right.error])
         if operator == "<>":
             true, false = differ, same
-        return _mismatched(other, mismatch, false, error)._replace(true=true)
+        return _met(_mismatched(other, mismatch, false, error)._replace(true=true), within)
 
     def between(self, node: Between, wanted: int) -> Normal:
         operand, low, high = [self.operand(one) for one in (node.operand, node.low, node.high)]
         signs = BOUNDS[node.negated]
         if wanted == _T and not node.negated and type(operand) is Identifier and type(low) is type(high) is Literal:
             bounds = [_numbers(one.value, _NUMBERS_THAT[sign]) for sign, one in zip(signs, (low, high), strict=True)]
-            return Normal(leaf(operand, common_numbers(*bounds)), NEVER, NEVER)
+            return Normal(leaf(operand, common_numbers(*bounds)), NEVER, NEVER, NEVER)
         parts = self.of_operands(wanted, is_and=not node.negated)
         ends = zip(signs, (low, high), strict=True)
         tests = [self.comparison(sign, operand, bound, node.other, parts) for sign, bound in ends]
@@ -568,9 +605,10 @@ class Writer:
         null = any_of([self.null(one) for one in subjects])
         sound, present = self.outside(fault), self.outside(null)
         error = any_of([fault, all_of([present, made.error])])
+        mismatch = all_of([sound, present, made.mismatch])
         if node.negated:
-            return Normal(all_of([sound, any_of([null, made.true])]), made.false, error)
-        return Normal(made.true, all_of([sound, any_of([null, made.false])]), error)
+            return Normal(all_of([sound, any_of([null, made.true])]), made.false, error, mismatch)
+        return Normal(made.true, all_of([sound, any_of([null, made.false])]), error, mismatch)
 
     # ---- operands ----------------------------------------------------------------------------------------------------
 

@@ -1,11 +1,11 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, nonecheck=False
 # cython: initializedcheck=False, auto_pickle=False, autotestdict=False
-# Where properties come from: the state of one evaluation, and five sources. _vm.pxd says who owns what.
+# Where properties come from: the state of one evaluation, and four sources. _vm.pxd says who owns what.
 
 from cpython.dict cimport PyDict_CheckExact
 from cpython.object cimport PyObject
 from cpython.tuple cimport PyTuple_CheckExact
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, uint32_t, uint64_t
 
 from mqsel.machine._image cimport *
 
@@ -43,7 +43,7 @@ cdef struct Frame:
     Frame *next              # in the pool
 
 
-# The five property sources: the loop is specialised for each by the compiler.
+# The four property sources: the loop is specialised for each by the compiler.
 cdef struct DictSource:
     PyObject *message        # exact dict
 
@@ -65,20 +65,11 @@ cdef struct MappingSource:
     PyObject *message        # anything with get()
 
 
-# The rows of a batch whose columns the machine does not know: it asks for the values it wants.
-cdef struct ColumnSource:
-    int (*load)(void *columns, uint32_t number, int64_t row, Slot *slot) except -1
-    void *columns            # what load knows them by
-    int64_t row              # the current one
-    uint8_t *truths          # of the rows before, where the machine went on by itself
-
-
 ctypedef fused Source:
     DictSource
     SequenceSource
     RecordSource
     MappingSource
-    ColumnSource
 
 
 # Those whose values are Python objects, to be read into slots.
@@ -102,29 +93,14 @@ cdef inline Value *slot_value(Frame *frame, Source *source, uint32_t number) exc
         slot = &frame.slots[number]
         if slot.stamp == frame.stamp:
             return &slot.value
-        if Source is ColumnSource:
-            slot.stamp = frame.stamp
-            source.load(source.columns, number, source.row, slot)
-            return &slot.value
-        else:
-            return slot_first(frame, source, number)
+        return slot_first(frame, source, number)
 
 
 cdef inline bint source_advance(Frame *frame, Source *source, int truth) noexcept:
-    """Go on to the next message of the list, if this one is not selected and the next has the same source.
-
-    In a batch store the truth value, and go on to the next row.
-    """
+    """Go on to the next message of the list, if this one is not selected and the next has the same source."""
     cdef PyObject *message
     cdef bint alike = False
-    if Source is ColumnSource:
-        if frame.left > 0:
-            source.truths[source.row] = <uint8_t> truth
-            source.row += 1
-            frame.left -= 1
-            frame.stamp += 1
-            return True
-    elif truth != TRUE and frame.left > 0:
+    if truth != TRUE and frame.left > 0:
         message = frame.items[1]
         if Source is DictSource:
             alike = PyDict_CheckExact(<object> message)

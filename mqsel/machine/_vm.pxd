@@ -52,7 +52,6 @@ cdef class Machine:
     cdef Frame *frame_take(self) except NULL
     cdef void frame_give(self, Frame *frame) noexcept
     cdef int dispatch(self, Frame *frame, PyObject *message, uint32_t start) except -1
-    cdef int run_rows(self, Frame *frame, ColumnSource *source, uint32_t start) except -1
     cdef int dispatch_slow(self, Frame *frame, object message, uint32_t start) except -1
     cdef Layout row_layout_of(self, object message)
     cdef Layout layout_of(self, object names)

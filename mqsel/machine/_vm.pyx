@@ -2,7 +2,7 @@
 # cython: initializedcheck=False, auto_pickle=False, autotestdict=False
 """The machine: the only executor of opcodes.
 
-One loop, which the C compiler specialises for five property sources. ERR ends the program at once: no connective that
+One loop, which the C compiler specialises for four property sources. ERR ends the program at once: no connective that
 evaluates it survives it (language §1). Knows programs and values; knows no selector text. Programs are verified before
 they come here, so the loop checks nothing but types.
 
@@ -481,10 +481,6 @@ cdef class Machine:
             source.message = message
             return start_at(self, frame, &source, start)
         return self.dispatch_slow(frame, <object> message, start)
-
-    cdef int run_rows(self, Frame *frame, ColumnSource *source, uint32_t start) except -1:
-        """Run on a row of a batch and those that follow it; *source* loads the columns."""
-        return run(frame, source, self.image.steps + start)
 
     cdef int dispatch_slow(self, Frame *frame, object message, uint32_t start) except -1:
         cdef SequenceSource sequence

@@ -114,7 +114,7 @@ class Message(Mapping[str, Any]):
         return self._values[name]
 
     def get(self, name: str, default: Any = None) -> Any:
-        """Give a header field or property."""
+        """Return a header field or property."""
         return self._values.get(name, default)
 
     def __iter__(self) -> Iterator[str]:
@@ -214,13 +214,13 @@ class Message(Mapping[str, Any]):
         return _parsed(name, value, type) if found == "string" else _CLASSES[type](value)
 
     def clear_properties(self) -> None:
-        """Take all properties away; from then on they can be set again. Header fields and body stay."""
+        """Remove all properties; from then on they can be set again. Header fields and body stay."""
         # A new dict: the one that a queue reads stays as it is.
         self._values = {name: value for name, value in self._values.items() if name in HEADERS}
         self._writable = True
 
     def received(self) -> Message:
-        """Give the message as a receiver gets it: one of its own, with read-only properties."""
+        """Return the message as a receiver gets it: a copy with read-only properties."""
         return _received(dict(self._values), self._body)
 
     def __getstate__(self) -> tuple[Any, ...]:
@@ -305,7 +305,7 @@ _CCSIDS = {name: number for number, name in CHARACTER_SETS.items()}
 
 @functools.lru_cache(4096)
 def _is_name(name: str) -> bool:
-    """Tell whether *name* is an identifier of selectors: Jakarta Messaging §3.5.1."""
+    """Report whether *name* is an identifier of selectors: Jakarta Messaging §3.5.1."""
     try:
         return parse(f"{name} IS NULL", JMS) == IsNull(negated=False, identifier=Identifier(name))
     except SelectorError:
@@ -313,7 +313,7 @@ def _is_name(name: str) -> bool:
 
 
 def _typed(name: str, value: Any, kind: str | None) -> Any:
-    """Give *value* the class of its type: the one it is, or *kind*."""
+    """Return *value* as an instance of the class of its type: the one it is, or *kind*."""
     if value is None:
         return None
     found = CLASS_NAMES.get(type(value), "") if kind is None else _known(kind)

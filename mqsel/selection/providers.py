@@ -20,7 +20,7 @@ class JSONPath:
     """Selects messages in whose body of JSON a path finds something: ``$.order[?@.quantity > 5]`` (RFC 9535)."""
 
     def compile(self, text: str) -> Callable[[Any], bool]:
-        """Give the test that *text* is. Raises: SelectorSyntaxError: no JSONPath."""
+        """Return the test that *text* is. Raises: SelectorSyntaxError: no JSONPath."""
         try:
             from jsonpath import JSONPathEnvironment, JSONPathError  # noqa: PLC0415 (optional)
         except ImportError as error:
@@ -50,7 +50,7 @@ class XPath:
     """Selects messages of whose body of XML an expression is true: ``/order[quantity > 5]`` (XPath 1.0)."""
 
     def compile(self, text: str) -> Callable[[Any], bool]:
-        """Give the test that *text* is. Raises: SelectorSyntaxError: no XPath."""
+        """Return the test that *text* is. Raises: SelectorSyntaxError: no XPath."""
         try:
             from lxml import etree  # type: ignore[import-untyped] # noqa: PLC0415 (optional)
         except ImportError as error:
@@ -93,7 +93,7 @@ def _short(text: str) -> str:
 
 
 def body_of(message: Any) -> str | bytes | None:
-    """Give the body: of a `Message`, or anything with a ``body``; of an IBM MQ message what follows its headers."""
+    """Return the body: of a `Message`, or anything with a ``body``; of an IBM MQ message what follows its headers."""
     if not isinstance(message, (bytes, bytearray, memoryview)):
         body = getattr(message, "body", None)
         return body if isinstance(body, (str, bytes)) else None

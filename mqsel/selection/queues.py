@@ -61,7 +61,7 @@ class Arrived(NamedTuple):
     identifiers: tuple[bytes | None, ...]
 
     def delivered(self) -> Any:
-        """Give the message to one of several who get it: a `Message` as one of its own."""
+        """Return the message for one of several receivers: of a `Message`, a copy."""
         return self.message.received() if isinstance(self.message, Message) else self.message
 
 
@@ -99,7 +99,7 @@ def arrived(message: Any, dialect: Dialect) -> Arrived:
 
 @lru_cache(4096)  # messages have the same names again and again
 def _is_property(name: str) -> bool:
-    """Tell whether a message may have a property of this name, as decoders spell it: formats §2, §7."""
+    """Report whether a message may have a property of this name, as decoders spell it: formats §2, §7."""
     name = name[:MAX_LENGTH]
     parts = name.split(".")
     return all(is_identifier(part, first=not place) for place, part in enumerate(parts)) and (
@@ -282,7 +282,7 @@ class Queue:
             self._levels[item.priority].put(self._arrivals, item)
 
     def get(self, selector: str = "", *, match_option: tuple[str, bytes] | None = None) -> Any:
-        """Take the first message that is selected.
+        """Remove and return the first message that is selected.
 
         Args:
             selector: an empty one selects every message. ``JMSMessageID = 'ID:…'`` and ``JMSCorrelationID = 'ID:…'``
@@ -326,7 +326,7 @@ class Queue:
         return [item for item in found if item is not None]
 
     def _asked(self, selector: str, match_option: tuple[str, bytes] | None) -> tuple[Matcher | None, _Wanted]:
-        """Tell what is asked for: the selector to run, if one must run, and the identifier to match."""
+        """Return what is asked for: the selector to run, if one must run, and the identifier to match."""
         if match_option is None:
             alone = _BY_IDENTIFIER.fullmatch(selector) if isinstance(selector, str) else None
             any_message = alone is not None and not alone[2].strip("0")

@@ -32,7 +32,7 @@ class Provider(Protocol):
     """An extended message selection provider: it takes texts that are no selectors."""
 
     def compile(self, text: str) -> Callable[[Any], bool]:
-        """Give the test that *text* is: from a message as it was published to whether it is selected.
+        """Return the test that *text* is: a function from a message, as it was published, to whether it is selected.
 
         Raises: SelectorError: the provider does not take the text.
         """
@@ -74,7 +74,7 @@ class Presented(NamedTuple):
 
 
 def selection_type(text: str, dialect: Dialect | str = IBM_MQ, providers: Iterable[Provider] = ()) -> SelectionType:
-    """Tell whether *text* selects nothing out, is a selector, or is for one of *providers*.
+    """Report whether *text* selects every message, is a selector, or is for one of *providers*.
 
     Raises: SelectorError: neither; the reason code is 2459 (2551 where a subscription is made with it).
     """
@@ -89,7 +89,7 @@ def present(
     providers: Iterable[Provider] = (),
     for_subscription: bool = False,
 ) -> Presented:
-    """Take a selector: compile it, or find the first provider that does.
+    """Compile a selector, or return the test of the first provider that knows it.
 
     Raises: SelectorError: neither; the error of the selector language, which tells more than "no provider".
         SelectorLimitError: *complexity* refuses it.
@@ -133,7 +133,7 @@ def deferred(text: str, dialect: Dialect, providers: Iterable[Provider]) -> Pres
 
 
 def same_selector(text: str, other: str, dialect: Dialect) -> bool:
-    """Tell whether two selectors are one by their parsed form: blanks, case of keywords and spare parentheses aside."""
+    """Report whether two selectors parse alike: blanks, case of keywords and spare parentheses aside."""
     try:
         return text == other or read_selector(text, dialect).node == read_selector(other, dialect).node
     except SelectorError:
@@ -145,7 +145,7 @@ def same_selector(text: str, other: str, dialect: Dialect) -> bool:
 
 @functools.lru_cache(1024)
 def _too_complex(text: str, dialect: Dialect, complexity: Complexity) -> tuple[str, str | None] | None:
-    """Say what there is too much of in a selector, and what would help."""
+    """Return what a selector has too much of, and what would help."""
     selector = read_selector(text, dialect)
     tests = selector.remarks().tests
     depths: dict[int, int] = {}

@@ -77,7 +77,7 @@ class Topic:
         self._subscriptions: dict[str, Subscription] = {}
 
     def subscribe(self, name: str, selector: str = "", *, durable: bool = False) -> Subscription:
-        """Make a subscription; from now on it gets what its selector selects.
+        """Subscribe: from now on the subscription gets what its selector selects.
 
         Raises: SelectorError: the selector is none, and no provider takes it (2551), can never select (2504), or is too
             complex. SubscriptionError: there is one of that name (2432).
@@ -85,7 +85,7 @@ class Topic:
         return self._make(name, selector, self._present(selector), durable=durable)
 
     def define(self, name: str, selector: str = "") -> Subscription:
-        """Make a subscription as an administrator does: durable, and without a subscriber until `resume`.
+        """Subscribe as an administrator does: durably, and without a subscriber until `resume`.
 
         A text that is no selector makes it EXTENDED, and is looked at when something is published.
 
@@ -118,7 +118,7 @@ class Topic:
         return made
 
     def publish(self, message: Any) -> tuple[str, ...]:
-        """Give *message* to the subscriptions that select it.
+        """Deliver *message* to the subscriptions that select it.
 
         Returns: their names, in the order in which they were made.
 
@@ -142,7 +142,7 @@ class Topic:
                 del self._subscriptions[name]
 
     def resume(self, name: str, selector: str | None = None) -> Subscription:
-        """Take an inactive durable subscription up again, with all that it has collected.
+        """Resume an inactive durable subscription, with all that it has collected.
 
         Args:
             selector: None, or the one that it was made with: spelled differently, it may be, but not another one.

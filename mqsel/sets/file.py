@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from mqsel.errors import ArgumentError, FileError, ProgramError, shortened, type_name
 from mqsel.index._index import Index
+from mqsel.index._reader import NOT_READ
 from mqsel.language.checker import MatchOption
 from mqsel.language.dialect import SINCE_1, Dialect
 from mqsel.machine import sections
@@ -17,7 +18,6 @@ from mqsel.machine.program import VERSION, dialect_of
 from mqsel.machine.schema import Schema, as_schema
 from mqsel.machine.sections import Texts, keys_of, packed, packed_keys
 from mqsel.matcher import COMPARED
-from mqsel.sets._reader import NOT_READ
 
 # What reading a header that nobody has written ends in; a deep one is a RecursionError.
 _DAMAGE = (LookupError, TypeError, ValueError, AttributeError, RecursionError)

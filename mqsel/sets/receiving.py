@@ -11,11 +11,11 @@ from functools import partial
 from typing import Any, Protocol
 
 from mqsel import formats
+from mqsel.index._reader import MessageReader, Received
 from mqsel.language.checker import MatchOption
 from mqsel.language.dialect import Dialect
 from mqsel.matcher import COMPARED, rule_of_names
 from mqsel.names import DESCRIPTOR
-from mqsel.sets._reader import MessageReader, Received
 
 # For each match option the property with the identifier of a message, and the one that is that of any.
 _IDENTIFIERS = {name: DESCRIPTOR + field for name, field in COMPARED.items()}

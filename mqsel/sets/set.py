@@ -19,7 +19,9 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar, ca
 from mqsel import formats
 from mqsel.columns._kernel import Kernel
 from mqsel.errors import ArgumentError, SelectorError, shortened, type_name
+from mqsel.index._deliveries import DeliveryStream, match_rows
 from mqsel.index._index import Index
+from mqsel.index._reader import MessageReader, alone, changing, no_key
 from mqsel.language.checker import MatchOption
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
 from mqsel.language.selector import Selector, read_anew
@@ -33,8 +35,6 @@ from mqsel.matcher import Matcher, Message, check_stream
 from mqsel.matcher import compile as compiled
 from mqsel.names import joined, parted, spellings
 from mqsel.sets import file
-from mqsel.sets._deliveries import DeliveryStream, match_rows
-from mqsel.sets._reader import MessageReader, alone, changing, no_key
 from mqsel.sets.choice import EngineChoice
 from mqsel.sets.file import Contents
 from mqsel.sets.receiving import PropertyDecoder, QueueManager
@@ -446,7 +446,7 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
         decode = None if format is None else self.decoder(format, **options)
         return DeliveryStream(self._reader, messages, errors == "skip", decode)
 
-    def decoder(self, format: str, **options: Any) -> formats.Decoder:  # noqa: A002 (the word of the command line)
+    def decoder(self, format: str, **options: Any) -> Callable[[Any], Any]:  # noqa: A002 (the word of the command line)
         """Make a callable that turns one raw message into what `match` of this set takes.
 
         As for a Matcher: a queue manager compares the identifier of a match option instead of running the selector, and

@@ -12,12 +12,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from mqsel.columns import _answers
+from mqsel.analysis.outcomes import MISMATCHED, Outcomes, Verdict
 from mqsel.errors import ArgumentError, shortened
 from mqsel.language.dialect import Dialect
-from mqsel.language.optimizer import optimize
-from mqsel.machine.compiler import lower
-from mqsel.matcher import Matcher
 from mqsel.names import spellings
 from mqsel.spark import sets
 from mqsel.spark.columns import Layout, Place
@@ -214,26 +211,18 @@ def _counting(held: bytes, options: str) -> Callable[[Iterator[pa.RecordBatch]],
 
 
 @lru_cache(1)
-def _machines(held: bytes) -> list[tuple[bool, Matcher, Matcher]]:
-    """Compile each selector of a set as it is when a mismatch is ERR, and when it is none.
-
-    Returns: whether the first is its own way, else the second is; the first; the second.
-    """
-    made = []
-    for one in sets.read(sets.opened(held)):
-        lenient, strict = (Matcher(lower(optimize(way), quick=False)) for way in one.ways(one.node))
-        made.append((one.dialect == strict.dialect, strict, lenient))
-    return made
+def _outcomes(held: bytes) -> Outcomes:
+    return Outcomes((one, True) for one in sets.read(sets.opened(held)))
 
 
-def _outcome(batch: pa.RecordBatch, is_strict: bool, strict: Matcher, lenient: Matcher) -> tuple[int, int, int]:
-    """Count the rows of a batch that a selector selects, is UNKNOWN for, and mismatches."""
-    by_strict, by_lenient = _answers.truths(strict, batch), _answers.truths(lenient, batch)
-    own = by_strict if is_strict else by_lenient
-    selected = own.count(Truth.TRUE)
-    # The ways differ where the strict one is ERR, and there alone; what is ERR to the lenient one is ERR to both.
-    differing = by_strict.count(Truth.ERR) - by_lenient.count(Truth.ERR)
-    return selected, own.count(Truth.UNKNOWN), differing - (selected - by_strict.count(Truth.TRUE))
+def _counted(verdicts: Mapping[Verdict, int]) -> tuple[int, int, int]:
+    """Count the rows that a selector selects, is UNKNOWN for, and mismatches."""
+    counts = [0, 0, 0]
+    for verdict, count in verdicts.items():
+        counts[0] += count * (verdict.truth is Truth.TRUE)
+        counts[1] += count * (verdict.truth is Truth.UNKNOWN)
+        counts[2] += count * (verdict.number == MISMATCHED)
+    return counts[0], counts[1], counts[2]
 
 
 def counts(held: bytes, options: str, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -241,13 +230,13 @@ def counts(held: bytes, options: str, batches: Iterable[pa.RecordBatch]) -> Iter
     import pyarrow as pa  # noqa: PLC0415 (optional)
 
     chosen = json.loads(options)
-    machines = _machines(held)
+    asked = _outcomes(held)
 
     def outcomes(columns: Sequence[pa.Array]) -> list[tuple[int, int, int, int]]:
         return [
-            (place, *_outcome(batch, *ways))
+            (place, *_counted(verdicts))
             for batch, _ in groups(chosen["layout"], columns)
-            for place, ways in enumerate(machines)
+            for place, verdicts in enumerate(asked.counts(batch))
         ]
 
     for batch in batches:

@@ -1,6 +1,6 @@
 """Files on Spark: what ``mqsel match``, ``why`` and ``route`` run with ``--spark``.
 
-Starts a context of its own, hands each part of a file to a `Work`, gives the records back in the order of the input.
+Starts a context of its own, hands each part of a file to a `Job`, gives the records back in the order of the input.
 pyspark is imported by the functions that need it; prints nothing.
 """
 
@@ -22,8 +22,8 @@ from typing import IO, TYPE_CHECKING, Any
 from mqsel._interrupt import end
 from mqsel.errors import FileError, MqselError
 from mqsel.files.framings import FORMATS
-from mqsel.files.parts import Part, found, kind_of, parts
-from mqsel.files.scan import SIFT, Ask, Work, why
+from mqsel.files.parts import Part, kind_of, listed_files, parts
+from mqsel.files.run.work import Ask, Job, Match, is_counts, why
 from mqsel.matcher import Matcher
 from mqsel.sets.set import SelectorSet
 
@@ -47,11 +47,11 @@ def sifted_on_spark(
     master: str,
     fail: Callable[[str, str], None],
     advance: Callable[[int, int], None] | None,
-    work: Work = SIFT,
+    job: type[Job] = Match,
     *,
     application: str,
 ) -> Iterator[tuple[int, str, str, Any]]:
-    """Yield for each record of some work the number, name and format of its file, and the record.
+    """Yield for each record of a job the number, name and format of its file, and the record.
 
     Files are taken apart here and read by the executors, which select before anything reaches the JVM. A name with a
     scheme (``hdfs://…``) is Hadoop's to read, line by line: it knows a gzipped file by its name, and bytes that are no
@@ -65,7 +65,7 @@ def sifted_on_spark(
         master: of Spark.
         fail: is told the name of a file and why it cannot be read.
         advance: is told from time to time how many tasks have ended, and of how many; or None.
-        work: what is done.
+        job: what is done.
         application: how Spark names it.
 
     Raises: MqselError: Spark is not there, did not start, or gave up.
@@ -101,9 +101,9 @@ def sifted_on_spark(
                     fail(name, str(error.java_exception.getMessage()))
             partition = 0
             held = context.broadcast(matcher)
-            for record in _records(context, context.union(pieces), held, ask, advance, work) if places else ():
+            for record in _records(context, context.union(pieces), held, ask, advance, job) if places else ():
                 yield *places[partition], record
-                partition += isinstance(record, work.counts)
+                partition += is_counts(record)
         except Py4JError as error:
             # Of a master that is gone Spark tells its log alone: what fails then is whatever was being done.
             log.seek(0)
@@ -122,7 +122,7 @@ def _planned(
 ) -> Iterator[tuple[int, str, str, list[Part] | None]]:
     """Take the files apart; None for those that Hadoop reads."""
     number = 0
-    for name, fixed, trouble in found(names, _is_hadoops):
+    for name, fixed, trouble in listed_files(names, _is_hadoops):
         if _is_hadoops(name):
             if wanted is not None and not FORMATS[wanted].is_lines:
                 fail(name, f"files of format {wanted} are read where the machines have them, without a scheme")
@@ -146,14 +146,14 @@ def _is_hadoops(name: str) -> bool:
     return "://" in name and not name.startswith("file://")
 
 
-def _sifted(held: Broadcast[Any], ask: Ask, work: Work, units: Iterator[Part | bytes]) -> Iterator[Any]:
-    """Do the work on what one task has: a part of a file, or lines."""
+def _sifted(held: Broadcast[Any], ask: Ask, job: type[Job], units: Iterator[Part | bytes]) -> Iterator[Any]:
+    """Do the job on what one task has: a part of a file, or lines."""
     first: Any = next(units, None)
     if isinstance(first, Part):
-        return work.part(held.value, ask, first)
+        return job.part(held.value, ask, first)
     lines: Iterator[Any] = units if first is None else chain([first], units)
     blocks = iter(lambda: b"\n".join([*islice(lines, _LINES), b""]), b"")
-    return work.units(held.value, ask, blocks, "-")
+    return job(held.value, ask).messages(blocks)
 
 
 def _records(
@@ -162,20 +162,20 @@ def _records(
     held: Broadcast[Any],
     ask: Callable[[], Ask],
     advance: Callable[[int, int], None] | None,
-    work: Work,
+    job: type[Job],
 ) -> Iterator[Any]:
     """Sift every partition; give what comes of them in their order."""
     from pyspark import StorageLevel  # noqa: PLC0415 (an extra)
 
     if ask().limit is None:
         # All partitions at once; toLocalIterator alone would begin one when the one before has ended.
-        sifted = units.mapPartitions(partial(_sifted, held, ask(), work)).persist(StorageLevel.MEMORY_AND_DISK)
+        sifted = units.mapPartitions(partial(_sifted, held, ask(), job)).persist(StorageLevel.MEMORY_AND_DISK)
         with _watched(context, advance):
             sifted.count()
         yield from sifted.toLocalIterator()
     else:
         for partition in range(units.getNumPartitions()):
-            yield from context.runJob(units, partial(_sifted, held, ask(), work), [partition])
+            yield from context.runJob(units, partial(_sifted, held, ask(), job), [partition])
 
 
 @contextmanager

@@ -39,6 +39,8 @@ from mqsel.language.nodes import (
 from mqsel.language.operators import BOUNDS, FAILING, OPERATORS
 from mqsel.language.pattern import Segment, segments, shape
 from mqsel.language.selector import Selector
+from mqsel.logic.formulas import NEVER
+from mqsel.logic.normal import normal
 from mqsel.spark.columns import Case, PropertySource, Steps, is_writable, looked_up, text_literal
 from mqsel.values import APPROXIMATE, EXACT, Float32, Truth, arithmetic, negate
 
@@ -59,23 +61,27 @@ class Condition(NamedTuple):
         readable: `sql` with NaN left out by comparisons with infinity, which readers of files understand, instead of
             isnan; empty where nothing is to be written so.
         bound: TRUE in every row and opaque to readers: joined to `readable`, whose negation must not reach them.
+        mismatch: whether evaluating it meets a value of another kind: never NULL; empty where it does not, and for
+            whoever does not ask.
     """
 
     sql: str
     err: str
     readable: str = ""
     bound: str = ""
+    mismatch: str = ""
 
 
 class NoTranslation(Exception):  # noqa: N818 (an answer, not an error)
     """Says why a condition has no exact Catalyst text."""
 
 
-def condition(selector: Selector, sources: Mapping[str, PropertySource]) -> Condition:
+def condition(selector: Selector, sources: Mapping[str, PropertySource], *, has_types: bool = False) -> Condition:
     """Translate *selector*, a part of one perhaps.
 
     Args:
         sources: for each property, where it is read.
+        has_types: write where types differ, too.
 
     Raises: NoTranslation: with the reason.
     """
@@ -88,10 +94,10 @@ def condition(selector: Selector, sources: Mapping[str, PropertySource]) -> Cond
         raise NoTranslation(f"nested more than {MAX_DEPTH} deep")
     if tests(selector) > MAX_TESTS:
         raise NoTranslation(f"more than {MAX_TESTS} tests")
-    made = _Translator(selector, sources).condition(selector.node)
-    if len(made.sql) + len(made.err) > MAX_LENGTH:
+    made = _Translator(selector, sources, has_types=has_types).condition(selector.node)
+    if len(made.sql) + len(made.err) + len(made.mismatch) > MAX_LENGTH:
         raise NoTranslation(f"its expression is longer than {MAX_LENGTH:,} characters")
-    if max(_nesting(made.sql), _nesting(made.err)) > MAX_DEPTH:
+    if max(_nesting(made.sql), _nesting(made.err), _nesting(made.mismatch)) > MAX_DEPTH:
         raise NoTranslation(f"its expression is nested more than {MAX_DEPTH} deep")
     return made
 
@@ -192,6 +198,7 @@ class _Value(NamedTuple):
         is_column: it is what a row has.
         is_known: it is a column or a field as it is: a reader understands a comparison with it.
         steps: of what is read from a column that a reader understands: how that is compared.
+        mismatch: of a condition: as that of a `Condition`.
     """
 
     type: str
@@ -203,6 +210,7 @@ class _Value(NamedTuple):
     is_column: bool = False
     is_known: bool = False
     steps: Steps | None = None
+    mismatch: str = ""
 
     @property
     def text(self) -> str:
@@ -410,11 +418,12 @@ _CONSTANTS = {
 
 def _mismatch(other: Truth, *values: _Value, err: str = "") -> Condition:
     """Write what a test is where types differ, *other*, and UNKNOWN where a value is NULL."""
+    differ = _both(_is_not_null(*values), err and _negated(err)) or "true"
     if other is Truth.UNKNOWN:
-        return Condition(UNKNOWN, err)
+        return Condition(UNKNOWN, err, mismatch=differ)
     if other is Truth.ERR:
         err = _either(err, _is_not_null(*values) or "true")
-    return Condition(_settled("false", *values), err)
+    return Condition(_settled("false", *values), err, mismatch=differ)
 
 
 def _computed(null: Truth, *operands: _Value) -> _Value:
@@ -433,7 +442,9 @@ def _computed(null: Truth, *operands: _Value) -> _Value:
 class _Translator:
     """Translates the nodes of one tree."""
 
-    def __init__(self, selector: Selector, sources: Mapping[str, PropertySource]) -> None:
+    def __init__(self, selector: Selector, sources: Mapping[str, PropertySource], *, has_types: bool) -> None:
+        self.selector = selector
+        self.has_types = has_types
         self.names = selector.names
         self.sources = dict(sources)
 
@@ -443,12 +454,13 @@ class _Translator:
                 return self.junction([self.condition(one) for one in operands], is_and=isinstance(node, And))
             case Not(operand):
                 made = self.condition(operand)
-                return Condition(_negated(made.sql), made.err)
+                return Condition(_negated(made.sql), made.err, mismatch=made.mismatch)
             case Literal(value=value):
                 return _CONSTANTS[Truth(int(bool(value)))]
         names = dict.fromkeys(self.names[part.name] for part in walk(node) if isinstance(part, Identifier))
         if not names:
-            return _CONSTANTS[truth_of(evaluate(node))]
+            differs = self.has_types and normal(self.selector.part(node)).mismatch is not NEVER
+            return _CONSTANTS[truth_of(evaluate(node))]._replace(mismatch="true" * differs)
         varying = [self.sources[name] for name in names if not self.sources[name].type]
         if not varying:
             return self.predicate(node)
@@ -475,10 +487,12 @@ class _Translator:
             chosen = f"CASE {inner.sql} {branches} ELSE {otherwise} END"
             return looked_up(held, chosen) if branches else otherwise
 
-        err = ""
+        err = mismatch = ""
         if missing.err or any(one.err for _, one in made):
             err = chosen(lambda one: one.err or "false", missing.err or "false")
-        return Condition(chosen(lambda one: one.sql, missing.sql), err)
+        if self.has_types and any(one.mismatch for _, one in made):
+            mismatch = chosen(lambda one: one.mismatch or "false", "false")
+        return Condition(chosen(lambda one: one.sql, missing.sql), err, mismatch=mismatch)
 
     def junction(self, operands: list[Condition], *, is_and: bool) -> Condition:
         """Join conditions; what stands behind a decisive one is not evaluated, so its ERR does not count."""
@@ -503,7 +517,12 @@ class _Translator:
             err = _both(self.open(written(waiting[::-1]), is_and=is_and), err)
         bound = next((one.bound for one in operands if one.bound), "")
         readable = together([one.readable or one.sql for one in operands]) if bound else ""
-        return Condition(written(operands), err, readable, bound)
+        mismatch = ""
+        for one in reversed(operands) if self.has_types else ():
+            if mismatch:
+                mismatch = _both(self.open(one.sql, is_and=is_and), one.err and _negated(one.err), mismatch)
+            mismatch = _either(one.mismatch, mismatch)
+        return Condition(written(operands), err, readable, bound, mismatch)
 
     def reached(
         self,
@@ -558,6 +577,12 @@ class _Translator:
         raise AssertionError(node)
 
     def compare(self, operator: str, left: _Value, right: _Value, other: Truth) -> Condition:
+        made = self.compared(operator, left, right, other)
+        # What is on the left is computed first.
+        behind = right.mismatch and _both(left.err and _negated(left.err), right.mismatch)
+        return made._replace(mismatch=_either(left.mismatch, behind, made.mismatch))
+
+    def compared(self, operator: str, left: _Value, right: _Value, other: Truth) -> Condition:
         err = _either(left.err, right.err)
         if "null" in (left.type, right.type):
             return Condition(UNKNOWN, err)
@@ -689,14 +714,16 @@ class _Translator:
         # All three values are computed before one of them is looked at.
         present = _is_not_null(*values)
         late = compared(*[value._replace(err="") for value in values]).err
-        err = _either(*[value.err for value in values], late and _both(present, late))
+        fault = _either(*[value.err for value in values])
+        err = _either(fault, late and _both(present, late))
+        mismatch = made.mismatch and _both(present, fault and _negated(fault), made.mismatch)
         if not present:
-            return made._replace(err=err)
+            return made._replace(err=err, mismatch=mismatch)
 
         def settled(text: str) -> str:
             return _either(_is_null(*values), text) if node.negated else _both(present, text)
 
-        return Condition(settled(made.sql), err, made.readable and settled(made.readable), made.bound)
+        return Condition(settled(made.sql), err, made.readable and settled(made.readable), made.bound, mismatch)
 
     # ---- operands --------------------------------------------------------------------------------------------------
 
@@ -721,7 +748,8 @@ class _Translator:
                         raise NoTranslation(f"its expression is longer than {MAX_LENGTH:,} characters")
                 return total
         made = self.condition(node)
-        return _Value("boolean", f"({made.sql})", () if made.sql in ("true", "false") else (f"({made.sql})",), made.err)
+        nulls = () if made.sql in ("true", "false") else (f"({made.sql})",)
+        return _Value("boolean", f"({made.sql})", nulls, made.err, mismatch=made.mismatch)
 
     def literal(self, node: Literal) -> _Value:
         named = _LITERALS[node.kind]

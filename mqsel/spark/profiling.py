@@ -1,26 +1,30 @@
 """Why a selector selects what it does: for every part of it, how many rows were what.
 
 The numbers are of all rows, counted by Spark in one pass. The commonest values, and the names that maps and messages
-have, are of the first rows, read before. What a part is beside TRUE, FALSE and UNKNOWN is found by asking for it under
-the stricter choice of `type_mismatch`, as `mqsel.analysis.account` does; every row is counted once for each part.
+have, are of the first rows, read before. Every row is counted once for each part, as `mqsel.analysis.account` does.
 Follows spark §6.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import functools
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from mqsel.analysis.account import Held, Profiler, parts_of
+from mqsel.analysis.account import Held, Profiler
 from mqsel.analysis.near import near_names
+from mqsel.analysis.outcomes import ERROR, FALSE, MISMATCHED, OUTCOMES, TRUE, UNKNOWN, Outcomes, has_types, parts_of
 from mqsel.analysis.profile import Profile, named, reported, seen_of
 from mqsel.analysis.sentences import Count
 from mqsel.errors import ArgumentError, DecodeError, SelectorError
 from mqsel.language.dialect import Dialect
-from mqsel.language.nodes import And, Identifier, IsNull, Node, Not, Or
+from mqsel.language.nodes import Node
 from mqsel.language.selector import Selector, read_selector
+from mqsel.machine.origin import selector_of
+from mqsel.machine.program import Program
 from mqsel.matcher import Matcher
 from mqsel.spark.columns import Layout, Place, PropertySource, PropertySources
 from mqsel.spark.native import Condition, NoTranslation, condition
@@ -34,14 +38,15 @@ from mqsel.spark.raw import (
     message_text,
     where,
 )
+from mqsel.spark.ship import by_types, read_anyhow
 from mqsel.values import APPROXIMATE, EXACT
 
 if TYPE_CHECKING:
+    import pyarrow as pa  # type: ignore[import-untyped]
     from pyspark.sql import Column, DataFrame
 
 _SAMPLE = 1_000  # the first rows, whose values are counted
 _NEAR = 3  # names near that of a property, of which rows are counted
-_TRUE, _FALSE, _UNKNOWN, _MISMATCHED, _ERROR = range(5)
 
 
 @dataclass(slots=True)
@@ -101,7 +106,9 @@ def profile(
     values = [(name, kind, text) for name, pairs in asked.values.items() for kind, text in pairs]
     read = [F.expr(text).alias(f"value {number}") for number, (_, _, text) in enumerate(values)]
     counts = [F.count("*").alias("rows")]
-    counts += [F.count_if(F.col(f"`part {number}`") == one) for number in range(len(parts)) for one in range(5)]
+    counts += [
+        F.count_if(F.col(f"`part {number}`") == one) for number in range(len(parts)) for one in range(len(OUTCOMES))
+    ]
     counts += [F.count_if(F.col(f"`state {number}`") == one) for number in range(asked.names) for one in range(3)]
     counts += [F.count_if((F.col(f"`state {one}`") == 1) & (F.col(f"`state {two}`") == 0)) for one, two in asked.near]
     for number, (_, kind, _) in enumerate(values):
@@ -115,7 +122,7 @@ def profile(
         counts += [F.count("note"), F.min(F.when(F.col("note") != "", first)).getField("note")]
     numbers = iter(rows.select(*outcomes, *states, *read, *more).agg(*counts).collect()[0])
     total = next(numbers)
-    made = [Count(named(node), depth, *(next(numbers) for _ in range(5))) for node, depth in parts_of(whole.node)]
+    made = [Count(named(node), depth, *(next(numbers) for _ in OUTCOMES)) for node, depth in parts_of(whole.node)]
     seen = _seen(asked, values, numbers)
     noted, note = (next(numbers), next(numbers)) if is_raw else (0, None)
     texts = {name: _texts(one) for name, one in asked.held.items()}
@@ -224,77 +231,65 @@ def _of_messages(whole: Selector, rows: DataFrame, messages: MessageColumn) -> t
         with suppress(DecodeError, TypeError):
             profiler.take_raw(bytes(row[0]), "mq", decode(bytes(row[0])))
     held = profiler.account.held
-    present = {name: whole.part(IsNull(True, Identifier(spelled))) for spelled, name in whole.names.items()}
-    names = len(present)
-    listed, near = _near([*present], {other for one in held.values() for other in one.others})
-    for name in listed:
-        with suppress(SelectorError):
-            present[name] = read_selector(f"{name} IS NOT NULL", whole.dialect)
-    readings = [_readings(node, whole) for node, _ in parts_of(whole.node)]
-    array = message_outcomes(whole, readings, present, text, messages)
+    names = [*held]
+    near_by, near = _near(names, {other for one in held.values() for other in one.others})
+    for name in near_by:
+        with suppress(SelectorError):  # no dialect takes it for a name
+            read_selector(f"{name} IS NOT NULL", whole.dialect)
+            names.append(name)
+    parts = len(parts_of(whole.node))
+    array = message_outcomes(whole, names, text, messages)
     rows = rows.select(
         array.alias("found"),
         message_notes(whole, text, messages).alias("note"),
         F.monotonically_increasing_id().alias("row"),
     )
     # The state of the column itself comes last of the array.
-    order = [*range(names), len(present), *range(names, len(present))]
-    sources = [*message_sources(present, text), PropertySource(messages.path, "bytes", text, text)]
+    order = [*range(len(held)), len(names), *range(len(held), len(names))]
+    sources = [*message_sources(names, text), PropertySource(messages.path, "bytes", text, text)]
     read = [sources[place] for place in order]
     places = {source.name: place for place, source in enumerate(read)}
-    columns = [F.col("found")[number] for number in range(len(readings))]
-    columns += [F.col("found")[len(readings) + place] for place in order]
+    columns = [F.col("found")[number] for number in range(parts)]
+    columns += [F.col("found")[parts + place] for place in order]
     pairs = [(places[name], places[other]) for name, other in near if other in places]
-    return rows, _Asked(columns, read, names + 1, pairs, {}, held)
+    return rows, _Asked(columns, read, len(held) + 1, pairs, {}, held)
 
 
 # ---- one part, one property ------------------------------------------------------------------------------------------
 
 
-def _readings(node: Node, whole: Selector) -> tuple[Selector, Selector]:
-    """Read a part in the two ways that tell a mismatch from what else it may be."""
-    # A connective has no types of its own to differ: what is an error below it is one.
-    return (whole.part(node),) * 2 if isinstance(node, (And, Or, Not)) else whole.ways(node)
-
-
 def _outcome(node: Node, whole: Selector, sources: Mapping[str, PropertySource], rows: DataFrame) -> Column:
-    """Make the column that says which of the five a condition is."""
+    """Make the column of which of `OUTCOMES` a condition is."""
     from pyspark.sql import functions as F  # noqa: N812, PLC0415 (optional; its usual name)
 
-    lenient, strict = _readings(node, whole)
+    part = whole.part(node)
     try:
-        mismatch = "" if strict is lenient else condition(strict, sources).err
-        return F.expr(_case(condition(lenient, sources), mismatch, is_own_strict=strict.dialect == whole.dialect))
+        return F.expr(_case(condition(part, sources, has_types=has_types(part))))
     except NoTranslation:
         check_batches(rows)
-
-    def is_error(part: Selector) -> Column:
-        """ERR is what neither a condition nor its negation is: FALSE both."""
-        negated = part.part(Not(part.node, part.node.span))
-        pair = [selector_call(one, sources.values()).column() for one in (part, negated)]
-        return F.coalesce(~pair[0] & ~pair[1], F.lit(False))
-
-    truth = selector_call(lenient, sources.values()).column()
-    return (
-        F.when(is_error(lenient), _ERROR)
-        .when(truth & F.lit(strict.dialect != whole.dialect), _TRUE)
-        .when(is_error(strict), _MISMATCHED)
-        .when(truth, _TRUE)
-        .when(~truth, _FALSE)
-        .otherwise(_UNKNOWN)
-    )
+    return selector_call(part, sources.values(), "tinyint", "mqsel.spark.profiling:outcomes").column()
 
 
-def _case(made: Condition, mismatch: str, *, is_own_strict: bool) -> str:
-    """Write what one of the five a condition is.
+def _case(made: Condition) -> str:
+    """Write which of `OUTCOMES` a condition is."""
+    error = f"CASE WHEN {made.mismatch} THEN {MISMATCHED} ELSE {ERROR} END" if made.mismatch else ERROR
+    branches = [(made.err, error), (made.sql, TRUE), (made.mismatch, MISMATCHED), (f"NOT ({made.sql})", FALSE)]
+    return f"CASE {' '.join(f'WHEN {test} THEN {outcome}' for test, outcome in branches if test)} ELSE {UNKNOWN} END"
 
-    Args:
-        mismatch: where types differ.
-        is_own_strict: whether the selector is false there; else what is TRUE is TRUE.
+
+@functools.lru_cache(64)
+def _outcomes_of(program: bytes) -> Outcomes:
+    part = selector_of(Program.from_bytes(program))
+    return Outcomes([(part, has_types(part))])
+
+
+def outcomes(program: bytes, layout: str, columns: Sequence[pa.Array]) -> pa.Array:
+    """Find which of `OUTCOMES` a condition is for each row of a batch, on an executor.
+
+    Args: those of `mqsel.spark.ship.evaluate`.
     """
-    middle = [(made.sql, _TRUE), (mismatch, _MISMATCHED)]
-    branches = [(made.err, _ERROR), *(reversed(middle) if is_own_strict else middle), (f"NOT ({made.sql})", _FALSE)]
-    return f"CASE {' '.join(f'WHEN {test} THEN {outcome}' for test, outcome in branches if test)} ELSE {_UNKNOWN} END"
+    rows = _outcomes_of(program).rows
+    return read_anyhow(lambda readable: by_types(rows, json.loads(layout), readable), columns)
 
 
 def state_of(source: PropertySource) -> str:

@@ -10,22 +10,23 @@ import functools
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import mqsel.matcher
 from mqsel import _messages
+from mqsel.analysis.outcomes import ERROR, FALSE, TRUE, UNKNOWN, Outcomes, outcomes_of_parts
 from mqsel.columns.wordings import damaged_column
 from mqsel.errors import ArgumentError, DecodeError
 from mqsel.formats import decoder, first_note
-from mqsel.formats._mq import Decoder
+from mqsel.formats._decoder import Decoder
 from mqsel.formats.jms import JMS
 from mqsel.formats.mqrfh2 import ELEMENT_TYPES
 from mqsel.formats.records import UNREADABLE, readers
-from mqsel.language.dialect import Dialect, core_of
+from mqsel.language.dialect import Dialect
 from mqsel.language.optimizer import optimize
 from mqsel.language.selector import Selector
 from mqsel.machine.compiler import lower
+from mqsel.machine.origin import selector_of
 from mqsel.machine.program import Program
 from mqsel.matcher import Matcher, rule_of_names
 from mqsel.names import DESCRIPTOR, MQMD_TYPES, look_up
@@ -143,22 +144,13 @@ def message_call(selector: Selector, place: str, messages: MessageColumn) -> Cal
     return _call(_program(selector), messages.options(), "truths", "boolean", place)
 
 
-def message_outcomes(
-    selector: Selector,
-    parts: Sequence[tuple[Selector, Selector]],
-    present: Mapping[str, Selector],
-    place: str,
-    messages: MessageColumn,
-) -> Column:
-    """Make the array<tinyint> of what `outcomes` says.
+def message_outcomes(selector: Selector, names: Sequence[str], place: str, messages: MessageColumn) -> Column:
+    """Make the array<tinyint> of what `outcomes` returns.
 
     Args:
-        parts: each as it is when a mismatch is FALSE, and when it is an error.
-        present: for each property, the test that a message has it.
+        names: of the properties: those that the selector reads, and others.
     """
-    machines = [lower(optimize(one.written())) for one in (*chain.from_iterable(parts), *present.values())]
-    programs = [program.to_bytes().hex() for program in machines]
-    more = messages.options(parts=len(parts), programs=programs, names=list(present))
+    more = messages.options(names=[*names])
     return _call(_program(selector), more, "outcomes", "array<tinyint>", place).column()
 
 
@@ -219,26 +211,33 @@ def _read(options: str) -> dict[str, Any]:
 
 def _decoder(matcher: Matcher, options: str) -> Decoder:
     """Make what reads for a matcher."""
-    made = matcher.decoder("mq", **_read(options)["decoder"])
-    assert isinstance(made, Decoder)
-    return made
+    return matcher.decoder("mq", **_read(options)["decoder"])
 
 
 def _decoder_of(names: Sequence[str], dialect: Dialect, options: str) -> Decoder:
     """Make what reads properties, whoever takes them."""
     chosen = _read(options)["decoder"]
-    made = decoder("mq", names, **{**chosen, "invalid_names": rule_of_names(dialect, chosen["invalid_names"])})
-    assert isinstance(made, Decoder)
-    return made
+    return decoder("mq", names, **{**chosen, "invalid_names": rule_of_names(dialect, chosen["invalid_names"])})
+
+
+def _validated(column: pa.Array) -> pa.Array:
+    """Return a column whose last offset fits the size of its buffers.
+
+    Raises: PropertyTypeError: it does not.
+    """
+    import pyarrow as pa  # noqa: PLC0415 (optional)
+
+    try:
+        column.validate()
+    except pa.ArrowInvalid as error:
+        raise damaged_column("the message", str(error)) from error
+    return column
 
 
 def _messages_of(column: pa.Array) -> _messages.MessageColumn:
     import pyarrow as pa  # noqa: PLC0415 (optional)
 
-    try:
-        column.validate()  # holds the last offset against the size of the buffers
-    except pa.ArrowInvalid as error:
-        raise damaged_column("the message", str(error)) from error
+    column = _validated(column)
     fitting = column if column.type in (pa.binary(), pa.large_binary()) else column.cast(pa.binary())
     return _messages.MessageColumn(fitting)
 
@@ -260,46 +259,47 @@ def truths(program: bytes, options: str, columns: Sequence[pa.Array]) -> pa.Bool
     return pc.if_else(pc.is_in(numbers, value_set=unknown), None, pc.equal(numbers, int(mqsel.Truth.TRUE)))
 
 
-_TRUTHS = range(4)
-_OF_PAIR = {
-    **{(truth, truth): int(outcome) for truth, outcome in zip(_TRUTHS, (1, 0, 2, 4), strict=True)},
-    **{(truth, int(mqsel.Truth.ERR)): 3 for truth in _TRUTHS[:3]},
-    (_messages.UNREAD, _messages.UNREAD): 2,
-    (_messages.ABSENT, _messages.ABSENT): 2,
-    (_messages.INVALID, _messages.INVALID): 4,
-}
+_THERE, _MISSING, _UNREADABLE = range(3)
+
+
+@functools.lru_cache(64)
+def _outcomes_of(program: bytes) -> Outcomes:
+    return outcomes_of_parts(selector_of(_loaded(program).program))
 
 
 def outcomes(program: bytes, options: str, columns: Sequence[pa.Array]) -> pa.ListArray:
-    """Say of each message what the parts of a selector are, in numbers of `mqsel.spark.profile`.
+    """Find of each message what the parts of a selector are, and what it has.
 
-    Returns: for each message the outcome of each part, what it has of each property, and whether it could be read.
+    Returns: for each message the place in `OUTCOMES` of each part, the state of each property, and that of the message:
+        whether it is there, missing, or something that cannot be read.
     """
     import pyarrow as pa  # noqa: PLC0415 (optional)
 
     matcher, chosen = _loaded(program), _read(options)
-    machines = [_loaded(bytes.fromhex(one)) for one in chosen["programs"]]
-    messages, count = _messages_of(columns[0]), 2 * chosen["parts"]
-    reader = _decoder_of(chosen["names"], matcher.dialect, options)
-    given = _messages.truths(machines, reader, messages, raising=chosen["raising"])
-    width = len(machines)
-    of_pair = dict(_OF_PAIR)
-    if core_of(matcher.dialect).other != mqsel.Truth.ERR:  # then what is TRUE is TRUE, even where types differ in it
-        of_pair[int(mqsel.Truth.TRUE), int(mqsel.Truth.ERR)] = 0
-    made = [
-        [of_pair[pair] for pair in zip(given[at::width], given[at + 1 :: width], strict=True)]
-        for at in range(0, count, 2)
-    ]
-    if matcher.match_option is not None:  # the only part; the machine is not asked
-        reader = _decoder(matcher, options)
-        found = _messages.truths([matcher], reader, messages, raising=chosen["raising"])
-        made = [[_OF_PAIR[truth, truth] for truth in found]]
-    states = {int(mqsel.Truth.TRUE): 0, int(mqsel.Truth.FALSE): 1, _messages.ABSENT: 1, _messages.UNREAD: 2}
-    # An invalid name hides nothing: what the message has is not known, as nobody read on.
-    made += [[states.get(truth, 2) for truth in given[at::width]] for at in range(count, width)]
-    readable = {_messages.ABSENT: 1, _messages.UNREAD: 2}
-    made.append([readable.get(truth, 0) for truth in given[::width]])
-    return pa.array(list(zip(*made, strict=True)), pa.list_(pa.int8()))
+    names, asked = chosen["names"], _outcomes_of(program)
+    reader = _decoder_of(names, matcher.dialect, options)
+    own = None if matcher.match_option is None else _decoder(matcher, options)
+    found: list[list[int]] = []
+    for row, message in enumerate(_validated(columns[0]).to_pylist()):
+        truths, states = [UNKNOWN] * asked.count, [_MISSING] * len(names)
+        try:
+            record = None if message is None else reader(message)
+            state = _MISSING if message is None else _THERE
+            if isinstance(record, bool):
+                # An invalid name hides nothing: what the message has is not known, as nobody read on.
+                truths, states = [ERROR] * asked.count, [_UNREADABLE] * len(names)
+            elif record is not None:
+                truths = [outcome.number for outcome in asked.of(record)]
+                states = [_MISSING if record[name] is None else _THERE for name in names]
+            if own is not None and message is not None:  # the only part; nothing is run
+                truths = [TRUE if own(message) else FALSE]
+        except DecodeError as error:
+            if chosen["raising"]:
+                error.index = row
+                raise
+            state, states = _UNREADABLE, [_UNREADABLE] * len(names)
+        found.append([*truths, *states, state])
+    return pa.array(found, pa.list_(pa.int8()))
 
 
 def notes(program: bytes, options: str, columns: Sequence[pa.Array]) -> pa.StringArray:

@@ -7,14 +7,15 @@ selector of their own, so that what reaches a reader is exact as of any other (s
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
 from mqsel.language.dialect import IBM_MQ
 from mqsel.language.nodes import And, Comparison, Identifier, In, IsNull, Like, Literal, Node, Or, walk
 from mqsel.language.selector import Selector
-from mqsel.logic.necessary import Needs, necessary, together
+from mqsel.logic.needs import Needs, alternatives, either
+from mqsel.logic.normal import true_of
 from mqsel.logic.sets import Floats, Texts, Values
 from mqsel.sets.set import SelectorSet
 from mqsel.spark import sets
@@ -30,23 +31,44 @@ _INTERVALS = 8
 
 def sieve(selectors: SelectorSet[Any], sources: Mapping[str, PropertySource]) -> str:
     """Write what every row meets that a set selects: alternatives, each of tests of single columns."""
-    alternatives: list[Needs] = []
+    possible: list[Needs] = []
     for one in sets.read(selectors):
-        for needs in necessary(one):
-            told = {name: values for name, values in needs.items() if name in sources and sources[name].type}
-            if _is_possible(told, sources):
-                alternatives.append(told)
-    if not alternatives:
+        for needs in alternatives(true_of(one)):
+            known = {name: values for name, values in needs.items() if name in sources and sources[name].type}
+            if _is_possible(known, sources):
+                possible.append(known)
+    if not possible:
         return "false"
     names = {name: name for name in sources}
     for most, points in _SIZES:
-        made = [_tests(needs, sources, points) for needs in together(alternatives, most)]
+        made = [_tests(needs, sources, points) for needs in _together(possible, most)]
         if not all(made):
             return "true"
         node = _joined(Or, [_joined(And, tests) for tests in made])
         with suppress(NoTranslation):
             return final(condition(Selector("", IBM_MQ, node, walk(node), names, None, None), sources))
     return "true"
+
+
+def _together(many: Iterable[Needs], most: int) -> list[Needs]:
+    """Return at most *most* alternatives, one of which every message meets that meets one of *many*.
+
+    Those that name the same properties become one; then those that have most properties in common, the rarest first.
+    One without properties is met by every message.
+    """
+    shapes: dict[frozenset[str], list[Needs]] = {}
+    for needs in many:
+        shapes.setdefault(frozenset(needs), []).append(needs)
+    while len(shapes) > most:
+        rarest = min(shapes, key=lambda names: (len(shapes[names]), -len(names), sorted(names)))
+        moved = shapes.pop(rarest)
+        nearest = max(shapes, key=lambda names: (len(names & rarest), -len(names), sorted(names)))
+        moved += shapes.pop(nearest)
+        common = nearest & rarest
+        shapes.setdefault(common, []).extend(
+            [{name: values for name, values in needs.items() if name in common} for needs in moved]
+        )
+    return [either(alike) for alike in shapes.values()]
 
 
 def _is_possible(needs: Needs, sources: Mapping[str, PropertySource]) -> bool:

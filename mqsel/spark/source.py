@@ -27,9 +27,8 @@ from mqsel.files.dumps import Piece
 from mqsel.files.framings import FORMATS, each
 from mqsel.files.opening import path_of
 from mqsel.files.parts import Part, kind_of, listed, local, messages, packed, partition, parts
-from mqsel.files.scan import reader
+from mqsel.files.run.work import reader
 from mqsel.files.selectors import selectors as read_selectors
-from mqsel.formats._mq import Decoder as MQDecoder
 from mqsel.formats.records import SCHEMAS, UNREADABLE, readers
 from mqsel.language.dialect import core_of
 from mqsel.names import look_up
@@ -322,10 +321,10 @@ class _Rows:
         of_set = {SUBSCRIBERS} if isinstance(selects, SelectorSet) else ()
         names = [name for name in wanted.names if name not in (*_PLACES, *of_file, *of_set)]
         spelled = [*names, *(f"usr.{name}" for name in names if "." not in name)]
-        decoder, read, properties = reader(part.format, source.matcher, names, source.types)
-        mq = decoder if isinstance(decoder, MQDecoder) else None  # of a set it counts nothing
+        read = reader(part.format, source.matcher, names, source.types)
+        has_mqmd = formats.FORMATS[FORMATS[part.format].message or ""].has_mqmd
         rows: list[tuple[Any, ...]] = []
-        held = seen = skipped = unread = 0
+        held = seen = skipped = unread = noted = 0
         first = note = ""
 
         keys: list[Any] = []
@@ -339,7 +338,9 @@ class _Rows:
                     return _OTHER
             elif not (message if isinstance(message, bool) else selects.matches(message)):
                 return _OTHER
-            return properties(data, message, spelled) if names else {}
+            if not names:
+                return {}
+            return formats.properties(data, spelled) if has_mqmd else message
 
         def batch() -> pa.RecordBatch:
             columns = zip(*rows, strict=True)
@@ -350,7 +351,8 @@ class _Rows:
             if found is None:
                 continue
             seen += 1
-            if mq is not None and mq.noted and not note and piece is not None and piece.message is not None:
+            noted = getattr(read, "noted", 0)  # of a set nothing is counted
+            if noted and not note and piece is not None and piece.message is not None:
                 note = f"{_place_of(part.format)} {piece.place}: {formats.first_note(piece.message)}"
             if isinstance(found, MqselError):
                 where = found if isinstance(found, FileError) else _placed(part, piece, found)
@@ -384,8 +386,8 @@ class _Rows:
             yield batch()
         if skipped:
             _LOG.warning("%s: %d of %d messages skipped: %s", part.path, skipped, seen, first)
-        if mq is not None and mq.noted:
-            _LOG.warning("%s: %d of %d messages skipped in part, the first %s", part.path, mq.noted, seen, note)
+        if noted:
+            _LOG.warning("%s: %d of %d messages skipped in part, the first %s", part.path, noted, seen, note)
         if unread:
             _LOG.warning("%s: %d properties did not fit their columns: they are NULL", part.path, unread)
 

@@ -11,7 +11,7 @@ import strategies
 
 import mqsel
 from mqsel.analysis.change import Change, never_selects, smallest_change
-from mqsel.analysis.explain import NEVER, truths_of
+from mqsel.analysis.explain import NEVER, outcomes_of
 from mqsel.analysis.near import near_names, nearest
 from mqsel.language.dialect import Dialect
 from mqsel.language.selector import read_selector
@@ -21,7 +21,7 @@ def change(text: str, message: dict[str, Any], dialect: Dialect = mqsel.IBM_MQ) 
     """Find the smallest change."""
     selector = read_selector(text, dialect)
     values = {name: value for name, (_, value) in mqsel.compile(text, dialect=dialect).read(message).items()}
-    return smallest_change(selector, values, truths_of(selector, values))
+    return smallest_change(selector, values, {node: one.truth for node, one in outcomes_of(selector, values).items()})
 
 
 CAR = {"JMSType": "car", "color": "red", "weight": 2036}

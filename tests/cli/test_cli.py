@@ -30,7 +30,7 @@ from mqsel import cli
 from mqsel.errors import MqselError, PropertyTypeError
 from mqsel.files.framings import FORMATS, length_prefixed, reading
 from mqsel.files.qload import qload_text
-from mqsel.files.scan import SIFT, Ask, Tally, sift
+from mqsel.files.run.work import Ask, Match, Tally
 from mqsel.formats import jsonl, mq
 from mqsel.machine import program
 from mqsel.values import TYPES, Float32, Int8, Int16, Int32
@@ -62,7 +62,7 @@ def run(capsysbinary):
 
 @pytest.fixture
 def sample():
-    """Give the sample messages, which the package itself does not carry."""
+    """Return the sample messages, which the package itself does not carry."""
     if not SAMPLE.exists():
         pytest.skip(f"the sample messages are not here: {SAMPLE}")
     return SAMPLE
@@ -366,7 +366,7 @@ def test_sifting_travels():
     matcher = pickle.loads(pickle.dumps(mqsel.compile("color = 'blue'")))
     ask = pickle.loads(pickle.dumps(Ask(invert=False, counting=False, raising=False, limit=None)))
     blocks = [BLUE + RED, b"x\n\n" + BARE]
-    records = pickle.loads(pickle.dumps(list(sift(matcher, ask, blocks))))
+    records = pickle.loads(pickle.dumps(list(Match(matcher, ask).messages(blocks))))
     assert records[0] == BLUE
     assert records[1].line == 3
     assert records[2] == Tally(5, 4, 1, 1, 1, {"color": 1})
@@ -378,7 +378,7 @@ def test_a_blank_line_is_counted():
     from mqsel.spark import job
 
     held = SimpleNamespace(value=mqsel.compile("a = 1"))
-    ask, work = Ask(False, False, False, None), SIFT
+    ask, work = Ask(False, False, False, None), Match
     complaint, tally = job._sifted(held, ask, work, iter([b"", b"x"]))
     assert (complaint.line, tally.lines, tally.messages) == (2, 2, 1)
     assert next(job._sifted(held, ask, work, iter([]))) == Tally()
@@ -569,7 +569,7 @@ def record(**properties):
 
 @pytest.fixture
 def dumps():
-    """Give the sample dumps, which the package itself does not carry."""
+    """Return the sample dumps, which the package itself does not carry."""
     if not (DATA / "dump.qload").exists():
         pytest.skip(f"the sample dumps are not here: {DATA}")
     return DATA
@@ -1290,7 +1290,7 @@ def test_core_needs_no_extras(tmp_path):
 
 @pytest.fixture
 def spark():
-    """Give a function that runs the command line on Spark, where there is one."""
+    """Return a function that runs the command line on Spark, where there is one."""
     pytest.importorskip("pyspark")
     if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
         pytest.skip("no Java: Spark needs one")

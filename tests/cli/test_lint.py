@@ -46,7 +46,7 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    """Give a file of selectors."""
+    """Return a file of selectors."""
     path = tmp_path / "selectors of mine.txt"
     path.write_text(LINES, encoding="utf-8")
     return path

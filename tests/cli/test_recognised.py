@@ -16,8 +16,8 @@ import pytest
 
 from mqsel import cli, files
 from mqsel.errors import FileError
-from mqsel.files import tasks
 from mqsel.files.parts import kind_of
+from mqsel.files.run import tasks
 from mqsel.formats.records import SCHEMAS
 
 Run = Callable[..., tuple[int, str, str]]

@@ -229,7 +229,7 @@ def test_interrupted_a_thousand_times(name: str, folder: Path) -> None:
 def test_importing_changes_no_handler() -> None:
     """A program that imports mqsel keeps its handler, whatever it is called by."""
     code = (
-        "import signal; {}import mqsel, mqsel.cli, mqsel.files, mqsel.files.workers;"
+        "import signal; {}import mqsel, mqsel.cli, mqsel.files, mqsel.files.run.workers;"
         "assert signal.getsignal(signal.SIGINT) is {}"
     )
     for before, handler in (("", "signal.default_int_handler"), ("signal.signal(2, print); ", "print")):

@@ -62,7 +62,7 @@ def wrapped(kind: str, value: Any) -> Any:
 
 
 def random_batch(rng: random.Random, properties: strategies.Properties, rows: int) -> tuple[Any, list[dict[str, Any]]]:
-    """Make a batch of the types of one message, and its rows as messages."""
+    """Return a batch of the types of one message, and its rows as messages."""
     columns: dict[str, list[Any]] = {}
     for name, (kind, value) in properties.items():
         values = [value]
@@ -471,7 +471,7 @@ Later = list[Any]  # what to do once pyarrow has made the batch: it refuses to m
 
 
 def written_array(later: Later, kind: Any, rows: int, layout: bytes, contents: list[bytes]) -> Any:
-    """Make an array that is in order, of zeros, into which offsets or views are written later."""
+    """Return an array that is in order, of zeros, into which offsets or views are written later."""
     buffer = bytearray(len(layout))
 
     def write() -> None:
@@ -592,7 +592,7 @@ CArray._fields_ = [
 
 
 def structs_of(capsules: tuple[Any, Any]) -> dict[str, Any]:
-    """Give the structs behind two capsules by what they describe: the batch, its first and second column, and so on."""
+    """Return the structs behind two capsules by what they describe: the batch, and each of its columns in turn."""
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
     found: dict[str, Any] = {}

@@ -45,7 +45,7 @@ def batch_of(**arrays: Any) -> Any:
 
 
 def truths(matcher: Matcher, batch: Any) -> list[bool | None]:
-    """Give what the kernel says, which must take the batch, as Python writes three values."""
+    """Return what the kernel answers, which must take the batch, as Python writes three values."""
     assert _answers.refusal(matcher, batch) is None
     found = _answers.truths(matcher, batch)
     assert found == _answers.truths(matcher, batch, by_rows=True)
@@ -132,7 +132,7 @@ PAIRED = (
 
 
 def crossed(first: str, second: str) -> Batch:
-    """Make a batch in which each value of one column stands beside each of the other, or beside none."""
+    """Return a batch in which each value of one column stands beside each of the other, or beside none."""
     pairs = [(a, b) for a in values_of(first)[:40] for b in values_of(second)[:40]]
     here = [row % 7 > 0 for row in range(len(pairs))]
     drawn = {"a": (first, [a for a, _ in pairs], None), "b": (second, [b for _, b in pairs], here)}
@@ -621,7 +621,7 @@ def overwritten(array: Any, number: int, at: int, data: bytes) -> Any:
 
 
 def damaged_array(form: str, values: list[Any], row: int, what: str) -> Any:
-    """Make a column in which one row is damaged."""
+    """Return a column in which one row is damaged."""
     array = plain(form, values)
     width = 8 if form.startswith("large") else 4
     if what == "content":
@@ -725,7 +725,7 @@ SLOW = "n * n * n + n > 5 AND n / 3 - n < 7 OR n * n = 49 AND n - 1 > n / 2"
 
 @pytest.fixture(scope="module")
 def large() -> Any:
-    """Make a batch of fifty million rows."""
+    """Return a batch of fifty million rows."""
     return batch_of(n=pa.Array.from_buffers(pa.int8(), MANY, [None, pa.py_buffer(bytes(range(100)) * (MANY // 100))]))
 
 

@@ -20,7 +20,7 @@ import mqsel
 from mqsel import JMS, SelectorSet
 from mqsel.columns._kernel import Kernel
 from mqsel.errors import ArgumentError, PropertyTypeError
-from mqsel.sets._deliveries import match_rows
+from mqsel.index._deliveries import match_rows
 
 pa = pytest.importorskip("pyarrow")
 
@@ -36,7 +36,7 @@ def index(_rows: int) -> str:
 
 
 def ways(selectors: SelectorSet[Any], batch: Any, kernel: Kernel | None = None) -> tuple[Any, str | None]:
-    """Give what the kernel finds, which the index finds too, and why the kernel did not."""
+    """Return what the kernel finds, which the index finds too, and why the kernel did not."""
     made = kernel or selectors.together()[0]
     found, reason = match_rows(selectors._reader, batch, lambda _: made)
     found.validate(full=True)
@@ -46,7 +46,7 @@ def ways(selectors: SelectorSet[Any], batch: Any, kernel: Kernel | None = None) 
 
 
 def looped(matchers: list[mqsel.Matcher], batch: Any) -> list[list[int]]:
-    """Give for each row the positions of the Matchers that select it."""
+    """Return for each row the positions of the Matchers that select it."""
     masks = [matcher.match_batch(batch).to_pylist() for matcher in matchers]
     return [[place for place, mask in enumerate(masks) if mask[row]] for row in range(len(batch))]
 

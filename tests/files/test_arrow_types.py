@@ -205,7 +205,7 @@ NAMES = {
 
 
 def made(make: Make) -> Any:
-    """Make a column, of a type that this pyarrow has."""
+    """Return a column, of a type that this pyarrow has."""
     try:
         return make()
     except (AttributeError, NotImplementedError, pa.ArrowInvalid) as error:

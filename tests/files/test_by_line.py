@@ -21,12 +21,12 @@ from printer import amqsbcg_text
 import mqsel
 from mqsel import formats
 from mqsel.errors import MqselError, PropertyTypeError
-from mqsel.files import framings, tasks
+from mqsel.files import framings
 from mqsel.files.framings import FORMATS, length_prefixed, pieces
-from mqsel.files.jobs import sifted
-from mqsel.files.parts import Found
+from mqsel.files.parts import Named
 from mqsel.files.qload import qload_text
-from mqsel.files.scan import REPORTED, Ask, Broken, Complaint, Tally, in_files, in_json_words, said
+from mqsel.files.run import sifted, tasks
+from mqsel.files.run.work import REPORTED, Ask, Broken, Complaint, Tally, in_files, in_json_words, said
 from mqsel.formats import mq, records
 from mqsel.formats.jsonl import message_from_json, object_from_json
 from mqsel.names import look_up
@@ -65,7 +65,7 @@ FAULTS: dict[str, Callable[[bytes], bytes]] = {
 
 
 def _good(kind: str) -> list[bytes]:
-    """Give good lines of a format."""
+    """Return good lines of a format."""
     if kind == "json":
         made: list[Any] = [
             {"color": color, "JMSPriority": n, "weight": n} for n in range(7) for color in ("blue", "rot")
@@ -135,7 +135,7 @@ def _by_line(content: bytes, kind: str, types: dict[str, str]) -> Heard:
 def _as_run(path: Path, kind: str, types: dict[str, str], jobs: int = 1) -> Heard:
     heard = Heard()
     ask = Ask(False, False, False, None, kind, tuple(types.items()))
-    for *_, record in in_files(sifted(MATCHER, lambda: ask, [Found(str(path), (), None)], kind, jobs)):
+    for *_, record in in_files(sifted(MATCHER, lambda: ask, [Named(str(path), (), None)], kind, jobs)):
         if isinstance(record, bytes):
             heard.given += record
         elif isinstance(record, Complaint):
@@ -202,7 +202,7 @@ def test_a_file_that_was_cut(tmp_path: Path, kind: str) -> None:
 
 
 class _Drops(io.RawIOBase):
-    """Gives content a few bytes at a time."""
+    """Returns content a few bytes at a time."""
 
     def __init__(self, content: bytes) -> None:
         self._left = content

@@ -14,7 +14,7 @@ from mqsel.errors import FileError
 from mqsel.files.framings import length_prefixed, pieces, splits
 from mqsel.files.opening import content_of
 from mqsel.files.qload import qload_text
-from mqsel.files.scan import Ask, sift
+from mqsel.files.run.work import Ask, Match
 from mqsel.formats import mq
 
 VECTORS = json_lines(VECTORS_ROOT / "formats" / "files.jsonl")
@@ -157,7 +157,7 @@ def test_sift_as_each_by_itself(framing):
                     apart=rng.random() < 0.5,
                 )
                 stream = rng.choice((io.BufferedReader(io.BytesIO(data)), dripping(data, 900)))
-                found = joined(sift(matcher, ask, splits(stream, framing, "file")), ask)
+                found = joined(Match(matcher, ask).messages(splits(stream, framing, "file")), ask)
                 assert found == sifted(matcher, ask, data, "file"), (text, ask)
     assert found[2].messages or ask.limit
 
@@ -169,7 +169,7 @@ def test_one_message_in_a_file():
     for path, wanted in (("a/b", b"a/b\n"), ("-", MESSAGES[0]), ("x\udcff", b"x\xff\n")):
         for step in (0, 1):
             stream = dripping(MESSAGES[0], 3) if step else io.BufferedReader(io.BytesIO(MESSAGES[0]))
-            assert joined(sift(matcher, ask, splits(stream, "mq", path), path), ask)[0] == wanted
+            assert joined(Match(matcher, ask).messages(splits(stream, "mq", path), path), ask)[0] == wanted
 
 
 def test_noise_behind_a_message():

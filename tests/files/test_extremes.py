@@ -11,9 +11,9 @@ import pytest
 
 import mqsel
 from mqsel.files import parquet
-from mqsel.files.extremes import ABSENT, Extremes, known_value, may_hold, parts_of, read_extremes
+from mqsel.files.extremes import ABSENT, Extremes, known_value, may_hold, read_extremes
 from mqsel.files.parts import Part
-from mqsel.files.scan import SIFT, Ask, Broken
+from mqsel.files.run.work import Ask, Broken, Match
 from mqsel.language.selector import read_selector
 from mqsel.logic.normal import normal
 
@@ -22,7 +22,7 @@ pq = pytest.importorskip("pyarrow.parquet")
 
 
 def _may(selector: str, **extremes: Extremes) -> bool:
-    return may_hold(parts_of(normal(read_selector(selector, mqsel.JMS)).true), extremes)
+    return may_hold(normal(read_selector(selector, mqsel.JMS)).true, extremes)
 
 
 FIVE_TO_NINE = Extremes("integers", 5, 9, is_null=False)
@@ -40,6 +40,8 @@ CASES = [
     ("a = 4 OR a = 6", FIVE_TO_NINE, True),
     ("a = 4 AND a = 6", FIVE_TO_NINE, False),
     ("a = 5", ABSENT, False),
+    ("a * 2 > 100", ABSENT, False),
+    ("a * 2 > 100", B_TO_D, False),
     ("a IS NULL", ABSENT, True),
     ("a = 4", Extremes(), True),
     ("a = 4", Extremes("integers", None, None), True),
@@ -151,10 +153,10 @@ def test_skipping_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         tables = [group.table for group in parquet.groups(matcher, path, 0, -1, is_inverted=ask.invert)]
         skipped += tables.count(None)
         total += len(tables)
-        got = list(SIFT.part(matcher, ask, Part(path, "parquet", 0, -1)))
+        got = list(Match.part(matcher, ask, Part(path, "parquet", 0, -1)))
         with monkeypatch.context() as patch:
             patch.setattr(parquet, "may_hold", lambda _parts, _extremes: True)
-            wanted = list(SIFT.part(matcher, ask, Part(path, "parquet", 0, -1)))
+            wanted = list(Match.part(matcher, ask, Part(path, "parquet", 0, -1)))
         assert wanted == got, matcher.selector
     assert (skipped > total / 10) is options.get("write_statistics", True)
 
@@ -163,7 +165,7 @@ def test_errors_are_not_skipped(tmp_path: Path) -> None:
     """A column that no property can be is an error even where another one rules out every row."""
     path = str(tmp_path / "a.parquet")
     pq.write_table(pa.table({"a": [1, 2], "at": pa.array([1, 2], pa.timestamp("us"))}), path)
-    broken, _ = SIFT.part(
+    broken, _ = Match.part(
         mqsel.compile("a = 5 AND at = 1"), Ask(False, False, False, None), Part(path, "parquet", 0, -1)
     )
     assert isinstance(broken, Broken)

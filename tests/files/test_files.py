@@ -33,18 +33,18 @@ FIELDS = {field.name: field for field in MQMD}
 
 
 def content(vector):
-    """Give the bytes of a vector's file."""
+    """Return the bytes of a vector's file."""
     return bytes.fromhex(vector["hex"]) if "hex" in vector else vector["text"].encode()
 
 
 def read(data, framing):
-    """Take a file apart; leave away what stands before its first message."""
+    """Split a file into its messages; leave out what stands before the first."""
     found = files.pieces(content_of(io.BufferedReader(io.BytesIO(data))), framing, "file")
     return [piece for piece in found if isinstance(piece, FileError) or piece.message is not None]
 
 
 def some_message(rng, version=None):
-    """Make a message of random fields and data, which a QLOAD file can hold."""
+    """Return a message of random fields and data, which a QLOAD file can hold."""
     order = rng.choice("<>")
     data = bytearray(mqmd({"Version": version or rng.choice((1, 2))}, ">"))
     for field in MQMD:
@@ -64,7 +64,7 @@ def some_message(rng, version=None):
 
 
 def as_read(message):
-    """Give the same message with the numbers of its MQMD in the order in which a reader of texts writes them."""
+    """Return the same message with the numbers of its MQMD in the order in which a reader of texts writes them."""
     is_so = message[4:6] != b"\0\0"
     if is_so == is_little(struct.unpack_from("<i" if is_so else ">i", message, 24)[0]):
         return message
@@ -122,7 +122,7 @@ ORDERS = ("<", ">")
 
 
 def dumped_again(message, order):
-    """Give what QLOAD and amqsbcg, run on a machine of this byte order, print of a message."""
+    """Return what QLOAD and amqsbcg, run on a machine of this byte order, print of a message."""
     return {"qload": qload_text(message), "amqsbcg": amqsbcg_text(message, order=order)}
 
 
@@ -437,7 +437,7 @@ def test_long_runs_are_linear():
 
 @pytest.fixture
 def dump(tmp_path):
-    """Give a QLOAD file of three messages, of which the second is broken."""
+    """Return a QLOAD file of three messages, of which the second is broken."""
     path = tmp_path / "dump.qload"
     path.write_bytes(b"* QLOAD Version:1.9\n\nA VER 2\nX 41\n\nA PRI x\nX 42\n\nA VER 2\nX 43\n")
     return path

@@ -26,10 +26,10 @@ from splitters import sifted
 import mqsel
 from mqsel import cli, files
 from mqsel.errors import FileError, MqselError
-from mqsel.files import tasks
 from mqsel.files.framings import FORMATS, length_prefixed
 from mqsel.files.qload import qload_text
-from mqsel.files.scan import Ask
+from mqsel.files.run import tasks
+from mqsel.files.run.work import Ask
 from mqsel.formats import mq, records
 from mqsel.formats.jsonl import message_from_json, object_from_json
 
@@ -119,7 +119,7 @@ def _expected(kind: str, content: bytes, path: str) -> list[bytes]:
 
 @contextmanager
 def _pipe(path: Path, content: bytes, size: int) -> Iterator[Path]:
-    """Give a pipe by which no more than *size* bytes arrive at once: the next are written when these have been read."""
+    """Return a pipe by which at most *size* bytes arrive at once: the next are written when these have been read."""
 
     def write() -> None:
         left = array.array("i", [0])

@@ -23,11 +23,11 @@ from printer import amqsbcg_text
 import mqsel
 from mqsel import cli
 from mqsel.errors import ArgumentError, FileError, MqselError
-from mqsel.files import tasks, workers
 from mqsel.files.framings import length_prefixed
-from mqsel.files.parts import Found
+from mqsel.files.parts import Named
 from mqsel.files.qload import qload_text
-from mqsel.files.scan import SIFT, Ask
+from mqsel.files.run import tasks, workers
+from mqsel.files.run.work import Ask, Match
 from mqsel.formats import mq
 
 needs_signals = pytest.mark.skipif(sys.platform == "win32", reason="no such signals on Windows")
@@ -256,12 +256,12 @@ def test_a_thread_that_fails(files: list[Path]) -> None:
     """What nobody has thought of is raised where records are waited for, instead of waiting without end."""
 
     def broken() -> Iterator[tasks.Task]:
-        yield tasks.Task(0, Found(str(files[2]), (), None))
+        yield tasks.Task(0, Named(str(files[2]), (), None))
         raise RuntimeError("unthought of")
 
     ask = Ask(False, False, False, None)
     with pytest.raises(RuntimeError, match="unthought of"):
-        list(workers.side_by_side(tasks.Run(mqsel.compile("n = 1"), None, SIFT), lambda: ask, broken(), 2, None))
+        list(workers.side_by_side(tasks.Run(mqsel.compile("n = 1"), None, Match), lambda: ask, broken(), 2, None))
 
 
 def _workers(parent: int) -> list[int]:
@@ -269,7 +269,7 @@ def _workers(parent: int) -> list[int]:
     found = []
     for entry in Path("/proc").iterdir():
         with suppress(OSError, IndexError):
-            if entry.name.isdigit() and b"mqsel.files.workers" in (entry / "cmdline").read_bytes():
+            if entry.name.isdigit() and b"mqsel.files.run.workers" in (entry / "cmdline").read_bytes():
                 fields = (entry / "stat").read_text().rpartition(")")[2].split()
                 if fields[0] != "Z" and (not parent or int(fields[1]) == parent):
                     found.append(int(entry.name))
@@ -284,7 +284,7 @@ def _running(found: list[int]) -> list[int]:
 def running(
     tmp_path: Path, selectors: Path, request: pytest.FixtureRequest
 ) -> Iterator[tuple[subprocess.Popen[bytes], list[int]]]:
-    """Give a run whose output nobody reads, and its processes."""
+    """Return a run whose output nobody reads, and its processes."""
     file = tmp_path / "a.jsonl"
     file.write_bytes(b'{"n": 1}\n' * 1000)
     selectors.write_text("all\tn >= 0\n")
@@ -352,9 +352,9 @@ def test_nobody_runs_far_ahead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(tasks, "SIZE", 1 << 20)
     monkeypatch.setattr(workers, "_ROOM", 1 << 20)
     crew = workers._Crew(
-        tasks.Run(mqsel.compile("a = 1"), None, SIFT),
+        tasks.Run(mqsel.compile("a = 1"), None, Match),
         lambda: Ask(False, False, False, None),
-        tasks.cut([tasks.Task(0, Found(str(file), (), None))], None),
+        tasks.cut([tasks.Task(0, Named(str(file), (), None))], None),
         2,
         None,
     )
@@ -435,7 +435,7 @@ def test_filter_that_is_left(files: list[Path]) -> None:
 def test_errors_travel(files: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
     """An error that ends a run, such as that of a missing package, is given behind what came before it, and raised."""
     ask, out = Ask(False, False, False, None), io.BytesIO()
-    task = tasks.Task(0, Found(str(files[0]), (), None))
+    task = tasks.Task(0, Named(str(files[0]), (), None))
     done = tasks.done
 
     def broken(*arguments: Any) -> Iterator[Any]:
@@ -443,7 +443,7 @@ def test_errors_travel(files: list[Path], monkeypatch: pytest.MonkeyPatch) -> No
         raise MqselError("a file packed by lz4 needs lz4")
 
     monkeypatch.setattr(workers, "done", broken)
-    workers._give(out, tasks.Run(mqsel.compile("color = 'blue'"), None, SIFT), ask, task)
+    workers._give(out, tasks.Run(mqsel.compile("color = 'blue'"), None, Match), ask, task)
     records, is_whole = pickle.loads(out.getvalue())
     placed = tasks.placed(task, records, print)
 

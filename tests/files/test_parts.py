@@ -16,9 +16,9 @@ import mqsel
 from mqsel.errors import FileError, MqselError
 from mqsel.files import parquet
 from mqsel.files.framings import length_prefixed
-from mqsel.files.parts import Part, found, kind_of, listed, messages, packed, partition, parts
+from mqsel.files.parts import Part, kind_of, listed, listed_files, messages, packed, partition, parts
 from mqsel.files.qload import qload_text
-from mqsel.files.scan import SIFT, Ask, Broken, Tally
+from mqsel.files.run.work import Ask, Broken, Match, Tally
 from mqsel.formats import mq
 
 
@@ -132,15 +132,20 @@ def test_files_that_names_stand_for(tmp_path: Path) -> None:
         (tmp_path / name).parent.mkdir(parents=True)
         (tmp_path / name).touch()
     here = str(tmp_path)
-    every = found([here])
+    every = listed_files([here])
 
     assert [dict(one.fixed) for one in every] == [
         {"day": -2, "kind": "a"},
         {"day": 1, "kind": "7"},
         {"day": None, "kind": ""},
     ]
-    assert found([f"{here}/day=*/*/x"]) == found([one.path for one in every]) == found([f"file://{here}"]) == every
-    nowhere, stdin, first = found([f"{here}/nowhere", "-", every[0].path])
+    assert (
+        listed_files([f"{here}/day=*/*/x"])
+        == listed_files([one.path for one in every])
+        == listed_files([f"file://{here}"])
+        == every
+    )
+    nowhere, stdin, first = listed_files([f"{here}/nowhere", "-", every[0].path])
     assert isinstance(nowhere.trouble, FileError)
     assert (nowhere.path, stdin, first.path) == (f"{here}/nowhere", ("-", (), None), every[0].path)
 
@@ -173,7 +178,7 @@ def test_what_was_skipped_travels(tmp_path: Path) -> None:
     message = mq.encode({}, {"a": 1}, b"data")
     file = tmp_path / "a"
     file.write_bytes(b"".join(map(length_prefixed, (message, message.replace(b"<a ", b"<- "), b"x", message))))
-    *_, tally = SIFT.part(mqsel.compile("a = 1"), Ask(False, True, False, None), Part(str(file), "mq", 0, -1))
+    *_, tally = Match.part(mqsel.compile("a = 1"), Ask(False, True, False, None), Part(str(file), "mq", 0, -1))
 
     assert isinstance(tally, Tally)
     assert tally.noted == 1
@@ -191,7 +196,7 @@ def test_the_rest_of_a_file_is_lost(tmp_path: Path) -> None:
     lines = [json.dumps({"n": number, "hash": hash(str(number))}).encode() + b"\n" for number in range(20_000)]
     file = tmp_path / "cut.gz"
     file.write_bytes(gzip.compress(b"".join(lines))[:-5000])
-    *got, broken, tally = SIFT.part(
+    *got, broken, tally = Match.part(
         mqsel.compile("n >= 0"), Ask(False, False, False, None), Part(str(file), "json", 0, -1)
     )
 
@@ -269,8 +274,8 @@ def test_rows_are_sifted_like_messages(
     file = tmp_path / "a.jsonl"
     flat = [json.dumps(_flat(row)) for row in rows]
     file.write_text("\n".join(flat) + "\n")
-    *lines, tally = SIFT.part(matcher, ask, Part(str(file), "json", 0, -1))
-    *written, counted = SIFT.part(matcher, ask, Part(path, "parquet", 0, -1))
+    *lines, tally = Match.part(matcher, ask, Part(str(file), "json", 0, -1))
+    *written, counted = Match.part(matcher, ask, Part(path, "parquet", 0, -1))
     got = b"".join(one for one in written if isinstance(one, bytes)).splitlines()
 
     assert isinstance(tally, Tally)
@@ -314,9 +319,9 @@ def test_parquet_at_addresses(table: tuple[str, list[dict[str, Any]]]) -> None:
     address = "memory://test_parquet_at_addresses/day=3/a.parquet"
     upath.UPath(address).parent.mkdir(parents=True, exist_ok=True)
     upath.UPath(address).write_bytes(Path(path).read_bytes())
-    (one,) = found(["memory://test_parquet_at_addresses"])
+    (one,) = listed_files(["memory://test_parquet_at_addresses"])
     part = Part(one.path, kind_of(one.path), 0, -1, one.fixed)
-    lines, tally = SIFT.part(mqsel.compile("weight > 995 AND day = 3"), Ask(False, False, False, None), part)
+    lines, tally = Match.part(mqsel.compile("weight > 995 AND day = 3"), Ask(False, False, False, None), part)
 
     assert isinstance(lines, bytes)
     assert isinstance(tally, Tally)
@@ -336,7 +341,7 @@ def test_damaged_parquet(table: tuple[str, list[dict[str, Any]]], tmp_path: Path
     cut.write_bytes(content[:-100])
     with pytest.raises(FileError, match=r"the file cannot be read: .*\n?.*cut\.parquet"):
         parts(str(cut), "parquet")
-    (broken, _) = SIFT.part(matcher, Ask(False, False, False, None), Part(str(cut), "parquet", 0, -1))
+    (broken, _) = Match.part(matcher, Ask(False, False, False, None), Part(str(cut), "parquet", 0, -1))
     assert isinstance(broken, Broken)
     page = tmp_path / "page.parquet"
     page.write_bytes(content[:4] + b"\xff" * 3000 + content[3004:])

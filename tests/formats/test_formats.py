@@ -23,7 +23,7 @@ import mqsel
 from mqsel import formats, names
 from mqsel.errors import MQRC, ArgumentError, DecodeError, PropertyTypeError
 from mqsel.formats import jms, mq, mqmd, mqrfh2
-from mqsel.formats._mq import Decoder as MQDecoder
+from mqsel.formats._mq import MQDecoder
 from mqsel.values import MQTYPE, TYPE_NAMES, Float32, Int8, Int16, Int32
 
 VECTORS = json_lines(VECTORS_ROOT / "formats" / "mq.jsonl")

@@ -14,8 +14,8 @@ import mqsel
 from mqsel import formats
 from mqsel.errors import PropertyTypeError
 from mqsel.formats import records
-from mqsel.formats._json import Decoder
-from mqsel.formats._records import RecordLines
+from mqsel.formats._json import JSONDecoder
+from mqsel.formats._records import RecordDecoder
 from mqsel.values import Float32, Int8, Int16, Int32
 
 
@@ -51,7 +51,7 @@ QUICK: list[tuple[str, Any]] = [
 @pytest.mark.parametrize(("line", "value"), QUICK, ids=[line for line, _ in QUICK])
 def test_what_is_common_is_read_into_the_record(line: str, value: Any) -> None:
     """A line without anything rare fills the record, given as a text or as bytes."""
-    decoder = Decoder(["p"])
+    decoder = JSONDecoder(["p"])
 
     for one in (line, line.encode()):
         found = decoder(one)
@@ -61,7 +61,7 @@ def test_what_is_common_is_read_into_the_record(line: str, value: Any) -> None:
 
 def test_keys_that_change() -> None:
     """Lines with other keys than those before are read rightly, and so are the ones that follow."""
-    decoder = Decoder(["a", "b"])
+    decoder = JSONDecoder(["a", "b"])
     shapes = ['{"a":1,"x":0,"b":2}', '{"b": 2, "a": 1}', '{"y":{},"a":  1 , "z":3,"b":2}', '{"b":2}', '{"x":"","a":1}']
     for _ in range(30):
         for line in shapes * 20:
@@ -76,7 +76,7 @@ def test_the_other_spelling_is_the_dialects(dialect: str) -> None:
     found = [*mqsel.compile("x = 1", dialect=dialect).filter(lines, format="json")]
 
     assert found == (lines[:2] if dialect == "IBM_MQ" else lines[1:2])
-    both = Decoder(["x", "usr.x"])
+    both = JSONDecoder(["x", "usr.x"])
     assert [both(line) for line in lines[:2]] == [{"usr.x": 1}, {"x": 1}]
 
 
@@ -126,7 +126,7 @@ def test_records_that_are_common_are_read_into_the_record(
 ) -> None:
     """A record without anything rare fills the record of the matcher, as RecordReader reads it."""
     names = ("p", "JMSPriority")
-    read = RecordLines(names, records.reader(schema, names, types))
+    read = RecordDecoder(names, records.reader(schema, names, types))
     found = read(line.encode())
 
     assert found is read.record
@@ -140,7 +140,7 @@ def test_properties_that_one_member_has() -> None:
     line = b'{"headers": {"JMS_IBM_MQMD_MsgId": "ID:0a"}}'
     names = ("JMSMessageID", "Root.MQMD.MsgId")
 
-    found = RecordLines(names, records.reader("connect-ibm", names))(line)
+    found = RecordDecoder(names, records.reader("connect-ibm", names))(line)
     assert (found["JMSMessageID"], found["Root.MQMD.MsgId"]) == ("ID:0a", b"\x0a")
 
 

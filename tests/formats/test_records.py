@@ -34,7 +34,7 @@ CONNECT = {
 
 
 def typed(message):
-    """Give what vectors want of a message."""
+    """Return what vectors want of a message."""
     return {name: [CLASS_NAMES[type(value)], written(value)] for name, value in message.items()}
 
 

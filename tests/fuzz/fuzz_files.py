@@ -31,7 +31,7 @@ from mqsel.errors import ArgumentError, FileError, PropertyTypeError
 from mqsel.files.framings import FORMATS, FRAMINGS, format_of, length_prefixed, pieces, splits
 from mqsel.files.opening import content_of
 from mqsel.files.qload import qload_text
-from mqsel.files.scan import Ask, sift
+from mqsel.files.run.work import Ask, Match
 from mqsel.formats import mq, records
 
 VECTORS = Path(__file__).resolve().parent.parent / "vectors" / "formats"
@@ -130,7 +130,7 @@ def check_both_ways(rng: random.Random, data: bytes, framing: str) -> None:
     limit = rng.choice((None, None, 1, 2))
     ask = Ask(rng.random() < 0.3, rng.random() < 0.3, rng.random() < 0.2, limit, framing, (), rng.random() < 0.5)
     matcher = rng.choice(SELECTORS)
-    records = joined(sift(matcher, ask, splits(stream(), framing, "file"), "file"), ask)
+    records = joined(Match(matcher, ask).messages(splits(stream(), framing, "file"), "file"), ask)
     assert records == sifted(matcher, ask, data, "file"), (framing, ask, data)
 
 

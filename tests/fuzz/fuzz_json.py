@@ -26,10 +26,10 @@ from fuzzing import begun
 import mqsel
 from mqsel.errors import PropertyTypeError
 from mqsel.files import framings
-from mqsel.files.scan import REPORTED, Ask, Complaint, Tally, in_json_words, sift
+from mqsel.files.run.work import REPORTED, Ask, Complaint, Match, Tally, in_json_words
 from mqsel.formats import records
-from mqsel.formats._json import Decoder
-from mqsel.formats._records import RecordLines
+from mqsel.formats._json import JSONDecoder
+from mqsel.formats._records import RecordDecoder
 from mqsel.formats.jsonl import message_from_json, object_from_json
 from mqsel.names import look_up, spellings
 from mqsel.values import TYPES
@@ -115,7 +115,7 @@ def some_object(rng: random.Random, members: list[tuple[str, str]]) -> str:
 
 
 def some_lines(rng: random.Random) -> list[bytes]:
-    """Make lines that have most of their keys in common."""
+    """Return lines that have most of their keys in common."""
     keys = [some_key(rng) for _ in range(rng.randrange(8))]
     made = []
     for _ in range(rng.randrange(1, 40)):
@@ -134,12 +134,12 @@ def some_lines(rng: random.Random) -> list[bytes]:
 
 
 def same(value: Any) -> Any:
-    """Give what can be compared: NaN is itself, and -0.0 is not 0.0."""
+    """Return what can be compared: NaN is itself, and -0.0 is not 0.0."""
     is_number = isinstance(value, float) and not math.isnan(value)
     return type(value), struct.pack("d", value) if is_number else str(value)
 
 
-def check_line(decoder: Decoder, line: bytes, names: tuple[str, ...]) -> bool:
+def check_line(decoder: JSONDecoder, line: bytes, names: tuple[str, ...]) -> bool:
     """Read a line in both ways. Returns whether it was read into the record."""
     spelled = {one for name in names for one in spellings(name)}
     try:
@@ -247,7 +247,7 @@ def check_record(rng: random.Random) -> bool:
     types = {rng.choice(known): rng.choice([*KINDS]) for _ in range(rng.choice((0, 0, 1, 2)))}
     slow = records.reader(schema, names, types)
     line = some_record(rng, schema)
-    made = RecordLines(names, records.reader(schema, names, types))
+    made = RecordDecoder(names, records.reader(schema, names, types))
     try:
         expected: Any = slow(object_from_json(line))
     except PropertyTypeError as error:
@@ -318,7 +318,7 @@ def check_blocks(rng: random.Random, lines: list[bytes]) -> None:
     framings._BLOCK, kept = size, framings._BLOCK
     try:
         stream = io.BufferedReader(io.BytesIO(data), rng.choice((1, 16, 8192)))  # type: ignore[type-var]
-        assert joined(list(sift(matcher, ask, framings.blocks(stream)))) == expected, data
+        assert joined(list(Match(matcher, ask).messages(framings.blocks(stream)))) == expected, data
     finally:
         framings._BLOCK = kept
     start, stop = sorted(rng.randrange(len(data) + 2) for _ in range(2))
@@ -333,7 +333,7 @@ def check(rng: random.Random) -> tuple[int, int]:
     lines = some_lines(rng)
     some = NAMES if rng.random() < 0.1 else NAMES[:-1]
     names = tuple(dict.fromkeys(rng.choice(some) for _ in range(rng.randrange(6))))
-    decoder = Decoder(names)
+    decoder = JSONDecoder(names)
     quick = sum(check_line(decoder, line, names) for line in lines)
     check_blocks(rng, lines)
     quick += sum(check_record(rng) for _ in lines)

@@ -48,7 +48,7 @@ FORMATS = [MQFMT_RF_HEADER_2, MQFMT_MD_EXTENSION, *(row.format for row in HEADER
 
 
 def made(rng: random.Random) -> bytes:
-    """Make a message of properties of all types, and see that it reads back as it was made."""
+    """Write a message of properties of all types, and check that it reads back."""
     values: list[Any] = [
         1, -(2**63), Int8(-1), Int16(300), Int32(5), 1.5, Float32(0.1), "", "a<b&c", "ü𝄞", b"", b"\0\xff", True, None,
         math.nan, Float32(math.inf), "\ufeff", rng.randrange(10 ** rng.randrange(1, 12)), "v" * rng.randrange(40),

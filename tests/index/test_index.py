@@ -407,7 +407,7 @@ def _seal(part: bytearray) -> None:
 
 
 def _set_header(part: bytes) -> bytes:
-    """Give the header: magic, version, order, size, 17 starts and counts, selectors, always, limit, check."""
+    """Return the header: magic, version, order, size, 17 starts and counts, selectors, always, limit, check."""
     return part[: 8 + 4 + 4 + 8 + 17 * 16 + 8 + 8 + 4 + 4]
 
 

@@ -46,6 +46,9 @@ def check(text: str, properties: oracle.Properties, dialect: Dialect) -> None:
     wanted = oracle.evaluate(selector.node, properties, dialect)
 
     assert said(made, read) == [wanted], (text, properties, dialect)
+    met = oracle.meets_mismatch(selector.node, properties, dialect)
+    assert holds(made.mismatch, read) is met, (text, properties, dialect)
+    assert holds(complement(made.mismatch), read) is not met, (text, properties, dialect)
     # To compute a subject needs no dialect.
     read = reader(properties, dialect.replace(null_arithmetic="unknown"))
     assert said(made, read) == [wanted], (text, properties, dialect)
@@ -71,7 +74,7 @@ def test_what_matches_any_identifier_is_true() -> None:
     """Language §8: 24 zero bytes match every message."""
     text = f"JMSMessageID = 'ID:{'0' * 48}'"
 
-    assert normal.normal(read_selector(text, IBM_JMS)) == (ALWAYS, NEVER, NEVER)
+    assert normal.normal(read_selector(text, IBM_JMS)) == (ALWAYS, NEVER, NEVER, NEVER)
     assert isinstance(normal.normal(read_selector(text, JMS)).true, Leaf)
 
 
@@ -290,7 +293,7 @@ CONSTANTS: tuple[float, ...] = (
 
 
 def near(constant: float) -> list[oracle.Value]:
-    """Give numbers of all types around a constant, and those at the ends."""
+    """Return numbers of all types around a constant, and those at the ends."""
     found: list[oracle.Value] = [("float64", float(constant)), ("float64", math.nan), ("float32", math.nan)]
     found += [("float64", math.nextafter(constant, way)) for way in (-math.inf, math.inf)]
     single = float(Float32(constant))
@@ -388,7 +391,7 @@ def test_common_is_the_intersection() -> None:
 
 
 def is_tidy(intervals: tuple[tuple[float, float], ...], after: Callable[[float], float]) -> bool:
-    """Tell whether intervals rise and neither touch nor overlap, and write zero as 0.0."""
+    """Report whether intervals rise and neither touch nor overlap, and write zero as 0.0."""
     return all(low <= high and str(low) != "-0.0" != str(high) for low, high in intervals) and all(
         after(one[1]) < other[0] for one, other in itertools.pairwise(intervals)
     )

@@ -491,7 +491,7 @@ def test_more_instructions_than_a_jump_reaches() -> None:
 
 
 def colliding(blocks: int) -> tuple[str, ...]:
-    """Make 2 ** blocks strings of one hash: the second of two words takes back what the first has changed in it."""
+    """Return 2 ** blocks strings of one hash: the second of two words takes back what the first has changed in it."""
     plain = bytes(range(65, 81))
     twisted = bytes(byte ^ {7: 0x80, 12: 0x04, 15: 0x80}.get(place, 0) for place, byte in enumerate(plain))
     return tuple(b"".join(pieces).decode("latin-1") for pieces in itertools.product((plain, twisted), repeat=blocks))

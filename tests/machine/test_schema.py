@@ -1,6 +1,7 @@
 """Layouts: every way to write one gives the same Schema, and every faulty one an error of ours that says what is wrong.
 
-What a layout does to messages is in test_vm.py; what it does to a matcher's equality and pickles in test_matcher.py.
+What a layout does to messages is in test_sources.py; what it does to a matcher's equality and pickles in
+test_matcher.py and test_travelling.py.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ SENT = {"JMSDeliveryMode": ("string", "PERSISTENT"), "JMSPriority": ("int32", 4)
 
 @pytest.fixture(scope="session")
 def class_path() -> str:
-    """Give the class path of the brokers and the program, or skip."""
+    """Return the class path of the brokers and the program, or skip."""
     script = ROOT / "bench" / "peers" / "run.py"
     if not script.exists():
         pytest.skip("bench/peers, which fetches the jars of the brokers, does not stand beside the tests")
@@ -46,7 +46,7 @@ def class_path() -> str:
 def received(
     class_path: str, broker: str, selectors: list[str], messages: list[Properties], path: Path
 ) -> list[set[int] | str]:
-    """Tell for each selector which messages its subscriber received, or why the broker refused it."""
+    """Return for each selector which messages its subscriber received, or why the broker refused it."""
     shown = [{name: [kind, _json(value)] for name, (kind, value) in message.items()} for message in messages]
     path.write_text(json.dumps({"selectors": selectors, "messages": shown}))
     command = ["java", "-cp", class_path, "SelectorBroker", broker, str(path)]
@@ -62,7 +62,7 @@ def _json(value: Any) -> Any:
 
 
 def published(selectors: list[str], messages: list[Properties]) -> list[set[int]]:
-    """Tell the same of a `Topic`."""
+    """Return the same of a `Topic`."""
     topic = Topic(mqsel.JMS, complexity=None)
     for number, selector in enumerate(selectors):
         topic.subscribe(str(number), selector)

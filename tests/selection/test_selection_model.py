@@ -76,7 +76,7 @@ def read(message: Any) -> Any:
 
 
 def selects(selector: str, message: Any, *, by_identifier: bool) -> bool:
-    """Tell what a queue, or a topic (which knows no match options), does with one message."""
+    """Return what a queue, or a topic (which knows no match options), does with one message."""
     option = mqsel.compile(selector).match_option
     if option is None or not by_identifier:
         return mqsel.compile(selector).matches(read(message))

@@ -143,7 +143,7 @@ def _found(kit: Kit, command: list[Any], log: Path, **environ: str) -> Any:
 
 
 def _wheel(folder: Path, package: Path) -> Path:
-    """Make the wheel of a package as it stands: pip would compile it anew, for half a minute."""
+    """Return the wheel of a package as it stands: pip would compile it anew, for half a minute."""
     tag = f"cp{sys.version_info.major}{sys.version_info.minor}"
     tags = f"{tag}-{tag}-{sysconfig.get_platform().replace('-', '_').replace('.', '_')}"
     path = folder / f"mqsel-{VERSION}-{tags}.whl"
@@ -164,7 +164,7 @@ def _wheel(folder: Path, package: Path) -> Path:
 
 
 def _python(folder: Path, *requirements: Any) -> Path:
-    """Make a Python with some packages."""
+    """Return a Python with some packages."""
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True, timeout=SECONDS)
     python = folder / "bin" / "python"
     install = [sys.executable, "-m", "pip", "--python", python, "install", "-q", "--no-compile", *requirements]

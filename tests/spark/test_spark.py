@@ -45,7 +45,7 @@ FORMS = ["dict", "dict without NULLs", "tuple", "list", "Row", "Row and schema",
 
 
 def _written(form: str) -> tuple[list[Any], Any]:
-    """Give the messages in one form, and the schema they need."""
+    """Return the messages in one form, and the schema they need."""
     if form == "dict":
         return [dict(zip(NAMES, row, strict=True)) for row in ROWS], None
     if form == "dict without NULLs":

@@ -203,7 +203,7 @@ def _differences(frame: Any, texts: list[str]) -> list[str]:
 
 @pytest.fixture
 def switch(spark: Any) -> Iterator[Callable[[bool], None]]:
-    """Gives what switches pushdown on and off."""
+    """Returns what switches pushdown on and off."""
     # A filter is one among hundreds: to compile each would take longer than all they read.
     settings = {
         "spark.sql.caseSensitive": "true",

@@ -11,7 +11,7 @@ import pytest
 import mqsel
 from mqsel import _messages, errors, formats
 from mqsel.formats import mq
-from mqsel.formats._mq import Decoder
+from mqsel.formats._decoder import Decoder
 from mqsel.formats.jms import CONVERSIONS
 from mqsel.formats.jms import JMS as JMS_NAMES
 from mqsel.language.dialect import IBM_MQ, JMS

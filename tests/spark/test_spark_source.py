@@ -70,7 +70,7 @@ def _lines() -> list[bytes]:
 
 
 def _units(kind: str) -> list[bytes]:
-    """Give each message as it stands in a file of a format."""
+    """Return each message as it stands in a file of a format."""
     if kind == "json":
         return _lines()
     if kind == "lenses":

@@ -7,7 +7,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 from mqsel.columns._arrow import Batch
 from mqsel.columns._kernel import Kernel
 from mqsel.errors import MqselError
-from mqsel.sets._reader import MessageReader
+from mqsel.index._reader import MessageReader
 
 _K = TypeVar("_K", bound=Hashable)
 _M = TypeVar("_M")

@@ -1,10 +1,11 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, nonecheck=False
 # cython: initializedcheck=False, auto_pickle=False, autotestdict=False
-"""The text of an element as a value: numbers, booleans, bytes, characters with their escapes.
+"""The base of every decoder; and the text of an element as a value: numbers, booleans, bytes, characters.
 
-Each reader gives 0, or the number of the note that says why there is no value. Follows formats §3.
+What reads a text returns 0, or the number of the note that says why there is no value. Follows formats §3.
 """
 
+cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from cpython.object cimport PyObject
 from libc.math cimport INFINITY, NAN
@@ -22,6 +23,7 @@ from mqsel.machine._values cimport (
     value_own
 )
 
+from mqsel.errors import ArgumentError
 from mqsel.formats import jms as _jms
 from mqsel.formats import mqrfh2 as _mqrfh2
 
@@ -46,6 +48,56 @@ for _place, (_name, _character) in enumerate(_mqrfh2.ESCAPES.items()):
     ESCAPED[_place] = ord(_character)
 
 cdef dict DELIVERY_MODES = _jms.DELIVERY_MODES
+
+
+# ---- the base ----------------------------------------------------------------------------------------------------
+
+@cython.no_gc_clear  # the record is read in place
+cdef class Decoder:
+    """Reads messages of one format for the properties of a selector. Not for two threads at a time.
+
+    Called with a message it returns its `record`, filled anew, or a mapping of what that does not hold; True or False
+    where the message is decided without the selector.
+
+    Args:
+        names: of the properties, in the order of the slots.
+
+    Raises: ArgumentError: a name is no string.
+    """
+
+    def __cinit__(self, names, *_, **__):
+        self.busy = True  # for foreign code that finds it before it is complete
+        self.names = tuple(names)
+        for name in self.names:
+            if not isinstance(name, str):
+                raise ArgumentError(f"the name of a property is a string, found {type(name).__name__}")
+        self.record = Record(self.names)
+        self.unread = {}
+        self.busy = False
+
+    def __call__(self, message):
+        raise NotImplementedError
+
+    cdef int enter(self) except -1:
+        """Begin to read. Whoever does sets `busy` back."""
+        if self.busy:
+            raise ArgumentError(
+                "this decoder is already reading a message: two threads cannot share it", hint="make one for each"
+            )
+        self.busy = True
+        return 0
+
+    cdef int read(self, const uint8_t *at, const uint8_t *stop, const uint8_t *limit) except -1:
+        """Read a message that stays where it is meanwhile. Returns a Reading.
+
+        Args:
+            at, stop: the message.
+            limit: the end of what may be looked at behind it.
+        """
+        return UNREAD
+
+
+# ---- the text of an element --------------------------------------------------------------------------------------
 
 
 cdef int utf8_read(Value *value, PyObject **owner, const uint8_t *text, Py_ssize_t size) except -1:

@@ -2,17 +2,23 @@ from collections.abc import Callable
 from typing import Any, final
 
 from mqsel.errors import MqselError
-from mqsel.files._dumps import Splitter
-from mqsel.files._lines import Sifter
-from mqsel.formats._mq import Decoder
+from mqsel.files._splitters import Splitter
+from mqsel.formats import Decoder
 from mqsel.machine._vm import Machine
 
 @final
-class Pieces(Sifter):
+class Sifter:
+    lines: int
+    messages: int
+    selected: int
+    unknown: int
+    skipped: int
+    is_over: bool
     def __new__(
         cls,
         machine: Machine,
         decoder: Decoder,
+        judge: Callable[[bytes], int],
         complain: Callable[[int, MqselError], Any],
         note: Callable[[int, bytes], None],
         path: bytes | None,
@@ -22,5 +28,6 @@ class Pieces(Sifter):
         raising: bool = False,
         limit: int = -1,
         apart: bool = False,
-    ) -> Pieces: ...
-    def sift(self, splitter: Splitter) -> list[Any]: ...
+    ) -> Sifter: ...
+    def missing(self) -> dict[str, int]: ...
+    def sift(self, unit: memoryview | bytes | Splitter) -> list[Any]: ...

@@ -1,18 +1,22 @@
-"""The selected messages of files, for Python: what ``mqsel match`` prints, one at a time."""
+"""A job over files: read one after the other or side by side, the same records in the same order either way.
+
+`sifted` is what the command line runs, `filter` the selected messages for Python: what ``mqsel match`` prints, one at a
+time.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain, islice
 from typing import Any
 
 from mqsel.errors import ArgumentError, FileError, PropertyTypeError
 from mqsel.files.framings import FORMATS
-from mqsel.files.jobs import cores, sifted
 from mqsel.files.opening import name_of
-from mqsel.files.parts import found
-from mqsel.files.scan import Ask, Broken, Complaint, Tally, in_files
-from mqsel.files.tasks import Begun
+from mqsel.files.parts import Named, listed_files
+from mqsel.files.run.tasks import Advance, Begun, Records, Run, Task, cut, done, placed
+from mqsel.files.run.work import Ask, Broken, Complaint, Job, Match, Tally, in_files
 from mqsel.files.wordings import bad_line, file_trouble
 from mqsel.formats.records import SCHEMAS
 from mqsel.matcher import Matcher
@@ -20,6 +24,48 @@ from mqsel.matcher import compile as compile_selector
 from mqsel.values import TYPE_NAMES
 
 _LISTED = 100  # errors that are kept
+
+
+def cores() -> int:
+    """Return how many processes can run at once."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def sifted(
+    selects: Any,
+    ask: Callable[[], Ask],
+    files: Iterable[Named],
+    wanted: str | None,
+    jobs: int = 1,
+    advance: Advance | None = None,
+    job: type[Job] = Match,
+) -> Records:
+    """Yield for each record of files the number, name and format of its file, and the record.
+
+    Args:
+        selects: what the job takes: a matcher, a set, nothing.
+        ask: returns what is still asked, once the records yielded so far are counted.
+        files: in order.
+        wanted: the format of all of them; None: found by the first bytes of each.
+        jobs: how many processes read; with 1, or nothing to share, this one.
+        advance: is told from time to time how many more bytes were read.
+        job: what is done.
+
+    Raises: FileError: a process ended before its part did. MqselError: none could be started, or a package is missing.
+    """
+    run = Run(selects, wanted, job)
+    tasks: Iterator[Task] = (Task(number, file) for number, file in enumerate(files))
+    if jobs > 1:
+        tasks = cut(tasks, wanted)
+        first = [*islice(tasks, 2)]
+        tasks = chain(first, tasks)
+        if len(first) == 2:
+            from mqsel.files.run.workers import side_by_side  # noqa: PLC0415 (what starts processes is slow to import)
+
+            yield from side_by_side(run, ask, tasks, jobs, advance)
+            return
+    for task in tasks:
+        yield from placed(task, done(run, ask(), task, advance))
 
 
 class Filtered:
@@ -67,7 +113,7 @@ class Filtered:
         return self._tally.skipped
 
     def _read(self, paths: Iterable[str], matcher: Matcher, ask: Ask, wanted: str | None, jobs: int) -> Iterator[bytes]:
-        for _, name, kind, record in in_files(sifted(matcher, lambda: ask, found(paths), wanted, jobs)):
+        for _, name, kind, record in in_files(sifted(matcher, lambda: ask, listed_files(paths), wanted, jobs)):
             if isinstance(record, list):
                 if FORMATS[kind].place == "line" and not record[-1].endswith(b"\n"):  # the file ends there
                     record[-1] += b"\n"

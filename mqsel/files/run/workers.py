@@ -22,8 +22,8 @@ from typing import IO, Any
 
 from mqsel._interrupt import undone
 from mqsel.errors import FileError, MqselError
-from mqsel.files.scan import Ask, Tally
-from mqsel.files.tasks import Advance, Records, Run, Task, done, placed, size_of
+from mqsel.files.run.tasks import Advance, Records, Run, Task, done, placed, size_of
+from mqsel.files.run.work import Ask, Tally
 
 _BATCH = 1 << 18  # bytes of records that are given at once
 _NEWS = 8 << 20  # bytes after which a process says how far it is: it learns so that nobody listens any more
@@ -35,7 +35,7 @@ _TICK = 0.1  # seconds: on Windows a wait without end is not interrupted
 def side_by_side(
     run: Run, ask: Callable[[], Ask], tasks: Iterator[Task], jobs: int, advance: Advance | None
 ) -> Records:
-    """Do tasks by *jobs* processes; see `mqsel.files.jobs.sifted`."""
+    """Do tasks by *jobs* processes; see `mqsel.files.run.tasks.sifted`."""
     with closing(_Crew(run, ask, tasks, jobs, advance)) as crew, undone(crew.kill):
         yield from crew.records()
 
@@ -44,7 +44,7 @@ def side_by_side(
 
 
 @dataclass(slots=True, eq=False)
-class _Job:
+class _Assigned:
     """A task that a process works at.
 
     Attributes:
@@ -76,7 +76,7 @@ class _Crew:
         self._count = count
         self._asked = ask()
         self._changed = threading.Condition()
-        self._jobs: deque[_Job] = deque()  # in order; the first is the one whose records are given
+        self._jobs: deque[_Assigned] = deque()  # in order; the first is the one whose records are given
         self._held = 0
         self._is_planned = False  # there are no more tasks
         self._is_over = False  # nobody waits for records
@@ -121,7 +121,7 @@ class _Crew:
                 self._jobs.popleft()
                 self._changed.notify_all()
 
-    def _is_to_do_here(self, job: _Job) -> bool:
+    def _is_to_do_here(self, job: _Assigned) -> bool:
         """Tell whether what a process gives is not the answer: it was asked for more messages than are wanted now."""
         if job.ask is None:
             return True
@@ -136,7 +136,7 @@ class _Crew:
             self._taken(job)
         return True
 
-    def _arriving(self, job: _Job) -> Iterator[Any]:
+    def _arriving(self, job: _Assigned) -> Iterator[Any]:
         while True:
             self._wait(lambda: bool(job.records) or job.is_whole or job.error is not None)
             with self._changed:
@@ -155,7 +155,7 @@ class _Crew:
                     raise self._failure
                 self._changed.wait(_TICK)
 
-    def _taken(self, job: _Job) -> list[Any]:
+    def _taken(self, job: _Assigned) -> list[Any]:
         """Take what came of a job, under the lock."""
         records, job.records = job.records, []
         self._held -= job.held
@@ -165,7 +165,7 @@ class _Crew:
 
     # What follows runs in the thread of a process.
 
-    def _next(self) -> _Job | None:
+    def _next(self) -> _Assigned | None:
         """Take a task, once those before it are not too many; None if there is none."""
         with self._changed:
             while True:
@@ -182,7 +182,7 @@ class _Crew:
                     self._changed.notify_all()
                     return None
                 is_ours = task.file.trouble is not None or size_of(task.file.path) is None
-                job = _Job(task, None if is_ours else self._asked)
+                job = _Assigned(task, None if is_ours else self._asked)
                 self._jobs.append(job)
                 self._changed.notify_all()
                 if not is_ours:
@@ -225,7 +225,7 @@ class _Crew:
                 process.__exit__(None, None, None)
 
     def _started(self) -> subprocess.Popen[bytes]:
-        code = "import sys; sys.path[:] = sys.argv[1:]; from mqsel.files.workers import work; work()"
+        code = "import sys; sys.path[:] = sys.argv[1:]; from mqsel.files.run.workers import work; work()"
         process = subprocess.Popen(  # noqa: S603 (ourselves)
             [sys.executable, "-c", code, *map(str, sys.path)],
             stdin=subprocess.PIPE,
@@ -239,7 +239,7 @@ class _Crew:
                 process.kill()
         return process
 
-    def _keep(self, job: _Job, records: list[Any], is_whole: bool) -> None:
+    def _keep(self, job: _Assigned, records: list[Any], is_whole: bool) -> None:
         """Keep records; return when there is room for more."""
         with self._changed:
             if not job.is_dropped:

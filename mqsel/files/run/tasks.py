@@ -1,6 +1,6 @@
-"""What is read at once: a file, or a part of one, and the records that come of it, each with the name of its file.
+"""What is read at once, a file or a part of a large one, and the records that come of it.
 
-Says nothing of who does it: `mqsel.files.jobs` one task after the other, `mqsel.files.workers` several at once.
+Knows nothing of who does a task: this process, or one of those of `mqsel.files.run.workers`.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from mqsel.errors import FileError, MqselError
 from mqsel.files.dumps import Piece
 from mqsel.files.framings import FORMATS, reading
 from mqsel.files.opening import path_of, readable_anywhere
-from mqsel.files.parts import Found, Part, parts
-from mqsel.files.scan import Ask, Broken, Work, why
+from mqsel.files.parts import Named, Part, parts
+from mqsel.files.run.work import Ask, Broken, Job, why
 
 SIZE = 16 << 20  # bytes of a part: 20 ms of JSON lines
 
@@ -33,7 +33,7 @@ class Begun(NamedTuple):
     start: bytes
 
 
-# For each record the number, name and format of its file, and the record: a `Begun`, or what the work gives.
+# For each record the number, name and format of its file, and the record: a `Begun`, or what the job yields.
 Records = Generator[tuple[int, str, str, Any], None, None]
 
 
@@ -41,14 +41,14 @@ class Run(NamedTuple):
     """What is done with every task of a run.
 
     Attributes:
-        selects: what the work takes: a matcher, a set, nothing.
+        selects: what the job takes: a matcher, a set, nothing.
         wanted: the format of all files; None: found by the first bytes of each.
-        work: what is done.
+        job: what is done.
     """
 
     selects: Any
     wanted: str | None
-    work: Work
+    job: type[Job]
 
 
 class Task(NamedTuple):
@@ -62,13 +62,13 @@ class Task(NamedTuple):
     """
 
     number: int
-    file: Found
+    file: Named
     part: Part | None = None
     start: bytes = b""
 
 
 def placed(task: Task, records: Iterable[Any], advance: Advance | None = None) -> Records:
-    """Say of records which file they come from; progress and errors among them go their own way."""
+    """Yield records with the file that they come from; progress and errors among them go their own way."""
     kind = "json"
     for record in records:
         if isinstance(record, int):
@@ -85,10 +85,10 @@ def placed(task: Task, records: Iterable[Any], advance: Advance | None = None) -
 def done(run: Run, ask: Ask, task: Task, advance: Advance | None) -> Iterator[Any]:
     """Do a task; what is read by columns is not read in order."""
     _, (name, fixed, trouble), part, start = task
-    selects, wanted, work = run
+    selects, wanted, job = run
     if part is not None:
         yield Begun(part.format, start)
-        yield from work.part(selects, ask, part, advance)
+        yield from job.part(selects, ask, part, advance)
         return
     try:
         if trouble is not None:
@@ -99,17 +99,17 @@ def done(run: Run, ask: Ask, task: Task, advance: Advance | None) -> Iterator[An
         return
     yield Begun(kind, start)
     if FORMATS[kind].message is not None:
-        yield from work.units(selects, ask._replace(format=kind), source, name)
+        yield from job(selects, ask._replace(format=kind)).messages(source, name)
         return
     try:
         with readable_anywhere(name, (piece.raw for piece in source if isinstance(piece, Piece))) as path:
-            yield from work.part(selects, ask, Part(path, kind, 0, -1, fixed))
+            yield from job.part(selects, ask, Part(path, kind, 0, -1, fixed))
     except FileError as error:
         yield Broken(why(error))
 
 
 def size_of(name: str) -> int | None:
-    """Give the bytes of a file that other processes can open by its name, too; None for any other."""
+    """Return the bytes of a file that other processes can open by its name, too; None for any other."""
     if name.startswith(("/dev/", "/proc/")):  # such as /dev/stdin
         return None
     with suppress(OSError, MqselError):

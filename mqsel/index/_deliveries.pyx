@@ -8,19 +8,19 @@ Other threads and signals get their turn also where no message is selected. Know
 cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from cpython.object cimport PyObject
-from cpython.ref cimport Py_DECREF, Py_XDECREF
+from cpython.ref cimport Py_DECREF
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy, memset
 
-from mqsel.columns._arrow cimport NULLS, Batch, Column, batch_load
+from mqsel.columns._arrow cimport NULLS, Batch, Column, column_load
 from mqsel.columns._columns cimport DECLINED
 from mqsel.columns._kernel cimport TURN, Call, Kernel, call_end
 from mqsel.columns._shared cimport Run, run_begin, run_count, run_end, run_formulas, run_places, words_check
 from mqsel.index._index cimport Index
-from mqsel.sets._reader cimport MessageReader, MessageReading
+from mqsel.index._reader cimport MessageReader, MessageReading
 from mqsel.index._candidates cimport Search
-from mqsel.machine._vm cimport Pace, Slot, Value, clock_nanoseconds, pace_look, pace_start, value_null, zeroed
+from mqsel.machine._vm cimport Pace, Value, clock_nanoseconds, pace_look, pace_start, value_null, zeroed
 
 from functools import partial
 
@@ -354,7 +354,6 @@ cdef int by_rows(MessageReader reader, Batch batch, DeliveryLists lists, int64_t
     cdef MessageReading reading = reader.take()
     cdef Search *search
     cdef PresentColumns present
-    cdef Slot *slots = NULL
     cdef uint32_t *numbers
     cdef uint32_t number
     cdef Py_ssize_t at, count, found
@@ -364,9 +363,6 @@ cdef int by_rows(MessageReader reader, Batch batch, DeliveryLists lists, int64_t
     cdef Value *values = reading.record.values
     cdef Pace pace
     try:
-        slots = <Slot *> zeroed(reading.slots, sizeof(Slot))
-        for at in range(min(reading.slots, len(batch.names))):
-            slots[at].name = <PyObject *> batch.names[at]
         present = PresentColumns(batch, min(reading.slots, len(batch.names)), start, stop)
         numbers = present.numbers
         pace_start(&pace)
@@ -377,8 +373,7 @@ cdef int by_rows(MessageReader reader, Batch batch, DeliveryLists lists, int64_t
             last = count
             for at in range(count):
                 number = numbers[at]
-                batch_load(batch.columns, number, row, &slots[number])
-                values[number] = slots[number].value
+                column_load(batch.columns[number], row, row, &values[number], &reading.record.owners[number])
             search = index.take()
             try:
                 found = index.search_c(reading.record, NULL, 0, search)
@@ -391,10 +386,5 @@ cdef int by_rows(MessageReader reader, Batch batch, DeliveryLists lists, int64_t
                 pace_look(&pace, <Py_ssize_t> (row - start))
         return 0
     finally:
-        # What the values point to goes before the record is used again.
-        for at in range(reading.slots):
-            value_null(&values[at])
-            if slots != NULL:
-                Py_XDECREF(slots[at].owner)
-        free(slots)
+        reading.record.clear()
         reader.give(reading)

@@ -1,0 +1,197 @@
+"""The engines of the brokers themselves, each in a process: one line with a selector and a message, one letter back.
+
+Maven fetches the Java engines, whose adapters stand in the shared material; RabbitMQ's Erlang modules are those of
+Debian's newest suite, unpacked beside and run by their own loader. What is not to be had is a reason to skip.
+"""
+
+from __future__ import annotations
+
+import base64
+import functools
+import math
+import os
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from conftest import ROOT, shared
+from products.answers import Properties
+
+BUILD = ROOT / "build" / "products"
+# The folders of the adapters, by product.
+JAVA = {"activemq": "amq", "artemis": "art", "qpid-broker-j": "qpj", "rocketmq": "rmq"}
+ERLANG = {"rabbitmq": "sql", "rabbitmq-jms": "jms"}
+_PACKAGES = "rabbitmq-server erlang-base libc6 libstdc++6 libgcc-s1 libtinfo6 zlib1g libssl3t64".split()
+_TERMS = """
+import com.rabbitmq.jms.parse.sql.*; import java.io.*; import java.nio.charset.StandardCharsets; import java.util.*;
+public final class Terms {
+  public static void main(String[] none) throws Exception {
+    Map<String, SqlExpressionType> headers = new HashMap<>();
+    for (String name : "JMSType JMSMessageID JMSCorrelationID JMSDeliveryMode".split(" "))
+      headers.put(name, SqlExpressionType.STRING);
+    for (String name : "JMSPriority JMSTimestamp".split(" ")) headers.put(name, SqlExpressionType.ARITH);
+    BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
+    for (String line; (line = in.readLine()) != null; ) System.out.println(term(line.trim(), headers));
+  }
+  static String term(String line, Map<String, SqlExpressionType> headers) {
+    try {
+      String text = new String(Base64.getDecoder().decode(line), StandardCharsets.UTF_8);
+      SqlEvaluator evaluator = new SqlEvaluator(new SqlParser(new SqlTokenStream(text)), headers);
+      SqlCompiler compiler = evaluator.evaluatorOk() ? new SqlCompiler(evaluator) : null;
+      if (compiler == null || !compiler.compileOk()) return "";
+      return Base64.getEncoder().encodeToString(compiler.compile().getBytes(StandardCharsets.UTF_8));
+    } catch (Throwable refused) { return ""; }
+  }
+}
+"""
+
+
+def ask(product: str, cases: Sequence[tuple[str, Properties]]) -> list[str]:
+    """Return what the engine answers in each case: T, F, U, E or P. Skips where the engine is not to be had."""
+    lines = [_line(*case) for case in cases]
+    if product in JAVA:
+        answers = _run(["java", "-Xss16m", "-cp", _java(JAVA[product]), "O"], lines)
+    else:
+        if product == "rabbitmq-jms":
+            terms = _run(["java", "-cp", _java("sjx"), "Terms"], [line.partition(" ")[0] for line in lines])
+            lines = [" ".join((term, *line.split(" ")[1:])) for term, line in zip(terms, lines, strict=True)]
+        answers = _erlang(ERLANG[product], lines)
+    assert len(answers) == len(cases)
+    return ["U" if answer.startswith("V") else answer for answer in answers]
+
+
+def _line(selector: str, properties: Properties) -> str:
+    return " ".join(
+        [
+            _encoded(selector),
+            *[f"{name}:{kind}:{_encoded(_shown(value))}" for name, (kind, value) in properties.items()],
+        ]
+    )
+
+
+def _encoded(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        special = "NaN" if math.isnan(value) else f"{'-' * (value < 0)}Infinity"
+        return f"{value:.17e}" if math.isfinite(value) else special
+    return str(value)
+
+
+def _run(command: list[str], lines: list[str]) -> list[str]:
+    done = subprocess.run(
+        command, input="\n".join((*lines, "")), capture_output=True, text=True, check=False, timeout=600
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout.split("\n")[:-1]
+
+
+def _want(*tools: str) -> None:
+    for tool in tools:
+        if shutil.which(tool) is None:
+            pytest.skip(f"{tool} is not installed")
+
+
+def _fetched(command: list[str], folder: Path, what: str) -> None:
+    """Run what fetches, or skip where it cannot: without a network there is no engine."""
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=900)
+    if done.returncode:
+        pytest.skip(f"{what} cannot be fetched: {(done.stderr or done.stdout).strip()[-200:]}")
+
+
+@functools.cache
+def _java(name: str) -> str:
+    """Return the class path of an engine and its adapter, fetched and compiled once."""
+    _want("java", "javac", "mvn")
+    pom, sources, folder = shared("oracles", "poms", name, "pom.xml"), shared("oracles", "src"), BUILD / name
+    folder.mkdir(parents=True, exist_ok=True)
+    shutil.copy(pom, folder / "pom.xml")
+    if not (folder / "fetched").exists():
+        copied = ["-DoutputDirectory=lib", "-DincludeScope=runtime"]
+        _fetched(["mvn", "-q", "-B", "dependency:copy-dependencies", *copied], folder, f"the engine {name}")
+        (folder / "fetched").touch()
+    written = [str(sources / "O.java"), str(sources / name / "E.java")]
+    if name == "sjx":
+        (folder / "Terms.java").write_text(_TERMS, encoding="utf-8")
+        written = [str(folder / "Terms.java")]
+    classes = folder / "classes"
+    class_path = os.pathsep.join((str(classes), f"{folder / 'lib'}/*"))
+    subprocess.run(
+        ["javac", "-nowarn", "-cp", class_path, "-d", str(classes), *written], check=True, capture_output=True
+    )
+    return class_path
+
+
+@functools.cache
+def _debian() -> Path:
+    """Return a folder with RabbitMQ and Erlang of Debian's newest suite, unpacked."""
+    _want("apt-get", "dpkg")
+    folder, unpacked = BUILD / "debian", BUILD / "debian" / "unpacked"
+    if (folder / "done").exists():
+        return unpacked
+    for name in ("lists/partial", "cache/archives/partial", "sources", "packages"):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+    targets = ["apt-get", "indextargets", "--format", "$(REPO_URI) $(ORIGIN)", "Identifier: Packages"]
+    listed = subprocess.run(targets, capture_output=True, text=True, check=False).stdout.split("\n")
+    archive = next((line.split()[0] for line in listed if line.endswith("/debian/ Debian")), None)
+    keys = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
+    if archive is None or not keys.exists():
+        pytest.skip("RabbitMQ's modules are taken from Debian, and this is none")
+    source = f"Types: deb\nURIs: {archive}\nSuites: sid\nComponents: main\nSigned-By: {keys}\n"
+    (folder / "sources" / "sid.sources").write_text(source, encoding="utf-8")
+    places = {
+        "Dir::Etc::sourcelist": "/dev/null",
+        "Dir::Etc::sourceparts": folder / "sources",
+        "Dir::State::lists": folder / "lists",
+        "Dir::Cache": folder / "cache",
+    }
+    apt = ["apt-get", *[word for name, place in places.items() for word in ("-o", f"{name}={place}")]]
+    _fetched([*apt, "update"], folder, "the list of Debian's packages")
+    _fetched([*apt, "download", *_PACKAGES], folder / "packages", "RabbitMQ")
+    for package in (folder / "packages").glob("*.deb"):
+        subprocess.run(["dpkg", "-x", str(package), str(unpacked)], check=True)
+    (erts,) = unpacked.glob("usr/lib/erlang/erts-*")
+    setup = erts / "bin" / "erl_child_setup"  # started by Erlang, and like it by the loader that it came with
+    setup.rename(setup.with_suffix(".real"))
+    setup.write_text(f'#!/bin/sh\nexec {" ".join(_loaded(unpacked))} {setup.with_suffix(".real")} "$@"\n')
+    setup.chmod(0o755)
+    (folder / "done").touch()
+    return unpacked
+
+
+def _loaded(unpacked: Path) -> list[str]:
+    (libraries,) = unpacked.glob("usr/lib/*-linux-gnu")
+    (loader,) = libraries.glob("ld-linux*")
+    return [str(loader), "--library-path", str(libraries)]
+
+
+def _erlang(call: str, lines: list[str]) -> list[str]:
+    unpacked = _debian()
+    home = unpacked / "usr" / "lib" / "erlang"
+    (binaries,) = home.glob("erts-*/bin")
+    places = {"ROOTDIR": home, "BINDIR": binaries, "EMU": "beam", "PROGNAME": "erl"}
+    environment = {**os.environ, **{name: str(place) for name, place in places.items()}}
+    start = [*_loaded(unpacked), str(binaries / "beam.smp"), "-S", "1", "--", "-root", str(home)]
+    start += ["-bindir", str(binaries), "-progname", "erl", "-home", str(BUILD), "-noshell", "-noinput"]
+    source = Path(__file__).with_name("rabbitmq.erl")
+    plugins = [*unpacked.glob("usr/lib/rabbitmq/lib/*/plugins/*/ebin")]
+    paths = [word for place in (BUILD, *plugins) for word in ("-pa", str(place))]
+    compiling = f'compile:file("{source}", [{{outdir, "{BUILD}"}}]), halt().'
+    subprocess.run([*start, "-eval", compiling], env=environment, check=True, capture_output=True, timeout=300)
+    asked, answered = BUILD / f"{call}.{os.getpid()}.asked", BUILD / f"{call}.{os.getpid()}.answered"
+    asked.write_text("\n".join((*lines, "")), encoding="utf-8")
+    environment |= {"ASKED": str(asked), "ANSWERED": str(answered)}
+    done = subprocess.run(
+        [*start, *paths, "-s", "rabbitmq", call], env=environment, check=False, capture_output=True, timeout=600
+    )
+    assert done.returncode == 0, done.stdout[-2000:]
+    answers = answered.read_text(encoding="utf-8").split("\n")
+    asked.unlink()
+    answered.unlink()
+    return answers

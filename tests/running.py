@@ -1,0 +1,94 @@
+"""Running one selector over one message, and the messages that tests of the machine have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+import mqsel
+from mqsel.machine import _vm
+from mqsel.values import Float32, Int8, Int16, Int32, Truth
+
+JMS = mqsel.JMS
+INT64_MAX = (1 << 63) - 1
+
+
+WRAPPERS: dict[str, Callable[[Any], Any]] = {"int8": Int8, "int16": Int16, "int32": Int32, "float32": Float32}
+
+
+def truth(selector: str, message: Any, **options: Any) -> str:
+    """Return the four-valued result; the quick code must agree on "is it TRUE"."""
+    matcher = mqsel.compile(selector, **options)
+    result = Truth(_vm.Machine(matcher.program, matcher.schema).truth(message))
+    assert matcher.matches(message) is (result is Truth.TRUE)
+    return result.name
+
+
+def read(value: Any) -> tuple[str, Any]:
+    """Return the type and the value that the machine finds in a Python object."""
+    return mqsel.compile("x IS NULL").explain({"x": value}).properties["x"]
+
+
+def same(left: Any, right: Any) -> bool:
+    """Report whether two values are of one Python type and equal, bit for bit where they are floats."""
+    if isinstance(left, float) and type(left) is type(right):
+        return repr(left) == repr(right)
+    return type(left) is type(right) and left == right
+
+
+class Color(str):
+    """A str that lies about its text."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return "lie"
+
+    def __eq__(self, other: object) -> bool:
+        return False
+
+    __hash__ = str.__hash__
+
+
+class Blob(bytes):
+    """Bytes that lie about themselves."""
+
+    def __bytes__(self) -> bytes:
+        return b"lie"
+
+    def __getitem__(self, key: Any) -> Any:
+        return b"lie"
+
+
+class Lookup(Mapping[str, Any]):
+    """A Mapping written by a user."""
+
+    def __init__(self, data: dict[str, Any]) -> None:
+        self.data = data
+
+    def __getitem__(self, name: str) -> Any:
+        return self.data[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.data)
+
+    def __len__(self) -> int:
+        return len(self.data)
+
+
+class Line(tuple):  # type: ignore[type-arg]
+    """A tuple that names its positions, as a namedtuple does, whatever the names are."""
+
+    __slots__ = ()
+    _fields: Any = ()
+
+
+def _line(message: dict[str, Any]) -> Line:
+    return type("Line", (Line,), {"_fields": tuple(message)})(message.values())
+
+
+class Pair(NamedTuple):
+    """Two positions."""
+
+    a: Any
+    b: Any
