@@ -52,7 +52,6 @@ LOOPS = (
     "columns._answers",
     "index._candidates",
     "index._reader",
-    "index._deliveries",
     "formats._decoder",
     "formats._folders",
     "formats._mq",
@@ -69,7 +68,6 @@ OTHERS = (
     "index._segment",
     "index._memtable",
     "index._postings",
-    "index._compaction",
     "index._index",
     "files._footer",
 )

@@ -10,9 +10,8 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mqsel.columns._kernel import Kernel, TooLargeError
-from mqsel.index._deliveries import match_rows
 from mqsel.index._index import Index
-from mqsel.index._reader import MessageReader
+from mqsel.index._reader import MessageReader, match_rows
 from mqsel.language.nodes import And, Node, Not, Or, children
 from mqsel.language.selector import Selector
 from mqsel.logic.formulas import NEVER, Formula, all_of, complement

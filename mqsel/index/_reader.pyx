@@ -1,43 +1,57 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, nonecheck=False
 # cython: initializedcheck=False, auto_pickle=False, autotestdict=False
-"""Reads messages for a set of selectors, once each whatever the number of selectors, and asks the index.
+"""Messages for many selectors: each is read once, whatever their number; singly, in a stream, or as rows of a batch.
 
-A set reads all properties that its selectors read. It goes by the message, not by the names: what a message has is
-little beside what a thousand selectors ask for, and dicts that one program makes share their keys. Also what changes
-such a set, in one step for whoever asks it. Knows messages and an index; knows no formula. _reader.pxd says who owns
-what.
+It reads all properties that the selectors read. It goes by the message, not by the names: what a message has is little
+beside what a thousand selectors ask for, and dicts that one program makes share their keys. Also what changes the
+selectors, in one step for whoever asks. Other threads and signals get their turn also where no message is selected.
+Knows messages, columns and an index; knows no formula.
+
+A MessageReading belongs to one search, from take to give. What its Record points to it owns itself, so foreign code
+may do to the message what it likes; the values of a Record that is a message are borrowed, because nothing runs until
+the search is over. A SpellingTable never changes.
 
 Longer than 500 lines because a MessageReader is one class, whose parts are called inline.
 """
 
 cimport cython
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from cpython.dict cimport PyDict_CheckExact, PyDict_Next, PyDict_Size
 from cpython.list cimport PyList_Check, PyList_GET_SIZE
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF
 from cpython.tuple cimport PyTuple_Check
-from libc.stdint cimport int32_t, uint32_t
-from libc.stdlib cimport free
-from libc.string cimport memcpy
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdlib cimport free, realloc
+from libc.string cimport memcpy, memset
 
+from mqsel.columns._arrow cimport NULLS, Batch, Column, column_load
+from mqsel.columns._columns cimport DECLINED
+from mqsel.columns._kernel cimport TURN, Call, Kernel, call_end
+from mqsel.columns._shared cimport Run, run_begin, run_count, run_end, run_formulas, run_places, words_check
+from mqsel.index._candidates cimport Search
 from mqsel.index._index cimport Index, IndexChange
 from mqsel.index._segment cimport fault
 from mqsel.machine._values cimport (
     BYTES, NULL_VALUE, STRING, Record, Value, value_fit, value_load_other, value_null, value_object, value_read,
     value_refuse, zeroed,
 )
+from mqsel.machine._vm cimport Pace, clock_nanoseconds, pace_look, pace_start
 
 import functools
 import threading
 from collections.abc import Iterable, Mapping
 
-from mqsel.errors import ArgumentError, ProgramError, shortened
+from mqsel.columns._answers import chunks, library
+from mqsel.errors import ArgumentError, DecodeError, ProgramError, PropertyTypeError, shortened
 from mqsel.machine import wordings
 from mqsel.machine.schema import as_schema
 from mqsel.names import parted
 from mqsel.values import TYPE_NAMES as _TYPES
 
 cdef extern from "Python.h":
+    PyObject *PyIter_Next(object iterator) except? NULL
+    int PyErr_CheckSignals() except -1
     PyObject *PyDict_GetItemWithError(PyObject *mapping, PyObject *key) except? NULL
     PyObject **PySequence_Fast_ITEMS(PyObject *sequence)
     Py_ssize_t PySequence_Fast_GET_SIZE(PyObject *sequence)
@@ -46,8 +60,11 @@ cdef extern from "Python.h":
     long PyLong_AsLong(PyObject *number) except? -1
 
 cdef enum:
+    KNOWN = 256         # keys of dicts of which a MessageReading knows what they are
     UNKNOWN_KEY = -1
     FEW = 4             # times as many entries as names, and a dict is asked for the names
+    FAILURES = 100      # errors that a stream keeps
+    MOST = 0x7FFFFFFF   # deliveries that the offsets of a list array can count
 
 _MISSING = object()
 NOT_READ = object()     # a key that a file has
@@ -97,8 +114,25 @@ def changing(method):
 
 # ---- names -----------------------------------------------------------------------------------------------------------
 
+# A property that some spelling is of.
+cdef struct SpellingTarget:
+    uint32_t slot
+    int32_t next        # another property that this spelling is of, or -1
+    bint second         # it counts only in a message that lacks the property's first spelling
+
+
+# What the properties of a set are called.
 @cython.final
 cdef class SpellingTable:
+    cdef object names           # Schema of the index: for each slot its spellings, joined by a blank
+    cdef list first             # for each slot the spelling that counts
+    cdef list second            # for each slot the other one, or None
+    cdef dict found             # spelling -> number of its first SpellingTarget
+    cdef SpellingTarget *targets
+    cdef Py_ssize_t target_count
+    cdef Py_ssize_t count       # slots
+    cdef object origin          # shared with the tables that it became: they have its slots, and more
+
     def __cinit__(self, names=(), SpellingTable older=None):
         cdef Py_ssize_t slot
         self.targets = <SpellingTarget *> zeroed(2 * <Py_ssize_t> len(names) + 1, sizeof(SpellingTarget))
@@ -135,8 +169,20 @@ cdef class SpellingTable:
         return UNKNOWN_KEY if found == NULL else <int32_t> PyLong_AsLong(found)
 
 
+# Where the properties of a table stand in the sequences, or Records, of one layout.
 @cython.final
 cdef class Positions:
+    cdef object names           # what they were found from, as it came
+    cdef object copy            # a list of the names, where what came may change in place
+    cdef Py_ssize_t width       # number of names
+    cdef SpellingTable table            # that they were found for
+    cdef Py_ssize_t slots       # of it, then
+    cdef Py_ssize_t count       # properties that are there
+    cdef uint32_t *slot         # of each
+    cdef int32_t *position      # of each
+    cdef int32_t *types         # its declared MQTYPE, or 0
+    cdef bint straight          # each slot stands at its own place: such a Record is searched as it is
+
     def __cinit__(self, MessageReading reading not None, names, types=()):
         cdef SpellingTable table = reading.table
         cdef Py_ssize_t slot
@@ -177,9 +223,19 @@ cdef inline bint are_of(Positions positions, MessageReading reading) noexcept:
 
 # ---- one reading -----------------------------------------------------------------------------------------------------
 
+# What one search reads a message into. Kept by the reader for the next.
 @cython.final
 @cython.no_gc_clear
 cdef class MessageReading:
+    cdef SpellingTable table            # of the properties that it reads
+    cdef Record record
+    cdef Py_ssize_t slots       # that the record has
+    cdef uint32_t *touched      # the slots that were written
+    cdef Py_ssize_t count       # of them
+    cdef bint *is_touched       # for each slot
+    cdef PyObject *keys[KNOWN]  # of dicts, owned, by where they lie in memory; or NULL
+    cdef int32_t targets[KNOWN]  # what they are
+
     def __cinit__(self, SpellingTable table not None):
         self.table = table
         self.record = Record(table.names)
@@ -246,6 +302,27 @@ cdef class MessageReader:
 
     Attributes: changes: how often it was changed.
     """
+
+    cdef readonly Index index
+    cdef object messages                # Schema of messages that are sequences, or None
+    cdef object lock                    # who changes the set holds it
+    cdef bint is_changing               # somebody does
+    cdef readonly Py_ssize_t changes    # how often it was done
+    cdef list keys                      # by place: NOT_READ where a file has it, GONE where there is none; and more
+    cdef readonly Py_ssize_t size       # places, also those without a key
+    cdef readonly Py_ssize_t living     # keys
+    cdef dict placed                    # places by key; None if they are to be read from the keys
+    cdef readonly object texts          # Texts, by place
+    cdef readonly dict own              # by place: dialects that are not that of the set, or None
+    cdef readonly dict options          # by place: match options, or None
+    cdef object column                  # keys that a file has, by place; None where all of them are here
+    cdef SpellingTable table
+    cdef Positions laid_out             # of the schema
+    cdef Positions row                  # of the rows seen last that name their positions themselves
+    cdef Positions recorded             # of the Records seen last
+    cdef object mapping_type            # type of the last message that was found to be a Mapping
+    cdef list pool
+    cdef Py_ssize_t numbering           # how often places have got other numbers
 
     __class_getitem__ = classmethod(type(list[int]))
 
@@ -707,5 +784,362 @@ cdef class Received:
         shown: gives a bitmap of the places whose selectors run on it, and a list of those that select it without.
     """
 
+    cdef object message
+    cdef object shown
+
     def __cinit__(self, message, shown):
         self.message, self.shown = message, shown
+
+
+# ---- a stream of messages --------------------------------------------------------------------------------------------
+
+@cython.final
+cdef class DeliveryStream:
+    """Iterate over (message, keys) for those of *messages* that a selector of the set selects.
+
+    Attributes:
+        seen, selected, skipped: counts of messages so far.
+        failures: the errors of the messages skipped, at most 100 of them; each knows its index.
+        decode: the decoder of raw messages, or None.
+    """
+
+    cdef MessageReader reader
+    cdef object messages        # iterator; None once exhausted
+    cdef readonly object decode  # makes of a raw message what the reader reads; or None
+    cdef Pace pace
+    cdef bint skipping          # errors="skip"
+    cdef bint running           # inside __next__: nobody else must enter
+    cdef readonly Py_ssize_t seen       # messages pulled so far
+    cdef readonly Py_ssize_t selected   # by at least one selector
+    cdef readonly Py_ssize_t skipped    # that raised PropertyTypeError or DecodeError
+    cdef readonly list failures         # the first of these errors
+
+    __class_getitem__ = classmethod(type(list[int]))
+
+    def __cinit__(self, MessageReader reader not None, messages, bint skipping=False, decode=None):
+        self.running = True  # for foreign code that finds it before it is complete
+        self.reader = reader
+        self.skipping = skipping
+        self.failures = []
+        self.decode = decode
+        self.messages = iter(messages)
+        pace_start(&self.pace)
+        self.running = False
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if self.running:
+            raise wordings.stream_shared()
+        self.running = True
+        try:
+            found = self.advance()
+        except BaseException:
+            self.messages = None
+            raise
+        finally:
+            self.running = False
+        if found is None:
+            self.messages = None
+            raise StopIteration
+        return found
+
+    cdef object advance(self):
+        """Return the next message that is selected, and its keys; None at the end."""
+        cdef PyObject *got
+        messages = self.messages  # also when somebody closes the stream
+        while self.messages is not None:
+            got = PyIter_Next(messages)
+            if got == NULL:
+                return None
+            message = <object> got
+            Py_DECREF(message)
+            self.seen += 1
+            try:
+                keys = self.reader.answer(message if self.decode is None else self.decode(message), None)
+            except (PropertyTypeError, DecodeError) as error:
+                error.index = self.seen - 1
+                if not self.skipping:
+                    raise
+                self.skipped += 1
+                if len(self.failures) < FAILURES:
+                    self.failures.append(error.with_traceback(None))
+                keys = None
+            except StopIteration as error:
+                if not self.skipping:
+                    raise wordings.no_answer(self.seen - 1) from error
+                self.skipped += 1
+                keys = None
+            if self.seen >= self.pace.due:
+                pace_look(&self.pace, self.seen)
+            if keys:
+                self.selected += 1
+                return message, keys
+        return None
+
+    def close(self) -> None:
+        """End the stream."""
+        self.messages = None
+
+
+# ---- the rows of a batch ---------------------------------------------------------------------------------------------
+
+# Places found so far, and where those of each row begin.
+@cython.final
+cdef class DeliveryLists:
+    cdef uint32_t *places
+    cdef int64_t count
+    cdef int64_t room
+    cdef bytes offsets          # int32, rows + 1
+
+    def __cinit__(self, int64_t rows):
+        self.offsets = PyBytes_FromStringAndSize(NULL, <Py_ssize_t> ((rows + 1) * sizeof(int32_t)))
+        (<int32_t *> PyBytes_AS_STRING(self.offsets))[0] = 0
+
+    def __dealloc__(self):
+        free(self.places)
+
+    cdef int32_t *ends(self) noexcept:
+        """Return where the places of each row end."""
+        return <int32_t *> PyBytes_AS_STRING(self.offsets) + 1
+
+    cdef uint32_t *more(self, int64_t count) except NULL:
+        """Return where so many more places go; they count from now on."""
+        cdef uint32_t *grown
+        if self.count + count > self.room or self.places == NULL:
+            if self.count + count > MOST:
+                raise ArgumentError("more than 2,147,483,647 deliveries in one batch: no list array holds them")
+            self.room = 2 * (self.count + count) + 64
+            grown = <uint32_t *> realloc(self.places, self.room * sizeof(uint32_t))
+            if grown == NULL:
+                raise MemoryError
+            self.places = grown
+        self.count += count
+        return self.places + self.count - count
+
+
+def match_rows(MessageReader reader not None, batch, kernel_for, learn=None) -> tuple:
+    """Do what `SelectorSet.match_batch` says; places are positions, and nobody changes the set meanwhile.
+
+    Args:
+        kernel_for: gives for a number of rows the Kernel of all selectors, by place, or says why the index is asked row
+            by row.
+        learn: notes what a chunk of the batch took, as `EngineChoice.learn`; or None.
+
+    Returns: the lists, and why the last rows went by the index; None if they did not.
+    """
+    cdef DeliveryLists lists
+    cdef int64_t start
+    pyarrow = library("match_batch")
+    found = []
+    reason = "a batch of no rows"
+    for chunk in chunks(pyarrow, batch):
+        try:
+            columns = Batch(list(reader.table.first), list(reader.table.second), chunk)
+            lists = DeliveryLists((<Batch> columns).rows)
+            start = clock_nanoseconds()
+            reason = lists_fill(lists, reader, columns, kernel_for)
+            if learn is not None:
+                start = clock_nanoseconds() - start
+                learn((<Batch> columns).rows, reason, start, functools.partial(trial, reader, columns))
+        except PropertyTypeError as error:
+            if error.index is not None:
+                error.index += sum(map(len, found))
+            raise
+        values = pyarrow.Array.from_buffers(
+            pyarrow.uint32(), lists.count, [None, pyarrow.py_buffer(PyBytes_FromStringAndSize(
+                <char *> lists.places, <Py_ssize_t> (lists.count * sizeof(uint32_t))
+            ))]
+        )
+        found.append(pyarrow.Array.from_buffers(
+            pyarrow.list_(pyarrow.uint32()), len(lists.offsets) // sizeof(int32_t) - 1,
+            [None, pyarrow.py_buffer(lists.offsets)], children=[values],
+        ))
+    if len(found) == 1:
+        return found[0], reason
+    return pyarrow.concat_arrays([pyarrow.array([], pyarrow.list_(pyarrow.uint32())), *found]), reason
+
+
+def trial(MessageReader reader, Batch batch, Kernel kernel):
+    """Return the nanoseconds that a kernel takes for a batch, or why it refuses it."""
+    cdef int64_t start = clock_nanoseconds()
+    reason = kernel_refusal(kernel, batch)
+    if reason is not None:
+        return reason
+    by_blocks(kernel, reader, batch, DeliveryLists(batch.rows))
+    return clock_nanoseconds() - start
+
+
+cdef object lists_fill(DeliveryLists lists, MessageReader reader, Batch batch, kernel_for):
+    """Find for each row of a batch what is true of it. Returns why the index was asked, or None."""
+    found = kernel_for(batch.rows)
+    reason = found if isinstance(found, str) else kernel_refusal(found, batch)
+    if reason is None:
+        by_blocks(found, reader, batch, lists)
+    else:
+        by_rows(reader, batch, lists, 0, batch.rows)
+    return reason
+
+
+cdef object kernel_refusal(Kernel kernel, Batch batch):
+    return kernel.refuses(batch.columns, batch.rows)
+
+
+cdef int by_blocks(Kernel kernel, MessageReader reader, Batch batch, DeliveryLists lists) except -1:
+    """Run all formulas over one block after the other; where one is damaged, the index says how."""
+    cdef Call *call = kernel.start(batch.columns, batch.rows)
+    cdef Run *run = NULL
+    cdef int32_t *ends = lists.ends()
+    cdef int64_t start = 0
+    cdef int64_t row, total, before
+    cdef int32_t count
+    cdef int rows, status
+    call.turned = clock_nanoseconds()
+    try:
+        run = run_begin(kernel, call)
+        with nogil:
+            status = words_check(call)
+        if status == DECLINED:
+            return by_rows(reader, batch, lists, 0, batch.rows)
+        while start < batch.rows:
+            rows = <int> min(<int64_t> call.rows, batch.rows - start)
+            with nogil:
+                status = run_formulas(run, start, rows)
+                if status == 0:
+                    memset(ends + start, 0, rows * sizeof(int32_t))
+                    total = run_count(run, ends + start)
+            if status == DECLINED:
+                by_rows(reader, batch, lists, start, start + rows)
+                start += rows
+            elif status == 0:
+                before = lists.count
+                lists.more(total)
+                for row in range(start, start + rows):
+                    count = ends[row]
+                    ends[row] = <int32_t> before
+                    before += count
+                with nogil:
+                    run_places(run, ends + start, lists.places)
+                start += rows
+            if clock_nanoseconds() - call.turned > TURN:
+                PyErr_CheckSignals()
+                call.turned = clock_nanoseconds()
+    finally:
+        run_end(run)
+        call_end(call)
+    return 0
+
+
+# Which columns are read of a row: all but those that are NULL there, which is known of columns that mostly are.
+@cython.final
+cdef class PresentColumns:
+    cdef Column **columns
+    cdef int64_t stop           # behind the last row
+    cdef int64_t first          # row of the bits that were taken
+    cdef uint32_t *numbers      # of the columns that are always read, then of those that the row at hand has
+    cdef Py_ssize_t always
+    cdef uint32_t *rare         # numbers of the others
+    cdef uint64_t *bits         # of each of them: a bit for each of 64 rows
+    cdef Py_ssize_t count       # of them
+
+    def __cinit__(self, Batch batch, Py_ssize_t count, int64_t start, int64_t stop):
+        cdef Py_ssize_t number
+        cdef Column *column
+        self.columns = batch.columns
+        self.stop = stop
+        self.first = start - 64
+        self.numbers = <uint32_t *> zeroed(count + 1, sizeof(uint32_t))
+        self.rare = <uint32_t *> zeroed(count + 1, sizeof(uint32_t))
+        for number in range(count):
+            column = batch.columns[number]
+            if column.kind == NULLS:
+                continue
+            if column.validity != NULL and 2 * column.nulls > column.rows:
+                self.rare[self.count] = <uint32_t> number
+                self.count += 1
+            else:
+                self.numbers[self.always] = <uint32_t> number
+                self.always += 1
+        self.bits = <uint64_t *> zeroed(self.count + 1, sizeof(uint64_t))
+
+    def __dealloc__(self):
+        free(self.numbers)
+        free(self.rare)
+        free(self.bits)
+
+    cdef uint32_t *row(self, int64_t row, Py_ssize_t *count) noexcept:
+        """Return the columns of a row, and how many they are. Rows come in order."""
+        cdef Py_ssize_t number
+        cdef Column *column
+        cdef uint64_t bit
+        cdef Py_ssize_t found = self.always
+        if row >= self.first + 64:
+            self.first = row
+            for number in range(self.count):
+                column = self.columns[self.rare[number]]
+                self.bits[number] = bits_at(
+                    column.validity, column.offset + row, <int> min(<int64_t> 64, self.stop - row)
+                )
+        bit = <uint64_t> 1 << (row - self.first)
+        for number in range(self.count):
+            self.numbers[found] = self.rare[number]
+            found += self.bits[number] & bit != 0
+        count[0] = found
+        return self.numbers
+
+
+cdef uint64_t bits_at(const uint8_t *bits, int64_t at, int count) noexcept:
+    """Return up to 64 bits from bit *at* on; reads no byte in which none of them stands."""
+    cdef uint64_t found = 0
+    cdef int shift = at & 7
+    cdef int place
+    bits += at >> 3
+    for place in range((shift + count + 7) >> 3):
+        if place < 8:
+            found |= <uint64_t> bits[place] << (8 * place) >> shift
+        else:
+            found |= <uint64_t> bits[place] << (64 - shift)
+    return found
+
+
+cdef int by_rows(MessageReader reader, Batch batch, DeliveryLists lists, int64_t start, int64_t stop) except -1:
+    """Search for each of some rows."""
+    cdef Index index = reader.index
+    cdef MessageReading reading = reader.take()
+    cdef Search *search
+    cdef PresentColumns present
+    cdef uint32_t *numbers
+    cdef uint32_t number
+    cdef Py_ssize_t at, count, found
+    cdef Py_ssize_t last = 0
+    cdef int64_t row
+    cdef int32_t *ends = lists.ends()
+    cdef Value *values = reading.record.values
+    cdef Pace pace
+    try:
+        present = PresentColumns(batch, min(reading.slots, len(batch.names)), start, stop)
+        numbers = present.numbers
+        pace_start(&pace)
+        for row in range(start, stop):
+            for at in range(present.always, last):
+                value_null(&values[numbers[at]])
+            numbers = present.row(row, &count)
+            last = count
+            for at in range(count):
+                number = numbers[at]
+                column_load(batch.columns[number], row, row, &values[number], &reading.record.owners[number])
+            search = index.take()
+            try:
+                found = index.search_c(reading.record, NULL, 0, search)
+                if found:
+                    memcpy(lists.more(found), search.places.items, found * sizeof(uint32_t))
+            finally:
+                index.give(search)
+            ends[row] = <int32_t> lists.count
+            if row - start >= pace.due:
+                pace_look(&pace, <Py_ssize_t> (row - start))
+        return 0
+    finally:
+        reading.record.clear()
+        reader.give(reading)

@@ -19,9 +19,8 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar, ca
 from mqsel import formats
 from mqsel.columns._kernel import Kernel
 from mqsel.errors import ArgumentError, SelectorError, shortened, type_name
-from mqsel.index._deliveries import DeliveryStream, match_rows
 from mqsel.index._index import Index
-from mqsel.index._reader import MessageReader, alone, changing, no_key
+from mqsel.index._reader import DeliveryStream, MessageReader, alone, changing, match_rows, no_key
 from mqsel.language.checker import MatchOption
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
 from mqsel.language.selector import Selector, read_anew
@@ -130,7 +129,7 @@ def _selector(key: object, text: str, dialect: Dialect) -> Selector:
 
 
 class SelectorSet(MutableMapping[K, str], Generic[K]):
-    """Selectors by key, in order of insertion; `match` gives the keys of those that select a message.
+    """Selectors by key, in order of insertion; `match` returns the keys of those that select a message.
 
     A mapping of keys to texts. A key is what a dict takes. Threads may share a set, and change it while others match:
     every answer is that of the set before a change or after it.
@@ -195,7 +194,7 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
     # ---- reading selectors -------------------------------------------------------------------------------------------
 
     def _taken(self, pairs: Iterable[tuple[K, str | Matcher]]) -> _Given:
-        """Take selectors as people give them."""
+        """Return selectors as people pass them, checked."""
         texts: dict[K, str] = {}
         own: dict[K, Dialect] = {}
         for key, selector in pairs:
@@ -292,7 +291,7 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
         return reversed(self._places)
 
     def popitem(self) -> tuple[K, str]:
-        """Remove the last key, as a dict does, and give it and its text.
+        """Remove the last key, as a dict does, and return it and its text.
 
         Raises: KeyError: the set is empty. ArgumentError: the texts were not kept.
         """
@@ -350,7 +349,7 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
         return faulty
 
     def matcher(self, key: K) -> Matcher:
-        """Give the selector of a key as a Matcher, with its dialect and the set's schema.
+        """Return the selector of a key as a Matcher, with its dialect and the set's schema.
 
         Raises: KeyError: no such key. ArgumentError: the texts were not kept.
         """
@@ -407,7 +406,7 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
         return {place: one for place, one in self._reader.options.items() if one is not None}
 
     def scan(self, message: Message) -> list[K]:
-        """Give what `match` gives, by running every selector as a Matcher: slow, and right by itself.
+        """Return what `match` does, by running every selector as a Matcher: slow, and right by itself.
 
         Raises: as `match`; ArgumentError: the texts were not kept.
         """
@@ -447,7 +446,7 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
         return DeliveryStream(self._reader, messages, errors == "skip", decode)
 
     def decoder(self, format: str, **options: Any) -> Callable[[Any], Any]:  # noqa: A002 (the word of the command line)
-        """Make a callable that turns one raw message into what `match` of this set takes.
+        """Return a callable that turns one raw message into what `match` of this set takes.
 
         As for a Matcher: a queue manager compares the identifier of a match option instead of running the selector, and
         shows a message with an invalid name to no selector of a dialect with its names. Not for two threads at a time.
@@ -465,7 +464,7 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
         return QueueManager(self, self._reader, make, options.get("invalid_names")).decode
 
     def match_batch(self, batch: object) -> pa.ListArray:
-        """Give for each row of a batch which selectors select it. Its columns are the properties, as for a Matcher.
+        """Return for each row of a batch which selectors select it. Its columns are the properties, as for a Matcher.
 
         Args:
             batch: as for `Matcher.match_batch`.
@@ -504,14 +503,14 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
         return Kernel(formulas, self._reader.index.names, True), len(clauses)
 
     def explain(self, key: K, message: Message) -> Explanation:
-        """Say of every part of a selector what it was for *message*, and why.
+        """Report of every part of a selector what it was for *message*, and why.
 
         Raises: KeyError: no such key. ArgumentError: the texts were not kept.
         """
         return self.matcher(key).explain(message)
 
     def stats(self) -> dict[str, Any]:
-        """Tell how many selectors there are, and how they are reached.
+        """Return how many selectors there are, and how they are found.
 
         Returns: ``selectors``; ``units``, the distinct parts of them that an OR may join, and how many are ``shared``;
             ``postings``, what a search may have to look at, and by what it is ``reached``; the ``longest`` lists of

@@ -20,7 +20,7 @@ import mqsel
 from mqsel import JMS, SelectorSet
 from mqsel.columns._kernel import Kernel
 from mqsel.errors import ArgumentError, PropertyTypeError
-from mqsel.index._deliveries import match_rows
+from mqsel.index._reader import match_rows
 
 pa = pytest.importorskip("pyarrow")
 
