@@ -16,7 +16,7 @@ from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.math cimport INFINITY, fabs, nextafter
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc, qsort
-from libc.string cimport memcmp, memcpy, memset
+from libc.string cimport memcpy, memset
 
 from mqsel.index._memtable cimport Draft, DraftClause, Items, Link, draft_view, items_room, steps_link
 from mqsel.index._segment cimport *
@@ -1363,41 +1363,6 @@ cdef void write_strings(SegmentLayout *it, uint8_t *data, const SegmentHeader *h
         memcpy(data + header.starts[LEAVES], draft.leaves.items, draft.leaves.count * 4)
 
 
-cdef int write_operands(SegmentLayout *it, uint8_t *data, const SegmentHeader *header) noexcept nogil:
-    """Return each arithmetic that leaves have a number, below OPERANDS. Returns 0, or -1 without memory."""
-    cdef uint64_t *pool = <uint64_t *> (data + header.starts[POOL])
-    cdef const uint32_t *leaves = <const uint32_t *> (data + header.starts[LEAVES])
-    cdef uint32_t *table = <uint32_t *> calloc(2 * OPERANDS, 4)     # a leaf of each number + 1
-    cdef PooledLeaf *leaf
-    cdef PooledLeaf *other
-    cdef uint32_t at, slot
-    cdef uint32_t count = 0
-    cdef uint64_t size
-    if table == NULL:
-        return -1
-    for at in range(it.draft.leaves.count):
-        leaf = <PooledLeaf *> (pool + leaves[at])
-        if leaf.kind != SET or leaf.attribute[0] != NONE:
-            continue
-        size = <uint64_t> leaf.actions[0] * sizeof(ArithmeticStep)
-        slot = text_hash(<const uint8_t *> leaf + 8 * LEAF_WORDS, size, 0) & (2 * OPERANDS - 1)
-        while table[slot]:
-            other = <PooledLeaf *> (pool + leaves[table[slot] - 1])
-            if other.actions[0] == leaf.actions[0] and memcmp(
-                <uint8_t *> other + 8 * LEAF_WORDS, <uint8_t *> leaf + 8 * LEAF_WORDS, size
-            ) == 0:
-                leaf.attribute[1] = other.attribute[1]
-                break
-            slot = (slot + 1) & (2 * OPERANDS - 1)
-        else:
-            if count < OPERANDS:
-                table[slot] = at + 1
-                leaf.attribute[1] = count
-                count += 1
-    free(table)
-    return 0
-
-
 cdef uint64_t copies_count(const Draft *draft) noexcept nogil:
     cdef const DraftClause *clauses = <const DraftClause *> draft.clauses.items
     cdef const Link *links = <const Link *> draft.links.items
@@ -1452,9 +1417,6 @@ cdef bytes draft_layout(Draft *draft, uint32_t attributes):
             memcpy(data + header.starts[POSTINGS], postings, count * sizeof(Posting))
             write_intervals(&it, data, &header)
             write_lists(&it, data, &header)
-            done = write_operands(&it, data, &header)
-        if done < 0:
-            raise MemoryError
     finally:
         free(postings)
         layout_free(&it)
