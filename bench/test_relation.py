@@ -12,8 +12,8 @@ import pytest
 import workloads
 
 import mqsel
-from mqsel.analysis.audit import audit
-from mqsel.analysis.relation import related, taken
+from mqsel.analysis.compare import related, taken
+from mqsel.analysis.compare.audit import audit
 
 WILD = workloads.SHARED.parent / "vectors" / "wild-selectors.jsonl"
 

@@ -57,9 +57,8 @@ from mqsel.matcher import Matcher, compile  # noqa: A004 (like re.compile)
 from mqsel.values import Truth
 
 if TYPE_CHECKING:
-    from mqsel.analysis.difference import difference
+    from mqsel.analysis.compare import difference, relation, satisfiable
     from mqsel.analysis.lint import lint
-    from mqsel.analysis.relation import relation, satisfiable
     from mqsel.sets.set import SelectorSet
 
 __all__ = [
@@ -100,10 +99,10 @@ __all__ = [
 # What is imported when it is first asked for, and where it stands: one selector over messages needs none of it.
 _LATER = {
     "SelectorSet": "mqsel.sets.set",
-    "difference": "mqsel.analysis.difference",
+    "difference": "mqsel.analysis.compare",
     "lint": "mqsel.analysis.lint",
-    "relation": "mqsel.analysis.relation",
-    "satisfiable": "mqsel.analysis.relation",
+    "relation": "mqsel.analysis.compare",
+    "satisfiable": "mqsel.analysis.compare",
 }
 
 

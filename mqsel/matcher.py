@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import pyarrow as pa  # type: ignore[import-untyped]
 
     from mqsel.analysis.explain import Explanation
-    from mqsel.analysis.profile import Profile
+    from mqsel.analysis.explain.profile import Profile
 
 Message = Mapping[str, Any] | Sequence[Any] | Record
 _M = TypeVar("_M")  # whatever stands for a message
@@ -205,8 +205,8 @@ class Matcher(Machine):
 
         Raises: what `filter` and `match_batch` raise.
         """
-        from mqsel.analysis.account import Profiler  # noqa: PLC0415 (as above)
-        from mqsel.analysis.profile import report  # noqa: PLC0415
+        from mqsel.analysis.explain.account import Profiler  # noqa: PLC0415 (as above)
+        from mqsel.analysis.explain.profile import report  # noqa: PLC0415
 
         if errors not in ("raise", "skip"):
             raise ArgumentError(f"errors is {errors!r}: expected 'raise' or 'skip'")

@@ -135,10 +135,18 @@ def joined(name: str, rules: str) -> str:
     return " ".join(spellings(name, rules))
 
 
-def parted(text: str) -> tuple[str, str]:
-    """Return the first spelling of a property and the other, or an empty text."""
-    half = text[: (len(text) - len(USR_FOLDER)) // 2]
-    return (half, USR_FOLDER + half) if text == f"{half} {USR_FOLDER}{half}" else (text, "")
+def converted(text: str, kind: str) -> str:
+    """Return how sets write a property that is read through a conversion."""
+    return f"{text} as {kind}"
+
+
+def parted(text: str) -> tuple[str, str, str]:
+    """Return the first spelling of a property, the other or an empty text, and the conversion or an empty text."""
+    bare, word, kind = text.rpartition(" as ")
+    if not word or kind != "number":
+        bare, kind = text, ""
+    half = bare[: (len(bare) - len(USR_FOLDER)) // 2]
+    return (half, USR_FOLDER + half, kind) if bare == f"{half} {USR_FOLDER}{half}" else (bare, "", kind)
 
 
 _Value = TypeVar("_Value")

@@ -13,7 +13,7 @@ import oracle
 from mqsel.language import nodes
 from mqsel.language.dialect import Dialect
 from mqsel.logic import normal
-from mqsel.logic.normal import All, Formula, Leaf, Normal, Outcome, Relation, Values
+from mqsel.logic.normal import All, Compared, Formula, Leaf, Normal, Relation, Values
 from mqsel.names import spellings
 
 PARTS = {"TRUE": "true", "FALSE": "false", "ERR": "error", "UNKNOWN": "unknown"}  # of a normal form
@@ -65,22 +65,22 @@ def is_like(text: str, pattern: normal.Pattern) -> bool:
     return oracle._like(text, written, "!")
 
 
-def outcome(left: oracle.Value, right: oracle.Value) -> Outcome:
+def outcome(left: oracle.Value, right: oracle.Value) -> Compared:
     """Compare two typed values."""
     kinds = left[0], right[0]
     if "error" in kinds:
-        return Outcome.ERROR
+        return Compared.ERROR
     if "null" in kinds:
-        return Outcome.NULL
+        return Compared.NULL
     numbers = {*kinds} <= {*oracle._NUMBERS}
     if not numbers and (kinds[0] != kinds[1] or "poison" in kinds):
-        return Outcome.MISMATCH
+        return Compared.MISMATCH
     if not numbers:
-        return Outcome.SAME if left[1] == right[1] else Outcome.DIFFERENT
+        return Compared.SAME if left[1] == right[1] else Compared.DIFFERENT
     _, first, second = oracle._promote(left, right)
     if first == second:
-        return Outcome.EQUAL
-    return Outcome.LESS if first < second else Outcome.GREATER if first > second else Outcome.UNORDERED
+        return Compared.EQUAL
+    return Compared.LESS if first < second else Compared.GREATER if first > second else Compared.UNORDERED
 
 
 def walked(*roots: Formula) -> list[Formula]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from mqsel.language.dialect import PRESETS
@@ -21,7 +21,7 @@ _WIDE: tuple[Any, ...] = (
     *(None, True, False, 0, 1, 2, 3, -1, 5, Int32(2), Int32(-(2**31)), 2**31 - 1, 2**24 + 1, 2**53 + 1, 2**63 - 1),
     *(-(2**63), Int32(2**31 - 1), Float32(2**24)),
     *(0.0, -0.0, 0.5, 1.0, 2.5, -1.5, 2.0**53, math.inf, -math.inf, math.nan, Float32(0.1), Float32(2.5), 0.1),
-    *(Float32(math.nan), "", "a", "b", "ab", "ba", "abc", "x", "_", "a%", b"\x00", b"\x01\x02"),
+    *(Float32(math.nan), "1", "2.5", " 3 ", "", "a", "b", "ab", "ba", "abc", "x", "_", "a%", b"\x00", b"\x01\x02"),
 )
 _NARROW: tuple[Any, ...] = (
     None,
@@ -34,21 +34,23 @@ _NARROW: tuple[Any, ...] = (
     2.5,
     -0.0,
     math.nan,
+    "1",
+    "2.5",
     "a",
     "ab",
     "b",
     b"\x00",
 )
-_FEW: tuple[Any, ...] = (None, True, 1, 2, 2.5, "a", "ab")
+_FEW: tuple[Any, ...] = (None, True, 1, 2, 2.5, "1", "a", "ab")
 VALUES = {1: _WIDE, 2: _NARROW, 3: _FEW}
 
 _NUMBERS = ("0", "1", "2", "3", "5", "-1", "1.0", "2.5", "0.1", "-1.5", "9223372036854775807", "2147483647", "1E300")
-_STRINGS = ("''", "'a'", "'b'", "'ab'", "'abc'", "'x'")
+_STRINGS = ("''", "'1'", "'a'", "'b'", "'ab'", "'abc'", "'x'")
 _PATTERNS = ("a%", "%b", "%a%", "_", "a_", "%", "ab", "a%b", "_b%", "%b%a%", "", "a!%' ESCAPE '!", "__%")
 _SIGNS = ("=", "<>", "<", "<=", ">", ">=")
 
 
-def pair(rng: random.Random) -> tuple[str, str, str, str, tuple[str, ...]]:
+def pair(rng: random.Random, dialects: Sequence[str] = (*PRESETS,)) -> tuple[str, str, str, str, tuple[str, ...]]:
     """Draw two selectors, the dialect of each, and the names that they may read."""
     names = NAMES[: rng.choice((1, 1, 2, 2, 2, 3))]
     # A selector alone is often enough: what is missing of it, or added, is what people ask about.
@@ -60,7 +62,6 @@ def pair(rng: random.Random) -> tuple[str, str, str, str, tuple[str, ...]]:
         second = f"NOT ({first})"
     else:
         second = condition(rng, names, rng.choice((1, 2, 2, 3)))
-    dialects = [*PRESETS]
     one = rng.choice(dialects)
     return first, second, one, one if rng.random() < 0.7 else rng.choice(dialects), names
 

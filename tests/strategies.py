@@ -32,12 +32,13 @@ _NAMES = ("a", "b", "n", "N", "x", "flag", "order", "inbox", "na\u00efve_$1", "J
 # The fields of a dialect that say what a tree means, and all that they can say; the others are about texts and names.
 _MEANINGS = ("type_mismatch", "null_arithmetic", "between_null")
 READINGS = [dict(zip(_MEANINGS, one, strict=True)) for one in itertools.product(*[CHOICES[name] for name in _MEANINGS])]
-# The presets, and a dialect that no product has: what a preset to come may say is in it.
+# The presets, and two dialects that no product has: what a preset to come may say is in one of them.
 DIALECTS = {
     **PRESETS,
     "MADE_UP": PRESETS["JMS"].replace(
         unequal_sign="exclamation", remainder="yes", not_operand="primary", quoted_names="double", comments="slashes"
     ),
+    "TEXT_NUMBERS": PRESETS["IBM_JMS"].replace(text_numbers="compared"),
 }
 _JAVA_SPACES = (" ", "  ", "\t", "\n", "\r\n", "\f")
 
@@ -59,6 +60,7 @@ class Letters:
     static_mismatch: bool = False
     numbers: tuple[str, ...] = ()
     is_made_up: bool = False
+    texts_are_numbers: bool = False
 
 
 LETTERS = {
@@ -77,6 +79,7 @@ LETTERS = {
     "MADE_UP": Letters(
         names=(*_NAMES, "two words", 'and"', "NOT"), spaces=(*_JAVA_SPACES, " // a 'comment\n"), is_made_up=True
     ),
+    "TEXT_NUMBERS": Letters(float_suffix_on_integer=False, texts_are_numbers=True),
 }
 
 # language §4 within its static types: weight and form. Lower-case words are rules, capitals keywords, `…-name` an
@@ -181,6 +184,8 @@ def random_case(rng: random.Random, dialect_name: str) -> tuple[str, Properties]
 def random_properties(rng: random.Random, dialect_name: str) -> Properties:
     """Draw a message that carries most of the names that selectors of the dialect use."""
     message = {name: _typed(rng) for name in LETTERS[dialect_name].names if rng.random() < 0.85}
+    if LETTERS[dialect_name].texts_are_numbers:
+        message = {name: _as_text(rng, *typed) for name, typed in message.items()}
     # `usr.x` and `x` are one property: a message carries it once.
     if "usr.x" in message and "x" in message:
         del message[rng.choice(("x", "usr.x"))]
@@ -209,6 +214,15 @@ def _typed(rng: random.Random) -> tuple[str, Any]:
         return kind, rng.choice(_INTEGERS)
     half = 1 << (_WIDTHS[kind] - 1)
     return kind, rng.choice([-half, half - 1, *(number for number in _EXTREMES if -half <= number < half)])
+
+
+def _as_text(rng: random.Random, kind: str, value: Any) -> tuple[str, Any]:
+    """Write most numbers as texts that Java reads as them, or nearly so."""
+    if kind not in _NUMBERS or rng.random() < 0.3:
+        return kind, value
+    written = repr(value).replace("inf", "Infinity")
+    forms = ("{}", "{}", "{}", " {}", "{}\n", "+{}", "{}d", "{}L", "{}e1")
+    return "string", rng.choice((*[form.format(written) for form in forms], float(value).hex()))
 
 
 class _Author:

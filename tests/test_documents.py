@@ -20,7 +20,7 @@ NAMES = [path.relative_to(path.parents[len(path.parts) - len(ROOT.parts) - 1]).a
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 CITED = re.compile(r"\b(language|formats|selection|spark|machine)((?:(?:,| and| to)? §\d+)+)")
 # The titles of public pages that a source may name.
-PAGES = re.compile(r"(?:IBM MQ 9\.4|Jakarta Messaging 3\.1|APAR|the framing of mqsel itself)\b")
+PAGES = re.compile(r"(?:IBM MQ 9\.4|Jakarta Messaging 3\.1|Java SE|APAR|the framing of mqsel itself)\b")
 
 
 def blocks(document: Path, language: str) -> list[tuple[int, str]]:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import mqsel
-from mqsel.analysis.relation import relation
+from mqsel.analysis.compare import relation
 from mqsel.errors import ProgramError
 from mqsel.language.dialect import IBM_MQ, JMS
 from mqsel.machine.program import Program

@@ -48,13 +48,14 @@ INSIDE = {
     "logic": "sets formulas needs normal automata domains intervals boxes witness",
     "machine": "opcodes _opcodes wordings schema _values _verifier program compiler origin _image _operators"
     " _sources _vm _stream sections",
-    "columns": "wordings _arrow _sets _columns _texts _kernel _arithmetic _formulas _shared _answers __init__",
+    "columns": "wordings lookup _arrow _sets _columns _kernel _formulas _answers __init__",
     "index": "_segment _memtable _postings _candidates _index _reader __init__",
     "sets": "receiving file choice set __init__",
     "formats": "wordings mqmd jms mqrfh2 inspection jsonl records envelopes _tables _words _decoder _folders _mq _json"
     " _records mq __init__",
-    "analysis": "wordings markup columns outcomes near relation change explain"
-    " lint_findings lint_chains lint_tests lint_names lint account sentences profile difference audit",
+    "analysis": "explain.near explain.change explain.account explain explain.__init__ compare compare.__init__"
+    " compare.audit lint.findings lint.chains lint.tests lint.names lint lint.__init__ explain.sentences"
+    " explain.profile",
     "selection": "selectors providers message queues topics __init__",
     "files": "wordings opening dumps _splitters amqsbcg qload framings rows _footer extremes parquet parts _sifter"
     " run.work inspection selectors run.tasks run.workers run run.__init__ __init__",

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from mqsel.analysis.audit import Audit, audit
+from mqsel.analysis.compare.audit import Audit, audit
 from mqsel.cli.arguments import Commands, add_dialect, command
 from mqsel.cli.report import complain, folded, say, width_of
 from mqsel.cli.selectors import keyed

@@ -7,8 +7,7 @@ import json
 import sys
 from typing import Any
 
-from mqsel.analysis.difference import Difference, difference
-from mqsel.analysis.relation import RELATIONS, Relation, related, taken
+from mqsel.analysis.compare import RELATIONS, Difference, Related, difference, related, taken
 from mqsel.cli.arguments import Commands, command, dialect_of, in_shell, place_of, refuse_place
 from mqsel.cli.report import complain, fitted, folded, width_of
 from mqsel.errors import MqselError, SelectorError
@@ -79,7 +78,7 @@ def _diff(arguments: argparse.Namespace) -> int:
     return _selectors(related(*read), as_json=arguments.json) if len(read) == 2 else 2
 
 
-def _selectors(found: Relation, *, as_json: bool) -> int:
+def _selectors(found: Related, *, as_json: bool) -> int:
     assert found.relation in RELATIONS
     messages = {"both": found.both, "a alone": found.a_alone, "b alone": found.b_alone}
     if as_json:

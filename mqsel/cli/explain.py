@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 from mqsel import formats
 from mqsel.analysis.explain import Explanation, explain
 from mqsel.analysis.lint import lint
-from mqsel.analysis.lint_findings import WARNING
-from mqsel.analysis.lint_findings import piece as piece_of
+from mqsel.analysis.lint.findings import WARNING
+from mqsel.analysis.lint.findings import piece as piece_of
 from mqsel.cli.arguments import Commands, add_format, add_selector, check_order, command, limit, list_formats, types_of
 from mqsel.cli.lint import in_json
 from mqsel.cli.report import complain, fitted, folded, say_format, seeming, width_of

@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from mqsel._interrupt import held
 from mqsel.analysis.lint import RULES, Finding, fixed, lint
-from mqsel.analysis.lint_findings import NOTE
+from mqsel.analysis.lint.findings import NOTE
 from mqsel.cli.arguments import Commands, add_dialect, command
 from mqsel.cli.report import folded, say, width_of
 from mqsel.cli.selectors import ABOUT_FILES, Given, add_selectors, blocks, content_of, given, of_arguments, replaced

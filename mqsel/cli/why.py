@@ -6,8 +6,8 @@ import argparse
 import json
 import sys
 
-from mqsel.analysis.account import Profiler
-from mqsel.analysis.profile import report
+from mqsel.analysis.explain.account import Profiler
+from mqsel.analysis.explain.profile import report
 from mqsel.cli.arguments import (
     Commands,
     add_files,

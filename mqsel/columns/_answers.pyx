@@ -10,12 +10,12 @@ it reads what it needs, so it finds the words for it or that it does not matter.
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from cpython.object cimport PyObject
 from libc.stdint cimport int64_t, uint8_t, uint32_t
-from libc.string cimport memcpy, memset
+from libc.string cimport memset
 
-from mqsel.columns._arrow cimport Batch, Row
+from mqsel.columns._arrow cimport Batch, RowMessage
 from mqsel.columns._columns cimport BLOCK, DECLINED
-from mqsel.columns._formulas cimport nulls_among, run_block
-from mqsel.columns._kernel cimport TURN, Call, Kernel, call_end
+from mqsel.columns._formulas cimport run_truths
+from mqsel.columns._kernel cimport AGAIN, BatchRun, Kernel, call_end
 from mqsel.machine._image cimport Image
 from mqsel.machine._vm cimport (
     ERR, FALSE, TRUE, UNKNOWN, Frame, Machine, Pace, clock_nanoseconds, pace_look, pace_start,
@@ -38,7 +38,6 @@ cdef extern from "Python.h":
 
 cdef extern from "_loops.h" nogil:
     void bits_of_mask(uint8_t *bits, const uint8_t *mask, int rows)
-    void mask_and_not(uint8_t *mask, const uint8_t *other, int rows)
 
 cdef enum:
     MAX_ROOTS = 3            # truth values that are asked for
@@ -65,21 +64,21 @@ cdef Batch batch_of(Machine machine, batch):
 # ---- the kernels of a machine ------------------------------------------------------------------------------------
 
 cdef object kernels_of(Machine machine):
-    """Give the normal form of a machine's selector, and the kernels made so far."""
+    """Return the normal form of a machine's selector, and the kernels made so far."""
     if machine.kernels is None:
         machine.kernels = (normal(optimized(selector_of(machine.program))), {})
     return machine.kernels
 
 
 cdef object formula_of(form, int truth):
-    """Give the formula of rows that have a truth value; that of UNKNOWN is only asked of those that are not TRUE."""
+    """Return the formula of rows that have a truth value; that of UNKNOWN is only asked of those that are not TRUE."""
     if truth == UNKNOWN:
         return all_of([complement(form.false), complement(form.error)])
     return form.true if truth == TRUE else form.error
 
 
 cdef object kernel_for(Machine machine, Batch batch, tuple truths):
-    """Give a Kernel that finds the rows with each of some truth values, or say why the machine goes row by row."""
+    """Return a Kernel that finds the rows with each of some truth values, or why the machine goes row by row."""
     cdef Kernel kernel
     form, made = kernels_of(machine)
     if truths not in made:
@@ -96,7 +95,7 @@ cdef object kernel_for(Machine machine, Batch batch, tuple truths):
 
 
 def refusal(Machine machine not None, batch) -> str | None:
-    """Say why the rows of a batch go through the machine one by one, or None where the kernel takes them.
+    """Return why the rows of a batch go through the machine one by one, or None where the kernel takes them.
 
     Args:
         batch: anything with ``__arrow_c_array__`` whose array is a struct.
@@ -110,7 +109,7 @@ def refusal(Machine machine not None, batch) -> str | None:
 cdef int evaluate(Machine machine, Batch batch, uint32_t start, int64_t first, int64_t stop, uint8_t *truths) except -1:
     """Run the program from *start* on some rows; their truth values go to *truths*, a byte each."""
     cdef Frame *frame
-    cdef Row message = Row(batch)
+    cdef RowMessage message = RowMessage(batch)
     cdef Pace pace
     cdef int64_t row
     pace_start(&pace)
@@ -126,105 +125,72 @@ cdef int evaluate(Machine machine, Batch batch, uint32_t start, int64_t first, i
     return 0
 
 
-cdef list bits_by_rows(Machine machine, Batch batch, tuple truths):
-    """Make a bitmap for each truth value: of the rows that have it."""
-    cdef bytes given = PyBytes_FromStringAndSize(NULL, <Py_ssize_t> batch.rows)
-    cdef uint8_t *each = <uint8_t *> PyBytes_AS_STRING(given)
-    evaluate(machine, batch, 0 if truths == _ONE else machine.exact, 0, batch.rows, each)
-    return [bits_of(each, batch.rows, truth) for truth in truths]
-
-
-cdef bytes bits_of(const uint8_t *truths, int64_t count, int truth):
-    cdef bytes result = PyBytes_FromStringAndSize(NULL, <Py_ssize_t> ((count + 7) // 8))
-    cdef uint8_t mask[BLOCK]
-    cdef int64_t start
-    cdef int row, rows
-    for start in range(0, count, BLOCK):
-        rows = <int> min(count - start, BLOCK)
-        for row in range(rows):
-            mask[row] = truths[start + row] == truth
-        bits_of_mask(<uint8_t *> PyBytes_AS_STRING(result) + start // 8, mask, rows)
-    return result
-
-
 # ---- a block of rows at a time -----------------------------------------------------------------------------------
 
 cdef list bits_where(Machine machine, Batch batch, tuple truths):
-    """Make a bitmap for each truth value: of the rows that have it; filled up with zeros."""
-    found = kernel_for(machine, batch, truths)
-    return bits_by_rows(machine, batch, truths) if isinstance(found, str) else bits_by_kernel(
-        machine, found, batch, truths
-    )
-
-
-cdef list bits_by_kernel(Machine machine, Kernel kernel, Batch batch, tuple truths):
+    """Return a bitmap for each truth value: of the rows that have it; filled up with zeros."""
     cdef list result = [PyBytes_FromStringAndSize(NULL, <Py_ssize_t> ((batch.rows + 7) // 8)) for _ in truths]
     cdef uint8_t *bits[MAX_ROOTS]
-    cdef int wanted[MAX_ROOTS]
-    cdef int count = len(truths)
-    cdef Call *call
-    cdef uint8_t masks[MAX_ROOTS * BLOCK]
-    cdef uint8_t active[BLOCK]
-    cdef uint8_t with_null[BLOCK]
-    cdef uint8_t *matter
-    cdef uint8_t given[BLOCK]
+    for number, bitmap in enumerate(result):
+        bits[<int> number] = <uint8_t *> PyBytes_AS_STRING(bitmap)
+    kernel = kernel_for(machine, batch, truths)
+    if isinstance(kernel, str):
+        bits_by_rows(machine, batch, truths, 0, batch.rows, bits)
+    else:
+        bits_by_kernel(machine, kernel, batch, truths, bits)
+    return result
+
+
+cdef int bits_by_rows(
+    Machine machine, Batch batch, tuple truths, int64_t start, int64_t stop, uint8_t **bits
+) except -1:
+    """Fill the bitmaps from row *start*, whose bit is the first of its byte, to *stop*."""
+    cdef uint8_t[BLOCK] found
+    cdef uint8_t[BLOCK] mask
+    cdef int number, row, rows, truth
+    while start < stop:
+        rows = <int> min(stop - start, BLOCK)
+        evaluate(machine, batch, 0 if truths == _ONE else machine.exact, start, start + rows, found)
+        for number, truth in enumerate(truths):
+            for row in range(rows):
+                mask[row] = found[row] == truth
+            bits_of_mask(bits[number] + start // 8, mask, rows)
+        start += rows
+    return 0
+
+
+cdef int bits_by_kernel(Machine machine, Kernel kernel, Batch batch, tuple truths, uint8_t **bits) except -1:
     cdef int64_t start = 0
-    cdef int found = 0
-    cdef int rows = 0
-    cdef int number, row, alive
+    cdef int rows
+    cdef int status = 0
     # Where a mismatch is not UNKNOWN, that comes from a NULL alone.
-    cdef bint by_null = core_of(machine.program.dialect).other != UNKNOWN
-    for number in range(count):
-        bits[number] = <uint8_t *> PyBytes_AS_STRING(result[number])
-        wanted[number] = truths[number]
-    call = kernel.start(batch.columns, batch.rows)
+    cdef int by_null = 1 if len(truths) > 1 and core_of(machine.program.dialect).other != UNKNOWN else -1
+    cdef BatchRun *call = kernel.start(batch.columns, batch.rows)
     call.turned = clock_nanoseconds()
     try:
         while start < batch.rows:
             with nogil:
-                while start < batch.rows:
+                while start < batch.rows and status == 0:
                     rows = call.rows if call.rows < batch.rows - start else <int> (batch.rows - start)
-                    memset(active, 1, rows)
-                    alive = rows
-                    for number in range(count):
-                        # A row has one truth value.
-                        if number > 0:
-                            mask_and_not(active, masks + (number - 1) * BLOCK, rows)
-                        matter = active
-                        if by_null and wanted[number] == UNKNOWN:
-                            memcpy(with_null, active, rows)
-                            nulls_among(call, start, rows, with_null)
-                            matter = with_null
-                        found = run_block(call, number, start, rows, matter, alive, masks + number * BLOCK)
-                        if found < 0:
-                            break
-                        alive -= found
-                    if found < 0:
-                        break
-                    for number in range(count):
-                        bits_of_mask(bits[number] + start // 8, masks + number * BLOCK, rows)
-                    start += rows
-                    if call.blocks % call.look == 0 and clock_nanoseconds() - call.turned > TURN:
-                        break
-            if found == DECLINED:
-                evaluate(machine, batch, 0 if truths == _ONE else machine.exact, start, start + rows, given)
-                for number in range(count):
-                    for row in range(rows):
-                        masks[row] = given[row] == wanted[number]
-                    bits_of_mask(bits[number] + start // 8, masks, rows)
+                    status = run_truths(call, start, rows, by_null, bits)
+                    if status == 0:
+                        start += rows
+            if status == DECLINED:
+                bits_by_rows(machine, batch, truths, start, start + rows, bits)
                 start += rows
-            elif start < batch.rows:
+            elif status == AGAIN:
                 PyErr_CheckSignals()
+            status = 0
             call.turned = clock_nanoseconds()
     finally:
         call_end(call)
-    return result
+    return 0
 
 
 # ---- answers -----------------------------------------------------------------------------------------------------
 
 def truths(Machine machine not None, batch, *, by_rows: bool = False) -> bytes:
-    """Give the truth value of each row: 0 FALSE, 1 TRUE, 2 UNKNOWN, 3 ERR.
+    """Return the truth value of each row: 0 FALSE, 1 TRUE, 2 UNKNOWN, 3 ERR.
 
     Args:
         batch: anything with ``__arrow_c_array__`` whose array is a struct.

@@ -32,7 +32,7 @@ cdef struct ArrowArray:
     void *private_data
 
 
-cdef enum Kind:
+cdef enum ColumnKind:
     NULLS          # also a property without a column
     BOOLEANS
     INT8S
@@ -56,8 +56,8 @@ cdef enum Kind:
 
 
 cdef struct Column:
-    int kind                     # a Kind
-    int index                    # INDICES: the Kind of the indices
+    int kind                     # a ColumnKind
+    int index                    # INDICES: the ColumnKind of the indices
     PyObject *name               # of the property, kept alive by the batch
     const uint8_t *validity      # bitmap, a 0 is a null; NULL where nothing is null
     int64_t nulls                # how many there are
@@ -99,7 +99,7 @@ cdef class Batch:
 
 
 # A row of a batch, as a message.
-cdef class Row:
+cdef class RowMessage:
     cdef Batch batch
     cdef dict places             # name of a property -> number of its column
     cdef int64_t row

@@ -234,7 +234,7 @@ cdef object kind_of(ArrowSchema *schema):
 
 
 cdef str type_name(ArrowSchema *schema):
-    """Say what people call the type of a column."""
+    """Return what people call the type of a column."""
     if schema.dictionary != NULL:
         return f"dictionary of {extension_name(schema.dictionary) or type_name(schema.dictionary)}"
     form, row = row_of(schema)
@@ -262,7 +262,7 @@ cdef bint is_struct(ArrowSchema *schema) noexcept:
 
 
 cdef str extension_name(ArrowSchema *schema):
-    """Give the name of the extension type, if it is one. Metadata are a count, then lengths and strings by turns."""
+    """Return the name of the extension type, if it is one. Metadata are a count, then lengths and strings by turns."""
     cdef const char *at = schema.metadata
     cdef int32_t count, length
     cdef bint wanted = False
@@ -284,7 +284,7 @@ cdef str extension_name(ArrowSchema *schema):
 
 
 cdef int take_validity(Column *column, ArrowArray *array, int64_t least) except -1:
-    """Take the validity bitmap of an array that has at least so many buffers."""
+    """Find the validity bitmap of an array that has at least so many buffers."""
     if array.n_buffers < least or (least > 0 and array.buffers == NULL):
         raise wordings.damaged_column(<object> column.name, f"it has {array.n_buffers} buffers, its type {least}")
     if least > 0 and array.null_count != 0 and column.rows > 0:
@@ -302,7 +302,7 @@ cdef int take_validity(Column *column, ArrowArray *array, int64_t least) except 
 
 
 cdef int check_length(name, ArrowArray *array, int64_t shift, int64_t rows) except -1:
-    """Make sure that an array has the rows a batch needs of it, and that offsets can be added."""
+    """Check that an array has the rows a batch needs of it, and that offsets can be added."""
     if not (0 <= array.offset < FAR and shift < FAR and shift + rows <= array.length < FAR):
         raise wordings.damaged_column(name, f"it has {array.length} rows, the batch needs {shift + rows}")
     return 0
@@ -408,7 +408,7 @@ cdef class Batch:
     cdef Column *bind(
         self, name, ArrowSchema *schema, ArrowArray *array, int64_t shift, int64_t rows
     ) except NULL:
-        """Make a column of an array, checking what it says of itself."""
+        """Build a column of an array, checking what it says of itself."""
         cdef Column *column
         cdef ArrowArray *words
         kind = kind_of(schema)
@@ -438,7 +438,7 @@ cdef class Batch:
         return column
 
     cdef int bind_content(self, Column *column, ArrowArray *array) except -1:
-        """Take what the offsets point into: from the first one to the last.
+        """Find what the offsets point into: from the first one to the last.
 
         In a struct that was sliced the array has more rows than the batch. The last offset of the array is the one
         that a library holds against the size of its buffer, so that of the batch is held against it.
@@ -495,7 +495,7 @@ cdef bytes spelling(PyObject *name):
 
 
 cdef int64_t child_find(name, bytes path, ArrowSchema *schema, ArrowArray *array) except -2:
-    """Give the place of the only child of this name, or -1."""
+    """Return the place of the only child of this name, or -1."""
     cdef int64_t place
     cdef int64_t found = -1
     cdef const char *wanted = path
@@ -528,7 +528,7 @@ cdef ArrowArray *child_at(name, ArrowArray *array, int64_t place) except NULL:
 
 
 @cython.final
-cdef class Row:
+cdef class RowMessage:
     """A row of a batch as a message.
 
     A property is read when it is asked for, so damage that does not matter is not met.
@@ -550,4 +550,4 @@ cdef class Row:
             Py_XDECREF(owner)
 
 
-Mapping.register(Row)
+Mapping.register(RowMessage)

@@ -1,10 +1,10 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
-# A column as the kernel reads it: a block of rows at a time.
+# A column as formulas read it: a block of rows at a time.
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
 from mqsel.columns._arrow cimport Column
-from mqsel.columns._sets cimport Floats, Values
+from mqsel.columns._sets cimport FloatSet, ValueSet
 
 
 cdef enum:
@@ -15,9 +15,9 @@ cdef enum:
 
 
 # What is kept of the current block. Each part is made when something first asks for it, and holds for one block.
-cdef struct Reader:
+cdef struct ColumnBlock:
     Column *column           # the innermost, or the indices of a dictionary
-    int kind                 # its Kind
+    int kind                 # its ColumnKind
     int bitmap_count
     const uint8_t *bitmaps[NESTED]
     int64_t bitmap_starts[NESTED]
@@ -38,13 +38,16 @@ cdef struct Reader:
 cdef object reader_refusal(Column *column)
 cdef bint has_texts(int kind) noexcept nogil
 cdef size_t reader_room(Column *column) noexcept nogil
-cdef void reader_start(Reader *reader, Column *column, uint8_t *room) noexcept nogil
-cdef uint8_t *valid_rows(Reader *reader, int64_t start, int rows) noexcept nogil
-cdef int numbers_load(Reader *reader, int64_t start, int rows) noexcept nogil
-cdef void narrow_mask(Reader *reader, Values *values, int64_t start, int rows, uint8_t *mask) noexcept nogil
-cdef void integers_mask(const int64_t *numbers, Values *values, int rows, uint8_t *mask) noexcept nogil
-cdef void doubles_mask(const double *numbers, Values *values, bint single, int rows, uint8_t *mask) noexcept nogil
-cdef void singles_mask(const float *numbers, Floats *floats, int rows, uint8_t *mask) noexcept nogil
+cdef void reader_start(ColumnBlock *reader, Column *column, uint8_t *room) noexcept nogil
+cdef uint8_t *valid_rows(ColumnBlock *reader, int64_t start, int rows) noexcept nogil
+cdef int numbers_load(ColumnBlock *reader, int64_t start, int rows) noexcept nogil
+cdef void integers_mask(const int64_t *numbers, ValueSet *values, int rows, uint8_t *mask) noexcept nogil
+cdef void doubles_mask(const double *numbers, ValueSet *values, bint single, int rows, uint8_t *mask) noexcept nogil
 cdef int words_mask(
-    Reader *reader, const uint8_t *words, int64_t only, int64_t start, int rows, uint8_t *mask
+    ColumnBlock *reader, const uint8_t *words, int64_t only, int64_t start, int rows, uint8_t *mask
+) noexcept nogil
+cdef int texts_load(ColumnBlock *reader, int64_t start, int rows) noexcept nogil
+cdef void text_at(ColumnBlock *reader, int64_t row, const uint8_t **data, int64_t *size) noexcept nogil
+cdef int column_mask(
+    ColumnBlock *reader, ValueSet *values, bint strict, int64_t start, int rows, const uint8_t *wanted, uint8_t *mask
 ) noexcept nogil

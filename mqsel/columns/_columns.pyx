@@ -1,22 +1,29 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, nonecheck=False
 # cython: initializedcheck=False, auto_pickle=False, autotestdict=False
-"""Columns in blocks: which rows have a value, numbers, and words of dictionaries.
+"""Columns in blocks: which rows have a value, numbers, words of dictionaries, texts; and which values are in a set.
 
 Checks what it reads as `column_load` does. It makes no error: where something is wrong it declines the block, and the
-machine, row by row, which reads only what it needs, finds the words or finds that it does not matter. Knows no formula.
+machine, row by row, which reads only what it needs, finds the words or finds that it does not matter. A text is UTF-8,
+as it lies. Knows no formula.
+
+Longer than 500 lines because each layout is loaded and searched in its own way, into one struct.
 """
 
+from libc.math cimport INFINITY
 from libc.stdint cimport (
-    INT8_MAX, INT8_MIN, INT16_MAX, INT16_MIN, INT32_MAX, INT32_MIN, UINT8_MAX, UINT16_MAX, UINT32_MAX, int8_t, int16_t,
-    int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t,
+    INT8_MAX, INT8_MIN, INT16_MAX, INT16_MIN, INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN, UINT8_MAX, UINT16_MAX,
+    UINT32_MAX, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t,
 )
-from libc.string cimport memcpy, memset
+from libc.string cimport memcmp, memcpy, memset
 
 from mqsel.columns._arrow cimport (
-    BINARIES, BINARY_VIEWS, FIELDS, FLOAT32S, FLOAT64S, INDICES, INT8S, INT16S, INT32S, INT64S, LARGE_BINARIES,
-    LARGE_TEXTS, TEXT_VIEWS, TEXTS, UINT8S, UINT16S, UINT32S, UINT64S, Column,
+    BINARIES, BINARY_VIEWS, BOOLEANS, FIELDS, FLOAT32S, FLOAT64S, INDICES, INT8S, INT16S, INT32S, INT64S,
+    LARGE_BINARIES, LARGE_TEXTS, NULLS, TEXT_VIEWS, TEXTS, UINT8S, UINT16S, UINT32S, UINT64S, Column,
 )
-from mqsel.columns._sets cimport Floats, Interval, Stretch, Values
+from mqsel.columns._sets cimport (
+    CONTAINS, PREFIX, SUFFIX, TOO_LONG, FloatSet, Interval, LikePattern, Needle, Stretch, TextSet, ValueSet,
+    pattern_matches, point_find,
+)
 
 cdef extern from "_loops.h" nogil:
     void fetch_ahead(const void *start, int64_t size)
@@ -58,10 +65,42 @@ cdef extern from "_loops.h" nogil:
     void words_uint16_t(const uint16_t *, int rows, const uint8_t *words, int64_t only, const uint8_t *, uint8_t *)
     void words_uint32_t(const uint32_t *, int rows, const uint8_t *words, int64_t only, const uint8_t *, uint8_t *)
     void words_uint64_t(const uint64_t *, int rows, const uint8_t *words, int64_t only, const uint8_t *, uint8_t *)
+    uint64_t word_at(const uint8_t *data)
+    void mask_invert(uint8_t *mask, int rows)
+    void mask_or(uint8_t *mask, const uint8_t *other, int rows)
+    void mask_choose(uint8_t *mask, const uint8_t *where, uint8_t yes, uint8_t no, int rows)
+    void keys_int32_t(const int32_t *offsets, const uint8_t *data, int rows, uint64_t *keys)
+    void keys_int64_t(const int64_t *offsets, const uint8_t *data, int rows, uint64_t *keys)
+    uint32_t views_load(const uint8_t *views, int rows, uint64_t *keys, int32_t *sizes, uint64_t *bits)
+    void views_tails(const uint8_t *views, const int32_t *sizes, int rows, uint64_t *tails)
+    void tails_int32_t(const int32_t *offsets, const uint8_t *data, int rows, uint64_t *tails)
+    void tails_int64_t(const int64_t *offsets, const uint8_t *data, int rows, uint64_t *tails)
+    int sizes_int32_t(const int32_t *offsets, int rows, int32_t *sizes)
+    int sizes_int64_t(const int64_t *offsets, int rows, int32_t *sizes)
+    void bits_of_mask(uint8_t *bits, const uint8_t *mask, int rows)
+    void places_find(const uint8_t *data, int count, const uint8_t *text, const int64_t *at, uint8_t *mask)
+    void places_within_int32_t(const int32_t *, int rows, const uint8_t *bits, int64_t, int64_t size, uint8_t *mask)
+    void places_within_int64_t(const int64_t *, int rows, const uint8_t *bits, int64_t, int64_t size, uint8_t *mask)
+    void keys_equal(
+        const uint64_t *, const int32_t *, int rows, uint64_t kept, uint64_t key, int32_t size, uint8_t *mask, int join
+    )
+    void tails_equal(
+        const uint64_t *, const uint64_t *, const int32_t *, int rows, uint64_t, uint64_t, int32_t, uint8_t *, int join
+    )
+    void keys_begin(
+        const uint64_t *, const int32_t *, int rows, uint64_t kept, uint64_t key, int32_t least, uint8_t *, int join
+    )
+    int ascii_all(const uint8_t *data, int64_t size)
+    const uint64_t HEADS[9]
     enum:
         INSIDE
         INSIDE_WITH_VALUE
         OUTSIDE
+
+cdef enum:
+    PIECE = 128              # rows of which memory is asked for together
+    WINDOW = 32768           # bytes of content that are searched together
+    WINDOW_BITS = 4112       # bytes of its bits, and of what may be read beyond
 
 cdef dict _WIDTHS = {
     INT8S: 1, UINT8S: 1, INT16S: 2, UINT16S: 2, INT32S: 4, UINT32S: 4, FLOAT32S: 4, INT64S: 8, UINT64S: 8, FLOAT64S: 8,
@@ -69,8 +108,16 @@ cdef dict _WIDTHS = {
 }
 
 
+# A view of 16 bytes: length, and the text or its first four bytes, buffer and start.
+cdef struct View:
+    int32_t size
+    int32_t head
+    int32_t buffer
+    int32_t start
+
+
 cdef object reader_refusal(Column *column):
-    """Say why the kernel does not read a column, or give None."""
+    """Return why the kernel does not read a column, or None."""
     cdef int around = 0
     while column.kind == FIELDS:
         column = column.inner
@@ -90,15 +137,15 @@ cdef bint has_texts(int kind) noexcept nogil:
 
 
 cdef size_t reader_room(Column *column) noexcept nogil:
-    """Tell how many bytes a reader needs for what it keeps of a block."""
+    """Return how many bytes a reader needs for what it keeps of a block."""
     while column.kind == FIELDS:
         column = column.inner
     return BLOCK * ((8 + 8 + 8 if has_texts(column.kind) else 8) + 8)
 
 
-cdef void reader_start(Reader *reader, Column *column, uint8_t *room) noexcept nogil:
+cdef void reader_start(ColumnBlock *reader, Column *column, uint8_t *room) noexcept nogil:
     """Begin to read a column; *room* is of the size that `reader_room` tells, aligned for numbers."""
-    memset(reader, 0, sizeof(Reader))
+    memset(reader, 0, sizeof(ColumnBlock))
     reader.valid_block = reader.text_block = reader.tail_block = reader.number_block = -1
     while True:
         if column.validity != NULL:
@@ -121,8 +168,8 @@ cdef void reader_start(Reader *reader, Column *column, uint8_t *room) noexcept n
         reader.valid = <uint8_t *> (reader.keys + BLOCK)
 
 
-cdef uint8_t *valid_rows(Reader *reader, int64_t start, int rows) noexcept nogil:
-    """Give the mask of the rows with a value; NULL if all have one."""
+cdef uint8_t *valid_rows(ColumnBlock *reader, int64_t start, int rows) noexcept nogil:
+    """Return the mask of the rows with a value; NULL if all have one."""
     cdef int number
     cdef uint8_t other[BLOCK]
     if reader.bitmap_count == 0:
@@ -170,7 +217,7 @@ cdef inline bint clipped(Interval *item, int64_t least, int64_t most, Interval *
     return into.low <= into.high
 
 
-cdef void narrow_mask(Reader *reader, Values *values, int64_t start, int rows, uint8_t *mask) noexcept nogil:
+cdef void narrow_mask(ColumnBlock *reader, ValueSet *values, int64_t start, int rows, uint8_t *mask) noexcept nogil:
     """Find the rows whose integer, of any width but uint64, is in a set of a few intervals."""
     cdef int number
     cdef int join = 0
@@ -213,7 +260,7 @@ cdef void narrow_mask(Reader *reader, Values *values, int64_t start, int rows, u
         memset(mask, 0, rows)
 
 
-cdef void integers_mask(const int64_t *numbers, Values *values, int rows, uint8_t *mask) noexcept nogil:
+cdef void integers_mask(const int64_t *numbers, ValueSet *values, int rows, uint8_t *mask) noexcept nogil:
     """Find the rows whose INT is in a set."""
     cdef int number, row
     if values.integer_count > FEW:
@@ -228,9 +275,9 @@ cdef void integers_mask(const int64_t *numbers, Values *values, int rows, uint8_
         memset(mask, 0, rows)
 
 
-cdef void doubles_mask(const double *numbers, Values *values, bint single, int rows, uint8_t *mask) noexcept nogil:
+cdef void doubles_mask(const double *numbers, ValueSet *values, bint single, int rows, uint8_t *mask) noexcept nogil:
     """Find the rows whose FLOAT64, or FLOAT32 where *single*, is in a set."""
-    cdef Floats *floats = &values.floats32 if single else &values.floats64
+    cdef FloatSet *floats = &values.floats32 if single else &values.floats64
     cdef int number, row
     if floats.count > FEW:
         for row in range(rows):
@@ -244,7 +291,7 @@ cdef void doubles_mask(const double *numbers, Values *values, bint single, int r
         nans_double(numbers, rows, mask, 1)
 
 
-cdef void singles_mask(const float *numbers, Floats *floats, int rows, uint8_t *mask) noexcept nogil:
+cdef void singles_mask(const float *numbers, FloatSet *floats, int rows, uint8_t *mask) noexcept nogil:
     cdef int number
     for number in range(floats.count):
         within_float(
@@ -256,8 +303,8 @@ cdef void singles_mask(const float *numbers, Floats *floats, int rows, uint8_t *
         nans_float(numbers, rows, mask, 1)
 
 
-cdef int numbers_load(Reader *reader, int64_t start, int rows) noexcept nogil:
-    """Take the numbers of a block as int64 or double, booleans as 0 and 1.
+cdef int numbers_load(ColumnBlock *reader, int64_t start, int rows) noexcept nogil:
+    """Load the numbers of a block as int64 or double, booleans as 0 and 1.
 
     Returns: 0, or DECLINED.
     """
@@ -350,7 +397,8 @@ cdef inline void words_find(
 
 
 cdef int words_through(
-    Reader *reader, const Index *indices, const uint8_t *words, int64_t only, int64_t start, int rows, uint8_t *mask
+    ColumnBlock *reader, const Index *indices, const uint8_t *words, int64_t only, int64_t start, int rows,
+    uint8_t *mask,
 ) noexcept nogil:
     cdef const uint8_t *valid = valid_rows(reader, start, rows)
     if reader.text_block != start:
@@ -364,7 +412,7 @@ cdef int words_through(
 
 
 cdef int words_mask(
-    Reader *reader, const uint8_t *words, int64_t only, int64_t start, int rows, uint8_t *mask
+    ColumnBlock *reader, const uint8_t *words, int64_t only, int64_t start, int rows, uint8_t *mask
 ) noexcept nogil:
     """Find the rows of a block whose word of the dictionary has a 1 in *words*; *only* one, or -1, if several have.
 
@@ -388,3 +436,445 @@ cdef int words_mask(
     if kind == UINT32S:
         return words_through(reader, <const uint32_t *> indices + at, words, only, start, rows, mask)
     return words_through(reader, <const uint64_t *> indices + at, words, only, start, rows, mask)
+
+
+# ---- texts -------------------------------------------------------------------------------------------------------
+
+cdef bint is_utf8(const uint8_t *at, const uint8_t *stop) noexcept nogil:
+    """Return whether bytes are UTF-8, by *Unicode, Table 3-7*: no surrogates, no overlong forms."""
+    cdef uint8_t first, low, high
+    cdef int more, place
+    while at < stop:
+        if stop - at >= 8 and word_at(at) & <uint64_t> 0x8080808080808080 == 0:
+            at += 8
+            continue
+        first = at[0]
+        at += 1
+        if first < 0x80:
+            continue
+        low = 0x80
+        high = 0xBF
+        if 0xC2 <= first <= 0xDF:
+            more = 1
+        elif 0xE0 <= first <= 0xEF:
+            more = 2
+            if first == 0xE0:
+                low = 0xA0
+            elif first == 0xED:
+                high = 0x9F
+        elif 0xF0 <= first <= 0xF4:
+            more = 3
+            if first == 0xF0:
+                low = 0x90
+            elif first == 0xF4:
+                high = 0x8F
+        else:
+            return False
+        if stop - at < more or not low <= at[0] <= high:
+            return False
+        for place in range(1, more):
+            if at[place] & 0xC0 != 0x80:
+                return False
+        at += more
+    return True
+
+
+cdef void text_at(ColumnBlock *reader, int64_t row, const uint8_t **data, int64_t *size) noexcept nogil:
+    """Find a text or byte string of a block that `texts_load` has checked; rows without one may get any."""
+    if column_text(reader.column, reader.column.offset + row, data, size) < 0:
+        size[0] = 0
+        data[0] = <const uint8_t *> HEADS
+
+
+cdef int column_text(Column *column, int64_t at, const uint8_t **data, int64_t *size) noexcept nogil:
+    cdef const int32_t *narrow
+    cdef const int64_t *wide
+    cdef View *view
+    cdef int64_t length
+    if column.kind == TEXTS or column.kind == BINARIES:
+        narrow = <const int32_t *> column.values + at
+        data[0] = column.content + narrow[0]
+        size[0] = narrow[1] - narrow[0]
+    elif column.kind == LARGE_TEXTS or column.kind == LARGE_BINARIES:
+        wide = <const int64_t *> column.values + at
+        data[0] = column.content + wide[0]
+        size[0] = wide[1] - wide[0]
+    else:
+        view = <View *> column.values + at
+        size[0] = view.size
+        if view.size < 0:
+            return DECLINED
+        if view.size <= 12:
+            data[0] = <const uint8_t *> &view.head
+        else:
+            if not 0 <= view.buffer < column.count or view.start < 0:
+                return DECLINED
+            memcpy(&length, <const uint8_t *> column.sizes + 8 * view.buffer, 8)
+            if <int64_t> view.start + view.size > length:
+                return DECLINED
+            data[0] = <const uint8_t *> column.contents[view.buffer] + view.start
+    return 0
+
+
+cdef int texts_load(ColumnBlock *reader, int64_t start, int rows) noexcept nogil:
+    """Check the texts of a block, and take their lengths and keys.
+
+    Returns: 0, or DECLINED.
+    """
+    cdef Column *column = reader.column
+    if reader.text_block == start:
+        return 0
+    if column.kind == TEXT_VIEWS or column.kind == BINARY_VIEWS:
+        if views_take(reader, start, rows) < 0:
+            return DECLINED
+    elif offsets_load(reader, start, rows) < 0:
+        return DECLINED
+    reader.text_block = start
+    return 0
+
+
+cdef int offsets_load(ColumnBlock *reader, int64_t start, int rows) noexcept nogil:
+    cdef Column *column = reader.column
+    cdef const int32_t *narrow = <const int32_t *> column.values + column.offset + start
+    cdef const int64_t *wide = <const int64_t *> column.values + column.offset + start
+    cdef bint is_narrow = column.kind == TEXTS or column.kind == BINARIES
+    cdef bint is_text = column.kind == TEXTS or column.kind == LARGE_TEXTS
+    cdef int64_t begin = narrow[0] if is_narrow else wide[0]
+    cdef int64_t end = narrow[rows] if is_narrow else wide[rows]
+    cdef const uint8_t *content = column.content
+    cdef int64_t at
+    cdef int row
+    cdef int now
+    cdef int quick = rows    # rows of which eight bytes can be read from the beginning on
+    if begin < 0 or end > column.size or end - begin > INT32_MAX:
+        return DECLINED
+    if not (sizes_int32_t(narrow, rows, reader.sizes) if is_narrow else sizes_int64_t(wide, rows, reader.sizes)):
+        return DECLINED
+    if is_text and not ascii_all(content + begin, end - begin):
+        if not is_utf8(content + begin, content + end):
+            return DECLINED
+        for row in range(rows):
+            at = narrow[row] if is_narrow else wide[row]
+            if at < end and content[at] & 0xC0 == 0x80:
+                return DECLINED
+    while quick > 0 and (narrow[quick - 1] if is_narrow else wide[quick - 1]) > column.size - 8:
+        quick -= 1
+    # A piece at a time: more would be asked for than the processor can wait for.
+    row = 0
+    while row < quick:
+        now = PIECE if quick - row > PIECE else quick - row
+        fetch_ahead(content + end + (end - begin) * row // rows, (end - begin) * PIECE // rows)
+        if is_narrow:
+            fetch_ahead(narrow + rows + row, PIECE * 4)
+            keys_int32_t(narrow + row, content, now, reader.keys + row)
+        else:
+            fetch_ahead(wide + rows + row, PIECE * 8)
+            keys_int64_t(wide + row, content, now, reader.keys + row)
+        row += now
+    for row in range(quick, rows):
+        at = narrow[row] if is_narrow else wide[row]
+        reader.keys[row] = key_of(content + at, reader.sizes[row])
+    return 0
+
+
+cdef inline uint64_t key_of(const uint8_t *data, int64_t size) noexcept nogil:
+    cdef uint8_t whole[8]
+    memset(whole, 0, 8)
+    memcpy(whole, data, size if size < 8 else 8)
+    return word_at(whole)
+
+
+cdef int views_take(ColumnBlock *reader, int64_t start, int rows) noexcept nogil:
+    cdef Column *column = reader.column
+    cdef const uint8_t *views = <const uint8_t *> column.values + 16 * (column.offset + start)
+    cdef uint64_t bits = 0
+    fetch_ahead(views + 16 * rows, 16 * rows)
+    reader.is_short = views_load(views, rows, reader.keys, reader.sizes, &bits) <= 12
+    if reader.is_short and (column.kind == BINARY_VIEWS or bits & <uint64_t> 0x8080808080808080 == 0):
+        return 0
+    reader.is_short = False
+    return views_look(reader, start, rows)
+
+
+cdef int views_look(ColumnBlock *reader, int64_t start, int rows) noexcept nogil:
+    """Do it one by one: views that point elsewhere, and texts beyond ASCII."""
+    cdef Column *column = reader.column
+    cdef const uint8_t *data = NULL
+    cdef const uint8_t *valid = valid_rows(reader, start, rows)
+    cdef int64_t size = 0
+    cdef int row
+    for row in range(rows):
+        if valid != NULL and not valid[row]:
+            reader.keys[row] = 0
+            reader.sizes[row] = 0
+            continue
+        if column_text(column, column.offset + start + row, &data, &size) < 0:
+            return DECLINED
+        reader.sizes[row] = <int32_t> size
+        # Eight bytes of a view stand in the view or in a buffer that has thirteen of the text.
+        reader.keys[row] = word_at(data) & HEADS[size if size < 8 else 8]
+        if column.kind == TEXT_VIEWS and not (
+            reader.keys[row] & <uint64_t> 0x8080808080808080 == 0 if size <= 8 else ascii_short(data, size)
+        ):
+            if not is_utf8(data, data + size):
+                return DECLINED
+    return 0
+
+
+cdef inline bint ascii_short(const uint8_t *data, int64_t size) noexcept nogil:
+    cdef uint64_t bits = word_at(data + size - 8)
+    while size >= 8:
+        bits |= word_at(data)
+        data += 8
+        size -= 8
+    return bits & <uint64_t> 0x8080808080808080 == 0
+
+
+cdef void tails_load(ColumnBlock *reader, int64_t start, int rows) noexcept nogil:
+    """Load the last eight bytes of each text of a block that was loaded."""
+    cdef Column *column = reader.column
+    cdef const int32_t *narrow = <const int32_t *> column.values + column.offset + start
+    cdef const int64_t *wide = <const int64_t *> column.values + column.offset + start
+    cdef const uint8_t *data = NULL
+    cdef int64_t size = 0
+    cdef int row
+    cdef int slow = rows     # rows of which eight bytes cannot be read before the end
+    if reader.tail_block == start:
+        return
+    reader.tail_block = start
+    if column.kind == TEXTS or column.kind == BINARIES:
+        slow = 0
+        while slow < rows and narrow[slow + 1] < 8:
+            slow += 1
+        tails_int32_t(narrow + slow, column.content, rows - slow, reader.tails + slow)
+    elif column.kind == LARGE_TEXTS or column.kind == LARGE_BINARIES:
+        slow = 0
+        while slow < rows and wide[slow + 1] < 8:
+            slow += 1
+        tails_int64_t(wide + slow, column.content, rows - slow, reader.tails + slow)
+    elif reader.is_short:
+        views_tails(
+            <const uint8_t *> column.values + 16 * (column.offset + start), reader.sizes, rows, reader.tails
+        )
+        return
+    for row in range(slow):
+        if reader.sizes[row] < 8:
+            reader.tails[row] = reader.keys[row] << 8 * (8 - reader.sizes[row]) if reader.sizes[row] else 0
+        else:
+            text_at(reader, start + row, &data, &size)
+            reader.tails[row] = word_at(data + size - 8)
+
+
+cdef int contained(ColumnBlock *reader, LikePattern *pattern, int64_t start, int rows, uint8_t *mask) noexcept nogil:
+    """Find the rows whose text contains a pattern's needle, by looks at windows of what lies between their offsets.
+
+    Places where four bytes of the needle stand are found by vectors, and become a bit each; then a text asks for a bit
+    within itself. A longer needle is compared where they were found.
+
+    Returns: 0, or DECLINED.
+    """
+    cdef Column *column = reader.column
+    cdef const int32_t *narrow = <const int32_t *> column.values + column.offset + start
+    cdef const int64_t *wide = <const int64_t *> column.values + column.offset + start
+    cdef bint is_narrow = column.kind == TEXTS or column.kind == BINARIES
+    cdef Needle *needle = &pattern.needle
+    cdef int64_t at[4]
+    cdef int64_t begin, count, place
+    cdef uint8_t bits[WINDOW_BITS]
+    cdef uint8_t places[BLOCK]
+    cdef int first = 0
+    cdef int stop, row, now
+    at[0] = 0
+    at[1] = min(1, needle.size - 1)
+    at[2] = needle.size // 2
+    at[3] = needle.size - 1
+    while first < rows:
+        begin = narrow[first] if is_narrow else wide[first]
+        stop = rows
+        while (narrow[stop] if is_narrow else wide[stop]) - begin > WINDOW:
+            stop = first + (stop - first) // 2
+        if stop == first:  # a text beyond any window
+            if pattern_mask(reader, pattern, start, first, mask) < 0:
+                return DECLINED
+            first += 1
+            continue
+        count = (narrow[stop] if is_narrow else wide[stop]) - begin - needle.size + 1
+        place = 0
+        while place < count:
+            now = BLOCK if count - place > BLOCK else <int> (count - place)
+            places_find(column.content + begin + place, now, needle.data, at, places)
+            bits_of_mask(bits + place // 8, places, now)
+            place += now
+        count = count if count > 0 else 0
+        memset(bits + (count + 7) // 8, 0, 16)
+        if is_narrow:
+            places_within_int32_t(narrow + first, stop - first, bits, begin, needle.size, mask + first)
+        else:
+            places_within_int64_t(wide + first, stop - first, bits, begin, needle.size, mask + first)
+        first = stop
+    if needle.size > 4:
+        for row in range(rows):
+            if mask[row] and pattern_mask(reader, pattern, start, row, mask) < 0:
+                return DECLINED
+    return 0
+
+
+cdef inline int pattern_mask(
+    ColumnBlock *reader, LikePattern *pattern, int64_t start, int row, uint8_t *mask
+) noexcept nogil:
+    """Match one text of a block. Returns 0, or DECLINED."""
+    cdef const uint8_t *data = NULL
+    cdef int64_t size = 0
+    cdef int truth
+    text_at(reader, start + row, &data, &size)
+    truth = pattern_matches(pattern, data, size)
+    if truth == TOO_LONG:
+        return DECLINED
+    mask[row] = truth
+    return 0
+
+
+cdef bint many(const uint8_t *mask, int rows) noexcept nogil:
+    """Return whether a quarter of the rows are in a mask."""
+    cdef int row
+    cdef int count = 0
+    for row in range(rows):
+        count += mask[row]
+    return 4 * count >= rows
+
+
+cdef int texts_mask(
+    ColumnBlock *reader, TextSet *texts, int64_t start, int rows, const uint8_t *wanted, uint8_t *mask
+) noexcept nogil:
+    """Find the rows whose text is in a set. What costs more than a comparison is done for *wanted* rows alone."""
+    cdef Needle *needle
+    cdef LikePattern *pattern
+    cdef const uint8_t *data = NULL
+    cdef int64_t size = 0
+    cdef uint8_t also[BLOCK]
+    cdef int number, row
+    cdef int join = 0
+    if texts_load(reader, start, rows) < 0:
+        return DECLINED
+    if texts.table != NULL:
+        for row in range(rows):
+            mask[row] = 0
+            if wanted[row]:
+                text_at(reader, start + row, &data, &size)
+                mask[row] = point_find(texts, data, size, reader.keys[row] & HEADS[size if size < 8 else 8]) >= 0
+        join = 1
+    else:
+        for number in range(texts.count):
+            needle = &texts.points[number]
+            if needle.size <= 8:
+                keys_equal(
+                    reader.keys, reader.sizes, rows, needle.kept, needle.key, <int32_t> needle.size, mask, join
+                )
+            elif needle.size > INT32_MAX:
+                if not join:
+                    memset(mask, 0, rows)
+            else:
+                tails_load(reader, start, rows)
+                if needle.size <= 16:
+                    tails_equal(
+                        reader.keys, reader.tails, reader.sizes, rows, needle.key, needle.tail, <int32_t> needle.size,
+                        mask, join,
+                    )
+                else:
+                    if not join:
+                        memset(mask, 0, rows)
+                    for row in range(rows):
+                        if reader.keys[row] == needle.key and reader.sizes[row] == needle.size and wanted[row]:
+                            text_at(reader, start + row, &data, &size)
+                            mask[row] |= memcmp(data, needle.data, size) == 0
+            join = 1
+    for number in range(texts.pattern_count):
+        pattern = &texts.patterns[number]
+        needle = &pattern.needle
+        if pattern.shape == PREFIX and needle.size <= 8:
+            keys_begin(reader.keys, reader.sizes, rows, needle.kept, needle.key, <int32_t> needle.size, mask, join)
+        elif pattern.shape == SUFFIX and needle.size <= 8:
+            tails_load(reader, start, rows)
+            keys_begin(
+                reader.tails, reader.sizes, rows, needle.tail_kept, needle.tail, <int32_t> needle.size, mask, join
+            )
+        else:
+            if not join:
+                memset(mask, 0, rows)
+            if pattern.shape == CONTAINS and reader.kind != TEXT_VIEWS and many(wanted, rows):
+                if contained(reader, pattern, start, rows, also) < 0:
+                    return DECLINED
+                mask_or(mask, also, rows)
+            else:
+                for row in range(rows):
+                    if wanted[row] and not mask[row] and pattern_mask(reader, pattern, start, row, mask) < 0:
+                        return DECLINED
+        join = 1
+    if not join:
+        memset(mask, 0, rows)
+    if texts.negated:
+        mask_invert(mask, rows)
+    return 0
+
+
+# ---- one leaf ----------------------------------------------------------------------------------------------------
+
+cdef int lane_constant(int kind, ValueSet *values) noexcept nogil:
+    """Return whether all the values that a kind of column can hold are in a set (1), none is (0), or some are (-1)."""
+    cdef TextSet *texts
+    cdef FloatSet *floats
+    if has_texts(kind):
+        texts = &values.strings if kind <= TEXT_VIEWS else &values.bytes
+        return texts.negated if texts.count == 0 and texts.pattern_count == 0 else -1
+    if kind == BOOLEANS:
+        return values.booleans[0] if values.booleans[0] == values.booleans[1] else -1
+    if kind == FLOAT64S or kind == FLOAT32S:
+        floats = &values.floats64 if kind == FLOAT64S else &values.floats32
+        if floats.count == 0 and not floats.nan:
+            return 0
+        if not floats.nan or floats.count != 1:
+            return -1
+        return 1 if floats.items[0].low == -INFINITY and floats.items[0].high == INFINITY else -1
+    if kind == NULLS or values.integer_count == 0:
+        return 0
+    return 1 if values.integers[0].low == INT64_MIN and values.integers[0].high == INT64_MAX else -1
+
+
+cdef int column_mask(
+    ColumnBlock *reader, ValueSet *values, bint strict, int64_t start, int rows, const uint8_t *wanted, uint8_t *mask
+) noexcept nogil:
+    """Find the rows of a block whose value is in a set; what rows without a value get means nothing.
+
+    Args:
+        strict: check texts even where it does not matter which they are.
+        wanted: the rows whose answer matters.
+
+    Returns: 0, or DECLINED.
+    """
+    cdef int kind = reader.kind
+    cdef int64_t at = reader.column.offset + start
+    cdef int constant = lane_constant(kind, values)
+    if constant >= 0 and kind != UINT64S:
+        memset(mask, constant, rows)
+        return texts_load(reader, start, rows) if strict and has_texts(kind) else 0
+    if has_texts(kind):
+        return texts_mask(reader, &values.strings if kind <= TEXT_VIEWS else &values.bytes, start, rows, wanted, mask)
+    elif kind == BOOLEANS:
+        mask_of_bits(mask, <const uint8_t *> reader.column.values, at, rows)
+        mask_choose(mask, mask, values.booleans[1], values.booleans[0], rows)
+    elif kind == FLOAT64S:
+        fetch_ahead(<const double *> reader.column.values + at + rows, 8 * rows)
+        doubles_mask(<const double *> reader.column.values + at, values, False, rows, mask)
+    elif kind == FLOAT32S:
+        if values.floats32.count > FEW:
+            numbers_load(reader, start, rows)
+            doubles_mask(reader.doubles, values, True, rows, mask)
+        else:
+            singles_mask(<const float *> reader.column.values + at, &values.floats32, rows, mask)
+    elif kind == UINT64S or values.integer_count > FEW:
+        if numbers_load(reader, start, rows) < 0:
+            return DECLINED
+        integers_mask(reader.integers, values, rows, mask)
+    else:
+        narrow_mask(reader, values, start, rows, mask)
+    return 0

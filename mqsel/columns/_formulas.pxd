@@ -1,16 +1,13 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
-# A formula run over a block of rows.
+# Formulas run over a block of rows.
 
-from libc.stdint cimport int64_t, uint8_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 
-from mqsel.columns._kernel cimport Call
+from mqsel.columns._kernel cimport BatchRun
 
 
-cdef int run_leaf(Call *call, int number, int64_t start, int rows, const uint8_t *active, uint8_t *mask) noexcept nogil
-cdef int run_relation(
-    Call *call, int number, int64_t start, int rows, const uint8_t *active, uint8_t *mask
-) noexcept nogil
-cdef int run_block(
-    Call *call, int number, int64_t start, int rows, const uint8_t *active, int alive, uint8_t *mask
-) noexcept nogil
-cdef void nulls_among(Call *call, int64_t start, int rows, uint8_t *mask) noexcept nogil
+cdef int words_check(BatchRun *call) noexcept nogil
+cdef int run_truths(BatchRun *call, int64_t start, int rows, int by_null, uint8_t **bits) noexcept nogil
+cdef int run_formulas(BatchRun *call, int64_t start, int rows) noexcept nogil
+cdef int64_t run_count(BatchRun *call, int rows, int32_t *counts) noexcept nogil
+cdef void run_places(BatchRun *call, int rows, int32_t *ends, uint32_t *places) noexcept nogil

@@ -1,35 +1,45 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, nonecheck=False
 # cython: initializedcheck=False, auto_pickle=False, autotestdict=False
-"""Formulas run: over a block of rows, in two values.
+"""Formulas run over a block of rows, in two values: one or many, what they share computed once.
 
-A block is a mask of the rows that still matter: AND hands on what is left of it, OR what is not yet true, so a block
-that is decided is left. Formulas have no order of evaluation (ERR is a set of its own in them), so children run in the
-order that decides most at the least cost, by what the blocks before have shown. Knows no dialect and no opcode, and
-needs no lock of the interpreter.
+A term is computed when a formula first asks for it, and kept as a bit a row until the block is done; so AND and OR are
+a few vector instructions. AND hands on the rows that are left, OR those that are not yet true: a block that is decided
+is left, and what it did not ask for is not computed. Formulas have no order of evaluation (ERR is a set of its own in
+them), so children run in the order that decides most at the least cost, by what the blocks before have shown. Knows no
+selector, no dialect and no opcode, and needs no lock of the interpreter.
+
+Longer than 500 lines because arithmetic, leaves, connectives and what asks for them share the state of one block.
 """
 
-from libc.stdint cimport int64_t, uint8_t
+from libc.math cimport log
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcmp, memcpy, memset
 
-from mqsel.columns._arithmetic cimport compute, promote, promoted
-from mqsel.columns._arrow cimport INDICES, NULLS, Column
-from mqsel.columns._columns cimport (
-    BLOCK, DECLINED, Reader, doubles_mask, integers_mask, reader_room, reader_start, valid_rows, words_mask,
+from mqsel.columns._arrow cimport (
+    BINARIES, BINARY_VIEWS, BOOLEANS, FLOAT32S, FLOAT64S, INDICES, INT8S, INT16S, INT32S, INT64S, NULLS, TEXT_VIEWS,
+    TEXTS, UINT8S, UINT16S, UINT64S, Column,
 )
-from mqsel.columns._kernel cimport AGAIN, ALL, LEAF, RELATION, TURN, Call, Level, Term, Trace, block_of, steps_of
-from mqsel.columns._sets cimport Values
-from mqsel.columns._texts cimport column_mask, text_at, texts_load
-from mqsel.machine._values cimport BOOLEAN, BYTES, FLOAT32, FLOAT64, INT32, INT64, POISON, STRING
+from mqsel.columns._columns cimport (
+    BLOCK, DECLINED, ColumnBlock, column_mask, doubles_mask, has_texts, integers_mask, numbers_load, reader_room,
+    reader_start, text_at, texts_load, valid_rows, words_mask,
+)
+from mqsel.columns._kernel cimport (
+    AGAIN, ALL, COMPUTE, COMPUTE_WITH, DIVIDE, LEAF, NEGATE, ONE_OF, PUSH_COLUMN, PUSH_NUMBER, REMAINDER, TURN, WORDS,
+    BatchRun, Instruction, Level, Computation, FormulaTerm, Trace, block_of, steps_of,
+)
+from mqsel.columns._sets cimport ValueSet
+from mqsel.machine._values cimport BOOLEAN, BYTES, FLOAT32, FLOAT64, INT32, INT64, NULL_VALUE, POISON, STRING
 from mqsel.machine._vm cimport clock_nanoseconds
 
 from mqsel.logic import formulas as _formulas
 
 cdef extern from "_loops.h" nogil:
-    int mask_settle(uint8_t *mask, const uint8_t *valid, uint8_t missing, const uint8_t *active, int rows)
+    void mask_settle(uint8_t *mask, const uint8_t *valid, uint8_t missing, int rows)
+    void bits_settle(
+        uint64_t *words, const uint8_t *mask, const uint8_t *valid, uint8_t missing, const uint8_t *active, int rows
+    )
     void mask_and(uint8_t *mask, const uint8_t *other, int rows)
-    void mask_and_not(uint8_t *mask, const uint8_t *other, int rows)
-    void mask_or(uint8_t *mask, const uint8_t *other, int rows)
     void mask_put(uint8_t *mask, const uint8_t *where, uint8_t value, int rows)
     void integers_compare(
         const int64_t *, const int64_t *, int rows, uint8_t less, uint8_t equal, uint8_t greater, uint8_t *mask
@@ -38,30 +48,243 @@ cdef extern from "_loops.h" nogil:
         const double *, const double *, int rows, uint8_t less, uint8_t equal, uint8_t greater, uint8_t unordered,
         uint8_t *mask,
     )
+    void mask_of_bits(uint8_t *mask, const uint8_t *bits, int64_t at, int rows)
+    void bits_of_mask(uint8_t *bits, const uint8_t *mask, int rows)
+    int words_and(uint64_t *words, const uint64_t *other, int count)
+    int words_and_not(uint64_t *words, const uint64_t *other, int count)
+    int words_or(uint64_t *words, const uint64_t *other, int count)
+    int words_count(const uint64_t *words, int count)
+    int lowest_bit(uint64_t word)
+    void mask_or(uint8_t *mask, const uint8_t *other, int rows)
+    void doubles_of(const int64_t *values, void *wide, int rows, int as_float)
+    void integers_do(int op, const int64_t *left, const int64_t *right, int64_t *result, int rows, int narrow)
+    void integers_with(int op, const int64_t *left, int64_t right, int64_t *result, int rows, int narrow)
+    void integers_divide(const int64_t *, const int64_t *, int64_t *result, int rows, int narrow, uint8_t *error)
+    void integers_remainder(const int64_t *, const int64_t *, int64_t *result, int rows, uint8_t *error)
+    void doubles_do(int op, const double *left, const double *right, double *result, int rows, int single)
+    void doubles_with(int op, const double *left, double right, double *result, int rows, int single)
+    void integers_negate(const int64_t *values, int64_t *result, int rows, int narrow)
+    void doubles_negate(const double *values, double *result, int rows)
+
+cdef double LEAST = 1e-5     # share of the rows that is none
+cdef double EVEN = 1e-3      # what decides no row decides as good as nothing
+
+cdef enum:
+    DEAR = 8                 # the cost from which on a leaf looks at the rows alone that are left
+    LOOK = 16                # the cost of leaves between two looks at the clock
 
 # The outcomes of logic/normal.py in C.
-cdef int IS_LESS = _formulas.Outcome.LESS
-cdef int IS_EQUAL = _formulas.Outcome.EQUAL
-cdef int IS_GREATER = _formulas.Outcome.GREATER
-cdef int IS_UNORDERED = _formulas.Outcome.UNORDERED
-cdef int SAME = _formulas.Outcome.SAME
-cdef int DIFFERENT = _formulas.Outcome.DIFFERENT
-cdef int MISSING = _formulas.Outcome.NULL
-cdef int MISMATCH = _formulas.Outcome.MISMATCH
-cdef int ERROR = _formulas.Outcome.ERROR
+cdef int IS_LESS = _formulas.Compared.LESS
+cdef int IS_EQUAL = _formulas.Compared.EQUAL
+cdef int IS_GREATER = _formulas.Compared.GREATER
+cdef int IS_UNORDERED = _formulas.Compared.UNORDERED
+cdef int SAME = _formulas.Compared.SAME
+cdef int DIFFERENT = _formulas.Compared.DIFFERENT
+cdef int MISSING = _formulas.Compared.NULL
+cdef int MISMATCH = _formulas.Compared.MISMATCH
+cdef int ERROR = _formulas.Compared.ERROR
+
+
+# ---- arithmetic --------------------------------------------------------------------------------------------------
+# By Java's binary numeric promotion (language §5). A NULL stays one, an operand of another type poisons the whole, an
+# integer divided by zero is noted as an error; whoever asked decides what that means.
+
+cdef inline Level *level_at(BatchRun *call, Level *first, int place) noexcept nogil:
+    return first if place == 0 else &call.stack[place - 1]
+
+
+cdef int compute(BatchRun *call, Computation *operand, Level *first, int64_t start, int rows) noexcept nogil:
+    """Compute an operand into the level *first*, which is the bottom of its stack."""
+    cdef int top = -1
+    cdef int number, row
+    cdef Instruction *step
+    cdef Level *level
+    for number in range(operand.count):
+        step = &operand.code[number]
+        if step.action == PUSH_COLUMN:
+            top += 1
+            if column_push(call, step.slot, level_at(call, first, top), start, rows) < 0:
+                return DECLINED
+        elif step.action == PUSH_NUMBER:
+            top += 1
+            level = level_at(call, first, top)
+            level.valid = NULL
+            level.has_errors = False
+            level.tag = INT64 if step.integer else FLOAT64
+            settle_numbers(level)
+            for row in range(rows):
+                if step.integer:
+                    level.room[row] = step.i
+                else:
+                    (<double *> level.room)[row] = step.d
+        elif step.action == COMPUTE:
+            top -= 1
+            combine(step.op, level_at(call, first, top), level_at(call, first, top + 1), rows)
+        elif step.action == COMPUTE_WITH:
+            combine_with(step, level_at(call, first, top), rows)
+        else:
+            level = level_at(call, first, top)
+            if not INT32 <= level.tag <= FLOAT64:
+                level.tag = POISON
+            elif step.action == NEGATE:
+                if level.tag <= INT64:
+                    integers_negate(level.integers, level.room, rows, level.tag == INT32)
+                else:
+                    doubles_negate(level.doubles, <double *> level.room, rows)
+                settle_numbers(level)
+    return 0
+
+
+cdef int column_tag(int kind) noexcept nogil:
+    """Return what the values of a column are to an operator."""
+    if kind == NULLS:
+        return NULL_VALUE
+    if kind == BOOLEANS:
+        return BOOLEAN
+    if TEXTS <= kind <= TEXT_VIEWS:
+        return STRING
+    if BINARIES <= kind <= BINARY_VIEWS:
+        return BYTES
+    if kind == FLOAT64S:
+        return FLOAT64
+    if kind == FLOAT32S:
+        return FLOAT32
+    return INT32 if kind == INT8S or kind == INT16S or kind == INT32S or kind == UINT8S or kind == UINT16S else INT64
+
+
+cdef inline void settle_numbers(Level *level) noexcept nogil:
+    """The numbers are those in the room now."""
+    level.integers = level.room
+    level.doubles = <double *> level.room
+
+
+cdef int column_push(BatchRun *call, int slot, Level *level, int64_t start, int rows) noexcept nogil:
+    cdef ColumnBlock *reader = &call.readers[slot]
+    level.tag = column_tag(reader.kind)
+    level.has_errors = False
+    level.valid = valid_rows(reader, start, rows)
+    if level.tag == NULL_VALUE:
+        memset(level.valid_room, 0, rows)
+        level.valid = level.valid_room
+    elif reader.kind == INT64S or reader.kind == FLOAT64S:
+        level.integers = <const int64_t *> reader.column.values + reader.column.offset + start
+        level.doubles = <const double *> level.integers
+    elif INT32 <= level.tag <= FLOAT64 or level.tag == BOOLEAN:
+        if numbers_load(reader, start, rows) < 0:
+            return DECLINED
+        level.integers = reader.integers
+        level.doubles = reader.doubles
+    return 0
+
+
+cdef int promoted(int left, int right) noexcept nogil:
+    """Return the tag of Java's binary numeric promotion (language §5)."""
+    if left == FLOAT64 or right == FLOAT64:
+        return FLOAT64
+    if left == FLOAT32 or right == FLOAT32:
+        return FLOAT32
+    return INT64 if left == INT64 or right == INT64 else INT32
+
+
+cdef void promote(Level *level, int tag, int rows) noexcept nogil:
+    """Turn integers into doubles, or floats, where that is what they are computed as."""
+    if level.tag <= INT64 and tag > INT64:
+        doubles_of(level.integers, level.room, rows, tag == FLOAT32)
+        settle_numbers(level)
+
+
+cdef void add_errors(Level *level, const uint8_t *errors, int rows) noexcept nogil:
+    if level.has_errors:
+        mask_or(level.errors, errors, rows)
+    else:
+        memcpy(level.errors, errors, rows)
+    level.has_errors = True
+
+
+cdef void combine(int op, Level *left, Level *right, int rows) noexcept nogil:
+    """Compute into *left*."""
+    cdef int tag
+    cdef uint8_t errors[BLOCK]
+    if right.has_errors:
+        add_errors(left, right.errors, rows)
+    if left.valid == NULL:
+        if right.valid != NULL:
+            memcpy(left.valid_room, right.valid, rows)
+            left.valid = left.valid_room
+    elif right.valid != NULL:
+        if left.valid != left.valid_room:
+            memcpy(left.valid_room, left.valid, rows)
+            left.valid = left.valid_room
+        mask_and(left.valid_room, right.valid, rows)
+    if not (INT32 <= left.tag <= FLOAT64 and INT32 <= right.tag <= FLOAT64):
+        left.tag = POISON
+        return
+    tag = promoted(left.tag, right.tag)
+    promote(left, tag, rows)
+    promote(right, tag, rows)
+    left.tag = tag
+    if tag > INT64:
+        doubles_do(op, left.doubles, right.doubles, <double *> left.room, rows, tag == FLOAT32)
+    elif op == DIVIDE or op == REMAINDER:
+        if op == DIVIDE:
+            integers_divide(left.integers, right.integers, left.room, rows, tag == INT32, errors)
+        else:
+            integers_remainder(left.integers, right.integers, left.room, rows, errors)
+        if left.valid != NULL:
+            mask_and(errors, left.valid, rows)
+        add_errors(left, errors, rows)
+    else:
+        integers_do(op, left.integers, right.integers, left.room, rows, tag == INT32)
+    settle_numbers(left)
+
+
+cdef void combine_with(Instruction *step, Level *left, int rows) noexcept nogil:
+    """Compute with a number."""
+    cdef int tag, row
+    cdef double number
+    cdef uint8_t errors[BLOCK]
+    if not INT32 <= left.tag <= FLOAT64:
+        left.tag = POISON
+        return
+    tag = promoted(left.tag, INT64 if step.integer else FLOAT64)
+    promote(left, tag, rows)
+    left.tag = tag
+    if tag > INT64:
+        number = <double> step.i if step.integer else step.d
+        if tag == FLOAT32:
+            number = <double> (<float> step.i)  # an integer: a double would have made a double
+        doubles_with(step.op, left.doubles, number, <double *> left.room, rows, tag == FLOAT32)
+    elif step.op != DIVIDE and step.op != REMAINDER:
+        integers_with(step.op, left.integers, step.i, left.room, rows, tag == INT32)
+    elif step.i == 0:
+        memset(errors, 1, rows)
+        if left.valid != NULL:
+            mask_and(errors, left.valid, rows)
+        add_errors(left, errors, rows)
+    elif step.i == -1 and step.op == DIVIDE:
+        integers_negate(left.integers, left.room, rows, tag == INT32)
+    elif step.i == -1:
+        memset(left.room, 0, rows * sizeof(int64_t))
+    elif step.op == DIVIDE:
+        for row in range(rows):
+            left.room[row] = left.integers[row] // step.i
+    else:
+        for row in range(rows):
+            left.room[row] = left.integers[row] % step.i
+    settle_numbers(left)
 
 
 # ---- leaves ------------------------------------------------------------------------------------------------------
 
-cdef int words_load(Call *call, int number) noexcept nogil:
+cdef int words_load(BatchRun *call, int number) noexcept nogil:
     """Test each word of a dictionary once.
 
     Returns: 0, DECLINED, or AGAIN: some words are left.
     """
-    cdef Term *term = &call.terms[number]
+    cdef FormulaTerm *term = &call.terms[number]
     cdef Trace *trace = &call.traces[number]
     cdef Column *inner = call.readers[term.slot].column.inner
-    cdef Reader reader
+    cdef ColumnBlock reader
     cdef uint8_t *room
     cdef int block = block_of(steps_of(term, inner))
     cdef int rows
@@ -93,17 +316,17 @@ cdef int words_load(Call *call, int number) noexcept nogil:
 
 
 cdef int64_t words_test(
-    Reader *reader, Values *values, int64_t start, int rows, const uint8_t *everything, uint8_t *words
+    ColumnBlock *reader, ValueSet *values, int64_t start, int rows, const uint8_t *everything, uint8_t *words
 ) noexcept nogil:
-    """Test some words. Gives the place behind them, or DECLINED."""
+    """Test some words. Returns the place behind them, or DECLINED."""
     if column_mask(reader, values, False, start, rows, everything, words + start) < 0:
         return DECLINED
-    mask_settle(words + start, valid_rows(reader, start, rows), values.null, everything, rows)
+    mask_settle(words + start, valid_rows(reader, start, rows), values.null, rows)
     return start + rows
 
 
 cdef int64_t only_one(const uint8_t *words, int64_t count) noexcept nogil:
-    """Give the place of the one byte that is 1, or -1."""
+    """Return the place of the one byte that is 1, or -1."""
     cdef int64_t only = -1
     cdef int64_t place
     for place in range(count):
@@ -114,11 +337,17 @@ cdef int64_t only_one(const uint8_t *words, int64_t count) noexcept nogil:
     return only
 
 
-cdef int run_leaf(Call *call, int number, int64_t start, int rows, const uint8_t *active, uint8_t *mask) noexcept nogil:
-    cdef Term *term = &call.terms[number]
-    cdef Reader *reader
+cdef int run_leaf(
+    BatchRun *call, int number, int64_t start, int rows, const uint8_t *active, uint64_t *bits
+) noexcept nogil:
+    cdef FormulaTerm *term = &call.terms[number]
+    cdef uint8_t *mask = call.mask
+    cdef const uint8_t *wanted = active
+    cdef ColumnBlock *reader
     cdef Level *level
     cdef int status
+    if active == NULL:
+        wanted = call.everything
     if term.slot >= 0:
         reader = &call.readers[term.slot]
         if reader.kind == INDICES:
@@ -128,12 +357,12 @@ cdef int run_leaf(Call *call, int number, int64_t start, int rows, const uint8_t
                     return status
             if words_mask(reader, call.traces[number].words, call.traces[number].only, start, rows, mask) < 0:
                 return DECLINED
-        elif column_mask(reader, term.values, call.strict, start, rows, active, mask) < 0:
+        elif column_mask(reader, term.values, call.strict, start, rows, wanted, mask) < 0:
             return DECLINED
         if reader.kind == NULLS:
             memset(mask, term.values.null, rows)
-            return mask_settle(mask, NULL, 0, active, rows)
-        return mask_settle(mask, valid_rows(reader, start, rows), term.values.null, active, rows)
+        bits_settle(bits, mask, valid_rows(reader, start, rows), term.values.null, active, rows)
+        return 0
     level = call.pair if term.memo < 0 else &call.memos[term.memo]
     if term.memo < 0 or level.block != start:
         level.block = -1
@@ -146,19 +375,22 @@ cdef int run_leaf(Call *call, int number, int64_t start, int rows, const uint8_t
         memset(mask, term.values.poison, rows)
     else:
         doubles_mask(level.doubles, term.values, level.tag == FLOAT32, rows, mask)
-    if level.has_errors:
-        mask_settle(mask, level.valid, term.values.null, call.everything, rows)
-        mask_put(mask, level.errors, term.values.error, rows)
-        return mask_settle(mask, NULL, 0, active, rows)
-    return mask_settle(mask, level.valid, term.values.null, active, rows)
+    if not level.has_errors:
+        bits_settle(bits, mask, level.valid, term.values.null, active, rows)
+        return 0
+    mask_settle(mask, level.valid, term.values.null, rows)
+    mask_put(mask, level.errors, term.values.error, rows)
+    bits_settle(bits, mask, NULL, 0, active, rows)
+    return 0
 
 
 # ---- relations ---------------------------------------------------------------------------------------------------
 
 cdef int run_relation(
-    Call *call, int number, int64_t start, int rows, const uint8_t *active, uint8_t *mask
+    BatchRun *call, int number, int64_t start, int rows, const uint8_t *active, uint64_t *bits
 ) noexcept nogil:
-    cdef Term *term = &call.terms[number]
+    cdef FormulaTerm *term = &call.terms[number]
+    cdef uint8_t *mask = call.mask
     cdef Level *left = call.pair
     cdef Level *right = call.pair + 1
     cdef int outcomes = term.outcomes
@@ -190,18 +422,18 @@ cdef int run_relation(
             return DECLINED
     else:
         memset(mask, outcomes & MISMATCH != 0, rows)
-    mask_settle(mask, left.valid, outcomes & MISSING != 0, call.everything, rows)
-    if right.valid != NULL:
-        mask_settle(mask, right.valid, outcomes & MISSING != 0, call.everything, rows)
+    mask_settle(mask, left.valid, outcomes & MISSING != 0, rows)
+    mask_settle(mask, right.valid, outcomes & MISSING != 0, rows)
     if left.has_errors:
         mask_put(mask, left.errors, outcomes & ERROR != 0, rows)
     if right.has_errors:
         mask_put(mask, right.errors, outcomes & ERROR != 0, rows)
-    return mask_settle(mask, NULL, 0, active, rows)
+    bits_settle(bits, mask, NULL, 0, active, rows)
+    return 0
 
 
 cdef int texts_compare(
-    Reader *left, Reader *right, bint same, bint different, int64_t start, int rows, uint8_t *mask
+    ColumnBlock *left, ColumnBlock *right, bint same, bint different, int64_t start, int rows, uint8_t *mask
 ) noexcept nogil:
     cdef const uint8_t *data = NULL
     cdef const uint8_t *other = NULL
@@ -221,149 +453,335 @@ cdef int texts_compare(
     return 0
 
 
+# ---- columns -----------------------------------------------------------------------------------------------------
+
+cdef int words_check(BatchRun *call) noexcept nogil:
+    """Look for damage in the words of dictionaries, which are few beside the rows.
+
+    Returns: 0, or DECLINED.
+    """
+    cdef Column *inner
+    cdef ColumnBlock reader
+    cdef uint8_t *room
+    cdef int64_t at
+    cdef int slot, rows
+    cdef int status = 0
+    for slot in range(call.slots):
+        if call.readers[slot].kind != INDICES:
+            continue
+        inner = call.readers[slot].column.inner
+        if not has_texts(inner.kind) and inner.kind != UINT64S:
+            continue
+        room = <uint8_t *> malloc(reader_room(inner))
+        if room == NULL:
+            return DECLINED
+        reader_start(&reader, inner, room)
+        at = 0
+        while at < inner.rows and status == 0:
+            rows = <int> min(<int64_t> BLOCK, inner.rows - at)
+            status = numbers_load(&reader, at, rows) if inner.kind == UINT64S else texts_load(&reader, at, rows)
+            at += rows
+        free(room)
+        if status < 0:
+            return DECLINED
+    return 0
+
+
+cdef int columns_check(BatchRun *call, int64_t start, int rows) noexcept nogil:
+    """Look for damage in the rows of a block, whether or not a formula comes to it: a set reads what its selectors do.
+
+    Returns: 0, or DECLINED.
+    """
+    cdef uint8_t mask[BLOCK]
+    cdef ColumnBlock *reader
+    cdef int slot
+    for slot in range(call.slots):
+        reader = &call.readers[slot]
+        if has_texts(reader.kind):
+            if texts_load(reader, start, rows) < 0:
+                return DECLINED
+        elif reader.kind == UINT64S:
+            if numbers_load(reader, start, rows) < 0:
+                return DECLINED
+        elif reader.kind == INDICES and words_mask(reader, NULL, 0, start, rows, mask) < 0:
+            return DECLINED
+    return 0
+
+
 # ---- formulas ----------------------------------------------------------------------------------------------------
 
-cdef int run_term(
-    Call *call, int number, int64_t start, int rows, const uint8_t *active, int alive, uint8_t *mask, uint8_t *room
-) noexcept nogil:
-    """Find the rows of *active* for which a term is true.
+cdef int term_run(BatchRun *call, int number, int64_t start, int rows, const uint64_t *left) noexcept nogil:
+    """Find the rows of a block for which a term is true, unless that was done.
 
     Args:
-        alive: how many rows are active.
-        room: masks for what is below.
+        left: a bit for each row that matters to whom asks; NULL for all. Whether the others are found means nothing.
 
-    Returns: how many rows it found, or DECLINED, or AGAIN.
+    Returns: how many rows it found, DECLINED, or AGAIN.
     """
-    cdef Term *term = &call.terms[number]
+    cdef FormulaTerm *term = &call.terms[number]
     cdef Trace *trace = &call.traces[number]
     cdef int found
-    if term.kind == LEAF:
-        found = run_leaf(call, number, start, rows, active, mask)
-    elif term.kind == RELATION:
-        found = run_relation(call, number, start, rows, active, mask)
-    elif term.kind == ALL:
-        found = run_all(call, term, start, rows, active, alive, mask, room)
+    if trace.block == start:
+        return trace.found
+    if term.parents > 1:
+        left = NULL
+    if term.kind == ALL:
+        found = all_run(call, number, start, rows, left)
+    elif term.kind == ONE_OF:
+        found = any_run(call, number, start, rows, left)
     else:
-        found = run_one_of(call, term, start, rows, active, alive, mask, room)
-    if found >= 0:
-        trace.seen += alive
-        trace.passed += found
+        found = one_run(call, number, start, rows, left)
+    if found < 0:
+        return found
+    trace.block = start
+    trace.found = found
+    trace.seen += rows
+    trace.passed += found
     return found
 
 
-cdef int run_all(
-    Call *call, Term *term, int64_t start, int rows, const uint8_t *active, int alive, uint8_t *mask, uint8_t *room
-) noexcept nogil:
-    cdef uint8_t *into
-    cdef int place
-    if term.count == 0:
-        memcpy(mask, active, rows)
-    for place in range(term.count):
-        # The last writes to the mask itself, those before by turns to this and the other room.
-        into = mask if place == term.count - 1 else room + (place & 1) * BLOCK
-        alive = run_term(
-            call, call.children[term.first + place], start, rows, active, alive, into, room + 2 * BLOCK
-        )
-        if alive <= 0:
-            if alive == 0:
-                memset(mask, 0, rows)
-            return alive
-        active = into
-    return alive
+cdef int one_run(BatchRun *call, int number, int64_t start, int rows, const uint64_t *left) noexcept nogil:
+    cdef FormulaTerm *term = &call.terms[number]
+    cdef uint64_t *bits = term_bits(call, number)
+    cdef const uint8_t *active = NULL
+    cdef int status
+    call.work += term.cost
+    if call.work > LOOK:
+        if clock_nanoseconds() - call.turned > TURN:
+            return AGAIN
+        call.work = 0
+    if left != NULL and term.cost >= DEAR:
+        mask_of_bits(call.active, <const uint8_t *> left, 0, rows)
+        active = call.active
+    if term.kind == LEAF:
+        status = run_leaf(call, number, start, rows, active, bits)
+    else:
+        status = run_relation(call, number, start, rows, active, bits)
+    return status if status < 0 else words_count(bits, (rows + 63) >> 6)
 
 
-cdef int run_one_of(
-    Call *call, Term *term, int64_t start, int rows, const uint8_t *active, int alive, uint8_t *mask, uint8_t *room
-) noexcept nogil:
-    cdef uint8_t *left = room
-    cdef uint8_t *into = room + BLOCK
-    cdef int place, found
-    cdef int total = 0
-    if term.count == 0:
-        memset(mask, 0, rows)
-    for place in range(term.count):
-        found = run_term(
-            call, call.children[term.first + place], start, rows, active if place == 0 else left, alive - total,
-            mask if place == 0 else into, room + 2 * BLOCK,
-        )
+cdef int all_run(BatchRun *call, int number, int64_t start, int rows, const uint64_t *left) noexcept nogil:
+    cdef FormulaTerm *term = &call.terms[number]
+    cdef uint64_t *bits = term_bits(call, number)
+    cdef int words = (rows + 63) >> 6
+    cdef bint is_every = left == NULL
+    cdef int place, child, found
+    if not is_every:
+        memcpy(bits, left, words * 8)
+    for place in range(term.first, term.first + term.count):
+        child = call.children[place]
+        found = term_run(call, child, start, rows, NULL if is_every else bits)
+        if found <= 0:
+            return found
+        if found == rows:
+            continue
+        if is_every:
+            memcpy(bits, term_bits(call, child), words * 8)
+            is_every = False
+        elif not words_and(bits, term_bits(call, child), words):
+            return 0
+    if is_every:
+        every_row(bits, rows)
+        return rows
+    return words_count(bits, words)
+
+
+cdef int any_run(BatchRun *call, int number, int64_t start, int rows, const uint64_t *left) noexcept nogil:
+    cdef FormulaTerm *term = &call.terms[number]
+    cdef uint64_t *bits = term_bits(call, number)
+    cdef uint64_t[WORDS] undecided
+    cdef int words = (rows + 63) >> 6
+    cdef bint is_none = True
+    cdef int place, child, found
+    if left == NULL:
+        every_row(undecided, rows)
+    else:
+        memcpy(undecided, left, words * 8)
+    for place in range(term.first, term.first + term.count):
+        child = call.children[place]
+        found = term_run(call, child, start, rows, left if is_none else undecided)
         if found < 0:
             return found
-        total += found
-        if place > 0:
-            mask_or(mask, into, rows)
-        if total == alive:
-            break
-        if place == 0:
-            memcpy(left, active, rows)
-            mask_and_not(left, mask, rows)
+        if found == 0:
+            continue
+        if is_none:
+            memcpy(bits, term_bits(call, child), words * 8)
+            is_none = False
         else:
-            mask_and_not(left, into, rows)
-    return total
+            words_or(bits, term_bits(call, child), words)
+        if not words_and_not(undecided, bits, words):
+            break
+    return 0 if is_none else words_count(bits, words)
 
 
-cdef void sort_children(Call *call) noexcept nogil:
-    """Order the children of each connective by how soon they decide it for their cost."""
+cdef inline uint64_t *term_bits(BatchRun *call, int number) noexcept nogil:
+    return call.bits + <size_t> number * WORDS
+
+
+cdef void every_row(uint64_t *bits, int rows) noexcept nogil:
+    memset(bits, 0xFF, (rows >> 6) * 8)
+    if rows & 63:
+        bits[rows >> 6] = (<uint64_t> 1 << (rows & 63)) - 1
+
+
+cdef void sort_children(BatchRun *call) noexcept nogil:
+    """Order the children of each connective: first what leaves the fewest rows undecided for its cost.
+
+    Most is saved where no row is left. The logarithms of the shares that are left add up to that.
+    """
     cdef int number, place, before, child
-    cdef Term *term
+    cdef FormulaTerm *term
     cdef Trace *trace
-    cdef double decided, mine
-    cdef double ranks[64]
+    cdef double kept, mine
+    cdef double[64] ranks
+    cdef int *children = call.children
     for number in range(call.count):
         term = &call.terms[number]
-        if term.count < 2 or term.count > 64:
+        if not 2 <= term.count <= 64:
             continue
         for place in range(term.count):
-            child = call.children[term.first + place]
+            child = children[term.first + place]
             trace = &call.traces[child]
-            decided = 0.5
+            kept = 0.5
             if trace.seen:
-                decided = <double> trace.passed / <double> trace.seen
-                if term.kind == ALL:
-                    decided = 1 - decided
-            mine = call.terms[child].cost / (decided + 0.001)
+                kept = <double> trace.passed / <double> trace.seen
+                if term.kind == ONE_OF:
+                    kept = 1 - kept
+            mine = call.terms[child].cost / (EVEN - log(kept + LEAST))
             before = place
             while before > 0 and ranks[before - 1] > mine:
                 ranks[before] = ranks[before - 1]
-                call.children[term.first + before] = call.children[term.first + before - 1]
+                children[term.first + before] = children[term.first + before - 1]
                 before -= 1
             ranks[before] = mine
-            call.children[term.first + before] = child
+            children[term.first + before] = child
 
 
-cdef int run_block(
-    Call *call, int number, int64_t start, int rows, const uint8_t *active, int alive, uint8_t *mask
-) noexcept nogil:
-    """Find the rows of a block for which a formula is true.
+cdef void block_begin(BatchRun *call) noexcept nogil:
+    if call.blocks == call.next_sort:
+        sort_children(call)
+        call.next_sort *= 2
+    call.blocks += 1
+
+
+cdef int run_truths(BatchRun *call, int64_t start, int rows, int by_null, uint8_t **bits) noexcept nogil:
+    """Run formulas of which at most one is true of a row over a block, each for the rows that those before leave.
 
     Args:
-        number: of the formula. The first reads what the machine would read, and so finds what is damaged.
-        active, alive: the rows that matter, and how many they are.
+        by_null: number of the formula that is true of rows with a NULL alone, or -1.
+        bits: a bitmap for each formula, to be filled.
 
-    Returns: how many, or DECLINED: the machine has to look at this block, or AGAIN.
+    Returns: 0, DECLINED: the machine has to look at this block, or AGAIN.
     """
-    if number == 0:
-        if call.blocks == call.next_sort:
-            sort_children(call)
-            call.next_sort *= 2
-        call.blocks += 1
-    call.strict = number == 0
-    return run_term(call, call.roots[number], start, rows, active, alive, mask, call.masks)
+    cdef uint64_t[WORDS] left
+    cdef uint64_t[WORDS] mine
+    cdef uint64_t *those
+    cdef int words = (rows + 63) >> 6
+    cdef bint is_any = True
+    cdef int number, found
+    block_begin(call)
+    every_row(left, rows)
+    for number in range(call.root_count):
+        memcpy(mine, left, words * 8)
+        if number == by_null:
+            is_any = nulls_among(call, start, rows, mine)
+        # The first reads what the machine would read, and so finds what is damaged.
+        call.strict = number == 0
+        found = term_run(call, call.roots[number], start, rows, NULL if number == 0 else mine) if is_any else 0
+        if found < 0:
+            return found
+        if found > 0:
+            those = term_bits(call, call.roots[number])
+            words_and(mine, those, words)
+            memcpy(bits[number] + start // 8, mine, (rows + 7) >> 3)
+            is_any = words_and_not(left, those, words)
+        else:
+            memset(bits[number] + start // 8, 0, (rows + 7) >> 3)
+            is_any = True
+    return 0
 
 
-cdef void nulls_among(Call *call, int64_t start, int rows, uint8_t *mask) noexcept nogil:
-    """Take the rows in which no column has a NULL out of a mask."""
-    cdef uint8_t complete[BLOCK]
+cdef bint nulls_among(BatchRun *call, int64_t start, int rows, uint64_t *bits) noexcept nogil:
+    """Clear the rows in which no column has a NULL from *bits*. Returns whether a row may be left."""
+    cdef uint64_t[WORDS] complete
     cdef const uint8_t *valid
-    cdef Reader *reader
+    cdef ColumnBlock *reader
     cdef int slot
-    memset(complete, 1, rows)
+    memcpy(call.mask, call.everything, rows)
     for slot in range(call.slots):
         reader = &call.readers[slot]
         if reader.kind == NULLS:
-            return
+            return True
         if reader.kind == INDICES and (reader.column.inner.nulls or reader.column.inner.kind == NULLS):
-            return
+            return True
         valid = valid_rows(reader, start, rows)
         if valid != NULL:
-            mask_and(complete, valid, rows)
-    mask_and_not(mask, complete, rows)
+            mask_and(call.mask, valid, rows)
+    complete[(rows - 1) >> 6] = 0
+    bits_of_mask(<uint8_t *> complete, call.mask, rows)
+    return words_and_not(bits, complete, (rows + 63) >> 6)
+
+
+cdef int run_formulas(BatchRun *call, int64_t start, int rows) noexcept nogil:
+    """Run all formulas over a block, in which every row is looked at for damage, or go on with it.
+
+    Returns: 0, or DECLINED: the index has to look at this block, or AGAIN.
+    """
+    cdef int status
+    if call.next_root == 0:
+        block_begin(call)
+        call.strict = False
+        if columns_check(call, start, rows) < 0:
+            return DECLINED
+    while call.next_root < call.root_count:
+        status = term_run(call, call.roots[call.next_root], start, rows, NULL)
+        if status < 0:
+            if status == DECLINED:
+                call.next_root = 0
+            return status
+        call.next_root += 1
+    call.next_root = 0
+    return 0
+
+
+# ---- what was found ----------------------------------------------------------------------------------------------
+
+cdef int64_t run_count(BatchRun *call, int rows, int32_t *counts) noexcept nogil:
+    """Count for each row of the block the formulas true of it; *counts* begin with zeros. Returns their sum."""
+    cdef int64_t total = 0
+    cdef uint64_t *bits
+    cdef uint64_t word
+    cdef int number, place
+    for number in range(call.root_count):
+        if call.traces[call.roots[number]].found == 0:
+            continue
+        total += call.traces[call.roots[number]].found
+        bits = term_bits(call, call.roots[number])
+        for place in range((rows + 63) >> 6):
+            word = bits[place]
+            while word:
+                counts[64 * place + lowest_bit(word)] += 1
+                word &= word - 1
+    return total
+
+
+cdef void run_places(BatchRun *call, int rows, int32_t *ends, uint32_t *places) noexcept nogil:
+    """Write the numbers of the formulas true of each row.
+
+    Args:
+        ends: where the row begins; afterwards where it ends.
+    """
+    cdef uint64_t *bits
+    cdef uint64_t word
+    cdef int number, place, row
+    for number in range(call.root_count):
+        if call.traces[call.roots[number]].found == 0:
+            continue
+        bits = term_bits(call, call.roots[number])
+        for place in range((rows + 63) >> 6):
+            word = bits[place]
+            while word:
+                row = 64 * place + lowest_bit(word)
+                places[ends[row]] = <uint32_t> number
+                ends[row] += 1
+                word &= word - 1

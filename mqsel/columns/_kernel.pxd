@@ -1,15 +1,16 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 # A formula of the normal form, ready to be run over the columns of a batch.
 
-from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
 from mqsel.columns._arrow cimport Column
-from mqsel.columns._columns cimport Reader
-from mqsel.columns._sets cimport Arena, Values
+from mqsel.columns._columns cimport ColumnBlock
+from mqsel.columns._sets cimport Arena, ValueSet
 
 
 cdef enum:
     AGAIN = -2               # signals have to be looked at before the block goes on
+    WORDS = 32               # of a bit for each row of a block
     TURN = 10_000_000        # nanoseconds without a look at them
 
 
@@ -29,7 +30,7 @@ cdef enum TermKind:
     RELATION         # true where comparing two operands gives one of some outcomes
 
 
-cdef enum Action:
+cdef enum Operation:
     PUSH_COLUMN
     PUSH_NUMBER
     KEEP             # unary plus
@@ -48,27 +49,30 @@ cdef struct Instruction:
     double d
 
 
-cdef struct Operand:
+cdef struct Computation:
     Instruction *code
     int count
     int depth                # of its stack
 
 
-cdef struct Term:
+cdef struct FormulaTerm:
     int kind                 # a TermKind
     int first                # of its children, in the list of all
     int count
     int slot                 # of a LEAF that is a property, else -1
-    Values *values           # of a LEAF
+    ValueSet *values           # of a LEAF
     int memo                 # of a LEAF that is arithmetic: where its numbers are kept for other leaves, or -1
-    Operand left             # of such a LEAF
-    Operand right            # of a RELATION
+    Computation left             # of such a LEAF
+    Computation right            # of a RELATION
     int outcomes             # of a RELATION
     double cost              # what a row is expected to take, where 1 is a comparison
+    int parents              # terms, and formulas, that ask for it
 
 
 # What became of a term so far.
 cdef struct Trace:
+    int64_t block            # first row of the block that it was last computed for, or -1
+    int found                # rows of that
     int64_t seen             # rows
     int64_t passed
     uint8_t *words           # of a leaf over a dictionary: a byte a word
@@ -91,23 +95,26 @@ cdef struct Level:
 
 
 # One batch on its way through a kernel; one thread's.
-cdef struct Call:
-    Term *terms
+cdef struct BatchRun:
+    FormulaTerm *terms
     int *children            # a copy: their order changes
     Trace *traces            # one for each term
-    Reader *readers          # one for each slot
-    Column **columns
+    ColumnBlock *readers          # one for each slot
     Level *memos
     Level *pair              # of a relation's two operands
     Level *stack             # what stands above the first number of an operand
-    uint8_t *masks           # two for each level of the formula
+    uint64_t *bits           # of each term: a bit a row of the block
+    uint8_t *mask            # of the leaf at hand
+    uint8_t *active          # the rows that matter to it
     uint8_t *everything      # all rows
     int *roots
+    int root_count
+    int next_root            # the first formula of the block that is not done
     int count
     int slots
     int rows                 # of a block
-    int look                 # blocks between two looks at the clock
     int64_t turned           # when signals were looked at
+    double work              # what a row took since the clock was looked at
     bint strict              # texts are checked even where it does not matter which they are
     int64_t blocks           # that were run
     int64_t next_sort        # after how many the children are sorted
@@ -116,24 +123,22 @@ cdef struct Call:
 cdef class Kernel:
     cdef readonly tuple slots
     cdef Arena arena
-    cdef Term *terms
+    cdef FormulaTerm *terms
     cdef int *children
     cdef readonly int count  # of the terms
     cdef int child_count
     cdef int *roots          # of the formulas, in order
     cdef int root_count
-    cdef bint shared         # equal parts are one term: terms have several parents
-    cdef int depth           # of the deepest formula
     cdef int memos           # blocks of numbers that are computed once
     cdef int levels          # of the stack of blocks of numbers
 
     cdef int build(self, tuple formulas) except -1
-    cdef int build_leaf(self, leaf, dict numbers, dict memos, Term *term) except -1
-    cdef int build_operand(self, node, dict numbers, Operand *operand) except -1
+    cdef int build_leaf(self, leaf, dict numbers, dict memos, FormulaTerm *term) except -1
+    cdef int build_operand(self, node, dict numbers, Computation *operand) except -1
     cdef object refuses(self, Column **columns, int64_t rows)
-    cdef Call *start(self, Column **columns, int64_t rows) except NULL
+    cdef BatchRun *start(self, Column **columns, int64_t rows) except NULL
 
 
-cdef void call_end(Call *call) noexcept
-cdef double steps_of(Term *term, Column *column) noexcept nogil
+cdef void call_end(BatchRun *call) noexcept
+cdef double steps_of(FormulaTerm *term, Column *column) noexcept nogil
 cdef int block_of(double steps) noexcept nogil

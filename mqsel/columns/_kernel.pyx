@@ -5,16 +5,16 @@
 Knows no dialect and no opcode. What runs it is `_formulas`.
 """
 
-from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
 from mqsel.columns._arrow cimport FIELDS, INDICES, TEXT_VIEWS, TEXTS, Column
-from mqsel.columns._columns cimport BLOCK, Reader, reader_refusal, reader_room, reader_start
-from mqsel.columns._sets cimport Values, values_read
+from mqsel.columns._columns cimport BLOCK, ColumnBlock, reader_refusal, reader_room, reader_start
+from mqsel.columns._sets cimport ValueSet, values_read
 
 from mqsel.logic import formulas as _formulas
-from mqsel.language.nodes import Arithmetic, Identifier, Literal, Sign
+from mqsel.language.nodes import Arithmetic, Conversion, Identifier, Literal, Sign
 from mqsel.names import parted
 
 cdef enum:
@@ -25,10 +25,8 @@ cdef enum:
     LARGEST_BLOCK = 1 << 20  # bytes of texts in a block, about
     SAMPLE = 64              # views that are looked at
     LEAST_BLOCK = 8          # rows: a byte of the answer
-    # What a block may take, so that signals are looked at in time: bytes that patterns look at (measured: up to 40 ns
-    # each), and comparisons.
+    # Bytes that the patterns of a leaf look at in a block, up to 40 ns each (measured): signals wait until a leaf ends.
     MOST_STEPS = 1 << 18
-    MOST_COST = 1 << 24
 
 cdef dict _OPS = {"+": ADD, "-": SUBTRACT, "*": MULTIPLY, "/": DIVIDE, "%": REMAINDER}
 
@@ -40,25 +38,23 @@ class TooLargeError(Exception):
 # ---- a formula in C ----------------------------------------------------------------------------------------------
 
 cdef class Kernel:
-    """Formulas over the slots of a program, or over the properties of a set. Immutable.
+    """Formulas over the slots of a program, or over the properties of a set, with one term for equal parts. Immutable.
 
     Args:
         formulas: such as those of TRUE and of UNKNOWN, or those of many selectors.
         slots: names of the properties, in the order of the columns.
-        shared: what is equal in them, and within them, is one term; for those who compute a term once a block.
 
     Raises: TooLargeError.
     """
 
-    def __cinit__(self, tuple formulas, tuple slots, bint shared=False):
+    def __cinit__(self, tuple formulas, tuple slots):
         self.arena = Arena()
         self.slots = slots
-        self.shared = shared
         self.build(formulas)
 
     cdef int build(self, tuple formulas) except -1:
         """Lay the formulas out, children before parents."""
-        cdef Term *term
+        cdef FormulaTerm *term
         cdef int number, place
         numbers = {name: slot for slot, name in enumerate(self.slots)}
         terms = []       # (formula, numbers of its children)
@@ -82,20 +78,20 @@ cdef class Kernel:
             visited += 1
             if visited > MAX_TERMS:
                 raise TooLargeError(f"its normal form has more than {MAX_TERMS} parts")
-            key = term_key(one, children, numbers) if self.shared else visited
+            key = term_key(one, children, numbers)
             if key not in known:
                 known[key] = len(terms), depth
                 terms.append((one, children))
             done.append(known[key])
-        self.depth = max([depth for _, depth in done], default=0)
+        deepest = max([depth for _, depth in done], default=0)
         self.root_count = len(done)
         self.roots = <int *> self.arena.take(self.root_count, sizeof(int))
         for place in range(self.root_count):
             self.roots[place] = done[place][0]
-        if self.depth > MAX_DEPTH:
+        if deepest > MAX_DEPTH:
             raise TooLargeError(f"its normal form is nested more than {MAX_DEPTH} deep")
         self.count = len(terms)
-        self.terms = <Term *> self.arena.take(self.count, sizeof(Term))
+        self.terms = <FormulaTerm *> self.arena.take(self.count, sizeof(FormulaTerm))
         self.child_count = sum([len(below) for _, below in terms])
         self.children = <int *> self.arena.take(self.child_count, sizeof(int))
         self.levels = 1
@@ -110,6 +106,7 @@ cdef class Kernel:
             for child in below:
                 self.children[place] = child
                 term.cost += self.terms[self.children[place]].cost
+                self.terms[self.children[place]].parents += 1
                 place += 1
             if isinstance(one, (_formulas.All, _formulas.Any)):
                 term.kind = ALL if isinstance(one, _formulas.All) else ONE_OF
@@ -122,13 +119,15 @@ cdef class Kernel:
                 self.build_operand(one.right, numbers, &term.right)
                 term.cost = 4 + term.left.count + term.right.count
                 self.levels = max(self.levels, term.left.depth, term.right.depth)
+        for place in range(self.root_count):
+            self.terms[self.roots[place]].parents += 1
         if self.levels > MAX_LEVELS:
             raise TooLargeError(f"an arithmetic expression is nested more than {MAX_LEVELS} deep")
         return 0
 
-    cdef int build_leaf(self, leaf, dict numbers, dict memos, Term *term) except -1:
+    cdef int build_leaf(self, leaf, dict numbers, dict memos, FormulaTerm *term) except -1:
         term.kind = LEAF
-        term.values = <Values *> self.arena.take(1, sizeof(Values))
+        term.values = <ValueSet *> self.arena.take(1, sizeof(ValueSet))
         values_read(self.arena, leaf.values, term.values)
         if isinstance(leaf.subject, Identifier):
             term.slot = numbers[leaf.subject.name]
@@ -139,14 +138,12 @@ cdef class Kernel:
             self.build_operand(leaf.subject, numbers, &term.left)
             term.cost = 1 + term.left.count
             self.levels = max(self.levels, term.left.depth)
-            # Leaves of one normal form have one object for one subject.
-            subject = operand_key(leaf.subject, numbers) if self.shared else id(leaf.subject)
-            number = memos.setdefault(subject, len(memos))
+            number = memos.setdefault(operand_key(leaf.subject, numbers), len(memos))
             term.memo = number if number < MAX_MEMOS else -1
             self.memos = min(len(memos), MAX_MEMOS)
         return 0
 
-    cdef int build_operand(self, node, dict numbers, Operand *operand) except -1:
+    cdef int build_operand(self, node, dict numbers, Computation *operand) except -1:
         """Write the steps that compute *node*."""
         cdef Instruction *step
         cdef int depth = 0
@@ -166,10 +163,10 @@ cdef class Kernel:
         return 0
 
     cdef object refuses(self, Column **columns, int64_t rows):
-        """Say why the kernel does not read these columns, or give None."""
+        """Return why the kernel does not read these columns, or None."""
         cdef int slot, number, step
         cdef Column *column
-        cdef Term *term
+        cdef FormulaTerm *term
         names = [parted(name)[0] for name in self.slots]  # of a set they have their spellings
         for slot in range(len(self.slots)):
             reason = reader_refusal(columns[slot])
@@ -186,7 +183,7 @@ cdef class Kernel:
                     return f"{names[slot]}: a dictionary that is reckoned with or compared with a property"
         return None
 
-    cdef Call *start(self, Column **columns, int64_t rows) except NULL:
+    cdef BatchRun *start(self, Column **columns, int64_t rows) except NULL:
         """Begin with a batch; `call_end` ends it."""
         cdef int slots = len(self.slots)
         cdef int slot, number
@@ -194,25 +191,16 @@ cdef class Kernel:
         cdef int64_t size
         cdef Column *column
         cdef uint8_t *room
-        cdef size_t total = aligned(sizeof(Call))
+        cdef size_t total = aligned(sizeof(BatchRun))
         cdef int block = BLOCK
         cdef double steps = 0
-        cdef double cost = 0
-        cdef double more
-        cdef Term *term
-        cdef Call *call
+        cdef FormulaTerm *term
+        cdef BatchRun *call
         for number in range(self.count):
             term = &self.terms[number]
             if term.kind == LEAF and term.slot >= 0:
-                more = steps_of(term, inner_of(columns[term.slot]))
-                # Between two of many formulas there is a look at signals.
-                steps = max(steps, more) if self.shared else steps + more
-        if not self.shared:
-            for number in range(self.root_count):
-                cost += self.terms[self.roots[number]].cost
+                steps = max(steps, steps_of(term, inner_of(columns[term.slot])))
         block = block_of(steps)
-        while block > LEAST_BLOCK and cost * block > MOST_COST:
-            block //= 2
         for slot in range(slots):
             total += reader_room(columns[slot])
             column = inner_of(columns[slot])
@@ -221,30 +209,31 @@ cdef class Kernel:
                 while block > 16 and size * block > LARGEST_BLOCK:
                     block //= 2
         total += aligned(self.child_count * sizeof(int)) + aligned(self.count * sizeof(Trace))
-        total += aligned(slots * sizeof(Reader)) + aligned(levels * sizeof(Level))
-        total += levels * BLOCK * 16 + (2 * self.depth + 3) * BLOCK
+        total += aligned(slots * sizeof(ColumnBlock)) + aligned(levels * sizeof(Level))
+        total += levels * BLOCK * 16 + self.count * <size_t> (8 * WORDS) + 3 * BLOCK
         room = <uint8_t *> malloc(total)
         if room == NULL:
             raise MemoryError
-        call = <Call *> room
-        memset(call, 0, sizeof(Call))
+        call = <BatchRun *> room
+        memset(call, 0, sizeof(BatchRun))
         call.terms = self.terms
-        call.columns = columns
         call.count = self.count
         call.roots = self.roots
+        call.root_count = self.root_count
         call.slots = slots
         call.rows = block
-        call.look = 8 if block == BLOCK and cost < 64 else 1
         call.next_sort = 1
-        room += aligned(sizeof(Call))
+        room += aligned(sizeof(BatchRun))
         call.children = <int *> room
         memcpy(call.children, self.children, self.child_count * sizeof(int))
         room += aligned(self.child_count * sizeof(int))
         call.traces = <Trace *> room
         memset(call.traces, 0, self.count * sizeof(Trace))
+        for number in range(self.count):
+            call.traces[number].block = -1
         room += aligned(self.count * sizeof(Trace))
-        call.readers = <Reader *> room
-        room += aligned(slots * sizeof(Reader))
+        call.readers = <ColumnBlock *> room
+        room += aligned(slots * sizeof(ColumnBlock))
         call.memos = <Level *> room
         call.pair = call.memos + self.memos
         call.stack = call.pair + 2
@@ -258,9 +247,12 @@ cdef class Kernel:
             call.memos[number].valid_room = room + 8 * BLOCK
             call.memos[number].errors = room + 9 * BLOCK
             room += 16 * BLOCK
+        call.bits = <uint64_t *> room
+        room += self.count * <size_t> (8 * WORDS)
         call.everything = room
         memset(room, 1, BLOCK)
-        call.masks = room + BLOCK
+        call.active = room + BLOCK
+        call.mask = room + 2 * BLOCK
         return call
 
 
@@ -280,6 +272,8 @@ cdef list steps_computing(node, dict numbers):
             waiting += [*reversed(later), one.operands[0]]
         elif isinstance(one, Sign):
             waiting += [(NEGATE if one.operator == "-" else KEEP, 0, 0), one.operand]
+        elif isinstance(one, Conversion):
+            raise TooLargeError(f"{one.identifier.name}: a property whose texts are read as numbers")
         elif isinstance(one, Identifier):
             steps.append((PUSH_COLUMN, numbers[one.name], 0))
         elif isinstance(one, Literal):
@@ -290,12 +284,12 @@ cdef list steps_computing(node, dict numbers):
 
 
 cdef object operand_key(node, dict numbers):
-    """Give what is the same for operands that compute the same. 1, 1.0 and 0.0, -0.0 are not."""
+    """Return what is the same for operands that compute the same. 1, 1.0 and 0.0, -0.0 are not."""
     return tuple([(action, number, repr(value)) for action, number, value in steps_computing(node, numbers)])
 
 
 cdef object term_key(one, list children, dict numbers):
-    """Give what is the same for formulas that are equal, whose children have these numbers."""
+    """Return what is the same for formulas that are equal, whose children have these numbers."""
     if isinstance(one, (_formulas.All, _formulas.Any)):
         return isinstance(one, _formulas.All), frozenset(children)
     if isinstance(one, _formulas.Leaf):
@@ -307,15 +301,15 @@ cdef inline size_t aligned(size_t size) noexcept:
     return (size + 63) & ~<size_t> 63
 
 
-cdef double steps_of(Term *term, Column *column) noexcept nogil:
-    """Tell how many bytes the patterns of a leaf look at in a text of mean length."""
+cdef double steps_of(FormulaTerm *term, Column *column) noexcept nogil:
+    """Return how many bytes the patterns of a leaf look at in a text of mean length."""
     if not TEXTS <= column.kind <= TEXT_VIEWS or term.values.strings.pattern_count == 0:
         return 0
     return term.values.strings.pattern_count * (1 + mean_size(column))
 
 
 cdef double mean_size(Column *column) noexcept nogil:
-    """Give the mean length of texts; of some of them, where lengths are no differences."""
+    """Return the mean length of texts; of some of them, where lengths are no differences."""
     cdef const uint8_t *values = <const uint8_t *> column.values
     cdef int64_t first
     cdef int64_t row = 0
@@ -352,14 +346,14 @@ cdef Column *inner_of(Column *column) noexcept:
     return column
 
 
-cdef int refers_to(Term *term, int step) noexcept:
-    """Give the slot that a step of one of the operands reads, or -1."""
+cdef int refers_to(FormulaTerm *term, int step) noexcept:
+    """Return the slot that a step of one of the operands reads, or -1."""
     cdef Instruction *code
     code = &term.left.code[step] if step < term.left.count else &term.right.code[step - term.left.count]
     return code.slot if code.action == PUSH_COLUMN else -1
 
 
-cdef void call_end(Call *call) noexcept:
+cdef void call_end(BatchRun *call) noexcept:
     cdef int number
     for number in range(call.count):
         free(call.traces[number].words)

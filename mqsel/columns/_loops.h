@@ -57,16 +57,10 @@ static inline void fetch_ahead(const void *from, int64_t size) {
 
 #define EIGHT 0x0101010101010101ull
 
-/* rows of `mask` where there is a value, and those without one if `missing`; of them those in `active` */
-LOOP int mask_settle(mask_t *restrict mask, const mask_t *restrict valid, mask_t missing, const mask_t *restrict active,
-                     int rows) {
-    int count = 0;
+/* rows of `mask` where there is a value, and those without one if `missing` */
+LOOP void mask_settle(mask_t *restrict mask, const mask_t *restrict valid, mask_t missing, int rows) {
     if (valid)
-        for (int i = 0; i < rows; i++) mask[i] = ((mask[i] & valid[i]) | (missing & (valid[i] ^ 1))) & active[i];
-    else
-        for (int i = 0; i < rows; i++) mask[i] &= active[i];
-    for (int i = 0; i < rows; i++) count += mask[i];
-    return count;
+        for (int i = 0; i < rows; i++) mask[i] = (mask[i] & valid[i]) | (missing & (valid[i] ^ 1));
 }
 
 LOOP void mask_invert(mask_t *mask, int rows) {
@@ -75,10 +69,6 @@ LOOP void mask_invert(mask_t *mask, int rows) {
 
 LOOP void mask_and(mask_t *restrict mask, const mask_t *restrict other, int rows) {
     for (int i = 0; i < rows; i++) mask[i] &= other[i];
-}
-
-LOOP void mask_and_not(mask_t *restrict mask, const mask_t *restrict other, int rows) {
-    for (int i = 0; i < rows; i++) mask[i] &= other[i] ^ 1;
 }
 
 LOOP void mask_or(mask_t *restrict mask, const mask_t *restrict other, int rows) {
@@ -96,28 +86,54 @@ LOOP void mask_choose(mask_t *mask, const mask_t *where, mask_t yes, mask_t no, 
 }
 
 /* the bits from bit `at` on, a byte each; reads no byte in which none of them stands */
-static inline void mask_of_bits(mask_t *mask, const uint8_t *bits, int64_t at, int rows) {
+LOOP void mask_of_bits(mask_t *restrict mask, const uint8_t *restrict bits, int64_t at, int rows) {
     int shift = (int) (at & 7), i = 0;
     bits += at >> 3;
-    for (; i + 8 <= rows; i += 8, bits++) {
-        uint64_t byte = shift ? (uint8_t) (bits[0] >> shift | bits[1] << (8 - shift)) : bits[0];
-        /* bit k to byte k: a copy in each byte, of which one bit is kept and moved down */
-        uint64_t word = (byte * EIGHT) & 0x8040201008040201ull;
-        word = ((word + 0x7f7f7f7f7f7f7f7full) | word) >> 7 & EIGHT;
-        word_put(mask + i, word);
+    for (; i < rows >> 3; i++) {
+        uint64_t word = shift ? (uint8_t) (bits[i] >> shift | bits[i + 1] << (8 - shift)) : bits[i];
+        /* bit k to byte k: halves, quarters, bits move apart */
+        word = (word | word << 28) & 0x0000000f0000000full;
+        word = (word | word << 14) & 0x0003000300030003ull;
+        word_put(mask + 8 * i, (word | word << 7) & EIGHT);
     }
-    for (int k = 0; i < rows; i++, k++) mask[i] = bits[(shift + k) >> 3] >> ((shift + k) & 7) & 1;
+    for (i *= 8; i < rows; i++) mask[i] = bits[(shift + i) >> 3] >> ((shift + i) & 7) & 1;
 }
 
 /* the other way round, from bit 0 on; the last byte is filled up with zeros */
-static inline void bits_of_mask(uint8_t *bits, const mask_t *mask, int rows) {
+LOOP void bits_of_mask(uint8_t *restrict bits, const mask_t *restrict mask, int rows) {
     int i = 0;
-    for (; i + 8 <= rows; i += 8) bits[i >> 3] = (uint8_t) (word_at(mask + i) * 0x0102040810204080ull >> 56);
-    if (i < rows) bits[i >> 3] = 0;
-    for (; i < rows; i++) bits[i >> 3] |= (uint8_t) (mask[i] << (i & 7));
+    for (; i < rows >> 3; i++) {
+        uint64_t word = word_at(mask + 8 * i);
+        word |= word >> 7;
+        word |= word >> 14;
+        bits[i] = (uint8_t) (word | word >> 28);
+    }
+    if (rows & 7) bits[i] = 0;
+    for (i *= 8; i < rows; i++) bits[i >> 3] |= (uint8_t) (mask[i] << (i & 7));
 }
 
-/* ---- masks of a bit a row, in words of 64; both tell whether a bit is left ---- */
+/* as bits the rows of `mask` where there is a value, and those without one if `missing`; of them those in `active`, if
+   there is one. Reads whole words, and fills the last one up with zeros. */
+LOOP void bits_settle(uint64_t *restrict words, const mask_t *restrict mask, const mask_t *restrict valid,
+                      mask_t missing, const mask_t *restrict active, int rows) {
+    uint8_t *bits = (uint8_t *) words;
+    uint64_t without = missing * EIGHT;
+    words[(rows - 1) >> 6] = 0;
+    for (int i = 0; i < (rows + 7) >> 3; i++) {
+        uint64_t word = word_at(mask + 8 * i) & EIGHT; /* behind the last row may stand anything */
+        if (valid) {
+            uint64_t some = word_at(valid + 8 * i);
+            word = (word & some) | (without & ~some);
+        }
+        if (active) word &= word_at(active + 8 * i);
+        word |= word >> 7;
+        word |= word >> 14;
+        bits[i] = (uint8_t) (word | word >> 28);
+    }
+    if (rows & 63) words[rows >> 6] &= ((uint64_t) 1 << (rows & 63)) - 1;
+}
+
+/* ---- masks of a bit a row, in words of 64; those that change one report whether a bit is left ---- */
 
 LOOP int words_and(uint64_t *restrict words, const uint64_t *restrict other, int count) {
     uint64_t left = 0;
@@ -128,6 +144,12 @@ LOOP int words_and(uint64_t *restrict words, const uint64_t *restrict other, int
 LOOP int words_or(uint64_t *restrict words, const uint64_t *restrict other, int count) {
     uint64_t left = 0;
     for (int i = 0; i < count; i++) left |= words[i] |= other[i];
+    return left != 0;
+}
+
+LOOP int words_and_not(uint64_t *restrict words, const uint64_t *restrict other, int count) {
+    uint64_t left = 0;
+    for (int i = 0; i < count; i++) left |= words[i] &= ~other[i];
     return left != 0;
 }
 

@@ -14,7 +14,7 @@ cdef struct Stretch:
     double high
 
 
-cdef struct Floats:
+cdef struct FloatSet:
     Stretch *items
     int count
     bint nan
@@ -44,7 +44,7 @@ cdef struct Atom:
     int64_t points           # of _, how many in a row
 
 
-cdef struct Segment:
+cdef struct PatternSegment:
     Atom *atoms
     int count
     int64_t points           # code points in all
@@ -56,17 +56,17 @@ cdef enum:
     TOO_LONG = -1            # instead of a truth: the search would take too long for a block
 
 
-cdef struct Pattern:
+cdef struct LikePattern:
     int shape                # a Shape
     Needle needle            # of a prefix, suffix or what is contained
-    Segment *segments        # of a PATTERN
+    PatternSegment *segments        # of a PATTERN
     int count
 
 
-cdef struct Texts:
+cdef struct TextSet:
     Needle *points
     int count
-    Pattern *patterns
+    LikePattern *patterns
     int pattern_count
     bint negated             # the set is what is none of all that
     # Open addressing over the points, number + 1 or 0; NULL for a few.
@@ -76,15 +76,15 @@ cdef struct Texts:
     bint huge_points         # one is longer than sixteen
 
 
-cdef struct Values:
+cdef struct ValueSet:
     bint null
     uint8_t booleans[2]      # whether FALSE, and TRUE, is in
     Interval *integers
     int integer_count
-    Floats floats32
-    Floats floats64
-    Texts strings
-    Texts bytes
+    FloatSet floats32
+    FloatSet floats64
+    TextSet strings
+    TextSet bytes
     bint poison
     bint error
 
@@ -95,6 +95,6 @@ cdef class Arena:
     cdef void *take(self, Py_ssize_t count, size_t size) except NULL
 
 
-cdef int values_read(Arena arena, object given, Values *values) except -1
-cdef int pattern_matches(Pattern *pattern, const uint8_t *data, int64_t size) noexcept nogil
-cdef int point_find(Texts *texts, const uint8_t *data, int64_t size, uint64_t key) noexcept nogil
+cdef int values_read(Arena arena, object given, ValueSet *values) except -1
+cdef int pattern_matches(LikePattern *pattern, const uint8_t *data, int64_t size) noexcept nogil
+cdef int point_find(TextSet *texts, const uint8_t *data, int64_t size, uint64_t key) noexcept nogil

@@ -27,7 +27,7 @@ cdef class Arena:
         self.pieces = []
 
     cdef void *take(self, Py_ssize_t count, size_t size) except NULL:
-        """Give zeroed memory for *count* items; never NULL."""
+        """Return zeroed memory for *count* items; never NULL."""
         cdef bytes piece = PyBytes_FromStringAndSize(NULL, max(count, 1) * <Py_ssize_t> size)
         memset(PyBytes_AS_STRING(piece), 0, max(count, 1) * size)
         self.pieces.append(piece)
@@ -60,8 +60,8 @@ cdef bytes encoded(object text):
     return text if isinstance(text, bytes) else (<str> text).encode("utf-8", "surrogatepass")
 
 
-cdef int pattern_read(Arena arena, tuple segments, Pattern *pattern) except -1:
-    cdef Segment *segment
+cdef int pattern_read(Arena arena, tuple segments, LikePattern *pattern) except -1:
+    cdef PatternSegment *segment
     cdef Atom *atom
     shape, text = _shape_of(segments)
     if shape == "exact":  # a point, as a pattern of one segment
@@ -72,7 +72,7 @@ cdef int pattern_read(Arena arena, tuple segments, Pattern *pattern) except -1:
     if pattern.shape != PATTERN:
         return needle_read(arena, encoded(text), &pattern.needle)
     pattern.count = len(segments)
-    pattern.segments = <Segment *> arena.take(pattern.count, sizeof(Segment))
+    pattern.segments = <PatternSegment *> arena.take(pattern.count, sizeof(PatternSegment))
     for number, characters in enumerate(segments):
         segment = &pattern.segments[<int> number]
         segment.points = len(characters)
@@ -105,7 +105,7 @@ cdef int pattern_read(Arena arena, tuple segments, Pattern *pattern) except -1:
     return 0
 
 
-cdef int texts_read(Arena arena, object given, Texts *texts) except -1:
+cdef int texts_read(Arena arena, object given, TextSet *texts) except -1:
     cdef uint32_t slot, size
     cdef Needle *needle
     points = sorted(map(encoded, given.points))
@@ -117,7 +117,7 @@ cdef int texts_read(Arena arena, object given, Texts *texts) except -1:
         texts.long_points |= len(data) > 8
         texts.huge_points |= len(data) > 16
     texts.pattern_count = len(given.patterns)
-    texts.patterns = <Pattern *> arena.take(texts.pattern_count, sizeof(Pattern))
+    texts.patterns = <LikePattern *> arena.take(texts.pattern_count, sizeof(LikePattern))
     for number, segments in enumerate(given.patterns):
         pattern_read(arena, segments, &texts.patterns[<int> number])
     if texts.count > LINEAR_POINTS:
@@ -135,7 +135,7 @@ cdef int texts_read(Arena arena, object given, Texts *texts) except -1:
     return 0
 
 
-cdef int floats_read(Arena arena, object given, Floats *floats) except -1:
+cdef int floats_read(Arena arena, object given, FloatSet *floats) except -1:
     floats.nan = given.nan
     floats.count = len(given.intervals)
     floats.items = <Stretch *> arena.take(floats.count, sizeof(Stretch))
@@ -145,8 +145,8 @@ cdef int floats_read(Arena arena, object given, Floats *floats) except -1:
     return 0
 
 
-cdef int values_read(Arena arena, object given, Values *values) except -1:
-    """Make a set of *given*, a `mqsel.logic.normal.Values`."""
+cdef int values_read(Arena arena, object given, ValueSet *values) except -1:
+    """Build a set of *given*, a `mqsel.logic.sets.Values`."""
     values.null = given.null
     values.booleans[0], values.booleans[1] = given.booleans
     values.integer_count = len(given.integers)
@@ -174,8 +174,8 @@ cdef inline uint32_t text_hash(uint64_t key, const uint8_t *data, int64_t size) 
     return <uint32_t> (mixed >> 32)
 
 
-cdef int point_find(Texts *texts, const uint8_t *data, int64_t size, uint64_t key) noexcept nogil:
-    """Give the number of the point that a text is, or -1; of sets with a table."""
+cdef int point_find(TextSet *texts, const uint8_t *data, int64_t size, uint64_t key) noexcept nogil:
+    """Return the number of the point that a text is, or -1; of sets with a table."""
     cdef uint32_t slot = text_hash(key, data, size) & texts.mask
     cdef Needle *needle
     while texts.table[slot]:
@@ -222,7 +222,7 @@ cdef inline const uint8_t *points_passed(const uint8_t *at, const uint8_t *stop,
 
 
 cdef inline const uint8_t *segment_matches(
-    Segment *segment, const uint8_t *at, const uint8_t *stop, int64_t *patience
+    PatternSegment *segment, const uint8_t *at, const uint8_t *stop, int64_t *patience
 ) noexcept nogil:
     """Match a segment from *at* on. Returns where it ends, or NULL; only what fails takes patience."""
     cdef int number
@@ -244,7 +244,7 @@ cdef inline const uint8_t *segment_matches(
 
 
 cdef const uint8_t *segment_found(
-    Segment *segment, const uint8_t *at, const uint8_t *stop, int64_t *patience
+    PatternSegment *segment, const uint8_t *at, const uint8_t *stop, int64_t *patience
 ) noexcept nogil:
     """Find a segment between two others. Returns where it ends, or NULL."""
     cdef const uint8_t *end = at
@@ -265,16 +265,16 @@ cdef const uint8_t *segment_found(
     return NULL
 
 
-cdef int pattern_matches(Pattern *pattern, const uint8_t *data, int64_t size) noexcept nogil:
-    """Tell whether a text in UTF-8 matches. Every segment but the last is taken where it first fits.
+cdef int pattern_matches(LikePattern *pattern, const uint8_t *data, int64_t size) noexcept nogil:
+    """Return whether a text in UTF-8 matches. Every segment but the last is taken where it first fits.
 
     What agrees with a pattern almost everywhere is TOO_LONG for this simple search: the machine has one for that.
     """
     cdef const uint8_t *at = data
     cdef const uint8_t *stop = data + size
     cdef const uint8_t *start
-    cdef Segment *segment = pattern.segments
-    cdef Segment *last
+    cdef PatternSegment *segment = pattern.segments
+    cdef PatternSegment *last
     cdef Atom atom
     cdef int number
     cdef int64_t _point

@@ -11,7 +11,7 @@ from itertools import islice
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from mqsel import formats
-from mqsel.analysis.columns import present, type_of
+from mqsel.columns.lookup import present, type_of
 from mqsel.errors import FileError, MqselError, PropertyTypeError
 from mqsel.files import parquet
 from mqsel.files.dumps import STRUC_IDS, Piece

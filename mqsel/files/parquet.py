@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mqsel.analysis.columns import PLAIN, names_of
 from mqsel.columns import wordings
+from mqsel.columns.lookup import PLAIN, names_of
 from mqsel.errors import MqselError, shortened_line
 from mqsel.files._footer import Chunk, chunks
 from mqsel.files.extremes import ABSENT, Extremes, is_known, known_value, may_hold, read_extremes
@@ -408,7 +408,7 @@ def _sliced(table: pa.Table) -> Iterator[pa.Table]:
 
 def with_near_columns(matcher: Matcher, group: Group) -> pa.Table:
     """Return the table of a group, and the columns whose names are near those of properties that rows lack."""
-    from mqsel.analysis.near import near_names  # noqa: PLC0415 (for why alone)
+    from mqsel.analysis.explain.near import near_names  # noqa: PLC0415 (for why alone)
 
     table = group.table
     assert table is not None

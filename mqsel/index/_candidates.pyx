@@ -347,7 +347,7 @@ cdef bint operand_find(Search *search, const PooledLeaf *leaf, int side, Value *
 
 
 cdef int outcome_of(Value *left, Value *right, bint is_error) noexcept:
-    """Compare two operands: an Outcome of the language's formulas."""
+    """Compare two operands: a Compared of the language's formulas."""
     if is_error:
         return OUTCOME_ERROR
     if left.tag == NULL_VALUE or right.tag == NULL_VALUE:

@@ -28,8 +28,9 @@ from mqsel.machine._opcodes cimport ADD, DIVIDE, MULTIPLY, REMAINDER, SUBTRACT
 from mqsel.machine._values cimport PyUnicode_DATA, PyUnicode_GET_LENGTH, PyUnicode_KIND
 
 from mqsel.errors import ArgumentError
-from mqsel.language.nodes import Arithmetic, Identifier, Literal, Sign
+from mqsel.language.nodes import Arithmetic, Conversion, Identifier, Literal, Sign
 from mqsel.logic import formulas, sets
+from mqsel.names import converted
 
 
 # A set is a row of logic/sets.py, `Values`; so are its parts, by their places.
@@ -482,6 +483,7 @@ cdef object RELATION_CLASS = formulas.Relation
 cdef object ALL_CLASS = formulas.All
 cdef object ANY_CLASS = formulas.Any
 cdef object IDENTIFIER = Identifier
+cdef object CONVERSION = Conversion
 cdef object ARITHMETIC = Arithmetic
 cdef object SIGN = Sign
 cdef object LITERAL = Literal
@@ -843,12 +845,21 @@ cdef class Memtable:
         cdef ClauseStep *step
         cdef PooledLeaf *whole
         cdef KnownSet *known = NULL
-        if type(<object> subject) is not IDENTIFIER:
+        cdef object own
+        if type(<object> subject) is CONVERSION:
+            # Such an attribute is a number, NULL, or FALSE for what is poisoned: see `reading_convert`.
+            attribute = self.attribute(attribute_name(<object> subject))
+            own = <object> values
+            own = own._replace(booleans=(own.poison, False), poison=False, error=False)
+            values = <PyObject *> own
+            booleans = field(values, 1)
+        elif type(<object> subject) is not IDENTIFIER:
             whole = self.start_leaf(SET)
             self.read_operand(<object> subject, 0)
             self.read_set(values)
             return self.add_leaf(NONE, 0)
-        attribute = self.attribute(<str> field(subject, 0))
+        else:
+            attribute = self.attribute(<str> field(subject, 0))
         if self.known != NULL and attribute < 65536:
             known = known_at(self.known, values)
             if known.values == values:
@@ -1012,6 +1023,9 @@ cdef class Memtable:
         cdef double number
         if type(one) is IDENTIFIER:
             self.action(PUSH_ATTRIBUTE).attribute = self.attribute(one.name)
+        elif type(one) is CONVERSION:
+            self.action(PUSH_ATTRIBUTE).attribute = self.attribute(attribute_name(one))
+            self.action(KEEP)  # which poisons FALSE
         elif type(one) is LITERAL and isinstance(one.value, int):
             self.action(PUSH_INTEGER).number = one.value
         elif type(one) is LITERAL and isinstance(one.value, float):
@@ -1107,6 +1121,11 @@ cdef class Memtable:
                     numbers[at + 1] = ANY_POINT if point == Py_None else PyUnicode_READ_CHAR(point, 0)
                 numbers += 1 + PyTuple_GET_SIZE(part)
         return <uint32_t> count
+
+
+cdef str attribute_name(conversion):
+    """Return the name of the attribute that a property is when it is read through a conversion."""
+    return converted(conversion.identifier.name, conversion.kind)
 
 
 cdef dict shared_parts(formula):

@@ -332,7 +332,7 @@ cdef uint32_t needed(const PooledLeaf *leaf) noexcept nogil:
     cdef uint32_t at
     if leaf.kind == CODE:
         return NONE
-    if leaf.kind == RELATION and leaf.outcomes & (128 | 256):    # Outcome.NULL, Outcome.ERROR
+    if leaf.kind == RELATION and leaf.outcomes & (128 | 256):    # Compared.NULL, Compared.ERROR
         return NONE
     # On NULL arithmetic is NULL, unless it is ERR before.
     if leaf.kind == SET and leaf.flags & (KIND_NULL | LEAF_ERROR):

@@ -27,14 +27,14 @@ from libc.string cimport memcpy, memset
 
 from mqsel.columns._arrow cimport NULLS, Batch, Column, column_load
 from mqsel.columns._columns cimport DECLINED
-from mqsel.columns._kernel cimport TURN, Call, Kernel, call_end
-from mqsel.columns._shared cimport Run, run_begin, run_count, run_end, run_formulas, run_places, words_check
+from mqsel.columns._formulas cimport run_count, run_formulas, run_places, words_check
+from mqsel.columns._kernel cimport TURN, BatchRun, Kernel, call_end
 from mqsel.index._candidates cimport Search
 from mqsel.index._index cimport Index, IndexChange
 from mqsel.index._segment cimport fault
 from mqsel.machine._values cimport (
-    BYTES, NULL_VALUE, STRING, Record, Value, value_fit, value_load_other, value_null, value_object, value_read,
-    value_refuse, zeroed,
+    BOOLEAN, BYTES, MQTYPE_BOOLEAN, NULL_VALUE, POISON, STRING, Record, Value, value_as_number, value_fit,
+    value_integer, value_load_other, value_null, value_object, value_read, value_refuse, zeroed,
 )
 from mqsel.machine._vm cimport Pace, clock_nanoseconds, pace_look, pace_start
 
@@ -127,6 +127,7 @@ cdef class SpellingTable:
     cdef object names           # Schema of the index: for each slot its spellings, joined by a blank
     cdef list first             # for each slot the spelling that counts
     cdef list second            # for each slot the other one, or None
+    cdef list converted         # slots of properties whose texts are read as numbers
     cdef dict found             # spelling -> number of its first SpellingTarget
     cdef SpellingTarget *targets
     cdef Py_ssize_t target_count
@@ -139,13 +140,17 @@ cdef class SpellingTable:
         self.names = as_schema(names)
         if older is None:
             self.first, self.second, self.found, self.origin = [], [], {}, object()
+            self.converted = []
         else:
             self.origin = older.origin
             self.first, self.second, self.found = older.first[:], older.second[:], older.found.copy()
+            self.converted = older.converted[:]
             self.target_count, self.count = older.target_count, older.count
             memcpy(self.targets, older.targets, older.target_count * sizeof(SpellingTarget))
         for slot in range(self.count, len(names)):
-            first, second = parted(names[slot])
+            first, second, kind = parted(names[slot])
+            if kind:
+                self.converted.append(slot)
             self.enter(first, slot, False)
             if second:
                 self.enter(second, slot, True)
@@ -206,7 +211,7 @@ cdef class Positions:
                 self.position[self.count] = place
                 self.types[self.count] = 0 if named is None else int(_TYPES[named])
                 self.count += 1
-        self.straight = self.count == self.width
+        self.straight = self.count == self.width and not table.converted
         for slot in range(self.count):
             self.straight = self.straight and self.slot[slot] == slot and self.position[slot] == slot
 
@@ -271,6 +276,17 @@ cdef inline int slot_put(MessageReading reading, uint32_t slot, PyObject *item) 
         held = <object> item
         value_null(value)
         value_load_other(value, &reading.record.owners[slot], reading.table.first[slot], held)
+    return 0
+
+
+cdef int reading_convert(MessageReading reading) except -1:
+    """Read as numbers the properties that are read so. What is no number is FALSE, as formulas of them have it."""
+    cdef Value *value
+    for slot in reading.table.converted:
+        value = &reading.record.values[<Py_ssize_t> slot]
+        value_as_number(value)
+        if value.tag == POISON:
+            value_integer(value, BOOLEAN, MQTYPE_BOOLEAN, False)
     return 0
 
 
@@ -352,24 +368,27 @@ cdef class MessageReader:
         cdef Positions positions
         if PyDict_CheckExact(message):
             self.read_dict(reading, message)
-            return reading.record
-        if type(message) is Record:
-            return self.read_record(reading, message)
-        if PyTuple_Check(message) or PyList_Check(message):
+        elif type(message) is Record:
+            if self.read_record(reading, message) is message:
+                return message
+        elif PyTuple_Check(message) or PyList_Check(message):
             if self.messages is not None:
                 positions = self.laid_out
                 if not are_of(positions, reading):
                     positions = self.laid_out = Positions(reading, self.messages.names, self.messages.types)
             else:
                 positions = self.positions_of_row(reading, message)
-            if positions is not None:
-                self.read_sequence(reading, message, positions)
-                return reading.record
+            if positions is None:
+                raise wordings.not_a_message(message, self.messages is not None)
+            self.read_sequence(reading, message, positions)
         elif type(message) is self.mapping_type or isinstance(message, Mapping):
             self.mapping_type = type(message)
             self.look_up(reading, message, False)
-            return reading.record
-        raise wordings.not_a_message(message, self.messages is not None)
+        else:
+            raise wordings.not_a_message(message, self.messages is not None)
+        if reading.table.converted:
+            reading_convert(reading)
+        return reading.record
 
     cdef int read_dict(self, MessageReading reading, object message) except -1:
         """Go through a dict. A key that was met before is known by its address."""
@@ -988,8 +1007,7 @@ cdef object kernel_refusal(Kernel kernel, Batch batch):
 
 cdef int by_blocks(Kernel kernel, MessageReader reader, Batch batch, DeliveryLists lists) except -1:
     """Run all formulas over one block after the other; where one is damaged, the index says how."""
-    cdef Call *call = kernel.start(batch.columns, batch.rows)
-    cdef Run *run = NULL
+    cdef BatchRun *call = kernel.start(batch.columns, batch.rows)
     cdef int32_t *ends = lists.ends()
     cdef int64_t start = 0
     cdef int64_t row, total, before
@@ -997,7 +1015,6 @@ cdef int by_blocks(Kernel kernel, MessageReader reader, Batch batch, DeliveryLis
     cdef int rows, status
     call.turned = clock_nanoseconds()
     try:
-        run = run_begin(kernel, call)
         with nogil:
             status = words_check(call)
         if status == DECLINED:
@@ -1005,10 +1022,10 @@ cdef int by_blocks(Kernel kernel, MessageReader reader, Batch batch, DeliveryLis
         while start < batch.rows:
             rows = <int> min(<int64_t> call.rows, batch.rows - start)
             with nogil:
-                status = run_formulas(run, start, rows)
+                status = run_formulas(call, start, rows)
                 if status == 0:
                     memset(ends + start, 0, rows * sizeof(int32_t))
-                    total = run_count(run, ends + start)
+                    total = run_count(call, rows, ends + start)
             if status == DECLINED:
                 by_rows(reader, batch, lists, start, start + rows)
                 start += rows
@@ -1020,13 +1037,12 @@ cdef int by_blocks(Kernel kernel, MessageReader reader, Batch batch, DeliveryLis
                     ends[row] = <int32_t> before
                     before += count
                 with nogil:
-                    run_places(run, ends + start, lists.places)
+                    run_places(call, rows, ends + start, lists.places)
                 start += rows
             if clock_nanoseconds() - call.turned > TURN:
                 PyErr_CheckSignals()
                 call.turned = clock_nanoseconds()
     finally:
-        run_end(run)
         call_end(call)
     return 0
 
@@ -1129,6 +1145,7 @@ cdef int by_rows(MessageReader reader, Batch batch, DeliveryLists lists, int64_t
             for at in range(count):
                 number = numbers[at]
                 column_load(batch.columns[number], row, row, &values[number], &reading.record.owners[number])
+            reading_convert(reading)
             search = index.take()
             try:
                 found = index.search_c(reading.record, NULL, 0, search)

@@ -22,6 +22,7 @@ from mqsel.language.nodes import (
     Arithmetic,
     Between,
     Comparison,
+    Conversion,
     Identifier,
     In,
     IsNull,
@@ -214,7 +215,7 @@ def _read(name: str, rules: str) -> str | tuple[str, str]:
 # What nodes give that are no literals.
 _RESULTS: dict[type, str | None] = {
     Identifier: None,
-    **dict.fromkeys((Sign, Arithmetic), "number"),
+    **dict.fromkeys((Conversion, Sign, Arithmetic), "number"),
     **dict.fromkeys((Comparison, Between, In, Like, IsNull, Not, And, Or), "boolean"),
 }
 
@@ -233,11 +234,11 @@ def _described(node: Node, text: str) -> str:
     return f"the {'arithmetic expression' if kind == 'number' else 'condition'} {piece}"
 
 
-_LEAVES = frozenset((Literal, Identifier))
+_LEAVES = frozenset((Literal, Identifier, Conversion))
 _WANTED = {"number": "a number", "boolean": "a condition"}
 
 # What has no operands that could have a wrong type, and what AND and OR take.
-_SOUND = frozenset((Literal, Identifier, In, Like, IsNull))
+_SOUND = frozenset((Literal, Identifier, Conversion, In, Like, IsNull))
 _CONDITIONS = frozenset(cls for cls, kind in _RESULTS.items() if kind in (None, "boolean"))
 
 
@@ -447,6 +448,7 @@ def _expected(order: Sequence[Node], names: Mapping[str, str]) -> dict[str, tupl
     expected: dict[str, list[str]] = {name: [] for name in names.values()}
 
     def note(node: Node, kind: str | None) -> None:
+        node = node.identifier if type(node) is Conversion else node
         if kind is not None and type(node) is Identifier and kind not in expected[names[node.name]]:
             expected[names[node.name]].append(kind)
 
@@ -456,8 +458,7 @@ def _expected(order: Sequence[Node], names: Mapping[str, str]) -> dict[str, tupl
         row = operator_of(node)
         if row is not None and row.operands:
             for child in children(node):
-                if type(child) is Identifier:
-                    note(child, row.operands)
+                note(child, row.operands)
         elif isinstance(node, Comparison):
             note(node.left, kind_of(node.right))
             note(node.right, kind_of(node.left))

@@ -58,6 +58,7 @@ class _Choices(NamedTuple):
     not_operand: str = _JAKARTA["not_operand"]
     quoted_names: str = _JAKARTA["quoted_names"]
     comments: str = _JAKARTA["comments"]
+    text_numbers: str = _JAKARTA["text_numbers"]
 
 
 class Dialect(_Choices):

@@ -118,6 +118,10 @@ FIELDS: dict[str, dict[str, Choice]] = {
         "no": Choice("there are no comments", "Syntax; TIBCO; Jakarta §3.8.1.1"),
         "slashes": Choice("`//` and what follows it in its line are white space", "no preset yet"),
     },
+    "text_numbers": {
+        "never": Choice("a text is no number", "Syntax; TIBCO; Jakarta §3.8.1.1"),
+        "compared": Choice("beside numbers a property whose text is a number is that number: §5", "no preset yet"),
+    },
 }
 # The field whose choices are no words.
 LENGTH = "max_length"
@@ -150,7 +154,7 @@ SOURCES: dict[str, str] = {
     ),
     "Java": (
         "The Java Language Specification, §3.8 identifiers, §3.10 literals, §5.6 numeric promotion, §15.17 to 15.20 "
-        "operators"
+        "operators; Java SE, java.lang.Long.parseLong, java.lang.Double.parseDouble"
     ),
     "Client": (
         "the selector engine inside IBM's Java client 9.4.1, which selects on the client's side in its compatibility "
@@ -180,6 +184,7 @@ JAKARTA: dict[str, Any] = {
     "not_operand": "predicate",
     "quoted_names": "no",
     "comments": "no",
+    "text_numbers": "never",
     LENGTH: None,
 }
 PRESETS: dict[str, dict[str, Any]] = {

@@ -21,7 +21,7 @@ from mqsel.errors import Span
 from mqsel.language.dialect import Core
 from mqsel.language.operators import KEYWORDS, OPERATORS, PRIMARY, SIGN, SUM, Operator
 from mqsel.names import IGNORABLE
-from mqsel.values import Truth
+from mqsel.values import KINDS, Truth
 
 
 def _equal(self: Node, other: object) -> bool:
@@ -83,6 +83,18 @@ class Identifier(NamedTuple):
     name: str
     span: Span = (0, 0)
     other: Truth = Truth.FALSE
+
+
+@_tree
+class Conversion(NamedTuple):
+    """A property read through a conversion; ``kind`` is what it is read as, of which there is "number" alone.
+
+    A text that is a number is that number (language §5), NULL stays NULL, and what is no number is a mismatch.
+    """
+
+    identifier: Identifier
+    kind: str
+    span: Span = (0, 0)
 
 
 @_tree
@@ -190,11 +202,14 @@ class Or(NamedTuple):
     span: Span = (0, 0)
 
 
-Node = Literal | Identifier | Sign | Arithmetic | Comparison | Between | In | Like | IsNull | Not | And | Or
+Node = (
+    Literal | Identifier | Conversion | Sign | Arithmetic | Comparison | Between | In | Like | IsNull | Not | And | Or
+)
 
 # The sub-expressions of a node, in the order they are evaluated: its operands, or the fields at these places. Leaves
 # have none; IN, LIKE and IS NULL read their identifier themselves.
 _CHILDREN: dict[type[Node], Callable[[Any], tuple[Node, ...]]] = {
+    Conversion: itemgetter(slice(0, 1)),
     Sign: itemgetter(slice(1, 2)),
     Arithmetic: attrgetter("operands"),
     Comparison: itemgetter(slice(1, 3)),
@@ -265,6 +280,7 @@ def with_outcomes(root: Node, core: Core) -> Node:
 _OPERATORS: dict[type, Operator | None] = {
     Literal: None,
     Identifier: None,
+    Conversion: None,
     Or: OPERATORS["OR"],
     And: OPERATORS["AND"],
     Not: OPERATORS["NOT"],
@@ -276,10 +292,32 @@ _OPERATORS: dict[type, Operator | None] = {
 
 
 def operator_of(node: Node) -> Operator | None:
-    """Give the row of the operator of *node*; of a chain, that of its first; None for a literal or an identifier."""
+    """Give the row of the operator of *node*; of a chain, that of its first; None for what has none."""
     if isinstance(node, (Comparison, Sign)):
         return OPERATORS[node.operator]
     return OPERATORS[node.operators[0]] if isinstance(node, Arithmetic) else _OPERATORS[type(node)]
+
+
+def with_conversions(order: Sequence[Node]) -> Node:
+    """Return a tree with a conversion around each identifier that stands beside numbers (language §5).
+
+    Args:
+        order: its nodes, as `walk` lists them.
+    """
+    done: list[Node] = []
+    for node in order:
+        row = operator_of(node)
+        first = len(done) - len(children(node))
+        below = done[first:]
+        if row is not None and (row.operands == "number" or (row.mirrored and any(map(_is_number, below)))):
+            below = [Conversion(one, "number", one.span) if type(one) is Identifier else one for one in below]
+        done[first:] = [with_children(node, below) if below else node]
+    return done[0]
+
+
+def _is_number(node: Node) -> bool:
+    """Report whether a node is a number, or poisoned, whatever a message has."""
+    return isinstance(node, (Sign, Arithmetic)) or (isinstance(node, Literal) and KINDS[node.kind] == "number")
 
 
 def _strength(node: Node) -> int:
@@ -348,6 +386,8 @@ def pieces_of(node: Node) -> list[str | Node]:
             return [_literal(node)]
         case Identifier():
             return [written_name(node.name)]
+        case Conversion(identifier):
+            return [identifier]
         case Sign(operator, operand):
             # A sign directly before a number would become the number's own; before a negative number it does not.
             signed = isinstance(operand, Sign) or (isinstance(operand, Literal) and _literal(operand)[0] == "-")

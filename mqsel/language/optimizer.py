@@ -20,6 +20,7 @@ from mqsel.language.nodes import (
     Arithmetic,
     Between,
     Comparison,
+    Conversion,
     Identifier,
     In,
     IsNull,
@@ -110,7 +111,7 @@ def _is_plain(node: Node) -> bool:
 
 
 _LOGIC = frozenset((And, Or, Not))
-_LEAVES = frozenset((Literal, Identifier))
+_LEAVES = frozenset((Literal, Identifier, Conversion))
 _OPERATIONS = frozenset((Sign, Arithmetic, Comparison, Between))
 
 
@@ -326,7 +327,7 @@ def _fold_head(node: Arithmetic) -> Node:
 
 def literal_first(node: Node) -> Node:
     """``5 < x`` is ``x > 5``: a literal has no side effect and comparison is symmetric, NULL and mismatch included."""
-    if type(node) is Comparison and type(node.left) is Literal and type(node.right) is Identifier:
+    if type(node) is Comparison and type(node.left) is Literal and type(node.right) in (Identifier, Conversion):
         return Comparison(OPERATORS[node.operator].mirrored, node.right, node.left, node.span, node.other)
     return node
 

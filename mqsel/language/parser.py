@@ -29,6 +29,8 @@ from mqsel.language.nodes import (
     Not,
     Or,
     Sign,
+    walk,
+    with_conversions,
 )
 from mqsel.language.operators import (
     BINARY,
@@ -94,7 +96,8 @@ def parse_in_order(text: str, dialect: Dialect) -> list[Node]:
     Raises: as `parse`.
     """
     try:
-        return _Parser(text, scan(text, dialect), dialect).selector()
+        order = _Parser(text, scan(text, dialect), dialect).selector()
+        return order if dialect.text_numbers == "never" else walk(with_conversions(order))
     except errors.SelectorSyntaxError as error:
         # An error behind two minus signs, on their line or right at the start of the next: they may open a comment.
         start = error.span[0]

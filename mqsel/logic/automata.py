@@ -13,7 +13,7 @@ from heapq import heappop, heappush
 from itertools import count, pairwise
 from typing import NamedTuple, cast
 
-from mqsel.logic.sets import Pattern, Texts
+from mqsel.logic.sets import Pattern, Texts, has_text, is_like
 
 MAX_STEPS = 20_000  # states of a product: a tenth of a second
 _MAX_MOVES = 20 * MAX_STEPS  # of single automata from one state to the next: half a second, however many there are
@@ -27,7 +27,7 @@ class UndecidedError(Exception):
 
 
 def unconfirmed() -> UndecidedError:
-    """Say that the machine and the formulas disagree, which is a defect of one of them."""
+    """Return the error that the machine and the formulas disagree, which is a defect of one of them."""
     return UndecidedError("the matchers do not confirm the message that was found")
 
 
@@ -82,22 +82,6 @@ def _automaton(pattern: Pattern) -> _Automaton:
     return _Automaton(own, steps, any_one, runs, 1 << len(characters))
 
 
-def is_like(text: str, pattern: Pattern) -> bool:
-    """Tell whether a pattern matches."""
-    made, state = _automaton(pattern), 1
-    for character in text:
-        state = made.after(state, character)
-        if not state:
-            return False
-    return bool(state & made.end)
-
-
-def is_text_in(text: str, texts: Texts) -> bool:
-    """Tell whether a string is in a set."""
-    found = text in texts.points or any(is_like(text, one) for one in texts.patterns)
-    return found != texts.negated
-
-
 class Strings(NamedTuple):
     """Strings that are in some sets: in all of *likes*, and not among those left out.
 
@@ -121,7 +105,7 @@ ALL_STRINGS = NO_STRINGS._replace(points=None)
 def meet_strings(strings: Strings, texts: Texts) -> Strings:
     """Keep the strings that are in *texts*."""
     if strings.points is not None:
-        points = frozenset([one for one in strings.points if is_text_in(one, texts)])
+        points = frozenset([one for one in strings.points if has_text(texts, one)])
         return strings if len(points) == len(strings.points) else NO_STRINGS._replace(points=points)
     if texts.negated:
         return strings._replace(
@@ -144,18 +128,18 @@ def meet_both(first: Strings, second: Strings) -> Strings:
 
 
 def is_string_in(text: str, strings: Strings) -> bool:
-    """Tell whether a string is among *strings*."""
+    """Report whether a string is among *strings*."""
     if strings.points is not None:
         return text in strings.points
     return (
         text not in strings.others
-        and all(is_text_in(text, one) for one in strings.likes)
+        and all(has_text(one, text) for one in strings.likes)
         and not any(is_like(text, one) for one in strings.unlikes)
     )
 
 
 def some_strings(strings: Strings, most: int) -> list[str]:
-    """Give up to *most* strings; fewer only if there are no more.
+    """Return up to *most* strings; fewer only if there are no more.
 
     Raises: UndecidedError.
     """
@@ -172,7 +156,7 @@ def some_strings(strings: Strings, most: int) -> list[str]:
 
 
 def a_string(strings: Strings) -> str | None:
-    """Give one of *strings*; None if there is none.
+    """Return one of *strings*; None if there is none.
 
     Raises: UndecidedError: that takes more than `MAX_STEPS`.
     """
@@ -267,6 +251,6 @@ def _walk(
 
 
 def _beyond(characters: Iterable[str]) -> str:
-    """Give a character that is none of *characters*."""
+    """Return a character that is none of *characters*."""
     taken = set(characters)
     return next(chr(point) for point in count(0xC0) if chr(point) not in taken and not 0xD800 <= point < 0xE000)

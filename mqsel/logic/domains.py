@@ -41,7 +41,7 @@ _NO_FLOATS, _ALL_FLOATS = NOTHING.floats32, PROPERTY.floats32
 
 
 def common(first: Intervals, second: Intervals) -> Intervals:
-    """Give the numbers that are in both of two lists of intervals."""
+    """Return the numbers that are in both of two lists of intervals."""
     if first == second or not first:
         return first
     found: list[tuple[float, float]] = []
@@ -98,7 +98,7 @@ def meet_texts(first: Domain, second: Domain) -> Domain:
 
 
 def is_empty(domain: Domain) -> bool:
-    """Tell whether nothing is left.
+    """Report whether nothing is left.
 
     Raises: UndecidedError: strings may be.
     """
@@ -113,7 +113,7 @@ def is_empty(domain: Domain) -> bool:
 
 
 def only(value: object) -> Values:
-    """Give the set of one value; None is a property that is missing."""
+    """Return the set of one value; None is a property that is missing."""
     match value:
         case None:
             return NOTHING._replace(null=True)
@@ -137,7 +137,7 @@ def only(value: object) -> Values:
 
 
 def nearest(low: float, high: float) -> float:
-    """Give the number between two that is quickest to read: the one nearest to zero, with few digits."""
+    """Return the number between two that is quickest to read: the one nearest to zero, with few digits."""
     if low <= 0 <= high:
         return 0 if isinstance(low, int) else 0.0
     if isinstance(low, int):
@@ -155,7 +155,7 @@ def nearest(low: float, high: float) -> float:
 
 
 def nearest_float(low: float, high: float) -> float:
-    """Give a float between two floats, with few digits if there is one."""
+    """Return a float between two floats, with few digits if there is one."""
     found = float(Float32(nearest(low, high)))
     return found if low <= found <= high else low if low > 0 else high
 
@@ -168,7 +168,7 @@ def _number_values(intervals: Intervals, most: int) -> Iterator[float]:
 
 
 def some_values(domain: Domain, most: int = 1) -> Iterator[Any]:
-    """Give values of a property, simple ones first: one or more of each lane that has any, None for NULL.
+    """Return values of a property, simple ones first: one or more of each lane that has any, None for NULL.
 
     Args:
         most: how many texts, and intervals of numbers, to take of a lane.

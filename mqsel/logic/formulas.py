@@ -21,8 +21,8 @@ class Leaf(NamedTuple):
     """True where the value of *subject* is one of *values*.
 
     Attributes:
-        subject: an Identifier, whose name is a property; or a Sign or Arithmetic over such and over Literals. The
-            leaves of one normal form have one object for what is the same.
+        subject: an Identifier, whose name is a property; or a Conversion, Sign or Arithmetic over such and Literals.
+            The leaves of one normal form have one object for what is the same.
         values: neither nothing nor all that the subject can be. To compute arithmetic needs no dialect: on NULL it is
             NULL. Where a dialect makes ERR of that, ``null`` is as ``error`` in every leaf, and either may be said.
     """
@@ -31,7 +31,7 @@ class Leaf(NamedTuple):
     values: Values
 
 
-class Outcome(enum.IntFlag):
+class Compared(enum.IntFlag):
     """What comparing two values gives; just one holds, the last of those below that do.
 
     LESS, EQUAL, GREATER and UNORDERED (one is NaN) are of two numbers after Java's binary promotion; SAME and DIFFERENT
@@ -50,10 +50,10 @@ class Outcome(enum.IntFlag):
     ERROR = 256
 
 
-ORDERED = Outcome.LESS | Outcome.EQUAL | Outcome.GREATER | Outcome.UNORDERED
-COMPARABLE = ORDERED | Outcome.SAME | Outcome.DIFFERENT
-_OF_PROPERTIES = COMPARABLE | Outcome.MISMATCH | Outcome.NULL
-_OF_ARITHMETIC = ORDERED | Outcome.MISMATCH | Outcome.NULL | Outcome.ERROR
+ORDERED = Compared.LESS | Compared.EQUAL | Compared.GREATER | Compared.UNORDERED
+COMPARABLE = ORDERED | Compared.SAME | Compared.DIFFERENT
+_OF_PROPERTIES = COMPARABLE | Compared.MISMATCH | Compared.NULL
+_OF_ARITHMETIC = ORDERED | Compared.MISMATCH | Compared.NULL | Compared.ERROR
 
 
 class Relation(NamedTuple):
@@ -68,7 +68,7 @@ class Relation(NamedTuple):
 
     left: Node
     right: Node
-    outcomes: Outcome
+    outcomes: Compared
 
 
 class All(NamedTuple):
@@ -104,17 +104,17 @@ _Connective = type[All] | type[Any]
 
 
 def whole_of(subject: Node) -> Values:
-    """Give all that a subject can be."""
+    """Return all that a subject can be."""
     return PROPERTY if type(subject) is Identifier else RESULT
 
 
-def outcomes_of(left: Node, right: Node) -> Outcome:
-    """Give all that comparing two operands can give."""
+def outcomes_of(left: Node, right: Node) -> Compared:
+    """Return all that comparing two operands can give."""
     return _OF_PROPERTIES if type(left) is type(right) is Identifier else _OF_ARITHMETIC
 
 
 def divides(subject: Node) -> bool:
-    """Tell whether a division in *subject* may be one of integers by zero."""
+    """Report whether a division in *subject* may be one of integers by zero."""
     doubles: set[int] = set()  # nodes that are a double if they are a number
     for node in walk(subject):
         below = children(node)
@@ -138,7 +138,7 @@ _NO_ERROR = RESULT._replace(error=False)
 
 
 def leaf(subject: Node, values: Values) -> Formula:
-    """Make a leaf; ERR of arithmetic that never is counts for nothing."""
+    """Return a leaf; ERR of arithmetic that never is counts for nothing."""
     whole = whole_of(subject)
     if values in (NOTHING, whole):
         return NEVER if values == NOTHING else ALWAYS

@@ -11,10 +11,10 @@ import operator
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from mqsel.language.nodes import Identifier, Literal, Node, Sign, children, walk
+from mqsel.language.nodes import Conversion, Identifier, Literal, Node, Sign, children, walk
 from mqsel.language.operators import FAILING
 from mqsel.logic.domains import common
-from mqsel.logic.formulas import Outcome
+from mqsel.logic.formulas import Compared
 from mqsel.logic.sets import Intervals
 from mqsel.values import Float32
 
@@ -56,7 +56,7 @@ class Side(NamedTuple):
 
 
 def compute(root: Node, sides: Mapping[str, Side], known: dict[int, Result | None]) -> Result | None:
-    """Compute an operand; None if it reads a property that has no side yet."""
+    """Compute an operand; None if it reads a property that has no side yet, or a text as a number, which may be any."""
     for node in walk(root):
         if id(node) in known:
             continue
@@ -72,7 +72,9 @@ def compute(root: Node, sides: Mapping[str, Side], known: dict[int, Result | Non
         else:
             below = [known[id(one)] for one in children(node)]
             made = below[0]
-            if isinstance(node, Sign):
+            if isinstance(node, Conversion):
+                made = None if made is None or made.lane == "string" else _signed("+", made)
+            elif isinstance(node, Sign):
                 made = None if made is None else _signed(node.operator, made)
             else:
                 for operator, operand in zip(node.operators, below[1:], strict=True):  # type: ignore[union-attr]
@@ -221,20 +223,20 @@ _OPERATIONS: dict[str, Callable[[float, float], float]] = {
 }
 
 
-def outcomes_of(left: Result, right: Result) -> Outcome:
+def outcomes_of(left: Result, right: Result) -> Compared:
     """List what comparing two operands may give, and more perhaps."""
-    found = Outcome.ERROR if left.error or right.error else Outcome(0)
+    found = Compared.ERROR if left.error or right.error else Compared(0)
     if not left.is_possible or not right.is_possible:
         return found
     lanes = left.lane, right.lane
     if "null" in lanes:
-        return found | Outcome.NULL
+        return found | Compared.NULL
     if not {*lanes} <= {*NUMBERS}:
         if lanes[0] == lanes[1] and lanes[0] != "poison":
-            return found | Outcome.SAME | Outcome.DIFFERENT
-        return found | Outcome.MISMATCH
+            return found | Compared.SAME | Compared.DIFFERENT
+        return found | Compared.MISMATCH
     if left.nan or right.nan:
-        found |= Outcome.UNORDERED
+        found |= Compared.UNORDERED
     if not left.numbers or not right.numbers:
         return found
     sides = [_hull(left), _hull(right)]
@@ -243,9 +245,9 @@ def outcomes_of(left: Result, right: Result) -> Outcome:
         sides = [(_rounded(low, lane), _rounded(high, lane)) for low, high in sides]
     (low, high), (other_low, other_high) = sides
     if low < other_high:
-        found |= Outcome.LESS
+        found |= Compared.LESS
     if high > other_low:
-        found |= Outcome.GREATER
+        found |= Compared.GREATER
     if max(low, other_low) <= min(high, other_high):
-        found |= Outcome.EQUAL
+        found |= Compared.EQUAL
     return found

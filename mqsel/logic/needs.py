@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from mqsel.language.nodes import Identifier, Node, walk
-from mqsel.logic.formulas import Any, Formula, Leaf, Outcome, Relation, fold
+from mqsel.language.nodes import Arithmetic, Conversion, Identifier, Node, Sign, walk
+from mqsel.logic.formulas import Any, Compared, Formula, Leaf, Relation, fold
 from mqsel.logic.sets import NOTHING, NUMBERS, PROPERTY, Values, outside, unite
 
 Needs = Mapping[str, Values]  # for a property, values one of which it must have
+_NUMBERS_OR_TEXTS = NUMBERS._replace(strings=PROPERTY.strings)
 _PRESENT = PROPERTY._replace(null=False)
-_INCOMPARABLE = Outcome.NULL | Outcome.MISMATCH | Outcome.ERROR
+_INCOMPARABLE = Compared.NULL | Compared.MISMATCH | Compared.ERROR
 
 
 def needs(formula: Formula) -> Needs | None:
@@ -52,8 +53,10 @@ def needs_of_leaf(one: Leaf | Relation) -> Needs:
 
 
 def _numbers(subject: Node) -> Needs:
-    """Return that all that arithmetic reads is a number: so it is where the result is one."""
-    return {node.name: NUMBERS for node in walk(subject) if isinstance(node, Identifier)}
+    """Return that all that arithmetic reads is a number, or a text read as one: so it is where the result is one."""
+    read = walk(subject, (Arithmetic, Sign))
+    texts = {node.identifier.name: _NUMBERS_OR_TEXTS for node in read if isinstance(node, Conversion)}
+    return {**texts, **{node.name: NUMBERS for node in read if isinstance(node, Identifier)}}
 
 
 def _all(parts: Sequence[Needs | None]) -> Needs | None:

@@ -35,6 +35,7 @@ from mqsel.language.nodes import (
     Arithmetic,
     Between,
     Comparison,
+    Conversion,
     Identifier,
     In,
     IsNull,
@@ -58,10 +59,10 @@ from mqsel.logic.formulas import (
     ORDERED,
     All,
     Any,
+    Compared,
     Formula,
     Leaf,
     Memory,
-    Outcome,
     Relation,
     all_of,
     any_of,
@@ -91,11 +92,11 @@ __all__ = [
     "NEVER",
     "All",
     "Any",
+    "Compared",
     "Floats",
     "Formula",
     "Leaf",
     "Normal",
-    "Outcome",
     "Pattern",
     "Relation",
     "Texts",
@@ -128,7 +129,7 @@ class Normal(NamedTuple):
 
 
 def normal(selector: Selector) -> Normal:
-    """Give the normal form of *selector*, a part of one perhaps.
+    """Return the normal form of *selector*, a part of one perhaps.
 
     Where the identifier to match is that of any message, it is TRUE of all.
     """
@@ -136,9 +137,9 @@ def normal(selector: Selector) -> Normal:
 
 
 def true_of(selector: Selector) -> Formula:
-    """Give where *selector* is TRUE, as `normal` does, in half of its time: what only the other parts need is not made.
+    """Return where *selector* is TRUE, in half of the time of `normal`.
 
-    Sets of many selectors are built of these.
+    What only the other parts need is not made. Sets of many selectors are built of these.
     """
     return _wanted(selector, _T).true
 
@@ -192,15 +193,15 @@ _COMPUTED = NUMBERS._replace(poison=True)
 
 # The outcomes that make a comparison TRUE.
 _HOLDS = {
-    "=": Outcome.EQUAL | Outcome.SAME,
-    "<>": Outcome.LESS | Outcome.GREATER | Outcome.UNORDERED | Outcome.DIFFERENT,
-    "<": Outcome.LESS,
-    "<=": Outcome.LESS | Outcome.EQUAL,
-    ">": Outcome.GREATER,
-    ">=": Outcome.GREATER | Outcome.EQUAL,
+    "=": Compared.EQUAL | Compared.SAME,
+    "<>": Compared.LESS | Compared.GREATER | Compared.UNORDERED | Compared.DIFFERENT,
+    "<": Compared.LESS,
+    "<=": Compared.LESS | Compared.EQUAL,
+    ">": Compared.GREATER,
+    ">=": Compared.GREATER | Compared.EQUAL,
 }
 _NUMBERS_THAT = {
-    sign: tuple([one in holds for one in (Outcome.LESS, Outcome.EQUAL, Outcome.GREATER, Outcome.UNORDERED)])
+    sign: tuple([one in holds for one in (Compared.LESS, Compared.EQUAL, Compared.GREATER, Compared.UNORDERED)])
     for sign, holds in _HOLDS.items()
 }
 _NUMBERS_THAT_NOT = {sign: tuple([not one for one in chosen]) for sign, chosen in _NUMBERS_THAT.items()}
@@ -292,7 +293,7 @@ class Writer:
         self.seen: set[int] = set()
 
     def true_of(self, selector: Selector, names: Mapping[str, str]) -> Formula:
-        """Give where *selector* is TRUE: as the function `true_of`.
+        """Return where *selector* is TRUE: as the function `true_of`.
 
         Args:
             names: what to call the properties that it reads, by names as written.
@@ -347,7 +348,7 @@ class Writer:
         return whole[0]
 
     def of_operands(self, wanted: int, *, is_and: bool) -> int:
-        """Give the parts of the operands of a chain that are wanted for those of the chain."""
+        """Return the parts of the operands of a chain that are wanted for those of the chain."""
         found = _OF_OPERANDS[wanted] if is_and else _OF_NEGATED[_OF_OPERANDS[_OF_NEGATED[wanted]]]
         return found if self.may_err else found & ~_E
 
@@ -486,17 +487,21 @@ class Writer:
         return self.test(subject, kind, found, rest, other, wanted)
 
     def fault(self, subject: Node, *, is_poison_too: bool = False) -> Formula:
-        """Tell where computing *subject* is ERR, by its properties alone if they suffice, which are cheaper to read."""
+        """Return where computing *subject* is ERR: by its properties alone if they suffice: these are read faster."""
         if type(subject) is Identifier:
             return NEVER
         may_divide, null_is_error = divides(subject), _null_is_error(subject)
         if null_is_error and not may_divide:
-            lanes = _NO_NUMBER_OR_NULL if is_poison_too else _NULL
-            return any_of(Leaf(node, lanes) for node in walk(subject) if type(node) is Identifier)
+            lanes = {
+                Identifier: _NO_NUMBER_OR_NULL if is_poison_too else _NULL,
+                Conversion: _NULL._replace(poison=is_poison_too),
+            }
+            read = [node for node in walk(subject, (Arithmetic, Sign)) if type(node) in lanes]
+            return any_of(Leaf(node, lanes[type(node)]) for node in read)
         return leaf(subject, NOTHING._replace(null=null_is_error, error=may_divide, poison=is_poison_too))
 
     def null(self, subject: Node) -> Formula:
-        """Tell where *subject* is NULL, and so not ERR."""
+        """Return where *subject* is NULL, and so not ERR."""
         if type(subject) is Identifier:
             return Leaf(subject, _NULL)
         if _null_is_error(subject):
@@ -547,7 +552,7 @@ class Writer:
         comparable = possible & (COMPARABLE if operator in ("=", "<>") else ORDERED)
         holds = possible & _HOLDS[operator]
         fails = comparable ^ holds
-        differs = possible & (COMPARABLE | Outcome.MISMATCH) ^ comparable
+        differs = possible & (COMPARABLE | Compared.MISMATCH) ^ comparable
         mismatch = Relation(left, right, differs)
         error = [self.fault(left), self.fault(right)]
         if other is Truth.FALSE:
@@ -613,7 +618,7 @@ class Writer:
     # ---- operands ----------------------------------------------------------------------------------------------------
 
     def read(self, name: str) -> Node:
-        """Give the subject that is a property."""
+        """Return the subject that is a property."""
         found = self.names[name]
         if found not in self.subjects:
             self.subjects[found] = Identifier(found)
@@ -633,6 +638,10 @@ class Writer:
             if type(node) is Identifier:
                 made[id(node)] = self.read(node.name)
                 said[id(node)] = self.names[node.name]
+            elif isinstance(node, Conversion):
+                said[id(node)] = node.kind, said[id(below[0])]
+                read = with_children(node, [made[id(below[0])]])
+                made[id(node)] = self.subjects.setdefault(said[id(node)], read)
             elif all(id(one) in constants for one in below):
                 operands = [constants[id(one)] for one in below]
                 value = literal_value(node) if type(node) is Literal else apply(node, operands)

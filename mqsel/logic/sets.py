@@ -95,7 +95,7 @@ class _Axis(NamedTuple):
 
 
 def _single_after(number: float) -> float:
-    """Give the float after a float: floats of one sign are in the order of their bits."""
+    """Return the float after a float: floats of one sign are in the order of their bits."""
     if number == 0.0:
         return 2.0**-149
     (bits,) = struct.unpack("<i", struct.pack("<f", number))
@@ -125,7 +125,7 @@ def _united(intervals: Iterable[tuple[float, float]], axis: _Axis) -> Intervals:
 
 
 def _outside(intervals: Intervals, axis: _Axis) -> Intervals:
-    """Give the numbers that are in none of *intervals*."""
+    """Return the numbers that are in none of *intervals*."""
     if not intervals:
         return ((axis.first, axis.last),)
     starts = [axis.first, *[axis.after(high) for _, high in intervals if high < axis.last]]
@@ -138,7 +138,7 @@ def _outside(intervals: Intervals, axis: _Axis) -> Intervals:
 
 
 def _beside(low: float, high: float, axis: _Axis, chosen: Sequence[bool]) -> Intervals:
-    """Give the numbers that compare so with a constant.
+    """Return the numbers that compare so with a constant.
 
     Args:
         low: the least number that is not less than the constant; beyond the axis if there is none.
@@ -156,7 +156,7 @@ def _beside(low: float, high: float, axis: _Axis, chosen: Sequence[bool]) -> Int
 
 
 def _integers_beside(double: float) -> tuple[int, int]:
-    """Give the least INT64 whose double is not less than *double*, and the greatest whose double is not greater."""
+    """Return the least INT64 whose double is not less than *double*, and the greatest whose double is not greater."""
     if abs(double) < 1 << 53:
         return math.ceil(double), math.floor(double)
     # From there on several integers round to one double, those less than 2**10 around it.
@@ -169,7 +169,7 @@ def _integers_beside(double: float) -> tuple[int, int]:
 
 
 def _floats_beside(constant: int | float) -> tuple[float, float]:
-    """Give the least float that is not less than a constant, and the greatest that is not greater.
+    """Return the least float that is not less than a constant, and the greatest that is not greater.
 
     An INT64 becomes a float beside a float; a float beside a double becomes a double.
     """
@@ -180,7 +180,7 @@ def _floats_beside(constant: int | float) -> tuple[float, float]:
 
 
 def numbers(constant: int | float, chosen: Sequence[bool]) -> Values:
-    """Give the numbers that compare so with a constant.
+    """Return the numbers that compare so with a constant.
 
     Args:
         constant: an INT64 (int) or a FLOAT64 (float).
@@ -208,7 +208,7 @@ def _stands(segment: Sequence[str | None], text: str, at: int) -> bool:
     return all(wanted in (None, found) for wanted, found in zip(segment, text[at : at + len(segment)], strict=True))
 
 
-def _is_like(text: str, pattern: Pattern) -> bool:
+def is_like(text: str, pattern: Pattern) -> bool:
     """Match greedily: the ends where they must stand, every other segment as far left as it can."""
     first, *inner, last = pattern if len(pattern) > 1 else (pattern[0], ())
     at, stop = len(first), len(text) - len(last)
@@ -225,16 +225,16 @@ def _is_like(text: str, pattern: Pattern) -> bool:
 
 
 def _matched(points: Iterable[str | bytes], patterns: Iterable[Pattern]) -> frozenset[str | bytes]:
-    return frozenset(text for text in points if any(_is_like(text, one) for one in patterns))  # type: ignore[arg-type]
+    return frozenset(text for text in points if any(is_like(text, one) for one in patterns))  # type: ignore[arg-type]
 
 
 def has_text(texts: Texts, text: str | bytes) -> bool:
-    """Tell whether a string, or a byte string, is in a set."""
+    """Report whether a string, or a byte string, is in a set."""
     return (text in texts.points or bool(_matched((text,), texts.patterns))) is not texts.negated
 
 
 def _is_much(many: Sequence[Texts]) -> bool:
-    """Tell whether it is too much work to match the listed texts of these sets with their patterns."""
+    """Report whether it is too much work to match the listed texts of these sets with their patterns."""
     lengths = sum(map(len, chain.from_iterable(one.points for one in many)))
     if lengths <= MAX_WORK:
         segments = chain.from_iterable(chain.from_iterable(one.patterns for one in many))
@@ -243,7 +243,7 @@ def _is_much(many: Sequence[Texts]) -> bool:
 
 
 def unite_texts(many: Sequence[Texts]) -> Texts | None:
-    """Give the union of some sets; None where none of this form is known to be it."""
+    """Return the union of some sets; None where none of this form is known to be it."""
     points: frozenset[str | bytes] = frozenset(chain.from_iterable(one.points for one in many if not one.negated))
     patterns = frozenset(chain.from_iterable(one.patterns for one in many if not one.negated))
     # What is left out of a union is what each of the negated leaves out. Those without patterns come first.
@@ -286,7 +286,7 @@ NOTHING = Values(
 
 
 def _of_numbers(integers: Integers, floats32: Floats, floats64: Floats) -> Values:
-    """Give a set of nothing but numbers, in a tenth of the time of _replace."""
+    """Return a set of nothing but numbers, in a tenth of the time of _replace."""
     return Values(False, NOTHING.booleans, integers, floats32, floats64, _NO_TEXTS, _NO_TEXTS, False, False)
 
 
@@ -309,7 +309,7 @@ def _other_texts(texts: Texts) -> Texts:
 
 
 def outside(values: Values, whole: Values) -> Values:
-    """Give what *values* leaves out of *whole*, which is PROPERTY or RESULT."""
+    """Return what *values* leaves out of *whole*, which is PROPERTY or RESULT."""
     is_property = whole is PROPERTY
     return Values(
         not values.null,
@@ -325,7 +325,7 @@ def outside(values: Values, whole: Values) -> Values:
 
 
 def has_value(values: Values, value: object) -> bool:
-    """Tell whether what a property is, None where it is missing, is in a set."""
+    """Report whether what a property is, None where it is missing, is in a set."""
     match value:
         case None:
             return values.null
@@ -344,7 +344,7 @@ def has_value(values: Values, value: object) -> bool:
 
 
 def unite(many: Sequence[Values]) -> list[Values]:
-    """Give sets that have the union of *many*: one, or as few as can be made of them with little work."""
+    """Return sets that have the union of *many*: one, or as few as can be made of them with little work."""
     strings = unite_texts([one.strings for one in many])
     if strings is not None:
         return [_joined(many, strings)]
@@ -363,7 +363,7 @@ def unite(many: Sequence[Values]) -> list[Values]:
 
 
 def common(one: Values, other: Values) -> Values | None:
-    """Give the intersection of two sets of numbers, and of nothing else; None where there is more in them.
+    """Return the intersection of two sets of numbers, and of nothing else; None where there is more in them.
 
     What two bounds leave: a third of the time of uniting what each leaves out.
     """
@@ -373,7 +373,7 @@ def common(one: Values, other: Values) -> Values | None:
 
 
 def common_numbers(one: Values, other: Values) -> Values:
-    """Give the intersection of two sets that have nothing but numbers."""
+    """Return the intersection of two sets that have nothing but numbers."""
     return _of_numbers(
         cast("Integers", _overlap(one.integers, other.integers)),
         Floats(_overlap(one.floats32[0], other.floats32[0]), one.floats32.nan and other.floats32.nan),

@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from mqsel.language.nodes import Arithmetic, Identifier, Literal, Node, children, walk
+from mqsel.language.nodes import Arithmetic, Conversion, Identifier, Literal, Node, children, walk
 from mqsel.logic.automata import UndecidedError, unconfirmed
-from mqsel.logic.boxes import Check, Related, solve
+from mqsel.logic.boxes import Check, solve
 from mqsel.logic.domains import ANY_PROPERTY, ANY_RESULT, Domain, is_empty, meet, some_values
-from mqsel.logic.formulas import ALWAYS, NEVER, All, Formula, Leaf, Outcome, Relation
+from mqsel.logic.formulas import ALWAYS, NEVER, All, Compared, Formula, Leaf, Relation
 from mqsel.logic.formulas import Any as AnyOf
 
 Message = dict[str, Any]
@@ -23,7 +23,7 @@ Message = dict[str, Any]
 MAX_WORK = 50_000  # leaves that are looked at: about half a second
 
 
-class Found(NamedTuple):
+class Witness(NamedTuple):
     """What a search came to.
 
     Attributes:
@@ -57,7 +57,7 @@ class Work:
 _Key = str | tuple[object, ...]
 
 
-class _Branch(NamedTuple):
+class _Case(NamedTuple):
     """What must hold on one way, all of it: it is never changed, but copied.
 
     Attributes:
@@ -67,13 +67,13 @@ class _Branch(NamedTuple):
     """
 
     domains: dict[_Key, Domain]
-    relations: dict[tuple[_Key, _Key], Outcome]
+    relations: dict[tuple[_Key, _Key], Compared]
     clauses: list[tuple[Formula, ...]]
 
 
 def find(
     formulas: Iterable[Formula], check: Check, *, like: Sequence[Message] = (), work: Work | int = MAX_WORK
-) -> Found:
+) -> Witness:
     """Find a message.
 
     Args:
@@ -85,12 +85,12 @@ def find(
     Returns: a message that passes the check, from which nothing can be left out, if it is not one of hundreds of
         properties.
     """
-    search = _Search(check, like, work if isinstance(work, Work) else Work(work))
+    search = _Solver(check, like, work if isinstance(work, Work) else Work(work))
     wanted = [*formulas]
     if any(one is NEVER for one in wanted):
-        return Found(None)
+        return Witness(None)
     reason = ""
-    stack: list[tuple[_Branch, Sequence[Formula]]] = [(_Branch({}, {}, []), wanted)]
+    stack: list[tuple[_Case, Sequence[Formula]]] = [(_Case({}, {}, []), wanted)]
     try:
         while stack:
             branch, asserted = stack.pop()
@@ -109,10 +109,10 @@ def find(
                 reason = reason or str(error)
                 continue
             if message is not None:
-                return Found(smaller(message, check))
+                return Witness(smaller(message, check))
     except UndecidedError as error:
         reason = reason or str(error)
-    return Found(None, reason)
+    return Witness(None, reason)
 
 
 def smaller(message: Message, check: Check) -> Message:
@@ -139,7 +139,7 @@ _MANY = 200  # properties, of which each would be left out and all others read a
 _LONG = 6  # digits that nobody wants to read
 
 
-class _Search:
+class _Solver:
     """What all ways of one search share.
 
     Attributes:
@@ -163,29 +163,29 @@ class _Search:
             self.subjects.setdefault(made, subject)
         return self.keys[id(subject)][1]
 
-    def domain(self, branch: _Branch, leaf: Leaf) -> tuple[_Key, Domain]:
-        """Tell what the subject of a leaf may be before."""
+    def domain(self, branch: _Case, leaf: Leaf) -> tuple[_Key, Domain]:
+        """Return what the subject of a leaf may be before."""
         key = self.key(leaf.subject)
         return key, branch.domains.get(key) or (ANY_PROPERTY if type(key) is str else ANY_RESULT)
 
-    def pair(self, relation: Relation) -> tuple[tuple[_Key, _Key], Outcome]:
-        """Give the keys of a relation in order, and its outcomes in that order."""
+    def pair(self, relation: Relation) -> tuple[tuple[_Key, _Key], Compared]:
+        """Return the keys of a relation in order, and its outcomes in that order."""
         left, right, outcomes = self.key(relation.left), self.key(relation.right), relation.outcomes
         if left == right:
             return (left, right), outcomes & ~_OF_TWO
         if repr(left) > repr(right):
-            turned = outcomes & ~(Outcome.LESS | Outcome.GREATER)
-            turned |= Outcome.GREATER if outcomes & Outcome.LESS else Outcome(0)
-            turned |= Outcome.LESS if outcomes & Outcome.GREATER else Outcome(0)
+            turned = outcomes & ~(Compared.LESS | Compared.GREATER)
+            turned |= Compared.GREATER if outcomes & Compared.LESS else Compared(0)
+            turned |= Compared.LESS if outcomes & Compared.GREATER else Compared(0)
             return (right, left), turned
         return (left, right), outcomes
 
-    def narrow(self, branch: _Branch, asserted: Iterable[Formula]) -> _Branch | None:
+    def narrow(self, branch: _Case, asserted: Iterable[Formula]) -> _Case | None:
         """Add what must hold, and what follows from it; None if it cannot.
 
         Raises: UndecidedError.
         """
-        made = _Branch(dict(branch.domains), dict(branch.relations), list(branch.clauses))
+        made = _Case(dict(branch.domains), dict(branch.relations), list(branch.clauses))
         if not self.add(made, asserted):
             return None
         is_changed = True
@@ -211,7 +211,7 @@ class _Search:
                         return None
         return made
 
-    def add(self, branch: _Branch, formulas: Iterable[Formula]) -> bool:
+    def add(self, branch: _Case, formulas: Iterable[Formula]) -> bool:
         """Add formulas that must hold to a branch; False if they cannot."""
         stack = [*formulas][::-1]
         while stack:
@@ -225,7 +225,7 @@ class _Search:
                 branch.domains[key] = met
             elif isinstance(one, Relation):
                 pair, outcomes = self.pair(one)
-                outcomes &= branch.relations.get(pair, ~Outcome(0))
+                outcomes &= branch.relations.get(pair, ~Compared(0))
                 if not outcomes:
                     return False
                 branch.relations[pair] = outcomes
@@ -235,8 +235,8 @@ class _Search:
                 branch.clauses.append(one.parts)
         return True
 
-    def holds(self, branch: _Branch, formula: Formula) -> bool | None:
-        """Tell whether a part of a clause must hold, or cannot; None if both may be."""
+    def holds(self, branch: _Case, formula: Formula) -> bool | None:
+        """Report whether a part of a clause must hold, or cannot; None if both may be."""
         self.work.spend(1)
         if isinstance(formula, Leaf):
             _, domain = self.domain(branch, formula)
@@ -258,15 +258,15 @@ class _Search:
             return True if every else None
         return True if formula is ALWAYS else None
 
-    def settle(self, branch: _Branch) -> Message | None:
-        """Give each property a value; None if there are none.
+    def settle(self, branch: _Case) -> Message | None:
+        """Return each property a value; None if there are none.
 
         Raises: UndecidedError.
         """
         domains = {key: domain for key, domain in branch.domains.items() if type(key) is str}
         computed = [(self.subjects[key], domain) for key, domain in branch.domains.items() if type(key) is not str]
         related = [
-            Related(self.subjects[left], self.subjects[right], outcomes)
+            Relation(self.subjects[left], self.subjects[right], outcomes)
             for (left, right), outcomes in branch.relations.items()
         ]
         # NULL is said: for `x`, `usr.x` would be read, where a dialect takes them for one. `smaller` leaves it out.
@@ -280,11 +280,11 @@ class _Search:
 
 
 # What comparing two values that are one cannot give.
-_OF_TWO = Outcome.LESS | Outcome.GREATER | Outcome.DIFFERENT
+_OF_TWO = Compared.LESS | Compared.GREATER | Compared.DIFFERENT
 
 
 def _said(subject: Node) -> _Key:
-    """Say what arithmetic computes: of two that say the same, both compute the same.
+    """Return what arithmetic computes: two of which it is equal compute the same.
 
     Of trees, -0.0 equals 0.0, and NaN nothing: numbers are told apart by their spelling. The first two operands of a
     sum or a product may change places.
@@ -296,6 +296,8 @@ def _said(subject: Node) -> _Key:
             said[id(node)] = "property", node.name
         elif isinstance(node, Literal):
             said[id(node)] = node.kind, repr(node.value)
+        elif isinstance(node, Conversion):
+            said[id(node)] = node.kind, *below
         elif isinstance(node, Arithmetic):
             if node.operators[0] in "+*":
                 below[:2] = sorted(below[:2], key=repr)

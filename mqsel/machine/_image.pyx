@@ -247,7 +247,7 @@ cdef int constant_load(Value *value, Text *text, constant) except -1:
 
 
 cdef Like **like_at(Image *image, Py_ssize_t place) except NULL:
-    """Give a place among the likes, which few programs have."""
+    """Return a place among the likes, which few programs have."""
     if image.likes == NULL:
         image.likes = <Like **> zeroed(image.constant_count * 4, sizeof(Like *))
     return &image.likes[place]
@@ -327,7 +327,7 @@ cdef int load_operand(Image *image, Step *step, uint32_t operand, tuple constant
 
 
 cdef Py_ssize_t way_on(Image *image, Py_ssize_t number, int truth) noexcept:
-    """Give the address that comes after instruction *number*, no test, when *truth* lies on the truth stack."""
+    """Return the address that comes after instruction *number*, no test, when *truth* lies on the truth stack."""
     cdef Step *step = &image.steps[number]
     cdef Py_ssize_t following = step.it.number if FACTS[step.op].taken >> truth & 1 else number + 1
     # A JUMP there already leads to the end of its chain: jumps go forward, and steps are finished from the last to the

@@ -78,6 +78,7 @@ cdef enum Op:
     REMAINDER = 74  # ( value value -- value )  left % right; ERR for an integer and zero
     REMAINDER_CONSTANT = 75  # ( value -- value )  value % constant
     REMAINDER_SLOT_CONSTANT = 76  # ( -- value )  slot % constant
+    AS_NUMBER = 77  # ( value -- value )  a number stays, a text that is one becomes it, anything else is poisoned
 
 cdef enum OperandType:
     NOTHING

@@ -160,7 +160,7 @@ cdef inline int value_affix(Value *value, Like *like, int shape, bint negated, i
 
 
 cdef inline Py_ssize_t choices_find(Choices *choices, PyObject *string) noexcept:
-    """Give the number of *string* among the choices, or -1."""
+    """Return the number of *string* among the choices, or -1."""
     cdef const uint8_t *data = <const uint8_t *> PyUnicode_DATA(string)
     cdef Py_ssize_t length = PyUnicode_GET_LENGTH(string)
     cdef int kind = PyUnicode_KIND(string)

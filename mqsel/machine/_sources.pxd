@@ -85,7 +85,7 @@ cdef void frame_hold(Frame *frame) noexcept
 
 
 cdef inline Value *slot_value(Frame *frame, Source *source, uint32_t number) except NULL:
-    """Give the value of a slot, fetching it if this message has not been asked for it yet."""
+    """Return the value of a slot, fetching it if this message has not been asked for it yet."""
     cdef Slot *slot
     if Source is RecordSource:
         return &source.values[source.positions[number]]

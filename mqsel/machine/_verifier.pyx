@@ -217,7 +217,7 @@ cdef int prove(Verified program, Py_ssize_t size) except -1:
 
 
 cdef int operand_type_of(constant) except -1:
-    """Give the type of operand that a constant can be, NOTHING if it is none; a TEXT is a CONSTANT too."""
+    """Return the type of operand that a constant can be, NOTHING if it is none; a TEXT is a CONSTANT too."""
     cdef object found = type(constant)
     if found is str:
         return TEXT

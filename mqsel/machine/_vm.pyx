@@ -274,6 +274,10 @@ cdef int run(Frame *frame, Source *source, Step *step) except -1:
                 return ERR
             step += 1
             continue
+        elif op == AS_NUMBER:
+            value_as_number(stack - 1)
+            step += 1
+            continue
         elif op == SWITCH_SLOT:
             value = slot_value(frame, source, step.slot)
             number = -1
@@ -543,7 +547,7 @@ cdef class Machine:
         return layout
 
     def matches(self, message) -> bool:
-        """Tell whether *message* is selected, that is, whether the selector is TRUE for it.
+        """Return whether *message* is selected, that is, whether the selector is TRUE for it.
 
         Raises: PropertyTypeError: no message, or a property that is read has no property value.
         """
@@ -554,7 +558,7 @@ cdef class Machine:
             self.frame_give(frame)
 
     def truth(self, message) -> int:
-        """Give all four values, by the exact code: 0 FALSE, 1 TRUE, 2 UNKNOWN, 3 ERR."""
+        """Return all four values, by the exact code: 0 FALSE, 1 TRUE, 2 UNKNOWN, 3 ERR."""
         cdef Frame *frame = self.frame_take()
         try:
             return self.dispatch(frame, <PyObject *> message, self.exact)
@@ -618,7 +622,7 @@ cdef void pace_start(Pace *pace) noexcept:
 
 
 cdef int pace_look(Pace *pace, Py_ssize_t seen) except -1:
-    """Give others a turn if the last one was a millisecond ago, and find the next time to look: in half of one."""
+    """Let others have a turn if the last one was a millisecond ago, and find the next time to look: in half of one."""
     cdef int64_t now = clock_now()
     cdef int64_t spent = max(now - pace.looked, 1)
     pace.looked = now

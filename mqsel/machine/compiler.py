@@ -20,6 +20,7 @@ from mqsel.language.nodes import (
     Arithmetic,
     Between,
     Comparison,
+    Conversion,
     Identifier,
     In,
     IsNull,
@@ -294,6 +295,8 @@ class _Lowering:
                 return [("PUSH_CONSTANT", self.constant(node.value), node.span)]
             case Identifier():
                 return [("PUSH_SLOT", self.slot(node), node.span)]
+            case Conversion(identifier):
+                return [_Value(identifier), ("AS_NUMBER", 0, node.span)]
             case Sign(operator, operand):
                 return [_Value(operand), (CHOICE[f"unary {operator}", "", ""], 0, node.span)]
             case Arithmetic(operators, operands):

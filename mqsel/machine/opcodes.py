@@ -123,6 +123,9 @@ _PLAIN: tuple[Opcode, ...] = (
 )
 
 # What came behind the fused ones: numbers of opcodes stand in programs, and stay.
+_AS_NUMBER = Opcode(
+    "AS_NUMBER", "", "value -- value", "a number stays, a text that is one becomes it, anything else is poisoned"
+)
 _REMAINDER = Opcode("REMAINDER", "", "value value -- value", "left % right; ERR for an integer and zero", "%")
 
 _BY_NAME = {row.name: row for row in (*_PLAIN, _REMAINDER)}
@@ -183,6 +186,7 @@ TABLE: tuple[Opcode, ...] = (
     _REMAINDER,
     _fused("_CONSTANT", "constant", "value {} constant", "PUSH_CONSTANT", "REMAINDER"),
     _fused("_SLOT_CONSTANT", "slot+constant", "slot {} constant", "PUSH_SLOT", "PUSH_CONSTANT", "REMAINDER"),
+    _AS_NUMBER,
 )
 
 # The number of each opcode.

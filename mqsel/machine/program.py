@@ -192,7 +192,7 @@ def _by_position(fields: tuple[str, ...], choices: bytes, max_length: int) -> Di
 
 
 def operands(row: Opcode, word: int) -> tuple[int, ...]:
-    """Take the operand of *word* apart into its numbers, one for each type that *row* names."""
+    """Split the operand of *word* into its numbers, one for each type that *row* names."""
     operand = word >> 8
     if not row.operand:
         return ()

@@ -23,7 +23,7 @@ SchemaLike = Schema | Mapping[str, str | None] | Iterable[str | tuple[str, str |
 
 
 def _is_plain(schema: Schema) -> bool:
-    """Tell whether a layout is a Schema of exact tuples of exact strings: a subclass may answer otherwise later."""
+    """Return whether a layout is a Schema of exact tuples of exact strings: a subclass may answer otherwise later."""
     return (
         type(schema) is Schema
         and len(schema) == 2

@@ -36,7 +36,7 @@ Buffer = bytes | bytearray | memoryview
 
 
 def written(header: Mapping[str, Any], sections: Sequence[Buffer]) -> Iterator[Buffer]:
-    """Give the pieces of a file, one after the other.
+    """Return the pieces of a file, one after the other.
 
     Args:
         header: what JSON takes.
@@ -110,7 +110,7 @@ def _path(path: str | os.PathLike[str]) -> str:
 
 
 def opened(data: memoryview) -> tuple[dict[str, Any], list[memoryview]]:
-    """Give the header and the sections of a file.
+    """Return the header and the sections of a file.
 
     Raises: ProgramError: not such a file, one of another format or machine, or one that is damaged or cut short.
     """
@@ -232,7 +232,7 @@ def packed_keys(keys: list[Any]) -> tuple[Buffer, Buffer, Buffer] | None:
 
 
 def keys_of(kinds: Buffer, one: Buffer, other: Buffer) -> Sequence[Any]:
-    """Give keys by place, of what `packed_keys` wrote; each is read when it is asked for.
+    """Return keys by place, of what `packed_keys` wrote; each is read when it is asked for.
 
     Raises: ProgramError: it is damaged, here or where a key is asked for.
     """

@@ -32,7 +32,7 @@ from mqsel.machine.schema import SchemaLike, as_schema
 from mqsel.machine.sections import Buffer, Texts
 from mqsel.matcher import Matcher, Message, check_stream
 from mqsel.matcher import compile as compiled
-from mqsel.names import joined, parted, spellings
+from mqsel.names import converted, joined, parted, spellings
 from mqsel.sets import file
 from mqsel.sets.choice import EngineChoice
 from mqsel.sets.file import Contents
@@ -500,7 +500,7 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
             *_Formulas(keys, _Given({key: self._reader.texts[places[key]] for key in keys}, own, self.dialect)),
         )
         clauses = {part for one in formulas for part in (one.parts if isinstance(one, AnyOf) else (one,))}
-        return Kernel(formulas, self._reader.index.names, True), len(clauses)
+        return Kernel(formulas, self._reader.index.names), len(clauses)
 
     def explain(self, key: K, message: Message) -> Explanation:
         """Report of every part of a selector what it was for *message*, and why.
@@ -527,9 +527,10 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
         found = index.stats()
         longest = [(what, count, self._reader.keys_at(places)) for what, count, places in found["longest"]]
         for name in index.names:
-            first, others = parted(name)
+            first, others, kind = parted(name)
             if others:
-                longest = [(what.replace(name, first, 1), count, keys) for what, count, keys in longest]
+                shown = converted(first, kind) if kind else first
+                longest = [(what.replace(name, shown, 1), count, keys) for what, count, keys in longest]
         return {**found, "longest": longest, "names": len(index.names), "batches": self._choice.batches}
 
     # ---- travelling --------------------------------------------------------------------------------------------------
@@ -621,8 +622,10 @@ def _spelled(name: str, rules: str) -> str:
     Raises: ArgumentError: the name would be taken for two spellings.
     """
     text = joined(name, rules)
-    if parted(text) != (*spellings(name, rules), "")[:2]:
-        raise ArgumentError(f"the name {shortened(name)} reads as two spellings of one property: expected another")
+    if parted(text) != (*spellings(name, rules), "", "")[:3]:
+        raise ArgumentError(
+            f"the name {shortened(name)} reads as two spellings of one property, or as a conversion: expected another"
+        )
     return text
 
 

@@ -7,8 +7,8 @@
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from mqsel.analysis.profile import Profile
-from mqsel.analysis.sentences import Count, Seen
+from mqsel.analysis.explain.profile import Profile
+from mqsel.analysis.explain.sentences import Count, Seen
 from mqsel.columns.wordings import package_missing
 
 if find_spec("pyspark") is None:

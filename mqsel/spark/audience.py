@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from mqsel.analysis.outcomes import MISMATCHED, Outcomes, Verdict
+from mqsel.analysis.explain.account import MISMATCHED, Outcomes, Verdict
 from mqsel.errors import ArgumentError, shortened
 from mqsel.language.dialect import Dialect
 from mqsel.names import spellings
@@ -198,7 +198,7 @@ ALL_ROWS = -1  # the place under which rows are counted; those that have a prope
 
 
 def _counting(held: bytes, options: str) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """Make the function that travels: it gives counts of each batch, `place` and `COUNTED`."""
+    """Return the function that travels: it counts for each batch `place` and `COUNTED`."""
     check = guard()
 
     def count(batches):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202

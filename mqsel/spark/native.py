@@ -24,6 +24,7 @@ from mqsel.language.nodes import (
     Arithmetic,
     Between,
     Comparison,
+    Conversion,
     Identifier,
     In,
     IsNull,
@@ -738,6 +739,8 @@ class _Translator:
                 nulls = (*(source.within or ()), source.sql)
                 is_known = source.within is not None and source.sql == source.raw
                 return _Value(source.type, source.sql, nulls, is_column=True, is_known=is_known, steps=source.steps)
+            case Conversion(Identifier(name)):
+                raise NoTranslation(f"texts of '{name}' are read as numbers")
             case Sign(operator, operand, _, null):
                 return self.sign(operator, self.value(operand), null)
             case Arithmetic(operators, operands, _, null):

@@ -1,8 +1,8 @@
 """Why a selector selects what it does: for every part of it, how many rows were what.
 
 The numbers are of all rows, counted by Spark in one pass. The commonest values, and the names that maps and messages
-have, are of the first rows, read before. Every row is counted once for each part, as `mqsel.analysis.account` does.
-Follows spark §6.
+have, are of the first rows, read before. Every row is counted once for each part, as
+`mqsel.analysis.explain.account` does. Follows spark §6.
 """
 
 from __future__ import annotations
@@ -14,11 +14,22 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from mqsel.analysis.account import Held, Profiler
-from mqsel.analysis.near import near_names
-from mqsel.analysis.outcomes import ERROR, FALSE, MISMATCHED, OUTCOMES, TRUE, UNKNOWN, Outcomes, has_types, parts_of
-from mqsel.analysis.profile import Profile, named, reported, seen_of
-from mqsel.analysis.sentences import Count
+from mqsel.analysis.explain.account import (
+    ERROR,
+    FALSE,
+    MISMATCHED,
+    OUTCOMES,
+    TRUE,
+    UNKNOWN,
+    Held,
+    Outcomes,
+    Profiler,
+    has_types,
+    parts_of,
+)
+from mqsel.analysis.explain.near import near_names
+from mqsel.analysis.explain.profile import Profile, named, reported, seen_of
+from mqsel.analysis.explain.sentences import Count
 from mqsel.errors import ArgumentError, DecodeError, SelectorError
 from mqsel.language.dialect import Dialect
 from mqsel.language.nodes import Node
@@ -130,7 +141,7 @@ def profile(
 
 
 def _seen(asked: _Asked, values: list[tuple[str, str, str]], numbers: Iterable[Any]) -> list[Any]:
-    """Say of each property what the rows have, from the numbers in their order."""
+    """Return what the rows have of each property, from the numbers in their order."""
     numbers = iter(numbers)
     states = [[next(numbers) for _ in range(3)] for _ in range(asked.names)]
     near = [next(numbers) for _ in asked.near]
@@ -259,7 +270,7 @@ def _of_messages(whole: Selector, rows: DataFrame, messages: MessageColumn) -> t
 
 
 def _outcome(node: Node, whole: Selector, sources: Mapping[str, PropertySource], rows: DataFrame) -> Column:
-    """Make the column of which of `OUTCOMES` a condition is."""
+    """Return the column of which of `OUTCOMES` a condition is."""
     from pyspark.sql import functions as F  # noqa: N812, PLC0415 (optional; its usual name)
 
     part = whole.part(node)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import mqsel.matcher
 from mqsel import _messages
-from mqsel.analysis.outcomes import ERROR, FALSE, TRUE, UNKNOWN, Outcomes, outcomes_of_parts
+from mqsel.analysis.explain.account import ERROR, FALSE, TRUE, UNKNOWN, Outcomes, outcomes_of_parts
 from mqsel.columns.wordings import damaged_column
 from mqsel.errors import ArgumentError, DecodeError
 from mqsel.formats import decoder, first_note
@@ -73,7 +73,7 @@ def mq_message(
     invalid_names: str | None = None,
     errors: str = "null",
 ) -> MessageColumn:
-    """Say that a binary column holds IBM MQ messages: MQMD (or MQRFH2 alone), headers, data.
+    """Describe a binary column of IBM MQ messages: MQMD (or MQRFH2 alone), headers, data.
 
     A match option, such as ``Root.MQMD.MsgId = "0x…"``, is compared as a queue manager does.
 
@@ -127,7 +127,7 @@ TYPES_BY_NAME = {
 
 
 def message_text(rows: DataFrame | StructType | str, messages: MessageColumn) -> str:
-    """Give the Catalyst text of the column of the messages.
+    """Return the Catalyst text of the column of the messages.
 
     Raises: ArgumentError, PropertyTypeError: there is none, or it is not binary.
     """
@@ -135,7 +135,7 @@ def message_text(rows: DataFrame | StructType | str, messages: MessageColumn) ->
 
 
 def message_sources(names: Iterable[str], text: str) -> tuple[PropertySource, ...]:
-    """Say of properties where they come from: the column, and their types where the names tell."""
+    """Return where properties come from: the column, and their types where the names tell."""
     return tuple(PropertySource(name, TYPES_BY_NAME.get(name, ""), text, text) for name in names)
 
 
@@ -145,7 +145,7 @@ def message_call(selector: Selector, place: str, messages: MessageColumn) -> Cal
 
 
 def message_outcomes(selector: Selector, names: Sequence[str], place: str, messages: MessageColumn) -> Column:
-    """Make the array<tinyint> of what `outcomes` returns.
+    """Return the array<tinyint> of what `outcomes` returns.
 
     Args:
         names: of the properties: those that the selector reads, and others.
@@ -155,19 +155,19 @@ def message_outcomes(selector: Selector, names: Sequence[str], place: str, messa
 
 
 def message_decoder(selector: Selector, messages: MessageColumn) -> Decoder:
-    """Make what reads messages here, as the executors do."""
+    """Return what reads messages here, as the executors do."""
     return _decoder(Matcher(lower(optimize(selector))), messages.options())
 
 
 def message_notes(selector: Selector, place: str, messages: MessageColumn) -> Column:
-    """Make the column of texts of what `notes` says."""
+    """Return the column of texts of what `notes` says."""
     return _call(_program(selector), messages.options(), "notes", "string", place).column()
 
 
 def message_properties(
     rows: DataFrame | StructType | str, names: Sequence[str], messages: MessageColumn
 ) -> list[Column]:
-    """Make typed columns of properties: one Arrow function for all of them."""
+    """Return typed columns of properties: one Arrow function for all of them."""
     types = {}
     for name in names:
         type_name = look_up(messages.types, name) or TYPES_BY_NAME.get(name)
@@ -210,12 +210,12 @@ def _read(options: str) -> dict[str, Any]:
 
 
 def _decoder(matcher: Matcher, options: str) -> Decoder:
-    """Make what reads for a matcher."""
+    """Return what reads for a matcher."""
     return matcher.decoder("mq", **_read(options)["decoder"])
 
 
 def _decoder_of(names: Sequence[str], dialect: Dialect, options: str) -> Decoder:
-    """Make what reads properties, whoever takes them."""
+    """Return what reads properties, whoever takes them."""
     chosen = _read(options)["decoder"]
     return decoder("mq", names, **{**chosen, "invalid_names": rule_of_names(dialect, chosen["invalid_names"])})
 
@@ -303,7 +303,7 @@ def outcomes(program: bytes, options: str, columns: Sequence[pa.Array]) -> pa.Li
 
 
 def notes(program: bytes, options: str, columns: Sequence[pa.Array]) -> pa.StringArray:
-    """Say of each message of a batch whether something of it was skipped: null if nothing.
+    """Report of each message of a batch whether something of it was skipped: null if nothing.
 
     Of the first it says what, which takes reading it again, more slowly; the others have an empty text.
     """
@@ -330,7 +330,7 @@ _PLAIN = {"boolean": bool, "string": str, "bytes": bytes}
 
 
 def _typed(value: Any, type_name: str) -> Any:
-    """Give a value as one of the type that its column has, or None: by the rules of declared types."""
+    """Return a value as one of the type that its column has, or None: by the rules of declared types."""
     if value is None or type(value) is _PLAIN.get(type_name):
         return value
     if isinstance(value, int) and not isinstance(value, bool):

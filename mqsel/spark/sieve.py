@@ -72,7 +72,7 @@ def _together(many: Iterable[Needs], most: int) -> list[Needs]:
 
 
 def _is_possible(needs: Needs, sources: Mapping[str, PropertySource]) -> bool:
-    """Tell whether the types of the columns allow what is necessary."""
+    """Report whether the types of the columns allow what is necessary."""
     return all(values.null or _lane(values, sources[name].type) not in _EMPTY for name, values in needs.items())
 
 
@@ -86,7 +86,7 @@ _EMPTY: tuple[Any, ...] = (
 
 
 def _lane(values: Values, kind: str) -> Any:
-    """Give the values of one type."""
+    """Return the values of one type."""
     if kind in EXACT:
         return values.integers
     lanes = {"float32": "floats32", "float64": "floats64", "string": "strings", "boolean": "booleans", "bytes": "bytes"}

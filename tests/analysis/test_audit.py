@@ -9,8 +9,8 @@ import pairs
 import pytest
 
 import mqsel
-from mqsel.analysis.audit import Missing, audit
-from mqsel.analysis.relation import relation, satisfiable
+from mqsel.analysis.compare import relation, satisfiable
+from mqsel.analysis.compare.audit import Missing, audit
 
 ROUNDS = int(os.environ.get("MQSEL_AUDITS", "12"))
 

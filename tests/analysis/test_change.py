@@ -10,9 +10,9 @@ import pytest
 import strategies
 
 import mqsel
-from mqsel.analysis.change import Change, never_selects, smallest_change
 from mqsel.analysis.explain import NEVER, outcomes_of
-from mqsel.analysis.near import near_names, nearest
+from mqsel.analysis.explain.change import Change, never_selects, smallest_change
+from mqsel.analysis.explain.near import near_names, nearest
 from mqsel.language.dialect import Dialect
 from mqsel.language.selector import read_selector
 

@@ -10,7 +10,7 @@ import pairs
 import pytest
 
 import mqsel
-from mqsel.analysis.difference import difference
+from mqsel.analysis.compare import difference
 from mqsel.language.dialect import CHOICES, PRESETS
 from mqsel.language.dialects import reading
 from mqsel.language.selector import read_selector

@@ -9,10 +9,10 @@ from typing import Any
 import oracle
 import pairs
 import pytest
+from strategies import DIALECTS
 
 import mqsel
-from mqsel.analysis.relation import relation, satisfiable
-from mqsel.language.dialect import PRESETS
+from mqsel.analysis.compare import relation, satisfiable
 from mqsel.language.selector import read_selector
 from mqsel.values import CLASS_NAMES
 
@@ -23,21 +23,22 @@ PAIRS = int(os.environ.get("MQSEL_RELATIONS", "2000"))
 def selects(text: str, dialect: str, message: dict[str, Any]) -> bool:
     """Ask the oracle."""
     typed = {name: (CLASS_NAMES[type(value)], value) for name, value in message.items()}
-    return oracle.evaluate(read_selector(text, PRESETS[dialect]).node, typed, PRESETS[dialect]) == "TRUE"
+    return oracle.evaluate(read_selector(text, DIALECTS[dialect]).node, typed, DIALECTS[dialect]) == "TRUE"
 
 
-@pytest.mark.parametrize("part", range(4))
-def test_no_wrong_verdict(part: int) -> None:
+@pytest.mark.parametrize("part", [*range(4), "TEXT_NUMBERS"])
+def test_no_wrong_verdict(part: int | str) -> None:
     """Invariant: no message contradicts what is said of a pair; every witness is one to the oracle, too.
 
-    What is not decided is rare, or the test would prove nothing.
+    What is not decided is rare, or the test would prove nothing; but of texts that are read as numbers much is not.
     """
     rng = random.Random(f"relation {part}")
     undecided = 0
     for _ in range(PAIRS // 4):
-        first, second, one, other, names = pairs.pair(rng)
+        drawn = pairs.pair(rng) if isinstance(part, int) else pairs.pair(rng, (part, part, "IBM_JMS"))
+        first, second, one, other, names = drawn
         try:
-            a, b = mqsel.compile(first, dialect=one), mqsel.compile(second, dialect=other)
+            a, b = [mqsel.compile(text, dialect=DIALECTS[name]) for text, name in ((first, one), (second, other))]
         except mqsel.SelectorError:
             continue
         said = relation(a, b)
@@ -56,7 +57,7 @@ def test_no_wrong_verdict(part: int) -> None:
             for message in pairs.messages(names):
                 assert (a.matches(message), b.matches(message)) not in absent, (case, message)
 
-    assert undecided <= PAIRS // 4 * 0.02
+    assert undecided <= PAIRS // 4 * (0.02 if isinstance(part, int) else 0.25)
 
 
 @pytest.mark.parametrize(

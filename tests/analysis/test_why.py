@@ -13,9 +13,9 @@ import strategies
 from conftest import json_lines, shared
 
 import mqsel
-from mqsel.analysis.account import Account, Profiler
+from mqsel.analysis.explain.account import Account, Profiler
+from mqsel.analysis.explain.profile import Profile, report
 from mqsel.analysis.lint import lint
-from mqsel.analysis.profile import Profile, report
 from mqsel.errors import ArgumentError, DecodeError, PropertyTypeError
 from mqsel.formats import mq
 from mqsel.language.selector import read_selector

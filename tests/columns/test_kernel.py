@@ -63,7 +63,7 @@ def test_random_batches(name: str, reading: dict[str, str]) -> None:
     dialect = strategies.DIALECTS[name].replace(**reading)
     taken = sum(batches.run_case(rng, name, dialect, 4) for _ in range(BATCHES))
 
-    assert taken > 0
+    assert taken > 0 or dialect.text_numbers == "compared"
 
 
 def form_of(rng: random.Random, kind: str, value: Any) -> str:

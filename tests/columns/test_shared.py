@@ -18,7 +18,7 @@ from conftest import VECTORS_ROOT, dialects_of, fits_arrow, json_lines, message_
 
 import mqsel
 from mqsel import JMS, SelectorSet
-from mqsel.columns._kernel import Kernel
+from mqsel.columns._kernel import Kernel, TooLargeError
 from mqsel.errors import ArgumentError, PropertyTypeError
 from mqsel.index._reader import match_rows
 
@@ -35,9 +35,17 @@ def index(_rows: int) -> str:
     return "asked for by a test"
 
 
+def together(selectors: SelectorSet[Any]) -> Kernel | str:
+    """Return a kernel of all selectors, or why there is none."""
+    try:
+        return selectors.together()[0]
+    except TooLargeError as reason:
+        return str(reason)
+
+
 def ways(selectors: SelectorSet[Any], batch: Any, kernel: Kernel | None = None) -> tuple[Any, str | None]:
     """Return what the kernel finds, which the index finds too, and why the kernel did not."""
-    made = kernel or selectors.together()[0]
+    made = kernel or together(selectors)
     found, reason = match_rows(selectors._reader, batch, lambda _: made)
     found.validate(full=True)
     assert found.type == pa.list_(pa.uint32())
@@ -76,7 +84,7 @@ def test_random(name: str) -> None:
         for part, wanted in ((batch.array[:cut], found[:cut]), (batch.array[cut:], found[cut:])):
             assert ways(selectors, part)[0].to_pylist() == wanted.to_pylist()
 
-    assert taken > 0
+    assert taken > 0 or strategies.DIALECTS[name].text_numbers == "compared"
 
 
 def test_vectors() -> None:
@@ -105,7 +113,7 @@ def test_vectors() -> None:
     for start in range(0, len(listed), 500):
         matchers = [mqsel.compile(text, dialect=dialect) for text, dialect in listed[start : start + 500]]
         found, reason = ways(SelectorSet(enumerate(matchers)), batch)
-        assert reason is None
+        assert (reason is None) is all(one.dialect.text_numbers == "never" for one in matchers)
         assert found.to_pylist() == looped(matchers, batch)
 
 

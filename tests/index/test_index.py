@@ -23,8 +23,8 @@ from mqsel.language.dialect import JMS, Dialect
 from mqsel.language.selector import read_selector
 from mqsel.logic import normal
 from mqsel.machine._values import Record
-from mqsel.names import spellings
-from mqsel.values import Float32, Int8, Int16, Int32
+from mqsel.names import parted, spellings
+from mqsel.values import CLASS_NAMES, Float32, Int8, Int16, Int32
 
 # 5 presets × 12 readings × this many sets of 40 selectors against 12 messages.
 SETS = int(os.environ.get("MQSEL_SETS", "1"))
@@ -49,11 +49,19 @@ def record_of(index: Index, properties: oracle.Properties, dialect: Dialect) -> 
         spellings(name, dialect.headers)[0]: WRAPPERS[kind](value) if kind in WRAPPERS else value
         for name, (kind, value) in properties.items()
     }
-    return Record(index.names, {name: values.get(name) for name in index.names})
+    return plain(index, values)
 
 
 def plain(index: Index, message: dict[str, Any]) -> Record:
-    return Record(index.names, {name: message.get(name) for name in index.names})
+    """Fill a record as a reader does: what is read as a number and is none is FALSE."""
+    values: dict[str, Any] = {}
+    for name in index.names:
+        bare, _, conversion = parted(name)
+        values[name] = value = message.get(bare)
+        if conversion and (value is None or isinstance(value, (str, bytes, bool))):
+            kind, number = oracle.as_number((CLASS_NAMES[type(value)], value))
+            values[name] = False if kind == "poison" else number
+    return Record(index.names, values)
 
 
 def found(index: Index, record: Record) -> list[int]:

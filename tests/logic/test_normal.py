@@ -23,10 +23,10 @@ from mqsel.logic.normal import (
     ALWAYS,
     NEVER,
     All,
+    Compared,
     Floats,
     Formula,
     Leaf,
-    Outcome,
     Relation,
     Texts,
     Values,
@@ -109,7 +109,7 @@ def shown(formula: Formula) -> str:
         written = " ".join(nodes.unparse(one) for one in sides)
         if isinstance(formula, Leaf):
             return f"{written} {outline(formula.values)}"
-        return f"{written} {'|'.join(one.name for one in Outcome if one in formula.outcomes)}"
+        return f"{written} {'|'.join(one.name for one in Compared if one in formula.outcomes)}"
     return f"{type(formula).__name__}({', '.join(map(shown, formula.parts))})"
 
 
@@ -246,13 +246,14 @@ def test_shape(name: str) -> None:
     for _ in range(PAIRS * 12):
         text, _ = strategies.random_case(rng, name)
         made = normal.normal(read_selector(text, dialect))
-        subjects: dict[str, nodes.Node] = {}
+        subjects: dict[tuple[type, str], nodes.Node] = {}
         for one in walked(*made, made.unknown, *map(complement, made)):
             if isinstance(one, Leaf):
                 whole = sets.PROPERTY if isinstance(one.subject, nodes.Identifier) else sets.RESULT
                 assert one.values not in (sets.NOTHING, whole), text
                 assert sets.outside(sets.outside(one.values, whole), whole) == one.values, text
-                assert subjects.setdefault(nodes.unparse(one.subject), one.subject) is one.subject, text
+                said = type(one.subject), nodes.unparse(one.subject)
+                assert subjects.setdefault(said, one.subject) is one.subject, text
             elif isinstance(one, Relation):
                 assert one.outcomes, text
             else:

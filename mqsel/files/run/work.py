@@ -515,7 +515,7 @@ class Why(Job):
     is_over = False
 
     def __init__(self, selects: Matcher, ask: Ask) -> None:
-        from mqsel.analysis.account import Profiler  # noqa: PLC0415 (match needs none of it)
+        from mqsel.analysis.explain.account import Profiler  # noqa: PLC0415 (match needs none of it)
         from mqsel.machine.origin import selector_of  # noqa: PLC0415 (likewise)
 
         super().__init__(selects, ask)

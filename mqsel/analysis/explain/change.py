@@ -92,12 +92,12 @@ _Way = dict[str, _Need]
 
 
 def never_selects(selector: Selector) -> bool:
-    """Tell whether it is proved of a selector that it is TRUE of no message; the search for one is a short one."""
+    """Report whether it is proved of a selector that it is TRUE of no message; the search for one is a short one."""
     return find((true_of(selector),), Machine(lower(selector)).matches, work=_share(selector)).is_none
 
 
 def _share(selector: Selector) -> int:
-    """Say how many steps one search may take: the longer the selector, the longer takes a step."""
+    """Return how many steps one search may use: the longer the selector, the longer a step lasts."""
     return min(_STEPS, _LOOKED_AT // len(walk(selector.node)))
 
 
@@ -174,7 +174,7 @@ class _Search:
         return ways
 
     def of_test(self, node: Node, wanted: Truth) -> Iterator[_Way]:
-        """Give ways to make one test TRUE or FALSE."""
+        """Return ways to make one test TRUE or FALSE."""
         part = self.selector.part(node)
         form = normal(part)
         formula = form.true if wanted else form.false
@@ -220,7 +220,7 @@ class _Search:
         return bool(self.machine.truth({**self.message, **values}) == Truth.TRUE)
 
     def values(self, way: _Way) -> dict[str, Any]:
-        """Give values for the properties that a way changes, which select the message; none if none were found."""
+        """Return values for the properties that a way changes, which select the message; none if none were found."""
         changed = self.changed(way)
         if any(need.tests for need in changed.values()):
             return self.solved(changed)
@@ -254,7 +254,7 @@ class _Search:
         return [name for name in self.message if name in made[id(self.selector.node)]]
 
     def solved(self, changed: _Way) -> dict[str, Any]:
-        """Give values of some properties that select the message as it is else; none if none were found."""
+        """Return values of some properties that select the message as it is else; none if none were found."""
 
         def check(message: Message) -> bool:
             return self.works({name: message.get(name) for name in changed})
@@ -308,7 +308,7 @@ def _joined(one: _Way, other: _Way) -> _Way | None:
 
 
 def _is_plain(formula: Formula) -> bool:
-    """Tell whether a formula asks nothing but what single properties are."""
+    """Report whether a formula asks nothing but what single properties are."""
     return all(isinstance(one, Leaf) and isinstance(one.subject, Identifier) for one in leaves(formula))
 
 
@@ -348,7 +348,7 @@ def _lane(value: object) -> str:
 
 
 def _distance(value: Any, current: Any) -> tuple[float, ...]:
-    """Say how far a value is from the current one: first its type, then the number."""
+    """Return how far a value is from the current one: first by its type, then by the number."""
     lane = _lane(value)
     return (
         lane != _lane(current),
@@ -358,7 +358,7 @@ def _distance(value: Any, current: Any) -> tuple[float, ...]:
 
 
 def _of_type(value: object) -> Values:
-    """Give what is of the type that a value has, finite numbers alone; of a missing one all but NULL."""
+    """Return what is of the type that a value has, finite numbers alone; of a missing one all but NULL."""
     if value is None:
         return _FINITE._replace(null=False)
     lane = _lane(value)
@@ -394,7 +394,7 @@ def _number(value: Any) -> str:
 
 
 def _phrase(sets: list[Values], value: object, current: object) -> str:
-    """Say what a property would have to be, of the type of the value that was tried."""
+    """Return what a property would have to be, of the type of the value that was tried."""
     if value is None:
         return "missing"
     if all(one == PROPERTY._replace(null=False) for one in sets):

@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from mqsel.analysis import lint_chains, lint_names, lint_tests, wordings
-from mqsel.analysis.lint_chains import Reading, read
-from mqsel.analysis.lint_findings import ERROR, NOTE, WARNING, Edit, Finding, Found, piece
-from mqsel.analysis.relation import Known, contradiction
+from mqsel.analysis.compare import Known, contradiction
+from mqsel.analysis.explain import near
+from mqsel.analysis.lint import chains, names, tests
+from mqsel.analysis.lint.chains import Structure, read
+from mqsel.analysis.lint.findings import ERROR, NOTE, WARNING, Edit, Finding, Found, piece
 from mqsel.errors import SelectorError, Span
 from mqsel.language.checker import MAX_TESTS
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
@@ -38,7 +39,7 @@ class Rule(NamedTuple):
         code: stable.
         severity: see `Finding`.
         classes: of the nodes that it looks at; none for the whole selector.
-        find: takes a node and the selector and gives what it found, or None; or takes a `Reading` and gives all of it.
+        find: returns what it found in a node and the selector, or None; or all that it found in a `Structure`.
         about: what it is about, for lists of rules.
         says: the sentence of a finding, with places for its words.
     """
@@ -57,7 +58,7 @@ RULES = (
         "like-regular-expression",
         WARNING,
         (Like,),
-        lint_tests.regular_expression,
+        tests.regular_expression,
         "signs of regular expressions in a LIKE pattern without %",
         "{0} stands for itself in a LIKE pattern: its wildcards are % for any text and _ for any one character",
     ),
@@ -65,7 +66,7 @@ RULES = (
         "like-shell-pattern",
         WARNING,
         (Like,),
-        lint_tests.shell_pattern,
+        tests.shell_pattern,
         "* or ? in a LIKE pattern without %",
         "{0} stands for itself in a LIKE pattern: the wildcard is {1}",
     ),
@@ -73,7 +74,7 @@ RULES = (
         "like-without-wildcard",
         WARNING,
         (Like,),
-        lint_tests.no_wildcard,
+        tests.no_wildcard,
         "a LIKE pattern without a wildcard",
         "the pattern {0} has no wildcard, so this is the operator {1}: write that, or put in the % that is missing",
     ),
@@ -81,7 +82,7 @@ RULES = (
         "like-underscore",
         NOTE,
         (Like,),
-        lint_tests.underscore,
+        tests.underscore,
         "_ between letters or digits in a LIKE pattern without ESCAPE",
         "_ is any one character in a LIKE pattern: for the sign itself write {0}",
     ),
@@ -89,15 +90,15 @@ RULES = (
         "unquoted-text",
         WARNING,
         (Comparison,),
-        lint_tests.unquoted_text,
+        tests.unquoted_text,
         "two properties compared with = or <>, one of which is read nowhere else",
-        wordings.unquoted("{0}"),
+        near.unquoted("{0}"),
     ),
     Rule(
         "boolean-literal",
         WARNING,
         (Comparison, In),
-        lint_tests.boolean_literal,
+        tests.boolean_literal,
         "'true' or 'false' as a text, or 0 or 1 for a property whose name says that it is a boolean",
         "{0} is a {1}, which a boolean never equals: if {2} is a boolean, write {2} = {3}",
     ),
@@ -105,7 +106,7 @@ RULES = (
         "text-of-digits",
         NOTE,
         (),
-        lint_tests.text_of_digits,
+        tests.text_of_digits,
         "a property compared with digits between apostrophes",
         "{0} is a text, which a number never equals: if {1} is a number, write {2}",
     ),
@@ -113,7 +114,7 @@ RULES = (
         "blank-at-an-end",
         WARNING,
         (Comparison, In),
-        lint_tests.blank_at_an_end,
+        tests.blank_at_an_end,
         "a text that begins or ends with white space",
         "{0} begins or ends with white space, which counts",
     ),
@@ -121,7 +122,7 @@ RULES = (
         "quotes-in-a-text",
         WARNING,
         (Comparison, In),
-        lint_tests.quotes_in_a_text,
+        tests.quotes_in_a_text,
         "a text in quotation marks between its apostrophes",
         "the quotation marks of {0} belong to the text, and are compared: the text alone is {1}",
     ),
@@ -129,7 +130,7 @@ RULES = (
         "encoded-text",
         NOTE,
         (),
-        lint_tests.encoded_text,
+        tests.encoded_text,
         "a text that is encoded for a URL or escaped for XML",
         "{0} is {1}, and compared as it stands: the plain text is {2}",
     ),
@@ -137,7 +138,7 @@ RULES = (
         "comma-in-a-list",
         WARNING,
         (In,),
-        lint_tests.comma_in_a_list,
+        tests.comma_in_a_list,
         "an IN list of one text with a comma in it",
         "the list has one text: two are written {0}",
     ),
@@ -145,7 +146,7 @@ RULES = (
         "repeat-in-a-list",
         WARNING,
         (In,),
-        lint_tests.repeat_in_a_list,
+        tests.repeat_in_a_list,
         "a text that stands in an IN list twice",
         "{0} stands in the list twice",
     ),
@@ -153,7 +154,7 @@ RULES = (
         "octal-number",
         WARNING,
         (Literal,),
-        lint_tests.octal_number,
+        tests.octal_number,
         "a number with a leading zero, of which dialects or pages make different values",
         "{0} is {1}, and {2}: write it without the leading zero",
     ),
@@ -161,7 +162,7 @@ RULES = (
         "no-number",
         WARNING,
         (),
-        lint_names.no_number,
+        names.no_number,
         "Infinity or NaN, which have no literal",
         "{0} is the name of a property here: infinity and NaN have no literal",
     ),
@@ -169,7 +170,7 @@ RULES = (
         "out-of-range",
         WARNING,
         (Literal,),
-        lint_tests.out_of_range,
+        tests.out_of_range,
         "a number that no property can have, where the dialect takes it",
         "{0} is out of range: no check is made, and here it is {1}",
     ),
@@ -177,7 +178,7 @@ RULES = (
         "different-kinds",
         WARNING,
         (Comparison,),
-        lint_tests.different_kinds,
+        tests.different_kinds,
         "= or <> between two constants of different kinds, where the dialect takes it",
         "'{0}' compares {1}: it is never TRUE; {2}",
     ),
@@ -185,7 +186,7 @@ RULES = (
         "beyond-doubles",
         WARNING,
         (Comparison,),
-        lint_tests.beyond_doubles,
+        tests.beyond_doubles,
         "equality with a floating-point number beyond 2^53, which several 64-bit integers equal",
         "{0} is a double, which more than one 64-bit integer equals: write {1}",
     ),
@@ -193,7 +194,7 @@ RULES = (
         "header-value",
         WARNING,
         (Comparison, Between, In),
-        lint_tests.value_of_a_header,
+        tests.value_of_a_header,
         "a header compared with a value that it never has",
         "{0} is never {1}: it is {2}",
     ),
@@ -201,7 +202,7 @@ RULES = (
         "identifier-in-capitals",
         WARNING,
         (),
-        lint_names.identifier_in_capitals,
+        names.identifier_in_capitals,
         "an identifier in upper case, other than alone",
         "{0} has digits in upper case, and identifiers of messages have lower case: write {1}",
     ),
@@ -209,7 +210,7 @@ RULES = (
         "match-option",
         NOTE,
         (),
-        lint_names.lost_match_option,
+        names.lost_match_option,
         "an identifier of 24 bytes in a form by which no queue manager looks it up",
         "every message is looked at: a queue manager looks an identifier up where {0} is all of the selector",
     ),
@@ -217,7 +218,7 @@ RULES = (
         "field-length",
         WARNING,
         (),
-        lint_names.field_of_other_length,
+        names.field_of_other_length,
         "a field of the message descriptor compared with a value of another length",
         "{0} has {1} in every message, this has {2}",
     ),
@@ -225,7 +226,7 @@ RULES = (
         "unit-of-time",
         WARNING,
         (Comparison, Between),
-        lint_tests.unit_of_time,
+        tests.unit_of_time,
         "JMSTimestamp compared with seconds, a date in digits, or a number that is too long",
         "JMSTimestamp counts milliseconds since 1970: {0} is {1}{2}",
     ),
@@ -233,7 +234,7 @@ RULES = (
         "date-as-arithmetic",
         WARNING,
         (Arithmetic,),
-        lint_tests.date_as_arithmetic,
+        tests.date_as_arithmetic,
         "a date without apostrophes, which is a subtraction or a division",
         "{0} is arithmetic and gives {1}: write a date as the property has it, in milliseconds since 1970{2} or a text",
     ),
@@ -241,7 +242,7 @@ RULES = (
         "empty-range",
         WARNING,
         (Between,),
-        lint_tests.empty_range,
+        tests.empty_range,
         "BETWEEN with a lower bound above the upper one",
         "no number is from {0} to {1}: the test is {2}",
     ),
@@ -249,7 +250,7 @@ RULES = (
         "integer-division",
         NOTE,
         (Arithmetic,),
-        lint_tests.integer_division,
+        tests.integer_division,
         "division by a whole number",
         "an integer divided by {0} loses its remainder: write {0}.0 if that is not meant",
     ),
@@ -257,15 +258,15 @@ RULES = (
         "division-by-zero",
         WARNING,
         (Arithmetic,),
-        lint_tests.division_by_zero,
+        tests.division_by_zero,
         "division by the constant zero",
-        wordings.divided_by_zero(),
+        near.divided_by_zero(),
     ),
     Rule(
         "compared-with-itself",
         WARNING,
         (Comparison,),
-        lint_tests.compared_with_itself,
+        tests.compared_with_itself,
         "the same on both sides of a comparison",
         "{0} is compared with itself: the test is {1}",
     ),
@@ -273,7 +274,7 @@ RULES = (
         "and-before-or",
         WARNING,
         (Or,),
-        lint_tests.and_before_or,
+        tests.and_before_or,
         "an AND without parentheses in an OR, whose test belongs to the one beside it by its property",
         "AND binds before OR: {0} is joined with {1}, and {2} is not; put parentheses around what belongs together",
     ),
@@ -281,7 +282,7 @@ RULES = (
         "never-true",
         WARNING,
         (),
-        lint_chains.never_true,
+        chains.never_true,
         "tests joined by AND that exclude each other",
         "{0} is {1}{2}",
     ),
@@ -289,7 +290,7 @@ RULES = (
         "always-true",
         WARNING,
         (),
-        lint_chains.always_true,
+        chains.always_true,
         "tests of one property, joined by OR, of which one is TRUE whatever its value",
         "{0} is TRUE for every {1}{2}",
     ),
@@ -297,16 +298,16 @@ RULES = (
         "implied",
         WARNING,
         (),
-        lint_chains.implied,
+        chains.implied,
         "a test that another one of the same property makes superfluous",
         "{0} adds nothing beside {1}",
     ),
-    Rule("repeated", WARNING, (), lint_chains.repeated, "a part that stands beside itself", "{0} stands here twice"),
+    Rule("repeated", WARNING, (), chains.repeated, "a part that stands beside itself", "{0} stands here twice"),
     Rule(
         "constant-part",
         WARNING,
         (),
-        lint_chains.constant_part,
+        chains.constant_part,
         "a part that reads no property",
         "{0} reads no property: it is always {1}",
     ),
@@ -314,15 +315,15 @@ RULES = (
         "missing-excluded",
         NOTE,
         (),
-        lint_chains.missing_excluded,
+        chains.missing_excluded,
         "a test that excludes values, and with them the messages that lack the property",
-        wordings.missing_is_not_unequal("{0}", "{1}"),
+        near.missing_is_not_unequal("{0}", "{1}"),
     ),
     Rule(
         "mixed-kinds",
         WARNING,
         (),
-        lint_names.mixed_kinds,
+        names.mixed_kinds,
         "a property compared with values of different kinds, other than in one OR",
         "'{0}' is compared with {1}: one of them never matches",
     ),
@@ -330,7 +331,7 @@ RULES = (
         "header-kind",
         WARNING,
         (),
-        lint_names.kind_of_a_header,
+        names.kind_of_a_header,
         "a header compared with a value of a kind that it never has",
         "'{0}' is a {1} in every message: compared with a {2} it never matches{3}",
     ),
@@ -338,7 +339,7 @@ RULES = (
         "descriptor-field",
         WARNING,
         (),
-        lint_names.field_without_its_folder,
+        names.field_without_its_folder,
         "the name of a field of the message descriptor with no Root.MQMD., or half of it, in dialects that have it",
         "{0} is a property of the message here: the field of the message descriptor is {1}",
     ),
@@ -346,7 +347,7 @@ RULES = (
         "header-spelling",
         WARNING,
         (),
-        lint_names.header_in_other_letters,
+        names.header_in_other_letters,
         "a name that is nearly a header's",
         "{0} is no header: did you mean {1}?",
     ),
@@ -354,7 +355,7 @@ RULES = (
         "header-prefix",
         NOTE,
         (),
-        lint_names.header_without_its_beginning,
+        names.header_without_its_beginning,
         "the name of a header without JMS, or as another product has it",
         "{0} is a property of the message here: the header is {1}",
     ),
@@ -362,7 +363,7 @@ RULES = (
         "name-alone",
         NOTE,
         (),
-        lint_names.name_alone,
+        names.name_alone,
         "a selector that is one name",
         "{0} is a property that has to be TRUE: the name of a consumer or of a subscription is no selector",
     ),
@@ -370,7 +371,7 @@ RULES = (
         "name-case",
         WARNING,
         (),
-        lint_names.names_that_differ_in_case,
+        names.names_that_differ_in_case,
         "names that differ in case alone",
         "{0} and {1} are two properties: case counts",
     ),
@@ -378,7 +379,7 @@ RULES = (
         "two-minus-signs",
         WARNING,
         (),
-        lint_names.two_minus_signs,
+        names.two_minus_signs,
         "two minus signs side by side, which may be meant as a comment",
         TWO_MINUS_SIGNS,
     ),
@@ -386,7 +387,7 @@ RULES = (
         "many-tests",
         WARNING,
         (),
-        lint_tests.many_tests,
+        tests.many_tests,
         f"more than {MAX_TESTS} tests",
         "the selector has {0} tests: IBM MQ may refuse more than {1}{2}",
     ),
@@ -394,7 +395,7 @@ RULES = (
         "refused-elsewhere",
         NOTE,
         (),
-        lint_names.refused_elsewhere,
+        names.refused_elsewhere,
         "what only some products accept",
         "{0} is refused by {1}",
     ),
@@ -448,8 +449,8 @@ def _finding(rule: Rule, found: Found) -> Finding:
     return Finding(rule.code, rule.severity, found.span, rule.says.format(*found.words), found.edits)
 
 
-def _found(reading: Reading) -> list[tuple[Rule, Found]]:
-    selector = reading.selector
+def _found(structure: Structure) -> list[tuple[Rule, Found]]:
+    selector = structure.selector
     made: list[tuple[Rule, Found]] = []
     for node in selector.order:
         for find, rule in _OF_NODES.get(type(node), ()):
@@ -457,7 +458,7 @@ def _found(reading: Reading) -> list[tuple[Rule, Found]]:
             if found is not None:
                 made.append((rule, found))
     for rule in _OF_WHOLE:
-        made += [(rule, found) for found in rule.find(reading)]  # type: ignore[misc]
+        made += [(rule, found) for found in rule.find(structure)]  # type: ignore[misc]
     return sorted(made, key=lambda one: one[1].span)
 
 
@@ -510,7 +511,7 @@ def _together(findings: Sequence[Found]) -> Found:
 
 
 def edited(text: str, edits: Sequence[Edit]) -> str:
-    """Give a text with some pieces of it replaced."""
+    """Return a text with some pieces of it replaced."""
     pieces, at = [], 0
     for (start, stop), new in edits:
         pieces += [text[at:start], new]
@@ -519,7 +520,7 @@ def edited(text: str, edits: Sequence[Edit]) -> str:
 
 
 def _around(found: Found, selector: Selector) -> Span:
-    """Tell where the smallest condition stands that edits are part of."""
+    """Return where the smallest condition stands that edits are part of."""
     first, last = found.edits[0].span[0], found.edits[-1].span[1]
     # Children stand before their parents.
     around = (one.span for one in selector.order if one.span[0] <= first and last <= one.span[1] and _is_condition(one))

@@ -12,7 +12,7 @@ from itertools import combinations
 from math import inf
 from typing import NamedTuple, cast
 
-from mqsel.analysis.lint_findings import Edit, Found, piece, without
+from mqsel.analysis.lint.findings import Edit, Found, piece, without
 from mqsel.errors import Span, cut_piece
 from mqsel.language.checker import Remarks, evaluate, truth_of
 from mqsel.language.nodes import (
@@ -91,7 +91,7 @@ class Chain(NamedTuple):
     around: Chain | None
 
 
-class Reading(NamedTuple):
+class Structure(NamedTuple):
     """What rules look at.
 
     Attributes:
@@ -109,8 +109,8 @@ class Reading(NamedTuple):
 _made: Callable[[type[Operand], tuple[object, ...]], Operand] = tuple.__new__
 
 
-def read(selector: Selector) -> Reading:
-    """Take a selector apart."""
+def read(selector: Selector) -> Structure:
+    """Return the chains of a selector."""
     found: list[Chain] = []
     todo: list[tuple[Node, bool, Chain | None]] = [(selector.node, False, None)]
     while todo:
@@ -144,14 +144,14 @@ def read(selector: Selector) -> Reading:
         chain = Chain(is_and, operands, subjects, others, groups, around)
         found.append(chain)
         todo += [(one.node, one.is_negated, chain) for one in reversed(others) if type(one.node) in _CHAINS]
-    return Reading(selector, found, selector.remarks())
+    return Structure(selector, found, selector.remarks())
 
 
 _CHAINS = frozenset((And, Or))
 
 
 def _subject(test: Node, selector: Selector) -> str:
-    """Say what a test compares with constants: a property by its name; empty where it is something else."""
+    """Return what a test compares with constants: a property by its name; empty where it is something else."""
     cls = type(test)
     node: Node | None = None
     if cls is Comparison:
@@ -177,7 +177,7 @@ def _reads(node: Node) -> bool:
 
 
 def is_negative(operand: Operand) -> bool:
-    """Tell whether a test excludes values: x <> 1, NOT x = 1, x NOT IN ('a')."""
+    """Report whether a test excludes values: x <> 1, NOT x = 1, x NOT IN ('a')."""
     node = operand.node
     excludes = node.operator == "<>" if isinstance(node, Comparison) else getattr(node, "negated", False)
     return bool(excludes) is not operand.is_negated
@@ -192,7 +192,7 @@ _MISSING = Leaf(_PROPERTY, NOTHING._replace(null=True))
 
 
 def _tests(operands: list[Operand], numbers: dict[int, int], selector: Selector) -> list[Test]:
-    """Give the sets of tests, of those that have sets."""
+    """Return the sets of tests, of those that have sets."""
     # Where BETWEEN is more than two comparisons, or a sum is ERR, the sets differ in NULL alone: see below.
     dialect = selector.dialect.replace(between_null="expand", null_arithmetic="unknown")
     found: list[Test] = []
@@ -210,7 +210,7 @@ def _tests(operands: list[Operand], numbers: dict[int, int], selector: Selector)
 
 
 def _ranges(operand: Operand) -> list[tuple[float, float]] | None:
-    """Give the numbers that make a test TRUE, its ends among them or not; None for a test that is no such."""
+    """Return the numbers that make a test TRUE, its ends among them or not; None for a test that is no such."""
     match operand.node:
         case Comparison(operator, left, right):
             literal = right if type(right) is Literal else left
@@ -237,7 +237,7 @@ _NUMERIC = frozenset((int, float))
 
 
 def _is_plain(operands: list[Operand], is_and: bool) -> bool:
-    """Tell whether two tests are ranges of numbers that overlap, neither within the other nor, in an OR, all numbers.
+    """Report whether two tests are ranges of numbers that overlap, neither within the other nor, in an OR, all numbers.
 
     It saves making sets, which takes ten times as long; where ends are equal, sets decide.
     """
@@ -284,7 +284,7 @@ def _span(tests: list[Test]) -> Span:
 
 
 def _fewest(tests: list[Test], say: Callable[[list[Test]], list[str]]) -> list[Test]:
-    """Give the tests of which something can be said together: two of them if it holds of two, else all, or none."""
+    """Return the tests of which something can be said together: two of them if it holds of two, else all, or none."""
     if len(tests) < 2 or not say(tests):
         return []
     pairs = combinations(tests, 2) if len(tests) <= MAX_PAIRED else ()
@@ -294,18 +294,18 @@ def _fewest(tests: list[Test], say: Callable[[list[Test]], list[str]]) -> list[T
 # ---- rules -----------------------------------------------------------------------------------------------------------
 
 
-def never_true(reading: Reading) -> Iterator[Found]:
-    for chain in reading.chains:
+def never_true(structure: Structure) -> Iterator[Found]:
+    for chain in structure.chains:
         for group in chain.groups if chain.is_and else ():
             found = _fewest([one for one in group if one.true is not NEVER], _excluded)
             if found:
                 is_slip = all(wanted(one.operand.node) and not one.operand.is_negated for one in found)
-                words = _joined(found, chain, reading.selector)
+                words = _joined(found, chain, structure.selector)
                 yield Found(_span(found), (words, _excluded(found)[0], ": was OR meant?" if is_slip else ""))
 
 
 def _excluded(tests: list[Test]) -> list[str]:
-    """Say what these tests are not TRUE of together, though each alone is."""
+    """Return what these tests are not TRUE of together, though each alone is."""
     both = all_of(one.true for one in tests)
     if both is NEVER:
         return ["never TRUE"]
@@ -319,18 +319,18 @@ def _excluded(tests: list[Test]) -> list[str]:
     ]
 
 
-def always_true(reading: Reading) -> Iterator[Found]:
-    for chain in reading.chains:
+def always_true(structure: Structure) -> Iterator[Found]:
+    for chain in structure.chains:
         for group in () if chain.is_and else chain.groups:
             found = _fewest([one for one in group if isinstance(one.true, Leaf)], _covered)
             if found:
                 is_slip = all(is_negative(one.operand) for one in found)
-                words = _joined(found, chain, reading.selector)
+                words = _joined(found, chain, structure.selector)
                 yield Found(_span(found), (words, _covered(found)[0], ": was AND meant?" if is_slip else ""))
 
 
 def _covered(tests: list[Test]) -> list[str]:
-    """Say of what one of these tests is TRUE, whatever it is, though none is alone."""
+    """Return of what one of these tests is TRUE, whatever it is, though none is alone."""
     either = any_of(one.true for one in tests)
     if either is ALWAYS:
         return ["message"]
@@ -352,8 +352,8 @@ _LANES: dict[str, Callable[[Values], object]] = {
 }
 
 
-def implied(reading: Reading) -> Iterator[Found]:
-    for chain in reading.chains:
+def implied(structure: Structure) -> Iterator[Found]:
+    for chain in structure.chains:
         for group in chain.groups:
             # IS NOT NULL before a test says what the author thinks of: it is no slip.
             tests = [
@@ -367,10 +367,10 @@ def implied(reading: Reading) -> Iterator[Found]:
                 inner, outer = (kept, other) if chain.is_and else (other, kept)
                 if idle & {a, b} or kept.true == other.true or not _within(inner.true, outer.true):
                     continue
-                if _can_go(other, kept, chain, reading.selector):
+                if _can_go(other, kept, chain, structure.selector):
                     idle.add(b)
-                    shown = [_shown(one.operand, reading.selector) for one in (other, kept)]
-                    edits = _dropped(other, kept, chain, reading.selector)
+                    shown = [_shown(one.operand, structure.selector) for one in (other, kept)]
+                    edits = _dropped(other, kept, chain, structure.selector)
                     yield Found(other.operand.node.span, tuple(shown), edits)
 
 
@@ -384,7 +384,7 @@ def _within(inner: Formula, outer: Formula) -> bool:
 
 
 def _can_go(idle: Test, kept: Test, chain: Chain, selector: Selector) -> bool:
-    """Tell whether a chain is TRUE of the same without a test that implies, or is implied by, one that stays.
+    """Report whether a chain is TRUE of the same without a test that implies, or is implied by, one that stays.
 
     An AND is. An OR ends with the first ERR: what goes may hide none, and none that it hid may come to light.
     """
@@ -397,7 +397,7 @@ def _can_go(idle: Test, kept: Test, chain: Chain, selector: Selector) -> bool:
 
 
 def _dropped(idle: Test, kept: Test, chain: Chain, selector: Selector) -> tuple[Edit, ...]:
-    """Give the edit that takes a test out that adds nothing, if nothing at all changes by that.
+    """Return the edit that takes a test out that adds nothing, if nothing at all changes by that.
 
     What makes the chain FALSE must be the same, and what is ERR; and nothing that may be ERR may stand between, unless
     the test that stays is evaluated before.
@@ -409,22 +409,22 @@ def _dropped(idle: Test, kept: Test, chain: Chain, selector: Selector) -> tuple[
     return without(parent, place, selector.text) if idle.at >= kept.at - 1 else ()
 
 
-def repeated(reading: Reading) -> Iterator[Found]:
-    text = reading.selector.text
-    for chain in reading.chains:
+def repeated(structure: Structure) -> Iterator[Found]:
+    text = structure.selector.text
+    for chain in structure.chains:
         seen: dict[object, Test] = {}
         tests = [one for group in chain.groups for one in group if isinstance(one.true, Leaf)]
         for test in tests:
-            first = seen.setdefault((_subject(test.operand.node, reading.selector), test.true), test)
-            if first is not test and _can_go(test, first, chain, reading.selector):
-                yield _repeat(test.operand, reading.selector, can_go=first[3:] == test[3:])
+            first = seen.setdefault((_subject(test.operand.node, structure.selector), test.true), test)
+            if first is not test and _can_go(test, first, chain, structure.selector):
+                yield _repeat(test.operand, structure.selector, can_go=first[3:] == test[3:])
         parts: dict[tuple[bool, str], Operand] = {}
         for operand in chain.others:
             start, stop = operand.node.span
             is_short = stop - start <= _LONGEST
             same = parts.setdefault((operand.is_negated, text[start:stop]), operand) if is_short else operand
             if same is not operand and _reads(operand.node):
-                yield _repeat(operand, reading.selector, can_go=True)
+                yield _repeat(operand, structure.selector, can_go=True)
 
 
 def _repeat(operand: Operand, selector: Selector, *, can_go: bool) -> Found:
@@ -432,9 +432,9 @@ def _repeat(operand: Operand, selector: Selector, *, can_go: bool) -> Found:
     return Found(operand.node.span, (_shown(operand, selector),), edits)
 
 
-def constant_part(reading: Reading) -> Iterator[Found]:
-    selector = reading.selector
-    for chain in reading.chains:
+def constant_part(structure: Structure) -> Iterator[Found]:
+    selector = structure.selector
+    for chain in structure.chains:
         for operand in chain.others if len(chain.operands) > 1 else ():
             node = operand.node
             if type(node) in _CHAINS or _reads(node):
@@ -450,11 +450,11 @@ def constant_part(reading: Reading) -> Iterator[Found]:
 _PRESENT = ("JMSDeliveryMode", "JMSPriority", "JMSMessageID", "JMSTimestamp")
 
 
-def missing_excluded(reading: Reading) -> Iterator[Found]:
-    selector = reading.selector
+def missing_excluded(structure: Structure) -> Iterator[Found]:
+    selector = structure.selector
     names = set(selector.names.values())
     told = {selector.names[one.identifier.name] for one in selector.order if type(one) is IsNull}
-    for chain in reading.chains:
+    for chain in structure.chains:
         for subject, tests in chain.subjects.items():
             if subject in told or subject in _PRESENT or subject not in names or subject.startswith(DESCRIPTOR):
                 continue
@@ -467,7 +467,7 @@ def missing_excluded(reading: Reading) -> Iterator[Found]:
 
 
 def _needs(chain: Chain | None, subject: str) -> bool:
-    """Tell whether without a property nothing in a chain is selected: it, or one around it, wants a value of it."""
+    """Report whether without a property nothing in a chain is selected: it, or one around it, wants a value of it."""
     while chain is not None:
         if chain.is_and and not all(map(is_negative, chain.subjects.get(subject, ()))):
             return True

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, cast
 
-from mqsel.analysis.relation import Known, contradiction_in_words, made, satisfied
+from mqsel.analysis.compare import Known, contradiction_in_words, made, satisfied
 from mqsel.errors import SelectorError
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
 from mqsel.language.nodes import Identifier
@@ -177,7 +177,7 @@ def _points(values: Values) -> frozenset[str | bool] | None:
 
 
 def _messages(entry: _Entry, first: Message) -> Iterator[Message]:
-    """Give messages that a selector selects, far from each other: of each part of an OR, and of each at its ends."""
+    """Return messages that a selector selects, far from each other: of each part of an OR, and of each at its ends."""
     formula = entry.known.normal.true
     found: list[Message | None] = [first]
     if isinstance(formula, AnyOf):
@@ -296,7 +296,7 @@ def _contained(
 
 
 def _is_within(inner: _Entry, wide: _Entry) -> bool | None:
-    """Tell whether all that *inner* selects is selected by *wide*; if not, remember what shows it."""
+    """Report whether all that *inner* selects is selected by *wide*; if not, remember what shows it."""
     found = find(
         (inner.known.normal.true, wide.known.others),
         lambda message: inner.matches(message) and not wide.matches(message),
@@ -343,7 +343,7 @@ def _missing(entries: Sequence[_Entry]) -> tuple[list[Missing], int]:
 
 
 def _in_common_without(first: _Entry, second: _Entry, present: Leaf) -> Message | None:
-    """Give a message that both select, if all of those lack a property and not all that the second selects do."""
+    """Return a message that both select, if all of those lack a property and not all that the second selects do."""
 
     def both(message: Message) -> bool:
         return first.matches(message) and second.matches(message)

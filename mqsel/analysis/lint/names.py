@@ -11,9 +11,9 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from mqsel.analysis.lint_chains import Reading
-from mqsel.analysis.lint_findings import Edit, Found, strings_of
-from mqsel.analysis.lint_tests import NO_NUMBERS, pair_of, strings_in
+from mqsel.analysis.lint.chains import Structure
+from mqsel.analysis.lint.findings import Edit, Found, strings_of
+from mqsel.analysis.lint.tests import NO_NUMBERS, pair_of, strings_in
 from mqsel.errors import Span, quoted
 from mqsel.language.checker import is_name
 from mqsel.language.dialect import PRESETS
@@ -45,34 +45,34 @@ _HEADER_KINDS = {
 }
 
 
-def _spans(name: str, reading: Reading) -> list[Span]:
-    """Tell where a property is read."""
-    names = reading.selector.names
-    return [one.span for one in reading.selector.order if type(one) is Identifier and names[one.name] == name]
+def _spans(name: str, structure: Structure) -> list[Span]:
+    """Return where a property is read."""
+    names = structure.selector.names
+    return [one.span for one in structure.selector.order if type(one) is Identifier and names[one.name] == name]
 
 
-def mixed_kinds(reading: Reading) -> Iterator[Found]:
-    for name, kinds in reading.remarks.expected.items():
+def mixed_kinds(structure: Structure) -> Iterator[Found]:
+    for name, kinds in structure.remarks.expected.items():
         if len(kinds) < 2:
             continue
         # Tests for each kind, side by side in an OR, are meant.
-        chains = [chain for chain in reading.chains if name in chain.subjects]
+        chains = [chain for chain in structure.chains if name in chain.subjects]
         if len(chains) != 1 or chains[0].is_and:
-            yield Found(_spans(name, reading)[1], (name, " and ".join(kinds)))
+            yield Found(_spans(name, structure)[1], (name, " and ".join(kinds)))
 
 
-def kind_of_a_header(reading: Reading) -> Iterator[Found]:
-    headers = _HEADER_KINDS[reading.selector.dialect.headers]
-    for name, kinds in reading.remarks.expected.items():
+def kind_of_a_header(structure: Structure) -> Iterator[Found]:
+    headers = _HEADER_KINDS[structure.selector.dialect.headers]
+    for name, kinds in structure.remarks.expected.items():
         # What JMSDeliveryMode can be is said by another rule.
         if name in headers and kinds and headers[name] not in kinds and name != "JMSDeliveryMode":
-            advice = _ADVICE[headers[name]](name, reading) if headers[name] in _ADVICE else ""
-            yield Found(_spans(name, reading)[0], (name, headers[name], kinds[0], advice))
+            advice = _ADVICE[headers[name]](name, structure) if headers[name] in _ADVICE else ""
+            yield Found(_spans(name, structure)[0], (name, headers[name], kinds[0], advice))
 
 
-def _literals(name: str, reading: Reading) -> Iterator[str]:
+def _literals(name: str, structure: Structure) -> Iterator[str]:
     """List what a property is compared with, as written."""
-    selector = reading.selector
+    selector = structure.selector
     for node in selector.order:
         match node:
             case Comparison(left=Identifier(read), right=Literal(span=span)) if selector.names[read] == name:
@@ -81,15 +81,15 @@ def _literals(name: str, reading: Reading) -> Iterator[str]:
                 yield selector.text[slice(*span)]
 
 
-def _as_bytes(name: str, reading: Reading) -> str:
+def _as_bytes(name: str, structure: Structure) -> str:
     """Return how the byte string is written that a property is compared with as something else."""
-    made = next(filter(None, map(as_bytes, _literals(name, reading))), "")
+    made = next(filter(None, map(as_bytes, _literals(name, structure))), "")
     return f"; write {made}" if made else '; write "0x…", with two digits for each byte'
 
 
-def _as_time(name: str, reading: Reading) -> str:
+def _as_time(name: str, structure: Structure) -> str:
     """Return the milliseconds of a date that a header is compared with as a text."""
-    for literal in _literals(name, reading) if name in TIMES else ():
+    for literal in _literals(name, structure) if name in TIMES else ():
         piece = literal.strip("'")
         made = milliseconds(piece)
         if made is not None:
@@ -103,17 +103,17 @@ _ADVICE = {"byte string": _as_bytes, "number": _as_time}
 _FOLDERS_OF_FIELDS = ("mqmd", DESCRIPTOR[:-1].lower())
 
 
-def field_without_its_folder(reading: Reading) -> Iterator[Found]:
-    if reading.selector.dialect.headers != "mqi":
+def field_without_its_folder(structure: Structure) -> Iterator[Found]:
+    if structure.selector.dialect.headers != "mqi":
         return
-    for name in reading.selector.names:
+    for name in structure.selector.names:
         # Names of one word are others' properties, too, unless they are compared with what the field holds.
         is_one_word = name[1:].islower()
-        if name in MQMD_TYPES and not (is_one_word and _FIELD_KINDS[name] not in reading.remarks.expected[name]):
-            yield Found(_spans(name, reading)[0], (name, DESCRIPTOR + name))
+        if name in MQMD_TYPES and not (is_one_word and _FIELD_KINDS[name] not in structure.remarks.expected[name]):
+            yield Found(_spans(name, structure)[0], (name, DESCRIPTOR + name))
         folder, _, field = name.rpartition(".")
         if field in MQMD_TYPES and folder.lower() in _FOLDERS_OF_FIELDS and not name.startswith(DESCRIPTOR):
-            yield Found(_spans(name, reading)[0], (name, DESCRIPTOR + field))
+            yield Found(_spans(name, structure)[0], (name, DESCRIPTOR + field))
 
 
 _BY_CASE = {name.lower(): name for name in JMS_SYNONYMS}
@@ -139,45 +139,45 @@ _BY_REST = {
 }
 
 
-def header_in_other_letters(reading: Reading) -> Iterator[Found]:
-    for name in reading.selector.names:
+def header_in_other_letters(structure: Structure) -> Iterator[Found]:
+    for name in structure.selector.names:
         if name[:3].upper() != JMS_PREFIX or name in JMS_SYNONYMS:
             continue
         near = _BY_CASE.get(name.lower())
         if near is None and name[3:4] not in ("_", "X"):
             near = next(iter(difflib.get_close_matches(name, list(JMS_SYNONYMS), 1, 0.8)), None)
         if near is not None:
-            yield Found(_spans(name, reading)[0], (name, near))
+            yield Found(_spans(name, structure)[0], (name, near))
 
 
-def header_without_its_beginning(reading: Reading) -> Iterator[Found]:
-    for name, read in reading.selector.names.items():
+def header_without_its_beginning(structure: Structure) -> Iterator[Found]:
+    for name, read in structure.selector.names.items():
         if name.lower() in _BY_REST and name not in MQMD_TYPES:
-            yield Found(_spans(read, reading)[0], (name, _BY_REST[name.lower()]))
+            yield Found(_spans(read, structure)[0], (name, _BY_REST[name.lower()]))
 
 
-def no_number(reading: Reading) -> Iterator[Found]:
-    for name in reading.selector.names:
+def no_number(structure: Structure) -> Iterator[Found]:
+    for name in structure.selector.names:
         if name.lower() in NO_NUMBERS:
-            yield Found(_spans(name, reading)[0], (name,))
+            yield Found(_spans(name, structure)[0], (name,))
 
 
-def name_alone(reading: Reading) -> Iterator[Found]:
-    node = reading.selector.node
+def name_alone(structure: Structure) -> Iterator[Found]:
+    node = structure.selector.node
     if type(node) is Identifier:
         yield Found(node.span, (node.name,))
 
 
-def names_that_differ_in_case(reading: Reading) -> Iterator[Found]:
+def names_that_differ_in_case(structure: Structure) -> Iterator[Found]:
     first: dict[str, str] = {}
-    for name in dict.fromkeys(reading.selector.names.values()):
+    for name in dict.fromkeys(structure.selector.names.values()):
         known = first.setdefault(name.lower(), name)
         if known != name:
-            yield Found(_spans(name, reading)[0], (name, known))
+            yield Found(_spans(name, structure)[0], (name, known))
 
 
-def two_minus_signs(reading: Reading) -> Iterator[Found]:
-    places = dashes(reading.selector.text) if "--" in reading.selector.text else []
+def two_minus_signs(structure: Structure) -> Iterator[Found]:
+    places = dashes(structure.selector.text) if "--" in structure.selector.text else []
     if places:
         yield Found((places[0], places[0] + 2), (), tuple(Edit((at + 1, at + 1), " ") for at in places))
 
@@ -190,9 +190,9 @@ _WHOLE = re.compile("ID:[0-9A-Fa-f]{48}")
 _BY_IDENTIFIER = frozenset(("JMSMessageID", "JMSCorrelationID"))
 
 
-def _texts(reading: Reading, names: frozenset[str]) -> Iterator[tuple[Node, str, str, tuple[int, int]]]:
+def _texts(structure: Structure, names: frozenset[str]) -> Iterator[tuple[Node, str, str, tuple[int, int]]]:
     """List the tests of some properties with texts, patterns among them: test, name, text, and where it stands."""
-    selector = reading.selector
+    selector = structure.selector
     if names.isdisjoint(selector.names.values()):
         return  # most
     for node in selector.order:
@@ -206,19 +206,19 @@ def _texts(reading: Reading, names: frozenset[str]) -> Iterator[tuple[Node, str,
             yield from ((node, name, *one) for one in strings)
 
 
-def identifier_in_capitals(reading: Reading) -> Iterator[Found]:
-    if reading.selector.match_option is not None:
+def identifier_in_capitals(structure: Structure) -> Iterator[Found]:
+    if structure.selector.match_option is not None:
         return  # bytes are compared
-    for _, _, text, span in _texts(reading, _IDENTIFIERS):
+    for _, _, text, span in _texts(structure, _IDENTIFIERS):
         lower = text.lower().replace("id:", "ID:")
-        if _UPPER_CASE.fullmatch(text) and lower not in reading.selector.text:
+        if _UPPER_CASE.fullmatch(text) and lower not in structure.selector.text:
             yield Found(span, (quoted(quote(text)), quoted(quote(lower))))
 
 
-def lost_match_option(reading: Reading) -> Iterator[Found]:
-    if reading.selector.match_option is not None:
+def lost_match_option(structure: Structure) -> Iterator[Found]:
+    if structure.selector.match_option is not None:
         return
-    for node, name, text, _ in _texts(reading, _BY_IDENTIFIER):
+    for node, name, text, _ in _texts(structure, _BY_IDENTIFIER):
         is_negative = node.operator == "<>" if isinstance(node, Comparison) else getattr(node, "negated", False)
         if _WHOLE.fullmatch(text) and not is_negative:
             yield Found(node.span, (f"{name} = {quoted(quote(text))}",))
@@ -242,18 +242,18 @@ _LENGTHS_OF = {
 }
 
 
-def field_of_other_length(reading: Reading) -> Iterator[Found]:
-    lengths, names = _LENGTHS_OF[reading.selector.dialect.headers]
-    if names.isdisjoint(reading.selector.names.values()):
+def field_of_other_length(structure: Structure) -> Iterator[Found]:
+    lengths, names = _LENGTHS_OF[structure.selector.dialect.headers]
+    if names.isdisjoint(structure.selector.names.values()):
         return
-    for node, name, text, span in _texts(reading, names):
+    for node, name, text, span in _texts(structure, names):
         parts = segments(text, node.escape) if isinstance(node, Like) else [text]
         length, what = lengths[name]
         many = len(parts[0])
         if what == "characters" and len(parts) == 1 and many != length:
             advice = f": write {quote(text.ljust(length + len(text) - many))}" if many < length else ""
             yield Found(span, (name, f"{length} {what}", f"{many}{advice}"))
-    for node in reading.selector.order:
+    for node in structure.selector.order:
         pair = pair_of(node) if type(node) is Comparison else None
         if pair is None or pair[0].name not in lengths or not isinstance(pair[1].value, bytes):
             continue
@@ -272,7 +272,7 @@ class Feature(NamedTuple):
 
     Attributes:
         field: of the dialect.
-        accepts: its reading under which the thing is valid.
+        accepts: its structure under which the thing is valid.
         what: its name.
         find: tells where it stands; None where it does not.
     """
@@ -280,10 +280,10 @@ class Feature(NamedTuple):
     field: str
     accepts: str
     what: str
-    find: Callable[[Reading], Span | None]
+    find: Callable[[Structure], Span | None]
 
 
-def _literal(kind: str, sign: str, pattern: str) -> Callable[[Reading], Span | None]:
+def _literal(kind: str, sign: str, pattern: str) -> Callable[[Structure], Span | None]:
     """Look for a literal of a kind by how it is written.
 
     Args:
@@ -291,22 +291,22 @@ def _literal(kind: str, sign: str, pattern: str) -> Callable[[Reading], Span | N
     """
     in_text, whole = re.compile(sign), re.compile(pattern, re.DOTALL)
 
-    def find(reading: Reading) -> Span | None:
-        text = reading.selector.text
+    def find(structure: Structure) -> Span | None:
+        text = structure.selector.text
         if not in_text.search(text):
             return None
-        literals = (one for one in reading.selector.order if type(one) is Literal and one.kind == kind)
+        literals = (one for one in structure.selector.order if type(one) is Literal and one.kind == kind)
         return next((one.span for one in literals if whole.fullmatch(text, *one.span)), None)
 
     return find
 
 
-def _name(is_special: Callable[[str], bool]) -> Callable[[Reading], Span | None]:
+def _name(is_special: Callable[[str], bool]) -> Callable[[Structure], Span | None]:
     """Look for a name."""
 
-    def find(reading: Reading) -> Span | None:
-        names = reading.selector.names
-        return next((_spans(read, reading)[0] for name, read in names.items() if is_special(name)), None)
+    def find(structure: Structure) -> Span | None:
+        names = structure.selector.names
+        return next((_spans(read, structure)[0] for name, read in names.items() if is_special(name)), None)
 
     return find
 
@@ -317,8 +317,8 @@ _HAS_ODD_SPACE = re.compile(_ODD_SPACE)
 _STRING_OR_ODD_SPACE = re.compile(f"'[^']*'|\"[^\"]*\"|{_ODD_SPACE}")
 
 
-def _white_space(reading: Reading) -> Span | None:
-    text = reading.selector.text
+def _white_space(structure: Structure) -> Span | None:
+    text = structure.selector.text
     if not _HAS_ODD_SPACE.search(text):
         return None
     return next((found.span() for found in _STRING_OR_ODD_SPACE.finditer(text) if found[0][0] not in "'\""), None)
@@ -345,14 +345,14 @@ FEATURES = (
 )
 
 
-def refused_elsewhere(reading: Reading) -> Iterator[Found]:
+def refused_elsewhere(structure: Structure) -> Iterator[Found]:
     for feature in FEATURES:
-        span = feature.find(reading)
+        span = feature.find(structure)
         if span is not None:
             others = [name for name, preset in PRESETS.items() if getattr(preset, feature.field) != feature.accepts]
             yield Found(span, (feature.what, ", ".join(others)))
-    for name, read in reading.selector.names.items():
+    for name, read in structure.selector.names.items():
         if name.startswith(JMS_PREFIX):
             others = [preset for preset, dialect in PRESETS.items() if not is_name(name, dialect.headers)]
             if others:
-                yield Found(_spans(read, reading)[0], (name, ", ".join(others)))
+                yield Found(_spans(read, structure)[0], (name, ", ".join(others)))

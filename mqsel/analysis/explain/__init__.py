@@ -1,7 +1,7 @@
 """Why a message was selected, or not: the truth value of every part, the values it read, and what would have to change.
 
 All parts of the selector are asked at once, those that evaluation does not reach included: see
-`mqsel.analysis.outcomes`. Knows no matcher.
+`mqsel.analysis.explain.account`. Knows no matcher.
 """
 
 from __future__ import annotations
@@ -12,10 +12,16 @@ from dataclasses import asdict, dataclass
 from html import escape
 from typing import Any
 
-from mqsel.analysis import markup, wordings
-from mqsel.analysis.change import listed, never_selects, smallest_change
-from mqsel.analysis.near import near_names, near_text, time_of
-from mqsel.analysis.outcomes import Verdict, outcomes_of_parts, parts_of
+from mqsel.analysis.explain.account import Verdict, outcomes_of_parts, parts_of
+from mqsel.analysis.explain.change import listed, never_selects, smallest_change
+from mqsel.analysis.explain.near import (
+    divided_by_zero,
+    missing_is_not_unequal,
+    near_names,
+    near_text,
+    time_of,
+    unquoted,
+)
 from mqsel.errors import Span, cells, cut_piece, padded, quoted
 from mqsel.formats.jsonl import plain
 from mqsel.language.nodes import And, Comparison, Identifier, Literal, Node, Not, Or, children, walk
@@ -75,7 +81,7 @@ class Explanation:
         return self.text()
 
     def as_dict(self) -> dict[str, Any]:
-        """Give it as what JSON holds."""
+        """Return it as what JSON holds."""
         return {
             "truth": str(self.truth),
             "selected": self.selected,
@@ -90,11 +96,11 @@ class Explanation:
 
     def _repr_html_(self) -> str:
         rows = [
-            (markup.code(" ".join(part.text.split()), part.depth), markup.badge(_word(part.truth)), escape(part.reason))
+            (code(" ".join(part.text.split()), part.depth), badge(_word(part.truth)), escape(part.reason))
             for part in self.parts
         ]
-        verdict = f"{markup.badge(str(self.truth))} <b>{'selected' if self.selected else 'not selected'}</b>"
-        return markup.page([verdict, *[escape(self.change)] * bool(self.change)], markup.table(("",) * 3, rows))
+        verdict = f"{badge(str(self.truth))} <b>{'selected' if self.selected else 'not selected'}</b>"
+        return page([verdict, *[escape(self.change)] * bool(self.change)], table(("",) * 3, rows))
 
     def text(self, width: int | None = None) -> str:
         """Write the truth and the reason of every part.
@@ -174,7 +180,7 @@ def outcomes_of(selector: Selector, message: Mapping[str, Any]) -> dict[int, Ver
 
 
 class _Reasons:
-    """Says which values a test read, and what went wrong with them."""
+    """Words for which values a test read, and what went wrong with them."""
 
     def __init__(
         self,
@@ -205,12 +211,12 @@ class _Reasons:
         elif truth is Truth.ERR and self.computes_with_missing(node):
             seen.append("arithmetic on a missing property: the complete selector is false")
         elif truth is Truth.ERR:
-            seen.append(wordings.divided_by_zero())
+            seen.append(divided_by_zero())
         elif truth is Truth.FALSE:
             seen += filter(None, [near_text(node, self.message[name]) for name in names])
         missing = [name for name in names if self.message[name] is None]
         if truth is Truth.UNKNOWN and missing and getattr(node, "negated", getattr(node, "operator", "") == "<>"):
-            seen.append(wordings.missing_is_not_unequal(missing[0]))
+            seen.append(missing_is_not_unequal(missing[0]))
         return "; ".join([*seen, *filter(None, (self.unquoted(node), _far(node)))])
 
     def of_unreached(self, node: Node) -> str:
@@ -242,12 +248,12 @@ class _Reasons:
         if isinstance(node, Comparison) and isinstance(node.left, Identifier) and isinstance(node.right, Identifier):
             name = node.right.name
             if self.properties[self.selector.names[name]][0] == "null":
-                return wordings.unquoted(name)
+                return unquoted(name)
         return ""
 
 
 def _far(node: Node) -> str:
-    """Say of a number that a time is compared with that it is none."""
+    """Return that a number, which a time is compared with, is no time; empty where it is one."""
     if isinstance(node, Comparison) and isinstance(node.left, Identifier) and isinstance(node.right, Literal):
         time = time_of(node.left.name, node.right.value)
         return f"{node.right.value!r} is {time}" if time.startswith("after") else ""
@@ -262,3 +268,64 @@ def _shown(named: str, value: Any) -> str:
     if named == "boolean":
         return str(value).upper()
     return f"{named} {value!r}"
+
+
+# ---- HTML ------------------------------------------------------------------------------------------------------------
+
+# Colours repeat what the words say, and have their own background, so that they can be read on a light page and on a
+# dark one, and without colours. Scripts and style sheets are none: a notebook may strip them.
+# For each truth value its sign, ink and paper; a contrast of at least 7 to 1.
+_BADGES = {
+    "TRUE": ("✓", "#0b4a18", "#d9f2de"),
+    "FALSE": ("✗", "#7a0f0f", "#fbe0e0"),
+    "UNKNOWN": ("?", "#5a4200", "#fdf1cc"),
+    "mismatched": ("≠", "#7a2b00", "#fde6d4"),
+    "ERR": ("!", "#44187f", "#eae0fa"),
+    "not evaluated": ("–", "#454545", "#ececec"),
+}
+_CELL = "padding:2px 8px;text-align:left;vertical-align:top;border:0"
+_NUMBER = "padding:2px 8px;text-align:right;vertical-align:top;border:0;font-variant-numeric:tabular-nums"
+
+
+def badge(word: str, text: str | None = None) -> str:
+    """Write a truth value in its colours.
+
+    Args:
+        text: stands for the word and its sign.
+    """
+    sign, ink, paper = _BADGES[word]
+    style = f"color:{ink};background:{paper};border:1px solid {ink};border-radius:3px;padding:0 5px;white-space:nowrap"
+    return f'<span style="{style}">{escape(f"{sign} {word}" if text is None else text)}</span>'
+
+
+def code(text: str, depth: int = 0) -> str:
+    """Write a piece of a selector, set in by its depth."""
+    style = f"display:block;padding-left:{1.5 * depth:g}em;white-space:pre-wrap;background:none;color:inherit"
+    return f'<code style="{style}">{escape(text)}</code>'
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]], numbers: int = 0) -> str:
+    """Write a table.
+
+    Args:
+        head: words above the columns.
+        rows: cells, as HTML.
+        numbers: how many of the columns, from the left, hold numbers.
+    """
+    styles = [_NUMBER if place < numbers else _CELL for place in range(len(head))]
+
+    def row(tag: str, cells: Sequence[str]) -> str:
+        made = (f'<{tag} style="{style}">{cell}</{tag}>' for style, cell in zip(styles, cells, strict=True))
+        return f"<tr>{''.join(made)}</tr>"
+
+    top = row("th", [escape(one) for one in head])
+    body = "".join(row("td", cells) for cells in rows)
+    head_row = f"<thead>{top}</thead>" if any(head) else ""
+    style = "border-collapse:collapse;margin:4px 0;font-size:inherit;color:inherit"
+    return f'<table style="{style}">{head_row}<tbody>{body}</tbody></table>'
+
+
+def page(sentences: Sequence[str], *tables: str) -> str:
+    """Put sentences, as HTML, before tables."""
+    said = "".join(f'<p style="margin:2px 0">{one}</p>' for one in sentences)
+    return f'<div style="line-height:1.5">{said}{"".join(tables)}</div>'

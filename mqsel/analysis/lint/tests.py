@@ -11,8 +11,8 @@ import sys
 from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
 
-from mqsel.analysis.lint_chains import Reading, wanted
-from mqsel.analysis.lint_findings import Edit, Found, bounds, piece, strings_of
+from mqsel.analysis.lint.chains import Structure, wanted
+from mqsel.analysis.lint.findings import Edit, Found, bounds, piece, strings_of
 from mqsel.errors import cut_piece, quoted
 from mqsel.language.checker import MAX_TESTS, advice, differing, evaluate, sides
 from mqsel.language.dialect import PRESETS
@@ -88,7 +88,7 @@ def no_wildcard(node: Like, selector: Selector) -> Found | None:
 
 
 def pair_of(node: Comparison) -> tuple[Identifier, Literal] | None:
-    """Take a comparison of a property with a constant apart."""
+    """Return the property and the constant of a comparison, None of another."""
     left, right = node.left, node.right
     if type(left) is Identifier and type(right) is Literal:
         return left, right
@@ -141,12 +141,12 @@ _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,17})(?:\.[0-9]+)?")
 _DIGITS = re.compile(f"'{_NUMBER.pattern}'")  # most texts have none
 
 
-def text_of_digits(reading: Reading) -> Iterator[Found]:
+def text_of_digits(structure: Structure) -> Iterator[Found]:
     told: set[str] = set()
-    for node in reading.selector.order if _DIGITS.search(reading.selector.text) else ():
+    for node in structure.selector.order if _DIGITS.search(structure.selector.text) else ():
         if type(node) is not Comparison and type(node) is not In:
             continue
-        name, strings = strings_in(node, reading.selector)
+        name, strings = strings_in(node, structure.selector)
         if name in told or name in _HEADERS or not strings or not all(_NUMBER.fullmatch(text) for text, _ in strings):
             continue
         told.add(name)
@@ -156,10 +156,10 @@ def text_of_digits(reading: Reading) -> Iterator[Found]:
 NO_NUMBERS = ("infinity", "inf", "nan")  # what other languages call a double that is no number
 
 
-def encoded_text(reading: Reading) -> Iterator[Found]:
-    for node in reading.selector.order if _CODES.search(reading.selector.text) else ():
+def encoded_text(structure: Structure) -> Iterator[Found]:
+    for node in structure.selector.order if _CODES.search(structure.selector.text) else ():
         if type(node) is Comparison or type(node) is In:
-            for text, span in strings_in(node, reading.selector)[1]:
+            for text, span in strings_in(node, structure.selector)[1]:
                 found = decoded(text)
                 if found is not None:
                     yield Found(span, (quoted(quote(text)), found[0], quoted(quote(found[1]))))
@@ -375,7 +375,7 @@ def empty_range(node: Between, selector: Selector) -> Found | None:
 
 
 def _is_exact(nodes: tuple[Node, ...]) -> bool:
-    """Tell whether no operand is known to be a double."""
+    """Report whether no operand is known to be a double."""
     return not any(type(one) is Literal and one.kind == "approximate" for node in nodes for one in walk(node))
 
 
@@ -394,7 +394,7 @@ def integer_division(node: Arithmetic, selector: Selector) -> Found | None:
 
 
 def _is_whole(node: Arithmetic, place: int) -> bool:
-    """Tell whether a division of constants leaves no remainder."""
+    """Report whether a division of constants leaves no remainder."""
     head = Arithmetic(node.operators[:place], node.operands[: place + 1])
     value = evaluate(head if place else node.operands[0])
     divisor = node.operands[place + 1]
@@ -440,9 +440,9 @@ def and_before_or(node: Or, selector: Selector) -> Found | None:
 _GROUP = 10  # operands that stand side by side without parentheses, where there are many
 
 
-def many_tests(reading: Reading) -> Iterator[Found]:
-    selector = reading.selector
-    if reading.remarks.tests <= MAX_TESTS:
+def many_tests(structure: Structure) -> Iterator[Found]:
+    selector = structure.selector
+    if structure.remarks.tests <= MAX_TESTS:
         return
     edits: list[tuple[int, int, str]] = []
     for node in selector.order:
@@ -458,4 +458,4 @@ def many_tests(reading: Reading) -> Iterator[Found]:
             size *= _GROUP
     advice = "; put parentheses around groups of them, as IBM recommends" if edits else ""
     inserted = tuple(Edit((at, at), sign) for at, _, sign in sorted(edits))
-    yield Found(selector.node.span, (reading.remarks.tests, MAX_TESTS, advice), inserted)
+    yield Found(selector.node.span, (structure.remarks.tests, MAX_TESTS, advice), inserted)

@@ -59,12 +59,12 @@ class Found(NamedTuple):
 
 
 def piece(text: str, node: Node) -> str:
-    """Give what stands in the text for *node*, in one line."""
+    """Return what stands in the text for *node*, in one line."""
     return " ".join(text[slice(*node.span)].split())
 
 
 def strings_of(node: In | Like, text: str) -> list[Span]:
-    """Tell where the strings of an IN list stand, or the pattern of LIKE."""
+    """Return where the strings of an IN list stand, or the pattern of LIKE."""
     at = node.identifier.span[1]
     spans: list[Span] = []
     for string in node.choices if isinstance(node, In) else (node.pattern,):
@@ -85,7 +85,7 @@ _OPENING = WHITE_SPACE | {"("}
 
 
 def bounds(chain: And | Or, place: int, text: str) -> Span:
-    """Tell where an operand of a chain stands, with the parentheses around it, which its own span leaves out."""
+    """Return where an operand of a chain stands, with the parentheses around it, which its own span leaves out."""
     start, stop = chain.span
     if place:
         start = _left(text, chain.operands[place].span[0], _OPENING)
@@ -98,7 +98,7 @@ def bounds(chain: And | Or, place: int, text: str) -> Span:
 
 
 def without(chain: And | Or, place: int, text: str) -> tuple[Edit, ...]:
-    """Give the edit that takes an operand out of a chain, and the word that joins it."""
+    """Return the edit that takes an operand out of a chain, and the word that joins it."""
     start, stop = bounds(chain, place, text)
     if place:
         return (Edit((bounds(chain, place - 1, text)[1], stop), ""),)

@@ -65,7 +65,7 @@ def names_of(fields: Iterable[Any], before: str = "") -> Iterator[str]:
 
 
 def column_of(batch: pa.StructArray, name: str, rules: str) -> pa.Array | None:
-    """Give the column of a property, as `Matcher.match_batch` finds it; None where no column is it.
+    """Return the column of a property, as `Matcher.match_batch` finds it; None where no column is it.
 
     Args:
         rules: of names, see `mqsel.names.spellings`.

@@ -11,14 +11,13 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from mqsel.analysis import markup
-from mqsel.analysis.account import Account, Held
-from mqsel.analysis.change import in_words
+from mqsel.analysis.explain import badge, code, page, table
+from mqsel.analysis.explain.account import OUTCOMES, Account, Held, parts_of
+from mqsel.analysis.explain.change import in_words
+from mqsel.analysis.explain.near import near_names
+from mqsel.analysis.explain.sentences import Count, Seen, Told, sentences
 from mqsel.analysis.lint import lint
-from mqsel.analysis.lint_findings import WARNING
-from mqsel.analysis.near import near_names
-from mqsel.analysis.outcomes import OUTCOMES, parts_of
-from mqsel.analysis.sentences import Count, Seen, Told, sentences
+from mqsel.analysis.lint.findings import WARNING
 from mqsel.errors import cells, cut, padded
 from mqsel.formats.jsonl import plain
 from mqsel.language.nodes import And, Node, Not, Or, unparse
@@ -92,21 +91,21 @@ class Profile:
     def _repr_html_(self) -> str:
         parts = [
             (
-                *(markup.badge(word, f"{n:,}") if n else "0" for word, n in zip(OUTCOMES, one[2:], strict=True)),
-                markup.code(one.text, one.depth),
+                *(badge(word, f"{n:,}") if n else "0" for word, n in zip(OUTCOMES, one[2:], strict=True)),
+                code(one.text, one.depth),
             )
             for one in self.parts
         ]
         seen = [[escape(cell) for cell in self._row(one)] for one in self.properties]
         first, *others = [escape(one) for one in self.sentences]
-        return markup.page(
+        return page(
             [f"<b>{first}</b>", *others],
-            markup.table([*OUTCOMES, ""], parts, numbers=len(OUTCOMES)),
-            markup.table(self._head(), seen) if seen else "",
+            table([*OUTCOMES, ""], parts, numbers=len(OUTCOMES)),
+            table(self._head(), seen) if seen else "",
         )
 
     def as_dict(self) -> dict[str, Any]:
-        """Give it as what JSON holds."""
+        """Return it as what JSON holds."""
         return {
             "selector": self.selector,
             "messages": self.messages,
@@ -131,7 +130,7 @@ class Profile:
 
 
 def report(selector: Selector, account: Account, *, noun: str = "message") -> Profile:
-    """Make the report of what was counted for a selector."""
+    """Return the report of what was counted for a selector."""
     nodes = parts_of(selector.node)
     counts = [
         Count(named(node), depth, *numbers) for (node, depth), numbers in zip(nodes, account.outcomes, strict=True)
@@ -163,7 +162,7 @@ def reported(
     texts: Mapping[str, Mapping[str, int]],
     **more: Any,
 ) -> Profile:
-    """Make the report of counts.
+    """Return the report of counts.
 
     Args:
         counts: for the parts of the selector, in the order of `parts_of`.
@@ -189,7 +188,7 @@ def named(node: Node) -> str:
 
 
 def seen_of(name: str, held: Held, present: int | None = None) -> Seen:
-    """Say of a property what was held of it.
+    """Return what is reported of a property.
 
     Args:
         present: messages with a value, where not every type was counted.

@@ -11,10 +11,15 @@ import difflib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from mqsel.analysis import wordings
-from mqsel.analysis.change import in_words, listed, never_selects
 from mqsel.analysis.explain import NEVER
-from mqsel.analysis.near import near_text, nearest, wanted_texts
+from mqsel.analysis.explain.change import in_words, listed, never_selects
+from mqsel.analysis.explain.near import (
+    divided_by_zero,
+    missing_is_not_unequal,
+    near_text,
+    nearest,
+    wanted_texts,
+)
 from mqsel.language.nodes import And, In, IsNull, Like, Node, Not, Or, children, quote, unparse
 from mqsel.language.selector import Selector
 from mqsel.values import KINDS, TYPES
@@ -113,7 +118,7 @@ class Told(NamedTuple):
         return next(one for one, other in zip(self.counts, self.nodes, strict=True) if other is node)
 
     def all_of(self, count: int) -> str:
-        """Say how many messages, of all."""
+        """Return how many messages, of all."""
         many = f"{self.messages:,} {self.noun}s"
         if count == self.messages:
             return f"the {self.noun}" if count == 1 else f"all {many}"
@@ -121,7 +126,7 @@ class Told(NamedTuple):
 
 
 def sentences(told: Told) -> list[str]:
-    """Say what matters, first things first."""
+    """Return what matters, first things first."""
     if not told.messages:
         return [f"there is no {told.noun}"]
     root = told.counts[0]
@@ -192,7 +197,7 @@ def _never_together(told: Told, node: Node) -> str:
 
 
 def _remarks(told: Told) -> Iterator[str]:
-    """Say which operand of an AND keeps out most, and what types, names and NULL did."""
+    """Return which operand of an AND keeps out most, and what types, names and NULL did."""
     root = told.nodes[0]
     if isinstance(root, And) and told.counts[0].true < told.messages:
         node = min(root.operands, key=lambda one: told.of(one).true)
@@ -218,7 +223,7 @@ def _names(told: Told, node: Node) -> Iterable[str]:
 
 
 def _of_test(told: Told, node: Node, *, wanted: bool) -> Iterator[str]:
-    """Say why a test is never what it has to be."""
+    """Return why a test is never what it has to be."""
     count = told.of(node)
     seen = [told.seen[name] for name in _names(told, node)]
     if isinstance(node, IsNull):
@@ -242,7 +247,7 @@ def _of_test(told: Told, node: Node, *, wanted: bool) -> Iterator[str]:
     yield from [*types, *values] if count.mismatched >= (count.false if wanted else count.true) else [*values, *types]
     yield from (_of_missing(told, one) for one in missing if one not in first)
     if missing and count.unknown and _is_negative(node, wanted=wanted):
-        yield wordings.missing_is_not_unequal(missing[0].name)
+        yield missing_is_not_unequal(missing[0].name)
 
 
 def _is_negative(node: Node, *, wanted: bool) -> bool:
@@ -297,11 +302,11 @@ def _of_error(told: Told, node: Node, count: Count) -> str:
     where = f"in {told.all_of(count.error - told.refused)}"
     if missing and told.selector.dialect.null_arithmetic == "selector":
         return f"arithmetic on a missing property makes the complete selector false {where}: {unparse(node)}"
-    return wordings.divided_by_zero(where)
+    return divided_by_zero(where)
 
 
 def _of_values(told: Told, node: Node, seen: list[Seen], *, wanted: bool) -> Iterator[str]:
-    """Say what the values are for which a test is never what it has to be."""
+    """Return what the values are for which a test is never what it has to be."""
     truth = "FALSE" if wanted else "TRUE"
     expected = told.selector.part(node).remarks().expected
     for one in seen:
@@ -321,7 +326,7 @@ def _of_values(told: Told, node: Node, seen: list[Seen], *, wanted: bool) -> Ite
 
 
 def _near_value(node: Node, texts: Mapping[str, int], *, is_whole: bool) -> str:
-    """Say of the commonest text that a test just misses by how little."""
+    """Return by how little a test misses the commonest text that it just misses."""
     some = "" if is_whole else "at least "
     for text, number in texts.items():
         said = near_text(node, text)

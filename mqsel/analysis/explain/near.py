@@ -14,7 +14,7 @@ from datetime import datetime, timedelta, timezone
 from mqsel.errors import quoted
 from mqsel.language.nodes import Comparison, Identifier, In, Like, Literal, Node, quote
 from mqsel.language.pattern import segments
-from mqsel.logic.sets import Texts, has_text
+from mqsel.logic.sets import is_like
 from mqsel.names import TIMES, USR_FOLDER
 
 _ALIKE = 0.75  # of the letters of two names: color and colour, not weight and height
@@ -40,7 +40,7 @@ def near_names(name: str, others: Iterable[str]) -> list[str]:
 
 
 def nearest(name: str, others: Mapping[str, int]) -> str | None:
-    """Give the name that *name* was most probably meant for, of those that messages have; the counts decide a tie."""
+    """Return the name that *name* was most probably meant for, of those that messages have; the counts decide a tie."""
     found = near_names(name, sorted(others, key=lambda one: -others[one]))
     return found[0] if found else None
 
@@ -49,7 +49,7 @@ def nearest(name: str, others: Mapping[str, int]) -> str | None:
 
 
 def wanted_texts(test: Node) -> tuple[str, tuple[str, ...]] | None:
-    """Give the name and the strings that a test compares a property with; None for a test of another kind."""
+    """Return the name and the strings that a test compares a property with; None for a test of another kind."""
     match test:
         case Comparison("=", Identifier(name), Literal("string", str(text))):
             return name, (text,)
@@ -61,7 +61,7 @@ def wanted_texts(test: Node) -> tuple[str, tuple[str, ...]] | None:
 
 
 def near_text(test: Node, value: object) -> str:
-    """Say of a string for which a test is FALSE how little it misses; empty where nothing is to be said."""
+    """Return by how little a string misses a test that is FALSE for it; empty where that is much."""
     if not isinstance(value, str):
         return ""
     if isinstance(test, Like):
@@ -110,15 +110,14 @@ def _as_pattern(glob: str) -> str:
 
 
 def _is_like(pattern: str, value: str) -> bool:
-    parts = tuple(map(tuple, segments(pattern, None)))
-    return has_text(Texts(frozenset(), frozenset((parts,)), negated=False), value)
+    return is_like(value, tuple(map(tuple, segments(pattern, None))))
 
 
 # ---- times -----------------------------------------------------------------------------------------------------------
 
 
 def time_of(name: str, value: object) -> str:
-    """Say what time a header that holds one, in milliseconds since 1970, means; empty for anything else."""
+    """Return what time a header that holds one, in milliseconds since 1970, means; empty for anything else."""
     if name not in TIMES or not isinstance(value, int) or value <= 0:
         return ""
     if value >= _LAST:
@@ -127,3 +126,22 @@ def time_of(name: str, value: object) -> str:
         time = datetime(1970, 1, 1, tzinfo=timezone.utc) + timedelta(milliseconds=value)
         return f"{time:%Y-%m-%d %H:%M:%S} UTC"
     return ""
+
+
+# ---- sentences that are used more than once --------------------------------------------------------------------------
+
+
+def unquoted(name: str) -> str:
+    """Return the advice to quote what reads as a name."""
+    return f"{name} is the name of a property here: if a text is meant, write {quote(name)}"
+
+
+def missing_is_not_unequal(name: str, test: str = "…") -> str:
+    """Return how a test would select the messages that lack a property."""
+    return f"what is missing is not unequal either: {test} OR {name} IS NULL selects it"
+
+
+def divided_by_zero(where: str = "") -> str:
+    """Return what a division by zero does."""
+    said = f"an integer is divided by zero{' ' * bool(where)}{where}: the complete selector is false"
+    return f"{said} there" if where else said

@@ -1,0 +1,447 @@
+"""Compares selectors by what they select, and dialects by what they make of one text: with a message that shows it.
+
+TRUE of a selector is a formula of the normal form, and so is its complement; a message of which both are true is looked
+for, and run through the machine before it is told. Of two dialects small messages are tried first, those with few
+properties before those with more; what parts them is found by changing one field at a time. What the documents say of a
+field stands in `mqsel.language.dialects`. Follows language §1 and §2.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from mqsel.errors import ArgumentError, SelectorError, Span, quoted, type_name
+from mqsel.language import dialects
+from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
+from mqsel.language.nodes import And, Identifier, Node
+from mqsel.language.optimizer import optimize
+from mqsel.language.selector import Selector, read_selector
+from mqsel.logic.automata import UndecidedError
+from mqsel.logic.domains import ANY_PROPERTY, meet, some_values
+from mqsel.logic.formulas import Formula, Leaf, any_of, complement, leaves
+from mqsel.logic.normal import Normal, normal, true_of
+from mqsel.logic.witness import MAX_WORK, Message, Witness, find
+from mqsel.machine._vm import Machine
+from mqsel.machine.compiler import lower
+from mqsel.machine.origin import check_source
+from mqsel.values import Truth
+
+# What a relation can be. A selector that selects nothing is disjoint from any other, and equal to one like it.
+RELATIONS = ("equal", "disjoint", "a within b", "b within a", "overlapping", "not decided")
+
+
+class Known(NamedTuple):
+    """What the comparison of selectors takes of one."""
+
+    selector: Selector
+    normal: Normal
+    machine: Machine
+
+    @property
+    def others(self) -> Formula:
+        """Where it is not TRUE."""
+        return complement(self.normal.true)
+
+    def truth(self, message: Message) -> Truth:
+        """Return the truth of a message as `evaluate` does: ERR counts as FALSE."""
+        truth = self.machine.truth(message)
+        return Truth.FALSE if truth == Truth.ERR else Truth(truth)
+
+
+@functools.lru_cache(512)
+def known(text: str, dialect: Dialect) -> Known:
+    """Read a selector, or remember it.
+
+    Raises: SelectorError.
+    """
+    return made(text, dialect)
+
+
+def made(text: str, dialect: Dialect) -> Known:
+    """Read a selector.
+
+    Raises: SelectorError.
+    """
+    selector = read_selector(text, dialect)
+    return Known(selector, normal(selector), Machine(lower(optimize(selector))))
+
+
+def taken(given: str | Machine, dialect: Dialect | str) -> Known:
+    """Return what is known of a selector: of a text, to be read as *dialect*, or of a matcher, which has one.
+
+    Raises: SelectorError. ArgumentError: neither. ProgramError: the text of the matcher is not what it runs.
+    """
+    if isinstance(given, Machine):
+        check_source(given.program)
+        return known(given.program.text, given.program.dialect)
+    if not isinstance(given, str):
+        raise ArgumentError(f"a selector is a str or a Matcher, found {type_name(given)}")
+    return known(str.__str__(given), as_dialect(dialect))
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """How what two selectors select is related.
+
+    Attributes:
+        relation: one of `RELATIONS`.
+        both: a message that both select, as name -> value; None if there is none, or none was found.
+        a_alone: one that a selects, and b does not.
+        b_alone: likewise.
+        reason: why it is not decided; empty if it is.
+    """
+
+    relation: str
+    both: Message | None
+    a_alone: Message | None
+    b_alone: Message | None
+    reason: str = ""
+
+    def __str__(self) -> str:
+        return self.relation
+
+
+def relation(a: str | Machine, b: str | Machine, *, dialect: Dialect | str = IBM_MQ) -> Related:
+    """Report whether two selectors select the same messages, some of the same, or none.
+
+    Equal are selectors that no message tells apart by being selected by one alone; where it is not, one may be FALSE
+    and the other UNKNOWN. A message is any mapping of names to values: that a header always has one type, or that two
+    names are one header, is not taken into account.
+
+    Args:
+        a: a text, or a matcher.
+        b: likewise.
+        dialect: how to read a text; a matcher has a dialect of its own.
+
+    Returns: the relation, with a message for each part of it that was found; all of them have been run.
+
+    Raises: SelectorError, ArgumentError: as `compile` does.
+    """
+    return related(taken(a, dialect), taken(b, dialect))
+
+
+def related(a: Known, b: Known) -> Related:
+    """Relate two selectors that have been read."""
+    first, second = a.machine.matches, b.machine.matches
+    like = _alike(a, b)
+    both = find((a.normal.true, b.normal.true), lambda message: first(message) and second(message), like=like)
+    like = like if both.message is None else [both.message, *like]
+    a_alone = find((a.normal.true, b.others), lambda message: first(message) and not second(message), like=like)
+    b_alone = find((b.normal.true, a.others), lambda message: second(message) and not first(message), like=like)
+    if a_alone.is_none and b_alone.is_none:
+        name = "equal"
+    elif both.is_none:
+        name = "disjoint"
+    elif a_alone.is_none and b_alone.message is not None:
+        name = "a within b"
+    elif b_alone.is_none and a_alone.message is not None:
+        name = "b within a"
+    elif None not in (both.message, a_alone.message, b_alone.message):
+        name = "overlapping"
+    else:
+        name = "not decided"
+    reason = next((one.reason for one in (both, a_alone, b_alone) if one.reason), "")
+    return Related(name, both.message, a_alone.message, b_alone.message, reason if name == "not decided" else "")
+
+
+def _alike(a: Known, b: Known) -> list[Message]:
+    """Return messages that one of two selectors selects, and what they come to together."""
+    found = [_selected(one.selector.text, one.selector.dialect) for one in (a, b)]
+    together = {name: value for one in found if one is not None for name, value in one.items()}
+    return [together, *(one for one in found if one is not None)]
+
+
+@functools.lru_cache(512)
+def _selected(text: str, dialect: Dialect) -> Message | None:
+    return satisfied(known(text, dialect)).message
+
+
+@dataclass(frozen=True, slots=True)
+class Satisfiable:
+    """Whether any message is selected.
+
+    Attributes:
+        message: one that is; None if none is, or none was found.
+        reason: why none is, or why that is not decided; empty if there is one.
+        is_decided: whether the answer is certain.
+        spans: where none is: the fewest parts of the selector that are not TRUE together, half-open, code points.
+    """
+
+    message: Message | None
+    reason: str
+    is_decided: bool
+    spans: tuple[Span, ...] = ()
+
+    def __bool__(self) -> bool:
+        return self.message is not None
+
+
+def satisfiable(a: str | Machine, *, dialect: Dialect | str = IBM_MQ) -> Satisfiable:
+    """Return a message that a selector selects, or why there is none.
+
+    Args: as for `relation`.
+
+    Returns: true if there is a message. False are both "none" and "not decided".
+
+    Raises: SelectorError, ArgumentError: as `compile` does.
+    """
+    one = taken(a, dialect)
+    found = satisfied(one)
+    if found.message is not None:
+        return Satisfiable(found.message, "", is_decided=True)
+    if found.reason:
+        return Satisfiable(None, f"not decided: {found.reason}", is_decided=False)
+    spans = tuple([part.span for part in contradiction(one)])
+    return Satisfiable(None, contradiction_in_words(one), is_decided=True, spans=spans)
+
+
+def contradiction_in_words(one: Known) -> str:
+    """Return why a selector is never TRUE."""
+    texts = [quoted(" ".join(one.selector.text[slice(*part.span)].split())) for part in contradiction(one)]
+    if len(texts) == 1:
+        return f"{texts[0]} is never TRUE"
+    return f"{', '.join(texts[:-1])} and {texts[-1]} are never TRUE together"
+
+
+def contradiction(one: Known, *, work: int = MAX_WORK) -> tuple[Node, ...]:
+    """List the fewest operands of AND that are not TRUE of one message, of a selector that is never TRUE.
+
+    Args:
+        one: the selector.
+        work: how much is allowed for each answer; see `find`.
+    """
+    parts: list[Node] = []
+    stack = [one.selector.node]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, And):
+            stack += reversed(node.operands)
+        else:
+            parts.append(node)
+    own = {id(part): one.selector.part(part) for part in parts}
+    formulas = {key: true_of(part) for key, part in own.items()}
+    machines = {key: Machine(lower(part)) for key, part in own.items()}
+
+    def is_none(rest: list[Node]) -> bool:
+        def check(message: Message) -> bool:
+            return all(machines[id(part)].matches(message) for part in rest)
+
+        return find([formulas[id(part)] for part in rest], check, work=work).is_none
+
+    # Halves, quarters and so on are left out while the rest is never TRUE: of many parts few matter.
+    size = len(parts) // 2
+    while size:
+        for at in range((len(parts) - 1) // size * size, -1, -size):
+            rest = parts[:at] + parts[at + size :]
+            if rest and is_none(rest):
+                parts = rest
+        size //= 2
+    return tuple(parts)
+
+
+def satisfied(one: Known) -> Witness:
+    """Search a message that a selector selects."""
+    return find((one.normal.true,), one.machine.matches)
+
+
+# ---- dialects --------------------------------------------------------------------------------------------------------
+
+MAX_TRIES = 20_000  # small messages: a tenth of a second
+_VALUES = 12  # of one property, and those of each kind
+_LEAVES = 2_000  # parts of formulas that are looked at for values
+_PROPERTIES = 3  # of a small message
+
+# Values that constants of a selector do not suggest: of each kind one.
+_OF_EACH_KIND = ("a", 1, True, 1.5, b"\x00")
+
+
+class Reading(NamedTuple):
+    """What two dialects choose for one field.
+
+    Attributes:
+        field: its name.
+        choices: of the first dialect and of the second.
+        meanings: what language §2 says of each choice.
+        sources: the presets that choose so, and the documents that say so.
+    """
+
+    field: str
+    choices: tuple[str, str]
+    meanings: tuple[str, str]
+    sources: tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What two dialects make of one text. True if they differ.
+
+    Attributes:
+        message: one that they treat differently, with as few properties as was found, as name -> value; None where
+            they differ in what they refuse, and where they do not differ.
+        truths: of that message: TRUE, FALSE or UNKNOWN under the first dialect and the second; None for a refused text.
+        errors: why each refuses the text; None if it does not.
+        readings: the choices that part them: with these changed, and no other, the first does as the second.
+        is_proved: where they do not differ: whether that is certain.
+        tries: messages that were tried.
+        reason: why it is not certain; of a message that none selects, why it is not certain that no other is
+            selected by one alone.
+    """
+
+    message: Message | None = None
+    truths: tuple[Truth | None, Truth | None] = (None, None)
+    errors: tuple[SelectorError | None, SelectorError | None] = (None, None)
+    readings: tuple[Reading, ...] = ()
+    is_proved: bool = False
+    tries: int = 0
+    reason: str = ""
+
+    def __bool__(self) -> bool:
+        return self.message is not None or (self.errors[0] is None) != (self.errors[1] is None)
+
+
+def difference(text: str, dialect_a: Dialect | str, dialect_b: Dialect | str) -> Difference:
+    """Return a message that two dialects treat differently, and what parts them, or that there is none.
+
+    A message that one of them selects goes before one that is FALSE to one and UNKNOWN to the other. FALSE is also what
+    "the complete selector is false" comes to.
+
+    Args:
+        text: the selector.
+        dialect_a: how to read it: a dialect, or the name of a preset.
+        dialect_b: how else.
+
+    Raises: ArgumentError: no text, or no dialect. A text that is invalid is a difference, or is none.
+    """
+    dialects = as_dialect(dialect_a), as_dialect(dialect_b)
+    errors: list[SelectorError | None] = []
+    read: list[Known] = []
+    for dialect in dialects:
+        try:
+            read.append(taken(text, dialect))
+            errors.append(None)
+        except SelectorError as error:
+            errors.append(error)
+    if len(read) < 2:
+        is_one = errors[0] is None or errors[1] is None
+        readings = _readings(text, {}, *dialects) if is_one else ()
+        return Difference(errors=(errors[0], errors[1]), readings=readings, is_proved=not is_one)
+    a, b = read
+    message, tries = _tried(a, b)
+    reason = ""
+    if message is None or Truth.TRUE not in (a.truth(message), b.truth(message)):
+        found = _found(a, b, ((a.normal.true, b.others), (b.normal.true, a.others)), lambda pair: Truth.TRUE in pair)
+        reason, message = found.reason, message if found.message is None else found.message
+    if message is None:
+        found = _found(a, b, ((a.normal.unknown, _false(b)), (b.normal.unknown, _false(a))), lambda _: True)
+        reason, message = reason or found.reason, found.message
+    if message is None:
+        return Difference(is_proved=not reason, tries=tries, reason=reason)
+    truths = a.truth(message), b.truth(message)
+    parts = _readings(text, message, *dialects)
+    return Difference(message, truths, readings=parts, tries=tries, reason="" if Truth.TRUE in truths else reason)
+
+
+# ---- messages --------------------------------------------------------------------------------------------------------
+
+
+def _false(one: Known) -> Formula:
+    return any_of((one.normal.false, one.normal.error))
+
+
+def _tried(a: Known, b: Known) -> tuple[Message | None, int]:
+    """Try small messages.
+
+    Returns: the first that one selects and the other does not; else the first with different truths; how many were
+        tried.
+    """
+    known_by: Message | None = None
+    tries = 0
+    for tries, message in enumerate(itertools.islice(_small(a, b), MAX_TRIES), 1):
+        truths = a.truth(message), b.truth(message)
+        if truths[0] is not truths[1]:
+            if Truth.TRUE in truths:
+                return message, tries
+            known_by = known_by or message
+    return known_by, tries
+
+
+def _found(
+    a: Known, b: Known, pairs: Iterable[tuple[Formula, ...]], is_wanted: Callable[[tuple[Truth, Truth]], bool]
+) -> Witness:
+    """Search a message that makes both formulas of a pair true."""
+
+    def check(message: Message) -> bool:
+        truths = a.truth(message), b.truth(message)
+        return truths[0] is not truths[1] and is_wanted(truths)
+
+    reason = ""
+    for pair in pairs:
+        found = find(pair, check)
+        if found.message is not None:
+            return found
+        reason = reason or found.reason
+    return Witness(None, reason)
+
+
+def _small(a: Known, b: Known) -> Iterator[Message]:
+    """Return messages of few properties, with the values that the constants of the selectors suggest."""
+    values = _values(a, b)
+    for count in range(min(len(values), _PROPERTIES) + 1):
+        for names in itertools.combinations(values, count):
+            for chosen in itertools.product(*[values[name] for name in names]):
+                yield dict(zip(names, chosen, strict=True))
+
+
+def _values(a: Known, b: Known) -> dict[str, list[Any]]:
+    """List for each property values on either side of what is said of it, small ones first."""
+    names = dict.fromkeys([*a.selector.names.values(), *b.selector.names.values()])
+    found: dict[str, dict[tuple[type, str], Any]] = {name: {} for name in names}
+    parts = itertools.chain.from_iterable(leaves(part) for read in (a, b) for part in read.normal.truths)
+    for one in itertools.islice(parts, _LEAVES):
+        if isinstance(one, Leaf) and isinstance(one.subject, Identifier):
+            own = found[one.subject.name]
+            for leaf in (one, complement(one)):
+                if isinstance(leaf, Leaf) and len(own) < _VALUES:
+                    with suppress(UndecidedError):
+                        for value in some_values(meet(ANY_PROPERTY, leaf.values), 2):
+                            own.setdefault((type(value), repr(value)), value)
+    for own in found.values():
+        own.update({(type(value), repr(value)): value for value in _OF_EACH_KIND})
+        own.pop((type(None), "None"), None)
+    # A text without characters is short, and looks like a mistake.
+    return {
+        name: sorted(own.values(), key=lambda one: 9 if one == "" else len(repr(one))) for name, own in found.items()
+    }
+
+
+# ---- readings --------------------------------------------------------------------------------------------------------
+
+
+def _readings(text: str, message: Message, a: Dialect, b: Dialect) -> tuple[Reading, ...]:
+    """Find the fewest fields of *a* with which, as *b* has them, it does as *b*, and say what is said of them."""
+    wanted = _outcome(text, message, b)
+    names = [name for name in Dialect._fields if getattr(a, name) != getattr(b, name)]
+    for count in range(1, len(names) + 1):
+        for chosen in itertools.combinations(names, count):
+            if _outcome(text, message, a.replace(**{name: getattr(b, name) for name in chosen})) == wanted:
+                return tuple([_reading(name, a, b) for name in chosen])
+    raise AssertionError(names)
+
+
+def _outcome(text: str, message: Message, dialect: Dialect) -> Truth | None:
+    """Return the truth of a message, None for a text that is refused."""
+    try:
+        return known(text, dialect).truth(message)
+    except SelectorError:
+        return None
+
+
+def _reading(name: str, a: Dialect, b: Dialect) -> Reading:
+    choices = getattr(a, name), getattr(b, name)
+    meanings, sources = zip(*[dialects.reading(name, choice) for choice in choices], strict=True)
+    return Reading(name, (str(choices[0]), str(choices[1])), meanings, sources)
