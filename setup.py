@@ -48,8 +48,7 @@ LOOPS = (
     "columns._formulas",
     "columns._answers",
     "index._candidates",
-    "index._reading",
-    "index._deliveries",
+    "index._reader",
     "formats._decoder",
     "formats._mq",
     "formats._json",
@@ -65,7 +64,6 @@ OTHERS = (
     "index._segment",
     "index._memtable",
     "index._postings",
-    "index._compaction",
     "index._index",
     "files._footer",
 )

@@ -19,7 +19,7 @@ from mqsel.errors import MqselError, shortened
 from mqsel.files.framings import FORMATS, shown
 from mqsel.files.run.work import Ask, Delivery, Route, RouteInJSON
 from mqsel.files.wordings import fault
-from mqsel.selectorset import SelectorSet
+from mqsel.sets.set import SelectorSet
 
 _EXAMPLES = f"""\
 SELECTORS is a file: lines of a key, a tab and a selector; a JSON object of selectors by key; or Parquet with the \

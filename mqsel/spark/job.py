@@ -25,7 +25,7 @@ from mqsel.files.framings import FORMATS
 from mqsel.files.parts import FilePart, kind_of, listed_files, parts
 from mqsel.files.run.work import Ask, Job, Match, is_counts, why
 from mqsel.matcher import Matcher
-from mqsel.selectorset import SelectorSet
+from mqsel.sets.set import SelectorSet
 
 _LINES = 1024  # of those that Hadoop reads are sifted at once
 _PATIENCE = 10  # seconds that a master has to answer

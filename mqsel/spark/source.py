@@ -32,7 +32,7 @@ from mqsel.files.selectors import selectors as read_selectors
 from mqsel.formats.records import SCHEMAS, UNREADABLE, readers
 from mqsel.language.dialect import core_of
 from mqsel.names import look_up
-from mqsel.selectorset import SelectorSet
+from mqsel.sets.set import SelectorSet
 from mqsel.spark import wordings
 from mqsel.spark.columns import SPARK_TYPES, identifier, is_writable
 from mqsel.spark.sets import is_saved

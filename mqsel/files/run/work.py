@@ -28,7 +28,7 @@ from mqsel.values import Truth
 
 if TYPE_CHECKING:
     from mqsel.files.parquet import RowGroup
-    from mqsel.selectorset import SelectorSet
+    from mqsel.sets.set import SelectorSet
 
 REPORTED = 10  # skipped messages reported in full
 
