@@ -483,7 +483,7 @@ def measured(workload: Workload, count: int, rounds: int, notes: list[str]) -> F
         except (NotImplementedError, AssertionError) as error:
             notes.append(f"{workload.name}: no Python function, {type(error).__name__} {error!s:.60}")
         theirs = against_a_tree(workload, texts, selectors.match, notes)
-    index = selectors._index()
+    index = selectors._reader.index
     compared(index.search, index.scan, records[:20])
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "set"
@@ -543,12 +543,12 @@ def batch_of(workload: Workload, rows: int) -> tuple[Any, list[Message]]:
 
 def ways(selectors: mqsel.SelectorSet[int], batch: Any) -> dict[str, Callable[[], Any]]:
     """Return what matches a batch by the index, and by a kernel if they are not too many."""
-    from mqsel.index._deliveries import match_rows
+    from mqsel.index._reader import match_rows
 
-    found: dict[str, Callable[[], Any]] = {"row": lambda: match_rows(selectors, batch, lambda _: "measured")[0]}
+    found: dict[str, Callable[[], Any]] = {"row": lambda: match_rows(selectors._reader, batch, lambda _: "measured")[0]}
     if len(selectors) <= _TOGETHER:
-        kernel = selectors._together()
-        found["kernel"] = lambda: match_rows(selectors, batch, lambda _: kernel)[0]
+        kernel = selectors.together()[0]
+        found["kernel"] = lambda: match_rows(selectors._reader, batch, lambda _: kernel)[0]
     return found
 
 

@@ -59,7 +59,7 @@ from mqsel.values import Truth
 if TYPE_CHECKING:
     from mqsel.analysis.compare import difference, relation, satisfiable
     from mqsel.analysis.lint import lint
-    from mqsel.selectorset import SelectorSet
+    from mqsel.sets.set import SelectorSet
 
 __all__ = [
     "IBM_JAVA_CLIENT",
@@ -98,7 +98,7 @@ __all__ = [
 
 # What is imported when it is first asked for, and where it stands: one selector over messages needs none of it.
 _LATER = {
-    "SelectorSet": "mqsel.selectorset",
+    "SelectorSet": "mqsel.sets.set",
     "difference": "mqsel.analysis.compare",
     "lint": "mqsel.analysis.lint",
     "relation": "mqsel.analysis.compare",

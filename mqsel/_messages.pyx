@@ -111,7 +111,7 @@ cdef int message_read(Decoder decoder, MessageColumn messages, Py_ssize_t row, b
 
 
 def truths(machines, Decoder decoder not None, MessageColumn messages not None, *, bint raising=False) -> bytes:
-    """Give what each message is to each machine, by the exact code.
+    """Return what each message is to each machine, by the exact code.
 
     Args:
         machines: those to run; each reads what the decoder was made for.
@@ -163,7 +163,7 @@ def truths(machines, Decoder decoder not None, MessageColumn messages not None, 
 
 
 def values(Decoder decoder not None, MessageColumn messages not None, *, bint raising=False) -> list:
-    """Give for each name of the decoder the values of all messages.
+    """Return for each name of the decoder the values of all messages.
 
     Args: those of `truths`.
 

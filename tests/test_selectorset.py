@@ -34,7 +34,7 @@ from mqsel.errors import (
 )
 from mqsel.formats import mq
 from mqsel.language.dialect import PRESETS
-from mqsel.selectorset import _GAPS
+from mqsel.sets.set import _GAPS
 from mqsel.values import Float32, Int8, Int32
 
 # Five presets × this many pairs of a selector and a message; the issue that asked for them wants a million once:
@@ -527,7 +527,7 @@ def test_gaps_are_closed() -> None:
             del selectors[number - 1]
     selectors[-3] = "b = 1"
 
-    assert selectors._size() <= _GAPS + 10
+    assert selectors._reader.size <= _GAPS + 10
     assert [*selectors] == [-2, 3 * _GAPS - 1, -3]
     assert selectors.match({"a": 3 * _GAPS - 1, "b": 1}) == [-2, 3 * _GAPS - 1, -3]
     assert selectors.match({"b": "x"}) == selectors.scan({"b": "x"}) == []

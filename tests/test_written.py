@@ -20,7 +20,7 @@ import mqsel
 from mqsel.errors import FileError, ProgramError
 from mqsel.language.dialect import CHOICES, IBM_MQ, POSITIONS, PRESETS, Dialect
 from mqsel.machine.program import FORMAT_VERSION, VERSION, Program
-from mqsel.selectorset import _unpickled
+from mqsel.sets.set import _unpickled
 
 _WRITTEN = sorted((Path(__file__).parent / "written").glob("*.jsonl"))
 # What a byte of a dialect stands for in programs of format 2; of format 1, the first eleven.

@@ -24,13 +24,6 @@ cdef struct Memo:
     uint64_t room
 
 
-# What some arithmetic came to, in one look at one segment.
-cdef struct Computed:
-    Value value
-    uint32_t look
-    bint is_error
-
-
 # What one search needs beside the index; one thread's at a time.
 cdef struct Search:
     Search *next                # of those that wait
@@ -49,8 +42,6 @@ cdef struct Search:
     Items bits                  # uint64_t, to sort places by
     Items stack                 # Value, of arithmetic
     Items segments              # of the pattern that is matched
-    Computed *computed          # OPERANDS of them, once one is met
-    uint32_t look               # counts looks at a segment
     Items memos                 # Memo, of each segment
     Items seen                  # uint64_t: a bit for each clause of many places, and each affix, that was met
     Items met                   # uint32_t: which bits those are

@@ -65,7 +65,6 @@ cdef void search_free(Search *search) noexcept:
     free(search.bits.items)
     free(search.stack.items)
     free(search.segments.items)
-    free(search.computed)
     free(search.seen.items)
     free(search.met.items)
     free(search)
@@ -347,25 +346,6 @@ cdef bint operand_find(Search *search, const PooledLeaf *leaf, int side, Value *
     return False
 
 
-cdef bint operand_recall(Search *search, const PooledLeaf *leaf, Value *value) noexcept:
-    """Compute the arithmetic of a set, once in a look at a segment. Returns whether it is ERR."""
-    cdef Computed *computed
-    if leaf.attribute[1] >= OPERANDS:
-        return operand_find(search, leaf, 0, value)
-    if search.computed == NULL:
-        search.computed = <Computed *> calloc(OPERANDS, sizeof(Computed))
-        if search.computed == NULL:
-            search.is_short = True
-            return True
-    computed = &search.computed[leaf.attribute[1]]
-    if computed.look != search.look:
-        computed.value.tag = NULL_VALUE
-        computed.is_error = operand_find(search, leaf, 0, &computed.value)
-        computed.look = search.look
-    value_copy(value, &computed.value)
-    return computed.is_error
-
-
 cdef int outcome_of(Value *left, Value *right, bint is_error) noexcept:
     """Compare two operands: a Compared of the language's formulas."""
     if is_error:
@@ -404,7 +384,7 @@ cdef bint leaf_holds(Search *search, const SegmentArrays *segment, uint32_t numb
     if leaf.kind == SET:
         left.tag = NULL_VALUE
         if leaf.attribute[0] == NONE:
-            is_error = operand_recall(search, leaf, &left)
+            is_error = operand_find(search, leaf, 0, &left)
             return set_has(search, leaf, &left, is_error)
         if leaf.attribute[0] >= search.value_count:
             return leaf.flags & KIND_NULL != 0
@@ -708,11 +688,6 @@ cdef void segment_read(Search *search, const SegmentArrays *segment) noexcept:
     cdef uint64_t at
     cdef uint32_t attribute
     cdef uint8_t bucket
-    search.look += 1
-    if search.look == 0:
-        free(search.computed)
-        search.computed = NULL
-        search.look = 1
     for at in range(search.present.count):
         attribute = present[at]
         if attribute >= segment.attribute_count:

@@ -496,7 +496,7 @@ cdef object PROPERTY = sets.PROPERTY
 cdef enum:
     MUCH = 5000                 # steps of a clause from which on shared parts are looked for
     EVERYTHING = 127            # all kinds
-    BATCH = 16                  # formulas whose objects memory is asked for together; for so few sets are not remembered
+    BATCH = 16                  # formulas whose memory is asked for together; of so few no sets are remembered
     ASKED = 4096                # objects of them at most
     KNOWN = 8192                # sets that are remembered as they were read; a power of two
 

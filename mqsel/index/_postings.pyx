@@ -16,7 +16,7 @@ from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.math cimport INFINITY, fabs, nextafter
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc, qsort
-from libc.string cimport memcmp, memcpy, memset
+from libc.string cimport memcpy, memset
 
 from mqsel.index._memtable cimport Draft, DraftClause, Items, Link, draft_view, items_room, steps_link
 from mqsel.index._segment cimport *
@@ -32,7 +32,7 @@ cdef enum:
 
 
 # What a message has to hold for a leaf to be true: as an index of words has terms.
-cdef struct Term:
+cdef struct LeafTerm:
     int way
     uint32_t attribute
     int lane                    # a Lane, or a Presence; of an affix 0 prefix, 1 suffix, 2 contained
@@ -114,7 +114,7 @@ cdef struct SegmentLayout:
     uint64_t named_room
     uint64_t named_count
     # Of the clause in hand.
-    Items terms                 # Term, of a leaf
+    Items terms                 # LeafTerm, of a leaf
     Items nodes                 # TreeNode
     Items stack                 # uint32_t: open groups
     Items indexed               # IndexedLeaf
@@ -137,11 +137,11 @@ cdef struct SegmentLayout:
 # ---- terms -------------------------------------------------------------------------------------------------------
 
 cdef int term_add(Items *found, int way, uint32_t attribute, int lane, uint64_t value) noexcept nogil:
-    cdef Term *term
-    if items_room(found, 1, sizeof(Term)) < 0:
+    cdef LeafTerm *term
+    if items_room(found, 1, sizeof(LeafTerm)) < 0:
         return -1
-    term = <Term *> found.items + found.count
-    memset(term, 0, sizeof(Term))
+    term = <LeafTerm *> found.items + found.count
+    memset(term, 0, sizeof(LeafTerm))
     term.way = way
     term.attribute = attribute
     term.lane = lane
@@ -152,12 +152,12 @@ cdef int term_add(Items *found, int way, uint32_t attribute, int lane, uint64_t 
 
 cdef int term_numbers(Items *found, uint32_t attribute, double low, double high) noexcept nogil:
     """Add the way to numbers from one to another."""
-    cdef Term *term
+    cdef LeafTerm *term
     if low == -INFINITY and high == INFINITY:
         return term_add(found, BY_PRESENCE, attribute, ANY_NUMBER, 0)
     if term_add(found, BY_POINT if low == high else BY_INTERVAL, attribute, LANE_NUMBER, number_bits(low)) < 0:
         return -1
-    term = <Term *> found.items + found.count - 1
+    term = <LeafTerm *> found.items + found.count - 1
     term.low = low
     term.high = high
     return 0
@@ -247,7 +247,7 @@ cdef int term_pattern(Items *found, const uint32_t *numbers, uint32_t attribute)
     cdef uint32_t most = 0
     cdef int way = 2
     cdef uint64_t hash
-    cdef Term *term
+    cdef LeafTerm *term
     for number in range(segments):
         length = start[0]
         points = start + 1
@@ -282,7 +282,7 @@ cdef int term_pattern(Items *found, const uint32_t *numbers, uint32_t attribute)
         hash = affix_more(hash, best[length - 1 - at] if way == 1 else best[at])
     if term_add(found, BY_AFFIX, attribute, way, affix_end(hash, way)) < 0:
         return -1
-    term = <Term *> found.items + found.count - 1
+    term = <LeafTerm *> found.items + found.count - 1
     term.length = <int> length
     return 0
 
@@ -350,7 +350,7 @@ cdef int leaf_terms(const SegmentArrays *view, Items *found, const ClauseStep *s
     """List the ways to a leaf. Sets whether they lead nowhere else. Returns 0, or -1 without memory.
 
     Args:
-        found: Term, what was listed before is gone.
+        found: LeafTerm, what was listed before is gone.
     """
     cdef int test = step.test & TEST_MASK
     cdef const PooledLeaf *leaf
@@ -404,7 +404,7 @@ cdef int leaf_terms(const SegmentArrays *view, Items *found, const ClauseStep *s
 
 # ---- what is expected --------------------------------------------------------------------------------------------
 
-cdef inline uint32_t term_key(const Term *term) noexcept nogil:
+cdef inline uint32_t term_key(const LeafTerm *term) noexcept nogil:
     return term.attribute * 4 + (3 if term.way == BY_AFFIX else term.lane) + 1
 
 
@@ -415,7 +415,7 @@ cdef NamedTerm *named_place(SegmentLayout *it, uint32_t key, uint64_t value) noe
     return &it.named[slot]
 
 
-cdef NamedTerm *named_find(SegmentLayout *it, const Term *term) noexcept nogil:
+cdef NamedTerm *named_find(SegmentLayout *it, const LeafTerm *term) noexcept nogil:
     """Find the entry of a point or an affix; an empty one if it has none."""
     return named_place(it, term_key(term), term.value)
 
@@ -444,13 +444,13 @@ cdef int leaf_learn(SegmentLayout *it, const ClauseStep *step) noexcept nogil:
     """Note which terms a leaf has. Returns 0, or -1 without memory."""
     cdef bint exact = True
     cdef uint64_t at
-    cdef const Term *term
+    cdef const LeafTerm *term
     cdef AttributeStatistics *known
     cdef NamedTerm *named
     if leaf_terms(&it.view, &it.terms, step, &exact) < 0:
         return -1
     for at in range(it.terms.count):
-        term = <const Term *> it.terms.items + at
+        term = <const LeafTerm *> it.terms.items + at
         if term.way == BY_NOTHING:
             continue
         known = &it.statistics[term.attribute]
@@ -493,7 +493,7 @@ cdef double lane_chance(const AttributeStatistics *known, int lane) noexcept nog
     return 0.9 * (known.lanes[lane] + 0.05) / (all + 0.2) if all > 0 else 0.9
 
 
-cdef double term_chance(SegmentLayout *it, const Term *term) noexcept nogil:
+cdef double term_chance(SegmentLayout *it, const LeafTerm *term) noexcept nogil:
     """Guess how often a message is reached this way."""
     cdef const AttributeStatistics *known
     cdef double low, high, part
@@ -542,7 +542,7 @@ cdef int clause_chances(SegmentLayout *it, const ClauseStep *steps, uint32_t cou
             return -1
         chance = 0
         for number in range(it.terms.count):
-            chance += term_chance(it, <const Term *> it.terms.items + number)
+            chance += term_chance(it, <const LeafTerm *> it.terms.items + number)
         chances[at] = chance
     return 0
 
@@ -847,7 +847,7 @@ cdef int arrange(
 
 # ---- lists -------------------------------------------------------------------------------------------------------
 
-cdef uint32_t list_add(SegmentLayout *it, const Term *term) noexcept nogil:
+cdef uint32_t list_add(SegmentLayout *it, const LeafTerm *term) noexcept nogil:
     """Begin a list. Gives its number + 1; 0 without memory."""
     cdef TermList *term_list
     if items_room(&it.lists, 1, sizeof(TermList)) < 0:
@@ -862,7 +862,7 @@ cdef uint32_t list_add(SegmentLayout *it, const Term *term) noexcept nogil:
     return <uint32_t> it.lists.count
 
 
-cdef uint32_t list_of(SegmentLayout *it, const Term *term) noexcept nogil:
+cdef uint32_t list_of(SegmentLayout *it, const LeafTerm *term) noexcept nogil:
     """Return the list of a term + 1; 0 without memory."""
     cdef Attribute *row = &it.rows[term.attribute]
     cdef uint32_t *list = &it.always
@@ -897,7 +897,7 @@ cdef int leaf_index(
     cdef Posting posting
     cdef PostingEntry *entry
     cdef IntervalEntry *interval
-    cdef Term *term
+    cdef LeafTerm *term
     cdef uint64_t at
     cdef uint32_t list
     posting.clause = clause
@@ -909,7 +909,7 @@ cdef int leaf_index(
     if leaf_terms(&it.view, &it.terms, &steps[leaf.step], exact) < 0:
         return -1
     for at in range(it.terms.count):
-        term = <Term *> it.terms.items + at
+        term = <LeafTerm *> it.terms.items + at
         if term.way == BY_INTERVAL:
             if items_room(&it.intervals, 1, sizeof(IntervalEntry)) < 0:
                 return -1
@@ -1363,41 +1363,6 @@ cdef void write_strings(SegmentLayout *it, uint8_t *data, const SegmentHeader *h
         memcpy(data + header.starts[LEAVES], draft.leaves.items, draft.leaves.count * 4)
 
 
-cdef int write_operands(SegmentLayout *it, uint8_t *data, const SegmentHeader *header) noexcept nogil:
-    """Return each arithmetic that leaves have a number, below OPERANDS. Returns 0, or -1 without memory."""
-    cdef uint64_t *pool = <uint64_t *> (data + header.starts[POOL])
-    cdef const uint32_t *leaves = <const uint32_t *> (data + header.starts[LEAVES])
-    cdef uint32_t *table = <uint32_t *> calloc(2 * OPERANDS, 4)     # a leaf of each number + 1
-    cdef PooledLeaf *leaf
-    cdef PooledLeaf *other
-    cdef uint32_t at, slot
-    cdef uint32_t count = 0
-    cdef uint64_t size
-    if table == NULL:
-        return -1
-    for at in range(it.draft.leaves.count):
-        leaf = <PooledLeaf *> (pool + leaves[at])
-        if leaf.kind != SET or leaf.attribute[0] != NONE:
-            continue
-        size = <uint64_t> leaf.actions[0] * sizeof(ArithmeticStep)
-        slot = text_hash(<const uint8_t *> leaf + 8 * LEAF_WORDS, size, 0) & (2 * OPERANDS - 1)
-        while table[slot]:
-            other = <PooledLeaf *> (pool + leaves[table[slot] - 1])
-            if other.actions[0] == leaf.actions[0] and memcmp(
-                <uint8_t *> other + 8 * LEAF_WORDS, <uint8_t *> leaf + 8 * LEAF_WORDS, size
-            ) == 0:
-                leaf.attribute[1] = other.attribute[1]
-                break
-            slot = (slot + 1) & (2 * OPERANDS - 1)
-        else:
-            if count < OPERANDS:
-                table[slot] = at + 1
-                leaf.attribute[1] = count
-                count += 1
-    free(table)
-    return 0
-
-
 cdef uint64_t copies_count(const Draft *draft) noexcept nogil:
     cdef const DraftClause *clauses = <const DraftClause *> draft.clauses.items
     cdef const Link *links = <const Link *> draft.links.items
@@ -1452,9 +1417,6 @@ cdef bytes draft_layout(Draft *draft, uint32_t attributes):
             memcpy(data + header.starts[POSTINGS], postings, count * sizeof(Posting))
             write_intervals(&it, data, &header)
             write_lists(&it, data, &header)
-            done = write_operands(&it, data, &header)
-        if done < 0:
-            raise MemoryError
     finally:
         free(postings)
         layout_free(&it)

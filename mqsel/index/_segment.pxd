@@ -177,7 +177,7 @@ cdef struct PooledLeaf:
     uint32_t words              # in all
     uint16_t kind               # a LeafKind
     uint16_t flags              # KIND_NULL, KIND_FALSE, KIND_TRUE, LeafFlags
-    uint32_t attribute[2]       # of the operands; NONE for arithmetic; see OPERANDS
+    uint32_t attribute[2]       # of the operands; NONE for arithmetic; the second of a SET is not read
     uint32_t actions[2]         # of their arithmetic; of CODE the number of steps
     uint32_t outcomes
     uint32_t depth              # of the stack
@@ -191,7 +191,6 @@ cdef struct PooledLeaf:
 
 cdef enum:
     LEAF_WORDS = 7              # of its head
-    OPERANDS = 1024             # arithmetic that leaves share has a number below, their attribute[1]: see Computed
     MAX_STACK = 100_000         # of arithmetic
 
 

@@ -151,11 +151,8 @@ cdef bint leaf_is_sound(const PooledLeaf *leaf, uint64_t room, uint32_t attribut
         return False
     if leaf.kind == CODE:
         return leaf.actions[0] > 0 and leaf.words == LEAF_WORDS + 2 * <uint64_t> leaf.actions[0]
-    if leaf.kind == SET:
-        if leaf.actions[1] or leaf.attribute[1] != NONE and (
-            leaf.attribute[0] != NONE or leaf.attribute[1] >= OPERANDS
-        ):
-            return False
+    if leaf.kind == SET and leaf.actions[1]:
+        return False
     for side in range(2 if leaf.kind == RELATION else 1):
         if leaf.attribute[side] != NONE:
             if leaf.attribute[side] >= attributes or leaf.actions[side]:

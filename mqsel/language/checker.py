@@ -397,11 +397,6 @@ def apply(node: Node, operands: list[Value]) -> Value:
             return NOT[truth_of(operands[0])]
 
 
-def joined(node: And | Or | Not, truths: Mapping[int, Truth]) -> Truth:
-    """Join the truths of conditions, which are known by the identity of their nodes."""
-    return truth_of(apply(node, [truths[id(one)] for one in children(node)]))
-
-
 def evaluate(node: Node) -> Value:
     """Evaluate a tree that reads no property."""
     values: dict[int, Value] = {}

@@ -20,7 +20,7 @@ from mqsel.files.selectors import selectors as read_selectors
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect, core_of
 from mqsel.matcher import Matcher
 from mqsel.names import USR_FOLDER
-from mqsel.selectorset import SelectorSet
+from mqsel.sets.set import SelectorSet
 from mqsel.spark import planning, sets, wordings
 from mqsel.spark.columns import Layout, Place, PropertySource, PropertySources, session_of, text_literal
 from mqsel.spark.planning import Plan, arrow_layout, check_batches, check_strategy

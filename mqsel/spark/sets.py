@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 from mqsel.errors import DecodeError
 from mqsel.language.selector import Selector, read_selector
 from mqsel.machine.sections import MAGIC
-from mqsel.selectorset import SelectorSet
+from mqsel.sets.set import SelectorSet
 from mqsel.spark.ship import by_types, read_anyhow
 
 if TYPE_CHECKING:

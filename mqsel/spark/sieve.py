@@ -17,7 +17,7 @@ from mqsel.language.selector import Selector
 from mqsel.logic.needs import Needs, alternatives, either
 from mqsel.logic.normal import true_of
 from mqsel.logic.sets import Floats, Texts, Values
-from mqsel.selectorset import SelectorSet
+from mqsel.sets.set import SelectorSet
 from mqsel.spark import sets
 from mqsel.spark.columns import PropertySource
 from mqsel.spark.native import NoTranslation, condition, final

@@ -17,10 +17,10 @@ import strategies
 from conftest import VECTORS_ROOT, dialects_of, fits_arrow, json_lines, message_of
 
 import mqsel
-from mqsel import JMS, SelectorSet, selectorset
-from mqsel.columns._kernel import Kernel
+from mqsel import JMS, SelectorSet
+from mqsel.columns._kernel import Kernel, TooLargeError
 from mqsel.errors import ArgumentError, PropertyTypeError
-from mqsel.index._deliveries import match_rows
+from mqsel.index._reader import match_rows
 
 pa = pytest.importorskip("pyarrow")
 
@@ -35,13 +35,21 @@ def index(_rows: int) -> str:
     return "asked for by a test"
 
 
+def together(selectors: SelectorSet[Any]) -> Kernel | str:
+    """Return a kernel of all selectors, or why there is none."""
+    try:
+        return selectors.together()[0]
+    except TooLargeError as reason:
+        return str(reason)
+
+
 def ways(selectors: SelectorSet[Any], batch: Any, kernel: Kernel | None = None) -> tuple[Any, str | None]:
     """Return what the kernel finds, which the index finds too, and why the kernel did not."""
-    made = kernel or selectors._together()
-    found, reason = match_rows(selectors, batch, lambda _: made)
+    made = kernel or together(selectors)
+    found, reason = match_rows(selectors._reader, batch, lambda _: made)
     found.validate(full=True)
     assert found.type == pa.list_(pa.uint32())
-    assert found.equals(match_rows(selectors, batch, index)[0])
+    assert found.equals(match_rows(selectors._reader, batch, index)[0])
     return found, reason
 
 
@@ -111,13 +119,13 @@ def test_vectors() -> None:
 
 def test_what_is_equal_is_one_term() -> None:
     """Leaves and formulas that are equal, however they are written, are computed once; a / 0.0 is not a / 0."""
-    alone = SelectorSet({1: "a > 1 AND b = 'x' OR c"}, dialect=JMS)._together().count
+    alone = SelectorSet({1: "a > 1 AND b = 'x' OR c"}, dialect=JMS).together()[0].count
     again = {1: "a > 1 AND b = 'x' OR c", 2: "c OR b = 'x' AND a > 1", 3: "c", 4: "1 < a", 5: "b = 'x' AND a > 1"}
-    assert SelectorSet(again, dialect=JMS)._together().count == alone
+    assert SelectorSet(again, dialect=JMS).together()[0].count == alone
 
     texts = {1: "a / 0 > 1", 2: "a / 0.0 > 1", 3: "a / -0.0 > 1", 4: "a + 1 = 2", 5: "a + 1.0 = 2"}
     selectors = SelectorSet(texts, dialect=JMS)
-    assert selectors._together().count >= len(texts)
+    assert selectors.together()[0].count >= len(texts)
     found, _ = ways(selectors, pa.table({"a": pa.array([1, -1, None, 2**31 - 1], pa.int32())}).to_batches()[0])
     assert found.to_pylist() == [[1, 3, 4], [2], [], [1]]
 
@@ -156,13 +164,13 @@ def test_damage() -> None:
         selectors = SelectorSet(
             enumerate(batches.random_text(rng, letters, whole) for _ in range(5)), dialect=strategies.DIALECTS[name]
         )
-        kernel = selectors._together()
+        kernel = selectors.together()[0]
         for array in arrays.values():
             batches.damage(rng, array)
         said: list[Any] = []
         for way in (index, lambda _, kernel=kernel: kernel):
             try:
-                said.append(match_rows(selectors, whole.array, way)[0].to_pylist())
+                said.append(match_rows(selectors._reader, whole.array, way)[0].to_pylist())
             except PropertyTypeError as error:
                 said.append((type(error), error.index))
             except ArgumentError as error:  # what pyarrow itself sees
@@ -190,11 +198,11 @@ def test_damage_that_no_selector_comes_to(array: Any) -> None:
     """A set reads what its selectors read: a damaged value is an error also where another property decides."""
     selectors = SelectorSet({1: "FALSE_ = 1 AND x = 1", 2: "FALSE_ = 1 AND x = 'a'"}, dialect=JMS)
     batch = pa.RecordBatch.from_pydict({"FALSE_": [0] * 4001, "x": array})
-    kernel = selectors._together()
+    kernel = selectors.together()[0]
     said = []
     for way in (index, lambda _: kernel):
         with pytest.raises(PropertyTypeError) as caught:
-            match_rows(selectors, batch, way)
+            match_rows(selectors._reader, batch, way)
         said.append((str(caught.value), caught.value.index))
     assert said[0] == said[1]
     assert said[0][1] == 4000
@@ -206,7 +214,7 @@ def test_damage_that_no_selector_comes_to(array: Any) -> None:
 def decided(selectors: SelectorSet[Any], batch: Any) -> str:
     """Match a batch, which must give what the index gives, and tell how it went."""
     found = selectors.match_batch(batch)
-    assert found.equals(match_rows(selectors, batch, index)[0])
+    assert found.equals(match_rows(selectors._reader, batch, index)[0])
     return str(selectors.stats()["batches"])
 
 
@@ -214,36 +222,60 @@ def numbers(rows: int) -> Any:
     return pa.RecordBatch.from_pydict({"n": [row % 100 for row in range(rows)]})
 
 
+def until_kernel(selectors: SelectorSet[Any], batch: Any) -> None:
+    """Match a batch until the kernel has paid for itself, which it does soon for a few simple selectors."""
+    assert "kernel" in [decided(selectors, batch) for _ in range(300)]
+
+
 def test_the_set_decides() -> None:
-    """The kernel takes batches that pay for it, of a set that is not too large and does not change all the time."""
+    """A kernel is built when it would have saved what it takes, and runs where it was faster, until the set changes."""
     selectors = SelectorSet({key: f"n > {key}" for key in range(20)}, dialect=JMS)
+    choice = selectors._choice
     assert selectors.stats()["batches"] == "index: no batch so far"
-    assert decided(selectors, numbers(0)) == "index: a batch of 0 rows"
-    assert decided(selectors, numbers(5)) == "index: a batch of 5 rows"
-    assert decided(selectors, numbers(3000)) == "index: 3,005 rows since the set changed"
-    assert decided(selectors, numbers(3000)) == "kernel"
-    assert decided(selectors, numbers(5)) == "index: a batch of 5 rows"
+    assert choice.kernel_for(3000) == "a kernel has not paid for itself in 0.0 ms"
+    choice.learn(3000, "early", 10**12, lambda _: 2 * 10**12)
+    assert choice.kernel_for(3000) == "a kernel has not paid for itself in 1,000,000.0 ms"
+    choice.learn(30_000, "early", 1000, lambda _: 1)  # 20 selectors take more to build
+    assert isinstance(choice.kernel_for(30_000), str)
+    choice.learn(30_000, "early", 10**12, lambda _: 1)
+    kernel = choice.kernel_for(30_000)
+    assert isinstance(kernel, Kernel)
+    assert choice.kernel_for(5) == "the first batch of about 5 rows"
+    choice.learn(5, "early", 5000, lambda _: 1)
+    for _ in range(2):
+        assert choice.kernel_for(5) is kernel
+        choice.learn(5, None, 9000, lambda _: 1)
+    assert choice.kernel_for(5) == "it was faster with about 5 rows"
+    assert choice.kernel_for(30_000) is kernel
     del selectors[3]
-    assert decided(selectors, numbers(3000)) == "index: 3,000 rows since the set changed"
+    assert choice.kernel_for(30_000) == "a kernel has not paid for itself in 0.0 ms"
     selectors[3] = "n = 5"
-    assert decided(selectors, numbers(20_000)) == "kernel"
+    until_kernel(selectors, numbers(3000))
     selectors.clear()
-    assert decided(selectors, numbers(20_000)) == "index: 0 selectors"
+    assert "index: no selectors" in [decided(selectors, numbers(20_000)) for _ in range(50)]
 
 
-def test_the_set_decides_for_the_index(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Too many selectors, none of the texts, arithmetic too deep, a dictionary that is compared: row by row."""
-    monkeypatch.setattr(selectorset, "_PAID", 2)
-    many = SelectorSet(dict.fromkeys(range(selectorset._TOGETHER), "n = 5"), dialect=JMS)
-    assert decided(many, numbers(ROWS)) == "kernel"
-    many[-1] = "n = 5"
-    assert decided(many, numbers(ROWS)) == f"index: {len(many):,} selectors"
-    varied = SelectorSet({key: f"n > {key} AND a = {key} OR m = {key}" for key in range(1000)}, dialect=JMS)
-    assert decided(varied, numbers(ROWS)) == "index: 5,000 distinct parts of selectors"
-    less = SelectorSet({key: f"n > {key}" for key in range(600)}, dialect=JMS)
-    assert decided(less, numbers(ROWS)) == "kernel"
-    assert decided(less, numbers(149)) == "index: a batch of 149 rows"
-    assert decided(less, numbers(150)) == "kernel"
+def test_many_are_tried_by_some_of_them() -> None:
+    """A kernel of 64 selectors tells what one of all would take: as many times more as there are more clauses."""
+    many = SelectorSet({key: f"n > {key} OR m = {key}" for key in range(3000)}, dialect=JMS)
+    tried = []
+
+    def trial(kernel: Kernel) -> int:
+        tried.append(kernel.count)
+        return 1000
+
+    for taken in (40_000, 10**12):  # of 46,875 that a kernel of all would take
+        many._choice.learn(1000, "early", taken, trial)
+    assert tried == [3 * 64]
+    assert many._choice._saved == 10**12 - 46_875
+    assert isinstance(many._choice.kernel_for(1000), Kernel)
+    copies = SelectorSet({key: f"n > {key % 10}" for key in range(3000)}, dialect=JMS)
+    copies._choice.learn(1000, "early", 10_000, trial)
+    assert copies._choice._saved == 9000
+
+
+def test_the_set_decides_for_the_index() -> None:
+    """None of the texts, arithmetic too deep, a dictionary that is compared: row by row."""
     silent = SelectorSet({1: "n = 1"}, dialect=JMS, keep_text=False)
     assert decided(silent, numbers(ROWS)) == "index: the texts were not kept"
     paired = SelectorSet({1: "n = m", 2: "n = 3"}, dialect=JMS)
@@ -265,7 +297,7 @@ def test_travelled_and_chunked(tmp_path: Any) -> None:
     table = pa.concat_tables(chunks)
     selectors.save(tmp_path / "set")
     for one in (selectors, selectors.copy(), SelectorSet.open(tmp_path / "set")):
-        assert decided(one, table) == "kernel"
+        until_kernel(one, table)
         wanted = [selectors.match({k: v for k, v in row.items() if v is not None}) for row in table.to_pylist()]
         assert [[[*one][place] for place in row] for row in one.match_batch(table).to_pylist()] == wanted
 
@@ -322,7 +354,7 @@ def test_an_interrupt_is_heard(form: str) -> None:
     array = array.dictionary_encode() if form == "dictionary" else array
     texts = {key: f"s LIKE '%{key % 10}_{key}_%{key}%'" for key in range(400)}
     selectors = SelectorSet(texts, dialect=JMS)
-    kernel = selectors._together()
+    kernel = selectors.together()[0]
 
     def stop(*_: Any) -> None:
         raise _StoppedError
@@ -332,7 +364,7 @@ def test_an_interrupt_is_heard(form: str) -> None:
         signal.setitimer(signal.ITIMER_REAL, 0.1)
         start = time.perf_counter()
         with pytest.raises(_StoppedError):
-            match_rows(selectors, pa.RecordBatch.from_pydict({"s": array}), lambda _: kernel)
+            match_rows(selectors._reader, pa.RecordBatch.from_pydict({"s": array}), lambda _: kernel)
         assert time.perf_counter() - start < 0.6
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)

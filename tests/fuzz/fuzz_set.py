@@ -106,7 +106,7 @@ def run_damaged(rng: random.Random) -> int:
     dialect = dialect_of(rng, name)
     cases = [drawn(rng, name) for _ in range(rng.choice((5, 40)))]
     made = mqsel.SelectorSet({key: text for key, (text, _) in enumerate(cases)}, dialect=dialect)
-    parts = [bytes(part) for part in made._index().to_buffers()]
+    parts = [bytes(part) for part in made._reader.index.to_buffers()]
     refused = 0
     for _ in range(20):
         damaged: list[Any] = [*parts]

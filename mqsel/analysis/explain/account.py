@@ -21,9 +21,8 @@ from mqsel.columns import wordings
 from mqsel.columns._kernel import Kernel, TooLargeError
 from mqsel.columns.lookup import column_of, laid_out, names_of, present, type_of
 from mqsel.errors import MqselError
-from mqsel.index._deliveries import match_rows
 from mqsel.index._index import Index
-from mqsel.index._reading import Reader
+from mqsel.index._reader import MessageReader, match_rows
 from mqsel.language.nodes import And, Node, Not, Or, children
 from mqsel.language.selector import Selector
 from mqsel.logic.formulas import NEVER, Formula, all_of, complement
@@ -87,9 +86,9 @@ class Outcomes:
         index = Index()
         index.add(range(len(self._formulas)), self._formulas)
         self._names = index.names
-        self._reader: Reader[int] = Reader()
+        self._reader: MessageReader[int] = MessageReader()
         places = [*range(len(self._formulas))]
-        self._reader._begin(index, None, places, None, Texts(), {}, {})  # noqa: SLF001 (what a set does)
+        self._reader.begin(index, None, places, None, Texts(), {}, {})
         self._kernel: Kernel | str = ""
 
     def of(self, message: Any) -> list[Verdict]:

@@ -6,12 +6,12 @@ formats §2 and language §8.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 from typing import Any, Protocol
 
 from mqsel import formats
-from mqsel.index._reading import Received
+from mqsel.index._reader import MessageReader, Received
 from mqsel.language.checker import MatchOption
 from mqsel.language.dialect import Dialect
 from mqsel.matcher import COMPARED, rule_of_names
@@ -25,12 +25,8 @@ _ANY = [(name, bytes(24)) for name in COMPARED]
 class Selectors(Protocol):
     """A set of selectors.
 
-    Attributes:
-        changes: how often it was changed.
-        properties: names that its selectors read.
+    Attributes: properties: names that its selectors read.
     """
-
-    changes: int
 
     @property
     def properties(self) -> tuple[str, ...]: ...
@@ -39,29 +35,27 @@ class Selectors(Protocol):
         """List the dialects of all selectors, by place."""
 
     def match_options(self) -> dict[int, MatchOption]:
-        """Give the match options of the selectors that are one, by place."""
-
-    def bitmap(self, places: Iterable[int]) -> bytes:
-        """Write a set of places as bits."""
+        """Return the match options of the selectors that are one, by place."""
 
 
 class PropertyDecoder:
     """Decodes for the properties that a set reads, also when it comes to read more."""
 
-    def __init__(self, selectors: Selectors, make: Callable[..., formats.Decoder]) -> None:
+    def __init__(self, selectors: Selectors, reader: MessageReader[Any], make: Callable[..., formats.Decoder]) -> None:
         self.selectors = selectors
+        self.reader = reader
         self.make = make
         self.changes = -1
 
     def decode(self, message: Any) -> Any:
-        """Give what the set reads of a message: people get this method, which is called faster than an object."""
-        if self.changes != self.selectors.changes:
+        """Return what the set reads of a message: people get this method, which is called faster than an object."""
+        if self.changes != self.reader.changes:
             self.look()
         return self.quick(message)
 
     def look(self) -> None:
         """Learn what has changed in the set."""
-        changes = self.selectors.changes
+        changes = self.reader.changes
         if self.changes != changes:
             self.renew()
             self.changes = changes
@@ -77,9 +71,15 @@ class QueueManager(PropertyDecoder):
     selector whose rule says so.
     """
 
-    def __init__(self, selectors: Selectors, format: str, options: dict[str, Any]) -> None:  # noqa: A002
-        super().__init__(selectors, partial(formats.decoder, format, **options))
-        self.rule = options.get("invalid_names")
+    def __init__(
+        self,
+        selectors: Selectors,
+        reader: MessageReader[Any],
+        make: Callable[..., formats.Decoder],
+        rule: str | None,
+    ) -> None:
+        super().__init__(selectors, reader, make)
+        self.rule = rule
 
     def renew(self) -> None:
         self.never = {place for place, one in self.selectors.dialects() if rule_of_names(one, self.rule) == "never"}
@@ -96,23 +96,23 @@ class QueueManager(PropertyDecoder):
 
     def decode(self, message: Any) -> Any:
         # No call beside that of the decoder: one of Python takes a tenth of a microsecond.
-        if self.changes != self.selectors.changes:
+        if self.changes != self.reader.changes:
             self.look()
-        held = self.quick(message)
-        is_invalid = held is False
+        decoded = self.quick(message)
+        is_invalid = decoded is False
         if not is_invalid and not self.options:
-            return held
+            return decoded
         if is_invalid:
-            held = self.tolerant(message)
-        found = [(name, held[field]) for name, field in _IDENTIFIERS.items()] if self.options else []
-        return Received(held, partial(self.shown, found, is_invalid))
+            decoded = self.tolerant(message)
+        identifiers = [(name, decoded[field]) for name, field in _IDENTIFIERS.items()] if self.options else []
+        return Received(decoded, partial(self.shown, identifiers, is_invalid))
 
-    def shown(self, found: list[tuple[str, bytes]], is_invalid: bool) -> tuple[bytes, list[int]]:
-        """Tell which selectors run on a message, and which select it by an identifier: a bitmap, and places."""
+    def shown(self, identifiers: list[tuple[str, bytes]], is_invalid: bool) -> tuple[bytes, list[int]]:
+        """Return which selectors run on a message, as a bitmap, and the places of those that select it without."""
         self.look()
         if is_invalid not in self.run:
             never = self.never if is_invalid else ()
             places = [place for place, _ in self.selectors.dialects() if place not in self.options]
-            self.run[is_invalid] = self.selectors.bitmap([place for place in places if place not in never])
-        same = [place for option in (*found, *_ANY) for place in self.by_identifier.get(option, ())]
+            self.run[is_invalid] = self.reader.bitmap([place for place in places if place not in never])
+        same = [place for option in (*identifiers, *_ANY) for place in self.by_identifier.get(option, ())]
         return self.run[is_invalid], same

@@ -1,0 +1,643 @@
+"""Many selectors at once: which of them select a message.
+
+A `SelectorSet` is a mapping of keys to selectors. It has a reader, which reads a message once and asks an index over
+the normal forms of all selectors; what it answers is what a loop over Matchers answers, and `scan` is that loop. Owns
+how selectors are read into the reader and what is asked of it by key; of files it knows what they hold.
+
+Longer than 500 lines because a mapping that travels has many methods, each of a few lines.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import pickle
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, MutableMapping
+from random import Random
+from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar, cast
+
+from mqsel import formats
+from mqsel.columns._kernel import Kernel
+from mqsel.errors import ArgumentError, SelectorError, shortened, type_name
+from mqsel.index._index import Index
+from mqsel.index._reader import DeliveryStream, MessageReader, alone, changing, match_rows, no_key
+from mqsel.language.checker import MatchOption
+from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
+from mqsel.language.selector import Selector, read_anew
+from mqsel.logic.formulas import Any as AnyOf
+from mqsel.logic.formulas import Formula
+from mqsel.logic.normal import Writer
+from mqsel.machine.origin import check_source
+from mqsel.machine.schema import SchemaLike, as_schema
+from mqsel.machine.sections import Buffer, Texts
+from mqsel.matcher import Matcher, Message, check_stream
+from mqsel.matcher import compile as compiled
+from mqsel.names import converted, joined, parted, spellings
+from mqsel.sets import file
+from mqsel.sets.choice import EngineChoice
+from mqsel.sets.file import Contents
+from mqsel.sets.receiving import PropertyDecoder, QueueManager
+
+if TYPE_CHECKING:
+    import pyarrow as pa  # type: ignore[import-untyped]
+    from typing_extensions import Self
+
+    from mqsel.analysis.explain import Explanation
+
+K = TypeVar("K", bound=Hashable)
+_M = TypeVar("_M")
+Selectors = Mapping[K, str | Matcher] | Iterable[tuple[K, str | Matcher]]
+
+# Matchers that `scan` keeps: some kilobytes each.
+_SCANNED = 10_000
+# Selectors that are remembered while many are read: a set may have copies of few.
+_KNOWN = 256
+# Places without a key that a set keeps before it closes the gaps, beside as many as it has keys.
+_GAPS = 1024
+
+
+class _Given(NamedTuple):
+    """Selectors as they were given.
+
+    Attributes:
+        texts: by key.
+        own: by key, dialects that are not the usual one.
+        usual: the dialect of the others.
+    """
+
+    texts: dict[Any, str]
+    own: dict[Any, Dialect]
+    usual: Dialect
+
+
+class _Formulas(Generic[K]):
+    """Reads selectors one by one: iterated over once, it yields where each is TRUE, and keeps its match option.
+
+    Args:
+        keys: of the selectors, in order.
+        given: their texts and dialects.
+
+    Attributes:
+        key: of the selector that was read last.
+        options: of each that was read its match option, or None.
+    """
+
+    def __init__(self, keys: Collection[K], given: _Given) -> None:
+        self._keys = keys
+        self._given = given
+        self.key: Any = None
+        self.options: list[MatchOption | None] = []
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def __iter__(self) -> Iterator[Formula]:
+        texts, own, usual = self._given
+        dialect: Dialect | None = None
+        seen: set[str] = set()
+        begun: dict[Dialect, dict[str, tuple[Formula, MatchOption | None]]] = {}
+        writer = Writer()
+        for key in self._keys:
+            self.key = key
+            text, wanted = texts[key], own.get(key, usual)
+            if wanted is not dialect:
+                dialect = wanted
+                known = begun.setdefault(dialect, {})
+            found = known.get(text)
+            if found is None:
+                selector = _selector(key, text, dialect)
+                names = {name: _spelled(read, selector.naming) for name, read in selector.names.items()}
+                found = writer.true_of(selector, names), selector.match_option
+                if text not in seen:  # most texts stand there once: the collector would walk what is kept of them
+                    seen.add(text)
+                elif len(known) < _KNOWN:
+                    known[text] = found
+                if len(seen) > 4 * _KNOWN:
+                    seen.clear()
+                    known.clear()
+            formula, option = found
+            self.options.append(option)
+            yield formula
+
+
+def _selector(key: object, text: str, dialect: Dialect) -> Selector:
+    try:
+        return read_anew(text, dialect)
+    except SelectorError as error:
+        error.key = key
+        raise
+
+
+class SelectorSet(MutableMapping[K, str], Generic[K]):
+    """Selectors by key, in order of insertion; `match` returns the keys of those that select a message.
+
+    A mapping of keys to texts. A key is what a dict takes. Threads may share a set, and change it while others match:
+    every answer is that of the set before a change or after it.
+
+    Args:
+        selectors: a mapping of keys to selectors, or pairs; a selector is a text, or a Matcher, which brings its
+            dialect.
+        dialect: how the texts are read.
+        schema: the layout of messages that are sequences, as for `compile`.
+        keep_text: without the texts, which are kept as they are given, a set cannot show, explain or scan its
+            selectors.
+
+    Attributes: dialect, schema, keep_text: as given.
+
+    Raises: what `update` raises.
+    """
+
+    def __init__(
+        self,
+        selectors: Selectors[K] = (),
+        *,
+        dialect: Dialect | str = IBM_MQ,
+        schema: SchemaLike | None = None,
+        keep_text: bool = True,
+    ) -> None:
+        laid_out = None if schema is None else as_schema(schema)
+        self._hold(Contents(as_dialect(dialect), laid_out, bool(keep_text), [], None, Texts(), {}, {}, Index()))
+        self.update(selectors)
+
+    def _hold(self, contents: Contents) -> None:
+        """Begin with what a set consists of."""
+        self.dialect, self.schema, self.keep_text = contents.dialect, contents.schema, contents.keep_text
+        self._reader: MessageReader[K] = MessageReader()
+        if type(self).match is SelectorSet.match:
+            # Without a call of Python, which takes 0.06 us where a match takes 0.5.
+            self.match = self._reader.match  # type: ignore[method-assign]
+        self._choice = EngineChoice(self)
+        self._begin(contents)
+
+    def _begin(self, contents: Contents) -> None:
+        self._matchers: dict[tuple[str, Dialect], Matcher] = {}  # some that `scan` made
+        self._reader.begin(
+            contents.formulas,
+            contents.schema,
+            contents.keys,
+            contents.column,
+            contents.texts,
+            contents.own,
+            contents.options,
+        )
+
+    @property
+    def changes(self) -> int:
+        """How often it was changed."""
+        return self._reader.changes
+
+    @property
+    def _places(self) -> dict[K, int]:
+        """Places by key: read when they are first asked for, because to match nobody needs them."""
+        return self._reader.places()
+
+    # ---- reading selectors -------------------------------------------------------------------------------------------
+
+    def _taken(self, pairs: Iterable[tuple[K, str | Matcher]]) -> _Given:
+        """Return selectors as people pass them, checked."""
+        texts: dict[K, str] = {}
+        own: dict[K, Dialect] = {}
+        for key, selector in pairs:
+            try:
+                hash(key)
+            except TypeError as error:
+                raise no_key(key) from error
+            own.pop(key, None)
+            if isinstance(selector, Matcher):
+                check_source(selector.program)
+                texts[key] = selector.selector
+                if selector.dialect != self.dialect:
+                    own[key] = selector.dialect
+            elif isinstance(selector, str):
+                texts[key] = str.__str__(selector)
+            else:
+                raise ArgumentError(
+                    f"the selector of {shortened(key)} is a Python {type_name(selector)}: expected a str or a Matcher"
+                )
+        return _Given(texts, own, self.dialect)
+
+    @changing
+    def _write(self, given: _Given) -> None:
+        """Put selectors into the set: all or none. They are read one by one as the index takes them in."""
+        texts, own = given.texts, given.own
+        places = self._places
+        old = {key: places[key] for key in texts if key in places}
+        fresh = [key for key in texts if key not in old]
+        keys = [*old, *fresh]
+        if not keys:
+            return
+        written = [*old.values(), *range(self._reader.size, self._reader.size + len(fresh))]
+        formulas = _Formulas(keys, given)
+        try:
+            self._reader.put(
+                [*old.values()],
+                written,
+                fresh,
+                formulas,
+                [texts[key] for key in keys] if self.keep_text else None,
+                [own.get(key) for key in keys],
+            )
+        except ArgumentError as error:
+            raise ArgumentError(
+                f"the selector of {shortened(formulas.key)} cannot be in a set: {error.message}", hint=error.hint
+            ) from error
+
+    # ---- the mapping -------------------------------------------------------------------------------------------------
+
+    def _place(self, key: Any) -> int:
+        try:
+            return self._places[key]
+        except TypeError as error:
+            raise no_key(key) from error
+
+    @alone
+    def __getitem__(self, key: K) -> str:
+        place = self._place(key)
+        self._texts_wanted("show")
+        return self._reader.texts[place]
+
+    def __setitem__(self, key: K, selector: str | Matcher) -> None:
+        self._write(self._taken([(key, selector)]))
+
+    def __delitem__(self, key: K) -> None:
+        self._delete(key)
+        if self._reader.size > 2 * len(self) + _GAPS:
+            self._close_gaps()
+
+    @changing
+    def _delete(self, key: K) -> None:
+        self._reader.drop(key, self._place(key))
+
+    @changing
+    def _close_gaps(self) -> None:
+        """Let places be positions of keys. They change in one step; what is found by a place is looked up alone."""
+        left = [*self._places.values()]
+        if len(left) == self._reader.size:
+            return
+        renumbered = dict(zip(left, range(len(left)), strict=True))
+        self._reader.renumber(
+            [renumbered.get(place, -1) for place in range(self._reader.size)],
+            [*self._places],
+            dict(zip(self._places, range(len(left)), strict=True)),
+            Texts(behind=[self._reader.texts[place] for place in left] if self.keep_text else []),
+            {renumbered[place]: one for place, one in self._reader.own.items() if one is not None},
+            {renumbered[place]: one for place, one in self._reader.options.items() if one is not None},
+        )
+
+    def __iter__(self) -> Iterator[K]:
+        return iter(self._places)
+
+    def __reversed__(self) -> Iterator[K]:
+        return reversed(self._places)
+
+    def popitem(self) -> tuple[K, str]:
+        """Remove the last key, as a dict does, and return it and its text.
+
+        Raises: KeyError: the set is empty. ArgumentError: the texts were not kept.
+        """
+        return self._popitem()
+
+    @alone
+    def _popitem(self) -> tuple[K, str]:
+        key = next(reversed(self), None)
+        if key is None and not self._places:
+            raise KeyError("the set is empty")
+        return cast("K", key), self.pop(cast("K", key))
+
+    def __len__(self) -> int:
+        return self._reader.living
+
+    def __contains__(self, key: object) -> bool:
+        try:
+            return key in self._places
+        except TypeError as error:
+            raise no_key(key) from error
+
+    @changing
+    def clear(self) -> None:
+        self._begin(Contents(self.dialect, self.schema, self.keep_text, [], None, Texts(), {}, {}, Index()))
+
+    def update(  # type: ignore[override]
+        self, selectors: Selectors[K] = (), /, **more: str | Matcher
+    ) -> None:
+        """Add selectors, or replace those of the same keys: all of them, or none where one is faulty.
+
+        Raises: SelectorError: the first faulty one; it names its ``key``. ArgumentError: a key without a hash, or a
+            selector that is neither a str nor a Matcher.
+        """
+        pairs = [*_pairs(selectors), *more.items()]
+        self._write(self._taken(pairs))
+
+    def admit(self, selectors: Selectors[K]) -> dict[K, SelectorError]:
+        """Add the valid ones of *selectors*, or replace those of the same keys; the others change nothing.
+
+        Returns: the errors of those by key.
+
+        Raises: ArgumentError: as `update`.
+        """
+        faulty: dict[K, SelectorError] = {}
+        given = self._taken(_pairs(selectors))
+        for key, text in given.texts.items():
+            try:
+                _selector(key, text, given.own.get(key, given.usual))
+            except SelectorError as error:
+                faulty[key] = error.with_traceback(None)
+        for key in faulty:
+            del given.texts[key]
+            given.own.pop(key, None)
+        self._write(given)
+        return faulty
+
+    def matcher(self, key: K) -> Matcher:
+        """Return the selector of a key as a Matcher, with its dialect and the set's schema.
+
+        Raises: KeyError: no such key. ArgumentError: the texts were not kept.
+        """
+        return self._compiled(*self._selector(key))
+
+    @alone
+    def _selector(self, key: K) -> tuple[str, Dialect]:
+        place = self._place(key)
+        self._texts_wanted("compile")
+        return self._at(place)
+
+    def _at(self, place: int) -> tuple[str, Dialect]:
+        """Return the text and the dialect of a place."""
+        return self._reader.texts[place], self._reader.own.get(place) or self.dialect
+
+    def _compiled(self, text: str, dialect: Dialect) -> Matcher:
+        return compiled(text, dialect=dialect, schema=self.schema)
+
+    def _texts_wanted(self, verb: str) -> None:
+        if not self.keep_text:
+            raise ArgumentError(
+                f"this set did not keep the texts of its selectors: it cannot {verb} them",
+                hint="make it with keep_text=True",
+            )
+
+    @property
+    def properties(self) -> tuple[str, ...]:
+        """Names of the properties that its selectors read, or have read, in order of first reading."""
+        return tuple(dict.fromkeys(parted(name)[0] for name in self._reader.index.names))
+
+    # ---- messages ----------------------------------------------------------------------------------------------------
+
+    def match(self, message: Any, *, within: Iterable[K] | None = None) -> list[K]:
+        """Return the keys of the selectors that select *message*, in order of insertion.
+
+        Args:
+            message: a mapping, a sequence laid out by the schema, a Row or namedtuple, a `Record`, or what `decoder`
+                returns.
+            within: look at these keys alone; one that is not in the set selects nothing.
+
+        Raises: PropertyTypeError: no message, or a property that any selector of the set reads has no property value,
+            though a Matcher might not have come to it. ArgumentError: *within* is no collection of keys.
+        """
+        return self._reader.match(message, within=within)
+
+    @alone
+    def dialects(self) -> list[tuple[int, Dialect]]:
+        """List the dialects of all selectors, by place."""
+        return [(place, self._reader.own.get(place) or self.dialect) for place in self._places.values()]
+
+    @alone
+    def match_options(self) -> dict[int, MatchOption]:
+        """Return the match options of the selectors that are one, by place."""
+        return {place: one for place, one in self._reader.options.items() if one is not None}
+
+    def scan(self, message: Message) -> list[K]:
+        """Return what `match` does, by running every selector as a Matcher: slow, and right by itself.
+
+        Raises: as `match`; ArgumentError: the texts were not kept.
+        """
+        self._texts_wanted("run")
+        return [key for key, text, dialect in self._held() if self._kept(text, dialect).matches(message)]
+
+    @alone
+    def _held(self) -> list[tuple[K, str, Dialect]]:
+        """List the keys, texts and dialects of all selectors."""
+        return [(key, *self._at(place)) for key, place in self._places.items()]
+
+    def _kept(self, text: str, dialect: Dialect) -> Matcher:
+        matcher = self._matchers.get((text, dialect))
+        if matcher is None:
+            matcher = self._compiled(text, dialect)
+            if len(self._matchers) < _SCANNED:
+                self._matchers[text, dialect] = matcher
+        return matcher
+
+    def filter(
+        self,
+        messages: Iterable[_M],
+        *,
+        errors: Literal["raise", "skip"] = "raise",
+        format: formats.FormatName | None = None,  # noqa: A002 (the word of the command line)
+        **options: Any,
+    ) -> DeliveryStream[_M, K]:
+        """Iterate over (message, keys) for those of *messages* that a selector selects.
+
+        Args: as for `Matcher.filter`.
+
+        Returns: an iterator that counts ``seen``, ``selected`` and ``skipped``, and keeps the first errors as
+            ``failures``.
+        """
+        check_stream(messages, errors, format, options)
+        decode = None if format is None else self.decoder(format, **options)
+        return DeliveryStream(self._reader, messages, errors == "skip", decode)
+
+    def decoder(self, format: str, **options: Any) -> Callable[[Any], Any]:  # noqa: A002 (the word of the command line)
+        """Return a callable that turns one raw message into what `match` of this set takes.
+
+        As for a Matcher: a queue manager compares the identifier of a match option instead of running the selector, and
+        shows a message with an invalid name to no selector of a dialect with its names. Not for two threads at a time.
+
+        Args: as for `filter`.
+
+        Raises: ArgumentError: no such format or option.
+        """
+        if "identifier" in options:
+            raise ArgumentError("a set takes no identifier: each of its selectors may have its own")
+        make: Callable[..., formats.Decoder] = functools.partial(formats.decoder, format, **options)
+        make(())
+        if not formats.FORMATS[format].has_mqmd:
+            return PropertyDecoder(self, self._reader, make).decode
+        return QueueManager(self, self._reader, make, options.get("invalid_names")).decode
+
+    def match_batch(self, batch: object) -> pa.ListArray:
+        """Return for each row of a batch which selectors select it. Its columns are the properties, as for a Matcher.
+
+        Args:
+            batch: as for `Matcher.match_batch`.
+
+        Returns: shape (rows,): lists of uint32, rising: positions in ``list(self)``. Changes of the set wait meanwhile.
+
+        Raises: as `Matcher.match_batch`.
+        """
+        return self._matched(batch)
+
+    @alone
+    def _matched(self, batch: object) -> pa.ListArray:
+        self._close_gaps()  # then places are positions
+        lists, _ = match_rows(self._reader, batch, self._choice.kernel_for, self._choice.learn)
+        return lists
+
+    @property
+    def clauses(self) -> int:
+        """How many distinct parts its selectors have, where an OR joins parts."""
+        return self._reader.index.clauses
+
+    def together(self, most: int | None = None) -> tuple[Kernel, int]:
+        """Return a kernel of all selectors, by position, or of some; and how many clauses those have.
+
+        Raises: TooLargeError; SelectorError, ProgramError: a text of a damaged file.
+        """
+        places = self._places
+        keys = [*places]
+        if most is not None and most < len(keys):
+            keys = Random(most).sample(keys, most)  # noqa: S311 (no secret)
+        own = {key: one for key in keys if (one := self._reader.own.get(places[key])) is not None}
+        formulas = (
+            *_Formulas(keys, _Given({key: self._reader.texts[places[key]] for key in keys}, own, self.dialect)),
+        )
+        clauses = {part for one in formulas for part in (one.parts if isinstance(one, AnyOf) else (one,))}
+        return Kernel(formulas, self._reader.index.names), len(clauses)
+
+    def explain(self, key: K, message: Message) -> Explanation:
+        """Report of every part of a selector what it was for *message*, and why.
+
+        Raises: KeyError: no such key. ArgumentError: the texts were not kept.
+        """
+        return self.matcher(key).explain(message)
+
+    def stats(self) -> dict[str, Any]:
+        """Return how many selectors there are, and how they are found.
+
+        Returns: ``selectors``; ``units``, the distinct parts of them that an OR may join, and how many are ``shared``;
+            ``postings``, what a search may have to look at, and by what it is ``reached``; the ``longest`` lists of
+            postings, which are the slowest to search: what each is for, how many it has, some of its keys; ``bytes`` of
+            the index by part, ``segments``, and the ``tail`` that is run one by one; ``names``, the properties that are
+            read; ``batches``, how the last rows of `match_batch` were matched: "kernel", all selectors over columns, or
+            "index: " and why.
+        """
+        return self._stats()
+
+    @alone
+    def _stats(self) -> dict[str, Any]:
+        index = self._reader.index
+        found = index.stats()
+        longest = [(what, count, self._reader.keys_at(places)) for what, count, places in found["longest"]]
+        for name in index.names:
+            first, others, kind = parted(name)
+            if others:
+                shown = converted(first, kind) if kind else first
+                longest = [(what.replace(name, shown, 1), count, keys) for what, count, keys in longest]
+        return {**found, "longest": longest, "names": len(index.names), "batches": self._choice.batches}
+
+    # ---- travelling --------------------------------------------------------------------------------------------------
+
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        wrap = pickle.PickleBuffer if protocol >= 5 else bytes
+        header, keys, parts = self._parts()
+        return _unpickled, (type(self), header, keys, [wrap(one) for one in parts])
+
+    @alone
+    def _parts(self) -> tuple[dict[str, Any], list[K], list[Buffer]]:
+        """Return what the set consists of, without gaps."""
+        self._close_gaps()
+        reader = self._reader
+        return file.parts(
+            Contents(
+                self.dialect,
+                self.schema,
+                self.keep_text,
+                [*self._places],
+                None,
+                reader.texts,
+                reader.own,
+                reader.options,
+                reader.index,
+            )
+        )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the set to a file, for `open`; one that is there is replaced in one step, so it may be in use.
+
+        Raises: ArgumentError: a key that is neither a str nor an int. FileError: the file cannot be written, or the
+            path is that of something else than a regular file.
+        """
+        file.save(path, *self._parts())
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str]) -> Self:
+        """Open a file that `save` wrote. One of a megabyte or more is mapped: see `mqsel/README.md`, §3.
+
+        Raises: FileError: it cannot be read, is no such file, or is damaged.
+        """
+        opened: Self = cls.__new__(cls)
+        opened._hold(file.opened(path))
+        return opened
+
+    def copy(self) -> Self:
+        """Return a set of the same selectors that changes by itself."""
+        made: Self = pickle.loads(pickle.dumps(self, 5))  # noqa: S301 (its own bytes)
+        return made
+
+    __copy__ = copy
+
+    def __or__(self, other: Selectors[K]) -> Self:
+        made = self.copy()
+        made.update(other)
+        return made
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, SelectorSet):
+            return NotImplemented
+        if self is other or not (self.keep_text and other.keep_text):
+            return self is other
+        return self._identity() == other._identity()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _identity(self) -> tuple[Any, ...]:
+        return {key: (text, dialect) for key, text, dialect in self._held()}, self.dialect, self.schema
+
+    def __repr__(self) -> str:
+        count = f"{len(self):,} selector{'' if len(self) == 1 else 's'}"
+        return f"<mqsel.SelectorSet of {count}, {self.dialect!r}>"
+
+
+def _unpickled(kind: type[SelectorSet[Any]], header: dict[str, Any], keys: list[Any], parts: list[Any]) -> Any:
+    selectors = kind.__new__(kind)
+    selectors._hold(file.unpickled(header, keys, parts))  # noqa: SLF001 (of its own class)
+    return selectors
+
+
+# ---- arguments -------------------------------------------------------------------------------------------------------
+
+
+@functools.lru_cache(4096)
+def _spelled(name: str, rules: str) -> str:
+    """Return a property by all its spellings: dialects may differ on what is one property.
+
+    Raises: ArgumentError: the name would be taken for two spellings.
+    """
+    text = joined(name, rules)
+    if parted(text) != (*spellings(name, rules), "", "")[:3]:
+        raise ArgumentError(
+            f"the name {shortened(name)} reads as two spellings of one property, or as a conversion: expected another"
+        )
+    return text
+
+
+def _pairs(selectors: Any) -> list[tuple[Any, Any]]:
+    """List keys and selectors of a mapping, or of pairs."""
+    if isinstance(selectors, SelectorSet):
+        return [(key, selectors.matcher(key)) for key in selectors]
+    if isinstance(selectors, Mapping):
+        return [*selectors.items()]
+    try:
+        return [(key, selector) for key, selector in selectors]
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(
+            f"found {shortened(selectors)}: expected a mapping of keys to selectors, or pairs of them"
+        ) from error
