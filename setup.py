@@ -50,7 +50,6 @@ LOOPS = (
     "index._candidates",
     "index._reader",
     "formats._decoder",
-    "formats._folders",
     "formats._mq",
     "formats._json",
     "formats._records",

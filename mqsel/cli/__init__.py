@@ -41,7 +41,7 @@ not depend on whether stderr can be written.
 _COMMANDS = ("match", "route", "why", "check", "lint", "format", "explain", "inspect", "diff", "audit")
 
 
-class _Parser(argparse.ArgumentParser):
+class _CommandParser(argparse.ArgumentParser):
     """Parses arguments; that of argparse itself keeps silent if its help cannot be written."""
 
     def _print_message(self, message: str, file: Any = None) -> None:
@@ -50,7 +50,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _parser(argv: list[str]) -> argparse.ArgumentParser:
-    parser = _Parser(
+    parser = _CommandParser(
         prog="mqsel",
         description="Message selectors of IBM MQ, JMS and TIBCO EMS on files of messages.",
         epilog=_EXAMPLES,
@@ -147,7 +147,7 @@ class _Whole(io.FileIO):
 
 
 def _take_streams() -> None:
-    """Make the streams of this process those of the command line, whatever its caller has closed.
+    """Replace the streams of this process by those of the command line, whatever its caller has closed.
 
     In the place of what is closed stands what fails as it would: files that are opened later would get its number.
     """

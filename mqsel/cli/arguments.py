@@ -66,7 +66,7 @@ def list_formats(names: Iterable[str]) -> str:
 
 
 def types_of(arguments: argparse.Namespace) -> tuple[tuple[str, str], ...]:
-    """Give the types that are declared."""
+    """Return the types that are declared."""
     if arguments.type and arguments.format not in SCHEMAS:
         raise MqselError(
             "--type declares what records lost: this format has types of its own",
@@ -236,7 +236,7 @@ def add_dialect(made: argparse.ArgumentParser) -> None:
 
 
 def add_files(made: argparse.ArgumentParser, formats: Iterable[str]) -> None:
-    """Add the files, and what tells how they are read."""
+    """Add the files, and the options for how they are read."""
     made.add_argument(
         "files", metavar="FILE", nargs="*", help="files, packed or not; - is stdin, read if none is named"
     )
@@ -245,7 +245,7 @@ def add_files(made: argparse.ArgumentParser, formats: Iterable[str]) -> None:
 
 
 def add_format(made: argparse.ArgumentParser, formats: Iterable[str]) -> None:
-    """Add what tells how files are read."""
+    """Add the options for how files are read."""
     made.add_argument("--format", choices=tuple(formats), metavar="NAME", help="what the files hold; see below")
     made.add_argument(
         "--type",

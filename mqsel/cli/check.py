@@ -65,7 +65,7 @@ def _check(arguments: argparse.Namespace) -> int:
 
 
 def _read(text: str, dialect: Dialect) -> dict[str, Any]:
-    """Say of a valid selector what there is to know.
+    """Return what there is to know of a valid selector.
 
     Raises: SelectorError.
     """

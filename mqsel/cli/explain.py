@@ -168,7 +168,7 @@ class _Judged(NamedTuple):
         return f"{where}{verdict}: {self.decided}\nthe selector alone\n  " + alone.replace("\n", "\n  ")
 
     def in_json(self) -> dict[str, Any]:
-        """Give it as what JSON holds."""
+        """Return it for JSON."""
         return {"where": self.where, **self.explanation.as_dict(), "selected": self.selected, "decided": self.decided}
 
 
@@ -259,5 +259,5 @@ def _check_columns(matcher: Matcher, row: Any) -> None:
     try:
         matcher.match_batch(row)
     except PropertyTypeError as error:
-        error.index = None  # who asks knows the row
+        error.index = None  # the caller knows the row
         raise

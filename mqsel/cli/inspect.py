@@ -66,7 +66,7 @@ class InspectReport(Report):
             print(line)
 
     def close(self) -> int:
-        """Say what is left to say; give the exit code."""
+        """Print what is left to report; return the exit code."""
         self.ended()
         if not self.seen and not self.trouble:
             complain("no messages")

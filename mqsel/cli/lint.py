@@ -126,7 +126,7 @@ def write(file: str, before: str, after: str) -> None:
 
 
 def _position(one: Given, offset: int) -> tuple[int, int]:
-    """Give line and column of a place in a selector, from 1: of the file, or of the selector itself."""
+    """Return line and column of a place in a selector, from 1: of the file, or of the selector itself."""
     before = one.text[:offset]
     return one.line + before.count("\n"), offset - (before.rfind("\n") + 1) + 1
 
@@ -144,13 +144,13 @@ def show(one: Given, finding: Finding, stream: TextIO) -> None:
 
 
 def place(one: Given, finding: Finding) -> dict[str, Any]:
-    """Say in JSON where a finding is."""
+    """Return where a finding is, for JSON."""
     line, column = _position(one, finding.span[0])
     return {"where": one.where, "line": line, "column": column, "selector": one.text}
 
 
 def in_json(finding: Finding) -> dict[str, Any]:
-    """Say a finding in JSON."""
+    """Return a finding, for JSON."""
     return {
         "code": finding.code,
         "severity": finding.severity,
@@ -164,7 +164,7 @@ _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sa
 
 
 def sarif(found: list[tuple[Given, list[Finding]]]) -> dict[str, Any]:
-    """Say findings as SARIF: one run; selectors of arguments are artifacts with their text in it.
+    """Return findings as SARIF: one run; selectors of arguments are artifacts with their text in it.
 
     Source: *Static Analysis Results Interchange Format (SARIF) Version 2.1.0*, §3.
     """

@@ -69,7 +69,7 @@ class MatchReport(Report):
     """Where what is selected arrives."""
 
     def close(self) -> int:
-        """Print the summary; give the exit code."""
+        """Print the summary; return the exit code."""
         total, stopped = self.total, self.ended()
         if self.asked.counting and not (self.asked.raising and total.skipped):
             print(total.selected)

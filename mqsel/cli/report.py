@@ -24,7 +24,7 @@ _LONG = 1 << 24  # bytes of input that deserve a progress bar
 
 
 def width_of(stream: TextIO) -> int | None:
-    """Give the columns of the terminal that shows a stream; None if none does: a log keeps its lines whole."""
+    """Return the columns of the terminal that shows a stream; None if none does: a log keeps its lines whole."""
     with suppress(OSError, ValueError):
         return os.get_terminal_size(stream.fileno()).columns or None
     return None
@@ -56,7 +56,7 @@ def say(what: str | MqselError, before: str = "") -> None:
 
 
 def complain(what: str | MqselError, where: str = "") -> None:
-    """Say what is wrong."""
+    """Print what is wrong."""
     say(what, f"mqsel: {where}")
 
 
@@ -75,7 +75,7 @@ def seeming(start: bytes, kind: str) -> tuple[str, str]:
 
 
 def is_unread(first: tuple[str, str, bytes] | None, messages: int, skipped: int) -> bool:
-    """Tell whether nothing of the input could be read; if so, say what it looks like, where something tells.
+    """Report whether nothing of the input could be read; if so, print what it looks like, where that shows.
 
     A line of a JSON array may be an object by chance: it does not count as a message.
 
@@ -154,7 +154,7 @@ class Report:
         complain(f"{shown(name)}: {why}")
 
     def ended(self) -> str:
-        """Say what was left to say of broken input; give the words on why the run stopped early."""
+        """Print what is left to report of broken input; return the words on why the run stopped early."""
         total = self.total
         stopped = ""
         if self.asked.raising and total.skipped:

@@ -42,7 +42,6 @@ examples:
 
 _OPEN = 64  # files that are written to at a time
 _SHOWN = 10  # keys named in the summary
-_ENDINGS = {"qload": ".qload", "amqsbcg": ".txt", "mq": ".mq"}  # of files; of the other formats .jsonl
 _SAFE = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
 _RESERVED = frozenset("con prn aux nul".split()) | {f"{name}{n}" for name in ("com", "lpt") for n in range(10)}
 _LONGEST = 100  # characters of a file's name
@@ -121,7 +120,7 @@ class RouteReport(Report):
             super().take(name, kind, record)
 
     def close(self) -> int:
-        """Print the counts and the summary; give the exit code."""
+        """Print the counts and the summary; return the exit code."""
         total, stopped = self.total, self.ended()
         if self._folder is not None:
             self._folder.close()
@@ -166,7 +165,7 @@ class Folder:
         name = self._names.get((key, kind))
         if name is None:
             message = self._heads[kind] + message
-            name = self._names[key, kind] = safe_name(key) + _ENDINGS.get(kind, ".jsonl")
+            name = self._names[key, kind] = safe_name(key) + FORMATS[kind].ending
         try:
             file = self._open.pop(name, None)
             if file is None:
@@ -194,7 +193,7 @@ class Folder:
 
 
 def safe_name(key: str) -> str:
-    """Make of a key the name of a file that every system takes; two keys never have one, whatever the case of letters.
+    """Return the name of the file of a key: any system takes it, no two keys share it, whatever the case of letters.
 
     What is not a small letter, a digit, ``-`` or ``_`` is written as % and its bytes in UTF-8.
     """

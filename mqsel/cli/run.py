@@ -31,7 +31,7 @@ _ROWS = 20  # of a Parquet file, by which records are known
 
 
 def add_ways(made: argparse.ArgumentParser) -> None:
-    """Add what says who reads the files."""
+    """Add the options that choose how many processes read the files, or Spark."""
     made.add_argument(
         "-j",
         "--jobs",
@@ -125,7 +125,7 @@ def _on_spark(
 
 
 def _jobs(names: list[str], ask: Ask) -> int:
-    """Say how many processes read: all that can, where that is quicker and no terminal waits for lines."""
+    """Return how many processes read: all that can, where that is quicker and no terminal waits for lines."""
     if sys.stdout.isatty() and not ask.counting:
         return 1
     return 1 if sum(size_of(name) or 0 for name in names) < _LARGE else cores()

@@ -66,7 +66,7 @@ def add_selectors(made: argparse.ArgumentParser) -> None:
 
 
 def given(arguments: argparse.Namespace) -> Iterator[Given]:
-    """Give each selector of the arguments, then those of the files."""
+    """Yield each selector of the arguments, then those of the files."""
     yield from of_arguments(arguments)
     for file in arguments.file:
         yield from blocks(content_of(file), file)
@@ -156,7 +156,7 @@ def blocks(content: str, file: str) -> Iterator[Given]:
 
 
 def replaced(content: str, changes: list[tuple[Given, str]]) -> str:
-    """Give the text of a file with other selectors in some places, in order."""
+    """Return the text of a file with other selectors in some places, in order."""
     pieces, at = [], 0
     for one, text in changes:
         start, stop = one.span

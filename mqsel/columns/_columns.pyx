@@ -10,10 +10,7 @@ Longer than 500 lines because each layout is loaded and searched in its own way,
 """
 
 from libc.math cimport INFINITY
-from libc.stdint cimport (
-    INT8_MAX, INT8_MIN, INT16_MAX, INT16_MIN, INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN, UINT8_MAX, UINT16_MAX,
-    UINT32_MAX, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t,
-)
+from libc.stdint cimport INT32_MAX, INT64_MAX, INT64_MIN, int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy, memset
 
 from mqsel.columns._arrow cimport (
@@ -29,42 +26,13 @@ cdef extern from "_loops.h" nogil:
     void fetch_ahead(const void *start, int64_t size)
     void mask_and(uint8_t *mask, const uint8_t *other, int rows)
     void mask_of_bits(uint8_t *mask, const uint8_t *bits, int64_t at, int rows)
-    void within_int8_t(const int8_t *values, int rows, int8_t low, int8_t high, uint8_t *mask, int join)
-    void within_int16_t(const int16_t *values, int rows, int16_t low, int16_t high, uint8_t *mask, int join)
-    void within_int32_t(const int32_t *values, int rows, int32_t low, int32_t high, uint8_t *mask, int join)
     void within_int64_t(const int64_t *values, int rows, int64_t low, int64_t high, uint8_t *mask, int join)
-    void within_uint8_t(const uint8_t *values, int rows, uint8_t low, uint8_t high, uint8_t *mask, int join)
-    void within_uint16_t(const uint16_t *values, int rows, uint16_t low, uint16_t high, uint8_t *mask, int join)
-    void within_uint32_t(const uint32_t *values, int rows, uint32_t low, uint32_t high, uint8_t *mask, int join)
     void within_float(const float *values, int rows, float low, float high, uint8_t *mask, int join)
     void within_double(const double *values, int rows, double low, double high, uint8_t *mask, int join)
     void nans_float(const float *values, int rows, uint8_t *mask, int join)
     void nans_double(const double *values, int rows, uint8_t *mask, int join)
-    void widen_int8_t(const int8_t *values, int rows, int64_t *wide)
-    void widen_int16_t(const int16_t *values, int rows, int64_t *wide)
-    void widen_int32_t(const int32_t *values, int rows, int64_t *wide)
-    void widen_int64_t(const int64_t *values, int rows, int64_t *wide)
-    void widen_uint8_t(const uint8_t *values, int rows, int64_t *wide)
-    void widen_uint16_t(const uint16_t *values, int rows, int64_t *wide)
-    void widen_uint32_t(const uint32_t *values, int rows, int64_t *wide)
     void widen_float(const float *values, int rows, double *wide)
     int beyond_int64(const int64_t *values, const uint8_t *valid, int rows)
-    int indices_int8_t(const int8_t *indices, int rows, uint64_t count, const uint8_t *valid)
-    int indices_int16_t(const int16_t *indices, int rows, uint64_t count, const uint8_t *valid)
-    int indices_int32_t(const int32_t *indices, int rows, uint64_t count, const uint8_t *valid)
-    int indices_int64_t(const int64_t *indices, int rows, uint64_t count, const uint8_t *valid)
-    int indices_uint8_t(const uint8_t *indices, int rows, uint64_t count, const uint8_t *valid)
-    int indices_uint16_t(const uint16_t *indices, int rows, uint64_t count, const uint8_t *valid)
-    int indices_uint32_t(const uint32_t *indices, int rows, uint64_t count, const uint8_t *valid)
-    int indices_uint64_t(const uint64_t *indices, int rows, uint64_t count, const uint8_t *valid)
-    void words_int8_t(const int8_t *, int rows, const uint8_t *words, int64_t only, const uint8_t *, uint8_t *)
-    void words_int16_t(const int16_t *, int rows, const uint8_t *words, int64_t only, const uint8_t *, uint8_t *)
-    void words_int32_t(const int32_t *, int rows, const uint8_t *words, int64_t only, const uint8_t *, uint8_t *)
-    void words_int64_t(const int64_t *, int rows, const uint8_t *words, int64_t only, const uint8_t *, uint8_t *)
-    void words_uint8_t(const uint8_t *, int rows, const uint8_t *words, int64_t only, const uint8_t *, uint8_t *)
-    void words_uint16_t(const uint16_t *, int rows, const uint8_t *words, int64_t only, const uint8_t *, uint8_t *)
-    void words_uint32_t(const uint32_t *, int rows, const uint8_t *words, int64_t only, const uint8_t *, uint8_t *)
-    void words_uint64_t(const uint64_t *, int rows, const uint8_t *words, int64_t only, const uint8_t *, uint8_t *)
     uint64_t word_at(const uint8_t *data)
     void mask_invert(uint8_t *mask, int rows)
     void mask_or(uint8_t *mask, const uint8_t *other, int rows)
@@ -92,6 +60,17 @@ cdef extern from "_loops.h" nogil:
     )
     int ascii_all(const uint8_t *data, int64_t size)
     const uint64_t HEADS[9]
+    ctypedef struct IntegerLoops:
+        int width
+        void (*between)(
+            const void *values, int rows, int64_t low, int64_t high, uint8_t *mask, int join
+        ) noexcept nogil
+        void (*widen)(const void *values, int rows, int64_t *wide) noexcept nogil
+        int (*indices)(const void *indices, int rows, uint64_t count, const uint8_t *valid) noexcept nogil
+        void (*words)(
+            const void *, int rows, const uint8_t *words, int64_t only, const uint8_t *valid, uint8_t *mask
+        ) noexcept nogil
+    const IntegerLoops INTEGER_LOOPS[8]
     enum:
         INSIDE
         INSIDE_WITH_VALUE
@@ -211,53 +190,21 @@ cdef bint in_stretches(Stretch *items, int count, double number) noexcept nogil:
     return low < count and items[low].low <= number
 
 
-cdef inline bint clipped(Interval *item, int64_t least, int64_t most, Interval *into) noexcept nogil:
-    into.low = item.low if item.low > least else least
-    into.high = item.high if item.high < most else most
-    return into.low <= into.high
+cdef inline const uint8_t *integers_at(ColumnBlock *reader, const IntegerLoops *loops, int64_t start) noexcept nogil:
+    return <const uint8_t *> reader.column.values + loops.width * (reader.column.offset + start)
 
 
 cdef void narrow_mask(ColumnBlock *reader, ValueSet *values, int64_t start, int rows, uint8_t *mask) noexcept nogil:
     """Find the rows whose integer, of any width but uint64, is in a set of a few intervals."""
+    cdef const IntegerLoops *loops = &INTEGER_LOOPS[reader.kind - INT8S]
+    cdef const uint8_t *numbers = integers_at(reader, loops, start)
     cdef int number
-    cdef int join = 0
-    cdef Interval item
-    cdef int kind = reader.kind
-    cdef int64_t at = reader.column.offset + start
-    cdef const void *from_ = reader.column.values
-    for number in range(values.integer_count):
-        item = values.integers[number]
-        if kind == INT64S:
-            if number == 0:
-                fetch_ahead(<const int64_t *> from_ + at + rows, 8 * rows)
-            within_int64_t(<const int64_t *> from_ + at, rows, item.low, item.high, mask, join)
-        elif kind == INT32S:
-            if not clipped(&item, INT32_MIN, INT32_MAX, &item):
-                continue
-            within_int32_t(<const int32_t *> from_ + at, rows, <int32_t> item.low, <int32_t> item.high, mask, join)
-        elif kind == INT16S:
-            if not clipped(&item, INT16_MIN, INT16_MAX, &item):
-                continue
-            within_int16_t(<const int16_t *> from_ + at, rows, <int16_t> item.low, <int16_t> item.high, mask, join)
-        elif kind == INT8S:
-            if not clipped(&item, INT8_MIN, INT8_MAX, &item):
-                continue
-            within_int8_t(<const int8_t *> from_ + at, rows, <int8_t> item.low, <int8_t> item.high, mask, join)
-        elif kind == UINT32S:
-            if not clipped(&item, 0, UINT32_MAX, &item):
-                continue
-            within_uint32_t(<const uint32_t *> from_ + at, rows, <uint32_t> item.low, <uint32_t> item.high, mask, join)
-        elif kind == UINT16S:
-            if not clipped(&item, 0, UINT16_MAX, &item):
-                continue
-            within_uint16_t(<const uint16_t *> from_ + at, rows, <uint16_t> item.low, <uint16_t> item.high, mask, join)
-        else:
-            if not clipped(&item, 0, UINT8_MAX, &item):
-                continue
-            within_uint8_t(<const uint8_t *> from_ + at, rows, <uint8_t> item.low, <uint8_t> item.high, mask, join)
-        join = 1
-    if not join:
+    if values.integer_count == 0:
         memset(mask, 0, rows)
+        return
+    fetch_ahead(numbers + loops.width * rows, loops.width * rows)
+    for number in range(values.integer_count):
+        loops.between(numbers, rows, values.integers[number].low, values.integers[number].high, mask, number > 0)
 
 
 cdef void integers_mask(const int64_t *numbers, ValueSet *values, int rows, uint8_t *mask) noexcept nogil:
@@ -312,104 +259,26 @@ cdef int numbers_load(ColumnBlock *reader, int64_t start, int rows) noexcept nog
     cdef const void *values = reader.column.values
     cdef uint8_t bits[BLOCK]
     cdef int kind = reader.kind
+    cdef const IntegerLoops *loops
     if reader.number_block == start:
         return 0
-    if kind == INT64S:
-        widen_int64_t(<const int64_t *> values + at, rows, reader.integers)
-    elif kind == INT32S:
-        widen_int32_t(<const int32_t *> values + at, rows, reader.integers)
+    if INT8S <= kind <= UINT64S:
+        loops = &INTEGER_LOOPS[kind - INT8S]
+        loops.widen(integers_at(reader, loops, start), rows, reader.integers)
+        if kind == UINT64S and beyond_int64(reader.integers, valid_rows(reader, start, rows), rows):
+            return DECLINED
     elif kind == FLOAT64S:
         memcpy(reader.doubles, <const double *> values + at, rows * sizeof(double))
     elif kind == FLOAT32S:
         widen_float(<const float *> values + at, rows, reader.doubles)
-    elif kind == INT16S:
-        widen_int16_t(<const int16_t *> values + at, rows, reader.integers)
-    elif kind == INT8S:
-        widen_int8_t(<const int8_t *> values + at, rows, reader.integers)
-    elif kind == UINT8S:
-        widen_uint8_t(<const uint8_t *> values + at, rows, reader.integers)
-    elif kind == UINT16S:
-        widen_uint16_t(<const uint16_t *> values + at, rows, reader.integers)
-    elif kind == UINT32S:
-        widen_uint32_t(<const uint32_t *> values + at, rows, reader.integers)
-    elif kind == UINT64S:
-        widen_int64_t(<const int64_t *> values + at, rows, reader.integers)
-        if beyond_int64(reader.integers, valid_rows(reader, start, rows), rows):
-            return DECLINED
     else:
         mask_of_bits(bits, <const uint8_t *> values, at, rows)
-        widen_uint8_t(bits, rows, reader.integers)
+        INTEGER_LOOPS[UINT8S - INT8S].widen(bits, rows, reader.integers)
     reader.number_block = start
     return 0
 
 
 # ---- dictionaries ------------------------------------------------------------------------------------------------
-
-ctypedef fused Index:
-    int8_t
-    int16_t
-    int32_t
-    int64_t
-    uint8_t
-    uint16_t
-    uint32_t
-    uint64_t
-
-
-cdef inline int indices_check(const Index *indices, int rows, uint64_t count, const uint8_t *valid) noexcept nogil:
-    if Index is int8_t:
-        return indices_int8_t(indices, rows, count, valid)
-    elif Index is int16_t:
-        return indices_int16_t(indices, rows, count, valid)
-    elif Index is int32_t:
-        return indices_int32_t(indices, rows, count, valid)
-    elif Index is int64_t:
-        return indices_int64_t(indices, rows, count, valid)
-    elif Index is uint8_t:
-        return indices_uint8_t(indices, rows, count, valid)
-    elif Index is uint16_t:
-        return indices_uint16_t(indices, rows, count, valid)
-    elif Index is uint32_t:
-        return indices_uint32_t(indices, rows, count, valid)
-    else:
-        return indices_uint64_t(indices, rows, count, valid)
-
-
-cdef inline void words_find(
-    const Index *indices, int rows, const uint8_t *words, int64_t only, const uint8_t *valid, uint8_t *mask
-) noexcept nogil:
-    if Index is int8_t:
-        words_int8_t(indices, rows, words, only, valid, mask)
-    elif Index is int16_t:
-        words_int16_t(indices, rows, words, only, valid, mask)
-    elif Index is int32_t:
-        words_int32_t(indices, rows, words, only, valid, mask)
-    elif Index is int64_t:
-        words_int64_t(indices, rows, words, only, valid, mask)
-    elif Index is uint8_t:
-        words_uint8_t(indices, rows, words, only, valid, mask)
-    elif Index is uint16_t:
-        words_uint16_t(indices, rows, words, only, valid, mask)
-    elif Index is uint32_t:
-        words_uint32_t(indices, rows, words, only, valid, mask)
-    else:
-        words_uint64_t(indices, rows, words, only, valid, mask)
-
-
-cdef int words_through(
-    ColumnBlock *reader, const Index *indices, const uint8_t *words, int64_t only, int64_t start, int rows,
-    uint8_t *mask,
-) noexcept nogil:
-    cdef const uint8_t *valid = valid_rows(reader, start, rows)
-    if reader.text_block != start:
-        fetch_ahead(indices + rows, rows * sizeof(Index))
-        reader.inside = indices_check(indices, rows, <uint64_t> reader.column.inner.rows, valid)
-        reader.text_block = start
-    if reader.inside == OUTSIDE:
-        return DECLINED
-    words_find(indices, rows, words, only, NULL if reader.inside == INSIDE else valid, mask)
-    return 0
-
 
 cdef int words_mask(
     ColumnBlock *reader, const uint8_t *words, int64_t only, int64_t start, int rows, uint8_t *mask
@@ -418,24 +287,19 @@ cdef int words_mask(
 
     Returns: 0, or DECLINED.
     """
-    cdef int64_t at = reader.column.offset + start
-    cdef const void *indices = reader.column.values
-    cdef int kind = reader.column.index
-    if kind == INT32S:
-        return words_through(reader, <const int32_t *> indices + at, words, only, start, rows, mask)
-    if kind == INT8S:
-        return words_through(reader, <const int8_t *> indices + at, words, only, start, rows, mask)
-    if kind == INT16S:
-        return words_through(reader, <const int16_t *> indices + at, words, only, start, rows, mask)
-    if kind == INT64S:
-        return words_through(reader, <const int64_t *> indices + at, words, only, start, rows, mask)
-    if kind == UINT8S:
-        return words_through(reader, <const uint8_t *> indices + at, words, only, start, rows, mask)
-    if kind == UINT16S:
-        return words_through(reader, <const uint16_t *> indices + at, words, only, start, rows, mask)
-    if kind == UINT32S:
-        return words_through(reader, <const uint32_t *> indices + at, words, only, start, rows, mask)
-    return words_through(reader, <const uint64_t *> indices + at, words, only, start, rows, mask)
+    cdef const IntegerLoops *loops = &INTEGER_LOOPS[reader.column.index - INT8S]
+    cdef const uint8_t *indices = integers_at(reader, loops, start)
+    cdef const uint8_t *valid = valid_rows(reader, start, rows)
+    if reader.text_block != start:
+        fetch_ahead(indices + loops.width * rows, loops.width * rows)
+        reader.inside = loops.indices(indices, rows, <uint64_t> reader.column.inner.rows, valid)
+        reader.text_block = start
+    if reader.inside == OUTSIDE:
+        return DECLINED
+    if reader.inside == INSIDE:
+        valid = NULL
+    loops.words(indices, rows, words, only, valid, mask)
+    return 0
 
 
 # ---- texts -------------------------------------------------------------------------------------------------------

@@ -25,6 +25,12 @@
 #define LOOP static
 #endif
 
+#ifdef __GNUC__
+#define UNUSED __attribute__((unused))
+#else
+#define UNUSED
+#endif
+
 typedef uint8_t mask_t;
 
 /* Eight bytes as a number whose lowest byte is the first. */
@@ -197,11 +203,10 @@ FOR_EACH_TYPE(WITHIN)
 NANS(float) NANS(double)
 
 #define WIDEN(T)                                                                                       \
-    LOOP void widen_##T(const T *restrict values, int rows, int64_t *restrict wide) {                 \
-        for (int i = 0; i < rows; i++) wide[i] = (int64_t) values[i];                                 \
+    LOOP void widen_##T(const void *restrict values, int rows, int64_t *restrict wide) {              \
+        for (int i = 0; i < rows; i++) wide[i] = (int64_t) ((const T *) values)[i];                   \
     }
 WIDEN(int8_t) WIDEN(int16_t) WIDEN(int32_t) WIDEN(int64_t) WIDEN(uint8_t) WIDEN(uint16_t) WIDEN(uint32_t)
-WIDEN(uint64_t)
 
 LOOP void widen_float(const float *restrict values, int rows, double *restrict wide) {
     for (int i = 0; i < rows; i++) wide[i] = values[i];
@@ -335,7 +340,8 @@ LOOP void doubles_compare(const double *left, const double *right, int rows, mas
 
 #define INDICES_OF(T)                                                                                          \
     /* whether all indices lie in the dictionary, or those of rows with a value, or not even those */          \
-    LOOP int indices_##T(const T *restrict indices, int rows, uint64_t count, const mask_t *restrict valid) {  \
+    LOOP int indices_##T(const void *restrict from, int rows, uint64_t count, const mask_t *restrict valid) {  \
+        const T *indices = from;                                                                               \
         int outside = 0;                                                                                       \
         for (int i = 0; i < rows; i++) outside |= (uint64_t) (int64_t) indices[i] >= count;                    \
         if (!outside) return INSIDE;                                                                           \
@@ -345,8 +351,9 @@ LOOP void doubles_compare(const double *left, const double *right, int rows, mas
         return outside ? OUTSIDE : INSIDE_WITH_VALUE;                                                          \
     }                                                                                                          \
     /* a mask from one byte a word; where one word alone has a 1, it is `only`, and none is looked up */       \
-    LOOP void words_##T(const T *restrict indices, int rows, const mask_t *restrict words, int64_t only,       \
+    LOOP void words_##T(const void *restrict from, int rows, const mask_t *restrict words, int64_t only,       \
                         const mask_t *restrict valid, mask_t *restrict mask) {                                 \
+        const T *indices = from;                                                                               \
         if (only >= 0)                                                                                         \
             for (int i = 0; i < rows; i++) mask[i] = indices[i] == (T) only;                                   \
         else if (!valid)                                                                                       \
@@ -356,6 +363,35 @@ LOOP void doubles_compare(const double *left, const double *right, int rows, mas
     }
 INDICES_OF(int8_t) INDICES_OF(int16_t) INDICES_OF(int32_t) INDICES_OF(int64_t) INDICES_OF(uint8_t)
 INDICES_OF(uint16_t) INDICES_OF(uint32_t) INDICES_OF(uint64_t)
+
+/* ---- what there is for integers of each kind, in the order of ColumnKind ---- */
+
+#define BETWEEN(T, LEAST, MOST)                                                                                      \
+    UNUSED static void between_##T(const void *values, int rows, int64_t low, int64_t high, mask_t *mask, int join) { \
+        if (low <= (MOST) && high >= (LEAST))                                                                        \
+            within_##T(values, rows, (T) (low > (LEAST) ? low : (LEAST)), (T) (high < (MOST) ? high : (MOST)), mask, \
+                       join);                                                                                        \
+        else if (!join)                                                                                              \
+            memset(mask, 0, (size_t) rows);                                                                          \
+    }
+BETWEEN(int8_t, INT8_MIN, INT8_MAX) BETWEEN(int16_t, INT16_MIN, INT16_MAX) BETWEEN(int32_t, INT32_MIN, INT32_MAX)
+BETWEEN(int64_t, INT64_MIN, INT64_MAX) BETWEEN(uint8_t, 0, UINT8_MAX) BETWEEN(uint16_t, 0, UINT16_MAX)
+BETWEEN(uint32_t, 0, UINT32_MAX)
+
+typedef struct {
+    int width;
+    void (*between)(const void *values, int rows, int64_t low, int64_t high, mask_t *mask, int join);
+    void (*widen)(const void *values, int rows, int64_t *wide);
+    int (*indices)(const void *indices, int rows, uint64_t count, const mask_t *valid);
+    void (*words)(const void *, int rows, const mask_t *words, int64_t only, const mask_t *valid, mask_t *mask);
+} IntegerLoops;
+
+#define LOOPS_OF(T) {sizeof(T), between_##T, widen_##T, indices_##T, words_##T}
+/* numbers beyond int64 are refused, not compared */
+UNUSED static const IntegerLoops INTEGER_LOOPS[8] = {
+    LOOPS_OF(int8_t), LOOPS_OF(int16_t), LOOPS_OF(int32_t), LOOPS_OF(int64_t), LOOPS_OF(uint8_t), LOOPS_OF(uint16_t),
+    LOOPS_OF(uint32_t), {sizeof(uint64_t), NULL, widen_int64_t, indices_uint64_t, words_uint64_t},
+};
 
 /* ---- texts: a key is the eight bytes from a text's beginning on, a tail the eight before its end; where a text is
    shorter they hold what stands behind or before it, so each is compared with as many bytes as the other side has ---- */

@@ -2,7 +2,7 @@
 
 from libc.stdint cimport uint8_t
 
-cdef enum Found:
+cdef enum FindResult:
     MORE                # nothing, until more is read
     MESSAGE             # a message
     HEAD                # what stands before the first

@@ -1,6 +1,6 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, nonecheck=False
 # cython: initializedcheck=False, auto_pickle=False, autotestdict=False
-"""Takes files of MQ messages apart: blocks of bytes go in, messages come out, each as it is and as the file has it.
+"""Files of MQ messages split into messages: blocks of bytes go in, messages come out, as they are and as in the file.
 
 A message that dmpmqmsg or QLOAD wrote is put together here, if it is written as the tools do it; any other is handed
 over as it stands to `qload`, which reads it or says what is wrong. What amqsbcg printed is only cut into lines here.
@@ -56,7 +56,7 @@ cdef enum:
     MD_ENCODING = 24
     MD_FORMAT = 32
 
-cdef enum Kind:
+cdef enum FieldKind:
     MQLONG
     MQBYTE
     MQCHAR
@@ -100,7 +100,7 @@ cdef inline uint32_t read_u32(const uint8_t *at) noexcept:
 # ---- blocks ------------------------------------------------------------------------------------------------------
 
 cdef class Splitter:
-    """Takes a file apart. Read, then take until there is None, and so on until there is nothing to read.
+    """Splits a file. Read, then take until there is None, and so on until there is nothing to read.
 
     Attributes:
         path: of the file, for errors.
@@ -142,7 +142,7 @@ cdef class Splitter:
         return True
 
     def take(self):
-        """Give the next message, or an error in its place; None if more has to be read first."""
+        """Return the next message, or an error in its place; None if more has to be read first."""
         cdef int outcome = self.find()
         if outcome == MORE:
             return None
@@ -164,7 +164,7 @@ cdef class Splitter:
 
 @cython.final
 cdef class Framed(Splitter):
-    """Takes messages with their length in front apart, or gives the one that is the file."""
+    """Finds messages with their length in front, or the one that is the file."""
 
     cdef bint is_begun
     cdef bint is_whole      # the file is one message
@@ -252,7 +252,7 @@ cdef class Lines(Splitter):
 
 @cython.final
 cdef class Printed(Lines):
-    """Takes a text apart whose messages a reader in Python puts together.
+    """Cuts a text into lines, of which a reader in Python puts messages together.
 
     Args:
         path: of the file.
@@ -300,14 +300,14 @@ cdef inline const uint8_t *skip_space(const uint8_t *at, const uint8_t *stop) no
 
 
 cdef inline const uint8_t *without_space(const uint8_t *at, const uint8_t *stop) noexcept:
-    """Give where a text ends without the space behind it."""
+    """Return where a text ends without the space behind it."""
     while stop > at and is_space((stop - 1)[0]):
         stop -= 1
     return stop
 
 
 cdef inline const uint8_t *without_end(const uint8_t *at, const uint8_t *stop) noexcept:
-    """Give where a line ends without its line end."""
+    """Return where a line ends without its line end."""
     while stop > at and ((stop - 1)[0] == c"\n" or (stop - 1)[0] == c"\r"):
         stop -= 1
     return stop
@@ -377,7 +377,7 @@ cdef bint field_read(uint8_t *to, const CodeRow *row, const uint8_t *at, const u
 
 @cython.final
 cdef class Qload(Lines):
-    """Takes apart what dmpmqmsg or QLOAD wrote.
+    """Finds the messages of what dmpmqmsg or QLOAD wrote, and puts them together.
 
     Args:
         path: of the file.
@@ -503,7 +503,7 @@ cdef class Qload(Lines):
         return outcome
 
     cdef int make_room(self) except -1:
-        """Make room for what is left of the block: data takes no more than its text, but for the end of its last line.
+        """Get room for what is left of the block: data is no longer than its text, but for the end of its last line.
         """
         cdef Py_ssize_t wanted = self.filled + (self.limit - self.at - self.scanned) + 1
         cdef uint8_t *wider
@@ -518,7 +518,7 @@ cdef class Qload(Lines):
         return 0
 
     cdef int give_head(self, const uint8_t *stop) noexcept:
-        """Give what stands before the first message."""
+        """Set what stands before the first message as found."""
         self.is_top = False
         self.place = 1
         self.raw = self.at
@@ -528,7 +528,7 @@ cdef class Qload(Lines):
         return HEAD
 
     cdef int give_comments(self, const uint8_t *stop) except -1:
-        """Give an error for comments without end."""
+        """Set an error for comments without end as found."""
         self.given = bad_line(self.path, self.lines, f"comments of more than {self.most:,} bytes")
         self.at = stop
         self.scanned = 0
@@ -536,7 +536,7 @@ cdef class Qload(Lines):
         return GIVEN
 
     cdef int drop(self, const uint8_t *at) except -1:
-        """Give an error for a message without end, of which lines up to *at* were read; its others mean nothing."""
+        """Set an error as found for a message without end, read up to *at*; its other lines mean nothing."""
         self.given = self.reader(self.place, bytes_of(self.at, at), self.path)
         self.is_dropped = self.is_odd = True
         self.at = at
@@ -544,7 +544,7 @@ cdef class Qload(Lines):
         return GIVEN
 
     cdef int finish(self, const uint8_t *stop, const uint8_t *at) except -1:
-        """Give the message, which ends at *stop*; lines up to *at* were looked at. MORE if it was given already."""
+        """Set the message, up to *stop*, as found; lines up to *at* were looked at. MORE if it was found before."""
         cdef bint is_odd = self.is_odd or not self.has_data or not self.compose(self.has_mqmd)
         self.raw = self.at
         self.at = self.raw_stop = stop
@@ -593,7 +593,7 @@ cdef class Qload(Lines):
         return True
 
     cdef const uint8_t *take_digits(self, const uint8_t *at) noexcept:
-        """Take a line X of nothing but digits. Returns its end, or NULL if it is another, or not all there."""
+        """Read a line X of nothing but digits. Returns its end, or NULL if it is another, or not all there."""
         cdef uint8_t *data = self.made + MD_LENGTH + self.filled
         cdef Py_ssize_t size
         if self.limit - at < 3 or at[1] != c" ":
@@ -609,7 +609,7 @@ cdef class Qload(Lines):
         return at + 1
 
     cdef bint take_line(self, const uint8_t *at, const uint8_t *stop) noexcept:
-        """Take a line. Returns whether it could be read."""
+        """Read a line. Returns whether it could be read."""
         cdef uint8_t *data = self.made + MD_LENGTH + self.filled
         cdef const uint8_t *end
         cdef Py_ssize_t size
@@ -638,7 +638,7 @@ cdef class Qload(Lines):
         return kind == c"N"
 
     cdef bint take_column(self, const uint8_t *at, const uint8_t *end) noexcept:
-        """Take what stands behind an X and a blank: digits, and a column of characters behind them."""
+        """Read what stands behind an X and a blank: digits, and a column of characters behind them."""
         cdef const uint8_t *begin
         cdef Py_ssize_t size
         while at < end and at[0] == c" ":
@@ -656,7 +656,7 @@ cdef class Qload(Lines):
         return True
 
     cdef bint take_string(self, const uint8_t *at, const uint8_t *end) noexcept:
-        """Take what stands behind an S."""
+        """Read what stands behind an S."""
         cdef uint8_t *data = self.made + MD_LENGTH + self.filled
         cdef uint8_t *to = data
         if at == end or at[0] != c'"':
@@ -678,7 +678,7 @@ cdef class Qload(Lines):
         return True
 
     cdef bint take_field(self, const uint8_t *at, const uint8_t *end, const uint8_t *stop) noexcept:
-        """Take a line A, which ends at *end* without its line end."""
+        """Read a line A, which ends at *end* without its line end."""
         cdef CodeRow *row
         cdef bint is_first = not self.has_mqmd
         cdef bint is_cut

@@ -4,7 +4,7 @@ A message begins with ``****Message descriptor****`` and a line for each field o
 the program was asked for them (option 1), and with its dead-letter header, which is then not in the dump, and ends with
 ``****   Message      ****``, the line ``length - 14 of 14 bytes`` and the dump, 16 bytes on a line. What stands between
 messages, such as prompts and banners, means nothing. Of a message longer than its buffer the program prints the
-beginning; the headers are there, or whoever reads them reports which is cut.
+beginning; its headers are there, or the decoder reports which one is cut.
 
 A message of 2.6 KB of text takes 145 µs. A reader in C took 5 µs and 400 lines more: what is pasted has some hundred
 messages, and is read in less time than Python starts.
@@ -118,7 +118,7 @@ class _Dump:
         self.data.clear()
 
     def take(self, number: int, line: bytes) -> None:
-        """Take a line."""
+        """Read a line."""
         if self.trouble is not None:
             return
         self.last = number
@@ -144,7 +144,7 @@ class _Dump:
             self.read_fields(line)
 
     def read_fields(self, line: bytes) -> None:
-        """Take a line with a field or two."""
+        """Read a line with a field or two."""
         name, text = self.pending, line.strip()
         column = len(line) - len(line.lstrip())
         if not name:
@@ -179,7 +179,7 @@ class _Dump:
             self.fields[self.section][name] = made
 
     def read_property(self, line: bytes) -> None:
-        """Take a line with a property. Its type is lost but for its kind: numbers are int64 or float64."""
+        """Read a line with a property. Its type is lost but for its kind: numbers are int64 or float64."""
         match = _PROPERTY.fullmatch(line)
         if match is None:
             if line.strip() != b"None":
@@ -203,7 +203,7 @@ class _Dump:
         self.properties[name] = (ELEMENT_TYPES.get(name.replace(".", "/")), value)
 
     def read_string(self, name: str, so_far: bytearray, line: bytes) -> None:
-        """Take a line of a string, which may have line ends in it."""
+        """Read a line of a string, which may have line ends in it."""
         is_first = not so_far
         so_far += line
         self.unclosed = (name, so_far)
@@ -216,7 +216,7 @@ class _Dump:
                 self.blame(f"property {name!r} is not UTF-8: convert the file to UTF-8")
 
     def read_length(self, line: bytes) -> None:
-        """Take the line that says how long the data is."""
+        """Read the line with the length of the data."""
         match = _LENGTH.fullmatch(line)
         if match is None:
             self.blame("expected 'length - N of N bytes'", line)
@@ -226,7 +226,7 @@ class _Dump:
             self.length = int(match[1])
 
     def read_dump(self, line: bytes) -> None:
-        """Take a line of the dump. A character of several bytes may make it longer than 16."""
+        """Read a line of the dump. A character of several bytes may make it longer than 16."""
         match, done = _DUMPED.fullmatch(line), len(self.data)
         address = _ADDRESS.match(line)
         is_more, self.is_dumped = self.is_complete, True
@@ -248,7 +248,7 @@ class _Dump:
                 self.blame(f"the dump has more bytes than its length says, {self.length:,}")
 
     def piece(self) -> Piece | FileError:
-        """Give the message, or what is wrong with it."""
+        """Return the message, or what is wrong with it."""
         if self.trouble is None:
             if self.unclosed[0]:
                 self.blame(f"property {self.unclosed[0]!r} has no quote at its end")

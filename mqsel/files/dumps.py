@@ -82,7 +82,7 @@ def field_bytes(field: Field, kind: str, text: bytes) -> bytes | str:
 
 
 def _blank_mqmd() -> bytes:
-    """Make the MQMD that QLOAD begins each message with: version 2, the vendor's defaults."""
+    """Return the MQMD that QLOAD begins each message with: version 2, the vendor's defaults."""
     data = bytearray(MQMD_LENGTH_2)
     for field in MQMD:
         if field.kind == "MQLONG":
@@ -96,7 +96,7 @@ BLANK = _blank_mqmd()
 
 
 def turner(table: Sequence[Field]) -> Callable[[bytes], bytes]:
-    """Make the function that makes a big-endian structure little-endian."""
+    """Return the function that turns a big-endian structure into a little-endian one."""
     codes = "".join("i" if field.kind == "MQLONG" else f"{field.length}s" for field in table)
     big, little = struct.Struct(f">{codes}"), struct.Struct(f"<{codes}")
     return lambda structure: little.pack(*big.unpack(structure))
@@ -106,7 +106,7 @@ _turned = turner(MQMD)
 
 
 def is_little(encoding: int, structure: bytes = b"") -> bool:
-    """Tell the byte order of a numeric encoding; where it says none, that in which *structure* has its Version."""
+    """Report whether an encoding of numbers is little-endian; if it names no order, whether the Version is."""
     order = encoding & MQENC_INTEGER_MASK
     if order in (MQENC_INTEGER_NORMAL, MQENC_INTEGER_REVERSED):
         return order == MQENC_INTEGER_REVERSED
@@ -121,7 +121,7 @@ def on_queue(mqmd: bytes, data: bytes) -> bytes:
     data the order decides nothing; the Encoding is that of the machine most often.
 
     Args:
-        mqmd: of version 2, big-endian, in ASCII. With Version 1 nobody looks at its end.
+        mqmd: of version 2, big-endian, in ASCII. With Version 1 its end is not read.
         data: what follows it.
     """
     version, encoding, ccsid, form = _SAID.unpack_from(mqmd)

@@ -50,15 +50,16 @@ def length_prefixed(message: bytes) -> bytes:
 # ---- the table ---------------------------------------------------------------------------------------------------
 
 
-class Format(NamedTuple):
+class FileFormat(NamedTuple):
     """A format of files.
 
     Attributes:
         holds: what a file of it holds, for the help of the command line.
         message: how one message is read: a name of `mqsel.formats.FORMATS`; None for what is read by columns.
         split: makes what takes a file of this path apart; None where each line is a message.
-        start: what is found in the first bytes of its files; None if nothing tells it from lines of JSON.
+        start: what is found in the first bytes of its files; None if they look like lines of JSON.
         place: what the place of a message counts.
+        ending: of the names of files of the format that are written.
     """
 
     holds: str
@@ -66,6 +67,7 @@ class Format(NamedTuple):
     split: Callable[[str], Splitter] | None = None
     start: re.Pattern[bytes] | None = None
     place: Literal["line", "byte"] = "line"
+    ending: str = ".jsonl"
 
     @property
     def is_lines(self) -> bool:
@@ -76,32 +78,34 @@ class Format(NamedTuple):
 # Of two rows that know a file the first one has it. amqsbcg prints to a terminal, from which anything may have been
 # copied along: it comes last.
 FORMATS = {
-    "parquet": Format("Parquet: the properties are the columns of their names", None, None, re.compile(rb"\APAR1")),
-    "json": Format("one JSON object on each line, a message", "json"),
+    "parquet": FileFormat("Parquet: the properties are the columns of their names", None, None, re.compile(rb"\APAR1")),
+    "json": FileFormat("one JSON object on each line, a message", "json"),
     **{
-        name: Format(f"lines of JSON: {row.title}{'' if row.has_types else '; types are lost, see --type'}", name)
+        name: FileFormat(f"lines of JSON: {row.title}{'' if row.has_types else '; types are lost, see --type'}", name)
         for name, row in SCHEMAS.items()
     },
-    "mq": Format(
+    "mq": FileFormat(
         "bytes: messages with their length in front (4 bytes, big-endian), or one message; of a directory every file",
         "mq",
         _framed,
         re.compile(rb"\A(?:....)?(?:" + b"|".join(map(re.escape, STRUC_IDS)) + b")", re.DOTALL),
         "byte",
+        ".mq",
     ),
-    "qload": Format("what dmpmqmsg or QLOAD wrote", "mq", qload.splitter, qload.START),
-    "amqsbcg": Format(
+    "qload": FileFormat("what dmpmqmsg or QLOAD wrote", "mq", qload.splitter, qload.START, ending=".qload"),
+    "amqsbcg": FileFormat(
         "what the sample program amqsbcg printed, with whatever was copied from the terminal along with it",
         "mq",
         amqsbcg.splitter,
         amqsbcg.START,
+        ending=".txt",
     ),
 }
 FRAMINGS = tuple(name for name, row in FORMATS.items() if row.message == "mq")
 
 
 def start_of(stream: io.BufferedReader[Any]) -> bytes:
-    """Give the first bytes of a file, by which its format is known; they are still to be read."""
+    """Return the first bytes of a file, by which its format is known; they are still to be read."""
     return stream.peek(_START)[:_START]
 
 
@@ -119,12 +123,12 @@ def _started(start: bytes) -> str | None:
     return next((name for name, row in FORMATS.items() if row.start is not None and row.start.search(start)), None)
 
 
-# Where one line is an object, it is one of JSON: nobody waits for more of a pipe to know.
+# A line that is an object is JSON: no more of a pipe is waited for.
 _OBJECT = re.compile(rb"^(?:\xef\xbb\xbf)?\s*\{", re.MULTILINE)
 
 
 def is_enough(start: bytes) -> bool:
-    """Tell whether the first bytes that have arrived of a file tell its format."""
+    """Report whether the first bytes that have arrived of a file show its format."""
     return len(start) >= _START or _OBJECT.search(start) is not None or _started(start) is not None
 
 
@@ -168,13 +172,13 @@ _OTHERS = (
 
 
 def looks_like(start: bytes, kind: str) -> tuple[str, str]:
-    """Say what a file looks like of which nothing could be read.
+    """Return what a file looks like of which nothing could be read.
 
     Args:
         start: its first bytes.
         kind: the format it was read as; empty for none.
 
-    Returns: what it looks like, and what to do; empty where nothing tells.
+    Returns: what it looks like, and what to do; empty if that does not show.
     """
     for name, row in FORMATS.items():
         if name != kind and row.start is not None and row.start.search(start):
@@ -197,7 +201,7 @@ def shown(name: str) -> str:
 
 
 def pieces(stream: io.BufferedReader[Any], kind: str, path: str = "stream", start: int = 0, stop: int = -1) -> Source:
-    """Take a stream apart into messages and, in place of those that are invalid, errors.
+    """Yield the messages of a stream and, in place of those that are invalid, errors.
 
     Args:
         stream: of a file.
@@ -214,7 +218,7 @@ def pieces(stream: io.BufferedReader[Any], kind: str, path: str = "stream", star
 
 
 def taken_apart(units: Iterable[bytes | memoryview | Splitter]) -> Source:
-    """Take blocks of lines, or what `splits` gives, apart into messages; places of lines are those in all blocks."""
+    """Yield the messages of blocks of lines, or of what `splits` yields; places of lines are those in all blocks."""
     at = 0
     for unit in units:
         if isinstance(unit, Splitter):
@@ -226,7 +230,7 @@ def taken_apart(units: Iterable[bytes | memoryview | Splitter]) -> Source:
 
 
 def lines(found: Iterable[bytes | memoryview], start: int = 0) -> Iterator[Piece]:
-    """Take blocks of lines apart; the place of a line is its first byte, that of the first one being *start*."""
+    """Yield the lines of blocks; the place of a line is its first byte, that of the first one being *start*."""
     make = tuple.__new__  # Piece(…) takes three times as long
     for block in found:
         for line in io.BytesIO(block):
@@ -257,7 +261,7 @@ def splits(stream: io.BufferedReader[Any], kind: str, path: str = "stream") -> I
 def blocks(stream: io.BufferedReader[Any], start: int = 0, stop: int = -1) -> Iterator[memoryview]:
     """Read a file of lines in blocks, each of which ends where a line does; it is there until the next is asked for.
 
-    What has arrived is given at once. The block grows to hold a line; a little at a time, so that nobody waits for it.
+    What has arrived is yielded at once. The block grows to hold a line, a little at a time: growing takes time, too.
 
     Args:
         stream: of the file, at the beginning of a line.
@@ -310,7 +314,7 @@ def reading(
         advance: is told from time to time how many more bytes of the file were read.
         in_blocks: give `blocks`, or `splits`.
 
-    Returns: its format, lines of JSON if nothing tells another; its messages, which may end in a FileError; its first
+    Returns: its format, lines of JSON if it shows no other; its messages, which may end in a FileError; its first
         bytes.
 
     Raises: FileError: it cannot be read.
@@ -411,7 +415,7 @@ class Messages:
 
 
 def _of_queue(path: str, framing: str | None) -> Source:
-    """Read the messages of a file that has them as bytes, length-prefixed if nothing tells another format."""
+    """Read the messages of a file that has them as bytes, length-prefixed if its first bytes show no other format."""
     with opened(path, bool if framing else is_enough) as (_, content):
         kind = framing or _started(start_of(content))
         yield from pieces(content, kind if kind in FRAMINGS else "mq", path)

@@ -17,7 +17,7 @@ from mqsel.files import parquet
 from mqsel.files.dumps import STRUC_IDS, Piece
 from mqsel.files.framings import FORMATS, format_of, pieces, place_of, schema_of, shown
 from mqsel.files.opening import opened
-from mqsel.files.parts import Part
+from mqsel.files.parts import FilePart
 from mqsel.files.run.work import Job, of_rows
 from mqsel.formats.inspection import Row
 from mqsel.formats.jsonl import object_from_json
@@ -79,7 +79,7 @@ class Inspect(Job):
             tuple((name, f"byte {offset}, {length:,} bytes") for name, offset, length in result.structures),
         )
 
-    def rows(self, part: Part) -> Iterator[Any]:
+    def rows(self, part: FilePart) -> Iterator[Any]:
         try:
             for message in of_columns(part.path):
                 self.seen += 1
@@ -176,7 +176,7 @@ class FoundMessage(NamedTuple):
         kind: the format it is read as, a name of `mqsel.files.framings.FORMATS`.
         where: its place in a file; empty where there is but this one.
         columns: of a row of Parquet, the batch of this row alone.
-        is_whole: it is all of its file, whose format nothing told.
+        is_whole: it is all of its file, whose format is not known.
         has_others: it is the first of several.
     """
 
@@ -211,7 +211,7 @@ def find_message(name: str, wanted: str | None, place: int | None = None, nth: i
 def alone(text: bytes, wanted: str | None, name: str = "MESSAGE") -> FoundMessage:
     """Return what is one message, on one line or on several."""
     if wanted is None:
-        with suppress(PropertyTypeError):  # whoever reads it reports it
+        with suppress(PropertyTypeError):  # reported when it is read
             wanted = schema_of([object_from_json(text)], name)
     return FoundMessage(text, wanted or "json")
 

@@ -25,7 +25,7 @@ from mqsel.files.wordings import file_trouble, unreadable
 
 
 def path_of(name: str) -> Path:
-    """Give the path of a file of this machine, or at an address such as ``s3a://bucket/key``.
+    """Return the path of a file of this machine, or at an address such as ``s3a://bucket/key``.
 
     Raises: MqselError: the library for addresses, or for those of this kind, is not installed. FileError: the file
         system cannot be reached, or is unknown.
@@ -45,7 +45,7 @@ def path_of(name: str) -> Path:
 
 
 def name_of(path: str | os.PathLike[str]) -> str:
-    """Give the name of a file.
+    """Return the name of a file.
 
     Raises: ArgumentError: it is no path.
     """
@@ -70,7 +70,7 @@ def check_path(name: str) -> None:
 
 @contextmanager
 def readable_anywhere(path: str, content: Iterable[bytes]) -> Iterator[str]:
-    """Give the path of a file that can be read from any place: of stdin, pipes and what is packed a copy.
+    """Return the path of a file that can be read from any place: of stdin, pipes and what is packed a copy.
 
     Args:
         path: the file; "-" is stdin.
@@ -165,7 +165,7 @@ _LOOKS = (1 << 16, 1 << 20, 1 << 24)  # bytes of first lines that are looked at,
 def beginning(stream: io.BufferedReader[Any]) -> bytes:
     """Return the first lines of a stream that `opened` gave; they are still to be read.
 
-    Of what can be read once only, such as a pipe, it is what has arrived, and at least one line: nobody waits for more.
+    Of what can be read once only, such as a pipe, it is what has arrived, and at least one line.
     """
     lines = stream.peek()
     if not _is_rereadable(stream):
@@ -289,7 +289,7 @@ def _unpacked(raw: io.BufferedReader[Any], name: str, unpackers: tuple[_Unpacker
 
 
 def _in_utf8(stream: io.BufferedReader[Any]) -> Iterator[bytes]:
-    """Give a stream of UTF-16, whose byte order mark is there, in UTF-8."""
+    """Yield a stream of UTF-16, whose byte order mark is there, in UTF-8."""
     # What is invalid in UTF-16 is shown, and so fails where digits or fields are expected.
     decoder = codecs.getincrementaldecoder("utf-16")("backslashreplace")
     while data := stream.read1(_STEP):
@@ -349,7 +349,7 @@ def _in_pieces(pieces: Iterator[bytes], together: int = io.DEFAULT_BUFFER_SIZE) 
 
 
 def unfolded(path: str | os.PathLike[str]) -> Iterator[str]:
-    """Give the files of a directory in the order of their names, or the path itself.
+    """Yield the files of a directory in the order of their names, or the path itself.
 
     Raises: FileError: the directory cannot be read.
     """

@@ -114,7 +114,7 @@ def group_sizes(path: str) -> list[int]:
 
 
 def _footer(path: str, source: Any) -> bytes:
-    """Give the footer of a file that is one: what stands before its length and the magic number."""
+    """Return the footer of a file that is one: what stands before its length and the magic number."""
     with trouble_of(path):
         source.seek(-8, 2)
         size = int.from_bytes(source.read(4), "little")
@@ -152,7 +152,7 @@ def _places(matcher: Matcher, name: str, whole: pa.StructType) -> tuple[int, ...
 _Place = tuple[Any, tuple[int, ...]]  # a type, and the places of the fields that led to it
 
 
-class Group(NamedTuple):
+class RowGroup(NamedTuple):
     """A row group, and what a selector needs of it.
 
     Attributes:
@@ -192,7 +192,7 @@ def groups(
     *,
     fixed: Mapping[str, Fixed] | None = None,
     is_inverted: bool = False,
-) -> Iterator[Group]:
+) -> Iterator[RowGroup]:
     """Read of row groups what a selector needs.
 
     Args:
@@ -226,7 +226,7 @@ def groups(
                     for name in own:
                         if name in alike:
                             table = table.append_column(name, pa.repeat(alike[name], rows))
-                yield Group(file, number, rows, table, alike)
+                yield RowGroup(file, number, rows, table, alike)
 
 
 def _repeated(file: Any, found: list[list[Chunk | None]]) -> list[str]:
@@ -250,7 +250,7 @@ def _paths(file: Any) -> list[str]:
 def _pruner(
     matcher: Matcher, file: Any, schema: pa.Schema, fixed: Mapping[str, pa.Scalar], found: list[list[Chunk | None]]
 ) -> Callable[[int], bool] | None:
-    """Make what tells whether a selector may be TRUE, or UNKNOWN, for rows of a group: the unknown ones are counted.
+    """Return what reports whether a selector may be TRUE, or UNKNOWN, for rows of a group: unknown ones are counted.
 
     Returns: None where it cannot be told: something may be wrong with a column, which reading it must find.
     """
@@ -291,7 +291,9 @@ def _pruner(
     return is_needed
 
 
-def counted(matcher: Matcher, group: Group, *, is_inverted: bool, limit: int | None) -> tuple[Counts, pa.BooleanArray]:
+def counted(
+    matcher: Matcher, group: RowGroup, *, is_inverted: bool, limit: int | None
+) -> tuple[Counts, pa.BooleanArray]:
     """Evaluate a row group in three values, and count.
 
     Args:
@@ -328,7 +330,7 @@ def counted(matcher: Matcher, group: Group, *, is_inverted: bool, limit: int | N
     return Counts(rows, truth.null_count, missing), mask
 
 
-def taken(path: str, group: Group, mask: pa.BooleanArray) -> Iterator[pa.Table]:
+def taken(path: str, group: RowGroup, mask: pa.BooleanArray) -> Iterator[pa.Table]:
     """Read the rows of a row group that a mask selects, as tables of the types of the file; texts may be dictionaries.
 
     Raises: FileError.
@@ -371,7 +373,7 @@ def taken(path: str, group: Group, mask: pa.BooleanArray) -> Iterator[pa.Table]:
                 return
 
 
-def written(path: str, group: Group, mask: pa.BooleanArray) -> Iterator[tuple[int, bytes]]:
+def written(path: str, group: RowGroup, mask: pa.BooleanArray) -> Iterator[tuple[int, bytes]]:
     """Read the rows of a row group that a mask selects; yield how many there are at once, and them as lines of JSON.
 
     Raises: FileError.
@@ -406,7 +408,7 @@ def _sliced(table: pa.Table) -> Iterator[pa.Table]:
     yield from (table.slice(start, rows) for start in range(0, table.num_rows, rows))
 
 
-def with_near_columns(matcher: Matcher, group: Group) -> pa.Table:
+def with_near_columns(matcher: Matcher, group: RowGroup) -> pa.Table:
     """Return the table of a group, and the columns whose names are near those of properties that rows lack."""
     from mqsel.analysis.explain.near import near_names  # noqa: PLC0415 (for why alone)
 

@@ -1,6 +1,6 @@
 """Files taken apart for workers that read them side by side.
 
-A `Part` is what one worker reads: a range of the bytes of a file of lines, row groups of a Parquet file, or a whole
+A `FilePart` is what one worker reads: a range of the bytes of a file of lines, row groups of a Parquet file, or a whole
 file where only its beginning is known to begin a message. The parts of a file, in order, give what the file gives.
 Knows no selectors.
 """
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 SIZE = 32 << 20  # bytes of a part
 
 
-class Part(NamedTuple):
+class FilePart(NamedTuple):
     """A part of a file.
 
     Attributes:
@@ -47,7 +47,7 @@ class Part(NamedTuple):
 
 
 def local(path: str) -> str:
-    """Give the name of a file whose address may be a ``file:`` URI."""
+    """Return the name of a file whose address may be a ``file:`` URI."""
     return path.removeprefix("file://").removeprefix("file:")
 
 
@@ -112,7 +112,7 @@ def _fits(pattern: str) -> list[str]:
 
 
 def partition(path: str, file: str) -> dict[str, str | None]:
-    """Give what the names of directories such as ``day=1`` below a path say of a file that `listed` found there."""
+    """Return what the names of directories such as ``day=1`` below a path say of a file that `listed` found there."""
     name = local(path)
     path_parts = path_of(name).parts
     fixed = path_parts if path_of(name).exists() else [*takewhile(lambda part: not _is_pattern(part), path_parts)]
@@ -183,7 +183,7 @@ def _alternatives(pattern: str) -> list[str]:
 
 
 def kind_of(path: str) -> str:
-    """Say what a file holds by its first bytes; lines of JSON if nothing else.
+    """Return what a file holds by its first bytes; lines of JSON if nothing else.
 
     Raises: FileError: it cannot be read.
     """
@@ -191,8 +191,8 @@ def kind_of(path: str) -> str:
         return format_of(content, path) or "json"
 
 
-def parts(path: str, kind: str, size: int = SIZE) -> list[Part]:
-    """Take a file apart.
+def parts(path: str, kind: str, size: int = SIZE) -> list[FilePart]:
+    """Divide a file into parts.
 
     Args:
         path: the file.
@@ -209,26 +209,26 @@ def parts(path: str, kind: str, size: int = SIZE) -> list[Part]:
         end = path_of(path).stat().st_size
         # What is packed, or begins a message only where the one before it ends, is read from the beginning.
         if not FORMATS[kind].is_lines or content is not raw or end <= size:
-            return [Part(path, kind, 0, -1)]
+            return [FilePart(path, kind, 0, -1)]
     starts = range(0, end, size)
-    return [Part(path, kind, start, -1 if start + size >= end else start + size) for start in starts]
+    return [FilePart(path, kind, start, -1 if start + size >= end else start + size) for start in starts]
 
 
-def _of_groups(path: str, sizes: list[int], limit: int) -> list[Part]:
-    found: list[Part] = []
+def _of_groups(path: str, sizes: list[int], limit: int) -> list[FilePart]:
+    found: list[FilePart] = []
     start, held = 0, 0
     for number, size in enumerate(sizes):
         if held and held + size > limit:
-            found.append(Part(path, "parquet", start, number))
+            found.append(FilePart(path, "parquet", start, number))
             start, held = number, 0
         held += size
-    return [*found, Part(path, "parquet", start, len(sizes))] if sizes else []
+    return [*found, FilePart(path, "parquet", start, len(sizes))] if sizes else []
 
 
-def packed(found: list[Part], size: int = SIZE) -> list[tuple[Part, ...]]:
+def packed(found: list[FilePart], size: int = SIZE) -> list[tuple[FilePart, ...]]:
     """Put small parts together, in order, so that a worker has enough to do."""
-    bunches: list[tuple[Part, ...]] = []
-    bunch: list[Part] = []
+    bunches: list[tuple[FilePart, ...]] = []
+    bunch: list[FilePart] = []
     held = 0
     for part in found:
         whole = part.stop < 0 or part.format == "parquet"
@@ -241,7 +241,7 @@ def packed(found: list[Part], size: int = SIZE) -> list[tuple[Part, ...]]:
     return [*bunches, tuple(bunch)] if bunch else bunches
 
 
-def messages(part: Part) -> Iterator[Piece | FileError]:
+def messages(part: FilePart) -> Iterator[Piece | FileError]:
     """Read what a part has for each message, blank lines included.
 
     Raises: FileError: the file cannot be read.
@@ -249,7 +249,7 @@ def messages(part: Part) -> Iterator[Piece | FileError]:
     yield from reading(*part[:4])[1]
 
 
-def units(part: Part, advance: Callable[[int], None] | None = None) -> Iterator[Any]:
+def units(part: FilePart, advance: Callable[[int], None] | None = None) -> Iterator[Any]:
     """Read what a part has for each message, or blocks of lines where each line is one.
 
     Args:

@@ -104,7 +104,7 @@ class _Message:
         self.data = bytearray()  # a list of lines takes far more
 
     def take(self, line: bytes) -> str:
-        """Take a line that is no comment; say what is wrong with it."""
+        """Read a line that is no comment; return what is wrong with it."""
         kind = line[:1]
         self.has_data |= kind in b"XST"
         if line[1:2] not in b" \r\n" or kind not in b"ANXST":
@@ -129,7 +129,7 @@ class _Message:
         return ""
 
     def string(self, value: bytes) -> str:
-        """Take what stands behind an S."""
+        """Read what stands behind an S."""
         if value.startswith(b'"'):
             match = _STRING.fullmatch(value)
             if match is None:
@@ -177,7 +177,7 @@ def _piece(line: int, text: bytes, path: str) -> Piece | FileError:
 
 
 def splitter(path: str) -> Qload:
-    """Make what takes such a text apart into messages and, in place of those that are invalid, errors."""
+    """Return what splits such a text into messages and, in place of those that are invalid, errors."""
     return Qload(path, 2 * MAX_MESSAGE, _CODES, _piece)
 
 

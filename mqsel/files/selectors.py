@@ -1,6 +1,6 @@
 """Files of selectors, each with a key: lines, a JSON object or array, Parquet; packed or not.
 
-Which it is, the first bytes say. Compiles nothing: whether a selector is valid is for who reads them.
+The first bytes show which it is. Compiles nothing: a selector may be invalid.
 """
 
 from __future__ import annotations

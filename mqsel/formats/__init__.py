@@ -24,8 +24,8 @@ from mqsel.names import JMS_DESCRIPTOR
 __all__ = [
     "FORMATS",
     "Decoder",
-    "Format",
     "Inspection",
+    "MessageFormat",
     "Note",
     "Row",
     "Rows",
@@ -66,7 +66,7 @@ def properties(
 
 
 def inspect(message: bytes | bytearray | memoryview, *, strip: bool = False, ccsid: int | None = None) -> Inspection:
-    """Say of every property of a message its type, value and origin, and what was skipped and why.
+    """Return of every property of a message its type, value and origin, and what was skipped and why.
 
     Raises: as `properties`.
     """
@@ -75,7 +75,7 @@ def inspect(message: bytes | bytearray | memoryview, *, strip: bool = False, ccs
 
 
 def first_note(message: bytes, *, strip: bool = False, ccsid: int | None = None) -> str:
-    """Say what was skipped first of a message that a decoder has counted as noted: decoders only count."""
+    """Return what was skipped first of a message that a decoder has counted as noted: decoders only count."""
     return "".join(map(str, inspect(message, strip=strip, ccsid=ccsid).notes[:1]))
 
 
@@ -109,7 +109,7 @@ def _make(key: _Key) -> MQDecoder:
 # ---- the table ---------------------------------------------------------------------------------------------------
 
 
-class Format(NamedTuple):
+class MessageFormat(NamedTuple):
     """How one message is written and read.
 
     Attributes:
@@ -145,15 +145,15 @@ def _record_decoder(schema: RecordSchema, names: Sequence[str], types: Mapping[s
 
 
 FORMATS = {
-    "mq": Format(
+    "mq": MessageFormat(
         _mq_decoder,
         ("strip", "ccsid", "invalid_names", "identifier"),
         lambda message, _: inspect(message),
         has_mqmd=True,
     ),
-    "json": Format(JSONDecoder, (), lambda message, _: inspect_json(message)),
+    "json": MessageFormat(JSONDecoder, (), lambda message, _: inspect_json(message)),
     **{
-        name: Format(partial(_record_decoder, schema), ("types",), partial(inspect_record, schema))
+        name: MessageFormat(partial(_record_decoder, schema), ("types",), partial(inspect_record, schema))
         for name, schema in SCHEMAS.items()
     },
 }
@@ -164,7 +164,7 @@ FormatName = Literal["mq", "json", "connect", "connect-ibm", "lenses", "nifi", "
 
 
 def decoder(format: str, names: Sequence[str], **options: Any) -> Decoder:  # noqa: A002 (the word of the command line)
-    """Make a callable that turns one raw message into what a machine reads quickest: a mapping, or a `Record`.
+    """Return a decoder, which turns one raw message into what a machine reads quickest: a mapping, or a `Record`.
 
     The record is the same one each time, filled anew. "mq" takes the options ``strip`` and ``ccsid``;
     ``invalid_names="never"``, which gives False for a message that has a property with a name that is not allowed; and

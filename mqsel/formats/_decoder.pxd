@@ -7,7 +7,7 @@ from mqsel.machine._values cimport BYTES, MQTYPE_BYTE_STRING, MQTYPE_STRING, STR
 
 
 # What is known of a message that was read.
-cdef enum Reading:
+cdef enum Decoded:
     UNREAD                  # nothing: calling the decoder with it answers
     FILLED                  # the record says what it has
     NOT_IDENTIFIED          # its identifier is another than the one that is compared
@@ -36,7 +36,7 @@ cdef int element_read(
 
 
 cdef inline int string_keep(Value *value, PyObject **owner, object text) noexcept:
-    """Make *text* the value. Returns 0: there is no note."""
+    """Set *text* as the value. Returns 0: there is no note."""
     value_object(value, owner, STRING, MQTYPE_STRING, <PyObject *> text)
     return 0
 

@@ -88,7 +88,7 @@ cdef class Decoder:
         return 0
 
     cdef int read(self, const uint8_t *at, const uint8_t *stop, const uint8_t *limit) except -1:
-        """Read a message that stays where it is meanwhile. Returns a Reading.
+        """Read a message that stays where it is meanwhile. Returns a Decoded.
 
         Args:
             at, stop: the message.
@@ -101,7 +101,7 @@ cdef class Decoder:
 
 
 cdef int utf8_read(Value *value, PyObject **owner, const uint8_t *text, Py_ssize_t size) except -1:
-    """Make a string of UTF-8. Returns 0 or the number of a note."""
+    """Read UTF-8 as a string. Returns 0 or the number of a note."""
     cdef PyObject *item = PyUnicode_DecodeUTF8(<const char *> text, size, NULL)
     if item == NULL:
         if not PyErr_ExceptionMatches(UnicodeDecodeError):
@@ -173,7 +173,7 @@ cdef int escape_read(const uint8_t *at, const uint8_t *stop, uint32_t *point) no
 
 
 cdef int text_read(Value *value, PyObject **owner, const uint8_t *text, Py_ssize_t size) except -1:
-    """Make a string of the text of an element. Returns 0 or the number of a note."""
+    """Read the text of an element as a string. Returns 0 or the number of a note."""
     cdef const uint8_t *at = <const uint8_t *> memchr(text, c"&", size)
     cdef const uint8_t *stop = text + size
     cdef const uint8_t *next_one

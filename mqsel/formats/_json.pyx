@@ -470,7 +470,7 @@ cdef class JSONDecoder(Decoder):
         return 0
 
     cdef int find(self, const uint8_t *text, Py_ssize_t length) noexcept:
-        """Say what a name is: a slot, or an Other."""
+        """Return what a name is: a slot, or an Other."""
         cdef uint32_t place = hashed(text, length) & self.mask
         while self.table[place].text != NULL:
             if self.table[place].length == length and memcmp(self.table[place].text, text, length) == 0:

@@ -2,9 +2,11 @@ from array import array
 from collections.abc import Iterable
 from typing import Any, final
 
-from mqsel.formats._folders import Folders
+from mqsel.formats._decoder import Decoder
 from mqsel.formats.mqrfh2 import Note
 from mqsel.machine._values import Record
+
+class Folders(Decoder): ...
 
 @final
 class MQDecoder(Folders):

@@ -31,7 +31,7 @@ from mqsel.values import JAVA_WORDS as _JAVA_WORDS
 from mqsel.values import TYPES as _TYPES
 
 # What a name means where a record has it.
-cdef enum Action:
+cdef enum MemberAction:
     PASS        # nothing
     VALUE       # the value of a slot
     TYPE        # the type of a slot
@@ -53,7 +53,7 @@ cdef struct Member:
     int target              # a slot, or a level
 
 # Where a slot has its value.
-cdef struct Place:
+cdef struct ValuePlace:
     const uint8_t *at       # its value in this line, or NULL
     const uint8_t *type_at  # what names its type, or NULL
     int declared            # its type, or PLAIN
@@ -90,7 +90,7 @@ cdef class RecordDecoder(JSONDecoder):
     cdef list texts                 # what the tables point into
     cdef Member *members
     cdef int member_count
-    cdef Place *places
+    cdef ValuePlace *places
     cdef Word[WORDS] words
     cdef int word_count
     cdef list headers               # for each slot the words of a header, or None
@@ -132,7 +132,7 @@ cdef class RecordDecoder(JSONDecoder):
         self.has_types = schema.has_types
         self.tag = None if members.tag is None else members.tag.encode()
         self.null = None if schema.null is None else schema.null.encode()
-        self.places = <Place *> zeroed(len(self.names), sizeof(Place))
+        self.places = <ValuePlace *> zeroed(len(self.names), sizeof(ValuePlace))
         self.headers = []
         for slot, name in enumerate(self.names):
             header = headers.get(name)
@@ -386,7 +386,7 @@ cdef class RecordDecoder(JSONDecoder):
 
     cdef int load_place(self, int slot, const uint8_t *stop, const uint8_t *limit) except -1:
         """Read the value of a slot, which is there. Returns 0 where RecordReader has to."""
-        cdef Place *place = &self.places[slot]
+        cdef ValuePlace *place = &self.places[slot]
         cdef Value *value = &self.record.values[slot]
         cdef Word *word
         cdef int wanted = place.declared
@@ -519,6 +519,6 @@ cdef inline int bit_of(int mqtype) noexcept:
 _BRANCHES = [_name.encode() for _name in _schemas.AVRO]
 
 cdef bint is_branch(const uint8_t *name, Py_ssize_t length):
-    """Tell whether the only member of an object may be what Avro's JSON puts around a value."""
+    """Report whether the only member of an object may be what Avro's JSON puts around a value."""
     found = name[:length]
     return b"." in found or found in _BRANCHES

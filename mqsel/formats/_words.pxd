@@ -32,7 +32,7 @@ cdef enum:
 
 
 cdef inline uint64_t word_of(uint8_t byte) noexcept:
-    """Give the word of eight times a byte."""
+    """Return the word of eight times a byte."""
     return <uint64_t> 0x0101010101010101 * byte
 
 
@@ -43,5 +43,5 @@ cdef inline uint64_t word_find(uint64_t word, uint64_t wanted) noexcept:
 
 
 cdef inline uint64_t word_cut(int count) noexcept:
-    """Give the mask of the first bytes, fewer than eight."""
+    """Return the mask of the first bytes, fewer than eight."""
     return (<uint64_t> 1 << 8 * count) - 1

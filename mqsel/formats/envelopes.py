@@ -1,4 +1,4 @@
-"""Which tool wrote records of JSON: told by what the rows of `SCHEMAS` say that a record of each has.
+"""Which tool wrote records of JSON: recognised by what the rows of `SCHEMAS` list for each.
 
 A record is known by what no plain message has: three signs of its row, a value that names its type, a property with a
 mark. What has nothing of the kind is a plain message, unless nothing of it could be read as one. Follows formats §9.
@@ -44,7 +44,7 @@ def objects(text: bytes) -> list[dict[str, Any]]:
             if line.lstrip()[:1] == b"{":
                 try:
                     found.append(object_from_json(line))
-                except PropertyTypeError:  # cut off, or broken, which whoever reads the messages reports
+                except PropertyTypeError:  # cut off, or broken: reported when the messages are read
                     continue
     return found
 

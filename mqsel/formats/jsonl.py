@@ -128,7 +128,7 @@ def message_from_json(text: str | bytes, names: Iterable[str]) -> dict[str, Any]
 
 
 def in_json(message: Mapping[str, Any]) -> dict[str, Any]:
-    """Give a message of Python values as `json.dumps` takes it; `message_from_json` reads an equal one."""
+    """Return a message of Python values as `json.dumps` takes it; `message_from_json` reads an equal one."""
     return {name: _untyped(value) for name, value in message.items()}
 
 
@@ -138,7 +138,7 @@ def _untyped(value: Any) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """Give a value as `json.dumps` takes it where its type stands beside it, as in ``{"float64": "NaN"}``."""
+    """Return a value as `json.dumps` takes it where its type stands beside it, as in ``{"float64": "NaN"}``."""
     if isinstance(value, bytes):
         return value.hex()
     if isinstance(value, float):
@@ -149,7 +149,7 @@ def plain(value: Any) -> Any:
 
 
 def inspect_json(text: str | bytes) -> Inspection:
-    """Say of every property of a JSON object its type and value; of one that is none, why.
+    """Return of every property of a JSON object its type and value; of one that is none, why.
 
     Raises: PropertyTypeError: no JSON, or JSON that is no object.
     """

@@ -1,4 +1,4 @@
-"""Make IBM MQ messages: MQMD, MQMDE, MQRFH2, data. The opposite of `mqsel.formats.properties`, for tests and tools.
+"""IBM MQ messages written: MQMD, MQMDE, MQRFH2, data. The opposite of `mqsel.formats.properties`, for tests and tools.
 
 Writes by the tables of `mqmd`, `mqrfh2` and `jms`; knows nothing of how they are read. Follows formats §2, §4, §5, §6.
 """
@@ -210,7 +210,7 @@ def _place(name: str, named: str | None, value: Any) -> tuple[list[str], str | N
 
 
 def _element(name: str, path: list[str], named: str | None, value: Any) -> tuple[str, str]:
-    """Give an element's attributes and text."""
+    """Return an element's attributes and text."""
     row = next((row for row in TYPES if row.name == named), None)
     if row is None:
         raise ArgumentError(f"property {name!r} is {value!r}: no type of a property")

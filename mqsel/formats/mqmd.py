@@ -88,7 +88,7 @@ MQDLH = _fields(
 )
 
 
-class Header(NamedTuple):
+class ChainedHeader(NamedTuple):
     """A header that is stepped over.
 
     Attributes:
@@ -115,17 +115,17 @@ class Header(NamedTuple):
 # describes what follows. MQSAPH: IBM MQ 9.4, classes for Java, com.ibm.mq.headers.MQSAPH; its Format: IBM App Connect
 # Enterprise 12, The MQSAPH parser.
 HEADERS = (
-    Header("MQDLH", "MQDEAD  ", "DLH ", 172, fixed=True, following=108),
-    Header("MQXQH", "MQXMIT  ", "XQH ", 428, fixed=True, following=128),
-    Header("MQIIH", "MQIMS   ", "IIH ", 84, fixed=False, describes=False),
-    Header("MQCIH", "MQCICS  ", "CIH ", 164, fixed=False, describes=False),
-    Header("MQWIH", "MQHWIH  ", "WIH ", 120, fixed=False),
-    Header("MQRMH", "MQHREF  ", "RMH ", 108, fixed=False),
-    Header("MQRFH", "MQHRF   ", "RFH ", 32, fixed=False),
-    Header("MQDH", "MQHDIST ", "DH  ", 48, fixed=False),
-    Header("MQEPH", "MQHEPCF ", "EPH ", 68, fixed=False),
-    Header("MQSAPH", "MQHSAP  ", "SAPH", 108, fixed=False),
-    Header("MQMDE", MQFMT_MD_EXTENSION, "MDE ", MQMDE_LENGTH_2, fixed=False),
+    ChainedHeader("MQDLH", "MQDEAD  ", "DLH ", 172, fixed=True, following=108),
+    ChainedHeader("MQXQH", "MQXMIT  ", "XQH ", 428, fixed=True, following=128),
+    ChainedHeader("MQIIH", "MQIMS   ", "IIH ", 84, fixed=False, describes=False),
+    ChainedHeader("MQCIH", "MQCICS  ", "CIH ", 164, fixed=False, describes=False),
+    ChainedHeader("MQWIH", "MQHWIH  ", "WIH ", 120, fixed=False),
+    ChainedHeader("MQRMH", "MQHREF  ", "RMH ", 108, fixed=False),
+    ChainedHeader("MQRFH", "MQHRF   ", "RFH ", 32, fixed=False),
+    ChainedHeader("MQDH", "MQHDIST ", "DH  ", 48, fixed=False),
+    ChainedHeader("MQEPH", "MQHEPCF ", "EPH ", 68, fixed=False),
+    ChainedHeader("MQSAPH", "MQHSAP  ", "SAPH", 108, fixed=False),
+    ChainedHeader("MQMDE", MQFMT_MD_EXTENSION, "MDE ", MQMDE_LENGTH_2, fixed=False),
 )
 
 # EBCDIC that Python lacks: 1047 is 037 but for the places of these characters.
@@ -135,7 +135,7 @@ CODEPAGES = {number: f"cp{number:03}" for number in (37, 273, 424, 500, 875, 102
 
 
 def _tables() -> dict[int, str]:
-    """Give for each EBCDIC code page the 256 characters of its bytes; U+FFFE for a byte that is none."""
+    """Return for each EBCDIC code page the 256 characters of its bytes; U+FFFE for a byte that is none."""
     every = bytes(range(256))
     tables = {number: every.decode(name, "replace").replace("\ufffd", "\ufffe") for number, name in CODEPAGES.items()}
     page = list(tables[37])

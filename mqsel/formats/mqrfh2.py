@@ -1,6 +1,6 @@
 """The MQRFH2 as tables: folders, types of elements, escapes, and the notes on what is skipped.
 
-Facts only: the code that reads by these tables stands in `_folders.pyx`, the code that writes by them in `mq.py`.
+Facts only: the code that reads by these tables stands in `_mq.pyx`, the code that writes by them in `mq.py`.
 Follows formats §3, §5, §6 and *IBM MQ 9.4, MQRFH2*.
 """
 

@@ -75,7 +75,7 @@ class RecordSchema(NamedTuple):
         besides: members of a record beside those with headers and properties; where these stand among the members
             themselves, anything.
         signs: members that every record has, and messages of other making do not have together.
-        marks: how names of properties begin that nobody else's records have.
+        marks: how names of properties begin that no records of other tools have.
     """
 
     name: str
@@ -255,7 +255,7 @@ UNREADABLE = (ValueError, TypeError, KeyError, AttributeError, OverflowError)
 
 
 def readers(spelling: str) -> dict[str, Callable[[Any], Any]]:
-    """Give for each type what makes a value of it, or raises one of UNREADABLE."""
+    """Return for each type what makes a value of it, or raises one of UNREADABLE."""
     kinds: dict[str, Callable[[Any], Any]] = {
         "null": lambda _: None,
         "boolean": _boolean,
@@ -283,14 +283,14 @@ def _approximate(made: type, value: Any) -> Any:
 
 
 def _names_of(value: Any) -> Iterable[str] | None:
-    """Give the members of a dict or a Row, or None for what has none."""
+    """Return the members of a dict or a Row, or None for what has none."""
     if isinstance(value, Mapping):
         return value.keys()
     return getattr(value, "__fields__", None)  # a Spark Row, without importing Spark
 
 
 def _member(value: Any, name: str) -> Any:
-    """Take one step of a path: a member of a dict or a Row, or the last of the pairs with that key."""
+    """Follow one step of a path: to a member of a dict or a Row, or the last of the pairs with that key."""
     if isinstance(value, Mapping):
         found = value.get(name)
     elif hasattr(value, "__fields__"):
@@ -315,7 +315,7 @@ def bare(value: Any) -> Any:
 
 
 def _pairs(value: Iterable[Any]) -> Iterator[tuple[str, Any]]:
-    """Give keys and values of a map as Arrow gives it, or of Kafka's headers."""
+    """Yield keys and values of a map as Arrow has it, or of Kafka's headers."""
     for item in value:
         names = _names_of(item)
         if names is not None and "key" in names and "value" in names:
@@ -491,7 +491,7 @@ class RecordReader:
 def reader(
     schema: RecordSchema | str, names: Iterable[str] | None = None, types: Mapping[str, str] | None = None
 ) -> RecordReader:
-    """Make a function that turns records into messages.
+    """Return a function that turns records into messages.
 
     Args:
         schema: a `RecordSchema`, or the name of one in `SCHEMAS`.
@@ -513,7 +513,7 @@ def reader(
 
 
 def inspect_record(schema: RecordSchema, text: str | bytes, types: Mapping[str, str]) -> Inspection:
-    """Say of every property of a record, in JSON, its type, value and place; of what could not be read, why.
+    """Return of every property of a record, in JSON, its type, value and place; of what could not be read, why.
 
     Raises: PropertyTypeError: no JSON, or no record of this schema. ArgumentError: a type that is not there.
     """

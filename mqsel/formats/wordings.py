@@ -30,7 +30,7 @@ def wrong_struc_id(structure: str, offset: int, found: bytes, expected: str, rea
 def wrong_field(
     structure: str, offset: int, field: str, found: int, expected: str, encoding: int | None, reason: MQRC
 ) -> DecodeError:
-    """Say that a number cannot be right; *encoding* is what it was read with, where that may be the cause."""
+    """Return the error of a wrong number; *encoding* is what it was read with, if that may be the cause."""
     return DecodeError(
         f"{field} is {found}: expected {expected}",
         structure=structure,

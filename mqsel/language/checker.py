@@ -187,12 +187,12 @@ _PROBLEMS: dict[str, Callable[[str], tuple[str, str] | None]] = {
 
 
 def is_name(name: str, rules: str) -> bool:
-    """Tell whether a name may be read under these rules, the ``headers`` of a dialect (language §6)."""
+    """Report whether a name may be read under these rules, the ``headers`` of a dialect (language §6)."""
     return _PROBLEMS[rules](name) is None
 
 
 def _property(identifier: Identifier, text: str, dialect: Dialect) -> str:
-    """Give the property that a name reads; ``usr.x`` and ``x`` are one property (formats §2)."""
+    """Return the property that a name reads; ``usr.x`` and ``x`` are one property (formats §2)."""
     read = _read(identifier.name, dialect.headers)
     if isinstance(read, str):
         return read
@@ -205,7 +205,7 @@ def _property(identifier: Identifier, text: str, dialect: Dialect) -> str:
 # Selectors have the same names again and again.
 @functools.lru_cache(4096)
 def _read(name: str, rules: str) -> str | tuple[str, str]:
-    """Give the property that a name reads, or what is wrong with the name and what to do."""
+    """Return the property that a name reads, or what is wrong with the name and what to do."""
     return _PROBLEMS[rules](name) or spellings(name, rules)[0]
 
 
@@ -319,7 +319,7 @@ def _number_of(node: Node, operand: Node) -> str:
 
 
 def _touches_dashes(text: str, span: errors.Span) -> bool:
-    """Tell whether ``--`` stands in *span* or, blanks apart, beside it."""
+    """Report whether ``--`` stands in *span* or, blanks apart, beside it."""
     left = len(text[: span[0]].rstrip()) - 2
     right = len(text) - len(text[span[1] :].lstrip())
     return any(left <= place <= right for place in dashes(text))
@@ -341,12 +341,12 @@ Value = Truth | int | float | str | bytes
 
 
 def truth_of(value: Value) -> Truth:
-    """Give the value of a condition as it is: a checked condition has no other."""
+    """Return the value of a condition as it is: a checked condition has no other."""
     return cast("Truth", value)
 
 
 def literal_value(node: Literal) -> Value:
-    """Give a literal's value; a boolean is its truth value."""
+    """Return a literal's value; a boolean is its truth value."""
     return Truth(int(node.value)) if node.kind == "boolean" else node.value
 
 
@@ -395,11 +395,6 @@ def apply(node: Node, operands: list[Value]) -> Value:
             return truth
         case _:
             return NOT[truth_of(operands[0])]
-
-
-def joined(node: And | Or | Not, truths: Mapping[int, Truth]) -> Truth:
-    """Join the truths of conditions, which are known by the identity of their nodes."""
-    return truth_of(apply(node, [truths[id(one)] for one in children(node)]))
 
 
 def evaluate(node: Node) -> Value:

@@ -93,7 +93,7 @@ class Dialect(_Choices):
             raise ArgumentError(f"dialect field max_length is {limit!r}: expected a positive integer or None")
 
     def replace(self, **changes: Any) -> Dialect:
-        """Give the same dialect with other choices in some fields.
+        """Return the same dialect with other choices in some fields.
 
         Raises: ArgumentError: no such field or value.
         """
@@ -171,7 +171,7 @@ def departed(preset: str, changes: Mapping[str, Any]) -> Dialect:
 
 
 def as_dialect(given: Dialect | str) -> Dialect:
-    """Give the preset of a name, such as JMS or tibco-ems; a dialect as it is.
+    """Return the preset of a name, such as JMS or tibco-ems; a dialect as it is.
 
     Raises: ArgumentError: no dialect, and no name of one.
     """

@@ -55,7 +55,7 @@ def laid_out(selector: Selector, width: int = WIDTH) -> str:
 
 
 def _has_parentheses(child: Node, parent: Node) -> bool:
-    """Tell whether an operand of AND, OR or NOT is written in parentheses."""
+    """Report whether an operand of AND, OR or NOT is written in parentheses."""
     return not isinstance(child, _BARE_BEHIND_NOT) if isinstance(parent, Not) else isinstance(child, (And, Or))
 
 

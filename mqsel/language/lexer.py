@@ -201,7 +201,7 @@ def scan(text: str, dialect: Dialect) -> Tokens:
 def _token(
     text: str, span: Span, word: str, dialect: Dialect, groups: re.Pattern[str]
 ) -> tuple[str, str | int | float | bytes]:
-    """Give the kind and value of a word that is neither known nor a string nor a plain name."""
+    """Return the kind and value of a word that is neither known nor a string nor a plain name."""
     start, stop = span
     if "1" <= word[0] <= "9" and word.isdecimal() and len(word) < 19:
         _check_number_end(text, start, stop)
@@ -233,7 +233,7 @@ def dashes(text: str) -> list[int]:
 
 
 def is_hyphenated(piece: str) -> bool:
-    """Tell whether a difference may be meant as one name: color-name."""
+    """Report whether a difference may be meant as one name: color-name."""
     return re.fullmatch(r"[^\W\d][\w$.]*(?:-[\w$.]+)+", piece) is not None
 
 

@@ -56,7 +56,7 @@ _Class = TypeVar("_Class", bound=type)
 
 
 def _tree(cls: _Class) -> _Class:
-    """Give a class of nodes what they have in common. None of it recurses: a tree may be deeper than the stack."""
+    """Return a class of nodes with what they all have. None of it recurses: a tree may be deeper than the stack."""
     cls.__eq__ = _equal  # type: ignore[assignment]
     cls.__ne__ = _differ  # type: ignore[assignment]
     cls.__hash__ = _hash  # type: ignore[assignment]
@@ -233,7 +233,7 @@ def _own(node: Node) -> tuple[object, ...]:
 
 
 def children(node: Node) -> tuple[Node, ...]:
-    """Give the direct sub-expressions of *node*, in order of evaluation."""
+    """Return the direct sub-expressions of *node*, in order of evaluation."""
     below = _CHILDREN.get(type(node))
     return () if below is None else below(node)
 
@@ -292,7 +292,7 @@ _OPERATORS: dict[type, Operator | None] = {
 
 
 def operator_of(node: Node) -> Operator | None:
-    """Give the row of the operator of *node*; of a chain, that of its first; None for what has none."""
+    """Return the row of the operator of *node*; of a chain, that of its first; None for what has none."""
     if isinstance(node, (Comparison, Sign)):
         return OPERATORS[node.operator]
     return OPERATORS[node.operators[0]] if isinstance(node, Arithmetic) else _OPERATORS[type(node)]
@@ -321,7 +321,7 @@ def _is_number(node: Node) -> bool:
 
 
 def _strength(node: Node) -> int:
-    """Tell how strongly *node* binds when written without parentheses."""
+    """Return how strongly *node* binds when written without parentheses."""
     row = operator_of(node)
     return PRIMARY if row is None else SIGN if isinstance(node, Sign) else row.binding
 

@@ -106,7 +106,7 @@ def _polarities(root: Node) -> list[tuple[Node, bool]]:
 
 
 def _is_plain(node: Node) -> bool:
-    """Tell whether *node* is ``name relation literal``, which most tests are: no rule has anything to say about it."""
+    """Report whether *node* is ``name relation literal``, which most tests are and no rule changes."""
     return type(node) is Comparison and type(node.left) is Identifier and type(node.right) is Literal
 
 
@@ -130,7 +130,7 @@ def _rebuilt(node: Node, done: list[Node | _Chain], neighbours: _Neighbours) -> 
 
 
 def _operand(old: Node, done: Node | _Chain, neighbours: _Neighbours) -> Node:
-    """Give what became of an operand; a condition that shrank to a name stays a condition, as NOT NOT.
+    """Return what became of an operand; a condition that shrank to a name stays a condition, as NOT NOT.
 
     ``(TRUE AND x) = FALSE`` reads x as a condition, which a mismatch makes FALSE; ``x = FALSE`` would be the mismatch.
     """
@@ -152,7 +152,7 @@ def _negated(node: Node) -> Node:
 
 
 def _pushed(node: Not, operand: Node, negative: bool) -> Node:
-    """Give the NOT of a test, which stands under another NOT if *negative*: NOT NOT x = x, where x is a boolean."""
+    """Return the NOT of a test, which stands under another NOT if *negative*: NOT NOT x = x, where x is a boolean."""
     if negative and kind_of(operand) == "boolean":
         return operand
     same = operand is node.operand and not isinstance(operand, (Literal, IsNull))
@@ -195,7 +195,7 @@ def _chain(node: And | Or, operands: list[Node | _Chain], negative: bool, neighb
 
 
 def _finished(done: Node | _Chain, neighbours: _Neighbours) -> Node:
-    """Make a chain a node: nothing around it will become part of it."""
+    """Return a chain as a node: nothing around it will become part of it."""
     if not isinstance(done, _Chain):
         return done
     operands = list(done.operands)

@@ -197,7 +197,7 @@ class _Parser:
         self.stack.append(construct)
 
     def literal(self, at: int) -> Literal:
-        """Take the literal at *at*, and a sign directly before a number with it."""
+        """Return the literal at *at*, and a sign directly before a number with it."""
         kind, value, start, stop = self.kinds[at], self.values[at], self.starts[at], self.stops[at]
         self.at = at + 1
         if self.stack[-1].kind == _SIGN and kind in ("exact", "approximate"):
@@ -215,7 +215,7 @@ class _Parser:
     # ---- where an operator, a closing parenthesis or the end is expected
 
     def operators(self, left: Node, strength: int) -> bool:
-        """Take what follows a complete operand, until another operand is due (True) or the selector is complete."""
+        """Read what follows a complete operand. Returns whether another one is due: if not, the text is complete."""
         while True:
             kind = self.kinds[self.at]
             if kind in BINARY:
@@ -366,7 +366,7 @@ class _Parser:
         return In(negated, identifier, tuple(choices), (start, self.stops[self.at - 1]), self.other)
 
     def take(self, kind: str, expected: str) -> str:
-        """Take a token of this kind and give its value, or its text."""
+        """Read a token of this kind. Returns its value, or its text."""
         at = self.at
         if self.kinds[at] != kind:
             self.fail(expected)

@@ -1,4 +1,4 @@
-"""Takes LIKE patterns apart, for the optimizer, the machine and Spark. Follows language §4 and §5.
+"""LIKE patterns taken apart, for the optimizer, the machine and Spark. Follows language §4 and §5.
 
 The escape takes the meaning from `_`, `%` and itself; before anything else, and at the end, it stands for itself.
 """
@@ -35,7 +35,7 @@ _SHAPES = {(True,): "exact", (True, False): "prefix", (False, True): "suffix", (
 
 
 def shape(parts: Sequence[Segment]) -> tuple[str, str]:
-    """Say what a pattern is, from its segments: its shape, and the text that must be there.
+    """Return what a pattern is, from its segments: its shape, and the text that must be there.
 
     Returns: "exact", "prefix" (of any text: `%` alone), "suffix" or "contains" and the text; else "pattern" and "".
     """

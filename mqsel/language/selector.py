@@ -57,7 +57,7 @@ class Selector(NamedTuple):
         return core_of(self.dialect).naming
 
     def part(self, node: Node, dialect: Dialect | None = None) -> Selector:
-        """Give the selector of *node*, which is made of nodes of this tree; only a whole selector is a match option.
+        """Return the selector of *node*, which is made of nodes of this tree; only a whole selector is a match option.
 
         Args:
             dialect: other choices to evaluate it by; the text is not read again.

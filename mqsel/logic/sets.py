@@ -375,25 +375,29 @@ def common(one: Values, other: Values) -> Values | None:
 def common_numbers(one: Values, other: Values) -> Values:
     """Return the intersection of two sets that have nothing but numbers."""
     return _of_numbers(
-        cast("Integers", _overlap(one.integers, other.integers)),
-        Floats(_overlap(one.floats32[0], other.floats32[0]), one.floats32.nan and other.floats32.nan),
-        Floats(_overlap(one.floats64[0], other.floats64[0]), one.floats64.nan and other.floats64.nan),
+        cast("Integers", overlap(one.integers, other.integers)),
+        Floats(overlap(one.floats32[0], other.floats32[0]), one.floats32.nan and other.floats32.nan),
+        Floats(overlap(one.floats64[0], other.floats64[0]), one.floats64.nan and other.floats64.nan),
     )
 
 
-def _overlap(some: Intervals, others: Intervals) -> Intervals:
+def overlap(some: Intervals, others: Intervals) -> Intervals:
+    """Return the numbers that are in both of two lists of intervals."""
     if len(some) == len(others) == 1:  # most are: a third of the time
         (low, high), (first, last) = some[0], others[0]
         low, high = first if low < first else low, last if last < high else high  # noqa: FURB136 (a third of the time)
         return ((low, high),) if low <= high else ()
-    return tuple(
-        [
-            (max(low, first), min(high, last))
-            for low, high in some
-            for first, last in others
-            if low <= last and first <= high
-        ]
-    )
+    found: list[tuple[float, float]] = []
+    at = other = 0
+    while at < len(some) and other < len(others):
+        low, high = max(some[at][0], others[other][0]), min(some[at][1], others[other][1])
+        if low <= high:
+            found.append((low, high))
+        if some[at][1] < others[other][1]:
+            at += 1
+        else:
+            other += 1
+    return tuple(found)
 
 
 def _joined(many: Sequence[Values], strings: Texts) -> Values:

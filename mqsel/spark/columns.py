@@ -174,7 +174,7 @@ def looked_up(held: str, text: str) -> str:
 
 
 def is_writable(text: str) -> bool:
-    """Tell whether a string has a UTF-8 form; one with a lone surrogate equals no value of a Spark column."""
+    """Report whether a string has a UTF-8 form; one with a lone surrogate equals no value of a Spark column."""
     return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
@@ -196,7 +196,7 @@ def layout(
     members: str | None = None,
     types: Mapping[str, str] | None = None,
 ) -> Layout:
-    """Say where the rows of a DataFrame keep the properties.
+    """Return where the rows of a DataFrame keep the properties.
 
     A path is the name of a column, followed by names of struct fields, keys of a map, or keys of an array of key and
     value such as Kafka's headers, all joined by dots; a name that has a dot stands in backticks.
@@ -262,7 +262,7 @@ _IN_BACKTICKS = re.compile("`((?:[^`]|``)*)`")
 
 
 def _steps(path: str) -> tuple[str, ...]:
-    """Take a path apart; backticks hold a name together, in which a doubled one is one of its own."""
+    """Return the steps of a path; backticks hold a name together, in which a doubled one is one of its own."""
     steps: list[str] = []
     step, at = "", 0
     while at < len(path):
@@ -423,7 +423,7 @@ class PropertySources:
         return None if found is None else found._replace(sql=sql)
 
     def _named(self, found: _Found, name: str) -> _Found | None:
-        """Take a step of a name: only a field may have dots in its own."""
+        """Follow a step of a name: only a field may have dots in its own."""
         return self._step(found, name) if "." not in name or type(found.type).__name__ == "StructType" else None
 
     def _step(self, found: _Found, name: str) -> _Found | None:
@@ -541,7 +541,7 @@ def _leaves(struct: Any, before: str = "") -> list[str]:
 
 
 def schema_of(rows: Any) -> tuple[Any, bool]:
-    """Give the schema of rows, and whether its names are case-sensitive.
+    """Return the schema of rows, and whether its names are case-sensitive.
 
     Args:
         rows: a DataFrame, a StructType, or the text of a schema.
@@ -578,7 +578,7 @@ def setting(rows: Any, name: str) -> str | None:
 
 
 def session_of(rows: Any) -> Any:
-    """Give the session that the rows belong to, or the active one; None if there is none."""
+    """Return the session that the rows belong to, or the active one; None if there is none."""
     from pyspark.sql import SparkSession  # noqa: PLC0415 (optional)
 
     return rows.sparkSession if hasattr(rows, "sparkSession") else SparkSession.getActiveSession()
@@ -612,7 +612,7 @@ def _padded(spark_type: Any, declared: str) -> Any:
 
 
 def _is_plain_string(spark_type: Any, name: str, holder: _Found) -> bool:
-    """Tell whether the names of properties can be looked up among keys of a type.
+    """Report whether the names of properties can be looked up among keys of a type.
 
     Raises: PropertyTypeError: they are padded, so that no name would be found.
     """
@@ -635,14 +635,14 @@ def _collation(spark_type: Any) -> str:
 
 
 def is_collated(spark_type: Any) -> bool:
-    """Tell whether texts of a type, or of what it is made of, have a collation."""
+    """Report whether texts of a type, or of what it is made of, have a collation."""
     fields = [field.dataType for field in getattr(spark_type, "fields", ())]
     inner = [getattr(spark_type, part, None) for part in ("elementType", "keyType", "valueType")]
     return bool(_collation(spark_type)) or any(is_collated(one) for one in (*fields, *inner) if one is not None)
 
 
 def _union(spark_type: Any) -> Mapping[str, tuple[str, str | None]] | None:
-    """Give the types of a struct that says of which type it is, such as Confluent's PropertyValue."""
+    """Return the types of a struct that names the type of its value, such as Confluent's PropertyValue."""
     is_union = type(spark_type).__name__ == "StructType" and CONNECT.members.tag in spark_type.names
     return CONNECT.members.tags if is_union else None
 
@@ -656,7 +656,7 @@ def _conversions(spark_type: Any) -> Mapping[str, str]:
 
 
 def _static(name: str, found: _Found, declared: str | None, null: str | None) -> PropertySource:
-    """Give the source of a plain column."""
+    """Return the source of a plain column."""
     spark_type, sql = found.type, found.sql
     class_name = type(spark_type).__name__
     if class_name == "CharType":
@@ -697,7 +697,7 @@ def _static(name: str, found: _Found, declared: str | None, null: str | None) ->
 
 
 def _ordered(spark_type: Any, declared: str, sql: str) -> Steps | None:
-    """Say how a column is compared itself, of which a number is read that grows with it."""
+    """Report how a column is compared itself, of which a number is read that grows with it."""
     match type(spark_type).__name__:
         case "TimestampType":
             return Steps(sql, "timestamp_micros({0}L)", (1000, 1), 1 << 63)

@@ -22,7 +22,7 @@ from typing import IO, TYPE_CHECKING, Any
 from mqsel._interrupt import end
 from mqsel.errors import FileError, MqselError
 from mqsel.files.framings import FORMATS
-from mqsel.files.parts import Part, kind_of, listed_files, parts
+from mqsel.files.parts import FilePart, kind_of, listed_files, parts
 from mqsel.files.run.work import Ask, Job, Match, is_counts, why
 from mqsel.matcher import Matcher
 from mqsel.sets.set import SelectorSet
@@ -119,8 +119,8 @@ def sifted_on_spark(
 
 def _planned(
     names: list[str], wanted: str | None, fail: Callable[[str, str], None]
-) -> Iterator[tuple[int, str, str, list[Part] | None]]:
-    """Take the files apart; None for those that Hadoop reads."""
+) -> Iterator[tuple[int, str, str, list[FilePart] | None]]:
+    """Return the parts of the files; None for those that Hadoop reads."""
     number = 0
     for name, fixed, trouble in listed_files(names, _is_hadoops):
         if _is_hadoops(name):
@@ -146,10 +146,10 @@ def _is_hadoops(name: str) -> bool:
     return "://" in name and not name.startswith("file://")
 
 
-def _sifted(held: Broadcast[Any], ask: Ask, job: type[Job], units: Iterator[Part | bytes]) -> Iterator[Any]:
+def _sifted(held: Broadcast[Any], ask: Ask, job: type[Job], units: Iterator[FilePart | bytes]) -> Iterator[Any]:
     """Do the job on what one task has: a part of a file, or lines."""
     first: Any = next(units, None)
-    if isinstance(first, Part):
+    if isinstance(first, FilePart):
         return job.part(held.value, ask, first)
     lines: Iterator[Any] = units if first is None else chain([first], units)
     blocks = iter(lambda: b"\n".join([*islice(lines, _LINES), b""]), b"")
@@ -180,7 +180,7 @@ def _records(
 
 @contextmanager
 def _watched(context: SparkContext, advance: Callable[[int, int], None] | None) -> Iterator[None]:
-    """Tell what Spark's status tracker knows of the running job, until it has ended."""
+    """Report what Spark's status tracker knows of the running job, until it has ended."""
     if advance is None:
         yield
         return

@@ -74,7 +74,7 @@ class Condition(NamedTuple):
 
 
 class NoTranslation(Exception):  # noqa: N818 (an answer, not an error)
-    """Says why a condition has no exact Catalyst text."""
+    """Why a condition has no exact Catalyst text."""
 
 
 def condition(selector: Selector, sources: Mapping[str, PropertySource], *, has_types: bool = False) -> Condition:
@@ -110,7 +110,7 @@ def tests(selector: Selector) -> int:
 
 
 def final(made: Condition) -> str:
-    """Give the three-valued text of a condition whose ERR is the end: FALSE.
+    """Return the three-valued text of a condition whose ERR is the end: FALSE.
 
     Of an OR readers take all operands or none, so that there it is `readable`.
     """
@@ -135,7 +135,7 @@ _STRENGTHS = {"OR": _OR, "AND": _AND, "NOT": _NOT, **dict.fromkeys(("=", "<", ">
 
 @functools.lru_cache(1024)  # names of columns are asked for again and again
 def _strength(text: str) -> int:
-    """Tell how strongly the weakest operator outside parentheses binds."""
+    """Return how strongly the weakest operator outside parentheses binds."""
     depth, weakest = 0, _PRIMARY
     for token in _TOKEN.findall(text):
         if token in ("(", "CASE"):
@@ -219,21 +219,21 @@ class _Value(NamedTuple):
 
 
 def _is_null(*values: _Value) -> str:
-    """Give the text that tells whether one of *values* is NULL; empty where none can be."""
+    """Return the text of whether one of *values* is NULL; empty where none can be."""
     if any(value.type == "null" for value in values):
         return "true"
     return _either(*[f"{_at(text, _PRIMARY)} IS NULL" for value in values for text in value.nulls])
 
 
 def _is_not_null(*values: _Value) -> str:
-    """Give the text that tells whether none of *values* is NULL; empty where none can be."""
+    """Return the text of whether none of *values* is NULL; empty where none can be."""
     if any(value.type == "null" for value in values):
         return "false"
     return _both(*[f"{_at(text, _PRIMARY)} IS NOT NULL" for value in values for text in value.nulls])
 
 
 def _settled(answer: str, *values: _Value) -> str:
-    """Give *answer*, and NULL where one of *values* is."""
+    """Return *answer*, and NULL where one of *values* is."""
     present = _is_not_null(*values)
     return f"CASE WHEN {present} THEN {answer} END" if present else answer
 
@@ -286,7 +286,7 @@ def _as(value: _Value, promoted: str) -> str:
 
 
 def _promoted(left: _Value, right: _Value) -> str:
-    """Give the type of Java's binary promotion (language §5)."""
+    """Return the type of Java's binary promotion (language §5)."""
     for promoted in ("float64", "float32", "int64"):
         if promoted in (left.type, right.type):
             return promoted
@@ -534,7 +534,7 @@ class _Translator:
         *,
         is_and: bool,
     ) -> str:
-        """Tell where the ERR behind *one* is reached: neither it nor what follows is decisive."""
+        """Return where the ERR behind *one* is reached: neither it nor what follows is decisive."""
         if not err:
             return ""
         return _both(self.open(written([one, *waiting[::-1]]), is_and=is_and), err)

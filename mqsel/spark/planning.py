@@ -86,7 +86,7 @@ class Plan:
     raw: tuple[str, MessageColumn] | None = None
 
     def column(self) -> Column:
-        """Make the Column: TRUE, FALSE, or NULL for UNKNOWN."""
+        """Return the Column: TRUE, FALSE, or NULL for UNKNOWN."""
         from pyspark.sql import functions as F  # noqa: N812, PLC0415 (optional; its usual name)
 
         call = self.call()
@@ -115,7 +115,7 @@ class Plan:
 
 
 def described(source: PropertySource) -> tuple[str, str]:
-    """Say of a property where it comes from: a row of a plan."""
+    """Return where a property comes from: a row of a plan."""
     named = source.type or " or ".join(dict.fromkeys(case.type for case in source.cases)) or "any type"
     return f"'{source.name}'", "no column: NULL" if named == "null" else f"{named} from {source.sql}"
 
@@ -129,7 +129,7 @@ def column(
     dialect: Dialect | str | None = None,
     strategy: str | None = None,
 ) -> Column:
-    """Make the Column that is TRUE where a selector selects a row, FALSE where not, and NULL where it is UNKNOWN.
+    """Return the Column that is TRUE where a selector selects a row, FALSE where not, and NULL where it is UNKNOWN.
 
     ``df.filter(column(selector, df))`` keeps what is selected, and ``~`` and ``&`` keep the selector's logic.
 
@@ -161,7 +161,7 @@ def plan(
     dialect: Dialect | str | None = None,
     strategy: str | None = None,
 ) -> Plan:
-    """Say how `column` evaluates a selector, and why so.
+    """Report how `column` evaluates a selector, and why so.
 
     Args: those of `column`.
 
@@ -335,7 +335,7 @@ def first_look(
 
 
 def _may_fail(source: PropertySource) -> bool:
-    """Tell whether a value may be one that its declared type cannot be read from."""
+    """Report whether a value may be one that its declared type cannot be read from."""
     return source.raw != source.sql and (source.steps is None or source.steps.read is not None)
 
 
@@ -364,7 +364,7 @@ def _first_values(rows: Any, sources: Mapping[str, PropertySource]) -> dict[str,
 
 
 def _advice(name: str, kind: str, values: FirstValues) -> str:
-    """Say what to declare: the first type that most of the values can be read as."""
+    """Report what to declare: the first type that most of the values can be read as."""
     written = _of_typed_json(values)
     if written:
         return written
@@ -390,7 +390,7 @@ def _share(some: Sequence[str], values: FirstValues) -> str:
 
 
 def _of_typed_json(values: FirstValues) -> str:
-    """Say what reads values that name their types; empty if they do not."""
+    """Report what reads values that name their types; empty if they do not."""
     for text, _ in values:
         if text.startswith("{"):
             with suppress(ValueError):
@@ -415,7 +415,7 @@ def _check_names(rows: Any, layout: Layout, selector: Selector, pointless: Itera
 
 
 def _has(rows: Any, layout: Layout, name: str, rules: str) -> bool:
-    """Tell whether rows have a property of themselves, wherever it is mapped to."""
+    """Report whether rows have a property of themselves, wherever it is mapped to."""
     try:
         return PropertySources(rows, layout._replace(places={}), rules).source(name).type != "null"
     except PropertyTypeError:
@@ -481,7 +481,7 @@ def register(
     dialect: Dialect | str | None = None,
     strategy: str | None = None,
 ) -> Plan:
-    """Make a selector a function of SQL: ``WHERE selected_by_x(color => color, weight => weight)``.
+    """Register a selector as a function of SQL: ``WHERE selected_by_x(color => color, weight => weight)``.
 
     Its parameters are the columns of *rows* that the selector reads, each of the type that it has there; one that is
     left out is NULL. It gives TRUE, FALSE, or NULL for UNKNOWN, and an error for an argument of another type; where
@@ -558,7 +558,7 @@ def properties(
     properties: Layout | MessageColumn | Mapping[str, Place] | str | None = None,
     types: Mapping[str, str] | None = None,
 ) -> list[Column]:
-    """Make typed columns of properties: ``df.select("*", *properties(df, ["color", "weight"]))``.
+    """Return typed columns of properties: ``df.select("*", *properties(df, ["color", "weight"]))``.
 
     Args:
         names: the properties; each column has the name of its property.

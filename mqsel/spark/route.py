@@ -77,7 +77,7 @@ class RoutePlan:
         return sieve(self.selectors, {one.name: one for one in self.sources}) if is_known else "true"
 
     def column(self) -> Column:
-        """Make the Column of keys."""
+        """Return the Column of keys."""
         from pyspark.sql import functions as F  # noqa: N812, PLC0415 (optional; its usual name)
 
         if self.strategy == "native":
@@ -119,7 +119,7 @@ def route(
     strategy: str | None = None,
     errors: str | None = None,
 ) -> Column:
-    """Make the Column of the keys of the selectors that select a row: array<string>, or array<bigint> of int keys.
+    """Return the Column of the keys of the selectors that select a row: array<string>, or array<bigint> of int keys.
 
     The array is in the order of the set, and empty where none selects the row. The set is what it is when this is
     called: later changes of it do not count.
@@ -152,7 +152,7 @@ def any_of(
     dialect: Dialect | str | None = None,
     errors: str | None = None,
 ) -> Column:
-    """Make a cheap Column that is TRUE for every row that any selector of a set selects, and for others.
+    """Return a cheap Column that is TRUE for every row that any selector of a set selects, and for others.
 
     ``df.filter(any_of(s, df))`` in front of `route`, or of anything else, lets Spark leave out partitions, row groups
     and rows before they are decoded: it is an OR of a few conditions on single columns, which readers take (spark §4).
@@ -178,7 +178,7 @@ def deliveries(
     errors: str | None = None,
     subscriber: str = "subscriber",
 ) -> DataFrame:
-    """Give one row for each delivery: the row, and in a column more the key of one selector that selects it.
+    """Return one row for each delivery: the row, and in a column more the key of one selector that selects it.
 
     Rows that nobody gets are gone, those that `any_of` leaves out before they are decoded.
 
@@ -210,7 +210,7 @@ def plan(
     strategy: str | None = None,
     errors: str | None = None,
 ) -> Plan | RoutePlan:
-    """Say how `column` evaluates a selector, or `route` a set of them, and why so.
+    """Report how `column` evaluates a selector, or `route` a set of them, and why so.
 
     Args: those of `column`, or of `route`; of a text or a Matcher a `Plan` is made, of all else a `RoutePlan`. So the
         path of a file is given as a Path.
@@ -277,7 +277,7 @@ def _of_frame(frame: Any) -> list[tuple[Any, Any]]:
 
 
 def key_type(keys: Iterable[Any]) -> str:
-    """Give the type of a column of keys.
+    """Return the type of a column of keys.
 
     Raises: ArgumentError: there is none.
     """
@@ -361,7 +361,7 @@ def sources_of(
 
 
 def _surprises(selectors: SelectorSet[Any], rows: Any, held: Layout, sources: Iterable[PropertySource]) -> list[str]:
-    """Say which tests of the first selectors no row can pass, for the type that a column has, and what is not read."""
+    """Report which tests of the first selectors no row can pass, by the types of columns, and what is not read."""
     found = {source.name: source for source in sources}
     read = islice(sets.read(selectors), _LOOKED_AT) if selectors.keep_text else ()
     some = [one for one in read if found.keys() >= {*one.names.values()}]

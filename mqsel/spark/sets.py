@@ -42,7 +42,7 @@ _SEPARATORS = "\x1f\x1e\x1d\x1c\x01\x02\x03\x04"
 
 @functools.cache
 def _folder(_process: int) -> tempfile.TemporaryDirectory[str]:
-    """Make where the files stand that Spark is asked for as long as the application runs."""
+    """Create the folder of the files that Spark is asked for as long as the application runs."""
     return tempfile.TemporaryDirectory(prefix="mqsel-")
 
 
@@ -84,14 +84,14 @@ def _saved(selectors: SelectorSet[Any]) -> Path:
 
 
 def is_saved(path: Path) -> bool:
-    """Tell whether a file begins as those of `SelectorSet.save` do."""
+    """Report whether a file begins as those of `SelectorSet.save` do."""
     with suppress(OSError), path.open("rb") as content:
         return content.read(len(MAGIC)) == MAGIC
     return False
 
 
 def separator(keys: Iterable[Any]) -> str:
-    """Give a character that stands in no key, and for itself in a regular expression; empty where there is none.
+    """Return a character that stands in no key, and for itself in a regular expression; empty where there is none.
 
     Spark copies the texts of an array one by one out of Arrow's memory. A text for a row, which it splits, costs half
     (*measured*).
@@ -149,7 +149,7 @@ def _read(options: str) -> dict[str, Any]:
 
 
 def keys_of_rows(held: bytes, options: str, columns: Sequence[pa.Array]) -> pa.Array:
-    """Give for each row of a batch the keys of the selectors that select it.
+    """Return for each row of a batch the keys of the selectors that select it.
 
     Args:
         held: what `shipped` has sent.
@@ -169,7 +169,7 @@ def keys_of_rows(held: bytes, options: str, columns: Sequence[pa.Array]) -> pa.A
 
 
 def keys_of_messages(held: bytes, options: str, columns: Sequence[pa.Array]) -> pa.ListArray:
-    """Give for each raw message of a batch the keys of the selectors that select it: none where it cannot be read."""
+    """Return for each raw message of a batch the keys of the selectors that select it: none where it cannot be read."""
     import pyarrow as pa  # noqa: PLC0415 (optional)
 
     chosen = _read(options)

@@ -34,7 +34,7 @@ SHIP = (
 
 
 def guard() -> Callable[[], None]:
-    """Make the function that travels ahead: it says what a worker lacks, before anything of this package is needed."""
+    """Return the function that travels ahead: it reports what a worker lacks, before this package is needed."""
     version, build, advice = VERSION, BUILD, SHIP
 
     def check():  # type: ignore[no-untyped-def]  # noqa: ANN202
@@ -56,7 +56,7 @@ def guard() -> Callable[[], None]:
 
 
 def arrow_function(program: bytes, layout: str, task: str = "mqsel.spark.ship:evaluate") -> Callable[..., pa.Array]:
-    """Make the function that an Arrow UDF runs on the executors.
+    """Return the function that an Arrow UDF runs on the executors.
 
     Args:
         program: a `Program` as bytes.
@@ -93,7 +93,7 @@ class Call(NamedTuple):
     arguments: tuple[str, ...]
 
     def column(self) -> Column:
-        """Make the Column of what it returns."""
+        """Return the Column of what it returns."""
         from pyspark.sql import functions as F  # noqa: N812, PLC0415 (optional; its usual name)
 
         made: Column = self.function(*map(F.expr, self.arguments))
@@ -108,7 +108,7 @@ def arrow_call(
     returned: str = "boolean",
     task: str = "mqsel.spark.ship:evaluate",
 ) -> Call:
-    """Make the call of an Arrow function.
+    """Return the call of an Arrow function.
 
     Args:
         what: needs it, in an error's words.
@@ -145,7 +145,7 @@ def evaluate(program: bytes, layout: str, columns: Sequence[pa.Array]) -> pa.Boo
 
 
 def read_anyhow(answer: Callable[[Sequence[pa.Array]], _A], columns: Sequence[pa.Array]) -> _A:
-    """Give the *answer* to columns, also where a text is no UTF-8: Spark checks none.
+    """Return the *answer* to columns, also where a text is no UTF-8: Spark checks none.
 
     There both strategies read U+FFFD, as Spark itself shows it.
 
@@ -183,7 +183,7 @@ def by_types(
     properties: Sequence[tuple[str, Sequence[str]]],
     columns: Sequence[pa.Array],
 ) -> pa.Array:
-    """Give the *answer* to each row; where properties have types of their own, group by group of equal types.
+    """Return the *answer* to each row; where properties have types of their own, group by group of equal types.
 
     Args:
         answer: gives for a batch an array of one value for each row.
@@ -312,7 +312,7 @@ class Cluster:
 
     @property
     def is_ready(self) -> bool:
-        """Tell whether every worker met can evaluate selectors, and no task failed on any."""
+        """Report whether every worker met can evaluate selectors, and no task failed on any."""
         return bool(self.workers) and not self.failures and all(worker.is_ready for worker in self.workers)
 
     def __str__(self) -> str:

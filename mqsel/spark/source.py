@@ -26,8 +26,8 @@ from mqsel.errors import ArgumentError, FileError, MqselError
 from mqsel.files.dumps import Piece
 from mqsel.files.framings import FORMATS, each
 from mqsel.files.opening import path_of
-from mqsel.files.parts import Part, kind_of, listed, local, messages, packed, partition, parts
-from mqsel.files.run.work import reader
+from mqsel.files.parts import FilePart, kind_of, listed, local, messages, packed, partition, parts
+from mqsel.files.run.work import first_note, reader
 from mqsel.files.selectors import selectors as read_selectors
 from mqsel.formats.records import SCHEMAS, UNREADABLE, readers
 from mqsel.language.dialect import core_of
@@ -158,8 +158,8 @@ class DataSource(SparkDataSource):
                 )
         return found
 
-    def parts(self, file: str) -> list[Part]:
-        """Take a file apart; one that cannot be read has no parts where such are skipped."""
+    def parts(self, file: str) -> list[FilePart]:
+        """Return the parts of a file; one that cannot be read has no parts where such are skipped."""
         try:
             return parts(file, self._format_of(file))
         except FileError as error:
@@ -267,7 +267,7 @@ def _arrival() -> Callable[..., Any]:
 
 
 def arrived(options: dict[str, str], schema: str | None, is_stream: bool) -> DataSource | _Rows:
-    """Make on a worker again what was pickled: a data source, or with a schema its reader."""
+    """Return on a worker what was pickled: a data source, or with a schema its reader."""
     source = DataSource(options)
     if schema is None:
         return source
@@ -301,12 +301,12 @@ class _Rows:
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         for *part, values in partition.value or ():
-            yield from self._read(Part(*part), values)
+            yield from self._read(FilePart(*part), values)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _arrival(), (dict(self._source.options), self._schema.json(), isinstance(self, StreamReader))
 
-    def _read(self, part: Part, values: Mapping[str, str | None]) -> Iterator[pa.RecordBatch]:
+    def _read(self, part: FilePart, values: Mapping[str, str | None]) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa  # noqa: PLC0415 (optional)
 
         source = self._source
@@ -353,7 +353,7 @@ class _Rows:
             seen += 1
             noted = getattr(read, "noted", 0)  # of a set nothing is counted
             if noted and not note and piece is not None and piece.message is not None:
-                note = f"{_place_of(part.format)} {piece.place}: {formats.first_note(piece.message)}"
+                note = f"{_place_of(part.format)} {piece.place}: {first_note(part.format, piece.message)}"
             if isinstance(found, MqselError):
                 where = found if isinstance(found, FileError) else _placed(part, piece, found)
                 if not source.is_skipping:
@@ -422,7 +422,7 @@ class StreamReader(_Rows, DataSourceStreamReader):
 
 
 # What a row says of where its message was.
-_PLACES: dict[str, Callable[[Part, Any], Any]] = {
+_PLACES: dict[str, Callable[[FilePart, Any], Any]] = {
     "file": lambda part, _: part.path,
     "place": lambda _, piece: piece.place,
     "raw": lambda _, piece: piece.raw,
@@ -433,11 +433,11 @@ _OTHER: Mapping[str, Any] = {}  # of a message that is not selected
 
 
 def _place_of(format_name: str) -> str:
-    """Say what the place of a message counts: lines are counted by whoever reads a file from its beginning."""
+    """Return what the place of a message counts: lines are counted by whoever reads a file from its beginning."""
     return "byte" if FORMATS[format_name].is_lines else FORMATS[format_name].place
 
 
-def _placed(part: Part, piece: Piece | None, error: MqselError) -> FileError:
+def _placed(part: FilePart, piece: Piece | None, error: MqselError) -> FileError:
     assert piece is not None
     line, offset = (piece.place, 0) if _place_of(part.format) == "line" else (None, piece.place)
     return FileError(error.message, path=part.path, line=line, offset=offset, hint=error.hint)
@@ -492,7 +492,7 @@ def _readings(schema: StructType, matcher: mqsel.matcher.Matcher | SelectorSet[A
 
 
 def _arrow_schema(schema: StructType) -> Any:
-    """Give the schema of the batches that Spark expects."""
+    """Return the schema of the batches that Spark expects."""
     from pyspark.sql.pandas.types import to_arrow_schema  # noqa: PLC0415 (needs pandas)
 
     # Named so since 4.2; before it there was no other.

@@ -12,7 +12,7 @@ import pytest
 import mqsel
 from mqsel.files import parquet
 from mqsel.files.extremes import ABSENT, Extremes, known_value, may_hold, read_extremes
-from mqsel.files.parts import Part
+from mqsel.files.parts import FilePart
 from mqsel.files.run.work import Ask, Broken, Match
 from mqsel.language.selector import read_selector
 from mqsel.logic.normal import normal
@@ -153,10 +153,10 @@ def test_skipping_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         tables = [group.table for group in parquet.groups(matcher, path, 0, -1, is_inverted=ask.invert)]
         skipped += tables.count(None)
         total += len(tables)
-        got = list(Match.part(matcher, ask, Part(path, "parquet", 0, -1)))
+        got = list(Match.part(matcher, ask, FilePart(path, "parquet", 0, -1)))
         with monkeypatch.context() as patch:
             patch.setattr(parquet, "may_hold", lambda _parts, _extremes: True)
-            wanted = list(Match.part(matcher, ask, Part(path, "parquet", 0, -1)))
+            wanted = list(Match.part(matcher, ask, FilePart(path, "parquet", 0, -1)))
         assert wanted == got, matcher.selector
     assert (skipped > total / 10) is options.get("write_statistics", True)
 
@@ -166,7 +166,7 @@ def test_errors_are_not_skipped(tmp_path: Path) -> None:
     path = str(tmp_path / "a.parquet")
     pq.write_table(pa.table({"a": [1, 2], "at": pa.array([1, 2], pa.timestamp("us"))}), path)
     broken, _ = Match.part(
-        mqsel.compile("a = 5 AND at = 1"), Ask(False, False, False, None), Part(path, "parquet", 0, -1)
+        mqsel.compile("a = 5 AND at = 1"), Ask(False, False, False, None), FilePart(path, "parquet", 0, -1)
     )
     assert isinstance(broken, Broken)
     assert "timestamp" in broken.why

@@ -261,7 +261,7 @@ def test_a_thread_that_fails(files: list[Path]) -> None:
 
     ask = Ask(False, False, False, None)
     with pytest.raises(RuntimeError, match="unthought of"):
-        list(workers.side_by_side(tasks.Run(mqsel.compile("n = 1"), None, Match), lambda: ask, broken(), 2, None))
+        list(workers.side_by_side(tasks.JobRun(mqsel.compile("n = 1"), None, Match), lambda: ask, broken(), 2, None))
 
 
 def _workers(parent: int) -> list[int]:
@@ -352,7 +352,7 @@ def test_nobody_runs_far_ahead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(tasks, "SIZE", 1 << 20)
     monkeypatch.setattr(workers, "_ROOM", 1 << 20)
     crew = workers._Crew(
-        tasks.Run(mqsel.compile("a = 1"), None, Match),
+        tasks.JobRun(mqsel.compile("a = 1"), None, Match),
         lambda: Ask(False, False, False, None),
         tasks.cut([tasks.Task(0, Named(str(file), (), None))], None),
         2,
@@ -443,7 +443,7 @@ def test_errors_travel(files: list[Path], monkeypatch: pytest.MonkeyPatch) -> No
         raise MqselError("a file packed by lz4 needs lz4")
 
     monkeypatch.setattr(workers, "done", broken)
-    workers._give(out, tasks.Run(mqsel.compile("color = 'blue'"), None, Match), ask, task)
+    workers._give(out, tasks.JobRun(mqsel.compile("color = 'blue'"), None, Match), ask, task)
     records, is_whole = pickle.loads(out.getvalue())
     placed = tasks.placed(task, records, print)
 

@@ -16,13 +16,13 @@ import mqsel
 from mqsel.errors import FileError, MqselError
 from mqsel.files import parquet
 from mqsel.files.framings import length_prefixed
-from mqsel.files.parts import Part, kind_of, listed, listed_files, messages, packed, partition, parts
+from mqsel.files.parts import FilePart, kind_of, listed, listed_files, messages, packed, partition, parts
 from mqsel.files.qload import qload_text
 from mqsel.files.run.work import Ask, Broken, Match, Tally
 from mqsel.formats import mq
 
 
-def _messages(found: list[Part]) -> list[tuple[int, bytes]]:
+def _messages(found: list[FilePart]) -> list[tuple[int, bytes]]:
     return [(piece.place, piece.raw) for part in found for piece in messages(part)]  # type: ignore[union-attr]
 
 
@@ -51,7 +51,7 @@ def test_what_is_read_whole(tmp_path: Path) -> None:
         file = tmp_path / kind
         file.write_bytes(content)
         assert kind_of(str(file)) == kind
-        assert parts(str(file), kind, 16) == [Part(str(file), kind, 0, -1)]
+        assert parts(str(file), kind, 16) == [FilePart(str(file), kind, 0, -1)]
 
 
 def test_what_a_path_stands_for(tmp_path: Path) -> None:
@@ -91,7 +91,7 @@ def test_files_at_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
         assert kind_of(file) == "json"
         pieces = _messages(parts(file, "json", 10))
         assert [raw for _, raw in pieces] == [b'{"a": 1}\n', b'{"a": 2}\n']
-    assert len(packed([Part(file, "json", 0, -1) for file in found], 1)) == 3
+    assert len(packed([FilePart(file, "json", 0, -1) for file in found], 1)) == 3
     for address, words in (("memory://nothing", "memory://nothing"), ("nope://a", "nope"), (f"{root}/x*", "no files")):
         with pytest.raises(FileError, match=words):
             listed(address)
@@ -155,7 +155,7 @@ def test_small_parts_are_packed(tmp_path: Path) -> None:
     files = [tmp_path / str(number) for number in range(5)]
     for file in files:
         file.write_bytes(b"x" * 40)
-    found = [Part(str(file), "json", 0, -1) for file in files]
+    found = [FilePart(str(file), "json", 0, -1) for file in files]
 
     assert packed(found, 100) == [tuple(found[:2]), tuple(found[2:4]), tuple(found[4:])]
     assert packed([], 100) == []
@@ -169,7 +169,7 @@ def test_utf_16_is_one_part(tmp_path: Path) -> None:
     (part,) = parts(str(file), kind_of(str(file)), 16)
     places = [len(b"".join(lines[:number])) for number in range(len(lines))]
 
-    assert part == Part(str(file), "json", 0, -1)
+    assert part == FilePart(str(file), "json", 0, -1)
     assert _messages([part]) == list(zip(places, lines, strict=True))
 
 
@@ -178,7 +178,7 @@ def test_what_was_skipped_travels(tmp_path: Path) -> None:
     message = mq.encode({}, {"a": 1}, b"data")
     file = tmp_path / "a"
     file.write_bytes(b"".join(map(length_prefixed, (message, message.replace(b"<a ", b"<- "), b"x", message))))
-    *_, tally = Match.part(mqsel.compile("a = 1"), Ask(False, True, False, None), Part(str(file), "mq", 0, -1))
+    *_, tally = Match.part(mqsel.compile("a = 1"), Ask(False, True, False, None), FilePart(str(file), "mq", 0, -1))
 
     assert isinstance(tally, Tally)
     assert tally.noted == 1
@@ -197,7 +197,7 @@ def test_the_rest_of_a_file_is_lost(tmp_path: Path) -> None:
     file = tmp_path / "cut.gz"
     file.write_bytes(gzip.compress(b"".join(lines))[:-5000])
     *got, broken, tally = Match.part(
-        mqsel.compile("n >= 0"), Ask(False, False, False, None), Part(str(file), "json", 0, -1)
+        mqsel.compile("n >= 0"), Ask(False, False, False, None), FilePart(str(file), "json", 0, -1)
     )
 
     got = b"".join(got).splitlines(keepends=True)  # type: ignore[arg-type]
@@ -240,7 +240,7 @@ def _flat(row: dict[str, Any]) -> dict[str, Any]:
     return {"color": row["color"], "weight": row["weight"], "usr.a": row["usr"]["a"]}
 
 
-def _selected(matcher: Any, part: Part) -> Iterator[Any]:
+def _selected(matcher: Any, part: FilePart) -> Iterator[Any]:
     for group in parquet.groups(matcher, part.path, part.start, part.stop):
         _, mask = parquet.counted(matcher, group, is_inverted=False, limit=None)
         for batch in parquet.taken(part.path, group, mask):
@@ -274,8 +274,8 @@ def test_rows_are_sifted_like_messages(
     file = tmp_path / "a.jsonl"
     flat = [json.dumps(_flat(row)) for row in rows]
     file.write_text("\n".join(flat) + "\n")
-    *lines, tally = Match.part(matcher, ask, Part(str(file), "json", 0, -1))
-    *written, counted = Match.part(matcher, ask, Part(path, "parquet", 0, -1))
+    *lines, tally = Match.part(matcher, ask, FilePart(str(file), "json", 0, -1))
+    *written, counted = Match.part(matcher, ask, FilePart(path, "parquet", 0, -1))
     got = b"".join(one for one in written if isinstance(one, bytes)).splitlines()
 
     assert isinstance(tally, Tally)
@@ -308,7 +308,7 @@ def test_rows_that_are_long(table: tuple[str, list[dict[str, Any]]], monkeypatch
     path, rows = table
     for limit in (1, 1000, 3000):
         monkeypatch.setattr(parquet, "_BYTES", limit)
-        got = list(_selected(mqsel.compile("weight > 905 OR weight < 20"), Part(path, "parquet", 0, -1)))
+        got = list(_selected(mqsel.compile("weight > 905 OR weight < 20"), FilePart(path, "parquet", 0, -1)))
         assert got == [row for row in rows if (row["weight"] or 50) > 905 or (row["weight"] or 50) < 20]
 
 
@@ -320,7 +320,7 @@ def test_parquet_at_addresses(table: tuple[str, list[dict[str, Any]]]) -> None:
     upath.UPath(address).parent.mkdir(parents=True, exist_ok=True)
     upath.UPath(address).write_bytes(Path(path).read_bytes())
     (one,) = listed_files(["memory://test_parquet_at_addresses"])
-    part = Part(one.path, kind_of(one.path), 0, -1, one.fixed)
+    part = FilePart(one.path, kind_of(one.path), 0, -1, one.fixed)
     lines, tally = Match.part(mqsel.compile("weight > 995 AND day = 3"), Ask(False, False, False, None), part)
 
     assert isinstance(lines, bytes)
@@ -341,9 +341,9 @@ def test_damaged_parquet(table: tuple[str, list[dict[str, Any]]], tmp_path: Path
     cut.write_bytes(content[:-100])
     with pytest.raises(FileError, match=r"the file cannot be read: .*\n?.*cut\.parquet"):
         parts(str(cut), "parquet")
-    (broken, _) = Match.part(matcher, Ask(False, False, False, None), Part(str(cut), "parquet", 0, -1))
+    (broken, _) = Match.part(matcher, Ask(False, False, False, None), FilePart(str(cut), "parquet", 0, -1))
     assert isinstance(broken, Broken)
     page = tmp_path / "page.parquet"
     page.write_bytes(content[:4] + b"\xff" * 3000 + content[3004:])
     with pytest.raises(FileError, match=r"page\.parquet"):
-        list(_selected(matcher, Part(str(page), "parquet", 0, 10)))
+        list(_selected(matcher, FilePart(str(page), "parquet", 0, 10)))

@@ -132,12 +132,14 @@ _NO_TEXT = pa.Array.from_buffers(
 def test_values_that_nothing_can_write(column: Any, tmp_path: Path) -> None:
     """A text that is no UTF-8 is a FileError of the file, a time beyond the year 9999 an error of its column."""
     from mqsel import compile as compile_selector
-    from mqsel.files.parts import Part
+    from mqsel.files.parts import FilePart
     from mqsel.files.run.work import Ask, Broken, Match, Tally
 
     path = str(tmp_path / "a.parquet")
     pq.write_table(pa.table({"a": column, "n": [1]}), path, store_schema=False)
-    broken, tally = Match.part(compile_selector("n = 1"), Ask(False, False, False, None), Part(path, "parquet", 0, -1))
+    broken, tally = Match.part(
+        compile_selector("n = 1"), Ask(False, False, False, None), FilePart(path, "parquet", 0, -1)
+    )
     assert isinstance(broken, Broken)
     assert isinstance(tally, Tally)
     error, words = (FileError, r"a\.parquet") if column is _NO_TEXT else (PropertyTypeError, "column 'a' of the Arrow")

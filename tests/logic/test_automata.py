@@ -10,9 +10,10 @@ import oracle
 import pytest
 
 from mqsel.language.pattern import segments
-from mqsel.logic import automata, sets
-from mqsel.logic.automata import ALL_STRINGS, MAX_STEPS, UndecidedError
+from mqsel.logic import sets
 from mqsel.logic.sets import Pattern, Texts
+from mqsel.logic.solver import automata
+from mqsel.logic.solver.automata import ALL_STRINGS, MAX_STEPS, UndecidedError
 
 MEETINGS = int(os.environ.get("MQSEL_MEETINGS", "500"))
 TEXTS = ["".join(one) for size in range(6) for one in itertools.product("abz%", repeat=size)]

@@ -21,11 +21,11 @@ from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
 from mqsel.language.nodes import And, Identifier, Node
 from mqsel.language.optimizer import optimize
 from mqsel.language.selector import Selector, read_selector
-from mqsel.logic.automata import UndecidedError
-from mqsel.logic.domains import ANY_PROPERTY, meet, some_values
 from mqsel.logic.formulas import Formula, Leaf, any_of, complement, leaves
 from mqsel.logic.normal import Normal, normal, true_of
-from mqsel.logic.witness import MAX_WORK, Message, Witness, find
+from mqsel.logic.solver import MAX_WORK, Message, Witness, find
+from mqsel.logic.solver.automata import UndecidedError
+from mqsel.logic.solver.domains import ANY_PROPERTY, meet, some_values
 from mqsel.machine._vm import Machine
 from mqsel.machine.compiler import lower
 from mqsel.machine.origin import check_source

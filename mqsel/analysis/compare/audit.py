@@ -18,7 +18,7 @@ from mqsel.logic.formulas import Any as AnyOf
 from mqsel.logic.formulas import Formula, Leaf, leaves
 from mqsel.logic.needs import needs
 from mqsel.logic.sets import NOTHING, PROPERTY, Values, outside
-from mqsel.logic.witness import Message, find
+from mqsel.logic.solver import Message, find
 from mqsel.machine._stream import Selection
 
 MAX_PAIRS = 20_000  # that are looked at for what a missing property does: some ten seconds

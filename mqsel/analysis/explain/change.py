@@ -3,7 +3,7 @@
 From the bottom of the tree up, each condition gets a few ways to make it what it has to be, the cheapest first: of an
 OR the ways of each operand, of an AND one of each, joined. What a test asks of a property is a set of the normal form
 (`mqsel.logic.normal`), so that two tests of one property meet in one set. Where a test computes, the message that a
-way leaves open is searched as any other (`mqsel.logic.witness`). Every way is run before it is told: the machine has
+way leaves open is searched as any other (`mqsel.logic.solver`). Every way is run before it is told: the machine has
 the last word. Knows the language and the machine, no matcher.
 """
 
@@ -33,12 +33,12 @@ from mqsel.language.nodes import (
     walk,
 )
 from mqsel.language.selector import Selector
-from mqsel.logic.automata import UndecidedError
-from mqsel.logic.domains import ANY_PROPERTY, meet, only, some_values
 from mqsel.logic.formulas import ALWAYS, NEVER, All, Formula, Leaf, Relation, all_of, fold, leaves
 from mqsel.logic.normal import normal, true_of
 from mqsel.logic.sets import NOTHING, NUMBERS, PROPERTY, Floats, Pattern, Texts, Values, has_value, outside
-from mqsel.logic.witness import Message, Work, find
+from mqsel.logic.solver import Message, Work, find
+from mqsel.logic.solver.automata import UndecidedError
+from mqsel.logic.solver.domains import ANY_PROPERTY, meet, only, some_values
 from mqsel.machine._vm import Machine
 from mqsel.machine.compiler import lower
 from mqsel.values import Float32, Truth

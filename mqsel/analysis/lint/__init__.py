@@ -25,7 +25,7 @@ from mqsel.language.selector import Selector, read_selector
 from mqsel.logic.formulas import All, Formula, fold
 from mqsel.logic.formulas import Any as AnyOf
 from mqsel.logic.normal import normal
-from mqsel.logic.witness import find as find_message
+from mqsel.logic.solver import find as find_message
 from mqsel.machine._vm import Machine
 from mqsel.machine.compiler import lower
 

@@ -15,7 +15,7 @@ from mqsel.errors import ArgumentError, FileError, PropertyTypeError
 from mqsel.files.framings import FORMATS
 from mqsel.files.opening import name_of
 from mqsel.files.parts import Named, listed_files
-from mqsel.files.run.tasks import Advance, Begun, Records, Run, Task, cut, done, placed
+from mqsel.files.run.tasks import Advance, Begun, JobRun, Records, Task, cut, done, placed
 from mqsel.files.run.work import Ask, Broken, Complaint, Job, Match, Tally, in_files
 from mqsel.files.wordings import bad_line, file_trouble
 from mqsel.formats.records import SCHEMAS
@@ -53,7 +53,7 @@ def sifted(
 
     Raises: FileError: a process ended before its part did. MqselError: none could be started, or a package is missing.
     """
-    run = Run(selects, wanted, job)
+    run = JobRun(selects, wanted, job)
     tasks: Iterator[Task] = (Task(number, file) for number, file in enumerate(files))
     if jobs > 1:
         tasks = cut(tasks, wanted)

@@ -13,7 +13,7 @@ from mqsel.errors import FileError, MqselError
 from mqsel.files.dumps import Piece
 from mqsel.files.framings import FORMATS, reading
 from mqsel.files.opening import path_of, readable_anywhere
-from mqsel.files.parts import Named, Part, parts
+from mqsel.files.parts import FilePart, Named, parts
 from mqsel.files.run.work import Ask, Broken, Job, why
 
 SIZE = 16 << 20  # bytes of a part: 20 ms of JSON lines
@@ -37,7 +37,7 @@ class Begun(NamedTuple):
 Records = Generator[tuple[int, str, str, Any], None, None]
 
 
-class Run(NamedTuple):
+class JobRun(NamedTuple):
     """What is done with every task of a run.
 
     Attributes:
@@ -63,7 +63,7 @@ class Task(NamedTuple):
 
     number: int
     file: Named
-    part: Part | None = None
+    part: FilePart | None = None
     start: bytes = b""
 
 
@@ -82,7 +82,7 @@ def placed(task: Task, records: Iterable[Any], advance: Advance | None = None) -
         yield task.number, task.file.path, kind, record
 
 
-def done(run: Run, ask: Ask, task: Task, advance: Advance | None) -> Iterator[Any]:
+def done(run: JobRun, ask: Ask, task: Task, advance: Advance | None) -> Iterator[Any]:
     """Do a task; what is read by columns is not read in order."""
     _, (name, fixed, trouble), part, start = task
     selects, wanted, job = run
@@ -103,7 +103,7 @@ def done(run: Run, ask: Ask, task: Task, advance: Advance | None) -> Iterator[An
         return
     try:
         with readable_anywhere(name, (piece.raw for piece in source if isinstance(piece, Piece))) as path:
-            yield from job.part(selects, ask, Part(path, kind, 0, -1, fixed))
+            yield from job.part(selects, ask, FilePart(path, kind, 0, -1, fixed))
     except FileError as error:
         yield Broken(why(error))
 
@@ -119,12 +119,12 @@ def size_of(name: str) -> int | None:
 
 
 def cut(tasks: Iterable[Task], wanted: str | None) -> Iterator[Task]:
-    """Take large files apart."""
+    """Divide large files into tasks."""
     for task in tasks:
-        found: list[Part] = []
+        found: list[FilePart] = []
         name = task.file.path
         if task.file.trouble is None and (size_of(name) or 0) > SIZE:
-            with suppress(MqselError):  # who reads it says so
+            with suppress(MqselError):  # reported when it is read
                 kind, source, start = reading(name, wanted)
                 source.close()  # type: ignore[attr-defined]
                 found = parts(name, kind, SIZE)

@@ -1,9 +1,9 @@
 """Tasks at which several processes work: their records in the order of the tasks.
 
-A process is a fresh interpreter that runs `work`, gets tasks through one pipe and gives records through another. One
-that is forked inherits the locks of threads that it does not have, the caller's and pyarrow's; what multiprocessing
-starts imports the caller's main module. A thread for each process reads what it gives, and stops reading while that is
-more than is wanted: so nobody runs far ahead of what is printed.
+A process is a fresh interpreter that runs `work`; it receives tasks through one pipe and sends records through another.
+A forked process would inherit the locks of threads that it does not have, the caller's and pyarrow's; multiprocessing
+would import the caller's main module. A thread for each process reads its records, and stops reading while too many
+wait: no process runs far ahead of what is printed.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from typing import IO, Any
 
 from mqsel._interrupt import undone
 from mqsel.errors import FileError, MqselError
-from mqsel.files.run.tasks import Advance, Records, Run, Task, done, placed, size_of
+from mqsel.files.run.tasks import Advance, JobRun, Records, Task, done, placed, size_of
 from mqsel.files.run.work import Ask, Tally
 
-_BATCH = 1 << 18  # bytes of records that are given at once
-_NEWS = 8 << 20  # bytes after which a process says how far it is: it learns so that nobody listens any more
+_BATCH = 1 << 18  # bytes of records that are sent at once
+_NEWS = 8 << 20  # bytes after which a process reports how far it is; the broken pipe ends it if the caller has gone
 _ROOM = 4 << 20  # bytes of records that may wait for those before them, for each process
 _AHEAD = 64  # and tasks, of which each has counts
 _TICK = 0.1  # seconds: on Windows a wait without end is not interrupted
 
 
 def side_by_side(
-    run: Run, ask: Callable[[], Ask], tasks: Iterator[Task], jobs: int, advance: Advance | None
+    run: JobRun, ask: Callable[[], Ask], tasks: Iterator[Task], jobs: int, advance: Advance | None
 ) -> Records:
     """Do tasks by *jobs* processes; see `mqsel.files.run.tasks.sifted`."""
     with closing(_Crew(run, ask, tasks, jobs, advance)) as crew, undone(crew.kill):
@@ -54,7 +54,7 @@ class _Assigned:
         held: their bytes.
         is_whole: they are all.
         error: the process ended before.
-        is_dropped: nobody wants them.
+        is_dropped: its records do not count.
     """
 
     task: Task
@@ -70,7 +70,7 @@ class _Crew:
     """Processes, and what they have in hand. All that threads share changes under one lock."""
 
     def __init__(
-        self, run: Run, ask: Callable[[], Ask], tasks: Iterator[Task], count: int, advance: Advance | None
+        self, run: JobRun, ask: Callable[[], Ask], tasks: Iterator[Task], count: int, advance: Advance | None
     ) -> None:
         self._run, self._ask, self._tasks, self._advance = run, ask, tasks, advance
         self._count = count
@@ -79,7 +79,7 @@ class _Crew:
         self._jobs: deque[_Assigned] = deque()  # in order; the first is the one whose records are given
         self._held = 0
         self._is_planned = False  # there are no more tasks
-        self._is_over = False  # nobody waits for records
+        self._is_over = False  # no records are wanted any more
         self._failure: BaseException | None = None  # of a thread: a fault of ours
         self._processes: list[subprocess.Popen[bytes]] = []
         self._threads = [threading.Thread(target=self._serve, daemon=True) for _ in range(count)]
@@ -92,7 +92,7 @@ class _Crew:
                 process.kill()
             self._changed.notify_all()
         for thread in self._threads:
-            # A generator that nobody closed may be collected by one of these threads.
+            # A generator that was not closed may be collected by one of these threads.
             if thread.ident is not None and thread is not threading.current_thread():
                 thread.join()
 
@@ -122,7 +122,7 @@ class _Crew:
                 self._changed.notify_all()
 
     def _is_to_do_here(self, job: _Assigned) -> bool:
-        """Tell whether what a process gives is not the answer: it was asked for more messages than are wanted now."""
+        """Report whether the answer of a process does not count: it was asked for more messages than are wanted now."""
         if job.ask is None:
             return True
         if self._asked.limit is None or job.ask.limit == self._asked.limit:
@@ -156,7 +156,7 @@ class _Crew:
                 self._changed.wait(_TICK)
 
     def _taken(self, job: _Assigned) -> list[Any]:
-        """Take what came of a job, under the lock."""
+        """Return what came of a task and was not yielded yet. The caller has the lock."""
         records, job.records = job.records, []
         self._held -= job.held
         job.held = 0
@@ -166,7 +166,7 @@ class _Crew:
     # What follows runs in the thread of a process.
 
     def _next(self) -> _Assigned | None:
-        """Take a task, once those before it are not too many; None if there is none."""
+        """Return the next task, once those before it are not too many; None if there is none."""
         with self._changed:
             while True:
                 self._changed.wait_for(
@@ -189,18 +189,18 @@ class _Crew:
                     return job
 
     def _serve(self) -> None:
-        # Processes inherit it: in a session of its own Ctrl-C does not reach one, and nobody else interrupts it.
+        # Processes inherit it. They have sessions of their own, so that Ctrl-C does not reach them.
         if hasattr(signal, "pthread_sigmask"):
             signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             self._share()
-        except BaseException as error:  # noqa: BLE001 (whoever waits for this thread raises it)
+        except BaseException as error:  # noqa: BLE001 (the thread that waits for this one raises it)
             with self._changed:
                 self._failure = error
                 self._changed.notify_all()
 
     def _share(self) -> None:
-        """Give one process task after task, and keep what it gives."""
+        """Send one process task after task, and keep its records."""
         process: subprocess.Popen[bytes] | None = None
         while (job := self._next()) is not None:
             try:
@@ -220,7 +220,7 @@ class _Crew:
                 break
         if process is not None:
             process.kill()
-            # Closing writes what is left for it: a broken pipe of ours is not that of who reads our output.
+            # Closing writes what is left for it: that this pipe is broken says nothing of our own output.
             with suppress(OSError):
                 process.__exit__(None, None, None)
 
@@ -259,7 +259,7 @@ class _Crew:
 
 
 def _ended(task: Task, process: subprocess.Popen[bytes] | None, error: Exception) -> MqselError:
-    """Say of which part the process ended, and how."""
+    """Return the error of a process that ended: how, and what it was reading."""
     if process is None:
         return MqselError(f"a process of Python does not start: {error}", hint="leave it to one: -j 1, jobs=1")
     status = process.wait()
@@ -299,7 +299,7 @@ def work() -> None:
     """Do the tasks that come by stdin, until there are no more; records go to stdout. Does not return."""
     source, out = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints is no record
-    # Whoever asked has gone, however that happened: nobody is there to be told.
+    # The process that asked has gone: there is nobody to report to.
     with suppress(EOFError, OSError, pickle.UnpicklingError):
         run = pickle.load(source)  # noqa: S301 (from who started this process)
         while True:
@@ -308,7 +308,7 @@ def work() -> None:
     os._exit(0)
 
 
-def _give(out: IO[bytes], run: Run, ask: Ask, task: Task) -> None:
+def _give(out: IO[bytes], run: JobRun, ask: Ask, task: Task) -> None:
     records: list[Any] = []
     held = news = 0
 

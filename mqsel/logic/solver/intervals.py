@@ -13,9 +13,8 @@ from typing import Any, NamedTuple
 
 from mqsel.language.nodes import Conversion, Identifier, Literal, Node, Sign, children, walk
 from mqsel.language.operators import FAILING
-from mqsel.logic.domains import common
 from mqsel.logic.formulas import Compared
-from mqsel.logic.sets import Intervals
+from mqsel.logic.sets import Intervals, overlap
 from mqsel.values import Float32
 
 NUMBERS = ("integer", "float32", "float64")
@@ -84,7 +83,7 @@ def compute(root: Node, sides: Mapping[str, Side], known: dict[int, Result | Non
 
 
 def _has_short(side: Side) -> bool:
-    return side.lane == "integer" and bool(common(side.numbers, (INT32,)))
+    return side.lane == "integer" and bool(overlap(side.numbers, (INT32,)))
 
 
 def _signed(operator: str, operand: Result) -> Result:
@@ -119,7 +118,7 @@ def _integers(operator: str, left: Result, right: Result, *, error: bool) -> Res
     numbers = _wrapped(_ends(operator, _hull(left), _hull(right)), _INT64)
     short = left.short and right.short
     if short:
-        first, second = [_hull(one._replace(numbers=common(one.numbers, (INT32,)))) for one in (left, right)]
+        first, second = [_hull(one._replace(numbers=overlap(one.numbers, (INT32,)))) for one in (left, right)]
         numbers += _wrapped(_ends(operator, first, second), INT32)
     low, high = _hull(right)
     return Result("integer", _sorted(numbers), error=error or (operator in FAILING and low <= 0 <= high), short=short)

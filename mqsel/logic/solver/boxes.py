@@ -21,10 +21,11 @@ from random import Random
 from typing import Any
 
 from mqsel.language.nodes import Conversion, Identifier, Node, walk
-from mqsel.logic.automata import UndecidedError, unconfirmed
-from mqsel.logic.domains import ANY_PROPERTY, NONE, Domain, common, meet_texts, nearest, nearest_float, some_values
 from mqsel.logic.formulas import Compared, Relation
-from mqsel.logic.intervals import INT32, NUMBERS, Result, Side, compute, outcomes_of
+from mqsel.logic.sets import overlap
+from mqsel.logic.solver.automata import UndecidedError, unconfirmed
+from mqsel.logic.solver.domains import ANY_PROPERTY, NONE, Domain, meet_texts, nearest, nearest_float, some_values
+from mqsel.logic.solver.intervals import INT32, NUMBERS, Result, Side, compute, outcomes_of
 from mqsel.values import Float32, Int32
 
 MAX_BOXES = 300  # of one choice of lanes
@@ -159,10 +160,10 @@ def _may_be(result: Result, domain: Domain) -> bool:
         case "null":
             return domain.null
         case "integer":
-            return bool(common(result.numbers, domain.integers))
+            return bool(overlap(result.numbers, domain.integers))
         case "float32" | "float64":
             floats = domain.floats32 if result.lane == "float32" else domain.floats64
-            return bool(common(result.numbers, floats.intervals)) or (result.nan and floats.nan)
+            return bool(overlap(result.numbers, floats.intervals)) or (result.nan and floats.nan)
     return domain.poison
 
 
@@ -350,7 +351,7 @@ def _candidates(box: Mapping[str, Side], *, is_point: bool) -> Iterator[dict[str
             yield dict(zip(box, values, strict=True))
     lanes = {side.lane for side in box.values()}
     if len(box) > 1 and len(lanes) == 1:
-        shared = functools.reduce(common, [side.numbers for side in box.values()])
+        shared = functools.reduce(overlap, [side.numbers for side in box.values()])
         if shared:
             lane = lanes.pop()
             value = _value(lane, _near(Side(lane, shared)))

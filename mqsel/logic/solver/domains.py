@@ -11,8 +11,16 @@ from collections.abc import Iterator
 from itertools import count
 from typing import Any, NamedTuple
 
-from mqsel.logic.automata import ALL_STRINGS, NO_STRINGS, Strings, a_string, meet_both, meet_strings, some_strings
-from mqsel.logic.sets import NOTHING, PROPERTY, RESULT, Floats, Intervals, Texts, Values
+from mqsel.logic.sets import NOTHING, PROPERTY, RESULT, Floats, Intervals, Texts, Values, overlap
+from mqsel.logic.solver.automata import (
+    ALL_STRINGS,
+    NO_STRINGS,
+    Strings,
+    a_string,
+    meet_both,
+    meet_strings,
+    some_strings,
+)
 from mqsel.values import Float32
 
 
@@ -40,27 +48,10 @@ NONE = _domain(NOTHING, NO_STRINGS)
 _NO_FLOATS, _ALL_FLOATS = NOTHING.floats32, PROPERTY.floats32
 
 
-def common(first: Intervals, second: Intervals) -> Intervals:
-    """Return the numbers that are in both of two lists of intervals."""
-    if first == second or not first:
-        return first
-    found: list[tuple[float, float]] = []
-    at = other = 0
-    while at < len(first) and other < len(second):
-        low, high = max(first[at][0], second[other][0]), min(first[at][1], second[other][1])
-        if low <= high:
-            found.append((low, high))
-        if first[at][1] < second[other][1]:
-            at += 1
-        else:
-            other += 1
-    return tuple(found)
-
-
 def _common_floats(first: Floats, second: Floats) -> Floats:
     if second == _ALL_FLOATS or first == _NO_FLOATS:
         return first
-    return Floats(common(first.intervals, second.intervals), first.nan and second.nan)
+    return Floats(overlap(first.intervals, second.intervals), first.nan and second.nan)
 
 
 def _common_bytes(first: Texts, second: Texts) -> Texts:
@@ -78,7 +69,7 @@ def meet(domain: Domain, values: Values) -> Domain:
     return Domain(
         domain.null and values.null,
         (domain.booleans[0] and values.booleans[0], domain.booleans[1] and values.booleans[1]),
-        common(domain.integers, values.integers),
+        overlap(domain.integers, values.integers),
         _common_floats(domain.floats32, values.floats32),
         _common_floats(domain.floats64, values.floats64),
         domain.strings if values.strings == PROPERTY.strings else meet_strings(domain.strings, values.strings),

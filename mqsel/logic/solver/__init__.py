@@ -12,11 +12,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from mqsel.language.nodes import Arithmetic, Conversion, Identifier, Literal, Node, children, walk
-from mqsel.logic.automata import UndecidedError, unconfirmed
-from mqsel.logic.boxes import Check, solve
-from mqsel.logic.domains import ANY_PROPERTY, ANY_RESULT, Domain, is_empty, meet, some_values
 from mqsel.logic.formulas import ALWAYS, NEVER, All, Compared, Formula, Leaf, Relation
 from mqsel.logic.formulas import Any as AnyOf
+from mqsel.logic.solver.automata import UndecidedError, unconfirmed
+from mqsel.logic.solver.boxes import Check, solve
+from mqsel.logic.solver.domains import ANY_PROPERTY, ANY_RESULT, Domain, is_empty, meet, some_values
 
 Message = dict[str, Any]
 

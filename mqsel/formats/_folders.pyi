@@ -1,3 +1,0 @@
-from mqsel.formats._decoder import Decoder
-
-class Folders(Decoder): ...
