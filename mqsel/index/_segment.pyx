@@ -188,6 +188,7 @@ cdef object damaged(str why):
 
 
 @cython.final
+@cython.no_gc_clear  # the buffer is released last
 cdef class StoredSegment:
     """A segment in a buffer.
 

@@ -71,7 +71,7 @@ class Remarks(NamedTuple):
 
     Attributes:
         tests: how many predicates the selector has.
-        expected: for each property, the kinds its values are compared with, in words.
+        expected: for each property, the kinds its values are compared with, in words; of those read as they are.
     """
 
     tests: int
@@ -443,7 +443,6 @@ def _expected(order: Sequence[Node], names: Mapping[str, str]) -> dict[str, tupl
     expected: dict[str, list[str]] = {name: [] for name in names.values()}
 
     def note(node: Node, kind: str | None) -> None:
-        node = node.identifier if type(node) is Conversion else node
         if kind is not None and type(node) is Identifier and kind not in expected[names[node.name]]:
             expected[names[node.name]].append(kind)
 

@@ -347,6 +347,13 @@ class Writer:
             above[place] = _flipped(made) if negative else made
         return whole[0]
 
+    def joined(self, node: And | Or | Not, operands: list[Normal]) -> Normal:
+        """Join the normal forms of the operands of a connective, which counts no mismatches of its own."""
+        made = (
+            _flipped(operands[0]) if type(node) is Not else self.chain(operands, _T | _F | _E, is_and=type(node) is And)
+        )
+        return made._replace(mismatch=NEVER)
+
     def of_operands(self, wanted: int, *, is_and: bool) -> int:
         """Return the parts of the operands of a chain that are wanted for those of the chain."""
         found = _OF_OPERANDS[wanted] if is_and else _OF_NEGATED[_OF_OPERANDS[_OF_NEGATED[wanted]]]

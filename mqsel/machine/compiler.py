@@ -51,7 +51,7 @@ class _Label(list[int]):
     address: int
 
 
-class _Value(NamedTuple):
+class _Operand(NamedTuple):
     """Work: leave the value of the node on the value stack."""
 
     node: Node
@@ -94,7 +94,7 @@ class _Switch(NamedTuple):
 # Work: emit an opcode with its operand and span; an operand that is a label is filled in when the label is placed.
 # A node is work itself: leave its truth value on the truth stack.
 _Instruction = tuple[str, int | _Label, Span]
-_Work = Node | _Value | _Branch | _Copies | _Instruction | _Label
+_Work = Node | _Operand | _Branch | _Copies | _Instruction | _Label
 
 
 def lower(selector: Selector, *, quick: bool = True) -> Program:
@@ -203,7 +203,7 @@ class _Lowering:
                 piece.address = len(code)  # type: ignore[union-attr]
                 for address in piece:
                     code[address] |= len(code) << 8  # type: ignore[index]
-            elif work_type is _Value:
+            elif work_type is _Operand:
                 stack += self.value(piece.node)[::-1]  # type: ignore[union-attr]
             elif work_type is _Copies:
                 stack += self.copies(piece)[::-1]  # type: ignore[arg-type]
@@ -225,8 +225,8 @@ class _Lowering:
             operand = "slot+text" if right.kind == "string" else "slot+constant"
             return self.fused(operator, operand, left, right.value, span)
         if self.quick and isinstance(right, Literal):
-            return _Value(left), (CHOICE[operator, "constant", ""], self.constant(right.value), span)
-        return _Value(left), _Value(right), (CHOICE[operator, "", ""], 0, span)
+            return _Operand(left), (CHOICE[operator, "constant", ""], self.constant(right.value), span)
+        return _Operand(left), _Operand(right), (CHOICE[operator, "", ""], 0, span)
 
     def condition(self, node: Node) -> tuple[_Work, ...]:
         span = node.span
@@ -245,7 +245,7 @@ class _Lowering:
             case Literal():
                 return (("PUSH_TRUTH", int(node.value), span),)
             case Identifier():
-                return _Value(node), ("AS_TRUTH", 0, span)
+                return _Operand(node), ("AS_TRUTH", 0, span)
             case IsNull(negated, identifier):
                 op = CHOICE["IS NOT NULL" if negated else "IS NULL", "slot", ""]
                 return ((op, self.slot(identifier), span),)
@@ -272,8 +272,8 @@ class _Lowering:
             numbers = self.constant(low.value), self.constant(high.value)
             if max(numbers) < FUSED_LIMIT:
                 short = numbers[0] | numbers[1] << FUSED_BITS
-                return _Value(operand), (CHOICE[relation, "constant+constant", ""], short, node.span)
-        return _Value(operand), _Value(low), _Value(high), (CHOICE[relation, "", ""], 0, node.span)
+                return _Operand(operand), (CHOICE[relation, "constant+constant", ""], short, node.span)
+        return _Operand(operand), _Operand(low), _Operand(high), (CHOICE[relation, "", ""], 0, node.span)
 
     def fused(
         self, relation: str, operand: str, identifier: Identifier, constant: Constant, span: Span, affix: str = ""
@@ -296,12 +296,12 @@ class _Lowering:
             case Identifier():
                 return [("PUSH_SLOT", self.slot(node), node.span)]
             case Conversion(identifier):
-                return [_Value(identifier), ("AS_NUMBER", 0, node.span)]
+                return [_Operand(identifier), ("AS_NUMBER", 0, node.span)]
             case Sign(operator, operand):
-                return [_Value(operand), (CHOICE[f"unary {operator}", "", ""], 0, node.span)]
+                return [_Operand(operand), (CHOICE[f"unary {operator}", "", ""], 0, node.span)]
             case Arithmetic(operators, operands):
                 first, second = operands[:2]
-                work: list[_Work] = [_Value(first)]
+                work: list[_Work] = [_Operand(first)]
                 pairs = zip(operators, operands[1:], strict=True)
                 if type(first) is Identifier and type(second) is Literal:
                     next(pairs)
@@ -310,7 +310,7 @@ class _Lowering:
                     if self.quick and isinstance(operand, Literal):
                         work.append((CHOICE[operator, "constant", ""], self.constant(operand.value), node.span))
                     else:
-                        work += (_Value(operand), (CHOICE[operator, "", ""], 0, node.span))
+                        work += (_Operand(operand), (CHOICE[operator, "", ""], 0, node.span))
                 return work
         return [node, ("AS_VALUE", 0, node.span)]
 

@@ -8,6 +8,7 @@ much. From then on batches of about as many rows go the way that was faster with
 from __future__ import annotations
 
 import time
+import weakref
 from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
@@ -67,9 +68,15 @@ class EngineChoice:
 
     def __init__(self, selectors: Batched) -> None:
         self.batches = "index: no batch so far"
-        self._selectors = selectors
+        self._weak = weakref.ref(selectors)  # a set in a cycle would wait for the collector
         self._changes = -1
         self._deciding = 0  # nanoseconds that the last sample took, of whatever state of the set
+
+    @property
+    def _selectors(self) -> Batched:
+        selectors = self._weak()
+        assert selectors is not None  # it asks
+        return selectors
 
     def _renew(self) -> None:
         changes = self._selectors.changes

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from mqsel.analysis.explain.account import MISMATCHED, Outcomes, Verdict
+from mqsel.analysis.explain.account import MISMATCHED, Outcomes, Verdict, outcomes_of
 from mqsel.errors import ArgumentError, shortened
 from mqsel.language.dialect import Dialect
 from mqsel.names import spellings
@@ -212,7 +212,7 @@ def _counting(held: bytes, options: str) -> Callable[[Iterator[pa.RecordBatch]],
 
 @lru_cache(1)
 def _outcomes(held: bytes) -> Outcomes:
-    return Outcomes((one, True) for one in sets.read(sets.opened(held)))
+    return outcomes_of(sets.read(sets.opened(held)))
 
 
 def _counted(verdicts: Mapping[Verdict, int]) -> tuple[int, int, int]:

@@ -24,7 +24,8 @@ from mqsel.analysis.explain.account import (
     Held,
     Outcomes,
     Profiler,
-    has_types,
+    counts_types,
+    outcomes_of_parts,
     parts_of,
 )
 from mqsel.analysis.explain.near import near_names
@@ -275,7 +276,7 @@ def _outcome(node: Node, whole: Selector, sources: Mapping[str, PropertySource],
 
     part = whole.part(node)
     try:
-        return F.expr(_case(condition(part, sources, has_types=has_types(part))))
+        return F.expr(_case(condition(part, sources, has_types=counts_types(node))))
     except NoTranslation:
         check_batches(rows)
     return selector_call(part, sources.values(), "tinyint", "mqsel.spark.profiling:outcomes").column()
@@ -290,8 +291,7 @@ def _case(made: Condition) -> str:
 
 @functools.lru_cache(64)
 def _outcomes_of(program: bytes) -> Outcomes:
-    part = selector_of(Program.from_bytes(program))
-    return Outcomes([(part, has_types(part))])
+    return outcomes_of_parts(selector_of(Program.from_bytes(program)))
 
 
 def outcomes(program: bytes, layout: str, columns: Sequence[pa.Array]) -> pa.Array:

@@ -8,7 +8,7 @@ import oracle
 import pytest
 import strategies
 
-from mqsel.analysis.explain.account import OUTCOMES, Outcomes, outcomes_of_parts, parts_of
+from mqsel.analysis.explain.account import OUTCOMES, outcomes_of, outcomes_of_parts, parts_of
 from mqsel.language.nodes import And, Not, Or
 from mqsel.language.selector import read_selector
 
@@ -27,7 +27,7 @@ def test_verdicts_are_those_of_the_oracle(name: str, reading: dict[str, str]) ->
         if selector.match_option is not None:
             continue
         message = strategies.to_message(properties)
-        (whole,) = Outcomes([(selector, True)]).of(message)
+        (whole,) = outcomes_of([selector]).of(message)
         truth = oracle.evaluate(selector.node, properties, dialect)
 
         assert (whole.truth.name, whole.is_mismatched) == (

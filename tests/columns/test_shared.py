@@ -5,11 +5,13 @@ Every test asks both ways by name, whatever the set would decide, or asserts wha
 
 from __future__ import annotations
 
+import gc
 import os
 import random
 import signal
 import threading
 import time
+import weakref
 from typing import Any
 
 import pytest
@@ -253,6 +255,20 @@ def test_the_set_decides() -> None:
     until_kernel(selectors, numbers(3000))
     selectors.clear()
     assert "index: no selectors" in [decided(selectors, numbers(20_000)) for _ in range(50)]
+
+
+def test_a_set_goes_when_nobody_has_it() -> None:
+    """What chooses an engine does not keep its set in a cycle, and a set that is in one is collected."""
+    selectors = SelectorSet({key: f"n = {key}" for key in range(1000)}, dialect=JMS)
+    gone = weakref.ref(selectors)
+    del selectors
+    assert gone() is None
+    cyclic: Any = SelectorSet({key: f"n = {key}" for key in range(1000)}, dialect=JMS).copy()
+    cyclic.itself = cyclic
+    gone = weakref.ref(cyclic)
+    del cyclic
+    gc.collect()
+    assert gone() is None
 
 
 def test_many_are_tried_by_some_of_them() -> None:

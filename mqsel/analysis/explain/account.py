@@ -25,7 +25,7 @@ from mqsel.index._index import Index
 from mqsel.index._reader import MessageReader, match_rows
 from mqsel.language.nodes import And, Node, Not, Or, children
 from mqsel.language.selector import Selector
-from mqsel.logic.formulas import NEVER, Formula, all_of, complement
+from mqsel.logic.formulas import NEVER, Formula, Memory, all_of, complement_in
 from mqsel.logic.normal import ALL_PARTS, Normal, Writer
 from mqsel.machine._vm import Machine
 from mqsel.machine.compiler import lower
@@ -68,18 +68,16 @@ class Outcomes:
     """Selectors, or parts of one, whose outcomes are found together.
 
     Args:
-        selectors: in the order of the answers; each with whether it counts that types differ.
+        forms: the normal form of each, in the order of the answers; without mismatches where these do not count.
     """
 
-    def __init__(self, selectors: Iterable[tuple[Selector, bool]]) -> None:
-        writer = Writer()
+    def __init__(self, forms: Iterable[Normal]) -> None:
+        memory: Memory = {}
         self.count = 0
         self._places: list[tuple[int, Verdict]] = []  # of each formula the selector and what that is
         self._formulas: list[Formula] = []
-        for self.count, (one, has_types) in enumerate(selectors, 1):
-            names = {name: joined(read, one.naming) for name, read in one.names.items()}
-            form = writer.write(one, names, ALL_PARTS)
-            for verdict, formula in _apart(form if has_types else form._replace(mismatch=NEVER)):
+        for self.count, form in enumerate(forms, 1):
+            for verdict, formula in _apart(form, memory):
                 if formula is not NEVER:
                     self._places.append((self.count - 1, verdict))
                     self._formulas.append(formula)
@@ -135,10 +133,11 @@ class Outcomes:
         return self._kernel
 
 
-def _apart(form: Normal) -> Iterator[tuple[Verdict, Formula]]:
+def _apart(form: Normal, memory: Memory) -> Iterator[tuple[Verdict, Formula]]:
     """List the verdicts, but for the usual one, and where a selector has them: no message has two."""
-    truths = (*zip((Truth.TRUE, Truth.FALSE, Truth.ERR), form.truths, strict=True), (Truth.UNKNOWN, form.unknown))
-    fits = complement(form.mismatch)
+    unknown = all_of([complement_in(part, memory) for part in form.truths])
+    truths = (*zip((Truth.TRUE, Truth.FALSE, Truth.ERR), form.truths, strict=True), (Truth.UNKNOWN, unknown))
+    fits = complement_in(form.mismatch, memory)
     for truth, formula in truths:
         for is_mismatched, mismatch in ((True, form.mismatch), (False, fits)):
             verdict = Verdict(truth, is_mismatched)
@@ -164,13 +163,30 @@ def parts_of(root: Node) -> list[tuple[Node, int]]:
 @functools.lru_cache(16)
 def outcomes_of_parts(selector: Selector) -> Outcomes:
     """Return what finds the outcomes of all parts of a selector, in the order of `parts_of`."""
-    parts = [selector.part(node) for node, _ in parts_of(selector.node)]
-    return Outcomes((part, has_types(part)) for part in parts)
+    parts = [node for node, _ in parts_of(selector.node)]
+    writer = Writer()
+    forms = {id(node): _form(writer, selector.part(node)) for node in parts if counts_types(node)}
+    # A connective is written from what its operands have become: none is written once more for each above it.
+    for node in reversed(parts):
+        if isinstance(node, (And, Or, Not)):
+            forms[id(node)] = writer.joined(node, [forms[id(one)] for one in children(node)])
+    return Outcomes(forms[id(node)] for node in parts)
 
 
-def has_types(part: Selector) -> bool:
-    """Whether it counts that types differ in a part: not in a connective, as the tests below it say where."""
-    return not isinstance(part.node, (And, Or, Not))
+def outcomes_of(selectors: Iterable[Selector]) -> Outcomes:
+    """Return what finds the outcomes of selectors, each of which counts that types differ somewhere in it."""
+    writer = Writer()
+    return Outcomes(_form(writer, one) for one in selectors)
+
+
+def _form(writer: Writer, selector: Selector) -> Normal:
+    names = {name: joined(read, selector.naming) for name, read in selector.names.items()}
+    return writer.write(selector, names, ALL_PARTS)
+
+
+def counts_types(node: Node) -> bool:
+    """Report whether a part counts that types differ: not a connective, as the tests below it show where."""
+    return not isinstance(node, (And, Or, Not))
 
 
 # ---- many messages ---------------------------------------------------------------------------------------------------
