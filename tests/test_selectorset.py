@@ -196,7 +196,7 @@ def test_sequences() -> None:
 
     assert selectors.match((object(), 1.75, 5)) == [1, 2]
     assert selectors.match([None, None, 5]) == [1]
-    with pytest.raises(PropertyTypeError, match="the sequence has 2 values: the schema lays out 3"):
+    with pytest.raises(PropertyTypeError, match="the sequence has 2 values: the schema has 3"):
         selectors.match((1, 2))
     with pytest.raises(PropertyTypeError, match="property 'b' is string: the schema declares float32"):
         selectors.match((1, "x", 5))

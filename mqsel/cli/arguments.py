@@ -59,7 +59,7 @@ def list_formats(names: Iterable[str]) -> str:
             f"{'format':{width}}  what a file holds",
             *(f"{name:{width}}  {row.holds}" for name, row in listed.items()),
             f"A file of format {', '.join(known)} is known by its first bytes, any other is json.",
-            f"Records of {', '.join(SCHEMAS)} are known by the first ones, which is reported.",
+            f"Records of {', '.join(SCHEMAS)} are recognised by the first of them, which is reported on stderr.",
             "Texts may be in UTF-16.",
         ]
     )
@@ -219,7 +219,7 @@ def command(commands: Commands, name: str, run: Run, text: str, epilog: str) -> 
 def add_selector(made: argparse.ArgumentParser) -> None:
     """Add the selector and its dialect."""
     made.add_argument(
-        "selector", metavar="SELECTOR", help="the message selector, as one argument, and no name of a file"
+        "selector", metavar="SELECTOR", help="the message selector, as one argument; not the name of a file"
     )
     add_dialect(made)
 
@@ -253,5 +253,5 @@ def add_format(made: argparse.ArgumentParser, formats: Iterable[str]) -> None:
         default=[],
         type=_declared,
         metavar="NAME=TYPE",
-        help="the type of a property, for records without types; a text that does not fit is NULL, and counted",
+        help="the type of a property, for records without types; a text of another type is NULL, and counted",
     )

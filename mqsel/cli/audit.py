@@ -1,4 +1,4 @@
-"""``mqsel audit``: say which of many selectors are the same, contain others, or never select."""
+"""``mqsel audit``: find which of many selectors are the same, contain others, or never select."""
 
 from __future__ import annotations
 
@@ -17,18 +17,19 @@ from mqsel.files.selectors import Keyed
 from mqsel.formats.jsonl import in_json
 
 _EXAMPLES = """\
-A file has lines, each a key, a tab and a selector; or one JSON object of keys and selectors; or one JSON array of \
-selectors, whose keys are their numbers; or it is Parquet with columns key and selector. It may be packed.
+A file has lines of a key, a tab and a selector; or one JSON object of keys and selectors; or one JSON array of \
+selectors, with their numbers as keys; or it is Parquet with the columns key and selector. It may be packed.
 
-finding   of which selectors
+finding   selectors
 never     that select no message, and why
-same      that have one text
-equal     that select the same in other words
-contains  that select all that others do, and more; of equal ones the first is named, and each of those within once
-missing   that select in common only messages that lack a property, though each selects others
+same      that have the same text
+equal     that select the same messages, and have different texts
+contains  that select all messages that others select, and more; of equal selectors the first is named, and each \
+contained selector once
+missing   that select in common only messages that lack a property, though each also selects messages that have it
 
-All but "same" is proved, or not said. A message is any mapping of names to values: that a header always has one type \
-is not taken into account.
+Each finding but "same" is proved. A message is any mapping of names to values: that a header always has one type is \
+not taken into account.
 
 exit code: 0 if nothing was found, 1 if something was, 2 if a selector is invalid or something else went wrong.
 
@@ -42,7 +43,7 @@ _SHOWN = 5  # keys of one line
 
 def add(commands: Commands) -> None:
     """Add the command."""
-    text = "say which of many selectors are the same, contain others, or never select"
+    text = "find which of many selectors are the same, contain others, or never select"
     made = command(commands, "audit", _audit, text, _EXAMPLES)
     made.add_argument("file", metavar="SELECTORS", help="a file of selectors, packed or not; - is stdin")
     add_dialect(made)

@@ -1,4 +1,4 @@
-"""``mqsel check``: say whether selectors are valid, and what they read."""
+"""``mqsel check``: report whether selectors are valid, and what they read."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ examples:
 
 def add(commands: Commands) -> None:
     """Add the command."""
-    check = command(commands, "check", _check, "say whether selectors are valid, and what they read", _EXAMPLES)
+    check = command(commands, "check", _check, "report whether selectors are valid, and what they read", _EXAMPLES)
     add_selectors(check)
     add_dialect(check)
     check.add_argument("--json", action="store_true", help="print one JSON object for each selector")

@@ -1,4 +1,4 @@
-"""``mqsel diff``: compare two selectors, or what two dialects make of one."""
+"""``mqsel diff``: compare two selectors, or one selector in two dialects."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from mqsel.formats.jsonl import in_json
 from mqsel.language.dialect import IBM_MQ, PRESETS, Dialect
 
 _EXAMPLES = """\
-Messages are printed as mqsel match and explain take them; each was run. Two selectors are equal if no message is \
-selected by one of them alone: where it is not selected, one may be FALSE, and the other UNKNOWN. Of one selector and \
-two dialects, a message that is FALSE and UNKNOWN is a difference, too.
+Messages are printed as JSON that mqsel match and explain read; both selectors were evaluated on each. Two selectors \
+are equal if no message is selected by only one of them. For a message that neither selects, one may be FALSE and the \
+other UNKNOWN. With one selector and two dialects, FALSE in one and UNKNOWN in the other is a difference, too.
 
-exit code: 0 if there is no difference, 1 if there is one, 2 if that is not decided, or something went wrong.
+exit code: 0 if there is no difference, 1 if there is one, 2 if it is not decided, or something went wrong.
 
 examples:
   mqsel diff "weight > 2500" "NOT (weight <= 2500)"
@@ -38,7 +38,7 @@ _SAID = {
 
 def add(commands: Commands) -> None:
     """Add the command."""
-    text = "compare two selectors, or what two dialects make of one"
+    text = "compare two selectors, or one selector in two dialects"
     diff = command(commands, "diff", _diff, text, _EXAMPLES)
     diff.add_argument("a", metavar="SELECTOR", help="a message selector, as one argument")
     diff.add_argument("b", metavar="SELECTOR", nargs="?", help="another; without it, two dialects are compared")

@@ -1,4 +1,4 @@
-"""``mqsel explain``: say why a message is selected, or is not; show how a selector is read, compiled and evaluated."""
+"""``mqsel explain``: report why a message is selected, or is not; show how a selector is read and compiled."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ from mqsel.matcher import compile as compile_selector
 _START = 1 << 13  # bytes by which something is known that is no message
 
 _EXAMPLES = f"""\
-With a message: whether it is selected, what would have to change, and what each part of the selector is, with the \
-values it reads. Without one, or with --program: the tokens, the tree and the instructions.
+With a message: whether it is selected, what would have to change for that, and the truth value of each part of the \
+selector, with the values it reads. Without a message, or with --program: the tokens, the tree and the instructions.
 
 MESSAGE is a JSON object; - for stdin; FILE:LINE, as other commands name a message (of raw messages FILE:BYTE, of \
-Parquet FILE:ROW); or a FILE, whose first message it is unless --nth says another.
+Parquet FILE:ROW); or a FILE: its first message, unless --nth names another.
 
 {list_formats(FORMATS)}
 
@@ -57,7 +57,7 @@ examples:
 
 def add(commands: Commands) -> None:
     """Add the command."""
-    made = command(commands, "explain", _explain, "say why a message is selected, or is not", _EXAMPLES)
+    made = command(commands, "explain", _explain, "report why a message is selected, or is not", _EXAMPLES)
     add_selector(made)
     made.add_argument("message", metavar="MESSAGE", nargs="?", help="a JSON object, FILE:LINE, FILE, or - for stdin")
     made.add_argument("--nth", type=limit, metavar="N", help="the message of the file: 1 is the first")

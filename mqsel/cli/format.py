@@ -15,9 +15,9 @@ from mqsel.language.layout import WIDTH, laid_out
 from mqsel.language.selector import read_selector
 
 _ABOUT = f"""\
-Keywords are in capitals; what is longer than {WIDTH} characters has a line for each part of its ANDs and ORs.
-It stays the same selector: what is written is read again and compared.
-Files are written anew, selectors of arguments and of stdin are printed. What is no selector is left as it is.
+Keywords are in capitals; a selector of more than {WIDTH} characters has a line for each part of its ANDs and ORs.
+It stays the same selector: the result is read again and compared.
+Files are rewritten, selectors of arguments and of stdin are printed. An invalid selector is left as it is.
 
 exit code: 0 if all is well, 1 if --check finds something to change, 2 if a selector is invalid or something went wrong.
 
@@ -34,7 +34,7 @@ def add(commands: Commands) -> None:
     made = command(commands, "format", _format, "write selectors so that people can read them", _ABOUT)
     add_selectors(made)
     add_dialect(made)
-    made.add_argument("--check", action="store_true", help="write nothing; say what would change")
+    made.add_argument("--check", action="store_true", help="write nothing; report what would change")
 
 
 def _format(arguments: argparse.Namespace) -> int:

@@ -1,4 +1,4 @@
-"""``mqsel lint``: say what is probably something else in a selector than its author meant."""
+"""``mqsel lint``: find parts of a selector that probably mean something else than its author intended."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ABOUT = f"""\
 exit code: 0 if nothing is worse than a note, 1 if there are warnings or errors, 2 if something went wrong.
 
 {ABOUT_FILES}
-An edit of --fix changes no answer: each is proved to leave the same selector.
+An edit of --fix never changes which messages are selected: that is proved for each edit.
 
 {"rule":{_WIDTH}}  what it finds
 {chr(10).join(f"{rule.code:{_WIDTH}}  {rule.severity}: {rule.about}" for rule in RULES)}
@@ -40,7 +40,7 @@ examples:
 
 def add(commands: Commands) -> None:
     """Add the command."""
-    made = command(commands, "lint", _lint, "find what a selector probably does not mean", _ABOUT)
+    made = command(commands, "lint", _lint, "find likely mistakes in valid selectors", _ABOUT)
     add_selectors(made)
     add_dialect(made)
     output = made.add_mutually_exclusive_group()
@@ -49,7 +49,7 @@ def add(commands: Commands) -> None:
     output.add_argument(
         "--fix",
         action="store_true",
-        help="write the files anew, and print selectors of arguments and of stdin, with what can be put right",
+        help="rewrite the files with the edits, and print edited selectors of arguments and of stdin",
     )
 
 

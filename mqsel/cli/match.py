@@ -29,11 +29,11 @@ its type: {{"weight": {{"int32": 3000}}, "ratio": {{"float32": 0.5}}, "token": {
 
 {list_formats(FORMATS)}
 
-A directory, or a pattern in quotes, stands for the files that it has; for rows of Parquet what a directory such as \
-day=1 says is a property, too.
+A directory, or a pattern in quotes, stands for its files. A directory such as day=1 is a property of the rows of the \
+Parquet files in it.
 
-Selected messages are printed as they stand in the file; of messages that have a file each, the names; rows of Parquet \
-as JSON.
+Selected messages are printed as they stand in the file, and rows of Parquet as JSON. For a file that is one message \
+its name is printed.
 
 exit code: 0 if something was selected, 1 if nothing was, 2 if no message could be read or something else went wrong.
 
@@ -54,7 +54,7 @@ def add(commands: Commands) -> None:
     add_selector(match)
     add_files(match, FORMATS)
     match.add_argument("--count", action="store_true", help="print the number of selected messages, not the messages")
-    match.add_argument("--invert", action="store_true", help="take the messages that are not selected")
+    match.add_argument("--invert", action="store_true", help="print the messages that are not selected")
     match.add_argument("--limit", type=limit, metavar="N", help="stop after N messages")
     match.add_argument(
         "--errors",

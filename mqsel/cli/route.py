@@ -1,4 +1,4 @@
-"""``mqsel route``: say of each message of files which of many selectors select it.
+"""``mqsel route``: find for each message of files which of many selectors select it.
 
 Reads and complains as ``mqsel match`` does, here or on Spark; what it prints names the keys of the selectors.
 """
@@ -25,13 +25,15 @@ _EXAMPLES = f"""\
 SELECTORS is a file: lines of a key, a tab and a selector; a JSON object of selectors by key; or Parquet with the \
 columns key and selector. Faulty selectors are reported by key, and left out.
 
-Each message that somebody gets is a line of JSON: the keys under "subscribers", in the order of the file, and the \
-message. What is JSON itself stands under "message" as in its file, rows of Parquet as JSON. A message of another \
-format, which no JSON can hold, is named by "file" and "line" or "byte": --into writes it as it stands.
+For each message that any selector selects a line of JSON is printed. It has the keys of these selectors under \
+"subscribers", in the order of the file, and the message. A message in JSON stands under "message" as in its file, a \
+row of Parquet as JSON. JSON cannot hold messages of other formats: they are named by "file" and "line" or "byte", and \
+--into writes them as they stand.
 
 {list_formats(FORMATS)}
 
-exit code: 0 if somebody got something, 1 if nobody did, 2 if no message could be read or something else went wrong.
+exit code: 0 if any selector selected a message, 1 if none did, 2 if no message could be read or something else went \
+wrong.
 
 examples:
   mqsel route subscriptions.txt messages.jsonl more.jsonl.gz
@@ -49,13 +51,13 @@ _LONGEST = 100  # characters of a file's name
 
 def add(commands: Commands) -> None:
     """Add the command."""
-    route = command(commands, "route", _route, "say which of many selectors select each message", _EXAMPLES)
+    route = command(commands, "route", _route, "find which of many selectors select each message", _EXAMPLES)
     route.add_argument("selectors", metavar="SELECTORS", help="the file of selectors")
     add_dialect(route)
     add_files(route, FORMATS)
     route.add_argument("--into", metavar="DIR", help="write each message as it stands into a file for each of its keys")
-    route.add_argument("--count", action="store_true", help="print how many messages each key gets, nothing included")
-    route.add_argument("--limit", type=limit, metavar="N", help="stop after N messages that somebody gets")
+    route.add_argument("--count", action="store_true", help="print for each key how many messages it gets")
+    route.add_argument("--limit", type=limit, metavar="N", help="stop after N messages that any selector selects")
     route.add_argument(
         "--errors",
         choices=("skip", "raise"),

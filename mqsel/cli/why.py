@@ -1,4 +1,4 @@
-"""``mqsel why``: say why the messages of files are selected, or are not."""
+"""``mqsel why``: report why the messages of files are selected, or are not."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from mqsel.language.selector import read_selector
 from mqsel.matcher import compile as compile_selector
 
 _EXAMPLES = f"""\
-First the sentence that matters; then for each part of the selector how many messages made it TRUE, FALSE or UNKNOWN, \
-for how many types differ (mismatched), and for how many the complete selector is false (ERR: arithmetic on what is \
-missing, or on an integer zero); then for each property how many messages have it, of which types, its commonest \
-values, and by what other name messages have it.
+The first lines say in words what keeps messages from being selected. Then follows for each part of the selector how \
+many messages made it TRUE, FALSE or UNKNOWN, for how many types differ (mismatched), and for how many the complete \
+selector is false (ERR: arithmetic on a missing property, or a division of integers by zero). Last, for each property: \
+how many messages have it, of which types, its commonest values, and similar names that messages have instead.
 
 {list_formats(FORMATS)}
 
@@ -44,7 +44,7 @@ examples:
 
 def add(commands: Commands) -> None:
     """Add the command."""
-    made = command(commands, "why", _why, "say why messages are selected, or are not", _EXAMPLES)
+    made = command(commands, "why", _why, "report why messages are selected, or are not", _EXAMPLES)
     add_selector(made)
     add_files(made, FORMATS)
     made.add_argument("--json", action="store_true", help="print one JSON object")

@@ -180,7 +180,7 @@ cdef class Kernel:
             for step in range(term.left.count + term.right.count):
                 slot = refers_to(term, step)
                 if slot >= 0 and inner_of(columns[slot]).kind == INDICES:
-                    return f"{names[slot]}: a dictionary that is reckoned with or compared with a property"
+                    return f"{names[slot]}: a dictionary that arithmetic reads or that is compared with a property"
         return None
 
     cdef BatchRun *start(self, Column **columns, int64_t rows) except NULL:

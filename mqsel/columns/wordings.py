@@ -9,7 +9,7 @@ def not_a_batch(value: object, found: str = "") -> ArgumentError:
     what = type_name(value)
     return ArgumentError(
         f"found a Python {what}{f' ({found})' if found else ''}: expected an Arrow record batch, table or struct array",
-        hint="make one with pyarrow.table({name: values, …}); for dicts and tuples there is filter",
+        hint="build one with pyarrow.table({name: values, …}); for dicts and tuples use filter",
     )
 
 
@@ -28,7 +28,7 @@ def damaged_column(name: str, found: str, index: int | None = None) -> PropertyT
         f"column '{name}' is damaged, {found}: expected Arrow data as its type lays them out",
         name=name,
         index=index,
-        hint="ask who made the batch; batch.validate(full=True) tells more",
+        hint="check the program that built the batch; batch.validate(full=True) reports more",
     )
 
 

@@ -18,7 +18,7 @@ def bad_prefix(path: str, offset: int, prefix: bytes, left: int, limit: int) -> 
     else:
         found = f"the file ends within a message: {left:,} of its {size:,} bytes are left"
     hint = (
-        "the file was cut off, or a length before it lies"
+        "the file was cut off, or a length before it is wrong"
         if offset
         else "expected messages with their length in front, 4 bytes, big-endian, or one message that begins with MQMD"
     )

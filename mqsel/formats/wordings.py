@@ -22,7 +22,7 @@ def wrong_struc_id(structure: str, offset: int, found: bytes, expected: str, rea
         f"StrucId is {found!r}: expected {expected!r}",
         structure=structure,
         offset=offset,
-        hint="the Format of the structure before it promises this one",
+        hint="the Format of the structure before it announces this one",
         reason=reason,
     )
 

@@ -258,7 +258,7 @@ cdef StoredSegment merged(list segments, list tombstones):
         fault()
         if done < 0:
             if stored.is_foreign:
-                raise damaged("a part of them names what is not there")
+                raise damaged("a number in them points to nothing")
             raise MemoryError
     memtable.draft.selectors = places_count(&memtable.draft)
     return StoredSegment(draft_layout(&memtable.draft, attributes), False, attributes)
@@ -289,7 +289,7 @@ cdef StoredSegment renumbered(StoredSegment stored, const uint32_t *places, uint
             if clauses[number].info & MANY_PLACES:
                 first = clauses[number].place
                 if first >= segment.copy_count or copies[first] > segment.copy_count - first - 1:
-                    raise damaged("a part of them names what is not there")
+                    raise damaged("a number in them points to nothing")
                 count = copies[first]
                 held = copies + first + 1
             for at in range(count):
@@ -773,13 +773,13 @@ cdef class Index:
         if search.is_short:
             raise MemoryError
         if search.is_damaged:
-            raise damaged("a part of them names what is not there")
+            raise damaged("a number in them points to nothing")
         places_sort(search, self.place_limit)
         if self.is_foreign:
             places = <uint32_t *> search.places.items
             for at in range(search.places.count):
                 if not has_bit(self.live, places[at]):
-                    raise damaged("a part of them is of a selector that is not there")
+                    raise damaged("a clause in them belongs to a removed selector")
         if within != NULL:
             places = <uint32_t *> search.places.items
             for at in range(search.places.count):
@@ -817,7 +817,7 @@ cdef class Index:
             count = self.search_c(record, bits_of(within), bits_size(within), search)
             places = <uint32_t *> search.places.items
             if count and places[count - 1] >= known:
-                raise ProgramError("the set names a selector that it has no key for", hint="save it again")
+                raise ProgramError("the set has a selector without a key", hint="save it again")
             found = PyList_New(count)
             for at in range(count):
                 if at + 8 < count:
@@ -919,7 +919,7 @@ cdef class Index:
                 raise
             raise damaged("their head cannot be read") from error
         if len(made.numbers) != len(made._names):
-            raise damaged("a name stands there twice")
+            raise damaged("a name stands in them twice")
         if not 0 <= limit <= PLACES_END or len(alive) != (limit + 7) // 8 or bits_count(alive) != selectors:
             raise damaged("their places do not fit together")
         if len(sizes) != len(buffers) - 2 or len(sizes) % 2:

@@ -662,7 +662,7 @@ cdef class Memtable:
         if items_room(&self.draft.links, self.pending.count, sizeof(Link)) < 0:
             raise MemoryError
         if self.draft.links.count + self.pending.count >= NONE:
-            raise ArgumentError(f"a set takes {NONE - 1} places of parts of selectors", hint="make several sets")
+            raise ArgumentError(f"a set has at most {NONE - 1} clauses of selectors", hint="build several sets")
         return 0
 
     cdef void commit(self, uint64_t count) noexcept:
@@ -699,7 +699,7 @@ cdef class Memtable:
             self.read_tree(formula, shared_parts(formula))
         if self.steps.count > JUMP_MASK:
             raise ArgumentError(
-                f"a selector has {self.steps.count} tests that all count: a set takes {JUMP_MASK}", hint="divide it"
+                f"a clause has {self.steps.count} tests: a set takes at most {JUMP_MASK}", hint="split the selector"
             )
         clause = draft_clause(&self.draft, <ClauseStep *> self.steps.items, self.steps.count)
         if clause == NONE or items_room(&self.pending, 1, sizeof(Link)) < 0:

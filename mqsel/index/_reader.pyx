@@ -571,7 +571,7 @@ cdef class MessageReader:
         cdef Py_ssize_t place
         for place in places:
             if place >= len(keys):
-                raise ProgramError("the set names a selector that it has no key for", hint="save it again")
+                raise ProgramError("the set has a selector without a key", hint="save it again")
             if keys[place] is NOT_READ:
                 keys[place] = column[place]
         return [keys[place] for place in places]
@@ -591,7 +591,7 @@ cdef class MessageReader:
                 self.keys_at([place for place in range(self.size) if self.keys[place] is NOT_READ])
                 placed = {self.keys[place]: place for place in range(self.size) if self.keys[place] is not GONE}
                 if len(placed) != self.living:
-                    raise ProgramError("a key of the set stands there twice", hint="save it again")
+                    raise ProgramError("a key stands in the set twice", hint="save it again")
                 self.placed = placed
             return self.placed
         finally:
@@ -655,7 +655,7 @@ cdef class MessageReader:
                 if fresh:
                     placed.update(zip(fresh, places[len(places) - len(fresh):]))
                     if len(placed) != self.living + PyList_GET_SIZE(fresh):
-                        raise ArgumentError("keys of the set have come to equal others")
+                        raise ArgumentError("keys of the set have changed, and now equal others")
                 fault()
             except BaseException:
                 if fresh:

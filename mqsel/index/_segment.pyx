@@ -180,7 +180,7 @@ cdef bint leaf_is_sound(const PooledLeaf *leaf, uint64_t room, uint32_t attribut
     return True
 
 
-REMEDY = "make the set anew from its selectors"
+REMEDY = "build the set again from its selectors"
 
 
 cdef object damaged(str why):

@@ -24,7 +24,7 @@ def not_a_property(name: str, value: object, hint: str | None = None) -> Propert
         f"property '{name}' is a Python {found}: expected bool, int, float, str, bytes or None",
         name=name,
         value_type=found,
-        hint=hint or "convert it where the messages are made; datetime and Decimal have no place in a message property",
+        hint=hint or "convert it where messages are created; a message property cannot hold datetime or Decimal",
     )
 
 
@@ -56,7 +56,7 @@ def not_a_message(value: object, schema: bool) -> PropertyTypeError:
 
 def wrong_length(found: int, expected: int) -> PropertyTypeError:
     return PropertyTypeError(
-        f"the sequence has {found} values: the schema lays out {expected}",
+        f"the sequence has {found} values: the schema has {expected}",
         value_type="sequence",
         hint="compile with the schema of these records",
     )
@@ -66,11 +66,11 @@ def no_answer(index: int) -> PropertyTypeError:
     return PropertyTypeError(
         "reading the message raised StopIteration: it has no answer",
         index=index,
-        hint="mend the get() of the mapping: a property that is missing is answered with the default",
+        hint="correct the get() of the mapping: for a missing property it returns the default",
     )
 
 
 def stream_shared() -> ArgumentError:
     return ArgumentError(
-        "this stream is already being read: two threads cannot share it", hint="give each its own filter()"
+        "this stream is already being read: two threads cannot share it", hint="call filter() once for each thread"
     )

@@ -110,7 +110,7 @@ def sifted_on_spark(
             killed = re.search(r"Application has been killed\. Reason: (.+)", log.read().decode(errors="replace"))
             cause = killed[1] if killed else reason(str(error))
             remedy = "install one version of mqsel on every executor" if "No module named" in cause else None
-            raise MqselError(f"Spark gave up: {cause}", hint=remedy) from error
+            raise MqselError(f"Spark failed: {cause}", hint=remedy) from error
         finally:
             if context is not None:
                 context.stop()

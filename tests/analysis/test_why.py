@@ -240,7 +240,7 @@ def test_other_sentences() -> None:
     assert why("region <> 'north'").sentences == (
         "region <> 'north' is FALSE wherever region is there: it is 'north' (1)",
         "region is missing from 3 of 4 messages",
-        "what is missing is not unequal either: … OR region IS NULL selects it",
+        "the test is not TRUE where region is missing: … OR region IS NULL selects these",
         "0 of 4 messages are selected",
     )
     assert why("weight + region > 9999").sentences[:2] == (
@@ -256,7 +256,7 @@ def test_lint_stands_behind_the_first_sentence() -> None:
         "no message has blue; it has color",
         "blue is the name of a property here: if a text is meant, write 'blue'",
     )
-    assert why("region <> 'x'", [{"a": 1}]).sentences[1].startswith("what is missing is not unequal either")
+    assert why("region <> 'x'", [{"a": 1}]).sentences[1].startswith("the test is not TRUE where region is missing")
 
 
 # ---- what it prints ------------------------------------------------------------------------------------------------
@@ -390,11 +390,12 @@ LINTED = {
 }
 # For each real question what names its cause; where the cause lies outside the selector, what shows that it does.
 DIAGNOSES = {
-    "wildq-1": "key is missing; what is missing is not unequal either: … OR key IS NULL selects it",
-    "wildq-2": "key is missing; what is missing is not unequal either: … OR key IS NULL selects it",
-    "wildq-3": "JMSType is missing; what is missing is not unequal either: … OR JMSType IS NULL selects it",
+    "wildq-1": "key is missing; the test is not TRUE where key is missing: … OR key IS NULL selects these",
+    "wildq-2": "key is missing; the test is not TRUE where key is missing: … OR key IS NULL selects these",
+    "wildq-3": "JMSType is missing; the test is not TRUE where JMSType is missing: … OR JMSType IS NULL selects these",
     "wildq-4": "TRUE: selected",
-    "wildq-5": "__AMQ_CID is missing; what is missing is not unequal either: … OR __AMQ_CID IS NULL selects it",
+    "wildq-5": "__AMQ_CID is missing; the test is not TRUE where __AMQ_CID is missing: "
+    "… OR __AMQ_CID IS NULL selects these",
     "wildq-6": "    color = 'red'                                                           TRUE ",
     "wildq-7": "TRUE: selected",
     "wildq-8": "bar is the name of a property here: if a text is meant, write 'bar'",

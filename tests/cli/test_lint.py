@@ -178,7 +178,7 @@ def test_check_prints_findings(run: Run) -> None:
 
     assert status == 0
     assert "\nwarning   blue is the name of a property here: if a text is meant, write 'blue' [unquoted-text]\n" in out
-    assert "\nnote      what is missing is not unequal either: size <> 3" in out
+    assert "\nnote      the test is not TRUE where size is missing: size <> 3" in out
 
 
 def test_help_lists_the_rules(run: Run) -> None:

@@ -523,7 +523,7 @@ def test_many_children() -> None:
 
 
 REFUSED = {
-    "a dictionary that is reckoned with": ("a + 1 > 2", {"a": [1, 2]}, True),
+    "a dictionary that arithmetic reads": ("a + 1 > 2", {"a": [1, 2]}, True),
     "compared with a property": ("a = b", {"a": ["x", "y"], "b": ["x", "z"]}, True),
     "its values are not aligned": ("a > 1", {"a": [1, 2]}, False),
 }

@@ -296,7 +296,7 @@ def test_the_set_decides_for_the_index() -> None:
     assert decided(silent, numbers(ROWS)) == "index: the texts were not kept"
     paired = SelectorSet({1: "n = m", 2: "n = 3"}, dialect=JMS)
     batch = numbers(ROWS).append_column("m", pa.array([1] * ROWS).dictionary_encode())
-    assert decided(paired, batch) == "index: m: a dictionary that is reckoned with or compared with a property"
+    assert decided(paired, batch) == "index: m: a dictionary that arithmetic reads or that is compared with a property"
     deep = SelectorSet({1: "n" + " + (n" * 70 + ")" * 70 + " > 5", 2: "n = 3"}, dialect=JMS)
     assert decided(deep, numbers(ROWS)) == "index: an arithmetic expression is nested more than 64 deep"
 

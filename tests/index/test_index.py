@@ -297,7 +297,7 @@ def test_bad_arguments(call: Callable[[Index], object], words: str) -> None:
 def test_too_few_keys() -> None:
     """An index that finds a place without a key, as one of a damaged file may, says so."""
     index = index_of("a = 1")
-    with pytest.raises(ProgramError, match="no key for"):
+    with pytest.raises(ProgramError, match="without a key"):
         index.search_keys(plain(index, {"a": 1}), [])
 
 
@@ -358,7 +358,7 @@ def test_arithmetic_that_is_a_string_is_damaged() -> None:
     struct.pack_into("<I", segment, pool, words - 4)
     struct.pack_into("<I", segment, pool + 16, 1)
     index = Index.from_buffers([head, alive, segment, dead])
-    with pytest.raises(ProgramError, match="names what is not there"):
+    with pytest.raises(ProgramError, match="points to nothing"):
         index.search(plain(index, {"a": "text"}))
 
 

@@ -138,7 +138,7 @@ def unquoted(name: str) -> str:
 
 def missing_is_not_unequal(name: str, test: str = "…") -> str:
     """Return how a test would select the messages that lack a property."""
-    return f"what is missing is not unequal either: {test} OR {name} IS NULL selects it"
+    return f"the test is not TRUE where {name} is missing: {test} OR {name} IS NULL selects these"
 
 
 def divided_by_zero(where: str = "") -> str:

@@ -140,7 +140,7 @@ RULES = (
         (In,),
         tests.comma_in_a_list,
         "an IN list of one text with a comma in it",
-        "the list has one text: two are written {0}",
+        "the list has one text with a comma: two texts are written {0}",
     ),
     Rule(
         "repeat-in-a-list",
@@ -155,7 +155,7 @@ RULES = (
         WARNING,
         (Literal,),
         tests.octal_number,
-        "a number with a leading zero, of which dialects or pages make different values",
+        "a number with a leading zero, which dialects or pages read as different values",
         "{0} is {1}, and {2}: write it without the leading zero",
     ),
     Rule(
@@ -171,7 +171,7 @@ RULES = (
         WARNING,
         (Literal,),
         tests.out_of_range,
-        "a number that no property can have, where the dialect takes it",
+        "a number that no property can have, where the dialect accepts it",
         "{0} is out of range: no check is made, and here it is {1}",
     ),
     Rule(
@@ -179,7 +179,7 @@ RULES = (
         WARNING,
         (Comparison,),
         tests.different_kinds,
-        "= or <> between two constants of different kinds, where the dialect takes it",
+        "= or <> between two constants of different kinds, where the dialect accepts it",
         "'{0}' compares {1}: it is never TRUE; {2}",
     ),
     Rule(
@@ -203,7 +203,7 @@ RULES = (
         WARNING,
         (),
         names.identifier_in_capitals,
-        "an identifier in upper case, other than alone",
+        "an identifier in upper case that is not the whole selector",
         "{0} has digits in upper case, and identifiers of messages have lower case: write {1}",
     ),
     Rule(
@@ -212,7 +212,7 @@ RULES = (
         (),
         names.lost_match_option,
         "an identifier of 24 bytes in a form by which no queue manager looks it up",
-        "every message is looked at: a queue manager looks an identifier up where {0} is all of the selector",
+        "every message is inspected: a queue manager looks an identifier up only if {0} is the whole selector",
     ),
     Rule(
         "field-length",
@@ -236,7 +236,7 @@ RULES = (
         (Arithmetic,),
         tests.date_as_arithmetic,
         "a date without apostrophes, which is a subtraction or a division",
-        "{0} is arithmetic and gives {1}: write a date as the property has it, in milliseconds since 1970{2} or a text",
+        "{0} is arithmetic and is {1}: write a date as the property has it, in milliseconds since 1970{2} or a text",
     ),
     Rule(
         "empty-range",
@@ -275,7 +275,7 @@ RULES = (
         WARNING,
         (Or,),
         tests.and_before_or,
-        "an AND without parentheses in an OR, whose test belongs to the one beside it by its property",
+        "an AND without parentheses in an OR, with a test of the same property as the test beside the AND",
         "AND binds before OR: {0} is joined with {1}, and {2} is not; put parentheses around what belongs together",
     ),
     Rule(
@@ -302,7 +302,7 @@ RULES = (
         "a test that another one of the same property makes superfluous",
         "{0} adds nothing beside {1}",
     ),
-    Rule("repeated", WARNING, (), chains.repeated, "a part that stands beside itself", "{0} stands here twice"),
+    Rule("repeated", WARNING, (), chains.repeated, "the same part twice in one AND or OR", "{0} stands here twice"),
     Rule(
         "constant-part",
         WARNING,
@@ -340,7 +340,7 @@ RULES = (
         WARNING,
         (),
         names.field_without_its_folder,
-        "the name of a field of the message descriptor with no Root.MQMD., or half of it, in dialects that have it",
+        "the name of a field of the message descriptor without Root.MQMD., or with a part of it, if the dialect has it",
         "{0} is a property of the message here: the field of the message descriptor is {1}",
     ),
     Rule(

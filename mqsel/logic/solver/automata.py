@@ -227,7 +227,7 @@ def _walk(
         for character in (*wanted, other):
             steps += 1
             if steps > MAX_STEPS or steps * len(automata) > _MAX_MOVES:
-                return UndecidedError(f"the LIKE patterns have more than {MAX_STEPS:,} ways to meet")
+                return UndecidedError(f"the LIKE patterns have more than {MAX_STEPS:,} ways to combine")
             after = tuple([one.after(state, character) for one, state in zip(automata, states, strict=True)])
             if any(state & one.end & one.runs for state, one in zip(after[len(likes) :], unlikes, strict=True)):
                 continue
