@@ -1,0 +1,310 @@
+"""Batches that are empty, unaligned or damaged; threads and interrupts."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import random
+import signal
+import struct
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import mqsel
+from mqsel.columns import _answers
+from mqsel.errors import PropertyTypeError
+from mqsel.matcher import Matcher
+
+pa = pytest.importorskip("pyarrow")
+
+import batches  # noqa: E402 (it needs pyarrow)
+from batches import BLOCK, KINDS, Batch, Column, plain, struct_of, values_of  # noqa: E402
+from kernels import batch_of, compiled, truths, words  # noqa: E402
+
+# ---- batches that are empty, unaligned or damaged ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", KINDS)
+def test_empty_batches(form: str) -> None:
+    """No rows, with buffers or without, whole or sliced away: no answers, of the right type."""
+    kind = getattr(pa, form)()
+    matcher = compiled("a = 1 OR a = 'x' OR a IS NULL OR a LIKE '%x%' OR a = b")
+    buffers = [None, None, pa.py_buffer(b"")][: len(pa.array([], kind).buffers())]
+    empty = [pa.array([], kind), pa.array([None], kind)[1:], pa.array([], kind).dictionary_encode()]
+    if "view" not in form:  # views have at least no buffers, and somebody has to say so
+        empty.append(pa.Array.from_buffers(kind, 0, buffers))
+    for array in empty:
+        for batch in (batch_of(a=array), batch_of(a=array, b=array), struct_of({"a": array}, 0)):
+            assert _answers.truths(matcher, batch) == b""
+            assert matcher.match_batch(batch).type == pa.bool_()
+            assert len(matcher.truth_batch(batch)) == 0
+
+
+def test_a_batch_without_columns() -> None:
+    """Rows of a struct without fields, more than a block of them: every property is NULL."""
+    for rows in (1, BLOCK, 3 * BLOCK + 1):
+        array = pa.StructArray.from_buffers(pa.struct([]), rows, [None])
+        assert truths(compiled("a = 1 OR b IS NULL"), array) == [True] * rows
+        assert truths(compiled("a = b"), array) == [None] * rows
+        assert truths(compiled(""), array) == [True] * rows
+        half = struct_of({}, rows, [row % 2 > 0 for row in range(rows)])
+        assert truths(compiled("a IS NULL"), half) == [True] * rows
+
+
+@pytest.mark.parametrize("form", [form for form in KINDS if form != "null"])
+def test_unaligned_buffers(form: str) -> None:
+    """Numbers, offsets and views may stand at any address: the machine reads what the kernel does not."""
+    rng = random.Random(form)
+    values = rng.choices(values_of(form), k=1100)
+    here = [rng.random() < 0.9 for _ in values]
+    for shift in (1, 2, 4, 8):
+        array = plain(form, values, here, 3, shift)
+        made = Column(KINDS[form], batches.kept(values, here), array, is_dictionary=False)
+        batch = Batch(len(values), {"a": made}, struct_of({"a": array}, len(values)))
+        for text in ("a = 1", "a LIKE '%b%'", "a + 1 > 2", "a = 'a' OR NOT a", "a IS NULL"):
+            matcher = compiled(text)
+            refused = _answers.refusal(matcher, batch.array)
+            want = _answers.truths(matcher, batch.array, by_rows=True)
+
+            assert refused in (None, "a: its values are not aligned")
+            assert refused is None or shift < 8
+            assert _answers.truths(matcher, batch.array) == want
+            assert _answers.truths(matcher, struct_of({"a": plain(form, values, here, 3)}, len(values))) == want
+
+
+def test_random_damage() -> None:
+    """Invariant: whatever bytes stand in the buffers, the kernel gives what the rows give, or the error of one."""
+    rng = random.Random(11)
+    errors = sum(batches.run_damaged(rng) for _ in range(int(os.environ.get("MQSEL_DAMAGED", "100"))))
+
+    assert errors > 5
+
+
+def overwritten(array: Any, number: int, at: int, data: bytes) -> Any:
+    """Write into a buffer of an array."""
+    ctypes.memmove(array.buffers()[number].address + at, data, len(data))
+    return array
+
+
+def damaged_array(form: str, values: list[Any], row: int, what: str) -> Any:
+    """Return a column in which one row is damaged."""
+    array = plain(form, values)
+    width = 8 if form.startswith("large") else 4
+    if what == "content":
+        begin = int.from_bytes(array.buffers()[1].to_pybytes()[width * row :][:width], "little")
+        return overwritten(array, 2, begin + 3, b"\xff")
+    if what == "offsets":
+        return overwritten(array, 1, width * (row + 1), (1 << 30).to_bytes(width, "little"))
+    if what == "view":
+        return overwritten(array, 1, 16 * row, struct.pack("<i4sii", 200, b"abcd", 77, 5))
+    if what == "inline view":
+        return overwritten(array, 1, 16 * row, struct.pack("<i12s", 5, b"ab\xc3\x28e"))
+    numbers = overwritten(plain("int16", [number % 7 for number in range(len(values))]), 1, 2 * row, b"\x09\x00")
+    return pa.DictionaryArray.from_arrays(numbers, plain("string", values[:7]), safe=False)
+
+
+DAMAGED = [
+    *(("string", what) for what in ("content", "offsets")),
+    *(("large_string", what) for what in ("content", "offsets")),
+    *(("string_view", what) for what in ("view", "inline view")),
+    *(("binary", "offsets"), ("binary_view", "view"), ("string", "index")),
+]
+
+
+ROWS = (0, 5, BLOCK - 1, BLOCK, 2 * BLOCK + 100)
+
+
+@pytest.mark.parametrize(("form", "what"), DAMAGED)
+@pytest.mark.parametrize("row", ROWS)
+def test_damage_in_rows_that_matter(form: str, what: str, row: int) -> None:
+    """One damaged row in some block is the error that it is to the row machine, with the number of that row."""
+    values: list[Any] = [f"a text that is long {number % 7}" for number in range(2 * BLOCK + 300)]
+    values = [value.encode() for value in values] if form.startswith("binary") else values
+    matcher = compiled("s = 'x' OR s LIKE '%y%' OR s <> 'z'" if not form.startswith("binary") else "s = t OR t IS NULL")
+    batch = batch_of(s=damaged_array(form, values, row, what), t=plain(form, values))
+    said = []
+    for by_rows in (True, False):
+        with pytest.raises(PropertyTypeError, match="column 's' is damaged") as caught:
+            _answers.truths(matcher, batch, by_rows=by_rows)
+        said.append((str(caught.value), caught.value.index))
+
+    assert said[0] == said[1]
+    assert said[0][1] == row
+
+
+@pytest.mark.parametrize(("form", "what"), DAMAGED)
+@pytest.mark.parametrize("row", ROWS)
+def test_damage_in_rows_that_do_not_matter(form: str, what: str, row: int) -> None:
+    """A damaged row that another column decides, or that is null, changes no answer."""
+    values: list[Any] = [f"a text that is long {number % 7}" for number in range(2 * BLOCK + 300)]
+    values = [value.encode() for value in values] if form.startswith("binary") else values
+    rows = len(values)
+    spared = (row, row + 1) if what == "offsets" else (row,)
+    reads = pa.array([number not in spared for number in range(rows)])
+    array = damaged_array(form, values, row, what)
+    whole = batch_of(s=plain(form, values), t=plain(form, values), b=reads)
+    batch = batch_of(s=array, t=plain(form, values), b=reads)
+    for text in ("b AND s = t", "NOT b OR s <> t", "NOT b OR s LIKE '%3' OR s = t"):
+        matcher = compiled(text, type_mismatch="unknown")
+        want = _answers.truths(matcher, whole, by_rows=True)
+        assert _answers.truths(matcher, batch, by_rows=True) == want
+        assert _answers.truths(matcher, batch) == want
+    if what != "index":
+        buffers = [batches.bitmap(reads.to_pylist()), *array.buffers()[1:]]
+        hidden = pa.Array.from_buffers(array.type, rows, buffers)
+        matcher = compiled("s = t OR s LIKE '%text%'", type_mismatch="unknown")
+        sound = batch_of(s=plain(form, values, reads.to_pylist()), t=plain(form, values))
+        want = _answers.truths(matcher, sound, by_rows=True)
+        assert _answers.truths(matcher, batch_of(s=hidden, t=plain(form, values))) == want
+
+
+def test_damage_behind_an_error_in_a_block() -> None:
+    """The first damaged row is the one that is named, and not the first that the kernel came upon."""
+    values = ["a text that is long"] * 3000
+    array = damaged_array("string", values, 1500, "content")
+    overwritten(array, 2, 20, b"\xff")
+    with pytest.raises(PropertyTypeError, match="not UTF-8") as caught:
+        _answers.truths(compiled("s LIKE '%x%'"), batch_of(s=array))
+
+    assert caught.value.index == 1
+
+
+@pytest.mark.parametrize("form", ["string", "large_string", "binary"])
+def test_damage_at_the_end_of_a_slice(form: str) -> None:
+    """In a struct that was sliced the last offset is one that pyarrow does not look at: it is none to be trusted."""
+    values: list[Any] = [b"aaaa"] * 50 if form == "binary" else ["aaaa"] * 50
+    array = plain(form, values)
+    part = struct_of({"x": array}, 50)
+    batch = pa.RecordBatch.from_arrays([part], ["s"])
+    width = 8 if form == "large_string" else 4
+    overwritten(array, 1, width * 10, (2_000_000_000).to_bytes(width, "little"))
+    for sliced, name in ((batch[:10], "s.x"), (part[:10], "x")):
+        for text in (f"{name} LIKE '%b%'", f"{name} = {name}"):
+            with pytest.raises(PropertyTypeError, match="its offsets do not rise"):
+                mqsel.compile(text).match_batch(sliced)
+    assert mqsel.compile("s.x IS NULL").match_batch(batch[20:]).to_pylist() == [False] * 30
+
+
+# ---- threads and interrupts --------------------------------------------------------------------------------------
+
+
+MANY = 50_000_000
+
+
+SLOW = "n * n * n + n > 5 AND n / 3 - n < 7 OR n * n = 49 AND n - 1 > n / 2"
+
+
+@pytest.fixture(scope="module")
+def large() -> Any:
+    """Return a batch of fifty million rows."""
+    return batch_of(n=pa.Array.from_buffers(pa.int8(), MANY, [None, pa.py_buffer(bytes(range(100)) * (MANY // 100))]))
+
+
+def patterns(form: str, count: int) -> str:
+    return " OR ".join(f"s LIKE '{form.format(number)}'" for number in range(count))
+
+
+# What takes long: in many blocks, in one, or before the first.
+HEAVY: dict[str, tuple[str, Callable[[Any], Any]]] = {
+    "many rows": (SLOW, lambda large: large),
+    "many patterns": (patterns("%x_{}%", 200), lambda _: batch_of(s=["x" * 300] * 50_000)),
+    "many needles": (patterns("%xxy{}%", 200), lambda _: batch_of(s=plain("string_view", ["x" * 300] * 50_000))),
+    "long texts": (patterns("%x_y{}%", 2), lambda _: batch_of(s=["x" * 20_000] * 3_000)),
+    "many sums": (
+        " OR ".join(f"n * {number} + n / {number} = {number}.1" for number in range(1, 600)),
+        lambda _: batch_of(n=pa.array([1.5] * 500_000)),
+    ),
+    "many words": (patterns("%xy_{}%", 60), lambda _: batch_of(s=words(300_000))),
+}
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no interval timer on this system")
+@pytest.mark.parametrize("what", HEAVY)
+def test_an_interrupt_is_heard_within_50_ms(large: Any, what: str) -> None:
+    """Ctrl-C ends a call within 50 ms, whatever it is at; the matcher is as good as before."""
+    text, make = HEAVY[what]
+    matcher = compiled(text)
+    batch = make(large)
+    assert _answers.refusal(matcher, batch) is None
+    matcher.match_batch(batch[:1])
+    delays = []
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, stop)
+    try:
+        for wait in (0.02, 0.03, 0.04, 0.03, 0.02):
+            due = time.monotonic() + wait
+            signal.setitimer(signal.ITIMER_REAL, wait)
+            with pytest.raises(KeyboardInterrupt):
+                matcher.match_batch(batch)
+            delays.append(time.monotonic() - due)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+    # The median: a busy machine may keep the process waiting once or twice.
+    assert sorted(delays)[2] < 0.05
+    few = batch.slice(7, 100)
+    assert _answers.truths(matcher, few) == _answers.truths(matcher, few, by_rows=True)
+
+
+def test_other_threads_run_meanwhile(large: Any) -> None:
+    """While a batch is looked at another thread gets its turn all the time, and not every ten milliseconds."""
+    matcher = compiled(SLOW)
+    found = []
+    for _ in range(3):
+        ticks: list[float] = []
+        over = threading.Event()
+
+        def count(ticks: list[float] = ticks, over: threading.Event = over) -> None:
+            while not over.is_set():
+                ticks.append(time.monotonic())
+                time.sleep(0.0005)
+
+        thread = threading.Thread(target=count)
+        thread.start()
+        start = time.monotonic()
+        matcher.match_batch(large)
+        end = time.monotonic()
+        over.set()
+        thread.join()
+        found.append(sum(start < tick < end for tick in ticks) / (end - start))
+
+    # Ticks in a second; who held the lock for ten milliseconds at a time would leave a hundred.
+    assert max(found) > 200
+
+
+def test_threads_share_a_matcher() -> None:
+    """Threads that begin at once with one matcher, over parts of other types each, get the answers of their own."""
+    rng = random.Random(17)
+    text = "(s LIKE '%1_' OR n * 2 > 50) AND NOT (s = 'é3' OR n / 0 = 1 AND n < 0)"
+    parts = []
+    for form in ("string", "string_view", "large_string", "string"):
+        values = [rng.choice(("é", "x")) + str(rng.randrange(40)) for _ in range(20_000)]
+        numbers = [rng.randrange(100) for _ in values]
+        array = plain(form, values)
+        array = array.dictionary_encode() if len(parts) == 3 else array
+        parts.append(batch_of(s=array, n=plain(rng.choice(batches.NUMBERS[1:]), numbers)))
+    want = [_answers.truths(compiled(text), batch, by_rows=True) for batch in parts]
+    for _ in range(5):
+        matcher = Matcher(compiled(text).program)  # has no kernel yet
+        got: list[list[bool]] = [[] for _ in parts]
+        ready = threading.Barrier(len(parts))
+
+        def run(which: int, matcher: Matcher = matcher, got: Any = got, ready: threading.Barrier = ready) -> None:
+            ready.wait()
+            got[which] = [_answers.truths(matcher, parts[which]) == want[which] for _ in range(5)]
+
+        threads = [threading.Thread(target=run, args=(which,)) for which in range(len(parts))]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+        assert got == [[True] * 5] * len(parts)
