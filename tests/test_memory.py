@@ -80,6 +80,7 @@ def test_no_references_are_left() -> None:
     message = dict(values)
     held = [message, *values.values(), *values]
     refused(mqsel.compile(SELECTOR), message)
+    mqsel.compile(SELECTOR, dialect=JMS).explain(message)  # what explains a selector is kept, with its names
     before = [sys.getrefcount(item) for item in held]
     for _ in range(50):
         matcher = mqsel.matcher._compile.__wrapped__(SELECTOR, JMS, None, True)

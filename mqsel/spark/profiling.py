@@ -25,7 +25,7 @@ from mqsel.analysis.explain.account import (
     Outcomes,
     Profiler,
     counts_types,
-    outcomes_of_parts,
+    outcomes_of,
     parts_of,
 )
 from mqsel.analysis.explain.near import near_names
@@ -291,7 +291,7 @@ def _case(made: Condition) -> str:
 
 @functools.lru_cache(64)
 def _outcomes_of(program: bytes) -> Outcomes:
-    return outcomes_of_parts(selector_of(Program.from_bytes(program)))
+    return outcomes_of([selector_of(Program.from_bytes(program))], within=False)
 
 
 def outcomes(program: bytes, layout: str, columns: Sequence[pa.Array]) -> pa.Array:

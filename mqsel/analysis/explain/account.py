@@ -173,10 +173,15 @@ def outcomes_of_parts(selector: Selector) -> Outcomes:
     return Outcomes(forms[id(node)] for node in parts)
 
 
-def outcomes_of(selectors: Iterable[Selector]) -> Outcomes:
-    """Return what finds the outcomes of selectors, each of which counts that types differ somewhere in it."""
+def outcomes_of(selectors: Iterable[Selector], *, within: bool = True) -> Outcomes:
+    """Return what finds the outcomes of selectors.
+
+    Args:
+        within: whether types that differ in a test below a connective count for the connective.
+    """
     writer = Writer()
-    return Outcomes(_form(writer, one) for one in selectors)
+    forms = [(_form(writer, one), within or counts_types(one.node)) for one in selectors]
+    return Outcomes(form if counts else form._replace(mismatch=NEVER) for form, counts in forms)
 
 
 def _form(writer: Writer, selector: Selector) -> Normal:
