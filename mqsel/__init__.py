@@ -5,13 +5,12 @@
     >>> matcher.matches({"color": "blue", "weight": 3000})
     True
 
-`compile` makes a `Matcher`, which has `matches` for one message, `filter` for many, `match_batch` for columns,
-`evaluate` for the three truth values and `explain` for the reason; a `SelectorSet` has many selectors and tells which
-of them select a message. A message is a mapping, a sequence laid out by a
-schema, or the bytes of one, which `mqsel.formats` reads; `mqsel.files` reads files of messages, `mqsel.spark` makes
-Columns of selectors. `relation` compares two selectors, `difference` two dialects of one, and `satisfiable` gives a
-message that is selected; `lint` says what the author of a selector should look at again. A `Dialect` says how a product
-reads a selector. Every error is an `MqselError`.
+`compile` returns a `Matcher`, which has `matches` for one message, `filter` for many, `match_batch` for columns,
+`evaluate` for the three truth values and `explain` for the reason. A `SelectorSet` has many selectors and finds those
+that select a message. A message is a mapping, a sequence laid out by a schema, or bytes, which `mqsel.formats` reads.
+`mqsel.files` reads files of messages, `mqsel.spark` turns selectors into Columns. `relation` compares two selectors,
+`difference` two dialects, and `satisfiable` returns a message that is selected; `lint` finds likely mistakes. A
+`Dialect` is the record of how a product reads selectors. Every error is an `MqselError`.
 """
 
 import _signal  # type: ignore[import-not-found]  # `signal` makes enumerations of it, which takes long

@@ -1,7 +1,7 @@
 """Refuses every interpreter of a process but the main one, before an extension is loaded.
 
-An extension made by Cython belongs to the interpreter that loads it first: a subinterpreter that did could not be told
-from the main one, which would then be refused for good. So this is imported before all others.
+An extension built by Cython belongs to the interpreter that loads it first. If a subinterpreter loaded one, the main
+interpreter could never load it again. So this module is imported before all others.
 """
 
 from importlib import import_module

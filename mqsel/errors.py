@@ -1,8 +1,8 @@
 """The error tree, the reason codes, the function that draws a caret, and how texts and values are quoted.
 
-What an error says stands with who says it: in the ``wordings.py`` of a folder, or where it is raised. An error is a
-value: ``args`` is the bare message, everything else is an attribute, so it survives pickling from an executor. Owns no
-rule of the language. Follows *IBM MQ 9.4, Reason codes*.
+The wordings of errors stand in the ``wordings.py`` of the folder that raises them, or where they are raised. An error
+is a value: ``args`` is the bare message, everything else is an attribute, so it survives pickling from an executor.
+Owns no rule of the language. Follows *IBM MQ 9.4, Reason codes*.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class MQCC(IntEnum):
 
 
 class MqselError(Exception):
-    """Anything mqsel refuses.
+    """The base of all errors of mqsel.
 
     Args:
         message: the bare first line, without its place.
@@ -212,7 +212,7 @@ class PropertyTypeError(MqselError, TypeError):
 
 
 class DecodeError(MqselError, ValueError):
-    """Bytes that are not a valid message, or not the structure they say they are.
+    """Bytes that are not a valid message, or not the structure that they should be.
 
     Args:
         structure: the vendor's name of the structure at fault.
@@ -261,7 +261,7 @@ class FileError(DecodeError):
 
 
 class ArgumentError(MqselError, TypeError, ValueError):
-    """A call of this package with an argument it cannot take."""
+    """A call of this package with an invalid argument."""
 
 
 class NoMessageAvailable(MqselError, LookupError):  # noqa: N818 (the vendor's name)

@@ -1,7 +1,7 @@
-"""The straight line from text to matcher, and the matcher people hold.
+"""From text to matcher: `compile`, and the class `Matcher`.
 
-The only module that knows the whole pipeline. A matcher travels as its verified program: nothing is parsed again on the
-other side.
+The only module that knows the whole pipeline. A matcher is pickled as its program: unpickling verifies that, and parses
+nothing.
 """
 
 from __future__ import annotations
@@ -130,10 +130,10 @@ class Matcher(Machine):
         return Selection(self, messages, errors == "skip", decode)
 
     def decoder(self, format: str, **options: Any) -> formats.Decoder:  # noqa: A002 (the word of the command line)
-        """Return a callable that turns one raw message into what this matcher reads quickest.
+        """Return a callable that turns one raw message into the form that this matcher reads quickest.
 
-        It gives what `mqsel.formats.decoder` says; or True or False where a queue manager would not run the selector:
-        it compares the identifier of a match option, and never selects a message with an invalid name.
+        It returns what `mqsel.formats.decoder` describes, or True or False where a queue manager would not run the
+        selector: it compares the identifier of a match option, and never selects a message with an invalid name.
 
         Args: as for `filter`.
 
@@ -271,7 +271,7 @@ def _names_of(message: object) -> list[str]:
 
 
 def _load(data: bytes, names: tuple[str, ...] | None = None, types: tuple[str | None, ...] = ()) -> Matcher:
-    """Rebuild a matcher on the other side: verify, never parse."""
+    """Unpickle a matcher: verify, never parse."""
     if names is None:
         return Matcher(Program.from_bytes(data))
     if not isinstance(names, tuple) or not isinstance(types, tuple) or len(names) != len(types):

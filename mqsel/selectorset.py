@@ -1,4 +1,4 @@
-"""Where pickles of sets by versions before 0.4.0 find what reads them."""
+"""The former module of `SelectorSet`, under whose name versions before 0.4.0 pickled it."""
 
 from mqsel.sets.set import SelectorSet, _unpickled
 

@@ -1,1 +1,1 @@
-"""What can be said of a selector and of a message, beyond whether it is selected."""
+"""Lint, comparison and explanation of selectors."""

@@ -1,6 +1,6 @@
-"""What match, why and route share: files read here, by several processes or on Spark, and a report of what comes of it.
+"""Shared by match, why and route: a `Job` over files, run here, by several processes or on Spark, and its report.
 
-A command names the `Job` that is done with its files, and brings the report in which the records arrive.
+A command chooses the `Job` for its files, and the report that receives the records.
 """
 
 from __future__ import annotations

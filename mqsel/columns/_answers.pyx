@@ -1,10 +1,10 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, nonecheck=False
 # cython: initializedcheck=False, auto_pickle=False, autotestdict=False
-"""Truth values of the rows of a batch, as Arrow: by the kernel where it takes the selector and the columns, else row by
-row through the machine.
+"""Truth values of the rows of a batch, as Arrow: by the kernel if it supports the selector and the columns, else row by
+row by the machine.
 
-The only module that knows both ways. A block in which the kernel finds something wrong goes through the machine, too:
-it reads what it needs, so it finds the words for it or that it does not matter.
+The only module that knows both ways. The machine evaluates a block in which the kernel finds damage, too: it reads only
+what it needs, and so raises the exact error, or finds that the damage does not matter.
 """
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
@@ -273,7 +273,7 @@ cdef bytes inverted(bytes bits):
 
 
 def chunks(pyarrow, batch):
-    """Iterate over what has an ``__arrow_c_array__``. Errors of who made the batch become ours."""
+    """Iterate over the arrays of a batch with an ``__arrow_c_array__``. Errors of its producer become ours."""
     try:
         if isinstance(batch, (pyarrow.RecordBatch, pyarrow.Table, pyarrow.Array, pyarrow.ChunkedArray)):
             # Microseconds: holds the last offsets against the sizes of the buffers, which the interface does not give.

@@ -2,11 +2,11 @@
 # cython: initializedcheck=False, auto_pickle=False, autotestdict=False
 """Arrow in: the columns of a record batch as properties.
 
-Knows Arrow's C Data Interface, two structs, and no Arrow library: pyarrow is asked for answers and chunks alone, when
-somebody calls. Executes no opcode.
+Knows Arrow's C Data Interface, two structs, and no Arrow library: pyarrow only builds answers and splits chunks, and is
+imported by a call that needs it. Executes no opcode.
 
-What a batch says of itself is checked as far as the interface lets one see: lengths, offsets, indices, UTF-8. It does
-not give the sizes of buffers; what comes from pyarrow is held against them by its own `validate`.
+A batch is checked as far as the interface allows: lengths, offsets, indices, UTF-8. The interface does not have the
+sizes of buffers; for batches of pyarrow its own `validate` compares with them.
 
 Longer than 500 lines because a dozen layouts of columns are read here, each checked before it is trusted.
 """

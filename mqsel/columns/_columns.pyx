@@ -2,9 +2,9 @@
 # cython: initializedcheck=False, auto_pickle=False, autotestdict=False
 """Columns in blocks: which rows have a value, numbers, words of dictionaries, texts; and which values are in a set.
 
-Checks what it reads as `column_load` does. It makes no error: where something is wrong it declines the block, and the
-machine, row by row, which reads only what it needs, finds the words or finds that it does not matter. A text is UTF-8,
-as it lies. Knows no formula.
+Checks what it reads as `column_load` does. It raises no error: it declines a damaged block. The machine then reads that
+row by row and only what it needs, and raises the exact error or finds that the damage does not matter. A text is UTF-8,
+and not copied. Knows no formula.
 
 Longer than 500 lines because each layout is loaded and searched in its own way, into one struct.
 """

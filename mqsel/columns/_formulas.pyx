@@ -3,12 +3,12 @@
 """Formulas run over a block of rows, in two values: one or many, what they share computed once.
 
 A term is computed when a formula first asks for it, and kept as a bit a row until the block is done; so AND and OR are
-a few vector instructions. AND hands on the rows that are left, OR those that are not yet true: a block that is decided
-is left, and what it did not ask for is not computed. Formulas have no order of evaluation (ERR is a set of its own in
-them), so children run in the order that decides most at the least cost, by what the blocks before have shown. Knows no
-selector, no dialect and no opcode, and needs no lock of the interpreter.
+a few vector instructions. AND evaluates its next child for the rows still true, OR for those not yet true: when every
+row is decided it ends, and the terms it did not need are not computed. Formulas have no order of evaluation (ERR is a
+set of its own in them), so children run in the order that decides most at the least cost, by what the blocks before
+have shown. Knows no selector, no dialect and no opcode, and needs no lock of the interpreter.
 
-Longer than 500 lines because arithmetic, leaves, connectives and what asks for them share the state of one block.
+Longer than 500 lines because arithmetic, leaves, connectives and their callers share the state of one block.
 """
 
 from libc.math cimport log

@@ -1,9 +1,9 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, nonecheck=False
 # cython: initializedcheck=False, auto_pickle=False, autotestdict=False
-"""Blocks of messages go in, those that are asked for come out: the loop over the messages of files.
+"""The compiled loop of `match`: blocks of messages go in, the selected ones come out.
 
-A line ends at its line end, any other message is found by a splitter; the decoder reads, the machine executes: this
-module only goes from one to the next, and counts. Knows no format.
+A message is a line, or is found by a splitter. The decoder reads it and the machine evaluates the selector: this module
+only goes from one message to the next, and counts. Knows no format.
 """
 
 cimport cython

@@ -2,8 +2,8 @@
 # cython: initializedcheck=False, auto_pickle=False, autotestdict=False
 """Files of MQ messages split into messages: blocks of bytes go in, messages come out, as they are and as in the file.
 
-A message that dmpmqmsg or QLOAD wrote is put together here, if it is written as the tools do it; any other is handed
-over as it stands to `qload`, which reads it or says what is wrong. What amqsbcg printed is only cut into lines here.
+A message of dmpmqmsg or QLOAD is built here, if it is written as the tools do it; the text of any other is passed to
+`qload`, which reads it or reports the error. Files of amqsbcg are only cut into lines here.
 Every read is bounded by the block, every loop by the bytes it consumes. Knows no properties. Follows formats §8.
 
 Longer than 500 lines because all of it exchanges one struct, the Splitter, a block at a time.

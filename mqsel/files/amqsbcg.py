@@ -130,7 +130,7 @@ class _Dump:
         elif line.isspace():
             return
         elif len(line) > _LONG_LINE and self.section != _PROPERTIES:
-            self.blame("no line of a message is as long", line)
+            self.blame("this line is longer than any line of a message", line)
         elif self.length >= 0:
             self.read_dump(line)
         elif line.lstrip()[:1] == b"*" and (section := _SECTION.fullmatch(line)) is not None:

@@ -1,10 +1,10 @@
 """The table of the formats of files, and the one loop over the messages of files.
 
-A row of `FORMATS` says how a format is known, how a file of it is split into messages, how one of these is read, and
-what the place of one is. Everything that reads files of messages does so through `reading` and `each`: a format is
+A row of `FORMATS` has how a format is recognised, how a file of it is split into messages, how a message is read, and
+how its place is named. Everything that reads files of messages does so through `reading` and `each`: a format is
 added by a row. Reads no more of a file than one message, or a block of lines. Knows no selectors. Follows formats §8.
 
-In a length-prefixed file four bytes, a big-endian number, say how long the message is that follows them. A file that
+In a length-prefixed file four bytes, a big-endian number, are the length of the message that follows. A file that
 begins with a structure (MQMD, MQRFH2) is one message: no message is as long as ``MD  `` would be as a length.
 """
 
@@ -92,9 +92,9 @@ FORMATS = {
         "byte",
         ".mq",
     ),
-    "qload": FileFormat("what dmpmqmsg or QLOAD wrote", "mq", qload.splitter, qload.START, ending=".qload"),
+    "qload": FileFormat("text that dmpmqmsg or QLOAD wrote", "mq", qload.splitter, qload.START, ending=".qload"),
     "amqsbcg": FileFormat(
-        "what the sample program amqsbcg printed, with whatever was copied from the terminal along with it",
+        "output of the sample program amqsbcg; other text copied from the terminal is ignored",
         "mq",
         amqsbcg.splitter,
         amqsbcg.START,
@@ -143,7 +143,7 @@ def schema_of(records: list[dict[str, Any]], path: str = "stream") -> str | None
         raise FileError(
             f"the first messages may be {' or '.join(fits)}: expected the name of their format",
             path=path,
-            hint=f"choose by what wrote them: {named}",
+            hint=f"choose by the tool that wrote them: {named}",
         )
     return fits[0] if fits else None
 
@@ -153,8 +153,8 @@ CSV = "CSV"
 LINES = "lines of JSON"
 # What is of no format, and what to do with it.
 _OTHERS = (
-    (qload.INSIDE, "the middle of what dmpmqmsg or QLOAD wrote", "--format qload reads it from its next message on"),
-    (amqsbcg.INSIDE, "the middle of what amqsbcg printed", "--format amqsbcg reads it from its next message on"),
+    (qload.INSIDE, "the middle of a text of dmpmqmsg or QLOAD", "--format qload reads it from its next message on"),
+    (amqsbcg.INSIDE, "the middle of an output of amqsbcg", "--format amqsbcg reads it from its next message on"),
     (
         rb"(?s)\A(?=.*?[\x00-\x08]).*?(?:" + b"|".join(map(re.escape, STRUC_IDS)) + rb")",
         "the middle of a file of MQ messages",
@@ -165,7 +165,7 @@ _OTHERS = (
     (rb"\A\s*\[\s*\"", "a JSON array of texts", "mqsel audit and route read selectors: expected messages"),
     (rb"\A\s*\[\s*(?:[\[{\]]|\Z)", ARRAY, "write each of its objects on one line: jq -c '.[]' FILE"),
     (rb"\A\s*\{[^\n]*[^}\s]\s*\n|\A\s*\{\s*\n", "JSON of several lines", "write each object on one line: jq -c . FILE"),
-    (rb"\A\s*\{", LINES, f"choose by what wrote them: --format json, {', '.join(SCHEMAS)}"),
+    (rb"\A\s*\{", LINES, f"choose by the tool that wrote them: --format json, {', '.join(SCHEMAS)}"),
     (rb"\A\s*<", "XML", "no format is XML: write each message as a JSON object on one line"),
     (rb"\A[^\n]*[,;\t|]", CSV, "no format is CSV: write each row as a JSON object on one line"),
 )

@@ -1,7 +1,7 @@
 """Files opened, whatever they are called: packed or not, texts of UTF-16 in UTF-8, directories as the files in them.
 
-What the system, or the packing, has against a file becomes one FileError. Knows no format of messages. Libraries are
-imported when a file is packed as they know it.
+Every error of the system or of unpacking becomes a FileError. Knows no format of messages. The library for a packing is
+imported when a file has that packing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Parquet files, read by what a selector needs: first its properties, then the rest of what it selects.
+"""Parquet files, read as a selector needs them: first its columns, then the other columns of the rows it selects.
 
-A row group of which nothing is selected gives up no other column, and none at all if its least and greatest values say
-so. A column of texts that the file keeps as a dictionary
+If nothing in a row group is selected, its other columns are not read. It is not read at all if its least and greatest
+values exclude every row. A column of texts that the file stores as a dictionary
 stays one, so that each text is read and compared once. Rows never become Python objects here. pyarrow is imported where
 something is called. Follows formats §8: Parquet.
 """

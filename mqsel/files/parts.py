@@ -90,9 +90,9 @@ def _listed(name: str) -> list[str]:
             continue
         if one.is_dir() and "=" not in one.name:
             raise FileError(
-                f"the directory has the directory {quoted(one.name)} in it",
+                f"the directory contains the directory {quoted(one.name)}",
                 path=name,
-                hint="name what is to be read by a pattern, such as DIRECTORY/*/*.jsonl",
+                hint="name the files by a pattern, such as DIRECTORY/*/*.jsonl",
             )
         # An address keeps its host, which the text of its path does not.
         child = f"{name.rstrip('/')}/{one.name}" if "://" in name else str(one)

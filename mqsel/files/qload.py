@@ -81,7 +81,7 @@ _ESCAPE = re.compile(rb"~(.)", re.DOTALL)
 def _setting(line: bytes) -> tuple[int, int, bytes] | str:
     """Read a line ``A CODE value``: where in the MQMD what goes; or say what is wrong with it."""
     if len(line) >= _LONG_FIELD:
-        return "a line A of this length has no field's value"
+        return "this line is longer than one with a field of a message descriptor"
     line = line.rstrip(b"\r\n")
     known = _CODES.get(line[2:5])
     if known is None or line[:2] != b"A " or line[5:6] not in (b"", b" "):

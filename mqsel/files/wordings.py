@@ -1,4 +1,4 @@
-"""What is said of files that cannot be read: each wording that is used more than once or has a rule of its own."""
+"""Errors of files that cannot be read: each wording that is used more than once or has a rule of its own."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def file_trouble(path: str, why: str) -> FileError:
 
 
 def fault(path: str, error: Exception) -> str:
-    """What the system, a library or, of a path that no system takes, Python has against a file."""
+    """Return why a file cannot be used: in the words of the system or a library, or of a path that Python refuses."""
     if isinstance(error, ValueError) and "\0" in path:
         return "its path has the character NUL"
     if isinstance(error, UnicodeEncodeError):

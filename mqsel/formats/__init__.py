@@ -1,4 +1,4 @@
-"""Real messages become typed properties. Sans-io: bytes in, properties out; knows no selector.
+"""Messages to typed properties. Sans-io: bytes in, properties out; knows no selector.
 
 `properties` and `inspect` read IBM MQ messages (MQMD, MQMDE, chained headers, MQRFH2) as IBM MQ types and names them.
 `FORMATS` has a row for each way in which one message is written; `decoder` makes by it what reads a stream of them.
@@ -51,7 +51,7 @@ def properties(
         message: the bytes.
         names: read only these; else all there are. A property that does not exist is not in the answer; one that
             exists without a value is None.
-        strip: take the trailing blanks off the character fields of the MQMD.
+        strip: remove trailing blanks from the character fields of the MQMD.
         ccsid: of the character fields of the MQMD: one of `mqsel.formats.mqmd.CCSIDS`; None to find it from StrucId,
             and where that is EBCDIC from CodedCharSetId.
 
@@ -113,9 +113,9 @@ class MessageFormat(NamedTuple):
     """How one message is written and read.
 
     Attributes:
-        decoder: takes the names of properties, and options; makes the decoder of messages as a file has them.
+        decoder: returns, for names of properties and options, the decoder of messages as they stand in a file.
         options: their names.
-        inspect: takes one message as a file has it, and types that are declared; gives all there is to say of it.
+        inspect: returns the `Inspection` of one message as it stands in a file, with declared types.
         has_mqmd: it has a message descriptor, so what a queue manager does with messages applies to it.
     """
 
@@ -167,10 +167,10 @@ def decoder(format: str, names: Sequence[str], **options: Any) -> Decoder:  # no
     """Return a decoder, which turns one raw message into what a machine reads quickest: a mapping, or a `Record`.
 
     The record is the same one each time, filled anew. "mq" takes the options ``strip`` and ``ccsid``;
-    ``invalid_names="never"``, which gives False for a message that has a property with a name that is not allowed; and
-    ``identifier``, the name of a field of the MQMD and 24 bytes: nothing but that field is read, and True given if it
-    has these bytes, or these are zero. Records of other tools, by the names of `mqsel.formats.records.SCHEMAS`, take
-    ``types``, which declares the types they lost.
+    ``invalid_names="never"``, which returns False for a message that has a property with a name that is not allowed;
+    and ``identifier``, the name of a field of the MQMD and 24 bytes: nothing but that field is read, and True returned
+    if it has these bytes, or these are zero. Records of other tools, by the names of `mqsel.formats.records.SCHEMAS`,
+    take ``types``, which declares the types they lost.
 
     Raises: ArgumentError: no such format or option.
     """

@@ -2,7 +2,7 @@
 # cython: initializedcheck=False, auto_pickle=False, autotestdict=False
 """The base of every decoder; and the text of an element as a value: numbers, booleans, bytes, characters.
 
-What reads a text returns 0, or the number of the note that says why there is no value. Follows formats §3.
+A reader of a text returns 0, or the number of the note on why there is no value. Follows formats §3.
 """
 
 cimport cython

@@ -1,10 +1,10 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, nonecheck=False
 # cython: initializedcheck=False, auto_pickle=False, autotestdict=False
-"""Reads JSON lines for the properties of a selector: one pass that looks at every byte and makes only what is wanted.
+"""Reads JSON lines for the properties of a selector: one pass over every byte, which builds only the values needed.
 
-It answers for what it accepts: a line that is valid JSON in valid UTF-8, in which each wanted property has a plain
-value or one that names its type, and fits it. Anything else, an error or merely rare, it leaves to `jsonl`, which reads
-the line again and says what is wrong, or what the values are. Every read is bounded by the line, every loop by the
+It accepts a line only if that is valid JSON in valid UTF-8, and each property it needs has a plain value, or a value
+that names its type and fits it. Any other line, faulty or merely rare, is left to `jsonl`, which reads it again and
+reports the error or returns the values. Every read is bounded by the line, every loop by the
 bytes it consumes. Follows formats §8.
 
 Most lines of a file have the keys of the line before, in its order: those are compared, not parsed.

@@ -3,10 +3,10 @@
 """Reads records of connectors, a line of JSON each, for the properties of a selector.
 
 It follows the tables of `records` through the bytes: one pass finds where the values stand that are wanted, then these
-are read. As the reader of JSON lines it answers for what it accepts; records that are broken, values that do not fit
-and what is rare it leaves to `RecordReader`, which reads the line again. Follows formats §9.
+are read. As the reader of JSON lines it accepts only common, valid records; broken or rare ones, and values that do not
+fit, are left to `RecordReader`, which reads the line again. Follows formats §9.
 
-Longer than 500 lines because five layouts are told by one table, and the steps that it names stand with it.
+Longer than 500 lines because one table describes five layouts, and the steps that it names stand with it.
 """
 
 cimport cython

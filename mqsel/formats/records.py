@@ -1,7 +1,7 @@
-"""Records that other tools make of messages: one table for each schema, and one reader for all of them.
+"""Records that other tools write of messages: one table for each schema, and one reader for all of them.
 
-A `RecordSchema` says, as data, where a record keeps the JMS headers, where it keeps the properties that senders named,
-and which member of a value names its type. Here the table is followed through dicts, on Spark through columns. Knows no
+A `RecordSchema` is the table of where a record keeps the JMS headers and the properties that senders named, and of
+which member of a value names its type. Here the table is followed through dicts, on Spark through columns. Knows no
 selectors. Follows formats §9; its §10 says what was decided. Longer than 500 lines because a third is the table.
 """
 

@@ -1,9 +1,10 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, nonecheck=False
 # cython: initializedcheck=False, auto_pickle=False, autotestdict=False
-"""Searching a segment: the postings of what a record holds give candidates, and those are run.
+"""Searching a segment: the posting lists of the terms of a record have the candidates, and these are run.
 
-Writes nothing but its own `Search`. What a damaged segment could lead astray is checked where it is used: numbers of
-clauses, steps, leaves and places; jumps go forward, so that each clause ends. Knows no Python but the record's strings.
+Writes nothing but its own `Search`. Numbers that may be damaged in a mapped segment are checked where they are used:
+those of clauses, steps, leaves and places; jumps go forward, so that each clause ends. Knows no Python but the record's
+strings.
 
 Longer than 500 lines because what a candidate costs is called inline.
 """

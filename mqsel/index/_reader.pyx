@@ -2,14 +2,14 @@
 # cython: initializedcheck=False, auto_pickle=False, autotestdict=False
 """Messages for many selectors: each is read once, whatever their number; singly, in a stream, or as rows of a batch.
 
-It reads all properties that the selectors read. It goes by the message, not by the names: what a message has is little
-beside what a thousand selectors ask for, and dicts that one program makes share their keys. Also what changes the
-selectors, in one step for whoever asks. Other threads and signals get their turn also where no message is selected.
-Knows messages, columns and an index; knows no formula.
+It reads all properties that the selectors read. It goes through the entries of the message and not through the names:
+a message has few properties compared with those that a thousand selectors read, and dicts of one program share their
+keys. It also changes the selectors, in one step as seen by a search. Other threads and signals get their turn even
+while no message is selected. Knows messages, columns and an index; knows no formula.
 
-A MessageReading belongs to one search, from take to give. What its Record points to it owns itself, so foreign code
-may do to the message what it likes; the values of a Record that is a message are borrowed, because nothing runs until
-the search is over. A SpellingTable never changes.
+A MessageReading belongs to one search, from take to give. It owns everything that its Record points to, so other code
+may change the message meanwhile; the values of a Record that is a message are borrowed, because no other code runs
+until the search is over. A SpellingTable never changes.
 
 Longer than 500 lines because a MessageReader is one class, whose parts are called inline.
 """

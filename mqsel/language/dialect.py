@@ -1,6 +1,6 @@
 """The record of choices that a selector is read by, and the presets as records.
 
-A dialect is data. Code asks it for a field, never for its name. Follows language §2, whose tables are those of
+A dialect is data. Code reads its fields, never its name. Follows language §2, whose tables are those of
 `mqsel.language.dialects`.
 """
 

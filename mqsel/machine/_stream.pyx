@@ -1,6 +1,6 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, nonecheck=False
 # cython: initializedcheck=False, auto_pickle=False, autotestdict=False
-"""The stream of selected messages that `filter` gives: pulls messages, counts them, skips those that cannot be read.
+"""The stream of selected messages that `filter` returns: pulls messages, counts them, skips those that cannot be read.
 
 Knows machines; knows no opcode. Other threads get their turn even while no message is selected.
 """

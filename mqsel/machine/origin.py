@@ -1,7 +1,7 @@
 """Whether a program that came from elsewhere is what its text says.
 
-The machine runs the code and never looks at the text, so a matcher that travelled costs nothing until somebody needs
-its tree. Then the text is compiled once; a program that is another is refused. Knows the compiler; knows no matcher.
+The machine runs the code and never reads the text, so unpickling a matcher needs no compiler until its tree is needed.
+Then the text is compiled once, and a program with other code is refused. Knows the compiler; knows no matcher.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from mqsel.machine.program import VERSION, Program
 def check_source(program: Program) -> None:
     """Check once that the text of a program, which may come from elsewhere, compiles to its code.
 
-    Raises: ProgramError: it does not, so that who believes the text and who runs the code would give two answers.
+    Raises: ProgramError: it does not: the tree of the text and the code would have different results.
     """
     if source_noted(program):
         return

@@ -1,7 +1,7 @@
 """A file of named sections that is mapped, not read: a checked header of JSON, then arrays of bytes.
 
-What a header says of its sections is held against the file before anything is looked at; what stands in a section is
-checked by who reads it. Knows nothing of what the sections mean.
+The sections that a header lists are compared with the file before any of them is read; the content of a section is
+checked by its reader. Knows nothing of the meaning of the sections.
 """
 
 from __future__ import annotations

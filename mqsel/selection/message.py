@@ -175,7 +175,7 @@ class Message(Mapping[str, Any]):
         self._values[name] = _typed(name, value, _CLIENT_JMSX.get(name, type))
 
     def set_header(self, name: str, value: Any) -> None:
-        """Set a header field; None takes it away. Header fields stay writable when a message was received."""
+        """Set a header field; None removes it. Header fields stay writable when a message was received."""
         if not isinstance(name, str) or name not in HEADERS:
             raise _no_header(name)
         value = _typed(name, value, HEADERS[name])

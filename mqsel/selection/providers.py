@@ -1,7 +1,7 @@
 """Extended message selection providers for bodies: JSONPath over JSON, XPath 1.0 over XML.
 
-Needs ``pip install 'mqsel[body]'``. Owns what is selected by a body; what a path means is the libraries' own. A body of
-the other kind is not selected, one that breaks off is an error. Follows selection §2.
+Needs ``pip install 'mqsel[body]'``. Owns which bodies are selected; the libraries define what a path means. A body of
+the other kind is not selected, one that ends too early is an error. Follows selection §2.
 """
 
 from __future__ import annotations

@@ -120,7 +120,7 @@ def _identifier(read: Mapping[str, Any], option: str) -> bytes | None:
 
 
 class Inspected(NamedTuple):
-    """What a get cost.
+    """The cost of a get.
 
     Attributes:
         messages: how many of them were looked at, the one that it took among them.
@@ -260,13 +260,13 @@ class Queue:
 
     @property
     def last_get(self) -> Inspected | None:
-        """What the latest get cost, of whichever thread, also one that found nothing; None before the first."""
+        """The cost of the latest get of any thread, also of one that found nothing; None before the first."""
         return self._last_get
 
     def put(self, message: Any) -> None:
         """Put a message behind those of its priority (JMSPriority, 4 if it has none).
 
-        A `Message` is copied, as sending does, and read-only when somebody gets it.
+        A `Message` is copied, as by sending, and read-only when it is received.
 
         Raises: PropertyTypeError: no message, or a value that no property has. DecodeError: bytes that are no message.
             ArgumentError: a priority that is not 0 to 9.

@@ -1,6 +1,6 @@
-"""What happens where a selector is presented: which type it has, who takes it, and whether it is too complex.
+"""A selector is presented: its type, the provider that compiles it, and whether it is too complex.
 
-The one module of the folder that looks into a selector; queues and topics hold what it gives. Follows selection §2, §5.
+The only module of the folder that reads a selector; queues and topics hold the result. Follows selection §2, §5.
 """
 
 from __future__ import annotations

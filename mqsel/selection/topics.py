@@ -1,6 +1,6 @@
 """A topic: what is published goes to the subscriptions that select it. Follows selection §4.
 
-Each subscription has its queue; what is selected is decided for all of them before anybody gets anything.
+Each subscription has a queue; all selectors are evaluated before any queue gets the message.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class Topic:
         self._subscriptions: dict[str, Subscription] = {}
 
     def subscribe(self, name: str, selector: str = "", *, durable: bool = False) -> Subscription:
-        """Subscribe: from now on the subscription gets what its selector selects.
+        """Subscribe: from now on the subscription collects the messages that its selector selects.
 
         Raises: SelectorError: the selector is none, and no provider takes it (2551), can never select (2504), or is too
             complex. SubscriptionError: there is one of that name (2432).
@@ -87,7 +87,7 @@ class Topic:
     def define(self, name: str, selector: str = "") -> Subscription:
         """Subscribe as an administrator does: durably, and without a subscriber until `resume`.
 
-        A text that is no selector makes it EXTENDED, and is looked at when something is published.
+        A text that is no selector makes it EXTENDED, and is compiled when a message is published.
 
         Raises: SelectorError: the selector can never select (2504), or is too complex. SubscriptionError: there is one
             of that name (2432).
@@ -122,9 +122,9 @@ class Topic:
 
         Returns: their names, in the order in which they were made.
 
-        Raises: nobody gets the message then. PropertyTypeError, DecodeError: no message; DecodeError with reason 2554:
-            a body that a provider cannot read. SelectorError: the text of a subscription that was defined is no
-            selector, and no provider takes it (2551).
+        Raises: no subscription gets the message then. PropertyTypeError, DecodeError: no message; DecodeError with
+            reason 2554: a body that a provider cannot read. SelectorError: the text of a subscription that was defined
+            is no selector, and no provider takes it (2551).
         """
         item = arrived(message, self._dialect)
         with self._lock:
@@ -171,8 +171,8 @@ class Topic:
     def alter(self, name: str, selector: str) -> Subscription:
         """Resume an inactive durable subscription with another selector, where the dialect is not IBM MQ's own.
 
-        It is made anew, and what it has collected is lost: *Jakarta Messaging 3.1*, Session.createDurableConsumer. IBM
-        MQ refuses another selector with MQSO_ALTER, too.
+        It is created again, and the messages it has collected are lost: *Jakarta Messaging 3.1*,
+        Session.createDurableConsumer. IBM MQ refuses another selector with MQSO_ALTER, too.
 
         Raises: as `subscribe`, and the old one stays. SelectorNotAlterable: another selector, of IBM MQ (2524).
             SubscriptionError: none of that name (2428), or active (2429).

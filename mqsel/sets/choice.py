@@ -1,8 +1,8 @@
 """Which engine matches the rows of a batch: the index, row by row, or a kernel of all selectors, block by block.
 
-Nothing is known of the machine but what this set took on it. The index begins. A kernel of some selectors then runs
-over the same rows, and tells what one of all would take, and take to build. That is built once it would have saved as
-much. From then on batches of about as many rows go the way that was faster with such. Knows no key and no row.
+The choice depends only on times that this set measured. The index begins. A kernel of some selectors then runs over the
+same rows; from it the times to run and to build a kernel of all are estimated. That is built once it would have saved
+as much time. From then on batches of about as many rows are matched by the faster of the two. Knows no key and no row.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from typing import NamedTuple, Protocol
 from mqsel.columns._kernel import Kernel, TooLargeError
 from mqsel.errors import ProgramError, SelectorError
 
-# Selectors that are tried before all of them are: enough for the time of a block not to be that of its beginning.
+# Selectors of the kernel that is tried first: enough that the start of a block does not dominate its time.
 SAMPLE = 64
-# Runs of the kernel before it is compared: another process may have hindered the first.
+# Runs of the kernel before it is compared: another process may have slowed down the first.
 _RUNS = 2
 
 Trial = Callable[[Kernel], int | str]
@@ -104,7 +104,7 @@ class EngineChoice:
         return kernel
 
     def learn(self, rows: int, reason: str | None, taken: int, trial: Trial) -> None:
-        """Note what some rows took.
+        """Note the time that some rows took.
 
         Args:
             reason: why the index matched them, or None.

@@ -1,4 +1,4 @@
-"""Raw messages for many selectors: decoded once, and shown to those a queue manager would show them to.
+"""Raw messages for many selectors: decoded once, and evaluated by the selectors that a queue manager would run.
 
 Knows formats, dialects and match options; of a set of selectors it knows places, not keys, and runs none. Follows
 formats §2 and language §8.

@@ -1,4 +1,4 @@
-"""What many selectors do with the rows of a DataFrame: compared with other selectors, and why some get nothing.
+"""Many selectors over the rows of a DataFrame: compared with other selectors, and why some select nothing.
 
 Both run one job and give DataFrames with a row for each key. Follows spark §13.
 """
@@ -41,7 +41,7 @@ def compare(
 ) -> DataFrame:
     """Count for each key the rows that it gains and loses when *old* becomes *new*.
 
-    A migration gives two sets of one mapping: ``SelectorSet(texts, dialect="JMS")`` and ``SelectorSet(texts)``.
+    For a migration compare two sets of one mapping: ``SelectorSet(texts, dialect="JMS")`` and ``SelectorSet(texts)``.
 
     Args:
         old, new: as for `route`.
@@ -101,7 +101,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class SetProfile:
-    """What became of the rows of a DataFrame under many selectors. Prints those that got least, first.
+    """The counts of many selectors over the rows of a DataFrame. Prints those that selected least, first.
 
     Attributes:
         rows: how many there were.

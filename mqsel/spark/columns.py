@@ -390,7 +390,7 @@ class PropertySources:
         value = self._follow(within or ("value",))
         if value is not None and type(value.type).__name__ in ("BinaryType", "StringType"):
             held = ".".join(within or ("value",))
-            hint = f"decode '{held}' by from_avro or from_json, then say layout(record='{record}', within='{held}')"
+            hint = f"decode '{held}' by from_avro or from_json, then use layout(record='{record}', within='{held}')"
         raise ArgumentError(
             f"the rows are no records of '{record}': they have none of the columns {', '.join(known)}", hint=hint
         )

@@ -423,7 +423,7 @@ def _has(rows: Any, layout: Layout, name: str, rules: str) -> bool:
 
 
 def check_batches(rows: Any) -> None:
-    """See to it that Spark can hand rows to Arrow functions (spark §10).
+    """Check that Spark can pass rows to Arrow functions (spark §10).
 
     Of a collated column Spark 4.3 makes no columns for Python out of those of a file, read or not by the function; it
     can out of rows.
@@ -484,7 +484,7 @@ def register(
     """Register a selector as a function of SQL: ``WHERE selected_by_x(color => color, weight => weight)``.
 
     Its parameters are the columns of *rows* that the selector reads, each of the type that it has there; one that is
-    left out is NULL. It gives TRUE, FALSE, or NULL for UNKNOWN, and an error for an argument of another type; where
+    left out is NULL. It returns TRUE, FALSE, or NULL for UNKNOWN, and an error for an argument of another type; where
     there are several, Spark refuses them without their names. It is temporary: a function of this session, beside which
     stand *name*__typed, to whose types Spark casts, and *name*__arrow, the machine's part of what is not native.
 

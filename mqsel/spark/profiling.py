@@ -1,4 +1,4 @@
-"""Why a selector selects what it does: for every part of it, how many rows were what.
+"""The profile of a selector: for every part of it, how many rows made it TRUE, FALSE, UNKNOWN or ERR.
 
 The numbers are of all rows, counted by Spark in one pass. The commonest values, and the names that maps and messages
 have, are of the first rows, read before. Every row is counted once for each part, as

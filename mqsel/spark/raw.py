@@ -1,6 +1,6 @@
 """Columns of raw IBM MQ messages: decoded and evaluated in one Arrow function, on the executors.
 
-What is not in the bytes of a message that can be read is NULL, never a failed task, unless that is asked for. Follows
+A message that cannot be read is NULL and does not fail the task, unless errors are to be raised. Follows
 spark §7 and §9; the bytes are read by `mqsel.formats`.
 """
 

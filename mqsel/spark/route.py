@@ -180,7 +180,7 @@ def deliveries(
 ) -> DataFrame:
     """Return one row for each delivery: the row, and in a column more the key of one selector that selects it.
 
-    Rows that nobody gets are gone, those that `any_of` leaves out before they are decoded.
+    Rows that no selector selects are left out, those that `any_of` excludes before they are decoded.
 
     Args:
         subscriber: the name of the column of the key.
@@ -212,8 +212,8 @@ def plan(
 ) -> Plan | RoutePlan:
     """Report how `column` evaluates a selector, or `route` a set of them, and why so.
 
-    Args: those of `column`, or of `route`; of a text or a Matcher a `Plan` is made, of all else a `RoutePlan`. So the
-        path of a file is given as a Path.
+    Args: those of `column`, or of `route`; of a text or a Matcher a `Plan` is returned, of anything else a `RoutePlan`.
+        So name a file by a Path.
 
     Raises: what `column` or `route` raises.
     """

@@ -1,8 +1,8 @@
-"""A set of selectors on the executors: how it gets there, and what is asked of it.
+"""A set of selectors on the executors: how it is sent there, and the functions that search it.
 
-It travels with the function that asks: it is there as long as something that may run needs it, and leaves no file. A
-set too large for that is saved under the name of its content; Spark brings the file to every executor that runs a task
-of it, the Python workers of a host map it, and what travels is the name. Knows columns of Arrow and sets; no SQL.
+It is pickled with the function that searches it: so it exists as long as a query may need it, and leaves no file. A set
+too large for that is saved under the name of its content. Spark copies the file to every executor that runs a task of
+it, the Python workers of a host map it, and only the name is pickled. Knows columns of Arrow and sets; no SQL.
 Follows spark §9 and §13.
 """
 

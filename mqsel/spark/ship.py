@@ -1,7 +1,7 @@
-"""What travels to the executors, and what a cluster lacks for it.
+"""Functions sent to the executors, and the check of what a cluster lacks for them.
 
-The functions that Spark pickles are nested ones, which go by value, and hold bytes and texts only: a worker without
-this package gets far enough to say so. Knows columns of Arrow and programs; no SQL. Follows spark §9.
+The functions that Spark pickles are nested ones, which are pickled by value, and hold bytes and texts only: so a worker
+without this package can still report that. Knows columns of Arrow and programs; no SQL. Follows spark §9.
 """
 
 from __future__ import annotations

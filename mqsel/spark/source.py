@@ -1,8 +1,8 @@
 """A Spark data source that selects where it reads: rows that a selector does not select never reach the JVM.
 
 ``spark.dataSource.register(mqsel.spark.DataSource)``, then ``spark.read.format("mqsel")``. Spark makes the objects of
-this module on the driver and pickles them; what travels is the options, and a nested function that makes the objects
-again and says what a worker lacks. Knows how files become rows of Arrow. Follows spark §8.
+this module on the driver and pickles them: as the options, and a nested function that builds the objects again and
+reports what a worker lacks. Knows how files become rows of Arrow. Follows spark §8.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is said of columns, options and sessions of Spark: the wordings that are needed more than once."""
+"""Errors of columns, options and sessions of Spark: each wording that is used more than once."""
 
 from __future__ import annotations
 

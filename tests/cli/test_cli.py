@@ -217,7 +217,7 @@ def test_missing_file(run, tmp_path):
     status, out, err = run("match", "color = 'blue'", "absent", file, tmp_path)
     assert (status, out) == (2, BLUE)
     assert "mqsel: absent: No such file or directory" in err
-    assert f"mqsel: {tmp_path}: the directory has the directory 'folder' in it" in err
+    assert f"mqsel: {tmp_path}: the directory contains the directory 'folder'" in err
     assert "1 message, 1 selected" in err
 
 
@@ -1153,7 +1153,9 @@ def test_match_parquet_in_directories(run, tmp_path):
         f"mqsel: {tmp_path}/x*: the file cannot be read: no files\n"
     )
     (tmp_path / "more").mkdir()
-    assert run("match", "n = 1", tmp_path)[2].startswith(f"mqsel: {tmp_path}: the directory has the directory 'more'")
+    assert run("match", "n = 1", tmp_path)[2].startswith(
+        f"mqsel: {tmp_path}: the directory contains the directory 'more'"
+    )
 
 
 def test_match_parquet_from_stdin(tmp_path):

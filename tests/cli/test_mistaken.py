@@ -147,9 +147,9 @@ NO_MESSAGES = [
     (b"color\tweight\nblue\t5\n", "CSV\n  hint: no format is CSV"),
     (
         DUMP[-600:],
-        "the middle of what dmpmqmsg or QLOAD wrote\n  hint: --format qload reads it from its next message on",
+        "the middle of a text of dmpmqmsg or QLOAD\n  hint: --format qload reads it from its next message on",
     ),
-    (PRINTED[-600:], "the middle of what amqsbcg printed\n  hint: --format amqsbcg reads it from its next message on"),
+    (PRINTED[-600:], "the middle of an output of amqsbcg\n  hint: --format amqsbcg reads it from its next message on"),
     (FRAMED[30:], "the middle of a file of MQ messages\n  hint: cut such files where a message begins"),
 ]
 
@@ -170,7 +170,7 @@ NO_SELECTORS = [
     (BLUE.encode() * 2, "lines of JSON", "mqsel match SELECTOR file reads messages"),
     (b'{"color": "blue"}\n{"color": "red"}\n', "lines of JSON", "mqsel match SELECTOR file reads messages"),
     (DUMP, "qload", "mqsel match SELECTOR file reads messages"),
-    (DUMP[-600:], "the middle of what dmpmqmsg or QLOAD wrote", "mqsel match SELECTOR file reads messages"),
+    (DUMP[-600:], "the middle of a text of dmpmqmsg or QLOAD", "mqsel match SELECTOR file reads messages"),
     (PRINTED, "amqsbcg", "mqsel match SELECTOR file reads messages"),
     (FRAMED, "mq", "mqsel match SELECTOR file reads messages"),
 ]

@@ -102,7 +102,7 @@ def test_several_formats_fit(run: Run, tmp_path: Path) -> None:
     path.write_bytes(lines({"properties": {"color": "blue"}}))
     (tmp_path / "selectors.tsv").write_text("one\tcolor = 'blue'\n", "utf-8")
     what = "the first messages may be lenses or pulsar: expected the name of their format"
-    hint = "choose by what wrote them: --format lenses or --format pulsar"
+    hint = "choose by the tool that wrote them: --format lenses or --format pulsar"
     for arguments in (
         ("match", "color = 'blue'", str(path)),
         ("why", "color = 'blue'", str(path)),

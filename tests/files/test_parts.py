@@ -66,7 +66,7 @@ def test_what_a_path_stands_for(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="no files"):
         listed(f"{here}/x*")
     (tmp_path / "c").mkdir()
-    with pytest.raises(FileError, match="has the directory 'c' in it"):
+    with pytest.raises(FileError, match="contains the directory 'c'"):
         listed(here)
 
 

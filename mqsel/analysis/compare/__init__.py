@@ -1,9 +1,9 @@
-"""Compares selectors by what they select, and dialects by what they make of one text: with a message that shows it.
+"""Compares two selectors, or one selector in two dialects, by the messages that they select.
 
-TRUE of a selector is a formula of the normal form, and so is its complement; a message of which both are true is looked
-for, and run through the machine before it is told. Of two dialects small messages are tried first, those with few
-properties before those with more; what parts them is found by changing one field at a time. What the documents say of a
-field stands in `mqsel.language.dialects`. Follows language §1 and §2.
+TRUE of a selector is a formula of the normal form, and so is its complement. The solver searches for a message of
+which TRUE of one selector and the complement of the other hold; the machine evaluates it before it is reported. For two
+dialects small messages are tried first. The fields that cause the difference are found by changing one at a time; their
+sources stand in `mqsel.language.dialects`. Follows language §1 and §2.
 """
 
 from __future__ import annotations
@@ -109,9 +109,9 @@ class Related:
 def relation(a: str | Machine, b: str | Machine, *, dialect: Dialect | str = IBM_MQ) -> Related:
     """Report whether two selectors select the same messages, some of the same, or none.
 
-    Equal are selectors that no message tells apart by being selected by one alone; where it is not, one may be FALSE
-    and the other UNKNOWN. A message is any mapping of names to values: that a header always has one type, or that two
-    names are one header, is not taken into account.
+    Two selectors are equal if no message is selected by only one of them. For a message that neither selects, one may
+    be FALSE and the other UNKNOWN. A message is any mapping of names to values: that a header always has one type, or
+    that two names are one header, is not taken into account.
 
     Args:
         a: a text, or a matcher.
@@ -266,8 +266,8 @@ class Reading(NamedTuple):
     Attributes:
         field: its name.
         choices: of the first dialect and of the second.
-        meanings: what language §2 says of each choice.
-        sources: the presets that choose so, and the documents that say so.
+        meanings: of each choice, as in language §2.
+        sources: the presets with each choice, and the documents it follows.
     """
 
     field: str
@@ -278,14 +278,14 @@ class Reading(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What two dialects make of one text. True if they differ.
+    """The difference of one text in two dialects. True if they differ.
 
     Attributes:
         message: one that they treat differently, with as few properties as was found, as name -> value; None where
             they differ in what they refuse, and where they do not differ.
         truths: of that message: TRUE, FALSE or UNKNOWN under the first dialect and the second; None for a refused text.
         errors: why each refuses the text; None if it does not.
-        readings: the choices that part them: with these changed, and no other, the first does as the second.
+        readings: the choices that cause the difference: with only these changed, the first agrees with the second.
         is_proved: where they do not differ: whether that is certain.
         tries: messages that were tried.
         reason: why it is not certain; of a message that none selects, why it is not certain that no other is

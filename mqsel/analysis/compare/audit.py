@@ -1,8 +1,8 @@
-"""Looks at many selectors at once: which never select, which say the same, and which select all that another does.
+"""Compares many selectors: which never select, which are equal, and which select all that another selects.
 
-Each selector has messages that it selects, at the ends of what it asks for. Only what selects those of another can
-select all that it does: they are found by an index of the values that a selector cannot do without, as text or
-truth value, and few of them are left for the proof. Where a proof fails, the message that shows it rules out others.
+For each selector a few messages that it selects are computed, at the ends of its ranges. Only a selector that selects
+all of these can contain it. Such selectors are found by an index of the texts and truth values that selectors require,
+and few of them are left for the proof. Where a proof fails, its message rules out other pairs, too.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Missing(NamedTuple):
 
 
 class Audit(NamedTuple):
-    """What there is to say of many selectors.
+    """The findings about many selectors.
 
     Attributes:
         total: how many there are.
@@ -77,8 +77,8 @@ class Audit(NamedTuple):
         equal: those that select the same.
         within: those that select all that others do; of equal ones, the first is named.
         missing: those that overlap by accident; of equal ones, the first is named.
-        undecided: keys of which something is not decided.
-        pairs_left: pairs that were not looked at for `missing`.
+        undecided: keys with a comparison that is not decided.
+        pairs_left: pairs that were not compared for `missing`.
     """
 
     total: int

@@ -1,10 +1,10 @@
-"""The smallest change of a message that selects it: the fewest properties, each with what it would have to be.
+"""The smallest change of a message that selects it: the fewest properties, each with the values it would need.
 
-From the bottom of the tree up, each condition gets a few ways to make it what it has to be, the cheapest first: of an
-OR the ways of each operand, of an AND one of each, joined. What a test asks of a property is a set of the normal form
-(`mqsel.logic.normal`), so that two tests of one property meet in one set. Where a test computes, the message that a
-way leaves open is searched as any other (`mqsel.logic.solver`). Every way is run before it is told: the machine has
-the last word. Knows the language and the machine, no matcher.
+From the leaves of the tree up, each condition gets a few ways to become TRUE or FALSE, as needed, the cheapest first:
+an OR has the ways of each operand, an AND combines one way of each. A test requires a set of values of a property
+(`mqsel.logic.normal`); the sets of two tests of one property are intersected. For a test with arithmetic the solver
+searches the remaining values (`mqsel.logic.solver`). The machine evaluates every change before it is reported. Knows
+the language and the machine, no matcher.
 """
 
 from __future__ import annotations

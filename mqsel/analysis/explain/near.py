@@ -1,6 +1,6 @@
-"""What comes near: names that a message has beside one that it lacks, and texts that a test just misses.
+"""Near misses: names in a message that resemble one it lacks, and texts that nearly satisfy a test.
 
-A guess, and worded as one: nothing here decides whether a message is selected.
+These are guesses, and worded as such: nothing here decides whether a message is selected.
 """
 
 from __future__ import annotations

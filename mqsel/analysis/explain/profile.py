@@ -1,6 +1,6 @@
-"""The report on what became of many messages: sentences, a tree with numbers, what each property is.
+"""The report on many messages: sentences, the tree of the selector with counts, and the values of each property.
 
-Printed as text, shown as HTML in a notebook, or given as what JSON holds. Made of an `Account`; counts nothing itself.
+Printed as text, shown as HTML in a notebook, or returned for JSON. Built from an `Account`; counts nothing itself.
 """
 
 from __future__ import annotations

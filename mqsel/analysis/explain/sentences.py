@@ -1,8 +1,8 @@
-"""The sentences that matter of what became of many messages: which test keeps them out, and why it does.
+"""The first sentences of a report on many messages: which test keeps them out, and why.
 
-Where nothing is selected the tests to blame are found from the top of the tree down: of an AND the operands that are
-never TRUE, of an OR all. Where something is selected, what types, names and NULL did to the rest is told. Sentences are
-of counts alone: nothing is said that was not counted. Knows no files.
+Where nothing is selected the responsible tests are found from the top of the tree down: of an AND the operands that are
+never TRUE, of an OR all. Where something is selected, sentences report the effect of types, names and NULL on the other
+messages. Sentences are built from counts alone. Knows no files.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What is valid and yet almost certainly something else than was meant: rules as a table, findings, edits.
+"""Likely mistakes in valid selectors: rules as a table, findings, edits.
 
-A rule looks at nodes of some classes, or at the whole. An edit changes no answer: that is proved of each before it is
-told, by the program or else by the normal form. Follows *IBM MQ 9.4, Selection behavior* and *Message selector syntax*;
-the README of this folder lists the rules. It is longer than 500 lines because the table of rules stands in it.
+A rule examines nodes of some classes, or the whole selector. An edit changes no answer, which is proved before it is
+reported: by the program, or else by the normal form. Follows *IBM MQ 9.4, Selection behavior* and *Message selector
+syntax*; the README of this folder lists the rules. It is longer than 500 lines because the table of rules stands in it.
 """
 
 from __future__ import annotations

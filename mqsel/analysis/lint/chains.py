@@ -2,7 +2,7 @@
 
 A chain is an AND, or an OR, once NOT is pushed inwards: what makes a negated test TRUE makes the test FALSE. For each
 property that several tests of a chain read, the sets of its values that make them TRUE are joined, as
-`mqsel.logic.formulas` joins leaves; so what is said of them is proved. ERR is left out: it selects no message.
+`mqsel.logic.formulas` joins leaves; so each finding is proved. ERR is left out: it selects no message.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What lint says: findings, edits, and the places in a text that edits need. Knows no rule."""
+"""Findings of lint, their edits, and the places in a text that edits need. Knows no rule."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class Finding(NamedTuple):
 
     Attributes:
         code: of the rule: stable.
-        severity: "error": no broker takes the text; "warning": it does, almost certainly, something else than was
-            meant; "note": it may.
+        severity: "error": no broker accepts the text; "warning": it almost certainly means something else than
+            intended; "note": it may.
         span: where, half-open, code points.
         sentence: what, and what to do about it.
         edits: what puts it right, all of them together; only where no message is selected otherwise than before, and

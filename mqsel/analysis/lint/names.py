@@ -1,6 +1,6 @@
-"""Rules of lint that look at names, at identifiers and fields of one length, and at what a text is written with.
+"""Rules of lint about names, about identifiers and fields of one length, and about the spelling of the text.
 
-Each takes what was read of the whole selector. The tables of names stand in `mqsel.names`, those of dialects in
+Each examines the whole selector. The tables of names stand in `mqsel.names`, those of dialects in
 `mqsel.language.dialect`.
 """
 

@@ -1,6 +1,6 @@
-"""Rules of lint that look at one test, or at one operation, alone.
+"""Rules of lint about a single test, or a single operation.
 
-Most take a node of the class that their row in `mqsel.analysis.lint.RULES` names, and give what is the matter with it,
+Most examine a node of the class that their row in `mqsel.analysis.lint.RULES` names, and return what is wrong with it,
 or None.
 """
 

@@ -158,7 +158,7 @@ def filter(  # noqa: A001 (the word of Matcher)
 
     Each item is one message, in bytes as they stand in the file: a line with its end, a message with its length in
     front, the text that a tool printed with what stands before it. Written one after the other they are a file of the
-    same format, and what ``mqsel match`` prints; formats §8 says what an item of each format is.
+    same format, and what ``mqsel match`` prints; formats §8 defines the item of each format.
 
     Args:
         paths: a file, a directory, a pattern such as ``day=*/*.jsonl.gz``, or several of them; "-" is stdin.

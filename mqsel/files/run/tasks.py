@@ -1,6 +1,6 @@
-"""What is read at once, a file or a part of a large one, and the records that come of it.
+"""Tasks: a file, or a part of a large one, and the records that the job yields for it.
 
-Knows nothing of who does a task: this process, or one of those of `mqsel.files.run.workers`.
+The same whether this process runs a task or one of the processes of `mqsel.files.run.workers`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What is done with the messages of files, here, in a process or on an executor: one loop for every command.
+"""Jobs over the messages of files, in this process, in another or on an executor: one loop for every command.
 
-A `Job` is made anew for each part of a file. It is given the messages in blocks, or row groups of columns; it yields
-what comes of them, complaints in their order, and at the end the counts. Everything that goes in or comes out may be
+Each part of a file gets a `Job` of its own. It reads messages in blocks, or row groups of columns. It yields records
+and complaints in the order of the messages, and last the counts. Its arguments and its records can be
 pickled. Prints nothing. Longer than 500 lines because match, route and why stand with the loop that they share.
 """
 
