@@ -2,10 +2,13 @@ from array import array
 from collections.abc import Iterable
 from typing import Any, final
 
+from typing_extensions import disjoint_base
+
 from mqsel.formats._decoder import Decoder
 from mqsel.formats.mqrfh2 import Note
 from mqsel.machine._values import Record
 
+@disjoint_base
 class Folders(Decoder): ...
 
 @final
