@@ -50,6 +50,17 @@ def sensitive(spark: Any) -> Iterator[Any]:
     spark.conf.unset("spark.sql.caseSensitive")
 
 
+def test_texts_are_read_as_numbers(spark: Any) -> None:
+    """A property that is read through a conversion is a number on Spark, too, beside others and in a set."""
+    dialect = mqsel.IBM_JMS.replace(text_numbers="compared")
+    frame = spark.sql("SELECT * FROM VALUES ('7', 1), ('5.5', 2), ('x', 3), (NULL, 4) AS (w, n)").coalesce(1)
+
+    assert _truths(frame, "w > 5 AND w < 6 OR n = 1", dialect=dialect) == [True, True, False, None]
+    assert _truths(frame, "w IS NULL", dialect=dialect) == [False, False, False, True]
+    delivered = frame.select(route(mqsel.SelectorSet({"a": "w >= 5.5", "b": "w = 7"}, dialect=dialect), frame))
+    assert [sorted(row[0]) for row in delivered.collect()] == [["a", "b"], ["a"], [], []]
+
+
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_columns_structs_and_names_with_dots(spark: Any, strategy: str) -> None:
     """A property is the column of its name, dots and all, or what a path through structs leads to."""
