@@ -510,7 +510,8 @@ cdef class Index:
         cdef uint64_t room = self.live_room
         if grown(<void **> &self.live, &self.live_room, (<uint64_t> limit + 7) // 8, 1) < 0:
             raise MemoryError
-        memset(self.live + room, 0, self.live_room - room)
+        if self.live_room > room:  # of an index of nothing there is no memory yet
+            memset(self.live + room, 0, self.live_room - room)
         return 0
 
     cdef IndexChange prepare_places(self, places):
