@@ -1,4 +1,4 @@
-"""The former module of `SelectorSet`, under whose name versions before 0.4.0 pickled it."""
+"""The former module of `SelectorSet`, which earlier pickles name."""
 
 from mqsel.sets.set import SelectorSet, _unpickled
 
