@@ -22,6 +22,7 @@ from mqsel.language.nodes import (
     Arithmetic,
     Between,
     Comparison,
+    Computed,
     Conversion,
     Identifier,
     In,
@@ -216,7 +217,7 @@ def _read(name: str, rules: str) -> str | tuple[str, str]:
 _RESULTS: dict[type, str | None] = {
     Identifier: None,
     **dict.fromkeys((Conversion, Sign, Arithmetic), "number"),
-    **dict.fromkeys((Comparison, Between, In, Like, IsNull, Not, And, Or), "boolean"),
+    **dict.fromkeys((Computed, Comparison, Between, In, Like, IsNull, Not, And, Or), "boolean"),
 }
 
 
@@ -238,7 +239,7 @@ _LEAVES = frozenset((Literal, Identifier, Conversion))
 _WANTED = {"number": "a number", "boolean": "a condition"}
 
 # What has no operands that could have a wrong type, and what AND and OR take.
-_SOUND = frozenset((Literal, Identifier, Conversion, In, Like, IsNull))
+_SOUND = frozenset((Literal, Identifier, Conversion, Computed, In, Like, IsNull))
 _CONDITIONS = frozenset(cls for cls, kind in _RESULTS.items() if kind in (None, "boolean"))
 
 

@@ -59,6 +59,7 @@ class _Choices(NamedTuple):
     quoted_names: str = _JAKARTA["quoted_names"]
     comments: str = _JAKARTA["comments"]
     text_numbers: str = _JAKARTA["text_numbers"]
+    null_equality: str = _JAKARTA["null_equality"]
 
 
 class Dialect(_Choices):

@@ -122,6 +122,13 @@ FIELDS: dict[str, dict[str, Choice]] = {
         "never": Choice("a text is no number", "Syntax; TIBCO; Jakarta §3.8.1.1"),
         "compared": Choice("beside numbers a property whose text is a number is that number: §5", "no preset yet"),
     },
+    "null_equality": {
+        "unknown": Choice("`=` and `<>` with a NULL are UNKNOWN", "Syntax; TIBCO; Jakarta §3.8.1.2"),
+        "left": Choice(
+            "NULL is equal to NULL alone where it stands on the right; on the left, beside a value, it is UNKNOWN"
+        ),
+        "value": Choice("NULL is equal to NULL alone"),
+    },
 }
 # The field whose choices are no words.
 LENGTH = "max_length"
@@ -185,6 +192,7 @@ JAKARTA: dict[str, Any] = {
     "quoted_names": "no",
     "comments": "no",
     "text_numbers": "never",
+    "null_equality": "unknown",
     LENGTH: None,
 }
 PRESETS: dict[str, dict[str, Any]] = {

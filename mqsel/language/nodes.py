@@ -18,7 +18,7 @@ from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple, TypeVar
 
 from mqsel.errors import Span
-from mqsel.language.dialect import Core
+from mqsel.language.dialect import Core, Dialect
 from mqsel.language.operators import KEYWORDS, OPERATORS, PRIMARY, SIGN, SUM, Operator
 from mqsel.names import IGNORABLE
 from mqsel.values import KINDS, Truth
@@ -94,6 +94,40 @@ class Conversion(NamedTuple):
 
     identifier: Identifier
     kind: str
+    span: Span = (0, 0)
+
+
+@_tree
+class Computed(NamedTuple):
+    """A test that only some products have: its truth is computed from values, by `mqsel.language.computed`.
+
+    To all that stands behind the front end it is one test of its properties, which may be TRUE, FALSE, UNKNOWN or ERR.
+
+    Attributes:
+        identifiers: the properties that it reads, each once, in order of first reading.
+        expression: the test as it was parsed.
+        dialect: the choices that it is computed by.
+        number: which of the computed tests of its selector it is, from 0.
+    """
+
+    identifiers: tuple[Identifier, ...]
+    expression: Node
+    dialect: Dialect
+    span: Span = (0, 0)
+    number: int = 0
+
+
+@_tree
+class Call(NamedTuple):
+    """A test or a function that the core has no node for; it stands within a `Computed` alone.
+
+    ``name`` is "IN" of the first operand and its choices, "LIKE" of an operand, a pattern and perhaps an escape
+    character, "IS NULL", "CONTAINS", "STARTSWITH", "ENDSWITH", "EXISTS" or "UTC".
+    """
+
+    name: str
+    negated: bool
+    operands: tuple[Node, ...]
     span: Span = (0, 0)
 
 
@@ -203,13 +237,29 @@ class Or(NamedTuple):
 
 
 Node = (
-    Literal | Identifier | Conversion | Sign | Arithmetic | Comparison | Between | In | Like | IsNull | Not | And | Or
+    Literal
+    | Identifier
+    | Conversion
+    | Computed
+    | Call
+    | Sign
+    | Arithmetic
+    | Comparison
+    | Between
+    | In
+    | Like
+    | IsNull
+    | Not
+    | And
+    | Or
 )
 
 # The sub-expressions of a node, in the order they are evaluated: its operands, or the fields at these places. Leaves
 # have none; IN, LIKE and IS NULL read their identifier themselves.
 _CHILDREN: dict[type[Node], Callable[[Any], tuple[Node, ...]]] = {
     Conversion: itemgetter(slice(0, 1)),
+    Computed: attrgetter("identifiers"),
+    Call: attrgetter("operands"),
     Sign: itemgetter(slice(1, 2)),
     Arithmetic: attrgetter("operands"),
     Comparison: itemgetter(slice(1, 3)),
@@ -223,8 +273,8 @@ _CHILDREN: dict[type[Node], Callable[[Any], tuple[Node, ...]]] = {
 }
 
 # What a node says itself: its fields without sub-expressions, and without what does not take part in equality.
-_BELOW = ("left", "right", "identifier", "operand", "low", "high", "operands")
-_NOT_OWN = {*_BELOW, "span", "other", "null", "shape", "affix"}
+_BELOW = ("left", "right", "identifier", "identifiers", "operand", "low", "high", "operands")
+_NOT_OWN = {*_BELOW, "span", "number", "other", "null", "shape", "affix"}
 _OWN = {cls: tuple(name for name in cls._fields if name not in _NOT_OWN) for cls in (Literal, Identifier, *_CHILDREN)}
 
 
@@ -258,8 +308,10 @@ def walk(root: Node, into: tuple[type, ...] | None = None) -> list[Node]:
 
 def with_children(node: Node, below: Sequence[Node]) -> Node:
     """Return the same node with other sub-expressions, as many as it has."""
-    if isinstance(node, (Arithmetic, And, Or)):
+    if isinstance(node, (Arithmetic, Call, And, Or)):
         return node._replace(operands=tuple(below))
+    if isinstance(node, Computed):
+        return node._replace(identifiers=tuple(below))
     names = [name for name in node._fields if name in _BELOW]
     return node._replace(**dict(zip(names, below, strict=True)))  # type: ignore[arg-type]
 
@@ -281,6 +333,8 @@ _OPERATORS: dict[type, Operator | None] = {
     Literal: None,
     Identifier: None,
     Conversion: None,
+    Computed: None,
+    Call: None,
     Or: OPERATORS["OR"],
     And: OPERATORS["AND"],
     Not: OPERATORS["NOT"],
@@ -322,7 +376,7 @@ def _is_number(node: Node) -> bool:
 
 def _strength(node: Node) -> int:
     """Return how strongly *node* binds when written without parentheses."""
-    row = operator_of(node)
+    row = operator_of(node.expression if type(node) is Computed else node)
     return PRIMARY if row is None else SIGN if isinstance(node, Sign) else row.binding
 
 
@@ -375,6 +429,24 @@ def unparse(root: Node) -> str:
     return "".join(pieces)
 
 
+def _call(node: Call) -> list[str | Node]:
+    """Write a call: the others are functions."""
+    word = f" NOT {node.name}" if node.negated else f" {node.name}"
+    first = _at(node.operands[0], SUM) if node.operands else []
+    match node.name:
+        case "IS NULL":
+            return [*first, " IS NOT NULL" if node.negated else " IS NULL"]
+        case "IN":
+            listed: list[str | Node] = [one for operand in node.operands[1:] for one in (", ", operand)]
+            return [*first, word, " (", *listed[1:], ")"]
+        case "LIKE":
+            escape: list[str | Node] = [" ESCAPE ", *node.operands[2:]] if len(node.operands) > 2 else []
+            return [*first, word, " ", node.operands[1], *escape]
+        case "CONTAINS" | "STARTSWITH" | "ENDSWITH":
+            return [*first, word, " ", node.operands[1]]
+    return [node.name, "(", *node.operands, ")"]
+
+
 def _at(node: Node, strength: int) -> list[str | Node]:
     return [node] if _strength(node) >= strength else ["(", node, ")"]
 
@@ -388,6 +460,10 @@ def pieces_of(node: Node) -> list[str | Node]:
             return [written_name(node.name)]
         case Conversion(identifier):
             return [identifier]
+        case Computed(_, expression):
+            return [expression]
+        case Call():
+            return _call(node)
         case Sign(operator, operand):
             # A sign directly before a number would become the number's own; before a negative number it does not.
             signed = isinstance(operand, Sign) or (isinstance(operand, Literal) and _literal(operand)[0] == "-")

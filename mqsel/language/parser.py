@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from mqsel import errors
+from mqsel.language.computed import settled
 from mqsel.language.dialect import Dialect, core_of
 from mqsel.language.hints import adjacent, foreign
 from mqsel.language.lexer import Token, Tokens, dashes, is_hyphenated, out_of_range, scan
@@ -97,7 +98,9 @@ def parse_in_order(text: str, dialect: Dialect) -> list[Node]:
     """
     try:
         order = _Parser(text, scan(text, dialect), dialect).selector()
-        return order if dialect.text_numbers == "never" else walk(with_conversions(order))
+        if dialect.text_numbers != "never":
+            order = walk(with_conversions(order))
+        return order if dialect.null_equality == "unknown" else walk(settled(order, dialect))
     except errors.SelectorSyntaxError as error:
         # An error behind two minus signs, on their line or right at the start of the next: they may open a comment.
         start = error.span[0]
