@@ -204,6 +204,8 @@ _NUMBERS_THAT = {
     sign: tuple([one in holds for one in (Compared.LESS, Compared.EQUAL, Compared.GREATER, Compared.UNORDERED)])
     for sign, holds in _HOLDS.items()
 }
+# Those that hold where NaN is greater than every number.
+_NUMBERS_THAT |= {f"{sign} NaN": (*_NUMBERS_THAT[sign][:3], True) for sign in (">", ">=")}
 _NUMBERS_THAT_NOT = {sign: tuple([not one for one in chosen]) for sign, chosen in _NUMBERS_THAT.items()}
 # Sets of many selectors have the same constants again and again. An INT64 and a double that are equal are two.
 _numbers = functools.lru_cache(4096, typed=True)(numbers)
@@ -234,12 +236,12 @@ def _flipped(made: Normal) -> Normal:
 
 
 def _mismatched(other: Truth, mismatch: Formula, false: Formula, error: Formula) -> Normal:
-    """Return what is never TRUE: it is *other* where types differ, FALSE and ERR where something else is why."""
+    """Return what is *other* where types differ, FALSE and ERR where something else is why, and else never TRUE."""
     if other is Truth.FALSE:
         false = any_of([false, mismatch])
     elif other is Truth.ERR:
         error = any_of([error, mismatch])
-    return Normal(NEVER, false, error, mismatch)
+    return Normal(mismatch if other is Truth.TRUE else NEVER, false, error, mismatch)
 
 
 def _met(made: Normal, within: Formula) -> Normal:
@@ -310,6 +312,7 @@ class Writer:
             self.seen = set()
         self.memory: Memory = {}
         self.names = names
+        selector = selector.of_core()
         self.may_err = may_err(selector.order)
         return self.condition(selector.node, wanted)
 
@@ -364,8 +367,9 @@ class Writer:
         said: tuple[object, ...] = ()
         # Tuples of these have different lengths, so none of one class is one of another.
         if type(node) is Comparison:  # first, because it is the commonest
-            operator, left, right, _, other = node
+            operator, left, right, _, other, has_greatest = node
             if type(left) is Identifier and type(right) is Literal:
+                operator = f"{operator} NaN" if has_greatest else operator
                 said = self.names[left[0]], wanted, other, operator, right[0], right[1]
                 found = self.tests.get(said)
                 if found is None:
@@ -404,7 +408,8 @@ class Writer:
     def predicate(self, node: Node, wanted: int) -> Normal:
         """Write some parts of a condition that no other condition is in."""
         if isinstance(node, Comparison):
-            return self.comparison(node.operator, self.operand(node.left), self.operand(node.right), node.other, wanted)
+            operator = f"{node.operator} NaN" if node.has_greatest else node.operator
+            return self.comparison(operator, self.operand(node.left), self.operand(node.right), node.other, wanted)
         if isinstance(node, Between):
             return self.between(node, wanted)
         if isinstance(node, In):
@@ -467,13 +472,12 @@ class Writer:
 
     def test(self, subject: Node, kind: str, found: Values, rest: Values, other: Truth, wanted: int) -> Normal:
         """Write a test that is TRUE of *found* and FALSE of *rest*, which are all that compares with a kind."""
-        true = leaf(subject, found) if wanted & _T else NEVER
-        false = error = NEVER
+        others = _OTHER_LANES[kind] if type(subject) is Identifier else {"poison": True}
+        true = false = error = NEVER
+        if wanted & _T:
+            true = leaf(subject, found._replace(**others) if other is Truth.TRUE else found)
         if wanted & _F:
-            if other is Truth.FALSE:
-                is_property = type(subject) is Identifier
-                rest = rest._replace(**_OTHER_LANES[kind]) if is_property else rest._replace(poison=True)
-            false = leaf(subject, rest)
+            false = leaf(subject, rest._replace(**others) if other is Truth.FALSE else rest)
         if wanted & _E:
             if type(subject) is not Identifier:
                 error = self.fault(subject, is_poison_too=other is Truth.ERR)
@@ -487,7 +491,7 @@ class Writer:
     def text(self, subject: Node, kind: str, texts: Texts, other: Truth, wanted: int) -> Normal:
         """Write a test that is TRUE of *texts* and FALSE of the other strings, or byte strings."""
         lane = _of_strings if kind == "string" else _of_bytes
-        if wanted == _T and texts.points:  # then it is neither nothing nor all
+        if wanted == _T and texts.points and other is not Truth.TRUE:  # then it is neither nothing nor all
             return Normal(Leaf(subject, lane(texts)), NEVER, NEVER, NEVER)
         found = lane(texts) if wanted & _T else NOTHING
         rest = lane(Texts(texts.points, texts.patterns, not texts.negated)) if wanted & _F else NOTHING
@@ -564,6 +568,8 @@ class Writer:
         error = [self.fault(left), self.fault(right)]
         if other is Truth.FALSE:
             fails |= differs
+        elif other is Truth.TRUE:
+            holds |= differs
         elif other is Truth.ERR:
             error.append(mismatch)
         return Normal(Relation(left, right, holds), Relation(left, right, fails), any_of(error), mismatch)
@@ -595,7 +601,8 @@ class Writer:
         true, false, error = same, differ, any_of([left.error, right.error])
         if operator == "<>":
             true, false = differ, same
-        return _met(_mismatched(other, mismatch, false, error)._replace(true=true), within)
+        made = _mismatched(other, mismatch, false, error)
+        return _met(made._replace(true=any_of([true, made.true])), within)
 
     def between(self, node: Between, wanted: int) -> Normal:
         operand, low, high = [self.operand(one) for one in (node.operand, node.low, node.high)]

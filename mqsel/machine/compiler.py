@@ -105,7 +105,7 @@ def lower(selector: Selector, *, quick: bool = True) -> Program:
 
     Raises: SelectorLimitError: more slots, constants or instructions than an operand can number.
     """
-    program = _Lowering(selector, quick).program()
+    program = _Lowering(selector.of_core(), quick).program()
     note_source(program)
     return program
 
@@ -220,7 +220,7 @@ class _Lowering:
         return work
 
     def comparison(self, node: Comparison) -> tuple[_Work, ...]:
-        operator, left, right, span, _ = node
+        operator, left, right, span, *_ = node
         if type(left) is Identifier and type(right) is Literal:
             operand = "slot+text" if right.kind == "string" else "slot+constant"
             return self.fused(operator, operand, left, right.value, span)
