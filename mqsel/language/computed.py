@@ -418,7 +418,7 @@ class _Rules:
     def comparison(self, node: Comparison, left: Any, right: Any) -> Truth:
         left, right = self.value(left), self.value(right)
         if left is _ERR:
-            return _ERR
+            return Truth.ERR
         if left is None and node.operator not in ("=", "<>") and self.dialect.connectives != "eager":
             return Truth.UNKNOWN  # what stands on the right is not computed
         return _ERR if right is _ERR else self.compare(node.operator, left, right)

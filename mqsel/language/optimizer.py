@@ -60,6 +60,8 @@ class _Chain:
 def optimize(selector: Selector) -> Selector:
     """Apply every rule, once, to every node from the leaves up."""
     selector = selector.of_core()
+    if any(isinstance(node, (And, Or)) and node.rule != "kleene" for node in selector.order):
+        return _tests_optimized(selector)
     # Neighbours become a BETWEEN where that is nothing but its two comparisons: the program names the dialect alone.
     core = core_of(selector.dialect)
     joins_equalities, joins_bounds = core.others["IN"] is core.others["="], core.between[False] is None
@@ -86,6 +88,16 @@ def optimize(selector: Selector) -> Selector:
         return selector
     names, option = selector.names, selector.match_option
     return Selector(selector.text, selector.dialect, root, walk(root), names, selector.constant, option)
+
+
+def _tests_optimized(selector: Selector) -> Selector:
+    """Apply the rules to each test: those of NOT, AND and OR are Kleene's."""
+    made: dict[int, Node] = {}
+    for node in walk(selector.node, (And, Or, Not)):
+        below = [made[id(one)] for one in children(node)] if isinstance(node, (And, Or, Not)) else []
+        made[id(node)] = with_children(node, below) if below else optimize(selector.part(node)).node
+    root = made[id(selector.node)]
+    return selector._replace(node=root, order=walk(root))
 
 
 def _polarities(root: Node) -> list[tuple[Node, bool]]:

@@ -324,7 +324,10 @@ class Writer:
         order: list[tuple[Node, int, list[Normal], int, bool, list[Normal]]] = []
         while stack:
             node, wanted, above, place, negative = stack.pop()
-            if type(node) is And or type(node) is Or:
+            if (type(node) is And or type(node) is Or) and node.rule != "kleene":
+                below = [(one, False) for one in node.operands]
+                of_below = _T | _F | wanted & _M | (_E if self.may_err else 0)
+            elif type(node) is And or type(node) is Or:
                 below = _operands(node)
                 of_below = self.of_operands(wanted, is_and=type(node) is And)
             elif type(node) is Not:
@@ -346,15 +349,13 @@ class Writer:
             elif type(node) is Comparison:
                 made = self.of_conditions(node, inner, wanted)
             else:
-                made = self.chain(inner, wanted, is_and=type(node) is And)
+                made = self.connective(node, inner, wanted)
             above[place] = _flipped(made) if negative else made
         return whole[0]
 
     def joined(self, node: And | Or | Not, operands: list[Normal]) -> Normal:
         """Join the normal forms of the operands of a connective, which counts no mismatches of its own."""
-        made = (
-            _flipped(operands[0]) if type(node) is Not else self.chain(operands, _T | _F | _E, is_and=type(node) is And)
-        )
+        made = _flipped(operands[0]) if type(node) is Not else self.connective(node, operands, _T | _F | _E)
         return made._replace(mismatch=NEVER)
 
     def of_operands(self, wanted: int, *, is_and: bool) -> int:
@@ -443,6 +444,28 @@ class Writer:
 
     def outside(self, formula: Formula) -> Formula:
         return complement_in(formula, self.memory)
+
+    def connective(self, node: Node, operands: list[Normal], wanted: int) -> Normal:
+        """AND and OR, by the rule of their dialect."""
+        assert isinstance(node, (And, Or))
+        is_and = type(node) is And
+        if node.rule == "kleene":
+            return self.chain(operands, wanted, is_and=is_and)
+        if not is_and:
+            operands = [*map(_flipped, operands)]
+        true, error = all_of([one.true for one in operands]), any_of([one.error for one in operands])
+        false, mismatch = any_of([one.false for one in operands]), any_of([one.mismatch for one in operands])
+        if node.rule == "eager":
+            false = all_of([false, self.outside(error)])
+        elif is_and:  # the first that is not TRUE decides
+            false, error, mismatch = [ladder((one[part], one.true) for one in operands) for part in (1, 2, 3)]
+        else:  # the first that is FALSE here, TRUE itself, decides; else the last
+            goes_on = [self.outside(any_of([one.false, one.error])) for one in operands]
+            true = all_of([*goes_on[:-1], operands[-1].true])
+            false, error, mismatch = [
+                ladder((one[part], on) for one, on in zip(operands, goes_on, strict=True)) for part in (1, 2, 3)
+            ]
+        return Normal(true, false, error, mismatch) if is_and else Normal(false, true, error, mismatch)
 
     def chain(self, operands: list[Normal], wanted: int, *, is_and: bool) -> Normal:
         """AND: the first operand that is FALSE or ERR decides. OR is the AND of negations, negated."""

@@ -370,7 +370,7 @@ cdef Py_ssize_t load_way(Image *image, Py_ssize_t number, int outcome, Py_ssize_
     elif op == RETURN:
         following = ends + outcome
     else:
-        if op == JUMP_IF_FALSE or op == JUMP_IF_TRUE:
+        if op == JUMP_IF_FALSE or op == JUMP_IF_TRUE or op == JUMP_UNLESS_TRUE:
             following = way_on(image, following, outcome)
         image.steps[count].op = PUSH_TRUTH
         image.steps[count].it.number = outcome
