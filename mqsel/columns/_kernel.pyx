@@ -264,9 +264,10 @@ cdef list steps_computing(node, dict numbers):
         one = waiting.pop()
         if isinstance(one, Arithmetic):
             later = []
+            with_number = COMPUTE_NARROW if one.rule == "narrow" else COMPUTE_WITH
             for sign, right in zip(one.operators, one.operands[1:], strict=True):
                 if isinstance(right, Literal):
-                    later.append((COMPUTE_WITH, _OPS[sign], right.value))
+                    later.append((with_number, _OPS[sign], right.value))
                 else:
                     later += [right, (COMPUTE, _OPS[sign], 0)]
             waiting += [*reversed(later), one.operands[0]]

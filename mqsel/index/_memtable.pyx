@@ -24,6 +24,7 @@ from libc.stdlib cimport calloc, free, malloc, qsort
 from libc.string cimport memcmp, memcpy, memset
 
 from mqsel.index._segment cimport *
+from mqsel.machine._image cimport NARROW
 from mqsel.machine._opcodes cimport ADD, DIVIDE, MULTIPLY, REMAINDER, SUBTRACT
 from mqsel.machine._values cimport PyUnicode_DATA, PyUnicode_GET_LENGTH, PyUnicode_KIND
 
@@ -964,6 +965,7 @@ cdef class Memtable:
         """Write what computes an operand behind the head of a leaf."""
         cdef PooledLeaf *leaf = <PooledLeaf *> self.words.items
         cdef OpenOperand *operand
+        cdef ArithmeticStep *action
         cdef PyObject *one
         cdef uint64_t begin = self.words.count
         cdef uint32_t height = 0
@@ -979,7 +981,9 @@ cdef class Memtable:
             operand.at += 1
             if type(<object> one) is ARITHMETIC:
                 if operand.at > 2:
-                    self.action(COMPUTE).op = _OPS[<object> field(field(one, 0), operand.at - 3)]
+                    action = self.action(COMPUTE)
+                    action.op = _OPS[<object> field(field(one, 0), operand.at - 3)]
+                    action.rule = NARROW if (<object> one).rule == "narrow" else 0
                     height -= 1
                 if operand.at <= PyTuple_GET_SIZE(<object> field(one, 1)):
                     self.push_operand(field(field(one, 1), operand.at - 1))

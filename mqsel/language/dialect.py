@@ -163,6 +163,7 @@ class Core(NamedTuple):
             comparisons decide.
         naming: how one property can be spelled: see `mqsel.names.spellings`.
         has_greatest: whether NaN is greater than every number, in comparisons with a constant.
+        is_narrow: whether arithmetic follows the rule "narrow" of `mqsel.language.nodes.Arithmetic`.
         is_plain: whether every test is one of the core, as it is parsed.
     """
 
@@ -171,6 +172,7 @@ class Core(NamedTuple):
     between: tuple[Truth | None, Truth | None]
     naming: str
     has_greatest: bool
+    is_narrow: bool
     is_plain: bool
 
 
@@ -192,6 +194,7 @@ def core_of(dialect: Dialect) -> Core:
         _BETWEEN[dialect.between_null],
         dialect.headers,
         dialect.floats == "total",
+        dialect.integers == "narrow",
         all(getattr(dialect, field) in plain for field, plain in dialects.PLAIN.items()),
     )
 

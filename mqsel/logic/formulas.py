@@ -114,13 +114,15 @@ def outcomes_of(left: Node, right: Node) -> Compared:
 
 
 def divides(subject: Node) -> bool:
-    """Report whether a division in *subject* may be one of integers by zero."""
+    """Report whether computing *subject* may be ERR, but for NULL: by a division by zero, or by what is no number."""
     doubles: set[int] = set()  # nodes that are a double if they are a number
     for node in walk(subject):
         below = children(node)
         if type(node) is Literal and node.kind == "approximate":
             doubles.add(id(node))
         elif isinstance(node, Arithmetic):
+            if node.rule == "narrow":
+                return True
             is_double = id(below[0]) in doubles
             for operator, operand in zip(node.operators, below[1:], strict=True):
                 is_double = is_double or id(operand) in doubles

@@ -689,6 +689,6 @@ class Writer:
                 said[id(node)] = (repr(value),)
             elif isinstance(node, (Arithmetic, Sign)):
                 made[id(node)] = with_children(node, [made[id(one)] for one in below])
-                said[id(node)] = node.null, node[0], *[said[id(one)] for one in below]
+                said[id(node)] = node.null, node[0], node[-1], *[said[id(one)] for one in below]
         whole = made[id(root)]
         return whole if type(whole) is Literal else self.subjects.setdefault(said[id(root)], whole)

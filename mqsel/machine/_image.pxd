@@ -58,6 +58,7 @@ cdef enum:
 
 cdef enum:
     BY_BOUNDS = 4               # BETWEEN with a NULL is what its two comparisons make of it
+    NARROW = 8                  # beside what arithmetic yields for NULL: it is that of `Arithmetic` with this rule
 
 
 cdef union Operand:

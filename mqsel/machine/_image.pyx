@@ -263,7 +263,9 @@ cdef int load_steps(Image *image, Verified program, core) except -1:
     cdef bytes by_opcode = others_of(program.dialect)
     cdef const uint8_t *others = <const uint8_t *> by_opcode
     cdef bint has_greatest = core.has_greatest
-    cdef uint8_t[3] nulls = [BY_BOUNDS if null is None else null for null in (*core.between, core.null)]
+    cdef uint8_t[3] nulls = [
+        *[BY_BOUNDS if null is None else null for null in core.between], core.null | (NARROW if core.is_narrow else 0)
+    ]
     cdef const uint8_t *place = <const uint8_t *> words
     cdef Py_ssize_t size = len(words) // 4
     cdef Py_ssize_t number, count, most = size + 4
