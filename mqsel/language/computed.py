@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 from typing import Any
 
+from mqsel.errors import PropertyTypeError
 from mqsel.language.dialect import Dialect, core_of
 from mqsel.language.nodes import (
     And,
@@ -86,14 +87,14 @@ def _core(node: Node, dialect: Dialect) -> Node | None:
     """Return tests of the core that have the results of a test; None where none are known to have them."""
     if isinstance(node, IsNull) or (isinstance(node, Literal) and node.kind == "boolean"):
         return node
-    if dialect.text_numbers == "read":
+    if dialect.text_numbers == "read" or dialect.type_mismatch == "undocumented":
         return None
     match node:
         case Identifier():
             return node
         case Comparison(_, (Identifier() | Arithmetic()) as left, Literal()):
             subject = _subject(left, dialect)
-            return None if subject is None else _compared(node._replace(left=subject), dialect)
+            return None if subject is None else _compared(node._replace(left=subject), dialect)  # type: ignore[arg-type]
         case Comparison(sign, Literal() as left, Identifier() as right):
             if dialect.null_equality != "unknown" or dialect.narrow_types != "promoted":
                 return None
@@ -417,13 +418,25 @@ class _Rules:
             return value
         if value is None:
             return Truth.UNKNOWN
-        return Truth(value) if isinstance(value, bool) else self.others[""]
+        return Truth(value) if isinstance(value, bool) else self.mismatch("")
 
     def value(self, found: Any) -> Any:
         """Return what may be the result of a condition as a value, or ERR."""
         if isinstance(found, Truth) and found is not _ERR:
             return None if found is Truth.UNKNOWN else bool(found)
         return found
+
+    def mismatch(self, sign: str) -> Truth:
+        """Return what a test yields for a value of another kind, by its operator.
+
+        Raises: PropertyTypeError: the documents of the product do not say.
+        """
+        if self.dialect.type_mismatch == "undocumented":
+            raise PropertyTypeError(
+                f"what {sign or 'a condition'} yields for values of different types is undocumented for this product",
+                hint="test the type that the property has, or leave such messages out with errors='skip'",
+            )
+        return self.others[sign]
 
     # ---- conditions
 
@@ -468,7 +481,7 @@ class _Rules:
             return Truth((left is right) is (sign == "="))
         if sign == "<>":
             if not self.is_negated and self.differ("=", left, right):
-                return self.others["<>"]
+                return self.mismatch("<>")
             return NOT[self.compare("=", left, right)]
         if self.dialect.text_numbers == "read":
             left, right = self.read(sign, left, right)
@@ -477,7 +490,7 @@ class _Rules:
         elif self.dialect.type_mismatch == "ordered" and sign != "=":
             return Truth(_RELATIONS[sign](_term(left), _term(right)))
         if self.differ(sign, left, right):
-            return self.others[sign]
+            return self.mismatch(sign)
         if _is_number(left):
             return self.numbers(sign, left, right)
         if isinstance(left, (str, bytes)):
@@ -565,7 +578,7 @@ class _Rules:
         if isinstance(value, bytes) and _bytes_are_texts(self.dialect):
             value = value.decode("latin-1")
         if not isinstance(value, str):
-            return self.others["NOT LIKE" if negated else "LIKE"]
+            return self.mismatch("NOT LIKE" if negated else "LIKE")
         is_bytes = self.dialect.like_units == "bytes"
         found = _pattern(pattern, escape, self.dialect).fullmatch(
             value.encode("utf-8", "surrogatepass") if is_bytes else value

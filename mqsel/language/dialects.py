@@ -33,6 +33,7 @@ FIELDS: dict[str, dict[str, Choice]] = {
         "selector": Choice("a comparison of different types is ERR", 'JMS page: "the selector is always false"'),
         "unknown": Choice("a comparison of different types is UNKNOWN", "Client"),
         "negated": Choice("of different types `=` is FALSE and `<>` TRUE, and neither comes before the other"),
+        "undocumented": Choice("what a comparison of different types yields is not documented: there is no answer"),
         "ordered": Choice("as `negated`, and a number comes before a boolean, a boolean before a string"),
     },
     "null_arithmetic": {
@@ -426,6 +427,10 @@ PRESETS: dict[str, dict[str, Any]] = {
         "integers": "narrow",
         "arithmetic_mismatch": "unknown",
         "floats": "total",
+    },
+    "AZURE_SERVICE_BUS": {
+        "type_mismatch": "undocumented",
+        "integers": "long",
     },
 }
 
