@@ -94,7 +94,7 @@ def _core(node: Node, dialect: Dialect) -> Node | None:
             return node
         case Comparison(_, (Identifier() | Arithmetic()) as left, Literal()):
             subject = _subject(left, dialect)
-            return None if subject is None else _compared(node._replace(left=subject), dialect)  # type: ignore[arg-type]
+            return None if subject is None else _compared(node._replace(left=subject), dialect)
         case Comparison(sign, Literal() as left, Identifier() as right):
             if dialect.null_equality != "unknown" or dialect.narrow_types != "promoted":
                 return None
