@@ -79,6 +79,7 @@ cdef enum Op:
     REMAINDER_CONSTANT = 75  # ( value -- value )  value % constant
     REMAINDER_SLOT_CONSTANT = 76  # ( -- value )  slot % constant
     AS_NUMBER = 77  # ( value -- value )  a number stays, a text that is one becomes it, anything else is poisoned
+    COMPUTED = 78  # ( -- truth )  the computed test of the text that has this number, from 0
 
 cdef enum OperandType:
     NOTHING
@@ -89,3 +90,4 @@ cdef enum OperandType:
     TEXT
     TRUTH
     TARGET
+    TEST

@@ -24,6 +24,7 @@ from mqsel.language.nodes import (
     Arithmetic,
     Between,
     Comparison,
+    Computed,
     Conversion,
     Identifier,
     In,
@@ -35,6 +36,7 @@ from mqsel.language.nodes import (
     Or,
     Sign,
     children,
+    unparse,
     walk,
 )
 from mqsel.language.operators import BOUNDS, FAILING, OPERATORS
@@ -458,6 +460,8 @@ class _Translator:
                 return Condition(_negated(made.sql), made.err, mismatch=made.mismatch)
             case Literal(value=value):
                 return _CONSTANTS[Truth(int(bool(value)))]
+            case Computed():
+                raise NoTranslation(f"{unparse(node)} is computed in Python")
         names = dict.fromkeys(self.names[part.name] for part in walk(node) if isinstance(part, Identifier))
         if not names:
             differs = self.has_types and normal(self.selector.part(node)).mismatch is not NEVER
