@@ -29,7 +29,8 @@ from mqsel.machine._opcodes cimport ADD, DIVIDE, MULTIPLY, REMAINDER, SUBTRACT
 from mqsel.machine._values cimport PyUnicode_DATA, PyUnicode_GET_LENGTH, PyUnicode_KIND
 
 from mqsel.errors import ArgumentError
-from mqsel.language.nodes import Arithmetic, Conversion, Identifier, Literal, Sign
+from mqsel.index.attributes import test_name
+from mqsel.language.nodes import Arithmetic, Computed, Conversion, Identifier, Literal, Sign
 from mqsel.logic import formulas, sets
 from mqsel.names import converted
 
@@ -484,6 +485,7 @@ cdef object RELATION_CLASS = formulas.Relation
 cdef object ALL_CLASS = formulas.All
 cdef object ANY_CLASS = formulas.Any
 cdef object IDENTIFIER = Identifier
+cdef object COMPUTED = Computed
 cdef object CONVERSION = Conversion
 cdef object ARITHMETIC = Arithmetic
 cdef object SIGN = Sign
@@ -492,6 +494,7 @@ cdef object VALUES_CLASS = sets.Values
 cdef object FLOATS_CLASS = sets.Floats
 cdef object TEXTS_CLASS = sets.Texts
 cdef object NOTHING = sets.NOTHING
+cdef object NUMBERS = sets.NUMBERS
 cdef object PROPERTY = sets.PROPERTY
 
 cdef enum:
@@ -854,6 +857,14 @@ cdef class Memtable:
             own = own._replace(booleans=(own.poison, False), poison=False, error=False)
             values = <PyObject *> own
             booleans = field(values, 1)
+        elif type(<object> subject) is COMPUTED:
+            for one in (<object> subject).identifiers:  # which the reader needs, before the test
+                self.attribute(one.name)
+            attribute = self.attribute(test_name(<object> subject))
+            if (<object> values).error:  # such an attribute is a number where the test is ERR: see `reading_compute`
+                own = NUMBERS._replace(null=(<object> values).null, booleans=(<object> values).booleans)
+                values = <PyObject *> own
+                booleans = field(values, 1)
         elif type(<object> subject) is not IDENTIFIER:
             whole = self.start_leaf(SET)
             self.read_operand(<object> subject, 0)

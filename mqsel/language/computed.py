@@ -14,7 +14,7 @@ import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import Any, TypeVar
 
 from mqsel.errors import PropertyTypeError
 from mqsel.language.dialect import Dialect, core_of
@@ -43,6 +43,7 @@ from mqsel.language.operators import BOUNDS, OPERATORS
 from mqsel.values import AND, KINDS, NOT, OR, Float32, Int8, Int16, Int32, Truth
 
 _CONNECTIVES = (And, Or, Not)
+_Test = TypeVar("_Test", bound=Node)
 
 # ---- tests of the core -------------------------------------------------------------------------------------------
 
@@ -72,7 +73,7 @@ def settled(root: Node, dialect: Dialect) -> Node:
     return made[id(root)]
 
 
-def _outcome(node: Node, dialect: Dialect) -> Node:
+def _outcome(node: _Test, dialect: Dialect) -> _Test:
     """Return a test with what it yields for a value of another kind."""
     core = core_of(dialect)
     if isinstance(node, Comparison):

@@ -464,6 +464,8 @@ class _Translator:
                 return Condition(_negated(made.sql), made.err, mismatch=made.mismatch)
             case Literal(value=value):
                 return _CONSTANTS[Truth(int(bool(value)))]
+            case Computed():
+                raise NoTranslation(f"{unparse(node)} is computed in Python")
         names = dict.fromkeys(self.names[part.name] for part in walk(node) if isinstance(part, Identifier))
         if not names:
             differs = self.has_types and normal(self.selector.part(node)).mismatch is not NEVER
