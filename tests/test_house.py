@@ -43,8 +43,8 @@ ROWS = [
     ("cli", "the command line"),
 ]
 INSIDE = {
-    "language": "dialects dialect wordings operators nodes computed hints pattern sets lexer parser checker selector layout"
-    " optimizer",
+    "language": "dialects dialect wordings operators nodes computed hints pattern sets lexer parser checker selector"
+    " layout optimizer",
     "logic": "sets formulas needs normal solver.automata solver.domains solver.intervals solver.boxes solver"
     " solver.__init__",
     "machine": "opcodes _opcodes wordings schema _values _verifier program compiler origin _image _operators"
