@@ -128,12 +128,24 @@ class Normal(NamedTuple):
         return all_of([complement_in(part, memory) for part in self.truths])
 
 
-def normal(selector: Selector) -> Normal:
+# ---- what is wanted --------------------------------------------------------------------------------------------------
+
+# Parts of a normal form; of one that is made for some of them the others are NEVER.
+_T, _F, _E, _M, TRUTHS, ALL_PARTS = 1, 2, 4, 8, 7, 15
+# By the parts that are wanted of a condition: those of what is negated, and those of the operands of an AND.
+_OF_NEGATED = tuple([(parts & _T) * 2 | (parts & _F) // 2 | parts & (_E | _M) for parts in range(16)])
+_OF_OPERANDS = tuple([parts | (_F | _E if parts & (_F | _E | _M) else 0) for parts in range(16)])
+
+
+def normal(selector: Selector, wanted: int = TRUTHS) -> Normal:
     """Return the normal form of *selector*, a part of one perhaps.
 
     Where the identifier to match is that of any message, it is TRUE of all.
+
+    Args:
+        wanted: TRUTHS, or ALL_PARTS where MISMATCH counts, which takes up to three times as long.
     """
-    return _wanted(selector, ALL_PARTS)
+    return Writer().write(selector, selector.names, wanted)
 
 
 def true_of(selector: Selector) -> Formula:
@@ -141,20 +153,7 @@ def true_of(selector: Selector) -> Formula:
 
     What only the other parts need is not made. Sets of many selectors are built of these.
     """
-    return _wanted(selector, _T).true
-
-
-def _wanted(selector: Selector, wanted: int) -> Normal:
-    return Writer().write(selector, selector.names, wanted)
-
-
-# ---- what is wanted --------------------------------------------------------------------------------------------------
-
-# Parts of a normal form; of one that is made for some of them the others are NEVER.
-_T, _F, _E, _M, ALL_PARTS = 1, 2, 4, 8, 15
-# By the parts that are wanted of a condition: those of what is negated, and those of the operands of an AND.
-_OF_NEGATED = tuple([(parts & _T) * 2 | (parts & _F) // 2 | parts & (_E | _M) for parts in range(16)])
-_OF_OPERANDS = tuple([parts | (_F | _E if parts & (_F | _E | _M) else 0) for parts in range(16)])
+    return normal(selector, _T).true
 
 
 # ---- conditions ------------------------------------------------------------------------------------------------------
@@ -349,9 +348,7 @@ class Writer:
 
     def joined(self, node: And | Or | Not, operands: list[Normal]) -> Normal:
         """Join the normal forms of the operands of a connective, which counts no mismatches of its own."""
-        made = (
-            _flipped(operands[0]) if type(node) is Not else self.chain(operands, _T | _F | _E, is_and=type(node) is And)
-        )
+        made = _flipped(operands[0]) if type(node) is Not else self.chain(operands, TRUTHS, is_and=type(node) is And)
         return made._replace(mismatch=NEVER)
 
     def of_operands(self, wanted: int, *, is_and: bool) -> int:

@@ -41,7 +41,7 @@ PAIRS = int(os.environ.get("MQSEL_PAIRS", "12"))
 def check(text: str, properties: oracle.Properties, dialect: Dialect) -> None:
     """Hold a normal form against the oracle, and its formulas against their complements."""
     selector = read_selector(text, dialect)
-    made = normal.normal(selector)
+    made = normal.normal(selector, normal.ALL_PARTS)
     read = reader(properties, dialect)
     wanted = oracle.evaluate(selector.node, properties, dialect)
 
@@ -74,7 +74,7 @@ def test_what_matches_any_identifier_is_true() -> None:
     """Language §8: 24 zero bytes match every message."""
     text = f"JMSMessageID = 'ID:{'0' * 48}'"
 
-    assert normal.normal(read_selector(text, IBM_JMS)) == (ALWAYS, NEVER, NEVER, NEVER)
+    assert normal.normal(read_selector(text, IBM_JMS), normal.ALL_PARTS) == (ALWAYS, NEVER, NEVER, NEVER)
     assert isinstance(normal.normal(read_selector(text, JMS)).true, Leaf)
 
 
@@ -245,7 +245,7 @@ def test_shape(name: str) -> None:
     dialect = strategies.DIALECTS[name]
     for _ in range(PAIRS * 12):
         text, _ = strategies.random_case(rng, name)
-        made = normal.normal(read_selector(text, dialect))
+        made = normal.normal(read_selector(text, dialect), normal.ALL_PARTS)
         subjects: dict[tuple[type, str], nodes.Node] = {}
         for one in walked(*made, made.unknown, *map(complement, made)):
             if isinstance(one, Leaf):
@@ -415,7 +415,7 @@ LONG = {
 
 def size(text: str, dialect: Dialect) -> int:
     """Count the parts of all four formulas and of their complements, and what they are made of."""
-    made = normal.normal(read_selector(text, dialect.replace(max_length=None)))
+    made = normal.normal(read_selector(text, dialect.replace(max_length=None)), normal.ALL_PARTS)
     found = walked(*made, made.unknown, *map(complement, made))
     return sum(1 + len(getattr(one, "parts", ())) for one in found)
 
