@@ -60,6 +60,7 @@ _FINISHED = frozenset(["AND", "OR", ")", "end"])
 # A node from its fields, in half the time its class takes.
 _node: Callable[[type, tuple[Any, ...]], Any] = tuple.__new__
 
+_KLEENE = "kleene"
 _ROOT, _PAREN, _NOT, _SIGN, _BETWEEN = "root", "(", "NOT", "sign", "BETWEEN"
 
 
@@ -100,7 +101,7 @@ def parse_in_order(text: str, dialect: Dialect) -> list[Node]:
         order = _Parser(text, scan(text, dialect), dialect).selector()
         if dialect.text_numbers != "never":
             order = walk(with_conversions(order))
-        return order if dialect.null_equality == "unknown" else walk(settled(order, dialect))
+        return order if core_of(dialect).is_plain else walk(settled(order[-1], dialect))
     except errors.SelectorSyntaxError as error:
         # An error behind two minus signs, on their line or right at the start of the next: they may open a comment.
         start = error.span[0]
@@ -117,7 +118,7 @@ class _Parser:
         self.text = text
         self.dialect = dialect
         self.core = core_of(dialect)
-        self.other = self.core.other
+        self.other = self.core.others["="]
         self.columns = columns
         self.kinds, self.values, self.starts, self.stops = columns
         self.at = 0
@@ -166,7 +167,7 @@ class _Parser:
                     literal = self.literal(at + 2)
                     self.start = start
                     span = (start, self.stops[at + 2])
-                    made: Comparison = _node(Comparison, (kinds[at + 1], name, literal, span, self.other))
+                    made: Comparison = _node(Comparison, (kinds[at + 1], name, literal, span, self.other, False))
                     self.order.append(made)
                     return made, PREDICATE
                 return name, PRIMARY
@@ -295,9 +296,9 @@ class _Parser:
                     null = self.core.between[top.negated]
                     left = Between(top.negated, operands[0], operands[1], left, span, self.other, null)
                 case "OR":
-                    left = _node(Or, (operands, span))
+                    left = _node(Or, (operands, span, _KLEENE))
                 case "AND":
-                    left = _node(And, (operands, span))
+                    left = _node(And, (operands, span, _KLEENE))
                 case relation if relation in RELATIONS:
                     left = Comparison(relation, operands[0], left, span, self.other)
                 case _:

@@ -15,6 +15,7 @@ from libc.string cimport memcmp
 from mqsel.machine._opcodes cimport *
 from mqsel.machine._verifier cimport Verified
 
+import functools
 import sys
 
 from mqsel.errors import ProgramError
@@ -38,6 +39,7 @@ cdef struct Fact:
     int affix           # where its text stands in the string, or 0
     uint8_t mask        # of its step
     uint8_t taken       # a bit for each truth value with which it goes to its target
+    bint is_greater     # compares by > or >=
     int null            # which of the outcomes for NULL is its own
 
 cdef Fact[256] FACTS
@@ -61,6 +63,7 @@ def _fill_facts() -> None:
         FACTS[number].affix = affixes.get(row.affix, 0)
         # A text is the same or not: no relation is asked for.
         FACTS[number].mask = row.negated if last == "text" else masks.get(row.operator, row.negated)
+        FACTS[number].is_greater = row.operator in (">", ">=")
         FACTS[number].null = ["BETWEEN", "NOT BETWEEN", row.operator].index(row.operator)
         FACTS[number].taken = sum([1 << _Truth[name] for name in row.taken.split()])
 
@@ -164,7 +167,7 @@ cdef Image *image_new(Verified program) except NULL:
     try:
         load_slots(image, program.slots, core.naming)
         load_constants(image, program.constants)
-        load_steps(image, program.words, program.constants, core)
+        load_steps(image, program, core)
     except BaseException:
         image_free(image)
         raise
@@ -253,9 +256,13 @@ cdef Like **like_at(Image *image, Py_ssize_t place) except NULL:
     return &image.likes[place]
 
 
-cdef int load_steps(Image *image, bytes words, tuple constants, core) except -1:
+cdef int load_steps(Image *image, Verified program, core) except -1:
     """Decode each word, and find for each test the next step of each outcome."""
-    cdef uint8_t other = core.other
+    cdef bytes words = program.words
+    cdef tuple constants = program.constants
+    cdef bytes by_opcode = others_of(program.dialect)
+    cdef const uint8_t *others = <const uint8_t *> by_opcode
+    cdef bint has_greatest = core.has_greatest
     cdef uint8_t[3] nulls = [BY_BOUNDS if null is None else null for null in (*core.between, core.null)]
     cdef const uint8_t *place = <const uint8_t *> words
     cdef Py_ssize_t size = len(words) // 4
@@ -272,10 +279,12 @@ cdef int load_steps(Image *image, bytes words, tuple constants, core) except -1:
         operand = word >> 8
         step = &image.steps[number]
         step.op = word & 0xFF
-        step.other = other
+        step.other = others[step.op]
         step.null = nulls[FACTS[step.op].null]
         step.slot = operand & 0xFFF if FACTS[step.op].is_split else operand
         load_operand(image, step, operand >> 12 if FACTS[step.op].is_split else operand, constants)
+        if has_greatest and FACTS[step.op].is_greater:
+            step.mask |= IS_UNORDERED
     count = size
     # The ends that tests share, one for each outcome.
     for outcome in range(4):
@@ -297,6 +306,14 @@ cdef int load_steps(Image *image, bytes words, tuple constants, core) except -1:
     if step != NULL:
         image.steps = step
     return 0
+
+
+@functools.lru_cache(64)
+def others_of(dialect):
+    """Return what each opcode yields for a value of another kind, a byte each; a switch is a chain of equalities."""
+    core = core_of(dialect)
+    signs = ["=" if row.name == "SWITCH_SLOT" else row.operator for row in _TABLE]
+    return bytes([core.others.get(sign, FALSE) for sign in signs])
 
 
 cdef int load_operand(Image *image, Step *step, uint32_t operand, tuple constants) except -1:
@@ -353,7 +370,7 @@ cdef Py_ssize_t load_way(Image *image, Py_ssize_t number, int outcome, Py_ssize_
     elif op == RETURN:
         following = ends + outcome
     else:
-        if op == JUMP_IF_FALSE or op == JUMP_IF_TRUE:
+        if op == JUMP_IF_FALSE or op == JUMP_IF_TRUE or op == JUMP_UNLESS_TRUE:
             following = way_on(image, following, outcome)
         image.steps[count].op = PUSH_TRUTH
         image.steps[count].it.number = outcome

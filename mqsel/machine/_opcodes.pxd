@@ -79,6 +79,8 @@ cdef enum Op:
     REMAINDER_CONSTANT = 75  # ( value -- value )  value % constant
     REMAINDER_SLOT_CONSTANT = 76  # ( -- value )  slot % constant
     AS_NUMBER = 77  # ( value -- value )  a number stays, a text that is one becomes it, anything else is poisoned
+    JUMP_UNLESS_TRUE = 78  # ( truth -- truth )  if FALSE or UNKNOWN go forward to the target, keeping the truth value
+    LAST = 79  # ( truth truth -- truth )  the right one of both
 
 cdef enum OperandType:
     NOTHING

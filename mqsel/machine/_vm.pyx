@@ -306,11 +306,15 @@ cdef int run(Frame *frame, Source *source, Step *step) except -1:
             truth = OR_TABLE[truths[0] * 3 + truth]
             step += 1
             continue
+        elif op == LAST:
+            truths -= 1
+            step += 1
+            continue
         elif op == NOT:
             truth = NOT_TABLE[truth]
             step += 1
             continue
-        elif op == JUMP_IF_FALSE or op == JUMP_IF_TRUE:
+        elif op == JUMP_IF_FALSE or op == JUMP_IF_TRUE or op == JUMP_UNLESS_TRUE:
             step += step.to[truth]
             continue
         elif op == BRANCH_IF_TRUE or op == BRANCH_UNLESS_TRUE or op == BRANCH_IF_FALSE or op == BRANCH_UNLESS_FALSE:

@@ -126,6 +126,17 @@ _PLAIN: tuple[Opcode, ...] = (
 _AS_NUMBER = Opcode(
     "AS_NUMBER", "", "value -- value", "a number stays, a text that is one becomes it, anything else is poisoned"
 )
+# Of connectives that are not Kleene's.
+_FIRST = (
+    Opcode(
+        "JUMP_UNLESS_TRUE",
+        "target",
+        "truth -- truth",
+        "if FALSE or UNKNOWN go forward to the target, keeping the truth value",
+        taken="FALSE UNKNOWN",
+    ),
+    Opcode("LAST", "", "truth truth -- truth", "the right one of both"),
+)
 _REMAINDER = Opcode("REMAINDER", "", "value value -- value", "left % right; ERR for an integer and zero", "%")
 
 _BY_NAME = {row.name: row for row in (*_PLAIN, _REMAINDER)}
@@ -187,6 +198,7 @@ TABLE: tuple[Opcode, ...] = (
     _fused("_CONSTANT", "constant", "value {} constant", "PUSH_CONSTANT", "REMAINDER"),
     _fused("_SLOT_CONSTANT", "slot+constant", "slot {} constant", "PUSH_SLOT", "PUSH_CONSTANT", "REMAINDER"),
     _AS_NUMBER,
+    *_FIRST,
 )
 
 # The number of each opcode.
