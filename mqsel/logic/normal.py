@@ -199,13 +199,13 @@ _HOLDS = {
     ">": Compared.GREATER,
     ">=": Compared.GREATER | Compared.EQUAL,
 }
-_NUMBERS_THAT = {
+NUMBERS_THAT = {
     sign: tuple([one in holds for one in (Compared.LESS, Compared.EQUAL, Compared.GREATER, Compared.UNORDERED)])
     for sign, holds in _HOLDS.items()
 }
 # Those that hold where NaN is greater than every number.
-_NUMBERS_THAT |= {f"{sign} NaN": (*_NUMBERS_THAT[sign][:3], True) for sign in (">", ">=")}
-_NUMBERS_THAT_NOT = {sign: tuple([not one for one in chosen]) for sign, chosen in _NUMBERS_THAT.items()}
+NUMBERS_THAT |= {f"{sign} NaN": (*NUMBERS_THAT[sign][:3], True) for sign in (">", ">=")}
+_NUMBERS_THAT_NOT = {sign: tuple([not one for one in chosen]) for sign, chosen in NUMBERS_THAT.items()}
 # Sets of many selectors have the same constants again and again. An INT64 and a double that are equal are two.
 _numbers = functools.lru_cache(4096, typed=True)(numbers)
 
@@ -575,7 +575,7 @@ class Writer:
         if isinstance(value, bool):
             found, rest = (_TRUE, _FALSE) if value is (operator == "=") else (_FALSE, _TRUE)
             return self.test(subject, kind, found, rest, other, wanted)
-        found = _numbers(value, _NUMBERS_THAT[operator]) if wanted & _T else NOTHING
+        found = _numbers(value, NUMBERS_THAT[operator]) if wanted & _T else NOTHING
         rest = _numbers(value, _NUMBERS_THAT_NOT[operator]) if wanted & _F else NOTHING
         return self.test(subject, kind, found, rest, other, wanted)
 
@@ -630,7 +630,7 @@ class Writer:
         operand, low, high = [self.operand(one) for one in (node.operand, node.low, node.high)]
         signs = BOUNDS[node.negated]
         if wanted == _T and not node.negated and type(operand) is Identifier and type(low) is type(high) is Literal:
-            bounds = [_numbers(one.value, _NUMBERS_THAT[sign]) for sign, one in zip(signs, (low, high), strict=True)]
+            bounds = [_numbers(one.value, NUMBERS_THAT[sign]) for sign, one in zip(signs, (low, high), strict=True)]
             return Normal(leaf(operand, common_numbers(*bounds)), NEVER, NEVER, NEVER)
         parts = self.of_operands(wanted, is_and=not node.negated)
         ends = zip(signs, (low, high), strict=True)

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from itertools import count
 from typing import Any, NamedTuple
 
-from mqsel.logic.sets import NOTHING, PROPERTY, RESULT, Floats, Intervals, Texts, Values, overlap
+from mqsel.logic.intervals import Intervals, overlap
+from mqsel.logic.sets import NOTHING, PROPERTY, RESULT, Floats, Texts, Values
 from mqsel.logic.solver.automata import (
     ALL_STRINGS,
     NO_STRINGS,
