@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 from typing import Any
 
+from mqsel.errors import PropertyTypeError
 from mqsel.language.dialect import Dialect, core_of
 from mqsel.language.nodes import (
     And,
@@ -61,7 +62,7 @@ def settled(root: Node, dialect: Dialect) -> Node:
         else:
             new = _outcome(node, dialect)
             core = _core(new, dialect)
-            if core is None or type(core) is not type(node):
+            if core is None or core != node:
                 names = {one.name: one for one in walk(node) if type(one) is Identifier}
                 new = Computed(tuple(names.values()), node, dialect, node.span, count, core)
                 count += 1
@@ -86,28 +87,33 @@ def _core(node: Node, dialect: Dialect) -> Node | None:
     """Return tests of the core that have the results of a test; None where none are known to have them."""
     if isinstance(node, IsNull) or (isinstance(node, Literal) and node.kind == "boolean"):
         return node
-    if dialect.text_numbers == "read":
+    if dialect.text_numbers == "read" or dialect.type_mismatch == "undocumented":
         return None
     match node:
         case Identifier():
             return node
-        case Comparison(_, Identifier(), Literal()):
-            return _compared(node, dialect)
+        case Comparison(_, (Identifier() | Arithmetic()) as left, Literal()):
+            subject = _subject(left, dialect)
+            return None if subject is None else _compared(node._replace(left=subject), dialect)
         case Comparison(sign, Literal() as left, Identifier() as right):
             if dialect.null_equality != "unknown" or dialect.narrow_types != "promoted":
                 return None
             swapped = node._replace(operator=OPERATORS[sign].mirrored, left=right, right=left)
             found = _compared(swapped, dialect)
             return node if found is swapped else found
-        case Between(negated, Identifier() as operand, Literal() as low, Literal() as high):
+        case Between(negated, (Identifier() | Arithmetic()) as operand, Literal() as low, Literal() as high):
+            subject = _subject(operand, dialect)
             is_negation = negated and dialect.between_null == "unknown"
             signs = BOUNDS[negated and not is_negation]
             tests = [
-                _core(_outcome(Comparison(sign, operand, bound, node.span), dialect), dialect)
+                subject and _compared(_outcome(Comparison(sign, subject, bound, node.span), dialect), dialect)
                 for sign, bound in zip(signs, (low, high), strict=True)
             ]
-            if None in tests:
+            if None in tests or subject is None:
                 return None
+            is_range = not negated and all(type(one) is Comparison for one in tests)
+            if is_range and dialect.between_null == "expand":
+                return node._replace(operand=subject)
             both: Node = (Or if negated and not is_negation else And)(tuple(tests), node.span)  # type: ignore[arg-type]
             return Not(both, node.span) if is_negation else both
         case In(negated, name, choices):
@@ -120,6 +126,34 @@ def _core(node: Node, dialect: Dialect) -> Node | None:
     return None
 
 
+def _subject(node: Node, dialect: Dialect) -> Node | None:
+    """Return what the core computes for an operand: a property, or arithmetic on one with literals."""
+    chains: list[Arithmetic] = []
+    while isinstance(node, Arithmetic):
+        if dialect.integers != "narrow" or dialect.division != "ieee" or node.null is not Truth.UNKNOWN:
+            return None
+        first, second = node.operands[:2]
+        if isinstance(first, Literal) and node.operators[0] in ("+", "*"):
+            node = node._replace(operands=(second, first, *node.operands[2:]))
+        elif node.operators[0] == "+" and not isinstance(first, Arithmetic) and dialect.arithmetic_mismatch == "joined":
+            return None  # a text would be joined
+        if not all(isinstance(one, Literal) and _is_int64(one) for one in node.operands[1:]):
+            return None
+        chains.append(node._replace(rule="narrow"))
+        node = node.operands[0]
+    if not isinstance(node, Identifier):
+        return None
+    for chain in reversed(chains):
+        node = chain._replace(operands=(node, *chain.operands[1:]))
+    return node
+
+
+def _is_int64(literal: Literal) -> bool:
+    """Report whether a literal is a number of the core."""
+    value = literal.value
+    return literal.kind == "approximate" or (literal.kind == "exact" and -(1 << 63) <= value < 1 << 63)  # type: ignore[operator]
+
+
 def _negated(node: Node, *, negated: bool) -> Node:
     return Not(node, node.span) if negated else node
 
@@ -128,15 +162,15 @@ def _bytes_are_texts(dialect: Dialect) -> bool:
     return dialect.byte_strings == "unquoted"
 
 
-def _equal(name: Identifier, value: Any, node: Node, dialect: Dialect) -> Node:
+def _equal(name: Node, value: Any, node: Node, dialect: Dialect) -> Node:
     kind = "string" if isinstance(value, str) else "bytes"
     return _outcome(Comparison("=", name, Literal(kind, value, node.span), node.span), dialect)
 
 
-def _compared(node: Comparison, dialect: Dialect) -> Node | None:
-    """Return `_core` of a property compared with a constant."""
-    sign, name, literal = node[:3]
-    assert isinstance(name, Identifier)
+def _compared(node: Node, dialect: Dialect) -> Node | None:
+    """Return `_core` of a property, or arithmetic, compared with a constant."""
+    assert isinstance(node, Comparison)
+    sign, subject, literal = node[:3]
     assert isinstance(literal, Literal)
     value, kind = literal.value, KINDS.get(literal.kind)
     is_order = sign not in ("=", "<>")
@@ -148,12 +182,14 @@ def _compared(node: Comparison, dialect: Dialect) -> Node | None:
             return None
         if value == 0 and dialect.floats == "total":
             made = _beside_zero(node, is_minus=math.copysign(1.0, float(value)) < 0, dialect=dialect)
+    elif isinstance(subject, Arithmetic):
+        return None
     elif kind in ("string", "byte string") and _bytes_are_texts(dialect):
         texts = (value, value.encode("utf-8", "surrogatepass")) if isinstance(value, str) else (value,)
-        pair: list[Node] = [_equal(name, one, node, dialect) for one in texts]
+        pair: list[Node] = [_equal(subject, one, node, dialect) for one in texts]
         if len(pair) == 1:
             try:
-                pair.append(_equal(name, value.decode("utf-8"), node, dialect))  # type: ignore[union-attr]
+                pair.append(_equal(subject, value.decode("utf-8"), node, dialect))  # type: ignore[union-attr]
             except UnicodeDecodeError:  # no string has these bytes
                 return node
         made = _negated(Or(tuple(pair), node.span), negated=sign == "<>")
@@ -161,6 +197,7 @@ def _compared(node: Comparison, dialect: Dialect) -> Node | None:
         equal = made if sign == "=" else node._replace(operator="=", other=core_of(dialect).others["="])
         if sign == "<>" and isinstance(made, Not):
             equal = made.operand
+        name = next(one for one in walk(subject) if isinstance(one, Identifier))
         return _negated(And((IsNull(True, name, node.span), equal), node.span), negated=sign == "<>")
     return made
 
@@ -169,7 +206,7 @@ def _is_as_double(literal: Literal, dialect: Dialect) -> bool:
     """Report whether numbers compare with a constant as in the core, where they are promoted as in Java."""
     size = abs(literal.value)  # type: ignore[arg-type]
     if literal.kind == "exact":
-        if not -(1 << 63) <= literal.value < 1 << 63:  # type: ignore[operator]
+        if not _is_int64(literal):
             return False
         if dialect.integers in ("long", "unbounded"):  # a float is a double there
             return size <= _EXACT_SINGLE
@@ -179,10 +216,10 @@ def _is_as_double(literal: Literal, dialect: Dialect) -> bool:
 
 def _beside_zero(node: Comparison, *, is_minus: bool, dialect: Dialect) -> Node:
     """Compare with 0.0 or -0.0 in the total order: the sign of a zero is that of an infinity, one divided by it."""
-    sign, name, zero, span, *_ = node
+    sign, subject, zero, span, *_ = node
     others = core_of(dialect).others
-    reciprocal = Arithmetic(("/",), (Literal("approximate", 1.0, span), name), span)
-    equal = Comparison("=", name, zero, span, others["="])
+    reciprocal = Arithmetic(("/",), (Literal("approximate", 1.0, span), subject), span)
+    equal = Comparison("=", subject, zero, span, others["="])
 
     def zeros(sign: str) -> Node:
         return And((equal, Comparison(sign, reciprocal, zero, span, others[sign])), span)
@@ -382,13 +419,25 @@ class _Rules:
             return value
         if value is None:
             return Truth.UNKNOWN
-        return Truth(value) if isinstance(value, bool) else self.others[""]
+        return Truth(value) if isinstance(value, bool) else self.mismatch("")
 
     def value(self, found: Any) -> Any:
         """Return what may be the result of a condition as a value, or ERR."""
         if isinstance(found, Truth) and found is not _ERR:
             return None if found is Truth.UNKNOWN else bool(found)
         return found
+
+    def mismatch(self, sign: str) -> Truth:
+        """Return what a test yields for a value of another kind, by its operator.
+
+        Raises: PropertyTypeError: the documents of the product do not say.
+        """
+        if self.dialect.type_mismatch == "undocumented":
+            raise PropertyTypeError(
+                f"what {sign or 'a condition'} yields for values of different types is undocumented for this product",
+                hint="test the type that the property has, or leave such messages out with errors='skip'",
+            )
+        return self.others[sign]
 
     # ---- conditions
 
@@ -433,7 +482,7 @@ class _Rules:
             return Truth((left is right) is (sign == "="))
         if sign == "<>":
             if not self.is_negated and self.differ("=", left, right):
-                return self.others["<>"]
+                return self.mismatch("<>")
             return NOT[self.compare("=", left, right)]
         if self.dialect.text_numbers == "read":
             left, right = self.read(sign, left, right)
@@ -442,7 +491,7 @@ class _Rules:
         elif self.dialect.type_mismatch == "ordered" and sign != "=":
             return Truth(_RELATIONS[sign](_term(left), _term(right)))
         if self.differ(sign, left, right):
-            return self.others[sign]
+            return self.mismatch(sign)
         if _is_number(left):
             return self.numbers(sign, left, right)
         if isinstance(left, (str, bytes)):
@@ -530,7 +579,7 @@ class _Rules:
         if isinstance(value, bytes) and _bytes_are_texts(self.dialect):
             value = value.decode("latin-1")
         if not isinstance(value, str):
-            return self.others["NOT LIKE" if negated else "LIKE"]
+            return self.mismatch("NOT LIKE" if negated else "LIKE")
         is_bytes = self.dialect.like_units == "bytes"
         found = _pattern(pattern, escape, self.dialect).fullmatch(
             value.encode("utf-8", "surrogatepass") if is_bytes else value

@@ -28,7 +28,14 @@ SINCE_1 = {
 # What the choices of a field yield.
 _F, _T, _U, _E = Truth.FALSE, Truth.TRUE, Truth.UNKNOWN, Truth.ERR
 # Of a test and of its negation, as of = and <>.
-_MISMATCH = {"operation": (_F, _F), "selector": (_E, _E), "unknown": (_U, _U), "negated": (_F, _T), "ordered": (_F, _T)}
+_MISMATCH = {
+    "operation": (_F, _F),
+    "selector": (_E, _E),
+    "unknown": (_U, _U),
+    "negated": (_F, _T),
+    "undocumented": (_E, _E),
+    "ordered": (_F, _T),
+}
 _IN_MISMATCH = {"unknown": (_U, _U), "listed": (_F, _F)}
 _LIKE_MISMATCH = {"negated": (_F, _T), "unknown": (_U, _U), "error": (_E, _E)}
 _CONDITION_MISMATCH = {"false": _F, "unknown": _U}
@@ -149,7 +156,8 @@ class Dialect(_Choices):
 
 
 PRESETS: dict[str, Dialect] = {name: Dialect(**row) for name, row in dialects.PRESETS.items()}
-IBM_MQ, IBM_JMS, IBM_JAVA_CLIENT, TIBCO_EMS, JMS, *_ = PRESETS.values()
+IBM_MQ, IBM_JMS, IBM_JAVA_CLIENT, TIBCO_EMS, JMS, *_BROKERS = PRESETS.values()
+ACTIVEMQ, ARTEMIS, QPID_BROKER_J, QPID_CPP, RABBITMQ, RABBITMQ_JMS, ROCKETMQ, AZURE_SERVICE_BUS = _BROKERS
 
 
 class Core(NamedTuple):
@@ -163,6 +171,7 @@ class Core(NamedTuple):
             comparisons decide.
         naming: how one property can be spelled: see `mqsel.names.spellings`.
         has_greatest: whether NaN is greater than every number, in comparisons with a constant.
+        is_narrow: whether arithmetic follows the rule "narrow" of `mqsel.language.nodes.Arithmetic`.
         is_plain: whether every test is one of the core, as it is parsed.
     """
 
@@ -171,6 +180,7 @@ class Core(NamedTuple):
     between: tuple[Truth | None, Truth | None]
     naming: str
     has_greatest: bool
+    is_narrow: bool
     is_plain: bool
 
 
@@ -192,6 +202,7 @@ def core_of(dialect: Dialect) -> Core:
         _BETWEEN[dialect.between_null],
         dialect.headers,
         dialect.floats == "total",
+        dialect.integers == "narrow",
         all(getattr(dialect, field) in plain for field, plain in dialects.PLAIN.items()),
     )
 

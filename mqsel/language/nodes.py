@@ -145,12 +145,18 @@ class Sign(NamedTuple):
 
 @_tree
 class Arithmetic(NamedTuple):
-    """``operands[0] operators[0] operands[1] …``, left-associative, all of ``+ -`` or all of ``* / %``."""
+    """``operands[0] operators[0] operands[1] …``, left-associative, all of ``+ -`` or all of ``* / %``.
+
+    ``rule`` is the dialect's choice of ``integers``, "java" or "narrow". Of the latter the core has arithmetic with
+    literals alone: an INT32 with one that INT32 holds is INT32, whatever is divided FLOAT64, a FLOAT32 FLOAT64, and
+    what is no number ERR.
+    """
 
     operators: tuple[str, ...]
     operands: tuple[Node, ...]
     span: Span = (0, 0)
     null: Truth = Truth.UNKNOWN
+    rule: str = "java"
 
 
 @_tree
@@ -279,7 +285,7 @@ _CHILDREN: dict[type[Node], Callable[[Any], tuple[Node, ...]]] = {
 
 # What a node says itself: its fields without sub-expressions, and without what does not take part in equality.
 _BELOW = ("left", "right", "identifier", "identifiers", "operand", "low", "high", "operands")
-_NOT_OWN = {*_BELOW, "span", "number", "core", "other", "has_greatest", "null", "shape", "affix"}
+_NOT_OWN = {*_BELOW, "span", "number", "core", "rule", "other", "has_greatest", "null", "shape", "affix"}
 _OWN = {cls: tuple(name for name in cls._fields if name not in _NOT_OWN) for cls in (Literal, Identifier, *_CHILDREN)}
 
 

@@ -99,7 +99,7 @@ def parse_in_order(text: str, dialect: Dialect) -> list[Node]:
     """
     try:
         order = _Parser(text, scan(text, dialect), dialect).selector()
-        if dialect.text_numbers != "never":
+        if dialect.text_numbers == "compared":
             order = walk(with_conversions(order))
         return order if core_of(dialect).is_plain else walk(settled(order[-1], dialect))
     except errors.SelectorSyntaxError as error:

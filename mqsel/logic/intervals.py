@@ -4,8 +4,7 @@
 Each type of number has an axis, on which its numbers stand in order. Intervals are closed, and may end in infinity;
 those of a list are rising, disjoint and not adjacent; 0.0 and -0.0 are one number, written 0.0. Arithmetic follows what
 the machine computes, rounding and wrapping included. Its result holds at least what can come out of any numbers of the
-intervals: where it lacks what is wanted, no message has it. Knows no tree. Follows language §5, Comparison and
-Arithmetic.
+intervals: where it lacks what is wanted, no message has it. Follows language §5, Comparison and Arithmetic.
 """
 
 from __future__ import annotations
@@ -13,10 +12,11 @@ from __future__ import annotations
 import math
 import operator
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from struct import Struct
 from typing import Any, NamedTuple
 
+from mqsel.language.nodes import Arithmetic, Conversion, Identifier, Literal, Node, Sign, children, walk
 from mqsel.language.operators import FAILING
 from mqsel.values import Float32
 
@@ -192,8 +192,39 @@ class Result(NamedTuple):
         return self.lane not in AXES or bool(self.numbers) or self.nan
 
 
-def signed(operator: str, operand: Result) -> Result:
-    """Compute a sign and its operand."""
+def compute(root: Node, sides: Mapping[str, Result], known: dict[int, Result | None]) -> Result | None:
+    """Compute an operand; None if it reads a property that has no side yet, or a text as a number, which may be any."""
+    for node in walk(root):
+        if id(node) in known:
+            continue
+        made: Result | None
+        if isinstance(node, Identifier):
+            side = sides.get(node.name)
+            made = side
+            if side is not None and side.lane == "integer" and overlap(side.numbers, (INT32,)):
+                made = side._replace(short=True)
+        elif isinstance(node, Literal):
+            assert isinstance(node.value, (int, float))
+            lane = "integer" if node.kind == "exact" else "float64"
+            is_nan = math.isnan(node.value)
+            made = Result(lane, () if is_nan else ((node.value + 0, node.value + 0),), is_nan)
+        else:
+            below = [known[id(one)] for one in children(node)]
+            made = below[0]
+            if isinstance(node, Conversion):
+                made = None if made is None or made.lane == "string" else _signed("+", made)
+            elif isinstance(node, Arithmetic) and node.rule != "java":
+                made = None
+            elif isinstance(node, Sign):
+                made = None if made is None else _signed(node.operator, made)
+            else:
+                for operator, operand in zip(node.operators, below[1:], strict=True):  # type: ignore[union-attr]
+                    made = None if made is None or operand is None else _combined(operator, made, operand)
+        known[id(node)] = made
+    return known[id(root)]
+
+
+def _signed(operator: str, operand: Result) -> Result:
     if operand.lane == "null":
         return operand
     if operand.lane not in AXES:
@@ -202,12 +233,11 @@ def signed(operator: str, operand: Result) -> Result:
         return operand
     if operand.lane == "integer":
         zero = Result("integer", ((0, 0),), short=operand.short)
-        return combined("-", zero, operand)
+        return _combined("-", zero, operand)
     return operand._replace(numbers=tuple([(0.0 - high, 0.0 - low) for low, high in reversed(operand.numbers)]))
 
 
-def combined(operator: str, left: Result, right: Result) -> Result:
-    """Compute an operator and its two operands."""
+def _combined(operator: str, left: Result, right: Result) -> Result:
     error = left.error or right.error
     lanes = left.lane, right.lane
     if "null" in lanes:

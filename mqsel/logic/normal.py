@@ -35,6 +35,7 @@ from mqsel.language.nodes import (
     Arithmetic,
     Between,
     Comparison,
+    Computed,
     Conversion,
     Identifier,
     In,
@@ -46,6 +47,7 @@ from mqsel.language.nodes import (
     Or,
     Sign,
     children,
+    unparse,
     walk,
     with_children,
 )
@@ -169,6 +171,7 @@ _NO_BOOLEANS, _NO_FLOATS, _NO_TEXTS = NOTHING.booleans, NOTHING.floats64, NOTHIN
 _TRUE = NOTHING._replace(booleans=(False, True))
 _FALSE = NOTHING._replace(booleans=(True, False))
 _NULL = NOTHING._replace(null=True)
+_ERROR = NOTHING._replace(error=True)
 _PRESENT = outside(_NULL, PROPERTY)
 # What each kind of constant does not compare with: the lanes of a type mismatch, of a property and of arithmetic.
 _LANES = {
@@ -210,7 +213,7 @@ _NUMBERS_THAT_NOT = {sign: tuple([not one for one in chosen]) for sign, chosen i
 _numbers = functools.lru_cache(4096, typed=True)(numbers)
 
 _JOINING = frozenset((And, Or, Not))
-_CONDITIONS = frozenset((And, Or, Not, Comparison, Between, In, Like, IsNull))
+_CONDITIONS = frozenset((And, Or, Not, Computed, Comparison, Between, In, Like, IsNull))
 
 # An operand: a constant, what is read from a message, a condition, or None where computing it is ERR.
 _Operand = Node | Normal | None
@@ -428,6 +431,9 @@ class Writer:
             null = Leaf(self.read(node.identifier.name), _NULL)
             made = Normal(null, Leaf(null.subject, _PRESENT), NEVER, NEVER)
             return _flipped(made) if node.negated else made
+        if isinstance(node, Computed):
+            test = self.computed(node)
+            return Normal(Leaf(test, _TRUE), Leaf(test, _FALSE), Leaf(test, _ERROR), NEVER)
         if isinstance(node, Identifier):
             return self.constant("=", self.read(node.name), Literal("boolean", value=True), node.other, wanted)
         assert isinstance(node, Literal)
@@ -660,6 +666,12 @@ class Writer:
             self.subjects[found] = Identifier(found)
         return self.subjects[found]
 
+    def computed(self, node: Computed) -> Node:
+        """Return the subject that is a computed test: of its expression, whose spelling tells it from all others."""
+        names = [self.names[one.name] for one in node.identifiers]
+        said = unparse(node.expression), node.dialect, *names
+        return self.subjects.setdefault(said, with_children(node, [self.read(name) for name in names]))
+
     def operand(self, root: Node) -> Node | None:
         """Compute what is constant in an operand; None where it is ERR whatever a message has."""
         if type(root) is Literal:
@@ -688,6 +700,6 @@ class Writer:
                 said[id(node)] = (repr(value),)
             elif isinstance(node, (Arithmetic, Sign)):
                 made[id(node)] = with_children(node, [made[id(one)] for one in below])
-                said[id(node)] = node.null, node[0], *[said[id(one)] for one in below]
+                said[id(node)] = node.null, node[0], node[-1], *[said[id(one)] for one in below]
         whole = made[id(root)]
         return whole if type(whole) is Literal else self.subjects.setdefault(said[id(root)], whole)

@@ -186,6 +186,8 @@ NUMBERS = NOTHING._replace(integers=(INT64[:2],), floats32=_ALL_FLOATS, floats64
 # All that a property can be, and all that arithmetic can be.
 PROPERTY = NUMBERS._replace(null=True, booleans=(True, True), strings=_ALL_TEXTS, bytes=_ALL_TEXTS)
 RESULT = NUMBERS._replace(null=True, poison=True, error=True)
+# Of a computed test, where NULL is UNKNOWN.
+TEST = NOTHING._replace(null=True, booleans=(True, True), error=True)
 
 
 def _other_floats(floats: Floats, axis: Axis) -> Floats:
@@ -201,7 +203,10 @@ def _other_texts(texts: Texts) -> Texts:
 
 
 def outside(values: Values, whole: Values) -> Values:
-    """Return what *values* leaves out of *whole*, which is PROPERTY or RESULT."""
+    """Return what *values* leaves out of *whole*, which is PROPERTY, RESULT or TEST."""
+    if whole is TEST:
+        false, true = values.booleans
+        return NOTHING._replace(null=not values.null, booleans=(not false, not true), error=not values.error)
     is_property = whole is PROPERTY
     return Values(
         not values.null,

@@ -20,6 +20,7 @@ from mqsel.language.nodes import (
     Arithmetic,
     Between,
     Comparison,
+    Computed,
     Conversion,
     Identifier,
     In,
@@ -185,6 +186,8 @@ class _Lowering:
                     fails = fails or divides or null is Truth.ERR
                 case Sign():
                     fails = fails or node.null is Truth.ERR
+                case Computed():
+                    fails = True
                 case Comparison() | Between() | In() | Like() | Identifier():
                     fails = fails or node.other is Truth.ERR
             if fails:
@@ -255,6 +258,8 @@ class _Lowering:
                 return operand, ("NOT", 0, span)
             case Literal():
                 return (("PUSH_TRUTH", int(node.value), span),)
+            case Computed():
+                return (("COMPUTED", node.number, span),)
             case Identifier():
                 return _Operand(node), ("AS_TRUTH", 0, span)
             case IsNull(negated, identifier):

@@ -17,16 +17,28 @@ import math
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from random import Random
-from typing import Any
+from typing import Any, TypeVar
 
-from mqsel.language.nodes import Conversion, Identifier, Literal, Node, Sign, children, walk
+from mqsel.language.nodes import Computed, Conversion, Identifier, Literal, Node, unparse, walk
 from mqsel.logic.formulas import Compared, Relation
-from mqsel.logic.intervals import AXES, INT32, Result, combined, has_number, hull, overlap, rounded, signed
+from mqsel.logic.intervals import AXES, INT32, Result, compute, has_number, hull, overlap, rounded
 from mqsel.logic.solver.automata import UndecidedError, unconfirmed
-from mqsel.logic.solver.domains import ANY_PROPERTY, NONE, Domain, meet_texts, nearest, nearest_float, some_values
+from mqsel.logic.solver.domains import (
+    ANY_PROPERTY,
+    NONE,
+    Domain,
+    is_empty,
+    meet,
+    meet_texts,
+    nearest,
+    nearest_float,
+    only,
+    some_values,
+)
 from mqsel.values import Float32, Int32
 
 MAX_BOXES = 300  # of one choice of lanes
+MAX_TRIES = 2000  # of values for computed tests
 _WORK = 4  # of looking at a box, in leaves, for each operand
 
 Spend = Callable[[int], None]
@@ -83,6 +95,59 @@ def solve(
     return None
 
 
+def try_out(
+    roots: Sequence[Node],
+    domains: Mapping[str, Domain],
+    rest: Mapping[str, Any],
+    check: Check,
+    like: Sequence[Mapping[str, Any]],
+    spend: Spend,
+) -> dict[str, Any]:
+    """Find values for the properties of subjects of which some are computed tests: by trying values.
+
+    What such a test is for a message is not known before, so values that are no answer prove nothing.
+
+    Args: as `solve` has them; *roots* are the subjects.
+
+    Raises: UndecidedError: no values that were tried are an answer.
+    """
+    names = [*dict.fromkeys(one.name for root in roots for one in walk(root) if type(one) is Identifier)]
+    tests = [root for root in roots if isinstance(root, Computed)]
+    written = [
+        one.value
+        for root in (*roots, *[test.expression for test in tests])
+        for one in walk(root)
+        if type(one) is Literal
+    ]
+    numbers = [one for one in written if isinstance(one, (int, float)) and not isinstance(one, bool)]
+    texts = [one.replace("%", "").replace("_", "a") for one in written if isinstance(one, str)]
+    likely = [
+        None,
+        *written,
+        *texts,
+        *(one + step for one in numbers for step in (-1, 1)),
+        1,
+        "a",
+        True,
+        False,
+        2,
+        "b",
+        1.5,
+    ]
+    choices: list[list[Any]] = []
+    for name in names:
+        domain = domains.get(name, ANY_PROPERTY)
+        values = [*(other.get(name) for other in like), *likely, *some_values(domain, 2)]
+        choices.append([*{repr(one): one for one in values if not is_empty(meet(domain, only(one)))}.values()])
+    for values in _chosen(choices, MAX_TRIES):
+        spend(1)
+        message = {**rest, **dict(zip(names, values, strict=True))}
+        if check(message):
+            return message
+    shown = ", ".join([unparse(test) for test in tests])
+    raise UndecidedError(f"the search tries some values alone for {shown}, and none of them is an answer")
+
+
 def _by_completion(computed: Sequence[tuple[Node, Domain]], related: Sequence[Relation]) -> list[str]:
     """Order names so that what reads few of them is known early."""
     reads = [{one.name for one in walk(root) if type(one) is Identifier} for root, _ in computed]
@@ -113,12 +178,12 @@ def _is_possible(
     """Report whether numbers of these intervals may be an answer; what reads another property is left out."""
     known: dict[int, Result | None] = {}
     for root, domain in computed:
-        result = _compute(root, sides, known)
+        result = compute(root, sides, known)
         if result is not None and not _may_be(result, domain):
             return False
     orders: list[tuple[int, int, bool]] = []
     for left, right, outcomes in related:
-        first, second = _compute(left, sides, known), _compute(right, sides, known)
+        first, second = compute(left, sides, known), compute(right, sides, known)
         if first is None or second is None:
             continue
         wanted = _outcomes_of(first, second) & outcomes
@@ -163,39 +228,6 @@ def _may_be(result: Result, domain: Domain) -> bool:
             floats = domain.floats32 if result.lane == "float32" else domain.floats64
             return bool(overlap(result.numbers, floats.intervals)) or (result.nan and floats.nan)
     return domain.poison
-
-
-# ---- computing with intervals ----------------------------------------------------------------------------------------
-
-
-def _compute(root: Node, sides: Mapping[str, Result], known: dict[int, Result | None]) -> Result | None:
-    """Compute an operand; None if it reads a property that has no side yet, or a text as a number, which may be any."""
-    for node in walk(root):
-        if id(node) in known:
-            continue
-        made: Result | None
-        if isinstance(node, Identifier):
-            side = sides.get(node.name)
-            made = side
-            if side is not None and side.lane == "integer" and overlap(side.numbers, (INT32,)):
-                made = side._replace(short=True)
-        elif isinstance(node, Literal):
-            assert isinstance(node.value, (int, float))
-            lane = "integer" if node.kind == "exact" else "float64"
-            is_nan = math.isnan(node.value)
-            made = Result(lane, () if is_nan else ((node.value + 0, node.value + 0),), is_nan)
-        else:
-            below = [known[id(one)] for one in children(node)]
-            made = below[0]
-            if isinstance(node, Conversion):
-                made = None if made is None or made.lane == "string" else signed("+", made)
-            elif isinstance(node, Sign):
-                made = None if made is None else signed(node.operator, made)
-            else:
-                for operator, operand in zip(node.operators, below[1:], strict=True):  # type: ignore[union-attr]
-                    made = None if made is None or operand is None else combined(operator, made, operand)
-        known[id(node)] = made
-    return known[id(root)]
 
 
 def _outcomes_of(left: Result, right: Result) -> Compared:
@@ -410,16 +442,20 @@ def _candidates(box: Mapping[str, Result], *, is_point: bool) -> Iterator[dict[s
 def _small(box: Mapping[str, Result]) -> Iterator[dict[str, Any]]:
     """Return small numbers to try: what people compare is seldom an end of an interval."""
     few = [[one for one in _FEW if has_number(side.numbers, one)] for side in box.values()]
-    if math.prod(map(len, few)) <= MAX_BOXES:
-        chosen: Iterable[Sequence[int]] = itertools.product(*few)
-    else:
-        random = Random(0)  # noqa: S311 (the same numbers each time)
-        chosen = [[random.choice(values) for values in few] for _ in range(MAX_BOXES)] if all(few) else ()
-    for numbers in chosen:
+    for numbers in _chosen(few, MAX_BOXES):
         yield {name: _value(side.lane, one) for (name, side), one in zip(box.items(), numbers, strict=True)}
 
 
 _FEW = (1, 2, 3, 0, 10, 100, -1)
+_One = TypeVar("_One")
+
+
+def _chosen(choices: Sequence[Sequence[_One]], most: int) -> Iterable[Sequence[_One]]:
+    """Return one of each choice, in all ways, or at random in so many."""
+    if math.prod(map(len, choices)) <= most:
+        return itertools.product(*choices)
+    random = Random(0)  # noqa: S311 (the same values each time)
+    return [[random.choice(values) for values in choices] for _ in range(most)] if all(choices) else ()
 
 
 def _alike(side: Result) -> list[Any]:
