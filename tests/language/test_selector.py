@@ -72,7 +72,7 @@ def test_outcomes_stand_on_the_nodes(dialect: Dialect, other: str, null: str, be
         "Sign",
         "Arithmetic",
     }
-    for preset in mqsel.language.dialect.PRESETS.values():
+    for preset in strategies.JMS_PRESETS.values():
         other_tree = parse(EVERY, preset)
         assert other_tree == tree
         assert outcomes(with_outcomes(other_tree, core_of(dialect))) == found
