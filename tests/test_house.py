@@ -45,8 +45,7 @@ ROWS = [
 INSIDE = {
     "language": "dialects dialect wordings operators nodes computed hints pattern sets lexer parser checker selector"
     " layout optimizer",
-    "logic": "sets formulas needs normal solver.automata solver.domains solver.intervals solver.boxes solver"
-    " solver.__init__",
+    "logic": "intervals sets formulas needs normal solver.automata solver.domains solver.boxes solver solver.__init__",
     "machine": "opcodes _opcodes wordings schema _values _verifier program compiler origin _image _operators"
     " _sources _vm _stream sections",
     "columns": "wordings lookup _arrow _sets _columns _kernel _formulas _answers __init__",
