@@ -43,13 +43,13 @@ ROWS = [
     ("cli", "the command line"),
 ]
 INSIDE = {
-    "language": "dialects dialect wordings operators nodes hints pattern sets lexer parser checker selector layout"
+    "language": "dialects dialect wordings operators nodes computed hints pattern sets lexer parser checker selector layout"
     " optimizer",
     "logic": "intervals sets formulas needs normal solver.automata solver.domains solver.boxes solver solver.__init__",
     "machine": "opcodes _opcodes wordings schema _values _verifier program compiler origin _image _operators"
     " _sources _vm _stream sections",
     "columns": "wordings lookup _arrow _sets _columns _kernel _formulas _answers __init__",
-    "index": "_segment _memtable _postings _candidates _index _reader __init__",
+    "index": "computed _segment _memtable _postings _candidates _index _reader __init__",
     "sets": "receiving file choice set __init__",
     "formats": "wordings mqmd jms mqrfh2 inspection jsonl records envelopes _tables _words _decoder _mq _json"
     " _records mq __init__",

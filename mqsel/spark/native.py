@@ -465,7 +465,7 @@ class _Translator:
             case Literal(value=value):
                 return _CONSTANTS[Truth(int(bool(value)))]
             case Computed():
-                raise NoTranslation(f"{unparse(node)} is computed in Python")
+                raise NoTranslation(f"{quoted(unparse(node))} is computed")
         names = dict.fromkeys(self.names[part.name] for part in walk(node) if isinstance(part, Identifier))
         if not names:
             differs = self.has_types and normal(self.selector.part(node), ALL_PARTS).mismatch is not NEVER
@@ -559,8 +559,6 @@ class _Translator:
                 return Condition(value.sql, "") if value.type == "boolean" else _mismatch(node.other, value)
             case Comparison(has_greatest=True):
                 raise NoTranslation("NaN is greater than every number")
-            case Computed():
-                raise NoTranslation(f"{quoted(unparse(node))} is computed")
             case Comparison(operator, left, right):
                 return self.compare(operator, self.value(left), self.value(right), node.other)
             case Between():

@@ -139,9 +139,9 @@ def try_out(
         domain = domains.get(name, ANY_PROPERTY)
         values = [*(other.get(name) for other in like), *likely, *some_values(domain, 2)]
         choices.append([*{repr(one): one for one in values if not is_empty(meet(domain, only(one)))}.values()])
-    for values in _chosen(choices, MAX_TRIES):
+    for chosen in _chosen(choices, MAX_TRIES):
         spend(1)
-        message = {**rest, **dict(zip(names, values, strict=True))}
+        message = {**rest, **dict(zip(names, chosen, strict=True))}
         if check(message):
             return message
     shown = ", ".join([unparse(test) for test in tests])
