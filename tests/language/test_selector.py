@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+import strategies
 
 import mqsel
 from mqsel.language.dialect import IBM_JAVA_CLIENT, IBM_JMS, IBM_MQ, JMS, TIBCO_EMS, Dialect, core_of
