@@ -21,6 +21,7 @@ from mqsel.language.nodes import (
     And,
     Arithmetic,
     Between,
+    Call,
     Comparison,
     Computed,
     Conversion,
@@ -104,7 +105,8 @@ def check(
             error.hint = TWO_MINUS_SIGNS
         raise
     constant = None
-    if not names:
+    # What products alone have is a `Computed` wherever one of the types that they do not check could be wrong.
+    if not names and dialect.static_types == "jms":
         constant = truth_of(evaluate(node))
         if constant is not Truth.TRUE and dialect.constant_false == "reject":
             raise errors.SelectorAlwaysFalseError(
@@ -217,7 +219,7 @@ def _read(name: str, rules: str) -> str | tuple[str, str]:
 _RESULTS: dict[type, str | None] = {
     Identifier: None,
     **dict.fromkeys((Conversion, Sign, Arithmetic), "number"),
-    **dict.fromkeys((Computed, Comparison, Between, In, Like, IsNull, Not, And, Or), "boolean"),
+    **dict.fromkeys((Computed, Call, Comparison, Between, In, Like, IsNull, Not, And, Or), "boolean"),
 }
 
 
@@ -274,6 +276,8 @@ def check_types(order: Sequence[Node], text: str, dialect: Dialect) -> None:
 
     Raises: SelectorTypeError: types that can never fit.
     """
+    if dialect.static_types != "jms":
+        return  # `mqsel.language.static` did it, of the tree as it was parsed
     root = order[-1]
     for node in order:
         if type(node) in _SOUND:
@@ -348,6 +352,8 @@ def truth_of(value: Value) -> Truth:
 
 def literal_value(node: Literal) -> Value:
     """Return a literal's value; a boolean is its truth value."""
+    if node.value is None:
+        return Truth.UNKNOWN
     return Truth(int(node.value)) if node.kind == "boolean" else node.value
 
 

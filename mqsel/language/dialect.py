@@ -60,6 +60,26 @@ class _Choices(NamedTuple):
     comments: str = _JAKARTA["comments"]
     text_numbers: str = _JAKARTA["text_numbers"]
     null_equality: str = _JAKARTA["null_equality"]
+    letters: str = _JAKARTA["letters"]
+    strings: str = _JAKARTA["strings"]
+    words: str = _JAKARTA["words"]
+    keyword_case: str = _JAKARTA["keyword_case"]
+    numbers: str = _JAKARTA["numbers"]
+    comparisons: str = _JAKARTA["comparisons"]
+    arithmetic: str = _JAKARTA["arithmetic"]
+    signs: str = _JAKARTA["signs"]
+    plus_sign: str = _JAKARTA["plus_sign"]
+    in_operands: str = _JAKARTA["in_operands"]
+    like_operands: str = _JAKARTA["like_operands"]
+    null_operand: str = _JAKARTA["null_operand"]
+    escape: str = _JAKARTA["escape"]
+    null_value: str = _JAKARTA["null_value"]
+    static_types: str = _JAKARTA["static_types"]
+    rest: str = _JAKARTA["rest"]
+    empty_text: str = _JAKARTA["empty_text"]
+    prefix: str = _JAKARTA["prefix"]
+    max_tokens: str = _JAKARTA["max_tokens"]
+    not_modelled: str = _JAKARTA["not_modelled"]
 
 
 class Dialect(_Choices):
@@ -130,7 +150,8 @@ class Dialect(_Choices):
 
 
 PRESETS: dict[str, Dialect] = {name: Dialect(**row) for name, row in dialects.PRESETS.items()}
-IBM_MQ, IBM_JMS, IBM_JAVA_CLIENT, TIBCO_EMS, JMS = PRESETS.values()
+IBM_MQ, IBM_JMS, IBM_JAVA_CLIENT, TIBCO_EMS, JMS, *_BROKERS = PRESETS.values()
+ACTIVEMQ, ARTEMIS, QPID_BROKER_J, QPID_CPP, RABBITMQ, RABBITMQ_JMS, ROCKETMQ, AZURE_SERVICE_BUS = _BROKERS
 
 
 class Core(NamedTuple):

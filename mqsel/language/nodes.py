@@ -68,11 +68,12 @@ def _tree(cls: _Class) -> _Class:
 class Literal(NamedTuple):
     """A constant as written; a sign directly before a number belongs to it.
 
-    ``kind`` is "exact", "approximate", "string", "boolean" or "bytes": it keeps 1, 1.0 and TRUE apart.
+    ``kind`` is "exact", "approximate", "string", "boolean" or "bytes": it keeps 1, 1.0 and TRUE apart; within a
+    `Computed` also "null", and "big", a whole number that no INT64 holds and that compares with nothing.
     """
 
     kind: str
-    value: int | float | str | bool | bytes
+    value: int | float | str | bool | bytes | None
     span: Span = (0, 0)
 
 
