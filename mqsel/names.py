@@ -136,14 +136,14 @@ def joined(name: str, rules: str) -> str:
 
 
 def converted(text: str, kind: str) -> str:
-    """Return how sets write a property that is read through a conversion."""
+    """Return how sets write a property that is read through a conversion; "test" makes one of a computed test."""
     return f"{text} as {kind}"
 
 
 def parted(text: str) -> tuple[str, str, str]:
     """Return the first spelling of a property, the other or an empty text, and the conversion or an empty text."""
     bare, word, kind = text.rpartition(" as ")
-    if not word or kind != "number":
+    if not word or kind not in ("number", "test"):
         bare, kind = text, ""
     half = bare[: (len(bare) - len(USR_FOLDER)) // 2]
     return (half, USR_FOLDER + half, kind) if bare == f"{half} {USR_FOLDER}{half}" else (bare, "", kind)

@@ -14,14 +14,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, cast
 
 from mqsel import errors
-from mqsel.language import hints
+from mqsel.language import computed, hints
 from mqsel.language.dialect import Dialect
 from mqsel.language.lexer import dashes, is_hyphenated
 from mqsel.language.nodes import (
     And,
     Arithmetic,
     Between,
-    Call,
     Comparison,
     Computed,
     Conversion,
@@ -105,8 +104,7 @@ def check(
             error.hint = TWO_MINUS_SIGNS
         raise
     constant = None
-    # What products alone have is a `Computed` wherever one of the types that they do not check could be wrong.
-    if not names and dialect.static_types == "jms":
+    if not names:
         constant = truth_of(evaluate(node))
         if constant is not Truth.TRUE and dialect.constant_false == "reject":
             raise errors.SelectorAlwaysFalseError(
@@ -219,7 +217,7 @@ def _read(name: str, rules: str) -> str | tuple[str, str]:
 _RESULTS: dict[type, str | None] = {
     Identifier: None,
     **dict.fromkeys((Conversion, Sign, Arithmetic), "number"),
-    **dict.fromkeys((Computed, Call, Comparison, Between, In, Like, IsNull, Not, And, Or), "boolean"),
+    **dict.fromkeys((Computed, Comparison, Between, In, Like, IsNull, Not, And, Or), "boolean"),
 }
 
 
@@ -330,14 +328,14 @@ def _touches_dashes(text: str, span: errors.Span) -> bool:
     return any(left <= place <= right for place in dashes(text))
 
 
-_ARITHMETIC = frozenset((Sign, Arithmetic))
+_FAILING = frozenset((Sign, Arithmetic, Computed))
 _TESTS = frozenset((Identifier, Comparison, Between, In, Like))
 
 
 def may_err(order: Sequence[Node]) -> bool:
-    """Report whether some of the nodes of a tree may be ERR: none is without arithmetic, if no test is by itself."""
+    """Report whether some of the nodes of a tree may be ERR: none is without these, if no test is by itself."""
     outcomes = [node.other for node in order if type(node) in _TESTS]  # type: ignore[union-attr]
-    return Truth.ERR in outcomes or not _ARITHMETIC.isdisjoint(map(type, order))
+    return Truth.ERR in outcomes or not _FAILING.isdisjoint(map(type, order))
 
 
 # ---- constants: language §5 --------------------------------------------------------------------------------------
@@ -352,8 +350,6 @@ def truth_of(value: Value) -> Truth:
 
 def literal_value(node: Literal) -> Value:
     """Return a literal's value; a boolean is its truth value."""
-    if node.value is None:
-        return Truth.UNKNOWN
     return Truth(int(node.value)) if node.kind == "boolean" else node.value
 
 
@@ -374,6 +370,8 @@ def apply(node: Node, operands: list[Value]) -> Value:
     match node:
         case Sign(operator):
             return operands[0] if operator == "+" else negate(operands[0])  # type: ignore[arg-type]
+        case Computed():
+            return computed.truth_of(node, operands)
         case Arithmetic(operators):
             total = operands[0]
             for operator, operand in zip(operators, operands[1:], strict=True):
@@ -434,7 +432,7 @@ def _match_option(node: Node, text: str, dialect: Dialect) -> MatchOption | None
 
 
 _CONNECTIVES = frozenset((And, Or, Not))
-_PREDICATES = frozenset((Comparison, Between, In, Like, IsNull))
+_PREDICATES = frozenset((Computed, Comparison, Between, In, Like, IsNull))
 
 
 def _count_tests(order: Sequence[Node]) -> int:

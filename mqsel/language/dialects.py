@@ -32,6 +32,9 @@ FIELDS: dict[str, dict[str, Choice]] = {
         ),
         "selector": Choice("a comparison of different types is ERR", 'JMS page: "the selector is always false"'),
         "unknown": Choice("a comparison of different types is UNKNOWN", "Client"),
+        "negated": Choice("of different types `=` is FALSE and `<>` TRUE, and neither comes before the other"),
+        "undocumented": Choice("what a comparison of different types yields is not documented: there is no answer"),
+        "ordered": Choice("as `negated`, and a number comes before a boolean, a boolean before a string"),
     },
     "null_arithmetic": {
         "unknown": Choice("arithmetic on NULL is NULL", "SQL-92"),
@@ -40,6 +43,7 @@ FIELDS: dict[str, dict[str, Choice]] = {
     "between_null": {
         "literal": Choice("with any NULL, BETWEEN is FALSE and NOT BETWEEN is TRUE", "Syntax and JMS page, BETWEEN"),
         "expand": Choice("with a NULL, the two comparisons of BETWEEN decide"),
+        "unknown": Choice("with any NULL both are UNKNOWN, and NOT BETWEEN is what BETWEEN is not"),
     },
     "constant_false": {
         "reject": Choice("a selector that reads no property and is not TRUE is refused (2504)", "Behavior"),
@@ -63,7 +67,9 @@ FIELDS: dict[str, dict[str, Choice]] = {
     "byte_strings": {
         "yes": Choice('`"0x2F1C"` is a byte string', "Syntax"),
         "no": Choice("there are no byte strings"),
-        "bare": Choice("`0x2F1C` is a byte string: capitals alone, two digits a byte", "RabbitMQ filter"),
+        "unquoted": Choice(
+            "`0x2F1C` is a byte string, in capitals, which compares with strings as their UTF-8", "RabbitMQ filter"
+        ),
     },
     "hex_octal": {
         "yes": Choice("`0x1A` is hexadecimal, `0177` octal"),
@@ -125,22 +131,98 @@ FIELDS: dict[str, dict[str, Choice]] = {
     "comments": {
         "no": Choice("there are no comments", "Syntax; TIBCO; Jakarta §3.8.1.1"),
         "slashes": Choice("`//` and what follows it in its line are white space", "no preset yet"),
-        "dashes": Choice("`--` to the end of its line, and `/* */`, are white space", "ActiveMQ; Artemis; Broker-J; RocketMQ"),
+        "dashes": Choice(
+            "`--` to the end of its line, and `/* */`, are white space", "ActiveMQ; Artemis; Broker-J; RocketMQ"
+        ),
     },
     "text_numbers": {
         "never": Choice("a text is no number", "Syntax; TIBCO; Jakarta §3.8.1.1"),
         "compared": Choice("beside numbers a property whose text is a number is that number: §5", "no preset yet"),
+        "read": Choice("each property is a text, and is read as what it is compared with; ERR if it is none"),
     },
     "null_equality": {
         "unknown": Choice("`=` and `<>` with a NULL are UNKNOWN", "Syntax; TIBCO; Jakarta §3.8.1.2"),
-        "left": Choice(
-            "NULL is equal to NULL alone where it stands on the right; on the left, beside a value, it is UNKNOWN"
-        ),
+        "left": Choice("a NULL on the right is equal to NULL alone; beside a value, one on the left is UNKNOWN"),
         "value": Choice("NULL is equal to NULL alone"),
+    },
+    "connectives": {
+        "kleene": Choice("AND and OR are those of Kleene, and end where they are decided", "SQL-92"),
+        "eager": Choice("both sides are evaluated, and ERR of either is ERR"),
+        "first": Choice("AND is its first operand that is not TRUE, OR its first that is; else the last"),
+    },
+    "ordering": {
+        "numbers": Choice("`<` and its like compare numbers; of anything else they are a mismatch", "Syntax; Jakarta"),
+        "texts": Choice("they compare strings and byte strings by their bytes, too"),
+        "all": Choice("they compare strings by UTF-16 code units, and booleans, too"),
+    },
+    "arithmetic_mismatch": {
+        "comparison": Choice("arithmetic on anything but numbers compares with nothing", "Jakarta §3.8.1.3"),
+        "unknown": Choice("arithmetic on anything but numbers is NULL"),
+        "error": Choice("arithmetic on anything but numbers is ERR"),
+        "joined": Choice("as `error`, but a string + anything is both texts, joined"),
+    },
+    "in_mismatch": {
+        "comparison": Choice("IN compares by `=`, and NOT IN by `<>`", "Jakarta §3.8.1.1"),
+        "unknown": Choice("IN and NOT IN of anything but a string are UNKNOWN"),
+        "listed": Choice("NOT IN is FALSE if any value of the list is of another type"),
+    },
+    "like_mismatch": {
+        "comparison": Choice("LIKE and NOT LIKE of anything but a string are mismatches", "Jakarta §3.8.1.1"),
+        "negated": Choice("LIKE of anything but a string is FALSE, NOT LIKE is TRUE"),
+        "unknown": Choice("LIKE and NOT LIKE of anything but a string are UNKNOWN"),
+        "error": Choice("LIKE and NOT LIKE of anything but a string are ERR"),
+    },
+    "condition_mismatch": {
+        "comparison": Choice("a condition that is no boolean is a mismatch", "Jakarta §3.8.1.1"),
+        "false": Choice("a condition that is no boolean is FALSE"),
+        "unknown": Choice("a condition that is no boolean is UNKNOWN"),
+    },
+    "integers": {
+        "java": Choice("literals are INT64; results have the wider type of both operands", "Java §5.6"),
+        "narrow": Choice("literals that INT32 holds are INT32; floats are computed as doubles"),
+        "long": Choice("all are INT64, and all approximate numbers FLOAT64"),
+        "unbounded": Choice("integers have no bounds; all approximate numbers are FLOAT64"),
+    },
+    "division": {
+        "java": Choice("integers are divided to integers; by zero it is ERR", "Java §15.17.2"),
+        "ieee": Choice("`/` and `%` are of doubles: by zero an infinity or NaN"),
+        "unknown": Choice("`/` is of doubles, `%` of integers; by zero both are NULL"),
+        "word": Choice("`/` is of doubles; by zero the result is a word, which is no number"),
+    },
+    "floats": {
+        "ieee": Choice("NaN equals nothing, 0.0 and -0.0 are equal", "Java §15.20"),
+        "total": Choice("NaN equals NaN and is greater than all else, -0.0 is less than 0.0", "Java, Double.compareTo"),
+    },
+    "mixed_numbers": {
+        "double": Choice("an integer beside a double is compared as a double", "Java §5.6"),
+        "exact": Choice("an integer and a double are compared by their exact values"),
+    },
+    "narrow_types": {
+        "promoted": Choice("INT8 and INT16 are promoted as any integer", "Java §5.6"),
+        "gaps": Choice("an INT8 or INT16 on the right of a wider type is a mismatch; with a sign it is ERR"),
+        "casts": Choice("as `gaps`, and a FLOAT32 on the right of a double is ERR"),
+    },
+    "like_escapes": {
+        "wildcards": Choice("the escape stands for itself before anything but `%`, `_` and itself", "Syntax; TIBCO"),
+        "wild": Choice("as `wildcards`, but an escape that stands for itself is a wildcard if it is `%` or `_`"),
+        "any": Choice("what follows the escape stands for itself; an escape at the end is no escape"),
+        "dropped": Choice("what follows the escape stands for itself; an escape at the end is dropped"),
+        "dropped_runs": Choice("as `dropped`, and several `%` become one before that"),
+    },
+    "like_units": {
+        "characters": Choice("`_` is one code point", "Syntax; TIBCO; Jakarta §3.8.1.1"),
+        "bytes": Choice("`_` is one byte of UTF-8"),
+    },
+    "like_lines": {
+        "all": Choice("`%` and `_` match line ends, too", "Syntax; TIBCO; Jakarta §3.8.1.1"),
+        "none": Choice("neither matches a line feed"),
+        "simple": Choice("`_` matches no line feed; `%` does in a pattern that has no `_` and no other `%`"),
     },
     "letters": {
         "java": Choice("a name is of the letters of Java", "Names; Jakarta §3.8.1.1"),
-        "ascii": Choice("a name is of ASCII letters, digits, `_` and `$`", "ActiveMQ; Broker-J; qpid-cpp; RabbitMQ client"),
+        "ascii": Choice(
+            "a name is of ASCII letters, digits, `_` and `$`", "ActiveMQ; Broker-J; qpid-cpp; RabbitMQ client"
+        ),
         "plain": Choice("a name is of ASCII letters, digits and `_`, and begins with a letter", "RabbitMQ filter"),
         "unicode": Choice("a name is of letters, digits and `_`, and begins with a letter", "Service Bus"),
     },
@@ -168,17 +250,18 @@ FIELDS: dict[str, dict[str, Choice]] = {
             "ActiveMQ; Artemis; Broker-J",
         ),
         "decimal": Choice("decimal ones, suffix L; `05` is `0` and a rest; a double is not zero", "RocketMQ"),
-        "grouped": Choice(
-            "hexadecimal, octal and binary of 64 bits, underscores, suffixes L, F and D", "qpid-cpp"
+        "grouped": Choice("hexadecimal, octal and binary of 64 bits, underscores, suffixes L, F and D", "qpid-cpp"),
+        "unbounded": Choice(
+            "decimal ones of any size, digits on both sides of a point, `E` in capitals", "RabbitMQ filter"
         ),
-        "unbounded": Choice("decimal ones of any size, digits on both sides of a point, `E` in capitals", "RabbitMQ filter"),
         "suffixed": Choice("decimal ones, suffixes F and D; `5.` but not `.5`", "RabbitMQ client"),
         "sql": Choice("decimal ones without suffixes", "Service Bus"),
     },
     "comparisons": {
         "single": Choice("a comparison is no operand of another without parentheses", "Jakarta §3.8.1.1"),
         "chained": Choice(
-            "comparisons chain from the left; `=`, `<>` and IS bind less than the others", "ActiveMQ; Broker-J; RocketMQ"
+            "comparisons chain from the left; `=`, `<>` and IS bind less than the others",
+            "ActiveMQ; Broker-J; RocketMQ",
         ),
     },
     "arithmetic": {
@@ -196,7 +279,9 @@ FIELDS: dict[str, dict[str, Choice]] = {
     },
     "in_operands": {
         "name": Choice("IN reads a name and lists strings", "Syntax; TIBCO; Jakarta §3.8.1.1"),
-        "enclosed": Choice("IN reads a name, also one in parentheses, and lists strings", "ActiveMQ; Broker-J; RocketMQ"),
+        "enclosed": Choice(
+            "IN reads a name, also one in parentheses, and lists strings", "ActiveMQ; Broker-J; RocketMQ"
+        ),
         "any": Choice("IN takes any values", "RabbitMQ filter; qpid-cpp; Service Bus"),
     },
     "like_operands": {
@@ -224,7 +309,9 @@ FIELDS: dict[str, dict[str, Choice]] = {
     },
     "static_types": {
         "jms": Choice("types are checked as §4 has it", "Jakarta §3.8.1.1"),
-        "ordered": Choice("order takes no strings and conditions, AND, OR and NOT take conditions", "ActiveMQ; Broker-J"),
+        "ordered": Choice(
+            "order takes no strings and conditions, AND, OR and NOT take conditions", "ActiveMQ; Broker-J"
+        ),
         "ranged": Choice("as `ordered`; of two constants the lower bound is no greater than the upper", "RocketMQ"),
         "numeric": Choice("order and arithmetic take numbers, AND, OR and NOT conditions", "RabbitMQ client"),
         "none": Choice("types are not checked", "RabbitMQ filter; qpid-cpp"),
@@ -251,6 +338,36 @@ FIELDS: dict[str, dict[str, Choice]] = {
         "artemis": Choice("XPATH, XQUERY and conversions of Artemis are refused", "Artemis"),
         "azure": Choice("newid(), parameters and names that are computed are refused", "Service Bus"),
     },
+}
+# For each field that has them, the choices with which every test is one of the core as it is parsed.
+PLAIN: dict[str, tuple[str, ...]] = {
+    "type_mismatch": ("operation", "selector", "unknown"),
+    "between_null": ("literal", "expand"),
+    "byte_strings": ("yes", "no"),
+    "text_numbers": ("never", "compared"),
+    "null_equality": ("unknown",),
+    "connectives": ("kleene",),
+    "ordering": ("numbers",),
+    "arithmetic_mismatch": ("comparison",),
+    "in_mismatch": ("comparison",),
+    "like_mismatch": ("comparison",),
+    "condition_mismatch": ("comparison",),
+    "integers": ("java",),
+    "division": ("java",),
+    "floats": ("ieee",),
+    "mixed_numbers": ("double",),
+    "narrow_types": ("promoted",),
+    "like_escapes": ("wildcards",),
+    "like_units": ("characters",),
+    "like_lines": ("all",),
+    "numbers": ("java",),
+    "in_operands": ("name", "enclosed"),
+    "like_operands": ("name",),
+    "null_operand": ("name",),
+    "escape": ("character",),
+    "null_value": ("no",),
+    "words": ("jms", "xpath", "not_null"),
+    "static_types": ("jms",),
 }
 # The field whose choices are no words.
 LENGTH = "max_length"
@@ -350,6 +467,20 @@ JAKARTA: dict[str, Any] = {
     "comments": "no",
     "text_numbers": "never",
     "null_equality": "unknown",
+    "connectives": "kleene",
+    "ordering": "numbers",
+    "arithmetic_mismatch": "comparison",
+    "in_mismatch": "comparison",
+    "like_mismatch": "comparison",
+    "condition_mismatch": "comparison",
+    "integers": "java",
+    "division": "java",
+    "floats": "ieee",
+    "mixed_numbers": "double",
+    "narrow_types": "promoted",
+    "like_escapes": "wildcards",
+    "like_units": "characters",
+    "like_lines": "all",
     "letters": "java",
     "strings": "apostrophes",
     "words": "jms",
@@ -422,7 +553,23 @@ PRESETS: dict[str, dict[str, Any]] = {
         "approximate_literals": "java",
     },
     "JMS": {},
-    "ACTIVEMQ": {**_ACTIVEMQ, "not_operand": "primary", "words": "xpath", "not_modelled": "activemq"},
+    "ACTIVEMQ": {
+        **_ACTIVEMQ,
+        "not_operand": "primary",
+        "words": "xpath",
+        "not_modelled": "activemq",
+        "type_mismatch": "negated",
+        "null_equality": "left",
+        "ordering": "all",
+        "arithmetic_mismatch": "joined",
+        "in_mismatch": "unknown",
+        "like_mismatch": "negated",
+        "integers": "narrow",
+        "division": "ieee",
+        "floats": "total",
+        "narrow_types": "casts",
+        "like_escapes": "wild",
+    },
     "ARTEMIS": {
         **_ACTIVEMQ,
         "not_operand": "primary",
@@ -430,8 +577,35 @@ PRESETS: dict[str, dict[str, Any]] = {
         "words": "xpath",
         "prefix": "hyphens",
         "not_modelled": "artemis",
+        "type_mismatch": "negated",
+        "null_equality": "left",
+        "ordering": "all",
+        "arithmetic_mismatch": "joined",
+        "in_mismatch": "unknown",
+        "like_mismatch": "negated",
+        "integers": "narrow",
+        "division": "ieee",
+        "floats": "total",
+        "narrow_types": "gaps",
+        "like_escapes": "wild",
     },
-    "QPID_BROKER_J": {**_ACTIVEMQ, "not_operand": "anywhere", "quoted_names": "double"},
+    "QPID_BROKER_J": {
+        **_ACTIVEMQ,
+        "not_operand": "anywhere",
+        "quoted_names": "double",
+        "type_mismatch": "negated",
+        "null_equality": "value",
+        "connectives": "first",
+        "ordering": "all",
+        "arithmetic_mismatch": "joined",
+        "in_mismatch": "unknown",
+        "like_mismatch": "negated",
+        "integers": "narrow",
+        "division": "ieee",
+        "floats": "total",
+        "narrow_types": "gaps",
+        "like_escapes": "dropped_runs",
+    },
     "QPID_CPP": {
         "whitespace": "vertical_tab",
         "identifier_dots": "yes",
@@ -444,10 +618,17 @@ PRESETS: dict[str, dict[str, Any]] = {
         "null_operand": "any",
         "escape": "byte",
         "static_types": "none",
+        "between_null": "unknown",
+        "arithmetic_mismatch": "unknown",
+        "in_mismatch": "listed",
+        "like_mismatch": "unknown",
+        "condition_mismatch": "unknown",
+        "integers": "long",
+        "like_escapes": "dropped",
+        "like_units": "bytes",
     },
     "RABBITMQ": {
         "identifier_dots": "sections",
-        "byte_strings": "bare",
         "headers": "any",
         "unequal_sign": "exclamation",
         "remainder": "yes",
@@ -465,6 +646,17 @@ PRESETS: dict[str, dict[str, Any]] = {
         "empty_text": "error",
         "max_tokens": "200",
         LENGTH: 4_096,
+        "type_mismatch": "negated",
+        "ordering": "texts",
+        "arithmetic_mismatch": "unknown",
+        "like_mismatch": "unknown",
+        "condition_mismatch": "unknown",
+        "integers": "unbounded",
+        "division": "unknown",
+        "mixed_numbers": "exact",
+        "like_escapes": "any",
+        "like_lines": "simple",
+        "byte_strings": "unquoted",
     },
     "RABBITMQ_JMS": {
         "whitespace": "vertical_tab",
@@ -478,6 +670,18 @@ PRESETS: dict[str, dict[str, Any]] = {
         "escape": "any",
         "static_types": "numeric",
         "empty_text": "error",
+        "type_mismatch": "ordered",
+        "between_null": "unknown",
+        "connectives": "eager",
+        "arithmetic_mismatch": "error",
+        "like_mismatch": "error",
+        "condition_mismatch": "unknown",
+        "integers": "unbounded",
+        "division": "word",
+        "mixed_numbers": "exact",
+        "like_escapes": "any",
+        "like_units": "bytes",
+        "like_lines": "none",
     },
     "ROCKETMQ": {
         **_ACTIVEMQ,
@@ -488,6 +692,14 @@ PRESETS: dict[str, dict[str, Any]] = {
         "arithmetic": "none",
         "static_types": "ranged",
         "rest": "ignored",
+        "type_mismatch": "negated",
+        "null_equality": "left",
+        "ordering": "all",
+        "text_numbers": "read",
+        "condition_mismatch": "false",
+        "integers": "narrow",
+        "arithmetic_mismatch": "unknown",
+        "floats": "total",
     },
     "AZURE_SERVICE_BUS": {
         "identifier_dots": "scopes",
@@ -504,6 +716,8 @@ PRESETS: dict[str, dict[str, Any]] = {
         "empty_text": "error",
         "not_modelled": "azure",
         LENGTH: 1_024,
+        "type_mismatch": "undocumented",
+        "integers": "long",
     },
 }
 

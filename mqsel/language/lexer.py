@@ -104,8 +104,8 @@ class _Numbers(NamedTuple):
     """The numbers of a choice of the field ``numbers``: three patterns, of which the first that fits counts.
 
     Attributes:
-        size: which whole numbers there are, "any"; "long", those of INT64 without a sign; "signed", with it; "unsigned",
-            where those that are not decimal have 64 bits; "wrapped".
+        size: which whole numbers there are: "any"; "long", those of INT64 without a sign; "signed", with it;
+            "unsigned", where those that are not decimal have 64 bits; "wrapped".
         zero: which approximate numbers may be zero, "any", "written" as zero, or "none".
     """
 
@@ -147,7 +147,14 @@ _QUOTED = {"no": '"[^"]*"', "double": _DOUBLE, "brackets": _BRACKETS, "both": f"
 _COMMENTS = {"slashes": r"//[^\r\n]*", "dashes": r"--[^\r\n]*[\r\n]|/\*[\s\S]*?\*/"}
 
 # What stands before the dot of a name, each with what the name is known by. None: the name alone.
-_SECTIONS: dict[str, str | None] = {"h": "h", "header": "h", "p": "p", "properties": "p", "a": None, "application_properties": None}
+_SECTIONS: dict[str, str | None] = {
+    "h": "h",
+    "header": "h",
+    "p": "p",
+    "properties": "p",
+    "a": None,
+    "application_properties": None,
+}
 _SCOPES: dict[str, str | None] = {"sys": "sys", "user": None}
 # The fields of the sections that have no names of their own.
 _FIELDS = {
@@ -216,7 +223,7 @@ def _lexicon(has_hyphens: bool, *choices: str) -> _Lexicon:
         "operator": "|".join(map(re.escape, sorted((*opening, *symbols), key=len, reverse=True))),
         # The look-ahead keeps an unterminated string from ending at one half of a doubled apostrophe.
         "string": f"{strings}|{_DOUBLE}" if chosen["strings"] == "either" else strings,
-        "bytes": "0x(?:[0-9A-F]{2})+" if chosen["byte_strings"] == "bare" else _NEVER,
+        "bytes": "0x(?:[0-9A-F]{2})+" if chosen["byte_strings"] == "unquoted" else _NEVER,
         **dict(zip(("approximate", "hex", "exact"), found, strict=True)),
         "quoted": _NEVER if has_hyphens else _QUOTED[chosen["quoted_names"]],
         "bad": r".",

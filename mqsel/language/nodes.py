@@ -69,11 +69,11 @@ class Literal(NamedTuple):
     """A constant as written; a sign directly before a number belongs to it.
 
     ``kind`` is "exact", "approximate", "string", "boolean" or "bytes": it keeps 1, 1.0 and TRUE apart; within a
-    `Computed` also "null", and "big", a whole number that no INT64 holds and that compares with nothing.
+    `Computed` also "null", of the value None, and "big", a whole number that no INT64 holds and that compares with nothing.
     """
 
     kind: str
-    value: int | float | str | bool | bytes | None
+    value: int | float | str | bool | bytes
     span: Span = (0, 0)
 
 
@@ -109,6 +109,7 @@ class Computed(NamedTuple):
         expression: the test as it was parsed.
         dialect: the choices that it is computed by.
         number: which of the computed tests of its selector it is, from 0.
+        core: the tests of the core that have the same results, joined by its connectives; None where none do.
     """
 
     identifiers: tuple[Identifier, ...]
@@ -116,6 +117,7 @@ class Computed(NamedTuple):
     dialect: Dialect
     span: Span = (0, 0)
     number: int = 0
+    core: Node | None = None
 
 
 @_tree
@@ -144,23 +146,30 @@ class Sign(NamedTuple):
 
 @_tree
 class Arithmetic(NamedTuple):
-    """``operands[0] operators[0] operands[1] …``, left-associative, all of ``+ -`` or all of ``* / %``."""
+    """``operands[0] operators[0] operands[1] …``, left-associative, all of ``+ -`` or all of ``* / %``.
+
+    ``rule`` is the dialect's choice of ``integers``, "java" or "narrow". Of the latter the core has arithmetic with
+    literals alone: an INT32 with one that INT32 holds is INT32, whatever is divided FLOAT64, a FLOAT32 FLOAT64, and
+    what is no number ERR.
+    """
 
     operators: tuple[str, ...]
     operands: tuple[Node, ...]
     span: Span = (0, 0)
     null: Truth = Truth.UNKNOWN
+    rule: str = "java"
 
 
 @_tree
 class Comparison(NamedTuple):
-    """``left operator right`` with one of ``= <> < <= > >=``."""
+    """``left operator right`` with one of ``= <> < <= > >=``; NaN may be greater than every number."""
 
     operator: str
     left: Node
     right: Node
     span: Span = (0, 0)
     other: Truth = Truth.FALSE
+    has_greatest: bool = False
 
 
 @_tree
@@ -223,18 +232,20 @@ class Not(NamedTuple):
 
 @_tree
 class And(NamedTuple):
-    """``operands[0] AND operands[1] AND …``, two or more."""
+    """``operands[0] AND operands[1] AND …``, two or more; ``rule`` is the dialect's choice of ``connectives``."""
 
     operands: tuple[Node, ...]
     span: Span = (0, 0)
+    rule: str = "kleene"
 
 
 @_tree
 class Or(NamedTuple):
-    """``operands[0] OR operands[1] OR …``, two or more."""
+    """``operands[0] OR operands[1] OR …``, two or more; ``rule`` as in an `And`."""
 
     operands: tuple[Node, ...]
     span: Span = (0, 0)
+    rule: str = "kleene"
 
 
 Node = (
@@ -275,7 +286,7 @@ _CHILDREN: dict[type[Node], Callable[[Any], tuple[Node, ...]]] = {
 
 # What a node says itself: its fields without sub-expressions, and without what does not take part in equality.
 _BELOW = ("left", "right", "identifier", "identifiers", "operand", "low", "high", "operands")
-_NOT_OWN = {*_BELOW, "span", "number", "other", "null", "shape", "affix"}
+_NOT_OWN = {*_BELOW, "span", "number", "core", "rule", "other", "has_greatest", "null", "shape", "affix"}
 _OWN = {cls: tuple(name for name in cls._fields if name not in _NOT_OWN) for cls in (Literal, Identifier, *_CHILDREN)}
 
 
@@ -312,9 +323,19 @@ def with_children(node: Node, below: Sequence[Node]) -> Node:
     if isinstance(node, (Arithmetic, Call, And, Or)):
         return node._replace(operands=tuple(below))
     if isinstance(node, Computed):
-        return node._replace(identifiers=tuple(below))
+        return node._replace(identifiers=tuple(below))  # type: ignore[arg-type]
     names = [name for name in node._fields if name in _BELOW]
     return node._replace(**dict(zip(names, below, strict=True)))  # type: ignore[arg-type]
+
+
+def sign_of(node: Node) -> str:
+    """Return the operator of a test, of which its NOT is a part; empty for what is none."""
+    if type(node) is Comparison:
+        return node.operator
+    if isinstance(node, (Between, In, Like)):
+        operator = _OPERATORS[type(node)].spelling  # type: ignore[union-attr]
+        return f"NOT {operator}" if node.negated else operator
+    return ""
 
 
 def with_outcomes(root: Node, core: Core) -> Node:
@@ -323,10 +344,23 @@ def with_outcomes(root: Node, core: Core) -> Node:
     for node in walk(root):
         first = len(done) - len(children(node))
         null = core.between[node.negated] if isinstance(node, Between) else core.null
-        known: dict[str, Any] = {"other": core.other, "null": null}
+        known: dict[str, Any] = {"other": core.others.get(sign_of(node)), "null": null}
         own = {name: known[name] for name in known if name in node._fields}
         done[first:] = [with_children(node, done[first:])._replace(**own)]
     return done[0]
+
+
+def of_core(root: Node) -> Node:
+    """Return the same tree with the tests of the core that computed tests have."""
+    made: dict[int, Node] = {}
+    for node in walk(root, (And, Or, Not)):
+        new = node
+        if isinstance(node, (And, Or, Not)):
+            new = with_children(node, [made[id(one)] for one in children(node)])
+        elif isinstance(node, Computed) and node.core is not None:
+            new = node.core
+        made[id(node)] = new
+    return made[id(root)]
 
 
 # The operators of nodes that have no choice.

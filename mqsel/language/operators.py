@@ -99,7 +99,11 @@ RESERVED_OF = {
 }
 # What names begin with, and what they go on with.
 # Those of Java are not written so: the lexer looks at each character's category.
-NAMES = {"ascii": ("[A-Za-z_$]", "[A-Za-z0-9_$]"), "plain": ("[A-Za-z]", "[A-Za-z0-9_]"), "unicode": (r"[^\W\d_]", r"\w")}
+NAMES = {
+    "ascii": ("[A-Za-z_$]", "[A-Za-z0-9_$]"),
+    "plain": ("[A-Za-z]", "[A-Za-z0-9_]"),
+    "unicode": (r"[^\W\d_]", r"\w"),
+}
 # What a product has and mqsel refuses, by the choice of the field `not_modelled`: words, and beginnings of a text.
 _CONVERSIONS = ("convert_string_expressions:", "no_convert_string_expressions:")
 NOT_MODELLED = {

@@ -68,6 +68,7 @@ _FINISHED = frozenset(["AND", "OR", ")", "end"])
 # A node from its fields, in half the time its class takes.
 _node: Callable[[type, tuple[Any, ...]], Any] = tuple.__new__
 
+_KLEENE = "kleene"
 _ROOT, _PAREN, _NOT, _SIGN, _BETWEEN, _IN, _LIKE = "root", "(", "NOT", "sign", "BETWEEN", "IN", "LIKE"
 
 
@@ -106,8 +107,7 @@ def _grammar_of(dialect: Dialect) -> _Grammar:
     return _Grammar(
         core_of(dialect),
         {one: binding[one] for one in BINARY if is_read[one]},
-        {one: binding.get(one, order) for one in ("NOT", *PREDICATES, *TEXT_TESTS) if one in reserved}
-        | {"NOT": order},
+        {one: binding.get(one, order) for one in ("NOT", *PREDICATES, *TEXT_TESTS) if one in reserved} | {"NOT": order},
         int(chains),
         dialect.arithmetic == "right",
         order,
@@ -157,7 +157,7 @@ def parse_in_order(text: str, dialect: Dialect) -> list[Node]:
             check_parsed(order, text, dialect)
         if dialect.text_numbers != "never":
             order = walk(with_conversions(order))
-        return order if dialect.null_equality == "unknown" else walk(settled(order, dialect))
+        return order if core_of(dialect).is_plain else walk(settled(order[-1], dialect))
     except errors.SelectorSyntaxError as error:
         # An error behind two minus signs, on their line or right at the start of the next: they may open a comment.
         start = error.span[0]
@@ -177,7 +177,7 @@ class _Parser:
         self.core = self.grammar.core
         self.binary = self.grammar.binary
         self.chains = self.grammar.chains
-        self.other = self.core.other
+        self.other = self.core.others["="]
         self.columns = columns
         self.kinds, self.values, self.starts, self.stops = columns
         self.at = 0
@@ -225,7 +225,7 @@ class _Parser:
                     literal = self.literal(at + 2)
                     self.start = start
                     span = (start, self.stops[at + 2])
-                    made: Comparison = _node(Comparison, (kinds[at + 1], name, literal, span, self.other))
+                    made: Comparison = _node(Comparison, (kinds[at + 1], name, literal, span, self.other, False))
                     self.order.append(made)
                     return made, PREDICATE
                 return name, PRIMARY
@@ -247,7 +247,7 @@ class _Parser:
                 self.open(_Open(_SIGN, SIGN, start, operator=kind))
             elif kind == "NULL" and self.dialect.null_value == "yes":
                 self.at = at + 1
-                self.order.append(Literal("null", None, (start, self.stops[at])))
+                self.order.append(Literal("null", None, (start, self.stops[at])))  # type: ignore[arg-type]
                 return self.order[-1], PRIMARY
             elif kind in ("UTC", "EXISTS") and self.kinds[at + 1] == "(":
                 return self.function(kind, start), PRIMARY
@@ -350,9 +350,7 @@ class _Parser:
                 elif top.strength == binding and not is_relation and (binding < SUM or not self.grammar.right):
                     top.operators.append(kind)
                     top.operands.append(left)
-                elif binding >= SUM and strength < SUM:
-                    self.chained()
-                elif is_relation and not chains and (strength <= PREDICATE or top.strength == binding):
+                elif strength < SUM if binding >= SUM else is_relation and self.is_chained(strength, top, binding):
                     self.chained()
                 else:
                     if top.strength == binding or (is_relation and strength < SUM):
@@ -412,6 +410,10 @@ class _Parser:
                     self.fail(self.expected_after())
                 left = named
 
+    def is_chained(self, strength: int, top: _Open, binding: int) -> bool:
+        """Report whether a comparison stands beside one, where comparisons do not chain."""
+        return not self.chains and (strength <= PREDICATE or top.strength == binding)
+
     def close(self) -> _Open:
         self.depth -= 1
         return self.stack.pop()
@@ -442,9 +444,9 @@ class _Parser:
                 case "LIKE":
                     left = Call("LIKE", top.negated, operands, span)
                 case "OR":
-                    left = _node(Or, (operands, span))
+                    left = _node(Or, (operands, span, _KLEENE))
                 case "AND":
-                    left = _node(And, (operands, span))
+                    left = _node(And, (operands, span, _KLEENE))
                 case relation if relation in RELATIONS:
                     left = Comparison(relation, operands[0], left, span, self.other)
                 case _:
@@ -579,7 +581,7 @@ class _Parser:
         if self.kinds[at] != kind:
             self.fail(expected)
         self.at = at + 1
-        return self.values[at]  # type: ignore[return-value]
+        return self.values[at]  # type: ignore[no-any-return]
 
     # ---- errors
 

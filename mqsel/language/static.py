@@ -100,7 +100,11 @@ def _ranged(node: Node, text: str) -> _Wrong:
     wrong = _ordered(node, text)
     if wrong is None and isinstance(node, Between) and not node.negated:
         low, high = node.low, node.high
-        if isinstance(low, Literal) and isinstance(high, Literal) and all(_is_constant(one, text) for one in (low, high)):
+        if (
+            isinstance(low, Literal)
+            and isinstance(high, Literal)
+            and all(_is_constant(one, text) for one in (low, high))
+        ):
             return (high, "BETWEEN has a lower and an upper bound") if low.value > high.value else None  # type: ignore[operator]
     return wrong
 

@@ -294,6 +294,8 @@ NUMBERS = NOTHING._replace(integers=((-(1 << 63), (1 << 63) - 1),), floats32=_AL
 # All that a property can be, and all that arithmetic can be.
 PROPERTY = NUMBERS._replace(null=True, booleans=(True, True), strings=_ALL_TEXTS, bytes=_ALL_TEXTS)
 RESULT = NUMBERS._replace(null=True, poison=True, error=True)
+# Of a computed test, where NULL is UNKNOWN.
+TEST = NOTHING._replace(null=True, booleans=(True, True), error=True)
 
 
 def _other_floats(floats: Floats, axis: _Axis) -> Floats:
@@ -309,7 +311,10 @@ def _other_texts(texts: Texts) -> Texts:
 
 
 def outside(values: Values, whole: Values) -> Values:
-    """Return what *values* leaves out of *whole*, which is PROPERTY or RESULT."""
+    """Return what *values* leaves out of *whole*, which is PROPERTY, RESULT or TEST."""
+    if whole is TEST:
+        false, true = values.booleans
+        return NOTHING._replace(null=not values.null, booleans=(not false, not true), error=not values.error)
     is_property = whole is PROPERTY
     return Values(
         not values.null,

@@ -18,17 +18,29 @@ import struct
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from random import Random
-from typing import Any
+from typing import Any, TypeVar
 
-from mqsel.language.nodes import Conversion, Identifier, Node, walk
+from mqsel.language.nodes import Computed, Conversion, Identifier, Literal, Node, unparse, walk
 from mqsel.logic.formulas import Compared, Relation
 from mqsel.logic.sets import overlap
 from mqsel.logic.solver.automata import UndecidedError, unconfirmed
-from mqsel.logic.solver.domains import ANY_PROPERTY, NONE, Domain, meet_texts, nearest, nearest_float, some_values
+from mqsel.logic.solver.domains import (
+    ANY_PROPERTY,
+    NONE,
+    Domain,
+    is_empty,
+    meet,
+    meet_texts,
+    nearest,
+    nearest_float,
+    only,
+    some_values,
+)
 from mqsel.logic.solver.intervals import INT32, NUMBERS, Result, Side, compute, outcomes_of
 from mqsel.values import Float32, Int32
 
 MAX_BOXES = 300  # of one choice of lanes
+MAX_TRIES = 2000  # of values for computed tests
 _WORK = 4  # of looking at a box, in leaves, for each operand
 
 Spend = Callable[[int], None]
@@ -83,6 +95,59 @@ def solve(
     if undecided is not None:
         raise undecided
     return None
+
+
+def try_out(
+    roots: Sequence[Node],
+    domains: Mapping[str, Domain],
+    rest: Mapping[str, Any],
+    check: Check,
+    like: Sequence[Mapping[str, Any]],
+    spend: Spend,
+) -> dict[str, Any]:
+    """Find values for the properties of subjects of which some are computed tests: by trying values.
+
+    What such a test is for a message is not known before, so values that are no answer prove nothing.
+
+    Args: as `solve` has them; *roots* are the subjects.
+
+    Raises: UndecidedError: no values that were tried are an answer.
+    """
+    names = [*dict.fromkeys(one.name for root in roots for one in walk(root) if type(one) is Identifier)]
+    tests = [root for root in roots if isinstance(root, Computed)]
+    written = [
+        one.value
+        for root in (*roots, *[test.expression for test in tests])
+        for one in walk(root)
+        if type(one) is Literal
+    ]
+    numbers = [one for one in written if isinstance(one, (int, float)) and not isinstance(one, bool)]
+    texts = [one.replace("%", "").replace("_", "a") for one in written if isinstance(one, str)]
+    likely = [
+        None,
+        *written,
+        *texts,
+        *(one + step for one in numbers for step in (-1, 1)),
+        1,
+        "a",
+        True,
+        False,
+        2,
+        "b",
+        1.5,
+    ]
+    choices: list[list[Any]] = []
+    for name in names:
+        domain = domains.get(name, ANY_PROPERTY)
+        values = [*(other.get(name) for other in like), *likely, *some_values(domain, 2)]
+        choices.append([*{repr(one): one for one in values if not is_empty(meet(domain, only(one)))}.values()])
+    for values in _chosen(choices, MAX_TRIES):
+        spend(1)
+        message = {**rest, **dict(zip(names, values, strict=True))}
+        if check(message):
+            return message
+    shown = ", ".join([unparse(test) for test in tests])
+    raise UndecidedError(f"the search tries some values alone for {shown}, and none of them is an answer")
 
 
 def _by_completion(computed: Sequence[tuple[Node, Domain]], related: Sequence[Relation]) -> list[str]:
@@ -361,16 +426,20 @@ def _candidates(box: Mapping[str, Side], *, is_point: bool) -> Iterator[dict[str
 def _small(box: Mapping[str, Side]) -> Iterator[dict[str, Any]]:
     """Return small numbers to try: what people compare is seldom an end of an interval."""
     few = [[one for one in _FEW if any(low <= one <= high for low, high in side.numbers)] for side in box.values()]
-    if math.prod(map(len, few)) <= MAX_BOXES:
-        chosen: Iterable[Sequence[int]] = itertools.product(*few)
-    else:
-        random = Random(0)  # noqa: S311 (the same numbers each time)
-        chosen = [[random.choice(values) for values in few] for _ in range(MAX_BOXES)] if all(few) else ()
-    for numbers in chosen:
+    for numbers in _chosen(few, MAX_BOXES):
         yield {name: _value(side.lane, one) for (name, side), one in zip(box.items(), numbers, strict=True)}
 
 
 _FEW = (1, 2, 3, 0, 10, 100, -1)
+_One = TypeVar("_One")
+
+
+def _chosen(choices: Sequence[Sequence[_One]], most: int) -> Iterable[Sequence[_One]]:
+    """Return one of each choice, in all ways, or at random in so many."""
+    if math.prod(map(len, choices)) <= most:
+        return itertools.product(*choices)
+    random = Random(0)  # noqa: S311 (the same values each time)
+    return [[random.choice(values) for values in choices] for _ in range(most)] if all(choices) else ()
 
 
 def _alike(side: Side) -> list[Any]:

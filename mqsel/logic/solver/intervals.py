@@ -11,7 +11,7 @@ import operator
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from mqsel.language.nodes import Conversion, Identifier, Literal, Node, Sign, children, walk
+from mqsel.language.nodes import Arithmetic, Conversion, Identifier, Literal, Node, Sign, children, walk
 from mqsel.language.operators import FAILING
 from mqsel.logic.formulas import Compared
 from mqsel.logic.sets import Intervals, overlap
@@ -73,6 +73,8 @@ def compute(root: Node, sides: Mapping[str, Side], known: dict[int, Result | Non
             made = below[0]
             if isinstance(node, Conversion):
                 made = None if made is None or made.lane == "string" else _signed("+", made)
+            elif isinstance(node, Arithmetic) and node.rule != "java":
+                made = None
             elif isinstance(node, Sign):
                 made = None if made is None else _signed(node.operator, made)
             else:
