@@ -14,7 +14,7 @@ import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
-from typing import Any, TypeVar
+from typing import Any
 
 from mqsel.errors import PropertyTypeError
 from mqsel.language.dialect import Dialect, core_of
@@ -43,7 +43,6 @@ from mqsel.language.operators import BOUNDS, OPERATORS
 from mqsel.values import AND, KINDS, NOT, OR, Float32, Int8, Int16, Int32, Truth
 
 _CONNECTIVES = (And, Or, Not)
-_Test = TypeVar("_Test", bound=Node)
 
 # ---- tests of the core -------------------------------------------------------------------------------------------
 
@@ -73,7 +72,7 @@ def settled(root: Node, dialect: Dialect) -> Node:
     return made[id(root)]
 
 
-def _outcome(node: _Test, dialect: Dialect) -> _Test:
+def _outcome(node: Node, dialect: Dialect) -> Node:
     """Return a test with what it yields for a value of another kind."""
     core = core_of(dialect)
     if isinstance(node, Comparison):
@@ -168,8 +167,9 @@ def _equal(name: Node, value: Any, node: Node, dialect: Dialect) -> Node:
     return _outcome(Comparison("=", name, Literal(kind, value, node.span), node.span), dialect)
 
 
-def _compared(node: Comparison, dialect: Dialect) -> Node | None:
-    """Return `_core` of a property compared with a constant."""
+def _compared(node: Node, dialect: Dialect) -> Node | None:
+    """Return `_core` of a property, or arithmetic, compared with a constant."""
+    assert isinstance(node, Comparison)
     sign, subject, literal = node[:3]
     assert isinstance(literal, Literal)
     value, kind = literal.value, KINDS.get(literal.kind)

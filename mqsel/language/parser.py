@@ -155,7 +155,7 @@ def parse_in_order(text: str, dialect: Dialect) -> list[Node]:
         order = _Parser(text, scan(text, dialect), dialect).selector()
         if dialect.static_types != "jms":
             check_parsed(order, text, dialect)
-        if dialect.text_numbers != "never":
+        if dialect.text_numbers == "compared":
             order = walk(with_conversions(order))
         return order if core_of(dialect).is_plain else walk(settled(order[-1], dialect))
     except errors.SelectorSyntaxError as error:
@@ -462,7 +462,8 @@ class _Parser:
             self.at += 1
         kind = self.kinds[self.at]
         if kind == "BETWEEN" and kind in self.grammar.tests:
-            return self.opened(_BETWEEN, left, start, negated=negated)
+            self.open_test(_BETWEEN, left, start, negated=negated)
+            return None
         if kind not in self.grammar.tests or kind == "NOT" or (negated and kind == "IS"):
             self.fail("BETWEEN, IN or LIKE")
         allowed = self.dialect.in_operands if kind == "IN" else self.dialect.like_operands
@@ -482,16 +483,21 @@ class _Parser:
             is_word = self.dialect.words == "not_null" and str(self.values[self.at]).upper() == "NULL"
             self.take("identifier" if is_word else "NULL", expected)
             span = (start, self.stops[self.at - 1])
-            return IsNull(negated, left, span) if is_name else Call("IS NULL", negated, (left,), span)
+            return (
+                IsNull(negated, left, span) if isinstance(left, Identifier) else Call("IS NULL", negated, (left,), span)
+            )
         if kind == "IN":
             if self.dialect.in_operands == "any":
                 self.take("(", "'('")
                 self.at -= 1
-                return self.opened(_IN, left, start, negated=negated)
+                self.open_test(_IN, left, start, negated=negated)
+                return None
+            assert isinstance(left, Identifier)
             return self.in_list(negated, left, start)
         if kind == "LIKE" and self.dialect.like_operands == "pattern":
             self.at -= 1
-            return self.opened(_LIKE, left, start, negated=negated)
+            self.open_test(_LIKE, left, start, negated=negated)
+            return None
         at = self.at
         pattern = self.take("string", "a pattern in apostrophes")
         escape: str | None = None
@@ -501,7 +507,7 @@ class _Parser:
         span = (start, self.stops[self.at - 1])
         if kind == "LIKE":
             self.check_pattern(pattern, escape, at)
-            if is_name:
+            if isinstance(left, Identifier):
                 return Like(negated, left, pattern, escape, span, self.other)
         texts = [Literal("string", pattern, (self.starts[at], self.stops[at]))]
         if escape is not None:
@@ -509,7 +515,7 @@ class _Parser:
         self.order += texts
         return Call(kind, negated, (left, *texts), span)
 
-    def opened(self, kind: str, left: Node, start: int, *, negated: bool) -> None:
+    def open_test(self, kind: str, left: Node, start: int, *, negated: bool) -> None:
         """Open a test whose other operands are values, and pass its word."""
         test = _Open(kind, PREDICATE if kind == _LIKE else self.grammar.order, start, left)
         test.negated = negated
@@ -547,7 +553,7 @@ class _Parser:
         self.at += 1
         left, choices = test.operands[0], (*test.operands[1:], last)
         span = (test.start, self.stops[self.at - 1])
-        texts = [one.value for one in choices if isinstance(one, Literal) and one.kind == "string"]
+        texts = [str(one.value) for one in choices if isinstance(one, Literal) and one.kind == "string"]
         made: Node = Call("IN", test.negated, (left, *choices), span)
         if isinstance(left, Identifier) and len(texts) == len(choices):
             del self.order[len(self.order) - len(choices) :]
@@ -555,7 +561,7 @@ class _Parser:
         self.order.append(made)
         return made
 
-    def in_list(self, negated: bool, identifier: Node, start: int) -> Node:
+    def in_list(self, negated: bool, identifier: Identifier, start: int) -> Node:
         self.take("(", "'('")
         choices: list[str] = []
         while True:
