@@ -8,6 +8,8 @@ part in equality.
 What products read differently stands on the nodes, as outcomes: ``other`` of a test is what it yields for a value of
 another kind, for NULL being UNKNOWN; ``null`` of arithmetic, of a sign and of BETWEEN is what they yield for NULL.
 The parser writes them, see `mqsel.language.dialect.Core`. Knows nothing of types or programs. Follows language §4.
+
+Longer than 500 lines because one traversal and one way back to text serve all classes.
 """
 
 from __future__ import annotations
@@ -68,7 +70,8 @@ def _tree(cls: _Class) -> _Class:
 class Literal(NamedTuple):
     """A constant as written; a sign directly before a number belongs to it.
 
-    ``kind`` is "exact", "approximate", "string", "boolean" or "bytes": it keeps 1, 1.0 and TRUE apart.
+    ``kind`` is "exact", "approximate", "string", "boolean" or "bytes": it keeps 1, 1.0 and TRUE apart; within a
+    `Computed` also "null", of the value None, and "big", a whole number that no INT64 holds and that compares with nothing.
     """
 
     kind: str
