@@ -12,7 +12,6 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from mqsel import errors
-from mqsel.language.computed import settled
 from mqsel.language.dialect import Dialect, core_of
 from mqsel.language.hints import adjacent, foreign
 from mqsel.language.lexer import Token, Tokens, dashes, is_hyphenated, out_of_range, scan
@@ -47,6 +46,7 @@ from mqsel.language.operators import (
     SIGN,
     TWO_MINUS_SIGNS,
 )
+from mqsel.language.settle import settled
 from mqsel.language.wordings import unexpected_token, wrong_type
 
 MAX_NESTING = 500  # open parentheses, NOTs and signs at one place

@@ -308,7 +308,7 @@ cdef int run(Frame *frame, Source *source, Step *step) except -1:
             truth = OR_TABLE[truths[0] * 3 + truth]
             step += 1
             continue
-        elif op == LAST:
+        elif op == RIGHT:
             truths -= 1
             step += 1
             continue

@@ -38,7 +38,8 @@ from mqsel.logic.solver.domains import (
 from mqsel.values import Float32, Int32
 
 MAX_BOXES = 300  # of one choice of lanes
-MAX_TRIES = 2000  # of values for computed tests
+MAX_TRIES = 500  # of values for computed tests
+_TRY = 20  # the work of one: tests are computed in Python
 _WORK = 4  # of looking at a box, in leaves, for each operand
 
 Spend = Callable[[int], None]
@@ -140,7 +141,7 @@ def try_out(
         values = [*(other.get(name) for other in like), *likely, *some_values(domain, 2)]
         choices.append([*{repr(one): one for one in values if not is_empty(meet(domain, only(one)))}.values()])
     for chosen in _chosen(choices, MAX_TRIES):
-        spend(1)
+        spend(_TRY)
         message = {**rest, **dict(zip(names, chosen, strict=True))}
         if check(message):
             return message
