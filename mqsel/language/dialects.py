@@ -52,10 +52,13 @@ FIELDS: dict[str, dict[str, Choice]] = {
     "whitespace": {
         "unicode": Choice("the list of IBM MQ parts words", "Syntax, White space"),
         "java": Choice("space, tab, form feed, line terminators part words"),
+        "vertical_tab": Choice("vertical tab parts words, too", "qpid-cpp; RabbitMQ client"),
     },
     "identifier_dots": {
-        "yes": Choice("a name may hold dots", "Names"),
+        "yes": Choice("a name may hold dots", "Names; qpid-cpp"),
         "no": Choice("a name holds no dots"),
+        "sections": Choice("`h.priority`, `p.subject` and `a.name` name a section of the message", "RabbitMQ filter"),
+        "scopes": Choice("`sys.` and `user.` name a scope, `user` if none is written", "Service Bus"),
     },
     "identifier_astral": {
         "no": Choice("a name holds no code point above U+FFFF", "Names, 2442"),
@@ -64,7 +67,9 @@ FIELDS: dict[str, dict[str, Choice]] = {
     "byte_strings": {
         "yes": Choice('`"0x2F1C"` is a byte string', "Syntax"),
         "no": Choice("there are no byte strings"),
-        "unquoted": Choice("`0x2F1C` is a byte string, which compares with strings as their UTF-8"),
+        "unquoted": Choice(
+            "`0x2F1C` is a byte string, in capitals, which compares with strings as their UTF-8", "RabbitMQ filter"
+        ),
     },
     "hex_octal": {
         "yes": Choice("`0x1A` is hexadecimal, `0177` octal"),
@@ -105,7 +110,7 @@ FIELDS: dict[str, dict[str, Choice]] = {
     },
     "unequal_sign": {
         "standard": Choice("not equal is written `<>`", "Syntax; TIBCO; Jakarta §3.8.1.1"),
-        "exclamation": Choice("not equal may be written `!=`, too", "no preset yet"),
+        "exclamation": Choice("not equal may be written `!=`, too", "RabbitMQ filter; Service Bus"),
     },
     "remainder": {
         "no": Choice("there is no remainder operator", "Syntax; TIBCO; Jakarta §3.8.1.1"),
@@ -113,15 +118,22 @@ FIELDS: dict[str, dict[str, Choice]] = {
     },
     "not_operand": {
         "predicate": Choice("NOT negates all of a predicate", "Jakarta §3.8.1.1"),
-        "primary": Choice("NOT negates what stands next: `NOT a = b` is `(NOT a) = b`", "no preset yet"),
+        "primary": Choice("NOT negates what stands next: `NOT a = b` is `(NOT a) = b`", "ActiveMQ; Artemis; RocketMQ"),
+        "anywhere": Choice("NOT negates all of a predicate, and stands also where a value does", "Broker-J"),
+        "once": Choice("NOT negates all of a predicate, and no other NOT", "RabbitMQ client"),
     },
     "quoted_names": {
         "no": Choice("a name is an identifier", "Syntax; TIBCO; Jakarta §3.8.1.1"),
-        "double": Choice('`"any text"` is a name, with `""` for `"`', "no preset yet"),
+        "double": Choice('`"any text"` is a name, with `""` for `"`', "Artemis; Broker-J; qpid-cpp"),
+        "brackets": Choice("`[any text]` is a name, with `]]` for `]`", "RabbitMQ filter"),
+        "both": Choice('`"any text"` and `[any text]` are names', "Service Bus"),
     },
     "comments": {
         "no": Choice("there are no comments", "Syntax; TIBCO; Jakarta §3.8.1.1"),
         "slashes": Choice("`//` and what follows it in its line are white space", "no preset yet"),
+        "dashes": Choice(
+            "`--` to the end of its line, and `/* */`, are white space", "ActiveMQ; Artemis; Broker-J; RocketMQ"
+        ),
     },
     "text_numbers": {
         "never": Choice("a text is no number", "Syntax; TIBCO; Jakarta §3.8.1.1"),
@@ -206,6 +218,126 @@ FIELDS: dict[str, dict[str, Choice]] = {
         "none": Choice("neither matches a line feed"),
         "simple": Choice("`_` matches no line feed; `%` does in a pattern that has no `_` and no other `%`"),
     },
+    "letters": {
+        "java": Choice("a name is of the letters of Java", "Names; Jakarta §3.8.1.1"),
+        "ascii": Choice(
+            "a name is of ASCII letters, digits, `_` and `$`", "ActiveMQ; Broker-J; qpid-cpp; RabbitMQ client"
+        ),
+        "plain": Choice("a name is of ASCII letters, digits and `_`, and begins with a letter", "RabbitMQ filter"),
+        "unicode": Choice("a name is of letters, digits and `_`, and begins with a letter", "Service Bus"),
+    },
+    "strings": {
+        "apostrophes": Choice("a string stands between apostrophes", "Syntax; TIBCO; Jakarta §3.8.1.1"),
+        "either": Choice("a string stands between apostrophes or double quotes", "RabbitMQ filter"),
+    },
+    "words": {
+        "jms": Choice("the eleven reserved words of JMS", "Syntax; TIBCO; Jakarta §3.8.1.1; Broker-J; qpid-cpp"),
+        "xpath": Choice("those of JMS, XPATH and XQUERY", "ActiveMQ; Artemis"),
+        "contains": Choice("those of JMS without LIKE and ESCAPE; CONTAINS, STARTSWITH, ENDSWITH", "RocketMQ"),
+        "functions": Choice("those of JMS without BETWEEN; EXISTS, NAN, UTC and names of functions", "RabbitMQ filter"),
+        "not_null": Choice("those of JMS without NULL, which is a word behind IS alone", "RabbitMQ client"),
+        "exists": Choice("those of JMS without BETWEEN; EXISTS", "Service Bus"),
+    },
+    "keyword_case": {
+        "any": Choice("a keyword is written in any case", "Syntax; TIBCO; Jakarta §3.8.1.1"),
+        "capitals": Choice("a keyword is written in capitals; in another case it is no name either", "RabbitMQ filter"),
+    },
+    "numbers": {
+        "java": Choice("numbers are those of Java, by the fields above", "Jakarta §3.8.1.1"),
+        "wrapped": Choice(
+            "hexadecimal, octal, suffix L; what no INT64 holds keeps 32 bits where these are all that wraps to, "
+            "and compares with nothing else; too great a double is infinite",
+            "ActiveMQ; Artemis; Broker-J",
+        ),
+        "decimal": Choice("decimal ones, suffix L; `05` is `0` and a rest; a double is not zero", "RocketMQ"),
+        "grouped": Choice("hexadecimal, octal and binary of 64 bits, underscores, suffixes L, F and D", "qpid-cpp"),
+        "unbounded": Choice(
+            "decimal ones of any size, digits on both sides of a point, `E` in capitals", "RabbitMQ filter"
+        ),
+        "suffixed": Choice("decimal ones, suffixes F and D; `5.` but not `.5`", "RabbitMQ client"),
+        "sql": Choice("decimal ones without suffixes", "Service Bus"),
+    },
+    "comparisons": {
+        "single": Choice("a comparison is no operand of another without parentheses", "Jakarta §3.8.1.1"),
+        "chained": Choice(
+            "comparisons chain from the left; `=`, `<>` and IS bind less than the others",
+            "ActiveMQ; Broker-J; RocketMQ",
+        ),
+    },
+    "arithmetic": {
+        "left": Choice("`a - b - c` is `(a - b) - c`", "Jakarta §3.8.1.1"),
+        "right": Choice("`a - b - c` is `a - (b - c)`", "RabbitMQ client"),
+        "none": Choice("there is no arithmetic but for signs", "RocketMQ"),
+    },
+    "signs": {
+        "repeated": Choice("a sign may stand before a sign", "Jakarta §3.8.1.1"),
+        "one": Choice("one sign stands before a value", "RabbitMQ filter"),
+    },
+    "plus_sign": {
+        "number": Choice("a plus sign stands before a number", "Jakarta §3.8.1.1"),
+        "none": Choice("a plus sign before any value is no operator", "ActiveMQ; Artemis; Broker-J; RocketMQ"),
+    },
+    "in_operands": {
+        "name": Choice("IN reads a name and lists strings", "Syntax; TIBCO; Jakarta §3.8.1.1"),
+        "enclosed": Choice(
+            "IN reads a name, also one in parentheses, and lists strings", "ActiveMQ; Broker-J; RocketMQ"
+        ),
+        "any": Choice("IN takes any values", "RabbitMQ filter; qpid-cpp; Service Bus"),
+    },
+    "like_operands": {
+        "name": Choice("LIKE reads a name", "Syntax; TIBCO; Jakarta §3.8.1.1"),
+        "any": Choice("LIKE takes any value on its left", "ActiveMQ; Broker-J; qpid-cpp; RabbitMQ filter"),
+        "pattern": Choice("LIKE takes any value, also for a pattern and behind ESCAPE", "Service Bus"),
+    },
+    "null_operand": {
+        "name": Choice("IS NULL reads a name", "Syntax; TIBCO; Jakarta §3.8.1.1"),
+        "any": Choice("IS NULL takes any value or condition", "ActiveMQ; Broker-J; qpid-cpp; RocketMQ"),
+    },
+    "escape": {
+        "character": Choice("an escape is one character", "Jakarta §3.8.1.1"),
+        "utf16": Choice("an escape is one unit of UTF-16", "ActiveMQ; Artemis; Broker-J"),
+        "byte": Choice("an escape is one byte of UTF-8 at most, and neither `%` nor `_`", "qpid-cpp"),
+        "paired": Choice(
+            "an escape is one character, and never the last of a pattern, which has no control characters",
+            "RabbitMQ filter",
+        ),
+        "any": Choice("an escape is any text", "RabbitMQ client"),
+    },
+    "null_value": {
+        "no": Choice("NULL stands behind IS alone", "Jakarta §3.8.1.1"),
+        "yes": Choice("NULL is a condition, which is UNKNOWN", "ActiveMQ; Artemis; Broker-J; RocketMQ"),
+    },
+    "static_types": {
+        "jms": Choice("types are checked as §4 has it", "Jakarta §3.8.1.1"),
+        "ordered": Choice(
+            "order takes no strings and conditions, AND, OR and NOT take conditions", "ActiveMQ; Broker-J"
+        ),
+        "ranged": Choice("as `ordered`; of two constants the lower bound is no greater than the upper", "RocketMQ"),
+        "numeric": Choice("order and arithmetic take numbers, AND, OR and NOT conditions", "RabbitMQ client"),
+        "none": Choice("types are not checked", "RabbitMQ filter; qpid-cpp"),
+    },
+    "rest": {
+        "error": Choice("nothing follows a complete selector", "Jakarta §3.8.1.1"),
+        "ignored": Choice("what follows a complete selector is not read", "RocketMQ"),
+    },
+    "empty_text": {
+        "true": Choice("an empty text selects everything", "Jakarta §3.8.1; qpid-cpp"),
+        "error": Choice("an empty text is an error", "ActiveMQ; RabbitMQ filter; RocketMQ"),
+    },
+    "prefix": {
+        "none": Choice("a text has no prefix", "Jakarta §3.8.1.1"),
+        "hyphens": Choice("a text that begins with `hyphenated_props:` has names with hyphens", "Artemis"),
+    },
+    "max_tokens": {
+        "any": Choice("a text has any number of words"),
+        "200": Choice("a text has 200 words and symbols at most", "RabbitMQ filter"),
+    },
+    "not_modelled": {
+        "none": Choice("the product has nothing that is refused here"),
+        "activemq": Choice("XPATH, XQUERY, functions and conversions of ActiveMQ are refused", "ActiveMQ"),
+        "artemis": Choice("XPATH, XQUERY and conversions of Artemis are refused", "Artemis"),
+        "azure": Choice("newid(), parameters and names that are computed are refused", "Service Bus"),
+    },
 }
 # For each field that has them, the choices with which every test is one of the core as it is parsed.
 PLAIN: dict[str, tuple[str, ...]] = {
@@ -228,10 +360,20 @@ PLAIN: dict[str, tuple[str, ...]] = {
     "like_escapes": ("wildcards",),
     "like_units": ("characters",),
     "like_lines": ("all",),
+    "numbers": ("java",),
+    "in_operands": ("name", "enclosed"),
+    "like_operands": ("name",),
+    "null_operand": ("name",),
+    "escape": ("character",),
+    "null_value": ("no",),
+    "words": ("jms", "xpath", "not_null"),
+    "static_types": ("jms",),
 }
 # The field whose choices are no words.
 LENGTH = "max_length"
-_LENGTH = Choice("longest text in code points, or None", "IBM_MQ: MQ_SELECTOR_LENGTH")
+_LENGTH = Choice(
+    "longest text in code points, or None", "IBM_MQ: MQ_SELECTOR_LENGTH; RABBITMQ: RabbitMQ filter; AZURE: Service Bus"
+)
 
 # Documents by their short names, as language §2 to §8 cite them.
 SOURCES: dict[str, str] = {
@@ -265,6 +407,39 @@ SOURCES: dict[str, str] = {
     "Client": (
         "the selector engine inside IBM's Java client 9.4.1, which selects on the client's side in its compatibility "
         "mode: not documented, measured as a black box"
+    ),
+    "ActiveMQ": (
+        "Apache ActiveMQ Classic 6.3.1, [its repository](https://github.com/apache/activemq), "
+        "activemq-client/src/main/grammar/SelectorParser.jj; measured"
+    ),
+    "Artemis": (
+        "Apache Artemis 2.56.0, [its repository](https://github.com/apache/artemis), "
+        "artemis-selector/src/main/javacc/StrictParser.jj, HyphenatedParser.jj; measured"
+    ),
+    "Broker-J": (
+        "Apache Qpid Broker-J 10.1.0, [its repository](https://github.com/apache/qpid-broker-j), "
+        "broker-core/src/main/grammar/SelectorParser.jj; measured"
+    ),
+    "qpid-cpp": (
+        "Apache Qpid C++, [its repository](https://github.com/apache/qpid-cpp), src/qpid/broker/Selector.cpp, "
+        "SelectorToken.cpp; measured at 62aaa4cd"
+    ),
+    "RabbitMQ filter": (
+        "RabbitMQ 4.3, [its repository](https://github.com/rabbitmq/rabbitmq-server), "
+        "deps/rabbit/src/rabbit_amqp_sql_lexer.xrl, rabbit_amqp_sql_parser.yrl; measured"
+    ),
+    "RabbitMQ client": (
+        "RabbitMQ JMS Client 3.7.0, [its repository](https://github.com/rabbitmq/rabbitmq-jms-client), "
+        "src/main/java/com/rabbitmq/jms/parse/sql; measured"
+    ),
+    "RocketMQ": (
+        "Apache RocketMQ 5.5.0, [its repository](https://github.com/apache/rocketmq), "
+        "filter/src/main/javacc/SelectorParser.jj; measured"
+    ),
+    "Service Bus": (
+        "Azure Service Bus, [Subscription Rule SQL Filter Syntax]"
+        "(https://learn.microsoft.com/en-us/azure/service-bus-messaging/service-bus-messaging-sql-filter); "
+        "documents alone, not measured"
     ),
 }
 
@@ -306,7 +481,44 @@ JAKARTA: dict[str, Any] = {
     "like_escapes": "wildcards",
     "like_units": "characters",
     "like_lines": "all",
+    "letters": "java",
+    "strings": "apostrophes",
+    "words": "jms",
+    "keyword_case": "any",
+    "numbers": "java",
+    "comparisons": "single",
+    "arithmetic": "left",
+    "signs": "repeated",
+    "plus_sign": "number",
+    "in_operands": "name",
+    "like_operands": "name",
+    "null_operand": "name",
+    "escape": "character",
+    "null_value": "no",
+    "static_types": "jms",
+    "rest": "error",
+    "empty_text": "true",
+    "prefix": "none",
+    "max_tokens": "any",
+    "not_modelled": "none",
     LENGTH: None,
+}
+# What the grammar of ActiveMQ has, and what descends from it.
+_ACTIVEMQ: dict[str, Any] = {
+    "headers": "any",
+    "remainder": "yes",
+    "comments": "dashes",
+    "letters": "ascii",
+    "numbers": "wrapped",
+    "comparisons": "chained",
+    "plus_sign": "none",
+    "in_operands": "enclosed",
+    "like_operands": "any",
+    "null_operand": "any",
+    "escape": "utf16",
+    "null_value": "yes",
+    "static_types": "ordered",
+    "empty_text": "error",
 }
 PRESETS: dict[str, dict[str, Any]] = {
     "IBM_MQ": {
@@ -342,6 +554,10 @@ PRESETS: dict[str, dict[str, Any]] = {
     },
     "JMS": {},
     "ACTIVEMQ": {
+        **_ACTIVEMQ,
+        "not_operand": "primary",
+        "words": "xpath",
+        "not_modelled": "activemq",
         "type_mismatch": "negated",
         "null_equality": "left",
         "ordering": "all",
@@ -355,6 +571,12 @@ PRESETS: dict[str, dict[str, Any]] = {
         "like_escapes": "wild",
     },
     "ARTEMIS": {
+        **_ACTIVEMQ,
+        "not_operand": "primary",
+        "quoted_names": "double",
+        "words": "xpath",
+        "prefix": "hyphens",
+        "not_modelled": "artemis",
         "type_mismatch": "negated",
         "null_equality": "left",
         "ordering": "all",
@@ -368,6 +590,9 @@ PRESETS: dict[str, dict[str, Any]] = {
         "like_escapes": "wild",
     },
     "QPID_BROKER_J": {
+        **_ACTIVEMQ,
+        "not_operand": "anywhere",
+        "quoted_names": "double",
         "type_mismatch": "negated",
         "null_equality": "value",
         "connectives": "first",
@@ -382,6 +607,17 @@ PRESETS: dict[str, dict[str, Any]] = {
         "like_escapes": "dropped_runs",
     },
     "QPID_CPP": {
+        "whitespace": "vertical_tab",
+        "identifier_dots": "yes",
+        "headers": "any",
+        "quoted_names": "double",
+        "letters": "ascii",
+        "numbers": "grouped",
+        "in_operands": "any",
+        "like_operands": "any",
+        "null_operand": "any",
+        "escape": "byte",
+        "static_types": "none",
         "between_null": "unknown",
         "arithmetic_mismatch": "unknown",
         "in_mismatch": "listed",
@@ -392,6 +628,24 @@ PRESETS: dict[str, dict[str, Any]] = {
         "like_units": "bytes",
     },
     "RABBITMQ": {
+        "identifier_dots": "sections",
+        "headers": "any",
+        "unequal_sign": "exclamation",
+        "remainder": "yes",
+        "quoted_names": "brackets",
+        "letters": "plain",
+        "strings": "either",
+        "words": "functions",
+        "keyword_case": "capitals",
+        "numbers": "unbounded",
+        "signs": "one",
+        "in_operands": "any",
+        "like_operands": "any",
+        "escape": "paired",
+        "static_types": "none",
+        "empty_text": "error",
+        "max_tokens": "200",
+        LENGTH: 4_096,
         "type_mismatch": "negated",
         "ordering": "texts",
         "arithmetic_mismatch": "unknown",
@@ -405,6 +659,17 @@ PRESETS: dict[str, dict[str, Any]] = {
         "byte_strings": "unquoted",
     },
     "RABBITMQ_JMS": {
+        "whitespace": "vertical_tab",
+        "identifier_dots": "yes",
+        "headers": "any",
+        "not_operand": "once",
+        "letters": "ascii",
+        "words": "not_null",
+        "numbers": "suffixed",
+        "arithmetic": "right",
+        "escape": "any",
+        "static_types": "numeric",
+        "empty_text": "error",
         "type_mismatch": "ordered",
         "between_null": "unknown",
         "connectives": "eager",
@@ -419,6 +684,14 @@ PRESETS: dict[str, dict[str, Any]] = {
         "like_lines": "none",
     },
     "ROCKETMQ": {
+        **_ACTIVEMQ,
+        "remainder": "no",
+        "not_operand": "primary",
+        "words": "contains",
+        "numbers": "decimal",
+        "arithmetic": "none",
+        "static_types": "ranged",
+        "rest": "ignored",
         "type_mismatch": "negated",
         "null_equality": "left",
         "ordering": "all",
@@ -429,6 +702,20 @@ PRESETS: dict[str, dict[str, Any]] = {
         "floats": "total",
     },
     "AZURE_SERVICE_BUS": {
+        "identifier_dots": "scopes",
+        "headers": "any",
+        "unequal_sign": "exclamation",
+        "remainder": "yes",
+        "quoted_names": "both",
+        "letters": "unicode",
+        "words": "exists",
+        "numbers": "sql",
+        "in_operands": "any",
+        "like_operands": "pattern",
+        "static_types": "none",
+        "empty_text": "error",
+        "not_modelled": "azure",
+        LENGTH: 1_024,
         "type_mismatch": "undocumented",
         "integers": "long",
     },

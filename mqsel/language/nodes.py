@@ -70,7 +70,8 @@ def _tree(cls: _Class) -> _Class:
 class Literal(NamedTuple):
     """A constant as written; a sign directly before a number belongs to it.
 
-    ``kind`` is "exact", "approximate", "string", "boolean" or "bytes": it keeps 1, 1.0 and TRUE apart.
+    ``kind`` is "exact", "approximate", "string", "boolean" or "bytes": it keeps 1, 1.0 and TRUE apart; within a
+    `Computed` also "null", of the value None, and "big", a whole number that no INT64 holds and that compares with nothing.
     """
 
     kind: str

@@ -79,6 +79,11 @@ def wildcards(pattern: str, escape: str | None, dialect: Dialect) -> list[tuple[
     return found
 
 
+def is_escape(text: str, dialect: Dialect) -> bool:
+    """Report whether a text is one of what the wildcard for one character matches."""
+    return len(text.encode("utf-8", "surrogatepass") if dialect.like_units == "bytes" else text) == 1
+
+
 def _halves(character: str) -> str:
     """Return the surrogates of a character beyond U+FFFF."""
     units = character.encode("utf-16-be")
@@ -97,7 +102,7 @@ def regex(pattern: str, escape: str | None, dialect: Dialect) -> re.Pattern[Any]
     is_bytes = dialect.like_units == "bytes"
     if escape == "" and dialect.like_escapes == "dropped":
         escape = None
-    if escape is not None and len(escape.encode("utf-8", "surrogatepass") if is_bytes else escape) != 1:
+    if escape is not None and not is_escape(escape, dialect):
         return re.compile(b"(?!)" if is_bytes else "(?!)")
     parts = wildcards(pattern, escape, dialect)
     wild = {"%": ".*", "_": "."}

@@ -29,7 +29,7 @@ from mqsel.language.nodes import (
     with_children,
 )
 from mqsel.language.operators import BOUNDS, OPERATORS
-from mqsel.language.pattern import is_simple, wildcards
+from mqsel.language.pattern import is_escape, is_simple, wildcards
 from mqsel.values import KINDS, Truth
 
 _CONNECTIVES = (And, Or, Not)
@@ -108,7 +108,8 @@ def _core(node: Node, dialect: Dialect) -> Node | None:
             if not _bytes_are_texts(dialect):
                 return node
             equal = [_equal(name, choice.encode("utf-8", "surrogatepass"), node, dialect) for choice in choices]
-            return _negated(Or((node._replace(negated=False), *equal), node.span), negated=negated)
+            listed = _outcome(node._replace(negated=False), dialect)
+            return _negated(Or((listed, *equal), node.span), negated=negated)
         case Like():
             return _like(node, dialect)
     return None
@@ -193,9 +194,9 @@ def _compared(node: Node, dialect: Dialect) -> Node | None:
 def _is_as_double(literal: Literal, dialect: Dialect) -> bool:
     """Report whether numbers compare with a constant as in the core, where they are promoted as in Java."""
     size = abs(literal.value)  # type: ignore[arg-type]
+    if not _is_int64(literal):
+        return False
     if literal.kind == "exact":
-        if not _is_int64(literal):
-            return False
         if dialect.integers in ("long", "unbounded"):  # a float is a double there
             return size <= _EXACT_SINGLE
         return dialect.mixed_numbers == "double" or size <= _EXACT
@@ -223,7 +224,7 @@ def _beside_zero(node: Comparison, *, is_minus: bool, dialect: Dialect) -> Node:
 
 
 def _like(node: Like, dialect: Dialect) -> Node | None:
-    if node.escape is not None and len(node.escape) != 1:
+    if node.escape is not None and not is_escape(node.escape, dialect):
         return None
     parts = wildcards(node.pattern, node.escape, dialect)
     are_bytes_special = dialect.like_units == "bytes" and ("_", True) in parts
