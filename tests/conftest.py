@@ -18,6 +18,7 @@ from typing import Any
 import meaning
 import oracle
 import pytest
+from strategies import JMS_PRESETS
 
 import mqsel
 from mqsel import values
@@ -226,9 +227,12 @@ def pytest_configure() -> None:
 
 
 def dialects_of(written: str) -> Iterator[tuple[str, Dialect]]:
-    """Read a vector's dialect: ``*``, or presets joined by ``|``, each with ``:field=value,…`` behind it if need be."""
+    """Read a vector's dialect: ``*``, those of the JMS family, or presets joined by ``|``.
+
+    Behind each stands ``:field=value,…`` if need be.
+    """
     if written == "*":
-        yield from dialect.PRESETS.items()
+        yield from JMS_PRESETS.items()
         return
     for one in written.split("|"):
         preset, _, changes = one.partition(":")

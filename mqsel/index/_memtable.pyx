@@ -29,7 +29,7 @@ from mqsel.machine._opcodes cimport ADD, DIVIDE, MULTIPLY, REMAINDER, SUBTRACT
 from mqsel.machine._values cimport PyUnicode_DATA, PyUnicode_GET_LENGTH, PyUnicode_KIND
 
 from mqsel.errors import ArgumentError
-from mqsel.index.attributes import test_name
+from mqsel.index.computed import attribute_of
 from mqsel.language.nodes import Arithmetic, Computed, Conversion, Identifier, Literal, Sign
 from mqsel.logic import formulas, sets
 from mqsel.names import converted
@@ -860,7 +860,7 @@ cdef class Memtable:
         elif type(<object> subject) is COMPUTED:
             for one in (<object> subject).identifiers:  # which the reader needs, before the test
                 self.attribute(one.name)
-            attribute = self.attribute(test_name(<object> subject))
+            attribute = self.attribute(attribute_of(<object> subject))
             if (<object> values).error:  # such an attribute is a number where the test is ERR: see `reading_compute`
                 own = NUMBERS._replace(null=(<object> values).null, booleans=(<object> values).booleans)
                 values = <PyObject *> own

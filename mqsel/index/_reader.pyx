@@ -45,8 +45,7 @@ from collections.abc import Iterable, Mapping
 
 from mqsel.columns._answers import chunks, library
 from mqsel.errors import ArgumentError, DecodeError, ProgramError, PropertyTypeError, shortened
-from mqsel.index.attributes import tests_among
-from mqsel.language.computed import truth_of
+from mqsel.index.computed import computed_among
 from mqsel.machine import wordings
 from mqsel.machine.schema import as_schema
 from mqsel.names import parted
@@ -131,7 +130,7 @@ cdef class SpellingTable:
     cdef list first             # for each slot the spelling that counts
     cdef list second            # for each slot the other one, or None
     cdef list converted         # slots of properties whose texts are read as numbers
-    cdef list tests             # of each that is computed its slot, the test, and the slots of its properties
+    cdef list tests             # of each that is computed its slot, what computes it, and the slots that that reads
     cdef dict found             # spelling -> number of its first SpellingTarget
     cdef SpellingTarget *targets
     cdef Py_ssize_t target_count
@@ -145,12 +144,12 @@ cdef class SpellingTable:
         if older is None:
             self.first, self.second, self.found, self.origin = [], [], {}, object()
             self.converted = []
-            self.tests = tests_among(names)
+            self.tests = computed_among(names)
         else:
             self.origin = older.origin
             self.first, self.second, self.found = older.first[:], older.second[:], older.found.copy()
             self.converted = older.converted[:]
-            self.tests = older.tests + tests_among(names, older.count)
+            self.tests = older.tests + computed_among(names, older.count)
             self.target_count, self.count = older.target_count, older.count
             memcpy(self.targets, older.targets, older.target_count * sizeof(SpellingTarget))
         for slot in range(self.count, len(names)):
@@ -301,9 +300,9 @@ cdef int reading_compute(MessageReading reading) except -1:
     """Compute the tests that are attributes: UNKNOWN is NULL, and ERR a number. Others may run meanwhile."""
     cdef Value *value
     cdef int truth
-    for slot, test, slots in reading.table.tests:
+    for slot, evaluate, slots in reading.table.tests:
         if slot < reading.slots:
-            truth = truth_of(test, [value_python(&reading.record.values[<Py_ssize_t> one]) for one in slots])
+            truth = evaluate([value_python(&reading.record.values[<Py_ssize_t> one]) for one in slots])
             value = slot_touch(reading, slot)
             if truth == UNKNOWN:
                 value_null(value)
@@ -507,7 +506,8 @@ cdef class MessageReader:
             if value.tag == NULL_VALUE:
                 continue
             if reading.table.tests:  # others may run before the search, and change the message
-                slot_put(reading, positions.slot[number], <PyObject *> (held := value_python(value)))
+                held = value_python(value)
+                slot_put(reading, positions.slot[number], <PyObject *> held)
             else:
                 slot_touch(reading, positions.slot[number])[0] = value[0]
         return reading.record

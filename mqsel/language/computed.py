@@ -1,8 +1,9 @@
-"""Tests that only some products have: which tests these are, and what they yield for values of any types.
+"""What tests that only some products have yield for values of any types: `evaluator` computes it.
 
-A test of a product becomes tests of the core wherever these have the same results for every message. Any other is a
-`Computed`: to all that stands behind the front end it is one test of its properties, and `evaluator` computes it.
-Follows language §2 and §5.
+To all that stands behind the front end such a test, a `Computed`, is one test of its properties. Values are those of
+`mqsel.values`. Follows language §2 and §5, and for each operator the engine of the product that is named in §2.
+
+Longer than 500 lines because the operators share one record of rules.
 """
 
 from __future__ import annotations
@@ -35,262 +36,11 @@ from mqsel.language.nodes import (
     Or,
     Sign,
     children,
-    sign_of,
     walk,
-    with_children,
 )
-from mqsel.language.operators import BOUNDS, OPERATORS
-from mqsel.values import AND, KINDS, NOT, OR, Float32, Int8, Int16, Int32, Truth
-
-_CONNECTIVES = (And, Or, Not)
-
-# ---- tests of the core -------------------------------------------------------------------------------------------
-
-_EXACT = 1 << 53  # up to it an integer has a double of its own, and up to the next a float
-_EXACT_SINGLE = 1 << 24
-
-
-def settled(root: Node, dialect: Dialect) -> Node:
-    """Return a tree in which each test is one of the core, or a `Computed`."""
-    made: dict[int, Node] = {}
-    count = 0
-    for node in walk(root, _CONNECTIVES):
-        if isinstance(node, _CONNECTIVES):
-            new = with_children(node, [made[id(one)] for one in children(node)])
-            if isinstance(new, (And, Or)):
-                new = new._replace(rule=dialect.connectives)
-        else:
-            new = _outcome(node, dialect)
-            core = _core(new, dialect)
-            if core is None or core != node:
-                names = {one.name: one for one in walk(node) if type(one) is Identifier}
-                new = Computed(tuple(names.values()), node, dialect, node.span, count, core)
-                count += 1
-            else:
-                new = core
-        made[id(node)] = new
-    return made[id(root)]
-
-
-def _outcome(node: Node, dialect: Dialect) -> Node:
-    """Return a test with what it yields for a value of another kind."""
-    core = core_of(dialect)
-    if isinstance(node, Comparison):
-        greatest = core.has_greatest and node.operator in (">", ">=")
-        return node._replace(other=core.others[node.operator], has_greatest=greatest)
-    if isinstance(node, (Identifier, Between, In, Like)):
-        return node._replace(other=core.others[sign_of(node)])
-    return node
-
-
-def _core(node: Node, dialect: Dialect) -> Node | None:
-    """Return tests of the core that have the results of a test; None where none are known to have them."""
-    if isinstance(node, IsNull) or (isinstance(node, Literal) and node.kind == "boolean"):
-        return node
-    if dialect.text_numbers == "read" or dialect.type_mismatch == "undocumented":
-        return None
-    match node:
-        case Identifier():
-            return node
-        case Comparison(_, (Identifier() | Arithmetic()) as left, Literal()):
-            subject = _subject(left, dialect)
-            return None if subject is None else _compared(node._replace(left=subject), dialect)
-        case Comparison(sign, Literal() as left, Identifier() as right):
-            if dialect.null_equality != "unknown" or dialect.narrow_types != "promoted":
-                return None
-            swapped = node._replace(operator=OPERATORS[sign].mirrored, left=right, right=left)
-            found = _compared(swapped, dialect)
-            return node if found is swapped else found
-        case Between(negated, (Identifier() | Arithmetic()) as operand, Literal() as low, Literal() as high):
-            subject = _subject(operand, dialect)
-            is_negation = negated and dialect.between_null == "unknown"
-            signs = BOUNDS[negated and not is_negation]
-            tests = [
-                subject and _compared(_outcome(Comparison(sign, subject, bound, node.span), dialect), dialect)
-                for sign, bound in zip(signs, (low, high), strict=True)
-            ]
-            if None in tests or subject is None:
-                return None
-            is_range = not negated and all(type(one) is Comparison for one in tests)
-            if is_range and dialect.between_null == "expand":
-                return node._replace(operand=subject)
-            both: Node = (Or if negated and not is_negation else And)(tuple(tests), node.span)  # type: ignore[arg-type]
-            return Not(both, node.span) if is_negation else both
-        case In(negated, name, choices):
-            if not _bytes_are_texts(dialect):
-                return node
-            equal = [_equal(name, choice.encode("utf-8", "surrogatepass"), node, dialect) for choice in choices]
-            return _negated(Or((node._replace(negated=False), *equal), node.span), negated=negated)
-        case Like():
-            return _like(node, dialect)
-    return None
-
-
-def _subject(node: Node, dialect: Dialect) -> Node | None:
-    """Return what the core computes for an operand: a property, or arithmetic on one with literals."""
-    chains: list[Arithmetic] = []
-    while isinstance(node, Arithmetic):
-        if dialect.integers != "narrow" or dialect.division != "ieee" or node.null is not Truth.UNKNOWN:
-            return None
-        first, second = node.operands[:2]
-        if isinstance(first, Literal) and node.operators[0] in ("+", "*"):
-            node = node._replace(operands=(second, first, *node.operands[2:]))
-        elif node.operators[0] == "+" and not isinstance(first, Arithmetic) and dialect.arithmetic_mismatch == "joined":
-            return None  # a text would be joined
-        if not all(isinstance(one, Literal) and _is_int64(one) for one in node.operands[1:]):
-            return None
-        chains.append(node._replace(rule="narrow"))
-        node = node.operands[0]
-    if not isinstance(node, Identifier):
-        return None
-    for chain in reversed(chains):
-        node = chain._replace(operands=(node, *chain.operands[1:]))
-    return node
-
-
-def _is_int64(literal: Literal) -> bool:
-    """Report whether a literal is a number of the core."""
-    value = literal.value
-    return literal.kind == "approximate" or (literal.kind == "exact" and -(1 << 63) <= value < 1 << 63)  # type: ignore[operator]
-
-
-def _negated(node: Node, *, negated: bool) -> Node:
-    return Not(node, node.span) if negated else node
-
-
-def _bytes_are_texts(dialect: Dialect) -> bool:
-    return dialect.byte_strings == "unquoted"
-
-
-def _equal(name: Node, value: Any, node: Node, dialect: Dialect) -> Node:
-    kind = "string" if isinstance(value, str) else "bytes"
-    return _outcome(Comparison("=", name, Literal(kind, value, node.span), node.span), dialect)
-
-
-def _compared(node: Node, dialect: Dialect) -> Node | None:
-    """Return `_core` of a property, or arithmetic, compared with a constant."""
-    assert isinstance(node, Comparison)
-    sign, subject, literal = node[:3]
-    assert isinstance(literal, Literal)
-    value, kind = literal.value, KINDS.get(literal.kind)
-    is_order = sign not in ("=", "<>")
-    if kind is None or (is_order and (kind != "number" or dialect.type_mismatch == "ordered")):
-        return None
-    made: Node = node
-    if kind == "number":
-        if not _is_as_double(literal, dialect):
-            return None
-        if value == 0 and dialect.floats == "total":
-            made = _beside_zero(node, is_minus=math.copysign(1.0, float(value)) < 0, dialect=dialect)
-    elif isinstance(subject, Arithmetic):
-        return None
-    elif kind in ("string", "byte string") and _bytes_are_texts(dialect):
-        texts = (value, value.encode("utf-8", "surrogatepass")) if isinstance(value, str) else (value,)
-        pair: list[Node] = [_equal(subject, one, node, dialect) for one in texts]
-        if len(pair) == 1:
-            try:
-                pair.append(_equal(subject, value.decode("utf-8"), node, dialect))  # type: ignore[union-attr]
-            except UnicodeDecodeError:  # no string has these bytes
-                return node
-        made = _negated(Or(tuple(pair), node.span), negated=sign == "<>")
-    if dialect.null_equality == "value" and not is_order:
-        equal = made if sign == "=" else node._replace(operator="=", other=core_of(dialect).others["="])
-        if sign == "<>" and isinstance(made, Not):
-            equal = made.operand
-        name = next(one for one in walk(subject) if isinstance(one, Identifier))
-        return _negated(And((IsNull(True, name, node.span), equal), node.span), negated=sign == "<>")
-    return made
-
-
-def _is_as_double(literal: Literal, dialect: Dialect) -> bool:
-    """Report whether numbers compare with a constant as in the core, where they are promoted as in Java."""
-    size = abs(literal.value)  # type: ignore[arg-type]
-    if literal.kind == "exact":
-        if not _is_int64(literal):
-            return False
-        if dialect.integers in ("long", "unbounded"):  # a float is a double there
-            return size <= _EXACT_SINGLE
-        return dialect.mixed_numbers == "double" or size <= _EXACT
-    return dialect.mixed_numbers == "double" or size < _EXACT
-
-
-def _beside_zero(node: Comparison, *, is_minus: bool, dialect: Dialect) -> Node:
-    """Compare with 0.0 or -0.0 in the total order: the sign of a zero is that of an infinity, one divided by it."""
-    sign, subject, zero, span, *_ = node
-    others = core_of(dialect).others
-    reciprocal = Arithmetic(("/",), (Literal("approximate", 1.0, span), subject), span)
-    equal = Comparison("=", subject, zero, span, others["="])
-
-    def zeros(sign: str) -> Node:
-        return And((equal, Comparison(sign, reciprocal, zero, span, others[sign])), span)
-
-    same, different = ("<", ">") if is_minus else (">", "<")
-    if sign in ("=", "<>"):
-        return _negated(zeros(same), negated=sign == "<>")
-    if sign == (">" if is_minus else "<"):
-        return Or((node, zeros(different)), span)
-    if sign == ("<=" if is_minus else ">="):
-        return And((node, Not(zeros(different), span)), span)
-    return node
-
-
-def _like(node: Like, dialect: Dialect) -> Node | None:
-    if node.escape is not None and len(node.escape) != 1:
-        return None
-    parts = wildcards(node.pattern, node.escape, dialect)
-    are_bytes_special = dialect.like_units == "bytes" and ("_", True) in parts
-    are_lines_special = (
-        dialect.like_lines != "all" and any(wild for _, wild in parts) and not _is_simple(parts, dialect)
-    )
-    if _bytes_are_texts(dialect) or are_bytes_special or are_lines_special:
-        return None
-    if dialect.like_escapes == "wildcards":
-        return node
-    characters, wild = zip(*parts, strict=True) if parts else ((), ())
-    is_special = any(not one and character in "%_" for character, one in zip(characters, wild, strict=True))
-    escape = "\\" if is_special else None
-    pattern = "".join(
-        "\\" + character if is_special and not one and character in "%_\\" else character
-        for character, one in zip(characters, wild, strict=True)
-    )
-    return node._replace(pattern=pattern, escape=escape)
-
-
-def wildcards(pattern: str, escape: str | None, dialect: Dialect) -> list[tuple[str, bool]]:
-    """List the characters of a pattern, each with whether it is a wildcard."""
-    if dialect.like_escapes == "dropped_runs":
-        pattern = re.sub("%+", "%", pattern)
-    found: list[tuple[str, bool]] = []
-    at = 0
-    while at < len(pattern):
-        character, following = pattern[at], pattern[at + 1 : at + 2]
-        at += 1
-        if character != escape:
-            found.append((character, character in ("%", "_")))
-        elif following and (dialect.like_escapes not in ("wildcards", "wild") or following in ("%", "_", escape)):
-            # Broker-J escapes a UTF-16 code unit: two halves, which no text has apart.
-            halves = following > "\uffff" and dialect.like_escapes == "dropped_runs"
-            units = _halves(following) if halves else following
-            found += [(one, False) for one in units]
-            at += 1
-        elif not dialect.like_escapes.startswith("dropped"):
-            found.append((character, character in ("%", "_") and dialect.like_escapes != "wildcards"))
-    return found
-
-
-def _halves(character: str) -> str:
-    """Return the surrogates of a character beyond U+FFFF."""
-    units = character.encode("utf-16-be")
-    return "".join(chr(int.from_bytes(units[at : at + 2], "big")) for at in (0, 2))
-
-
-def _is_simple(parts: Sequence[tuple[str, bool]], dialect: Dialect) -> bool:
-    """Report whether wildcards match line ends although they do not in all patterns."""
-    wild = [character for character, is_wild in parts if is_wild]
-    return dialect.like_lines == "simple" and wild.count("%") < 2 and "_" not in wild
-
-
-# ---- what a computed test yields ---------------------------------------------------------------------------------
+from mqsel.language.operators import BOUNDS
+from mqsel.language.pattern import regex
+from mqsel.values import AND, NOT, OR, Float32, Int8, Int16, Int32, Truth
 
 
 class _Big(int):
@@ -507,7 +257,7 @@ class _Rules:
             is_narrow = type(right) in _NARROW and type(left) is not type(right)
             return self.dialect.narrow_types != "promoted" and is_narrow and type(left) is not Int8
         kinds = {_kind(left), _kind(right)}
-        if kinds == {"string", "bytes"} and _bytes_are_texts(self.dialect):
+        if kinds == {"string", "bytes"} and self.dialect.byte_strings == "unquoted":
             kinds = {"string"}
         if len(kinds) > 1:
             return True
@@ -576,12 +326,12 @@ class _Rules:
         value = self.value(operand)
         if value is None or value is _ERR:
             return _ERR if value is _ERR else Truth.UNKNOWN
-        if isinstance(value, bytes) and _bytes_are_texts(self.dialect):
+        if isinstance(value, bytes) and self.dialect.byte_strings == "unquoted":
             value = value.decode("latin-1")
         if not isinstance(value, str):
             return self.mismatch("NOT LIKE" if negated else "LIKE")
         is_bytes = self.dialect.like_units == "bytes"
-        found = _pattern(pattern, escape, self.dialect).fullmatch(
+        found = regex(pattern, escape, self.dialect).fullmatch(
             value.encode("utf-8", "surrogatepass") if is_bytes else value
         )
         return Truth((found is not None) is not negated)
@@ -787,19 +537,3 @@ def _quotient(sign: str, left: Any, right: Any) -> float:
     if b:
         return a / b
     return math.copysign(math.inf, a) * math.copysign(1.0, b) if a and not math.isnan(a) else math.nan
-
-
-@functools.lru_cache(1024)
-def _pattern(pattern: str, escape: str | None, dialect: Dialect) -> re.Pattern[Any]:
-    is_bytes = dialect.like_units == "bytes"
-    if escape == "" and dialect.like_escapes == "dropped":
-        escape = None
-    if escape is not None and len(escape.encode("utf-8", "surrogatepass") if is_bytes else escape) != 1:
-        return re.compile(b"(?!)" if is_bytes else "(?!)")
-    parts = wildcards(pattern, escape, dialect)
-    wild = {"%": ".*", "_": "."}
-    body = "".join(wild[character] if is_wild else re.escape(character) for character, is_wild in parts)
-    flags = re.DOTALL if dialect.like_lines == "all" or _is_simple(parts, dialect) else re.RegexFlag(0)
-    if is_bytes:
-        return re.compile(body.encode("utf-8", "surrogatepass"), flags)
-    return re.compile(body, flags)

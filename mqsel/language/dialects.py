@@ -745,7 +745,7 @@ PRODUCTS: dict[str, Product] = {
     ),
     "ARTEMIS": Product(
         "Artemis 2.56.0",
-        f"apache/artemis, artemis-selector: src/main/javacc, {_FILTER.replace('/activemq/', '/activemq/artemis/selector/')}",
+        "apache/artemis, artemis-selector: src/main/javacc, src/main/java/org/apache/activemq/artemis/selector/filter",
         "XPATH, XQUERY, the prefix convert_string_expressions:",
     ),
     "QPID_BROKER_J": Product(

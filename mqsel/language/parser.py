@@ -13,7 +13,6 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, NoReturn
 
 from mqsel import errors
-from mqsel.language.computed import settled
 from mqsel.language.dialect import Core, Dialect, core_of
 from mqsel.language.hints import adjacent, foreign
 from mqsel.language.lexer import Token, Tokens, dashes, is_hyphenated, out_of_range, scan
@@ -55,6 +54,7 @@ from mqsel.language.operators import (
     TEXT_TESTS,
     TWO_MINUS_SIGNS,
 )
+from mqsel.language.settle import settled
 from mqsel.language.static import check_parsed
 from mqsel.language.wordings import not_modelled, unexpected_token, wrong_type
 

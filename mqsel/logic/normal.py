@@ -130,12 +130,24 @@ class Normal(NamedTuple):
         return all_of([complement_in(part, memory) for part in self.truths])
 
 
-def normal(selector: Selector) -> Normal:
+# ---- what is wanted --------------------------------------------------------------------------------------------------
+
+# Parts of a normal form; of one that is made for some of them the others are NEVER.
+_T, _F, _E, _M, TRUTHS, ALL_PARTS = 1, 2, 4, 8, 7, 15
+# By the parts that are wanted of a condition: those of what is negated, and those of the operands of an AND.
+_OF_NEGATED = tuple([(parts & _T) * 2 | (parts & _F) // 2 | parts & (_E | _M) for parts in range(16)])
+_OF_OPERANDS = tuple([parts | (_F | _E if parts & (_F | _E | _M) else 0) for parts in range(16)])
+
+
+def normal(selector: Selector, wanted: int = TRUTHS) -> Normal:
     """Return the normal form of *selector*, a part of one perhaps.
 
     Where the identifier to match is that of any message, it is TRUE of all.
+
+    Args:
+        wanted: TRUTHS, or ALL_PARTS where MISMATCH counts, which takes up to three times as long.
     """
-    return _wanted(selector, ALL_PARTS)
+    return Writer().write(selector, selector.names, wanted)
 
 
 def true_of(selector: Selector) -> Formula:
@@ -143,20 +155,7 @@ def true_of(selector: Selector) -> Formula:
 
     What only the other parts need is not made. Sets of many selectors are built of these.
     """
-    return _wanted(selector, _T).true
-
-
-def _wanted(selector: Selector, wanted: int) -> Normal:
-    return Writer().write(selector, selector.names, wanted)
-
-
-# ---- what is wanted --------------------------------------------------------------------------------------------------
-
-# Parts of a normal form; of one that is made for some of them the others are NEVER.
-_T, _F, _E, _M, ALL_PARTS = 1, 2, 4, 8, 15
-# By the parts that are wanted of a condition: those of what is negated, and those of the operands of an AND.
-_OF_NEGATED = tuple([(parts & _T) * 2 | (parts & _F) // 2 | parts & (_E | _M) for parts in range(16)])
-_OF_OPERANDS = tuple([parts | (_F | _E if parts & (_F | _E | _M) else 0) for parts in range(16)])
+    return normal(selector, _T).true
 
 
 # ---- conditions ------------------------------------------------------------------------------------------------------
@@ -203,13 +202,13 @@ _HOLDS = {
     ">": Compared.GREATER,
     ">=": Compared.GREATER | Compared.EQUAL,
 }
-_NUMBERS_THAT = {
+NUMBERS_THAT = {
     sign: tuple([one in holds for one in (Compared.LESS, Compared.EQUAL, Compared.GREATER, Compared.UNORDERED)])
     for sign, holds in _HOLDS.items()
 }
 # Those that hold where NaN is greater than every number.
-_NUMBERS_THAT |= {f"{sign} NaN": (*_NUMBERS_THAT[sign][:3], True) for sign in (">", ">=")}
-_NUMBERS_THAT_NOT = {sign: tuple([not one for one in chosen]) for sign, chosen in _NUMBERS_THAT.items()}
+NUMBERS_THAT |= {f"{sign} NaN": (*NUMBERS_THAT[sign][:3], True) for sign in (">", ">=")}
+_NUMBERS_THAT_NOT = {sign: tuple([not one for one in chosen]) for sign, chosen in NUMBERS_THAT.items()}
 # Sets of many selectors have the same constants again and again. An INT64 and a double that are equal are two.
 _numbers = functools.lru_cache(4096, typed=True)(numbers)
 
@@ -358,7 +357,7 @@ class Writer:
 
     def joined(self, node: And | Or | Not, operands: list[Normal]) -> Normal:
         """Join the normal forms of the operands of a connective, which counts no mismatches of its own."""
-        made = _flipped(operands[0]) if type(node) is Not else self.connective(node, operands, _T | _F | _E)
+        made = _flipped(operands[0]) if type(node) is Not else self.connective(node, operands, TRUTHS)
         return made._replace(mismatch=NEVER)
 
     def of_operands(self, wanted: int, *, is_and: bool) -> int:
@@ -582,7 +581,7 @@ class Writer:
         if isinstance(value, bool):
             found, rest = (_TRUE, _FALSE) if value is (operator == "=") else (_FALSE, _TRUE)
             return self.test(subject, kind, found, rest, other, wanted)
-        found = _numbers(value, _NUMBERS_THAT[operator]) if wanted & _T else NOTHING
+        found = _numbers(value, NUMBERS_THAT[operator]) if wanted & _T else NOTHING
         rest = _numbers(value, _NUMBERS_THAT_NOT[operator]) if wanted & _F else NOTHING
         return self.test(subject, kind, found, rest, other, wanted)
 
@@ -637,7 +636,7 @@ class Writer:
         operand, low, high = [self.operand(one) for one in (node.operand, node.low, node.high)]
         signs = BOUNDS[node.negated]
         if wanted == _T and not node.negated and type(operand) is Identifier and type(low) is type(high) is Literal:
-            bounds = [_numbers(one.value, _NUMBERS_THAT[sign]) for sign, one in zip(signs, (low, high), strict=True)]
+            bounds = [_numbers(one.value, NUMBERS_THAT[sign]) for sign, one in zip(signs, (low, high), strict=True)]
             return Normal(leaf(operand, common_numbers(*bounds)), NEVER, NEVER, NEVER)
         parts = self.of_operands(wanted, is_and=not node.negated)
         ends = zip(signs, (low, high), strict=True)

@@ -67,7 +67,7 @@ cdef union Operand:
     Text *text
     Like *like
     Choices *choices
-    PyObject *test          # tuple: a computed test, and the numbers of the slots that it reads
+    PyObject *test          # tuple: what computes a test, and the numbers of the slots that it reads
 
 
 # An instruction as the loop sees it: decoded once, with its operand and the next step for each outcome.

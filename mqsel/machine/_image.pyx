@@ -19,6 +19,7 @@ import functools
 import sys
 
 from mqsel.errors import ProgramError, SelectorError
+from mqsel.language.computed import evaluator
 from mqsel.language.dialect import core_of
 from mqsel.language.nodes import Computed
 from mqsel.language.pattern import segments
@@ -358,7 +359,7 @@ cdef int load_tests(Image *image, Verified program) except -1:
     try:
         selector = read_selector(program.text, program.dialect)
     except SelectorError as error:
-        raise ProgramError(f"the text of the program, which has tests that are computed, is refused: {error}") from error
+        raise ProgramError(f"the text of the program, whose tests are computed, is refused: {error}") from error
     slots = {name: number for number, name in enumerate(program.slots)}
     for node in selector.order:
         if type(node) is Computed:
@@ -373,6 +374,7 @@ cdef int load_tests(Image *image, Verified program) except -1:
                     f"the program has {missing} computed test {step.it.number} of its text", address=number,
                     hint="compile the selector again, by the mqsel that runs it",
                 )
+            test = evaluator(test[0]), test[1]
             (<list> image.kept).append(test)
             step.it.test = <PyObject *> test
     return 0

@@ -24,7 +24,6 @@ from mqsel.machine._operators cimport *
 from collections.abc import Mapping
 
 from mqsel.errors import ArgumentError
-from mqsel.language.computed import truth_of
 from mqsel.machine import wordings
 from mqsel.machine.program import Program
 from mqsel.machine.schema import as_schema
@@ -309,7 +308,7 @@ cdef int run(Frame *frame, Source *source, Step *step) except -1:
             truth = OR_TABLE[truths[0] * 3 + truth]
             step += 1
             continue
-        elif op == LAST:
+        elif op == RIGHT:
             truths -= 1
             step += 1
             continue
@@ -366,15 +365,15 @@ cdef int like_later(Frame *frame, PyObject *text, Step *step) except -1:
 
 cdef int computed_truth(Frame *frame, Source *source, Step *step) except -1:
     """Compute a test in Python: from values that are owned, as are those on the stack, since others may run."""
-    cdef object test, slots
+    cdef object evaluate, slots
     cdef list values = []
-    test, slots = <tuple> step.it.test
+    evaluate, slots = <tuple> step.it.test
     if Source is RecordSource:
         record_copy(frame, source)
     for slot in slots:
         values.append(value_python(slot_value(frame, source, <uint32_t> slot)))
     frame_secure(frame)
-    return truth_of(test, values)
+    return evaluate(values)
 
 
 cdef inline int record_copy(Frame *frame, RecordSource *source) except -1:

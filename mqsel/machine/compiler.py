@@ -48,8 +48,8 @@ MIN_CASES = 4  # strings from which one look-up is cheaper than comparing one af
 _JOINED = {
     (And, "kleene"): ("JUMP_IF_FALSE", "AND"),
     (Or, "kleene"): ("JUMP_IF_TRUE", "OR"),
-    (And, "first"): ("JUMP_UNLESS_TRUE", "LAST"),
-    (Or, "first"): ("JUMP_IF_TRUE", "LAST"),
+    (And, "first"): ("JUMP_UNLESS_TRUE", "RIGHT"),
+    (Or, "first"): ("JUMP_IF_TRUE", "RIGHT"),
     (And, "eager"): ("", "AND"),
     (Or, "eager"): ("", "OR"),
 }

@@ -135,7 +135,7 @@ _FIRST = (
         "if FALSE or UNKNOWN go forward to the target, keeping the truth value",
         taken="FALSE UNKNOWN",
     ),
-    Opcode("LAST", "", "truth truth -- truth", "the right one of both"),
+    Opcode("RIGHT", "", "truth truth -- truth", "the right one of both"),
 )
 _COMPUTED = Opcode("COMPUTED", "test", "-- truth", "the computed test of the text that has this number, from 0")
 _REMAINDER = Opcode("REMAINDER", "", "value value -- value", "left % right; ERR for an integer and zero", "%")

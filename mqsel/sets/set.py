@@ -625,7 +625,7 @@ def _spelled(name: str, rules: str) -> str:
     text = joined(name, rules)
     if parted(text) != (*spellings(name, rules), "", "")[:3]:
         raise ArgumentError(
-            f"the name {shortened(name)} reads as two spellings of one property, as a conversion or as a test: expected another"
+            f"the name {shortened(name)} reads as two spellings of one property, or as computed: expected another"
         )
     return text
 

@@ -44,7 +44,7 @@ from mqsel.language.operators import BOUNDS, FAILING, OPERATORS
 from mqsel.language.pattern import Segment, segments, shape
 from mqsel.language.selector import Selector
 from mqsel.logic.formulas import NEVER
-from mqsel.logic.normal import normal
+from mqsel.logic.normal import ALL_PARTS, normal
 from mqsel.spark.columns import Case, PropertySource, Steps, is_writable, looked_up, text_literal
 from mqsel.values import APPROXIMATE, EXACT, Float32, Truth, arithmetic, negate
 
@@ -465,10 +465,10 @@ class _Translator:
             case Literal(value=value):
                 return _CONSTANTS[Truth(int(bool(value)))]
             case Computed():
-                raise NoTranslation(f"{unparse(node)} is computed in Python")
+                raise NoTranslation(f"{quoted(unparse(node))} is computed")
         names = dict.fromkeys(self.names[part.name] for part in walk(node) if isinstance(part, Identifier))
         if not names:
-            differs = self.has_types and normal(self.selector.part(node)).mismatch is not NEVER
+            differs = self.has_types and normal(self.selector.part(node), ALL_PARTS).mismatch is not NEVER
             return _CONSTANTS[truth_of(evaluate(node))]._replace(mismatch="true" * differs)
         varying = [self.sources[name] for name in names if not self.sources[name].type]
         if not varying:
@@ -559,8 +559,6 @@ class _Translator:
                 return Condition(value.sql, "") if value.type == "boolean" else _mismatch(node.other, value)
             case Comparison(has_greatest=True):
                 raise NoTranslation("NaN is greater than every number")
-            case Computed():
-                raise NoTranslation(f"{quoted(unparse(node))} is computed")
             case Comparison(operator, left, right):
                 return self.compare(operator, self.value(left), self.value(right), node.other)
             case Between():

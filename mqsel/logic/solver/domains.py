@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 
 from mqsel.language.nodes import Node
 from mqsel.logic.formulas import whole_of
-from mqsel.logic.sets import NOTHING, PROPERTY, RESULT, TEST, Floats, Intervals, Texts, Values, overlap
+from mqsel.logic.intervals import Intervals, overlap
+from mqsel.logic.sets import NOTHING, PROPERTY, RESULT, TEST, Floats, Texts, Values
 from mqsel.logic.solver.automata import (
     ALL_STRINGS,
     NO_STRINGS,

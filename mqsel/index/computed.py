@@ -9,36 +9,41 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from mqsel.errors import MqselError, ProgramError, shortened
+from mqsel.language.computed import evaluator
 from mqsel.language.dialect import departed
 from mqsel.language.nodes import Computed, unparse
 from mqsel.language.parser import parse
 from mqsel.names import converted, parted
+from mqsel.values import Truth
+
+Evaluate = Callable[[Sequence[Any]], Truth]
 
 
-def test_name(test: Computed) -> str:
+def attribute_of(test: Computed) -> str:
     """Return the name of the attribute that a computed test is; its identifiers are attributes."""
     names = [one.name for one in test.identifiers]
     return converted(json.dumps([unparse(test.expression), *test.dialect.departures(), names]), "test")
 
 
 @functools.lru_cache(4096)
-def _read(name: str) -> tuple[Computed, tuple[str, ...]]:
-    """Return the test that an attribute is, and the attributes that are its properties."""
+def _read(name: str) -> tuple[Evaluate, tuple[str, ...]]:
+    """Return what computes the test that an attribute is, and the attributes that are its properties."""
     try:
         text, preset, changes, names = json.loads(parted(name)[0])
         test = parse(text, departed(preset, changes).replace(max_length=None))
         if isinstance(test, Computed) and len(test.identifiers) == len(names):
-            return test, tuple(names)
+            return evaluator(test), tuple(names)
     except (TypeError, ValueError, AttributeError, RecursionError, MqselError):
         pass  # what no set has written
     raise ProgramError(f"{shortened(name)} is no computed test of this mqsel", hint="save the set again")
 
 
-def tests_among(names: Sequence[str], first: int = 0) -> list[tuple[int, Computed, tuple[int, ...]]]:
-    """List the attributes that are computed tests: the place of each, the test, and the places of its properties.
+def computed_among(names: Sequence[str], first: int = 0) -> list[tuple[int, Evaluate, tuple[int, ...]]]:
+    """List the attributes that are computed tests: the place of each, what computes it, and the places that it reads.
 
     Args:
         names: of attributes.
@@ -46,13 +51,13 @@ def tests_among(names: Sequence[str], first: int = 0) -> list[tuple[int, Compute
 
     Raises: ProgramError: no test of this version, or one that lacks a property.
     """
-    found: list[tuple[int, Computed, tuple[int, ...]]] = []
+    found: list[tuple[int, Evaluate, tuple[int, ...]]] = []
     places: Mapping[str, int] = {}
     for place in range(first, len(names)):
         if parted(names[place])[2] == "test":
-            test, read = _read(names[place])
+            evaluate, read = _read(names[place])
             places = places or {name: at for at, name in enumerate(names)}
             if not places.keys() >= {*read}:
                 raise ProgramError(f"the set lacks a property of {shortened(names[place])}", hint="save the set again")
-            found.append((place, test, tuple([places[name] for name in read])))
+            found.append((place, evaluate, tuple([places[name] for name in read])))
     return found
