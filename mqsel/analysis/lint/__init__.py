@@ -18,8 +18,20 @@ from mqsel.analysis.lint.findings import ERROR, NOTE, WARNING, Edit, Finding, Fo
 from mqsel.errors import SelectorError, Span
 from mqsel.language.checker import MAX_TESTS
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
-from mqsel.language.nodes import And, Arithmetic, Between, Comparison, In, IsNull, Like, Literal, Node, Not, Or
-from mqsel.language.operators import TWO_MINUS_SIGNS
+from mqsel.language.nodes import (
+    And,
+    Arithmetic,
+    Between,
+    Comparison,
+    Computed,
+    In,
+    IsNull,
+    Like,
+    Literal,
+    Node,
+    Not,
+    Or,
+)
 from mqsel.language.optimizer import optimize
 from mqsel.language.selector import Selector, read_selector
 from mqsel.logic.formulas import All, Formula, fold
@@ -381,7 +393,31 @@ RULES = (
         (),
         names.two_minus_signs,
         "two minus signs side by side, which may be meant as a comment",
-        TWO_MINUS_SIGNS,
+        "{0}",
+    ),
+    Rule(
+        "not-of-a-value",
+        WARNING,
+        (Computed,),
+        tests.not_of_a_value,
+        "NOT before a test without parentheses, where the dialect negates what stands next to NOT",
+        "NOT negates what stands next here, and the test compares {0}: to negate the test write NOT ({1})",
+    ),
+    Rule(
+        "missing-included",
+        NOTE,
+        (Computed, Not),
+        tests.missing_included,
+        "a test that is TRUE of messages that lack the property, in some dialects",
+        "{0} is TRUE where {1} is missing: … AND {1} IS NOT NULL excludes these",
+    ),
+    Rule(
+        "unread-rest",
+        WARNING,
+        (),
+        names.unread_rest,
+        "what stands behind a complete selector, where the dialect does not read it",
+        "{0} is not read: what follows a complete selector is ignored",
     ),
     Rule(
         "many-tests",
@@ -397,7 +433,7 @@ RULES = (
         (),
         names.refused_elsewhere,
         "what only some products accept",
-        "{0} is refused by {1}",
+        "{0} is {1}",
     ),
 )
 

@@ -7,20 +7,36 @@ Each examines the whole selector. The tables of names stand in `mqsel.names`, th
 from __future__ import annotations
 
 import difflib
+import functools
+import itertools
 import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from mqsel.analysis.lint.chains import Structure
-from mqsel.analysis.lint.findings import Edit, Found, strings_of
+from mqsel.analysis.lint.findings import Edit, Found, parsed, strings_of
 from mqsel.analysis.lint.tests import NO_NUMBERS, pair_of, strings_in
-from mqsel.errors import Span, quoted
+from mqsel.errors import SelectorError, Span, cut_piece, quoted
 from mqsel.language.checker import is_name
-from mqsel.language.dialect import PRESETS
+from mqsel.language.dialect import JMS, PRESETS, Dialect, core_of
 from mqsel.language.hints import as_bytes, in_milliseconds, milliseconds
 from mqsel.language.lexer import dashes
-from mqsel.language.nodes import Comparison, Identifier, In, Like, Literal, Node, quote
+from mqsel.language.nodes import (
+    Arithmetic,
+    Call,
+    Comparison,
+    Identifier,
+    In,
+    Like,
+    Literal,
+    Node,
+    children,
+    quote,
+    unparse,
+)
+from mqsel.language.operators import MINUS_IS_NO_COMMENT
 from mqsel.language.pattern import segments
+from mqsel.language.selector import read_selector
 from mqsel.names import (
     DESCRIPTOR,
     JMS_DESCRIPTOR,
@@ -151,6 +167,8 @@ def header_in_other_letters(structure: Structure) -> Iterator[Found]:
 
 
 def header_without_its_beginning(structure: Structure) -> Iterator[Found]:
+    if not core_of(structure.selector.dialect).is_plain:
+        return  # a product with tests of its own has names of its own, too: AMQPriority, h.priority, sys.Label
     for name, read in structure.selector.names.items():
         if name.lower() in _BY_REST and name not in MQMD_TYPES:
             yield Found(_spans(read, structure)[0], (name, _BY_REST[name.lower()]))
@@ -179,7 +197,8 @@ def names_that_differ_in_case(structure: Structure) -> Iterator[Found]:
 def two_minus_signs(structure: Structure) -> Iterator[Found]:
     places = dashes(structure.selector.text) if "--" in structure.selector.text else []
     if places:
-        yield Found((places[0], places[0] + 2), (), tuple(Edit((at + 1, at + 1), " ") for at in places))
+        said = MINUS_IS_NO_COMMENT[structure.selector.dialect.comments]
+        yield Found((places[0], places[0] + 2), (said,), tuple(Edit((at + 1, at + 1), " ") for at in places))
 
 
 # ---- identifiers and fields of one length ----------------------------------------------------------------------------
@@ -268,19 +287,35 @@ def field_of_other_length(structure: Structure) -> Iterator[Found]:
 
 
 class Feature(NamedTuple):
-    """Something that one field of a dialect decides on.
+    """Something that not every product accepts.
 
     Attributes:
-        field: of the dialect.
-        accepts: its structure under which the thing is valid.
         what: its name.
+        probe: a selector that has it and nothing else that is special; {} is its text.
         find: tells where it stands; None where it does not.
     """
 
-    field: str
-    accepts: str
     what: str
+    probe: str
     find: Callable[[Structure], Span | None]
+
+
+@functools.lru_cache(512)
+def _elsewhere(probe: str, here: Dialect) -> str:
+    """Return which products refuse a selector, and which read it as another one; empty if all read it as here."""
+    own = _read(probe, here)
+    refusing = [name for name, preset in PRESETS.items() if _read(probe, preset) is None]
+    others = [name for name, preset in PRESETS.items() if name not in refusing and _read(probe, preset) != own]
+    said = [f"refused by {', '.join(refusing)}"] * bool(refusing)
+    return "; ".join([*said, *[f"something else in {', '.join(others)}"] * bool(others)])
+
+
+def _read(probe: str, dialect: Dialect) -> str | None:
+    """Return a selector as it was understood; None where it is refused."""
+    try:
+        return unparse(read_selector(probe, dialect.replace(max_length=None)).node)
+    except SelectorError:
+        return None
 
 
 def _literal(kind: str, sign: str, pattern: str) -> Callable[[Structure], Span | None]:
@@ -324,35 +359,83 @@ def _white_space(structure: Structure) -> Span | None:
     return next((found.span() for found in _STRING_OR_ODD_SPACE.finditer(text) if found[0][0] not in "'\""), None)
 
 
+def _written(pattern: str) -> Callable[[Structure], Span | None]:
+    """Look for names that are written in a way."""
+    written = re.compile(pattern)
+
+    def find(structure: Structure) -> Span | None:
+        text = structure.selector.text
+        spans = (one.span for one in structure.selector.order if type(one) is Identifier)
+        return next((span for span in spans if written.match(text, span[0])), None)
+
+    return find
+
+
+def _operator(sign: str) -> Callable[[Structure], Span | None]:
+    """Look for an operator that stands between two operands."""
+
+    def find(structure: Structure) -> Span | None:
+        text = structure.selector.text
+        for node in parsed(structure.selector) if sign in text else ():
+            below = children(node) if isinstance(node, (Arithmetic, Comparison)) else ()
+            for left, right in itertools.pairwise(below):
+                at = text.find(sign, left.span[1], right.span[0])
+                if at >= 0:
+                    return at, at + len(sign)
+        return None
+
+    return find
+
+
 FEATURES = (
-    Feature("identifier_dots", "yes", "a name with a dot", _name(lambda name: "." in name)),
-    Feature("identifier_astral", "yes", "a name beyond U+FFFF", _name(lambda name: max(name) > "\uffff")),
-    Feature("byte_strings", "yes", "a byte string", _literal("bytes", '"', ".*")),
-    Feature("hex_octal", "yes", "a hexadecimal number", _literal("exact", "0[xX]", ".*0[xX].*")),
+    Feature("a name with a dot", "{} = 1", _name(lambda name: "." in name)),
+    Feature("a name beyond U+FFFF", "{} = 1", _name(lambda name: max(name) > "\uffff")),
+    Feature("a name in double quotes or brackets", "{} = 1", _written('["[]')),
+    Feature("a byte string", "p = {}", _literal("bytes", '"', ".*")),
+    Feature("a hexadecimal number", "p = {}", _literal("exact", "0[xX]", ".*0[xX].*")),
+    Feature("F or D at a whole number", "p = {}", _literal("approximate", "[0-9][fFdD]", "[^0-9.]*[0-9]+[fFdD]")),
     Feature(
-        "float_suffix_on_integer",
-        "yes",
-        "F or D at a whole number",
-        _literal("approximate", "[0-9][fFdD]", "[^0-9.]*[0-9]+[fFdD]"),
+        "a number with an underscore or a binary exponent", "p = {}", _literal("approximate", "_|[xX]", ".*[_xX].*")
     ),
-    Feature(
-        "approximate_literals",
-        "java",
-        "a number with an underscore or a binary exponent",
-        _literal("approximate", "_|[xX]", ".*[_xX].*"),
-    ),
-    Feature("whitespace", "unicode", "this white space", _white_space),
+    Feature("this white space", "p{}= 1", _white_space),
+    Feature("!=", "p {} 1", _operator("!=")),
+    Feature("the remainder", "p {} 2 = 1", _operator("%")),
 )
 
 
 def refused_elsewhere(structure: Structure) -> Iterator[Found]:
+    selector = structure.selector
     for feature in FEATURES:
         span = feature.find(structure)
-        if span is not None:
-            others = [name for name, preset in PRESETS.items() if getattr(preset, feature.field) != feature.accepts]
-            yield Found(span, (feature.what, ", ".join(others)))
-    for name, read in structure.selector.names.items():
+        where = span and _elsewhere(feature.probe.format(selector.text[slice(*span)]), selector.dialect)
+        if span and where:
+            yield Found(span, (feature.what, where))
+    for name, read in selector.names.items():
         if name.startswith(JMS_PREFIX):
             others = [preset for preset, dialect in PRESETS.items() if not is_name(name, dialect.headers)]
             if others:
-                yield Found(_spans(read, structure)[0], (name, ", ".join(others)))
+                yield Found(_spans(read, structure)[0], (name, f"refused by {', '.join(others)}"))
+    told: set[str] = set()
+    for node in parsed(selector):
+        if isinstance(node, Call) and node.name not in told:
+            told.add(node.name)
+            probe = _PROBES.get(node.name, selector.text[slice(*node.span)])
+            where = _elsewhere(probe, selector.dialect) if _read(probe, JMS) is None else ""
+            if where:
+                yield Found(node.span, (f"this {node.name}", where))
+
+
+_PROBES = {"UTC": "UTC() > p", "EXISTS": "EXISTS(p)"}  # of calls that are no condition, or hold one
+
+
+# ---- what is not read ------------------------------------------------------------------------------------------------
+
+_COMMENT = re.compile(r"(?:\s|\)|--[^\r\n]*[\r\n]|/\*[\s\S]*?\*/)*")
+
+
+def unread_rest(structure: Structure) -> Iterator[Found]:
+    selector = structure.selector
+    if selector.dialect.rest == "ignored":
+        start = _COMMENT.match(selector.text, selector.node.span[1]).end()  # type: ignore[union-attr]
+        if start < len(selector.text):
+            yield Found((start, len(selector.text)), (quoted(cut_piece(selector.text[start:].strip(), 60)),))
