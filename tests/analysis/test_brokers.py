@@ -7,9 +7,13 @@ from typing import Any
 import pytest
 
 import mqsel
-from mqsel.analysis.readings import UNDOCUMENTED
+from mqsel.analysis.lint import fixed
+from mqsel.analysis.readings import UNDOCUMENTED, answer
+from mqsel.language.dialects import PRODUCTS
+from mqsel.machine._vm import Machine
 from mqsel.values import Truth
 
+BROKERS = [*PRODUCTS]
 T, F, U, E = Truth.TRUE, Truth.FALSE, Truth.UNKNOWN, Truth.ERR
 
 NEXT = "in this dialect NOT negates what stands next: NOT a = b is (NOT a) = b"
@@ -49,6 +53,7 @@ EXPLAINED: list[tuple[str, str, dict[str, Any], Truth, str]] = [
 
 @pytest.mark.parametrize(("preset", "text", "message", "truth", "reason"), EXPLAINED)
 def test_explain_names_the_choice(preset: str, text: str, message: dict[str, Any], truth: Truth, reason: str) -> None:
+    """The reason of a test has the words of the choice by which it is not what it is in JMS."""
     found = mqsel.compile(text, dialect=preset).explain(message)
     assert found.truth is truth
     assert reason in found.parts[0].reason
@@ -70,6 +75,7 @@ def test_explain_names_the_choice(preset: str, text: str, message: dict[str, Any
 def test_explain_names_no_choice_that_does_not_decide(
     preset: str, text: str, message: dict[str, Any], reason: str
 ) -> None:
+    """A choice that changes nothing for the message is not named."""
     assert mqsel.compile(text, dialect=preset).explain(message).parts[0].reason == reason
 
 
@@ -86,6 +92,7 @@ def test_what_is_not_evaluated_follows_the_rule_of_the_dialect() -> None:
 
 
 def test_a_change_is_told_from_the_value_that_there_is() -> None:
+    """Two zeros that the dialect tells apart are written apart."""
     found = mqsel.compile("n = 0.0", dialect="ARTEMIS").explain({"n": -0.0})
     assert found.change == "it would be selected if n were 0 (is -0.0)"
 
@@ -104,6 +111,7 @@ DIFFERENT: list[tuple[str, str, str, dict[str, Any], tuple[Any, Any], list[str]]
 def test_difference_names_the_fields(
     text: str, a: str, b: str, message: dict[str, Any], truths: tuple[Any, Any], fields: list[str]
 ) -> None:
+    """The message is run by both, and the fields are those that make the difference."""
     found = mqsel.difference(text, a, b)
     assert (found.message, found.truths, [one.field for one in found.readings]) == (message, truths, fields)
     assert found
@@ -111,12 +119,14 @@ def test_difference_names_the_fields(
 
 
 def test_difference_names_where_not_binds() -> None:
+    """The field is found though the other dialect refuses it beside its own checks of types."""
     found = mqsel.difference("NOT color = 'red'", "JMS", "ARTEMIS")
     assert found.truths == (T, F)
     assert [one.field for one in found.readings] == ["not_operand"]
 
 
 def test_what_is_not_modelled_is_an_error_of_its_own() -> None:
+    """A construct that the product has and mqsel does not is named."""
     found = mqsel.difference("REGEX('a', b)", "ACTIVEMQ", "JMS")
     assert found.errors[0] is not None
     assert found.errors[0].message.startswith("REGEX is not modelled")
@@ -132,3 +142,41 @@ def test_what_is_undocumented_is_no_witness(preset: str) -> None:
     assert apart.reason
     with pytest.raises(mqsel.PropertyTypeError, match="undocumented"):
         mqsel.compile("a = 1", dialect=preset).explain({"a": "x"})
+
+
+FIXED = [
+    "a = 1 AND b = 2 AND a = 1",
+    "NOT (a > 3 AND a > 5 OR a > 3)",
+    "(a <> 5 OR TRUE) AND b LIKE 'x'",
+    "a > 0 AND a > 0.0 OR b IN ('x', 'x')",
+    "NOT a = 1 AND (b = 'x' OR b = 'x')",
+    "TRUE = 0.0 OR a = 5 OR a = 5",
+]
+VALUES: list[Any] = [None, 0, 1, 4, 6, -0.0, float("nan"), "x", "5", True, b"x"]
+
+
+@pytest.mark.parametrize("preset", BROKERS)
+@pytest.mark.parametrize("text", FIXED)
+def test_fixes_change_no_answer(preset: str, text: str) -> None:
+    """What --fix writes selects the same messages, also where AND and OR are not those of Kleene."""
+
+    def answers(selector: str) -> list[Any]:
+        matcher = mqsel.compile(selector, dialect=preset)
+        return [answer(Machine(matcher.program), {"a": a, "b": b}) for a in VALUES for b in VALUES]
+
+    if any(finding.code == "invalid" for finding in mqsel.lint(text, preset)):
+        return
+    assert answers(fixed(text, preset)) == answers(text)
+
+
+def test_choices_of_several_products_together_yield_no_foreign_error() -> None:
+    """What no product joins: the order of Erlang, beside arithmetic that has no number for a text."""
+    dialect = mqsel.RABBITMQ_JMS.replace(arithmetic_mismatch="comparison")
+    assert mqsel.compile("a + 1 <= a", dialect=dialect).evaluate({"a": "x"}) is F
+
+
+def test_constants_without_an_answer_are_refused_or_left_alone() -> None:
+    """A selector of constants alone that the documents do not decide is refused; beside a property it is no finding."""
+    with pytest.raises(mqsel.SelectorTypeError, match="undocumented"):
+        mqsel.compile("TRUE = 0.0", dialect="AZURE_SERVICE_BUS")
+    assert mqsel.lint("TRUE = 0.0 OR a = 5", "AZURE_SERVICE_BUS") == []

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from mqsel.analysis.compare import Known, contradiction
 from mqsel.analysis.explain import near
-from mqsel.analysis.lint import chains, names, tests
+from mqsel.analysis.lint import chains, names, products, tests
 from mqsel.analysis.lint.chains import Structure, read
 from mqsel.analysis.lint.findings import ERROR, NOTE, WARNING, Edit, Finding, Found, piece
 from mqsel.errors import SelectorError, Span
@@ -399,7 +399,7 @@ RULES = (
         "not-of-a-value",
         WARNING,
         (Computed,),
-        tests.not_of_a_value,
+        products.not_of_a_value,
         "NOT before a test without parentheses, where the dialect negates what stands next to NOT",
         "NOT negates what stands next here, and the test compares {0}: to negate the test write NOT ({1})",
     ),
@@ -407,7 +407,7 @@ RULES = (
         "missing-included",
         NOTE,
         (Computed, Not),
-        tests.missing_included,
+        products.missing_included,
         "a test that is TRUE of messages that lack the property, in some dialects",
         "{0} is TRUE where {1} is missing: … AND {1} IS NOT NULL excludes these",
     ),
@@ -415,7 +415,7 @@ RULES = (
         "unread-rest",
         WARNING,
         (),
-        names.unread_rest,
+        products.unread_rest,
         "what stands behind a complete selector, where the dialect does not read it",
         "{0} is not read: what follows a complete selector is ignored",
     ),
@@ -431,7 +431,7 @@ RULES = (
         "refused-elsewhere",
         NOTE,
         (),
-        names.refused_elsewhere,
+        products.refused_elsewhere,
         "what only some products accept",
         "{0} is {1}",
     ),

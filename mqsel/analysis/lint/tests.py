@@ -16,7 +16,6 @@ from mqsel.analysis.lint.chains import Structure, wanted
 from mqsel.analysis.lint.findings import Edit, Found, bounds, parsed, piece, strings_of
 from mqsel.errors import SelectorError, cut_piece, quoted
 from mqsel.language.checker import MAX_TESTS, advice, differing, evaluate, sides
-from mqsel.language.computed import truth_of
 from mqsel.language.dialect import PRESETS, Dialect
 from mqsel.language.hints import decoded, milliseconds
 from mqsel.language.nodes import (
@@ -24,19 +23,15 @@ from mqsel.language.nodes import (
     Arithmetic,
     Between,
     Comparison,
-    Computed,
     Identifier,
     In,
-    IsNull,
     Like,
     Literal,
     Node,
-    Not,
     Or,
     children,
     quote,
     walk,
-    written_name,
 )
 from mqsel.language.operators import FAILING, OPERATORS
 from mqsel.language.pattern import segments, shape
@@ -435,38 +430,6 @@ def compared_with_itself(node: Comparison, selector: Selector) -> Found | None:
         return None
     is_equal = node.operator in ("=", "<=", ">=")
     return Found(node.span, (piece(selector.text, left), "TRUE wherever it is present" if is_equal else "never TRUE"))
-
-
-# ---- tests of products -----------------------------------------------------------------------------------------------
-
-
-def not_of_a_value(node: Computed, selector: Selector) -> Found | None:
-    """Find a NOT that negates the first operand of a test, where its author may have meant the test."""
-    if selector.dialect.not_operand != "primary":
-        return None
-    for test in walk(node.expression):
-        first = next(iter(children(test)), None)
-        if isinstance(first, Not) and not isinstance(test, (And, Or, Not)) and first.span[0] == test.span[0]:
-            shown = [selector.text[first.span[0] : first.span[1]], selector.text[first.operand.span[0] : test.span[1]]]
-            return Found(test.span, tuple([cut_piece(" ".join(one.split()), 60) for one in shown]))
-    return None
-
-
-def missing_included(node: Computed | Not, selector: Selector) -> Found | None:
-    """Find a test that is TRUE where its property is missing, of a selector that does not ask whether it is."""
-    test = node.operand if isinstance(node, Not) else node
-    if not isinstance(test, Computed) or len(test.identifiers) != 1:
-        return None
-    name = test.identifiers[0].name
-    asked = (one for one in parsed(selector) if isinstance(one, IsNull) or getattr(one, "name", "") in _ASKS)
-    if any(isinstance(one, Identifier) and one.name == name for ask in asked for one in walk(ask)):
-        return None
-    if truth_of(test, [None]) is not (Truth.FALSE if isinstance(node, Not) else Truth.TRUE):
-        return None
-    return Found(node.span, (cut_piece(piece(selector.text, node), 60), written_name(name)))
-
-
-_ASKS = ("IS NULL", "EXISTS")  # of calls
 
 
 # ---- AND and OR ------------------------------------------------------------------------------------------------------
