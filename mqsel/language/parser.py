@@ -398,7 +398,7 @@ class _Parser:
             elif kind == "end" or (self.dialect.rest == "ignored" and kind not in ("damage", "NOT")):
                 left, strength = self.reduce(left, strength, 0)
                 if len(self.stack) > 1:
-                    self.fail(self.expected_after())
+                    self.fail("')'" if self.stack[-1].kind == _PAREN else self.expected_after())
                 return False
             elif kind == ",":
                 left, strength = self.reduce(left, strength, 0)
