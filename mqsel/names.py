@@ -113,6 +113,30 @@ JMS_SYNONYMS = {
 # Those that hold a time, in milliseconds since 1970.
 TIMES = ("JMSTimestamp", "JMSExpiration")
 
+# ---- parts of a message ----------------------------------------------------------------------------------------------
+
+# What stands before the dot of a name, by the choice of a dialect's field `identifier_dots`, each with what the name is
+# known by; None: the name alone.
+NAME_PREFIXES: dict[str, dict[str, str | None]] = {
+    "sections": {
+        "h": "h",
+        "header": "h",
+        "p": "p",
+        "properties": "p",
+        "a": None,
+        "application_properties": None,
+    },
+    "scopes": {"sys": "sys", "user": None},
+}
+# The fields of the sections that have no names of their own.
+SECTION_FIELDS = {
+    "h": ("priority",),
+    "p": tuple(
+        "message_id user_id to subject reply_to correlation_id content_type content_encoding absolute_expiry_time "
+        "creation_time group_id group_sequence reply_to_group_id".split()
+    ),
+}
+
 # ---- spellings -------------------------------------------------------------------------------------------------------
 
 

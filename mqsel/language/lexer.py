@@ -39,7 +39,7 @@ from mqsel.language.wordings import (
     number_out_of_range,
     unexpected_character,
 )
-from mqsel.names import IGNORABLE, PART, START, WHITE_SPACE
+from mqsel.names import IGNORABLE, NAME_PREFIXES, PART, SECTION_FIELDS, START, WHITE_SPACE
 
 
 class Token(NamedTuple):
@@ -146,25 +146,6 @@ _DOUBLE = '"[^"]*(?:""[^"]*)*"(?!")'
 _QUOTED = {"no": '"[^"]*"', "double": _DOUBLE, "brackets": _BRACKETS, "both": f"{_DOUBLE}|{_BRACKETS}"}
 _COMMENTS = {"slashes": r"//[^\r\n]*", "dashes": r"--[^\r\n]*[\r\n]|/\*[\s\S]*?\*/"}
 
-# What stands before the dot of a name, each with what the name is known by. None: the name alone.
-_SECTIONS: dict[str, str | None] = {
-    "h": "h",
-    "header": "h",
-    "p": "p",
-    "properties": "p",
-    "a": None,
-    "application_properties": None,
-}
-_SCOPES: dict[str, str | None] = {"sys": "sys", "user": None}
-# The fields of the sections that have no names of their own.
-_FIELDS = {
-    "h": ("priority",),
-    "p": tuple(
-        "message_id user_id to subject reply_to correlation_id content_type content_encoding absolute_expiry_time "
-        "creation_time group_id group_sequence reply_to_group_id".split()
-    ),
-}
-_PREFIXES: dict[str, dict[str, str | None]] = {"sections": _SECTIONS, "scopes": _SCOPES}
 # What a text begins with that has names with hyphens.
 _HYPHENS = "hyphenated_props:"
 
@@ -244,8 +225,8 @@ def _name_patterns(chosen: dict[str, str], space: str, has_hyphens: bool) -> tup
     dots = chosen["identifier_dots"]
     if chosen["letters"] != "java":
         first, part = NAMES[chosen["letters"]]
-        if dots in _PREFIXES:
-            first = f"(?:(?i:{'|'.join(_PREFIXES[dots])})\\.(?={first}))?{first}"
+        if dots in NAME_PREFIXES:
+            first = f"(?:(?i:{'|'.join(NAME_PREFIXES[dots])})\\.(?={first}))?{first}"
         more = "." * (dots == "yes") + "-" * has_hyphens
         # A hyphen stands at the end of a set.
         name = f"{first}(?:{part}|[{more}])*" if more else f"{first}{part}*"
@@ -365,7 +346,7 @@ def _token(
         case "name":
             if not word.isascii() and dialect.letters == "java":
                 _check_name(text, start, word, dialect)
-            prefixes = _PREFIXES.get(dialect.identifier_dots)
+            prefixes = NAME_PREFIXES.get(dialect.identifier_dots)
             return "identifier", word if prefixes is None else _prefixed_name(text, span, word, prefixes)
         case "string":
             return "string", word[1:-1].replace(word[0] * 2, word[0])
@@ -428,12 +409,12 @@ def _prefixed_name(text: str, span: Span, word: str, prefixes: dict[str, str | N
     prefix = prefixes[before.lower()] if dot else None
     if prefix is None:
         return name if dot else word
-    if name not in _FIELDS.get(prefix, (name,)):
+    if name not in SECTION_FIELDS.get(prefix, (name,)):
         raise errors.SelectorSyntaxError(
             f"{errors.quoted(word)} is no field of a section",
             selector=text,
             span=span,
-            hint=f"fields are {', '.join([f'{prefix}.{one}' for one in _FIELDS[prefix]])}",
+            hint=f"fields are {', '.join([f'{prefix}.{one}' for one in SECTION_FIELDS[prefix]])}",
         )
     return f"{prefix}.{name}"
 

@@ -21,8 +21,20 @@ from typing import Any, NamedTuple, TypeVar
 
 from mqsel.errors import Span
 from mqsel.language.dialect import Core, Dialect
-from mqsel.language.operators import KEYWORDS, OPERATORS, PRIMARY, SIGN, SUM, Operator
-from mqsel.names import IGNORABLE
+from mqsel.language.operators import (
+    FUNCTIONS,
+    KEYWORDS,
+    NAMES,
+    OPERATORS,
+    PREDICATE,
+    PRIMARY,
+    RESERVED_OF,
+    SIGN,
+    SUM,
+    TEXT_TESTS,
+    Operator,
+)
+from mqsel.names import IGNORABLE, NAME_PREFIXES, SECTION_FIELDS
 from mqsel.values import KINDS, Truth
 
 
@@ -413,7 +425,10 @@ def _is_number(node: Node) -> bool:
 
 def _strength(node: Node) -> int:
     """Return how strongly *node* binds when written without parentheses."""
-    row = operator_of(node.expression if type(node) is Computed else node)
+    node = node.expression if type(node) is Computed else node
+    row = operator_of(node)
+    if isinstance(node, Call) and node.name not in FUNCTIONS:
+        return PREDICATE
     return PRIMARY if row is None else SIGN if isinstance(node, Sign) else row.binding
 
 
@@ -429,31 +444,57 @@ _ODD = "".join(
 _BARE = re.compile(f"[^{_ODD}0-9.][^{_ODD}]*")
 
 
-def written_name(name: str) -> str:
-    """Write a name, in double quotes where it is no identifier."""
-    if _BARE.fullmatch(name) and not (name.isascii() and name.upper() in KEYWORDS):
+def written_name(name: str, dialect: Dialect | None = None) -> str:
+    """Write a name, in quotes where it is no identifier: those of the dialect, double ones without one."""
+    if _is_bare(name, dialect):
         return name
+    if dialect is not None and dialect.quoted_names in ("brackets", "both"):
+        return f"[{name.replace(']', ']]')}]"
     return '"' + name.replace('"', '""') + '"'
 
 
-def _literal(node: Literal) -> str:
+def _is_bare(name: str, dialect: Dialect | None) -> bool:
+    """Report whether a name is an identifier as it is."""
+    reserved = KEYWORDS if dialect is None else RESERVED_OF[dialect.words]
+    if name.isascii() and name.upper() in reserved:
+        return False
+    if dialect is None or dialect.letters == "java":
+        return _BARE.fullmatch(name) is not None
+    first, part = NAMES[dialect.letters]
+    prefix, dot, field = name.partition(".")
+    if dot and NAME_PREFIXES.get(dialect.identifier_dots, {}).get(prefix) == prefix:
+        return re.fullmatch(f"{first}{part}*", field) is not None and field in SECTION_FIELDS.get(prefix, (field,))
+    more = "|[.]" if dialect.identifier_dots == "yes" else ""
+    return re.fullmatch(f"{first}(?:{part}{more})*", name) is not None
+
+
+def _literal(node: Literal, dialect: Dialect | None) -> str:
     match node.kind:
         case "string":
             return quote(str(node.value))
         case "boolean":
             return "TRUE" if node.value else "FALSE"
         case "bytes":
-            return f'"0x{bytes(node.value).hex().upper()}"'  # type: ignore[arg-type]
+            digits = f"0x{bytes(node.value).hex().upper()}"  # type: ignore[arg-type]
+            return digits if dialect is not None and dialect.byte_strings == "unquoted" else f'"{digits}"'
         case "approximate":
-            return repr(node.value).replace("e", "E")
+            # No dialect has a word for an infinity: where there is one it is that of a number out of range.
+            written = repr(node.value).replace("inf", "1E400").replace("e", "E")
+            has_point = "E" not in written or "." in written
+            return written if has_point or dialect is None else written.replace("E", ".0E")
+        case "null":
+            return "NULL"
         case _:
             return str(node.value)
 
 
-def unparse(root: Node) -> str:
+def unparse(root: Node, dialect: Dialect | None = None) -> str:
     """Return *root* as a selector that parses to an equal tree, with the fewest parentheses.
 
     Behind NOT they stand also where only some dialects need them, so that the text is the same in all.
+
+    Args:
+        dialect: what it was read as; without it names and numbers are written as IBM MQ and JMS have them.
     """
     pieces: list[str] = []
     todo: list[str | Node] = [root]
@@ -462,7 +503,7 @@ def unparse(root: Node) -> str:
         if isinstance(piece, str):
             pieces.append(piece)
         else:
-            todo += reversed(pieces_of(piece))
+            todo += reversed(pieces_of(piece, dialect))
     return "".join(pieces)
 
 
@@ -474,12 +515,12 @@ def _call(node: Call) -> list[str | Node]:
         case "IS NULL":
             return [*first, " IS NOT NULL" if node.negated else " IS NULL"]
         case "IN":
-            listed: list[str | Node] = [one for operand in node.operands[1:] for one in (", ", operand)]
+            listed: list[str | Node] = [one for operand in node.operands[1:] for one in (", ", *_at(operand, SUM))]
             return [*first, word, " (", *listed[1:], ")"]
         case "LIKE":
-            escape: list[str | Node] = [" ESCAPE ", *node.operands[2:]] if len(node.operands) > 2 else []
-            return [*first, word, " ", node.operands[1], *escape]
-        case "CONTAINS" | "STARTSWITH" | "ENDSWITH":
+            escape: list[str | Node] = [" ESCAPE ", *_at(node.operands[2], SUM)] if len(node.operands) > 2 else []
+            return [*first, word, " ", *_at(node.operands[1], SUM), *escape]
+        case name if name in TEXT_TESTS:
             return [*first, word, " ", node.operands[1]]
     return [node.name, "(", *node.operands, ")"]
 
@@ -488,13 +529,13 @@ def _at(node: Node, strength: int) -> list[str | Node]:
     return [node] if _strength(node) >= strength else ["(", node, ")"]
 
 
-def pieces_of(node: Node) -> list[str | Node]:
+def pieces_of(node: Node, dialect: Dialect | None = None) -> list[str | Node]:
     """Write *node*, and leave what is below it to be written: texts, and nodes in their places."""
     match node:
         case Literal():
-            return [_literal(node)]
+            return [_literal(node, dialect)]
         case Identifier():
-            return [written_name(node.name)]
+            return [written_name(node.name, dialect)]
         case Conversion(identifier):
             return [identifier]
         case Computed(_, expression):
@@ -503,8 +544,12 @@ def pieces_of(node: Node) -> list[str | Node]:
             return _call(node)
         case Sign(operator, operand):
             # A sign directly before a number would become the number's own; before a negative number it does not.
-            signed = isinstance(operand, Sign) or (isinstance(operand, Literal) and _literal(operand)[0] == "-")
+            signed = isinstance(operand, Sign) or (
+                isinstance(operand, Literal) and _literal(operand, dialect)[0] == "-"
+            )
             if isinstance(operand, Literal) and not signed:
+                return [operator, "(", operand, ")"]
+            if signed and dialect is not None and dialect.signs == "one":
                 return [operator, "(", operand, ")"]
             return [operator, " " if signed else "", *_at(operand, SIGN)]
         case Arithmetic(operators, operands):
@@ -519,14 +564,19 @@ def pieces_of(node: Node) -> list[str | Node]:
             word = " NOT BETWEEN " if negated else " BETWEEN "
             return [*_at(operand, SUM), word, *_at(low, SUM), " AND ", *_at(high, SUM)]
         case In(negated, identifier, choices):
-            return [f"{written_name(identifier.name)} {'NOT ' if negated else ''}IN ({', '.join(map(quote, choices))})"]
+            return [
+                f"{written_name(identifier.name, dialect)} {'NOT ' if negated else ''}IN ({', '.join(map(quote, choices))})"
+            ]
         case Like(negated, identifier, pattern, escape):
             ending = "" if escape is None else f" ESCAPE {quote(escape)}"
-            return [f"{written_name(identifier.name)} {'NOT ' if negated else ''}LIKE {quote(pattern)}{ending}"]
+            return [
+                f"{written_name(identifier.name, dialect)} {'NOT ' if negated else ''}LIKE {quote(pattern)}{ending}"
+            ]
         case IsNull(negated, identifier):
-            return [f"{written_name(identifier.name)} IS {'NOT ' if negated else ''}NULL"]
+            return [f"{written_name(identifier.name, dialect)} IS {'NOT ' if negated else ''}NULL"]
         case Not(operand):
-            return ["NOT ", *(_at(operand, PRIMARY) if not isinstance(operand, Not) else [operand])]
+            is_repeated = isinstance(operand, Not) and (dialect is None or dialect.not_operand != "once")
+            return ["NOT ", *([operand] if is_repeated else _at(operand, PRIMARY))]
         case And(operands) | Or(operands):
             word, strength = " AND " if isinstance(node, And) else " OR ", _strength(node) + 1
             below = _at(operands[0], strength)

@@ -97,6 +97,9 @@ RESERVED_OF = {
     "not_null": KEYWORDS - {"NULL"},
     "exists": KEYWORDS - {"BETWEEN"} | {"EXISTS"},
 }
+# The functions among them: UTC() and EXISTS(name).
+FUNCTIONS_OF = {"functions": ("UTC",), "exists": ("EXISTS",)}
+FUNCTIONS = frozenset(name for names in FUNCTIONS_OF.values() for name in names)
 # What names begin with, and what they go on with.
 # Those of Java are not written so: the lexer looks at each character's category.
 NAMES = {

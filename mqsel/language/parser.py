@@ -37,6 +37,7 @@ from mqsel.language.nodes import (
 from mqsel.language.operators import (
     BINARY,
     FOREIGN,
+    FUNCTIONS_OF,
     HYPHEN,
     KEYWORDS,
     NO_COMMENTS,
@@ -69,6 +70,7 @@ _FINISHED = frozenset(["AND", "OR", ")", "end"])
 _node: Callable[[type, tuple[Any, ...]], Any] = tuple.__new__
 
 _KLEENE = "kleene"
+_REST = "rest"  # where a comparison ends that does not go on with what follows
 _ROOT, _PAREN, _NOT, _SIGN, _BETWEEN, _IN, _LIKE = "root", "(", "NOT", "sign", "BETWEEN", "IN", "LIKE"
 
 
@@ -249,7 +251,7 @@ class _Parser:
                 self.at = at + 1
                 self.order.append(Literal("null", None, (start, self.stops[at])))  # type: ignore[arg-type]
                 return self.order[-1], PRIMARY
-            elif kind in ("UTC", "EXISTS") and self.kinds[at + 1] == "(":
+            elif kind in FUNCTIONS_OF.get(self.dialect.words, ()) and self.kinds[at + 1] == "(":
                 return self.function(kind, start), PRIMARY
             else:
                 self.fail("a value" if top.strength >= PREDICATE else "a condition")
@@ -331,6 +333,12 @@ class _Parser:
         binary, chains = self.binary, self.chains
         while True:
             kind = self.kinds[self.at]
+            if (
+                chains
+                and strength == PREDICATE
+                and self.grammar.order in (binary.get(kind), self.grammar.tests.get(kind))
+            ):
+                kind = _REST
             if kind in binary:
                 binding = binary[kind]
                 top = self.stack[-1]
@@ -371,9 +379,11 @@ class _Parser:
                 if finished is None:
                     return True
                 self.order.append(finished)
-                left, strength = finished, self.grammar.order
-            elif kind == ")" and (len(self.stack) > 1 or self.dialect.rest == "error"):
+                left, strength = finished, self.grammar.tests[kind]
+            elif kind == ")":
                 left, strength = self.reduce(left, strength, 0)
+                if len(self.stack) == 1 and self.dialect.rest == "ignored":
+                    return False
                 if self.stack[-1].kind == _IN:
                     left, strength = self.listed(left), self.grammar.order
                     continue

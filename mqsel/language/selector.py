@@ -77,7 +77,7 @@ class Selector(NamedTuple):
         if not self.is_part:
             return self
         lenient = self.dialect.replace(max_length=None, constant_false="accept")
-        text = unparse(self.node)
+        text = unparse(self.node, self.dialect)
         part = read_anew(text, lenient)
         return part if part.match_option is None else read_anew(f"({text})", lenient)
 
