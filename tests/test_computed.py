@@ -37,7 +37,8 @@ def random_case(name: str, rng: random.Random) -> tuple[str, dict[str, tuple[str
     text = selectors.Selectors(product, rng).text()
     found = {each: (KINDS.get(kind, kind), value) for each, (kind, value) in selectors.message(product, rng).items()}
     try:
-        mqsel.compile(text, dialect=PRESETS[name])
+        for each in (text, f"NOT ({text}\n)"):  # RocketMQ ignores what stands behind a condition
+            mqsel.compile(each, dialect=PRESETS[name])
     except mqsel.SelectorError:
         return None
     return text, found
