@@ -82,8 +82,9 @@ def _tree(cls: _Class) -> _Class:
 class Literal(NamedTuple):
     """A constant as written; a sign directly before a number belongs to it.
 
-    ``kind`` is "exact", "approximate", "string", "boolean" or "bytes": it keeps 1, 1.0 and TRUE apart; within a
-    `Computed` also "null", of the value None, and "big", a whole number that no INT64 holds and that compares with nothing.
+    ``kind`` is "exact", "approximate", "string", "boolean" or "bytes": it keeps 1, 1.0 and TRUE apart. Within a
+    `Computed` it is also "null", of the value None, or "big", a whole number that no INT64 holds and that compares with
+    nothing.
     """
 
     kind: str
@@ -564,9 +565,8 @@ def pieces_of(node: Node, dialect: Dialect | None = None) -> list[str | Node]:
             word = " NOT BETWEEN " if negated else " BETWEEN "
             return [*_at(operand, SUM), word, *_at(low, SUM), " AND ", *_at(high, SUM)]
         case In(negated, identifier, choices):
-            return [
-                f"{written_name(identifier.name, dialect)} {'NOT ' if negated else ''}IN ({', '.join(map(quote, choices))})"
-            ]
+            word = "NOT IN" if negated else "IN"
+            return [f"{written_name(identifier.name, dialect)} {word} ({', '.join(map(quote, choices))})"]
         case Like(negated, identifier, pattern, escape):
             ending = "" if escape is None else f" ESCAPE {quote(escape)}"
             return [
