@@ -1,9 +1,8 @@
-"""What mqsel answers under the preset of a product, in every way in which it evaluates a selector."""
+"""What mqsel answers under the preset of a product."""
 
 from __future__ import annotations
 
 import functools
-import pickle
 from typing import Any
 
 from products.answers import Properties
@@ -22,6 +21,7 @@ PRESETS = {
     "rabbitmq": mqsel.RABBITMQ,
     "rabbitmq-jms": mqsel.RABBITMQ_JMS,
 }
+NOT_MODELLED = "N"
 _CLASSES: dict[str, Any] = {"byte": Int8, "short": Int16, "int": Int32, "long": int, "float": Float32}
 _LETTERS = {Truth.TRUE: "T", Truth.FALSE: "F", Truth.UNKNOWN: "U", Truth.ERR: "E"}
 
@@ -32,23 +32,18 @@ def as_message(properties: Properties) -> dict[str, object]:
 
 
 @functools.lru_cache(maxsize=100_000)
-def compiled(product: str, text: str) -> mqsel.Matcher | str:
-    """Return the matcher of a text; "P" where the preset refuses it, "N" where it says that this is not modelled."""
+def _compiled(product: str, text: str) -> mqsel.Matcher | str:
     try:
         return mqsel.compile(text, dialect=PRESETS[product])
     except SelectorError as error:
-        return "N" if "not modelled" in str(error) else "P"
+        return NOT_MODELLED if "not modelled" in str(error) else "P"
 
 
-def answers(product: str, text: str, properties: Properties) -> set[str]:
-    """Return the letters that mqsel answers for a message: one, if all that evaluate it agree."""
-    matcher = compiled(product, text)
+def our_answer(product: str, text: str, properties: Properties) -> str:
+    """Return T, F, U, E or P, as the product does; or that the preset does not model the text, and says so."""
+    matcher = _compiled(product, text)
     if isinstance(matcher, str):
-        return {matcher}
-    message = as_message(properties)
-    plain = mqsel.compile(text, dialect=PRESETS[product], optimize=False)
-    selectors = mqsel.SelectorSet({"one": text}, dialect=PRESETS[product])
-    shipped = pickle.loads(pickle.dumps(matcher))
-    found = {_LETTERS[Truth(one.truth(message))] for one in (matcher, plain, shipped)}
-    is_selected = {matcher.matches(message), plain.matches(message), "one" in selectors.match(message)}
-    return found if is_selected == {"T" in found} else found | {"matches"}
+        return matcher
+    truth = Truth(matcher.truth(as_message(properties)))
+    assert matcher.matches(as_message(properties)) == bool(truth)
+    return _LETTERS[truth]
