@@ -3,7 +3,8 @@
 One call lists all words, and most are told by a dict or by their first character: a match object for each would take
 three times as long.
 
-Owns spelling: white space, keywords, literals and their ranges. Knows no grammar. Follows language §3.
+Owns spelling: white space, keywords, literals and their ranges. Knows no grammar. Follows language §3. Longer than 500
+lines because the numbers and the quotes of all products are read here.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from typing import Any, NamedTuple
 from mqsel import errors
 from mqsel.errors import Span
 from mqsel.language import hints
-from mqsel.language.dialect import Dialect
+from mqsel.language.dialect import Dialect, kept
 from mqsel.language.operators import (
     ADDED,
     FOREIGN,
@@ -212,12 +213,17 @@ def _lexicon(has_hyphens: bool, *choices: str) -> _Lexicon:
     named = "|".join([f"(?P<{kind}>{pattern})" for kind, pattern in kinds.items()])
     # What most selectors consist of, once more and first: that halves the search. None of it is found to be shorter
     # than by the expressions below.
-    first = "[0-9]" if numbers is None else "[1-9]"
-    often = (" ", plain, strings, f"{first}[0-9]*(?![0-9.A-Za-z_])")
+    whole = "[0-9]+" if numbers is None else "[1-9][0-9]*"
+    often = (" ", plain, strings, f"{whole}(?![0-9.A-Za-z_])")
     reserved = RESERVED_OF[chosen["words"]]
     known = {" ": "", **{word: word for word in reserved}, **symbols}
     words = "|".join((*often, *kinds.values()))
     return _Lexicon(re.compile(words, re.DOTALL), re.compile(named, re.DOTALL), known, reserved)
+
+
+@kept
+def _lexicon_of(dialect: Dialect) -> _Lexicon:
+    return _lexicon(False, *_SPELLING(dialect))
 
 
 def _name_patterns(chosen: dict[str, str], space: str, has_hyphens: bool) -> tuple[str, str]:
@@ -269,7 +275,7 @@ def scan(text: str, dialect: Dialect) -> Tokens:
             hint="split it into several subscriptions, or compile with dialect.replace(max_length=None)",
             reason=errors.MQRC.MQRC_SELECTION_STRING_ERROR,
         )
-    lexicon = _lexicon(False, *_SPELLING(dialect))
+    lexicon = _lexicon_of(dialect)
     if dialect.prefix != "none" and text.startswith(_HYPHENS):
         lexicon = _lexicon(True, *_SPELLING(dialect))
         # The prefix becomes white space.
@@ -291,8 +297,11 @@ def scan(text: str, dialect: Dialect) -> Tokens:
         word = words[at]
         if word.isidentifier() and word.isascii():
             capitals = word.upper()
-            kinds[at] = capitals if capitals in reserved else "identifier"
-            if not folds and capitals in reserved:  # in capitals it would be known
+            if capitals not in reserved:
+                kinds[at] = "identifier"
+            elif folds:
+                kinds[at] = capitals
+            else:  # in capitals it would be known
                 raise not_in_capitals(text, (starts[at], stops[at]))
         elif word[0] == "'" and len(word) > 1:
             kinds[at], values[at] = "string", word[1:-1].replace("''", "'")
