@@ -136,6 +136,8 @@ SECTION_FIELDS = {
         "creation_time group_id group_sequence reply_to_group_id".split()
     ),
 }
+# What headers are that a message lacks, by the choice of `identifier_dots`: AMQP 1.0, §3.2.1 Header.
+DEFAULTS: dict[str, dict[str, int]] = {"sections": {"h.priority": 4}}
 
 # ---- spellings -------------------------------------------------------------------------------------------------------
 

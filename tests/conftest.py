@@ -159,7 +159,12 @@ def _set_of(text: str, dialect: Dialect) -> mqsel.SelectorSet[str]:
     """Return a set of a selector and its NOT: one of them is found if the selector is TRUE or FALSE."""
     lenient = dialect.replace(constant_false="accept", max_length=None)
     texts = {"TRUE": text, "FALSE": f"NOT ({text}\n)"} if text.strip() else {"TRUE": text}  # a comment may end it
-    return mqsel.SelectorSet(texts, dialect=lenient)
+    try:
+        return mqsel.SelectorSet(texts, dialect=lenient)
+    except mqsel.SelectorError:
+        if dialect.rest == "ignored":  # what is ignored at the end of a text is none within parentheses
+            raise Untaken from None
+        raise
 
 
 def _found(selectors: mqsel.SelectorSet[str], text: str, properties: Properties) -> str:

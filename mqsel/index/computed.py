@@ -26,7 +26,7 @@ Evaluate = Callable[[Sequence[Any]], Truth]
 def attribute_of(test: Computed) -> str:
     """Return the name of the attribute that a computed test is; its identifiers are attributes."""
     names = [one.name for one in test.identifiers]
-    return converted(json.dumps([unparse(test.expression), *test.dialect.departures(), names]), "test")
+    return converted(json.dumps([unparse(test.expression, test.dialect), *test.dialect.departures(), names]), "test")
 
 
 @functools.lru_cache(4096)

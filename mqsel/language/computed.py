@@ -40,6 +40,7 @@ from mqsel.language.nodes import (
 )
 from mqsel.language.operators import BOUNDS
 from mqsel.language.pattern import regex
+from mqsel.names import DEFAULTS
 from mqsel.values import AND, NOT, OR, Float32, Int8, Int16, Int32, Truth
 
 
@@ -92,10 +93,11 @@ def evaluator(test: Computed) -> Callable[[Sequence[Any]], Truth]:
     names = {one.name: place for place, one in enumerate(test.identifiers)}
     steps: list[tuple[_Step, tuple[int, ...]]] = []
     constants: list[Any] = [None] * len(order)
-    inputs: list[tuple[int, int]] = []
+    defaults = DEFAULTS.get(test.dialect.identifier_dots, {})
+    inputs: list[tuple[int, int, Any]] = []
     for place, node in enumerate(order):
         if isinstance(node, Identifier):
-            inputs.append((place, names[node.name]))
+            inputs.append((place, names[node.name], defaults.get(node.name)))
         elif isinstance(node, Literal):
             constants[place] = rules.literal(node)
         else:
@@ -106,8 +108,9 @@ def evaluator(test: Computed) -> Callable[[Sequence[Any]], Truth]:
 
     def evaluate(values: Sequence[Any]) -> Truth:
         cells = constants.copy()
-        for place, number in inputs:
-            cells[place] = rules.arrived(values[number])
+        for place, number, default in inputs:
+            value = values[number]
+            cells[place] = rules.arrived(default if value is None else value)
         for step, (place, *below) in steps:
             cells[place] = step(*[cells[one] for one in below])
         return rules.truth(cells[places[id(last)]])

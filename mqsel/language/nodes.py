@@ -83,8 +83,7 @@ class Literal(NamedTuple):
     """A constant as written; a sign directly before a number belongs to it.
 
     ``kind`` is "exact", "approximate", "string", "boolean" or "bytes": it keeps 1, 1.0 and TRUE apart. Within a
-    `Computed` it is also "null", of the value None, or "big", a whole number that no INT64 holds and that compares with
-    nothing.
+    `Computed` it may be "null", of the value None, or "big": an integer that no INT64 holds.
     """
 
     kind: str

@@ -30,6 +30,7 @@ from mqsel.language.nodes import (
 )
 from mqsel.language.operators import BOUNDS, OPERATORS
 from mqsel.language.pattern import is_escape, is_simple, wildcards
+from mqsel.names import DEFAULTS
 from mqsel.values import KINDS, Truth
 
 _CONNECTIVES = (And, Or, Not)
@@ -73,6 +74,9 @@ def _outcome(node: Node, dialect: Dialect) -> Node:
 
 def _core(node: Node, dialect: Dialect) -> Node | None:
     """Return tests of the core that have the results of a test; None where none are known to have them."""
+    defaults = DEFAULTS.get(dialect.identifier_dots, {})
+    if any(type(one) is Identifier and one.name in defaults for one in children(node) or (node,)):
+        return None
     if isinstance(node, IsNull) or (isinstance(node, Literal) and node.kind == "boolean"):
         return node
     if dialect.text_numbers == "read" or dialect.type_mismatch == "undocumented":

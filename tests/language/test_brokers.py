@@ -185,7 +185,7 @@ def _folded(tree: Any) -> Any:
 
 @pytest.mark.parametrize("product", PRODUCTS)
 def test_random_texts(product: str) -> None:
-    """A random text is accepted if the second reading accepts it, with the same tree; written, it is read again."""
+    """The second reading accepts the same random texts and reads the same trees; written, they are read again."""
     dialect = PRESETS[PRODUCTS[product][0]]
     left_out = DIFFERENT.get(product, r"(?!)")
     accepted = 0
