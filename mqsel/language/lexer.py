@@ -181,7 +181,7 @@ def _lexicon(has_hyphens: bool, *choices: str) -> _Lexicon:
     """Return the lexicon of some choices, by `_SPELLING`."""
     chosen = dict(zip(_SPELLED, choices, strict=True))
     space = _SPACES[chosen["whitespace"]]
-    comment = _COMMENTS.get(chosen["comments"], _NEVER)
+    comment = _COMMENTS.get(chosen["comments"])
     symbols = {one: one for one in _SIGNS}
     for (field, choice), added in ADDED.items():
         symbols |= added if chosen[field] == choice else {}
@@ -199,7 +199,7 @@ def _lexicon(has_hyphens: bool, *choices: str) -> _Lexicon:
         found = numbers[:3]
     plain, name = _name_patterns(chosen, space, has_hyphens)
     kinds = {
-        "space": rf"(?:[{space}]|{comment})+",
+        "space": f"(?:[{space}]|{comment})+" if comment else f"[{space}]+",
         "name": name,
         # The longest first.
         "operator": "|".join(map(re.escape, sorted((*opening, *symbols), key=len, reverse=True))),
@@ -210,6 +210,8 @@ def _lexicon(has_hyphens: bool, *choices: str) -> _Lexicon:
         "quoted": _NEVER if has_hyphens else _QUOTED[chosen["quoted_names"]],
         "bad": r".",
     }
+    # A pattern that never fits would be tried all the same.
+    kinds = {kind: pattern for kind, pattern in kinds.items() if pattern != _NEVER}
     named = "|".join([f"(?P<{kind}>{pattern})" for kind, pattern in kinds.items()])
     # What most selectors consist of, once more and first: that halves the search. None of it is found to be shorter
     # than by the expressions below.
