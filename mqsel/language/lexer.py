@@ -3,8 +3,9 @@
 One call lists all words, and most are told by a dict or by their first character: a match object for each would take
 three times as long.
 
-Owns spelling: white space, keywords, literals and their ranges. Knows no grammar. Follows language §3. Longer than 500
-lines because the numbers and the quotes of all products are read here.
+Owns spelling: white space, keywords, literals and their ranges. Knows no grammar. Follows language §3.
+
+Longer than 500 lines because the numbers and the quotes of all products are read here.
 """
 
 from __future__ import annotations
