@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from mqsel.errors import PropertyTypeError, SelectorError
@@ -22,7 +22,6 @@ from mqsel.values import Truth
 
 UNDOCUMENTED = "undocumented"  # of values for which the documents of a product have no answer
 REFUSED = "refused"  # of a text
-_TOGETHER = 2  # fields of which all combinations are tried: there are about thirty, and each is a selector to compile
 # What is read as what, before a test compares it: that explains more than what the comparison yields.
 _BEFORE_A_TEST = ("not_operand", "text_numbers")
 
@@ -73,32 +72,31 @@ def _differing(a: Dialect, b: Dialect) -> list[str]:
     return [name for name in Dialect._fields if getattr(a, name) != getattr(b, name)]
 
 
-def _with(a: Dialect, b: Dialect, names: tuple[str, ...] | list[str]) -> Dialect:
+def _with(a: Dialect, b: Dialect, names: Sequence[str]) -> Dialect:
     return a.replace(**{name: getattr(b, name) for name in names})
 
 
 def readings(text: str, message: Mapping[str, Any], a: Dialect, b: Dialect) -> tuple[Reading, ...]:
     """Find few fields with which one of two dialects does as the other, and return what is said of them.
 
-    The fewest where one or two suffice; else none can be left out of those that are returned.
+    They are the fewest where two suffice; of more, none can be left out. Brokers differ in dozens of fields.
     """
     first, second = [counted(_outcome(text, message, one)) for one in (a, b)]
 
-    def suffice(names: tuple[str, ...] | list[str]) -> bool:
+    def suffice(names: Sequence[str]) -> bool:
         changed = counted(_outcome(text, message, _with(a, b, names)))
         # A choice of a product may be refused beside the others of another dialect.
         return changed == second or (
             changed == REFUSED and counted(_outcome(text, message, _with(b, a, names))) == first
         )
 
-    needed = _differing(a, b)
-    few = (chosen for count in range(1, _TOGETHER + 1) for chosen in itertools.combinations(needed, count))
-    enough = next(filter(suffice, few), ())
-    for name in () if enough else [*needed]:
-        rest = [one for one in needed if one != name]
-        if suffice(rest):
-            needed = rest
-    return tuple([_reading(name, a, b) for name in enough or needed])
+    names = _differing(a, b)
+    few = itertools.chain(itertools.combinations(names, 1), itertools.combinations(names, 2))
+    needed: Sequence[str] = next(filter(suffice, few), names)
+    for name in needed if len(needed) > 2 else ():
+        fewer = [one for one in needed if one != name]
+        needed = fewer if suffice(fewer) else needed
+    return tuple([_reading(name, a, b) for name in needed])
 
 
 def _reading(name: str, a: Dialect, b: Dialect) -> Reading:
