@@ -180,3 +180,47 @@ def test_constants_without_an_answer_are_refused_or_left_alone() -> None:
     with pytest.raises(mqsel.SelectorTypeError, match="undocumented"):
         mqsel.compile("TRUE = 0.0", dialect="AZURE_SERVICE_BUS")
     assert mqsel.lint("TRUE = 0.0 OR a = 5", "AZURE_SERVICE_BUS") == []
+
+
+NOT_NEXT = "NOT negates what stands next in this dialect: put the test that it negates into parentheses"
+
+
+@pytest.mark.parametrize(
+    ("preset", "text", "message", "hint"),
+    [
+        ("ARTEMIS", "n != 5", "unexpected '!='", "not equal is written <>, negation is written NOT; RABBITMQ, "),
+        (
+            "JMS",
+            "n CONTAINS 'a'",
+            "unexpected 'CONTAINS'",
+            "use LIKE with %: name LIKE '%text%'; ROCKETMQ has CONTAINS",
+        ),
+        ("JMS", "UTC() > n", "unexpected '('", "there are no functions in a selector; RABBITMQ has UTC"),
+        (
+            "RABBITMQ",
+            "n BETWEEN 1 AND 2",
+            "unexpected 'BETWEEN'",
+            "there is no BETWEEN in this dialect: write name >= 1",
+        ),
+        (
+            "RABBITMQ",
+            "n NOT BETWEEN 1 AND 2",
+            "expected IN or LIKE",
+            "there is no BETWEEN in this dialect: write name >=",
+        ),
+        (
+            "ROCKETMQ",
+            "n NOT LIKE 'a'",
+            "expected BETWEEN, IN, CONTAINS, STARTSWITH or ENDSWITH",
+            "there is no LIKE in ",
+        ),
+        ("ARTEMIS", "NOT a > 5", "order is for numbers only, found 'NOT a'", NOT_NEXT),
+        ("ARTEMIS", "NOT a IN ('x')", "unexpected 'NOT a' before IN", NOT_NEXT),
+    ],
+)
+def test_hints_know_who_has_what(preset: str, text: str, message: str, hint: str) -> None:
+    """What another product has is named with it, and what a dialect lacks with what to write instead."""
+    with pytest.raises(mqsel.SelectorError) as caught:
+        mqsel.compile(text, dialect=preset)
+    assert message in caught.value.message
+    assert (caught.value.hint or "").startswith(hint)
