@@ -137,7 +137,7 @@ def _lines(found: Difference, names: list[str]) -> list[str]:
     elif found:
         lines += ["they differ: one of them refuses the text"]
     elif found.errors != (None, None):
-        return ["both refuse the text"]
+        return [f"not decided: {found.reason}" if found.reason else "both refuse the text"]
     elif found.is_proved:
         return ["they do not differ on any message"]
     else:

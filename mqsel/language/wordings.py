@@ -63,9 +63,12 @@ def not_in_capitals(text: str, span: Span) -> SelectorSyntaxError:
     )
 
 
+NOT_MODELLED = "is not modelled"
+
+
 def not_modelled(text: str, span: Span, construct: str) -> SelectorSyntaxError:
     return SelectorSyntaxError(
-        f"{construct} is not modelled: the product has it, and what it does is not known here",
+        f"{construct} {NOT_MODELLED}: the product has it, and what it does is not known here",
         selector=text,
         span=span,
         hint="select by other properties, or ask the product itself",

@@ -20,6 +20,7 @@ from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
 from mqsel.language.nodes import And, Identifier, Node
 from mqsel.language.optimizer import optimize
 from mqsel.language.selector import Selector, read_selector
+from mqsel.language.wordings import NOT_MODELLED
 from mqsel.logic.formulas import Formula, Leaf, any_of, complement, leaves
 from mqsel.logic.normal import Normal, normal, true_of
 from mqsel.logic.solver import MAX_WORK, Message, Witness, find
@@ -272,8 +273,8 @@ class Difference:
         readings: the choices that cause the difference: with only these changed, one agrees with the other.
         is_proved: where they do not differ: whether that is certain.
         tries: messages that were tried.
-        reason: why it is not certain; of a message that none selects, why it is not certain that no other is
-            selected by one alone.
+        reason: why it is not certain: what a product has may not be modelled; of a message that none selects, why it is
+            not certain that no other is selected by one alone.
     """
 
     message: Message | None = None
@@ -285,7 +286,8 @@ class Difference:
     reason: str = ""
 
     def __bool__(self) -> bool:
-        return self.message is not None or (self.errors[0] is None) != (self.errors[1] is None)
+        is_refused_by_one = (self.errors[0] is None) != (self.errors[1] is None)
+        return self.message is not None or (is_refused_by_one and not self.reason)
 
 
 def difference(text: str, dialect_a: Dialect | str, dialect_b: Dialect | str) -> Difference:
@@ -299,7 +301,8 @@ def difference(text: str, dialect_a: Dialect | str, dialect_b: Dialect | str) ->
         dialect_a: how to read it: a dialect, or the name of a preset.
         dialect_b: how else.
 
-    Raises: ArgumentError: no text, or no dialect. A text that is invalid is a difference, or is none.
+    Raises: ArgumentError: no text, or no dialect. A text that is invalid is a difference, or is none; one that a
+        product has and mqsel does not model is not decided.
     """
     dialects = as_dialect(dialect_a), as_dialect(dialect_b)
     errors: list[SelectorError | None] = []
@@ -312,6 +315,9 @@ def difference(text: str, dialect_a: Dialect | str, dialect_b: Dialect | str) ->
             errors.append(error)
     if len(read) < 2:
         is_one = errors[0] is None or errors[1] is None
+        unknown = next((one.message for one in errors if one is not None and NOT_MODELLED in one.message), "")
+        if unknown:
+            return Difference(errors=(errors[0], errors[1]), reason=unknown)
         parts = readings(text, {}, *dialects) if is_one else ()
         return Difference(errors=(errors[0], errors[1]), readings=parts, is_proved=not is_one)
     a, b = read
