@@ -106,7 +106,12 @@ def check(
         raise
     constant = None
     if not names and not _reads_clock(order):
-        constant = truth_of(evaluate(node))
+        try:
+            constant = truth_of(evaluate(node))
+        except errors.PropertyTypeError as error:  # undocumented
+            raise errors.SelectorTypeError(
+                error.message, selector=text, span=node.span, hint="compare constants of one type"
+            ) from error
         if constant is not Truth.TRUE and dialect.constant_false == "reject":
             raise errors.SelectorAlwaysFalseError(
                 f"the selector reads no property and is {constant}: it can never select a message",

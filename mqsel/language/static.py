@@ -22,6 +22,7 @@ from mqsel.language.nodes import (
     Sign,
     children,
 )
+from mqsel.language.operators import NOT_NEXT
 from mqsel.language.wordings import wrong_type
 from mqsel.values import LITERAL_KINDS
 
@@ -42,7 +43,8 @@ def check_parsed(order: Sequence[Node], text: str, dialect: Dialect) -> None:
     for node in order:
         wrong = rules(node, text) if type(node) in _CHECKED else None
         if wrong is not None:
-            raise wrong_type(text, wrong[0].span, wrong[1], quoted(text[slice(*wrong[0].span)]))
+            hint = NOT_NEXT if isinstance(wrong[0], Not) and dialect.not_operand == "primary" else None
+            raise wrong_type(text, wrong[0].span, wrong[1], quoted(text[slice(*wrong[0].span)]), hint)
     if _is_no_condition(order[-1]):
         raise wrong_type(text, order[-1].span, "a selector is a condition", quoted(text[slice(*order[-1].span)]))
 
