@@ -49,7 +49,22 @@ from mqsel.errors import (
     SelectorTypeError,
     SubscriptionError,
 )
-from mqsel.language.dialect import IBM_JAVA_CLIENT, IBM_JMS, IBM_MQ, JMS, TIBCO_EMS, Dialect
+from mqsel.language.dialect import (
+    ACTIVEMQ,
+    ARTEMIS,
+    AZURE_SERVICE_BUS,
+    IBM_JAVA_CLIENT,
+    IBM_JMS,
+    IBM_MQ,
+    JMS,
+    QPID_BROKER_J,
+    QPID_CPP,
+    RABBITMQ,
+    RABBITMQ_JMS,
+    ROCKETMQ,
+    TIBCO_EMS,
+    Dialect,
+)
 from mqsel.machine._values import Record
 from mqsel.machine.program import VERSION as __version__  # noqa: N811 (an attribute every package has)
 from mqsel.matcher import Matcher, compile  # noqa: A004 (like re.compile)
@@ -61,11 +76,19 @@ if TYPE_CHECKING:
     from mqsel.sets.set import SelectorSet
 
 __all__ = [
+    "ACTIVEMQ",
+    "ARTEMIS",
+    "AZURE_SERVICE_BUS",
     "IBM_JAVA_CLIENT",
     "IBM_JMS",
     "IBM_MQ",
     "JMS",
     "MQRC",
+    "QPID_BROKER_J",
+    "QPID_CPP",
+    "RABBITMQ",
+    "RABBITMQ_JMS",
+    "ROCKETMQ",
     "TIBCO_EMS",
     "ArgumentError",
     "DecodeError",

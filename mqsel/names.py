@@ -113,6 +113,32 @@ JMS_SYNONYMS = {
 # Those that hold a time, in milliseconds since 1970.
 TIMES = ("JMSTimestamp", "JMSExpiration")
 
+# ---- parts of a message ----------------------------------------------------------------------------------------------
+
+# What stands before the dot of a name, by the choice of a dialect's field `identifier_dots`, each with what the name is
+# known by; None: the name alone.
+NAME_PREFIXES: dict[str, dict[str, str | None]] = {
+    "sections": {
+        "h": "h",
+        "header": "h",
+        "p": "p",
+        "properties": "p",
+        "a": None,
+        "application_properties": None,
+    },
+    "scopes": {"sys": "sys", "user": None},
+}
+# The fields of the sections that have no names of their own.
+SECTION_FIELDS = {
+    "h": ("priority",),
+    "p": tuple(
+        "message_id user_id to subject reply_to correlation_id content_type content_encoding absolute_expiry_time "
+        "creation_time group_id group_sequence reply_to_group_id".split()
+    ),
+}
+# What headers are that a message lacks, by the choice of `identifier_dots`: AMQP 1.0, §3.2.1 Header.
+DEFAULTS: dict[str, dict[str, int]] = {"sections": {"h.priority": 4}}
+
 # ---- spellings -------------------------------------------------------------------------------------------------------
 
 
@@ -136,14 +162,14 @@ def joined(name: str, rules: str) -> str:
 
 
 def converted(text: str, kind: str) -> str:
-    """Return how sets write a property that is read through a conversion."""
+    """Return how sets write a property that is read through a conversion; "test" makes one of a computed test."""
     return f"{text} as {kind}"
 
 
 def parted(text: str) -> tuple[str, str, str]:
     """Return the first spelling of a property, the other or an empty text, and the conversion or an empty text."""
     bare, word, kind = text.rpartition(" as ")
-    if not word or kind != "number":
+    if not word or kind not in ("number", "test"):
         bare, kind = text, ""
     half = bare[: (len(bare) - len(USR_FOLDER)) // 2]
     return (half, USR_FOLDER + half, kind) if bare == f"{half} {USR_FOLDER}{half}" else (bare, "", kind)

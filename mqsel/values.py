@@ -189,6 +189,8 @@ KINDS = {
     "string": "string",
     "boolean": "boolean",
     "bytes": "byte string",
+    "null": "boolean",
+    "big": "number",
 }
 _RANGES = {row.python: row.range for row in TYPES if row.kind == "exact"}
 

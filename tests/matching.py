@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from strategies import JMS_PRESETS
+
 import mqsel
-from mqsel.language.dialect import PRESETS
 
 JMS = mqsel.JMS
 W2 = "JMSType = 'car' AND color = 'blue' AND weight > 2500"
@@ -24,7 +25,7 @@ SELECTORS = [
 
 SCHEMAS: list[Any] = [None, (), ("a",), ("a", "b"), {"a": "int8", "b": None}, [("a", "string"), "b"], ("b", "a")]
 DIALECTS = [
-    *PRESETS.values(),
+    *JMS_PRESETS.values(),
     JMS.replace(max_length=200),
     mqsel.IBM_MQ.replace(null_arithmetic="unknown", max_length=None),
 ]

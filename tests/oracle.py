@@ -122,6 +122,11 @@ class _Message:
                 return self.junction(node.operands, decisive=TRUE)
             case nodes.Comparison():
                 return self.compare(node.operator, self.value(node.left), self.value(node.right))
+            case nodes.Computed():
+                met = self.has_met_mismatch
+                truth = self.truth(node.expression)
+                self.has_met_mismatch = met  # to all behind the front end it is one test, of values of any types
+                return truth
             case nodes.Between():
                 return self.between(node)
             case nodes.In() | nodes.Like():
@@ -152,9 +157,13 @@ class _Message:
     def compare(self, symbol: str, left: Value, right: Value) -> str:
         """Compare two values by §5, Comparison."""
         kinds = (left[0], right[0])
-        # "NULL on either side → UNKNOWN (NULL wins over mismatch)."
+        # "NULL on either side → UNKNOWN (NULL wins over mismatch)." §2: `null_equality` = `left` (equal to NULL alone,
+        # UNKNOWN on the left of a value) · `value` (equal to NULL alone).
         if "null" in kinds:
-            return UNKNOWN
+            is_left = kinds[0] == "null" != kinds[1] and self.dialect.null_equality == "left"
+            if symbol not in ("=", "<>") or self.dialect.null_equality == "unknown" or is_left:
+                return UNKNOWN
+            return _truth((kinds[0] == kinds[1]) == (symbol == "="))
         # "Numbers compare after Java binary promotion"; "IEEE rules for NaN; -0.0 = 0.0".
         if kinds[0] in _NUMBERS and kinds[1] in _NUMBERS:
             _, first, second = _promote(left, right)

@@ -12,7 +12,8 @@ import random
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from mqsel.language.dialect import PRESETS
+from strategies import JMS_PRESETS
+
 from mqsel.values import Float32, Int32
 
 NAMES = ("a", "b", "c")
@@ -50,7 +51,7 @@ _PATTERNS = ("a%", "%b", "%a%", "_", "a_", "%", "ab", "a%b", "_b%", "%b%a%", "",
 _SIGNS = ("=", "<>", "<", "<=", ">", ">=")
 
 
-def pair(rng: random.Random, dialects: Sequence[str] = (*PRESETS,)) -> tuple[str, str, str, str, tuple[str, ...]]:
+def pair(rng: random.Random, dialects: Sequence[str] = (*JMS_PRESETS,)) -> tuple[str, str, str, str, tuple[str, ...]]:
     """Draw two selectors, the dialect of each, and the names that they may read."""
     names = NAMES[: rng.choice((1, 1, 2, 2, 2, 3))]
     # A selector alone is often enough: what is missing of it, or added, is what people ask about.

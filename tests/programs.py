@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 import interpreter
 import pytest
 import strategies
+from strategies import JMS_PRESETS
 
 import mqsel
 from mqsel.columns import _answers
 from mqsel.errors import ProgramError, SelectorError
-from mqsel.language.dialect import PRESETS
 from mqsel.machine._verifier import encode_spans
 from mqsel.machine.opcodes import CODE, TABLE, Constant, Opcode, Pattern, effect
 from mqsel.machine.program import Program, encode_code
@@ -83,7 +83,7 @@ class _Walk:
             words.append(CODE[name] | first << 8 | (second[0] << 20 if second else 0))
             start = rng.randrange(len(text) + 1)
             spans.append((start, rng.randrange(start, len(text) + 1)))
-        dialect = PRESETS[rng.choice(list(PRESETS))]
+        dialect = JMS_PRESETS[rng.choice(list(JMS_PRESETS))]
         return Program(
             text, dialect, NAMES, self.constants, encode_code(words), encode_spans(spans), self.exact.address
         )

@@ -14,6 +14,7 @@ import pytest
 import strategies
 from conftest import VECTORS_ROOT, batch_of, dialects_of, fits_arrow, json_lines, message_of
 from selecting import Case, Text, made
+from strategies import JMS_PRESETS
 
 import mqsel
 from mqsel import IBM_JAVA_CLIENT, IBM_JMS, IBM_MQ, JMS, Dialect, Matcher, Record, SelectorSet
@@ -22,7 +23,6 @@ from mqsel.errors import (
     PropertyTypeError,
 )
 from mqsel.formats import mq
-from mqsel.language.dialect import PRESETS
 from mqsel.values import Float32, Int8
 
 # Five presets × this many pairs of a selector and a message; the issue that asked for them wants a million once:
@@ -55,10 +55,10 @@ def distinct(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [*{repr(one): one for one in messages}.values()]
 
 
-@pytest.mark.parametrize("name", [*PRESETS, "mixed"])
+@pytest.mark.parametrize("name", [*JMS_PRESETS, "mixed"])
 def test_vectors(name: str) -> None:
     """All vectors of a dialect in one set, or of all dialects: each of their messages is matched as by a loop."""
-    asked = [one for one in vectors() if name == "mixed" or one[1] == PRESETS[name]]
+    asked = [one for one in vectors() if name == "mixed" or one[1] == JMS_PRESETS[name]]
     cases = [*dict.fromkeys((text, dialect) for text, dialect, _ in asked)]
     messages = distinct([message for _, _, message in asked])
     if name == "mixed":
@@ -79,13 +79,13 @@ def random_set(rng: random.Random, name: str) -> tuple[list[Case], list[dict[str
     for number in range(SIDE):
         text, properties = strategies.random_case(rng, name)
         reading = rng.choice(strategies.READINGS)
-        varied = PRESETS[name].replace(**reading)
-        cases.append((text, varied if number % 2 else PRESETS[name]))
+        varied = JMS_PRESETS[name].replace(**reading)
+        cases.append((text, varied if number % 2 else JMS_PRESETS[name]))
         messages.append(strategies.to_message(properties))
     return cases, messages
 
 
-@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.parametrize("name", JMS_PRESETS)
 def test_random(name: str, tmp_path: Path) -> None:
     """Invariant: match = a loop over Matchers, also after changes, pickled and mapped, from any kind of message."""
     rng = random.Random(f"set {name}")
@@ -395,7 +395,7 @@ def test_filter_is_one_readers() -> None:
 # ---- batches ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.parametrize("name", JMS_PRESETS)
 def test_batches(name: str) -> None:
     """Invariant: a row of a batch is matched as its message; properties of all types, rows without any around it."""
     pytest.importorskip("pyarrow")

@@ -164,7 +164,7 @@ cdef int bits_by_kernel(Machine machine, Kernel kernel, Batch batch, tuple truth
     cdef int rows
     cdef int status = 0
     # Where a mismatch is not UNKNOWN, that comes from a NULL alone.
-    cdef int by_null = 1 if len(truths) > 1 and core_of(machine.program.dialect).other != UNKNOWN else -1
+    cdef int by_null = 1 if len(truths) > 1 and UNKNOWN not in core_of(machine.program.dialect).others.values() else -1
     cdef BatchRun *call = kernel.start(batch.columns, batch.rows)
     call.turned = clock_nanoseconds()
     try:

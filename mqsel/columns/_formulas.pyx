@@ -25,7 +25,7 @@ from mqsel.columns._columns cimport (
     reader_start, text_at, texts_load, valid_rows, words_mask,
 )
 from mqsel.columns._kernel cimport (
-    AGAIN, ALL, COMPUTE, COMPUTE_WITH, DIVIDE, LEAF, NEGATE, ONE_OF, PUSH_COLUMN, PUSH_NUMBER, REMAINDER, TURN, WORDS,
+    AGAIN, ALL, COMPUTE, COMPUTE_NARROW, COMPUTE_WITH, DIVIDE, LEAF, NEGATE, ONE_OF, PUSH_COLUMN, PUSH_NUMBER, REMAINDER, TURN, WORDS,
     BatchRun, Instruction, Level, Computation, FormulaTerm, Trace, block_of, steps_of,
 )
 from mqsel.columns._sets cimport ValueSet
@@ -120,7 +120,7 @@ cdef int compute(BatchRun *call, Computation *operand, Level *first, int64_t sta
         elif step.action == COMPUTE:
             top -= 1
             combine(step.op, level_at(call, first, top), level_at(call, first, top + 1), rows)
-        elif step.action == COMPUTE_WITH:
+        elif step.action == COMPUTE_WITH or step.action == COMPUTE_NARROW:
             combine_with(step, level_at(call, first, top), rows)
         else:
             level = level_at(call, first, top)
@@ -243,10 +243,20 @@ cdef void combine_with(Instruction *step, Level *left, int rows) noexcept nogil:
     cdef int tag, row
     cdef double number
     cdef uint8_t errors[BLOCK]
+    cdef bint narrow = step.action == COMPUTE_NARROW
     if not INT32 <= left.tag <= FLOAT64:
+        if narrow:
+            memset(errors, 1, rows)
+            if left.valid != NULL:
+                mask_and(errors, left.valid, rows)
+            add_errors(left, errors, rows)
         left.tag = POISON
         return
     tag = promoted(left.tag, INT64 if step.integer else FLOAT64)
+    if narrow and step.integer and left.tag == INT32 and <int32_t> step.i == step.i:
+        tag = INT32
+    if narrow and (tag == FLOAT32 or step.op == DIVIDE or step.op == REMAINDER):
+        tag = FLOAT64
     promote(left, tag, rows)
     left.tag = tag
     if tag > INT64:

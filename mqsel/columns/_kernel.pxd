@@ -37,6 +37,7 @@ cdef enum Operation:
     NEGATE
     COMPUTE          # with what was pushed last
     COMPUTE_WITH     # with the number that stands in the instruction
+    COMPUTE_NARROW   # likewise, by that rule of `Arithmetic`
 
 
 # One step of an arithmetic expression, on a stack of blocks of numbers.

@@ -14,7 +14,7 @@ from mqsel.columns._columns cimport BLOCK, ColumnBlock, reader_refusal, reader_r
 from mqsel.columns._sets cimport ValueSet, values_read
 
 from mqsel.logic import formulas as _formulas
-from mqsel.language.nodes import Arithmetic, Conversion, Identifier, Literal, Sign
+from mqsel.language.nodes import Arithmetic, Computed, Conversion, Identifier, Literal, Sign, unparse
 from mqsel.names import parted
 
 cdef enum:
@@ -264,9 +264,10 @@ cdef list steps_computing(node, dict numbers):
         one = waiting.pop()
         if isinstance(one, Arithmetic):
             later = []
+            with_number = COMPUTE_NARROW if one.rule == "narrow" else COMPUTE_WITH
             for sign, right in zip(one.operators, one.operands[1:], strict=True):
                 if isinstance(right, Literal):
-                    later.append((COMPUTE_WITH, _OPS[sign], right.value))
+                    later.append((with_number, _OPS[sign], right.value))
                 else:
                     later += [right, (COMPUTE, _OPS[sign], 0)]
             waiting += [*reversed(later), one.operands[0]]
@@ -274,6 +275,8 @@ cdef list steps_computing(node, dict numbers):
             waiting += [(NEGATE if one.operator == "-" else KEEP, 0, 0), one.operand]
         elif isinstance(one, Conversion):
             raise TooLargeError(f"{one.identifier.name}: a property whose texts are read as numbers")
+        elif isinstance(one, Computed):
+            raise TooLargeError(f"{unparse(one)}: a test that is computed row by row")
         elif isinstance(one, Identifier):
             steps.append((PUSH_COLUMN, numbers[one.name], 0))
         elif isinstance(one, Literal):

@@ -7,12 +7,14 @@ all of the two columns are read, 56 ms.
 
 from __future__ import annotations
 
+import math
 import struct
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from mqsel.logic.formulas import Formula, Leaf, Relation, fold
+from mqsel.logic.intervals import Intervals, overlap
 from mqsel.logic.needs import needs_of_leaf
 from mqsel.logic.sets import Pattern, Texts, Values
 from mqsel.values import ARROW_READ, EXACT
@@ -60,9 +62,10 @@ def _may_be(known: Extremes, values: Values) -> bool:
 _Bound = float | bytes | None
 
 
-def _overlap(intervals: Iterable[tuple[float, float]], low: _Bound, high: _Bound) -> bool:
+def _overlap(intervals: Intervals, low: _Bound, high: _Bound) -> bool:
     """Report whether one of the intervals has a number between two."""
-    return any((high is None or start <= high) and (low is None or stop >= low) for start, stop in intervals)  # type: ignore[operator]
+    ends = -math.inf if low is None else low, math.inf if high is None else high
+    return bool(overlap(intervals, (cast("tuple[float, float]", ends),)))
 
 
 def _any_text(texts: Texts, low: _Bound, high: _Bound) -> bool:

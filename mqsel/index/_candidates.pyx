@@ -336,7 +336,7 @@ cdef bint operand_find(Search *search, const PooledLeaf *leaf, int side, Value *
             top += 1
         elif actions[at].what == COMPUTE:
             top -= 1
-            if value_arithmetic(top - 1, top, actions[at].op, UNKNOWN) == ERR:
+            if value_arithmetic(top - 1, top, actions[at].op, UNKNOWN | actions[at].rule) == ERR:
                 return True
         elif value_sign(top - 1, actions[at].what == NEGATE, UNKNOWN) == ERR:
             return True

@@ -24,11 +24,13 @@ from libc.stdlib cimport calloc, free, malloc, qsort
 from libc.string cimport memcmp, memcpy, memset
 
 from mqsel.index._segment cimport *
+from mqsel.machine._image cimport NARROW
 from mqsel.machine._opcodes cimport ADD, DIVIDE, MULTIPLY, REMAINDER, SUBTRACT
 from mqsel.machine._values cimport PyUnicode_DATA, PyUnicode_GET_LENGTH, PyUnicode_KIND
 
 from mqsel.errors import ArgumentError
-from mqsel.language.nodes import Arithmetic, Conversion, Identifier, Literal, Sign
+from mqsel.index.computed import attribute_of
+from mqsel.language.nodes import Arithmetic, Computed, Conversion, Identifier, Literal, Sign
 from mqsel.logic import formulas, sets
 from mqsel.names import converted
 
@@ -483,6 +485,7 @@ cdef object RELATION_CLASS = formulas.Relation
 cdef object ALL_CLASS = formulas.All
 cdef object ANY_CLASS = formulas.Any
 cdef object IDENTIFIER = Identifier
+cdef object COMPUTED = Computed
 cdef object CONVERSION = Conversion
 cdef object ARITHMETIC = Arithmetic
 cdef object SIGN = Sign
@@ -491,6 +494,7 @@ cdef object VALUES_CLASS = sets.Values
 cdef object FLOATS_CLASS = sets.Floats
 cdef object TEXTS_CLASS = sets.Texts
 cdef object NOTHING = sets.NOTHING
+cdef object NUMBERS = sets.NUMBERS
 cdef object PROPERTY = sets.PROPERTY
 
 cdef enum:
@@ -853,6 +857,14 @@ cdef class Memtable:
             own = own._replace(booleans=(own.poison, False), poison=False, error=False)
             values = <PyObject *> own
             booleans = field(values, 1)
+        elif type(<object> subject) is COMPUTED:
+            for one in (<object> subject).identifiers:  # which the reader needs, before the test
+                self.attribute(one.name)
+            attribute = self.attribute(attribute_of(<object> subject))
+            if (<object> values).error:  # such an attribute is a number where the test is ERR: see `reading_compute`
+                own = NUMBERS._replace(null=(<object> values).null, booleans=(<object> values).booleans)
+                values = <PyObject *> own
+                booleans = field(values, 1)
         elif type(<object> subject) is not IDENTIFIER:
             whole = self.start_leaf(SET)
             self.read_operand(<object> subject, 0)
@@ -964,6 +976,7 @@ cdef class Memtable:
         """Write what computes an operand behind the head of a leaf."""
         cdef PooledLeaf *leaf = <PooledLeaf *> self.words.items
         cdef OpenOperand *operand
+        cdef ArithmeticStep *action
         cdef PyObject *one
         cdef uint64_t begin = self.words.count
         cdef uint32_t height = 0
@@ -979,7 +992,9 @@ cdef class Memtable:
             operand.at += 1
             if type(<object> one) is ARITHMETIC:
                 if operand.at > 2:
-                    self.action(COMPUTE).op = _OPS[<object> field(field(one, 0), operand.at - 3)]
+                    action = self.action(COMPUTE)
+                    action.op = _OPS[<object> field(field(one, 0), operand.at - 3)]
+                    action.rule = NARROW if (<object> one).rule == "narrow" else 0
                     height -= 1
                 if operand.at <= PyTuple_GET_SIZE(<object> field(one, 1)):
                     self.push_operand(field(field(one, 1), operand.at - 1))

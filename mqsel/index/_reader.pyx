@@ -33,8 +33,9 @@ from mqsel.index._candidates cimport Search
 from mqsel.index._index cimport Index, IndexChange
 from mqsel.index._segment cimport fault
 from mqsel.machine._values cimport (
-    BOOLEAN, BYTES, MQTYPE_BOOLEAN, NULL_VALUE, POISON, STRING, Record, Value, value_as_number, value_fit,
-    value_integer, value_load_other, value_null, value_object, value_read, value_refuse, zeroed,
+    BOOLEAN, BYTES, ERR, INT64, MQTYPE_BOOLEAN, MQTYPE_INT64, NULL_VALUE, POISON, STRING, UNKNOWN, Record, Value,
+    value_as_number, value_fit, value_integer, value_load_other, value_null, value_object, value_python, value_read,
+    value_refuse, zeroed,
 )
 from mqsel.machine._vm cimport Pace, clock_nanoseconds, pace_look, pace_start
 
@@ -44,6 +45,7 @@ from collections.abc import Iterable, Mapping
 
 from mqsel.columns._answers import chunks, library
 from mqsel.errors import ArgumentError, DecodeError, ProgramError, PropertyTypeError, shortened
+from mqsel.index.computed import computed_among
 from mqsel.machine import wordings
 from mqsel.machine.schema import as_schema
 from mqsel.names import parted
@@ -128,6 +130,7 @@ cdef class SpellingTable:
     cdef list first             # for each slot the spelling that counts
     cdef list second            # for each slot the other one, or None
     cdef list converted         # slots of properties whose texts are read as numbers
+    cdef list tests             # of each that is computed its slot, what computes it, and the slots that that reads
     cdef dict found             # spelling -> number of its first SpellingTarget
     cdef SpellingTarget *targets
     cdef Py_ssize_t target_count
@@ -141,17 +144,20 @@ cdef class SpellingTable:
         if older is None:
             self.first, self.second, self.found, self.origin = [], [], {}, object()
             self.converted = []
+            self.tests = computed_among(names)
         else:
             self.origin = older.origin
             self.first, self.second, self.found = older.first[:], older.second[:], older.found.copy()
             self.converted = older.converted[:]
+            self.tests = older.tests + computed_among(names, older.count)
             self.target_count, self.count = older.target_count, older.count
             memcpy(self.targets, older.targets, older.target_count * sizeof(SpellingTarget))
         for slot in range(self.count, len(names)):
             first, second, kind = parted(names[slot])
-            if kind:
+            if kind == "number":
                 self.converted.append(slot)
-            self.enter(first, slot, False)
+            if kind != "test":
+                self.enter(first, slot, False)
             if second:
                 self.enter(second, slot, True)
             self.first.append(first)
@@ -211,7 +217,7 @@ cdef class Positions:
                 self.position[self.count] = place
                 self.types[self.count] = 0 if named is None else int(_TYPES[named])
                 self.count += 1
-        self.straight = self.count == self.width and not table.converted
+        self.straight = self.count == self.width and not table.converted and not table.tests
         for slot in range(self.count):
             self.straight = self.straight and self.slot[slot] == slot and self.position[slot] == slot
 
@@ -287,6 +293,23 @@ cdef int reading_convert(MessageReading reading) except -1:
         value_as_number(value)
         if value.tag == POISON:
             value_integer(value, BOOLEAN, MQTYPE_BOOLEAN, False)
+    return 0
+
+
+cdef int reading_compute(MessageReading reading) except -1:
+    """Compute the tests that are attributes: UNKNOWN is NULL, and ERR a number. Others may run meanwhile."""
+    cdef Value *value
+    cdef int truth
+    for slot, evaluate, slots in reading.table.tests:
+        if slot < reading.slots:
+            truth = evaluate([value_python(&reading.record.values[<Py_ssize_t> one]) for one in slots])
+            value = slot_touch(reading, slot)
+            if truth == UNKNOWN:
+                value_null(value)
+            elif truth == ERR:
+                value_integer(value, INT64, MQTYPE_INT64, 0)
+            else:
+                value_integer(value, BOOLEAN, MQTYPE_BOOLEAN, truth)
     return 0
 
 
@@ -388,6 +411,8 @@ cdef class MessageReader:
             raise wordings.not_a_message(message, self.messages is not None)
         if reading.table.converted:
             reading_convert(reading)
+        if reading.table.tests:
+            reading_compute(reading)
         return reading.record
 
     cdef int read_dict(self, MessageReading reading, object message) except -1:
@@ -467,6 +492,8 @@ cdef class MessageReader:
     cdef Record read_record(self, MessageReading reading, Record message):
         cdef Positions positions = self.recorded
         cdef Py_ssize_t number
+        cdef Value *value
+        cdef object held
         if not are_of(positions, reading) or message.schema is not positions.names:
             if not are_of(positions, reading) or message.schema != positions.names:
                 positions = Positions(reading, message.schema.names)
@@ -475,8 +502,14 @@ cdef class MessageReader:
         if positions.straight:
             return message
         for number in range(positions.count):
-            if message.values[positions.position[number]].tag != NULL_VALUE:
-                slot_touch(reading, positions.slot[number])[0] = message.values[positions.position[number]]
+            value = &message.values[positions.position[number]]
+            if value.tag == NULL_VALUE:
+                continue
+            if reading.table.tests:  # others may run before the search, and change the message
+                held = value_python(value)
+                slot_put(reading, positions.slot[number], <PyObject *> held)
+            else:
+                slot_touch(reading, positions.slot[number])[0] = value[0]
         return reading.record
 
     cdef Positions positions_of_row(self, MessageReading reading, object message):
@@ -1146,6 +1179,7 @@ cdef int by_rows(MessageReader reader, Batch batch, DeliveryLists lists, int64_t
                 number = numbers[at]
                 column_load(batch.columns[number], row, row, &values[number], &reading.record.owners[number])
             reading_convert(reading)
+            reading_compute(reading)
             search = index.take()
             try:
                 found = index.search_c(reading.record, NULL, 0, search)

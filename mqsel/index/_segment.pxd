@@ -198,7 +198,7 @@ cdef enum:
 cdef struct ArithmeticStep:
     uint8_t what                # an ActionKind
     uint8_t op                  # of COMPUTE, as the machine's
-    uint16_t unused
+    uint16_t rule               # of COMPUTE: NARROW, or 0
     uint32_t attribute          # of PUSH_ATTRIBUTE
     int64_t number              # of PUSH_INTEGER; the bits of a PUSH_DOUBLE
 

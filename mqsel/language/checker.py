@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, cast
 
 from mqsel import errors
-from mqsel.language import hints
+from mqsel.language import computed, hints
 from mqsel.language.dialect import Dialect
 from mqsel.language.lexer import dashes, is_hyphenated
 from mqsel.language.nodes import (
@@ -274,6 +274,8 @@ def check_types(order: Sequence[Node], text: str, dialect: Dialect) -> None:
 
     Raises: SelectorTypeError: types that can never fit.
     """
+    if dialect.static_types != "jms":
+        return  # `mqsel.language.static` did it, of the tree as it was parsed
     root = order[-1]
     for node in order:
         if type(node) in _SOUND:
@@ -326,14 +328,14 @@ def _touches_dashes(text: str, span: errors.Span) -> bool:
     return any(left <= place <= right for place in dashes(text))
 
 
-_ARITHMETIC = frozenset((Sign, Arithmetic))
+_FAILING = frozenset((Sign, Arithmetic, Computed))
 _TESTS = frozenset((Identifier, Comparison, Between, In, Like))
 
 
 def may_err(order: Sequence[Node]) -> bool:
-    """Report whether some of the nodes of a tree may be ERR: none is without arithmetic, if no test is by itself."""
+    """Report whether some of the nodes of a tree may be ERR: none is without these, if no test is by itself."""
     outcomes = [node.other for node in order if type(node) in _TESTS]  # type: ignore[union-attr]
-    return Truth.ERR in outcomes or not _ARITHMETIC.isdisjoint(map(type, order))
+    return Truth.ERR in outcomes or not _FAILING.isdisjoint(map(type, order))
 
 
 # ---- constants: language §5 --------------------------------------------------------------------------------------
@@ -368,6 +370,8 @@ def apply(node: Node, operands: list[Value]) -> Value:
     match node:
         case Sign(operator):
             return operands[0] if operator == "+" else negate(operands[0])  # type: ignore[arg-type]
+        case Computed():
+            return computed.truth_of(node, operands)
         case Arithmetic(operators):
             total = operands[0]
             for operator, operand in zip(operators, operands[1:], strict=True):
@@ -428,7 +432,7 @@ def _match_option(node: Node, text: str, dialect: Dialect) -> MatchOption | None
 
 
 _CONNECTIVES = frozenset((And, Or, Not))
-_PREDICATES = frozenset((Comparison, Between, In, Like, IsNull))
+_PREDICATES = frozenset((Computed, Comparison, Between, In, Like, IsNull))
 
 
 def _count_tests(order: Sequence[Node]) -> int:

@@ -1,56 +1,76 @@
-"""Tests that only some products have: which tests these are, and what they yield for values of any types.
+"""What tests that only some products have yield for values of any types: `evaluator` computes it.
 
-A test that the core has is left to it; any other becomes a `Computed`, a test of its properties to all that stands
-behind the front end. Follows language §2 and §5.
+To all that stands behind the front end such a test, a `Computed`, is one test of its properties. Values are those of
+`mqsel.values`. Follows language §2 and §5, and for each operator the engine of the product that is named in §2.
+
+Longer than 500 lines because the operators share one record of rules.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+import math
+import operator
+import re
+import time
+from collections.abc import Callable, Iterator, Sequence
+from decimal import Decimal
 from typing import Any
 
-from mqsel.language.dialect import Dialect
+from mqsel.errors import PropertyTypeError
+from mqsel.language.dialect import Dialect, core_of
 from mqsel.language.nodes import (
     And,
+    Arithmetic,
+    Between,
+    Call,
     Comparison,
     Computed,
     Identifier,
+    In,
+    IsNull,
+    Like,
     Literal,
     Node,
     Not,
     Or,
+    Sign,
     children,
     walk,
-    with_children,
 )
-from mqsel.values import Truth, compare
+from mqsel.language.operators import BOUNDS
+from mqsel.language.pattern import regex
+from mqsel.names import DEFAULTS
+from mqsel.values import AND, NOT, OR, Float32, Int8, Int16, Int32, Truth
 
 
-def settled(order: Sequence[Node], dialect: Dialect) -> Node:
-    """Return a tree in which each test that the core does not have is a `Computed`.
+class _Big(int):
+    """An integer that is compared with its like alone, as Java's BigDecimal is."""
 
-    Args:
-        order: its nodes, as `walk` lists them.
-    """
-    count = 0
 
-    def test(node: Node) -> Node:
-        nonlocal count
-        if type(node) is not Comparison or node.operator not in ("=", "<>"):
-            return node
-        if dialect.null_equality == "unknown" or type(node.right) is Literal:
-            return node
-        names = {one.name: one for one in walk(node) if type(one) is Identifier}
-        count += 1
-        return Computed(tuple(names.values()), node, dialect, node.span, count - 1)
+class _Word(str):
+    """What is neither number nor string, and comes between them."""
 
-    # Recursion stands in for a stack until the rest is here.
-    def condition(node: Node) -> Node:
-        if type(node) in (And, Or, Not):
-            return with_children(node, [condition(one) for one in children(node)])
-        return test(node)
+    __slots__ = ()
 
-    return condition(order[-1])
+
+class _NoNumber:
+    """What arithmetic on something else than numbers is; it compares with nothing."""
+
+
+_NO_NUMBER = _NoNumber()
+_NARROW = (Int8, Int16)
+_ERR = Truth.ERR
+_RELATIONS: dict[str, Callable[[Any, Any], bool]] = {
+    "=": operator.eq,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+_OPERATIONS = {"+": operator.add, "-": operator.sub, "*": operator.mul}
+
+_Step = Callable[..., Any]
 
 
 def truth_of(test: Computed, values: Sequence[Any]) -> Truth:
@@ -59,14 +79,464 @@ def truth_of(test: Computed, values: Sequence[Any]) -> Truth:
     Args:
         values: of its identifiers, in their order: None for NULL, and numbers of the classes of `mqsel.values`.
     """
-    known = dict(zip([one.name for one in test.identifiers], values, strict=True))
-    node = test.expression
-    assert isinstance(node, Comparison)
-    left, right = [known[one.name] if type(one) is Identifier else getattr(one, "value", None) for one in node[1:3]]
-    if left is None or right is None:
-        if left is right:
-            return Truth.TRUE if node.operator == "=" else Truth.FALSE
-        if left is None and test.dialect.null_equality == "left":
+    return evaluator(test)(values)
+
+
+def evaluator(test: Computed) -> Callable[[Sequence[Any]], Truth]:
+    """Return what computes the truth of a test from values, as `truth_of` does.
+
+    Operands are computed from the left, all of them: what a lazy product does not compute is not looked at.
+    """
+    rules = _Rules(test.dialect)
+    order = walk(test.expression)
+    places = {id(node): place for place, node in enumerate(order)}
+    names = {one.name: place for place, one in enumerate(test.identifiers)}
+    steps: list[tuple[_Step, tuple[int, ...]]] = []
+    constants: list[Any] = [None] * len(order)
+    defaults = DEFAULTS.get(test.dialect.identifier_dots, {})
+    inputs: list[tuple[int, int, Any]] = []
+    for place, node in enumerate(order):
+        if isinstance(node, Identifier):
+            inputs.append((place, names[node.name], defaults.get(node.name)))
+        elif isinstance(node, Literal):
+            constants[place] = rules.literal(node)
+        else:
+            steps.append(
+                (functools.partial(rules.step(node), node), (place, *[places[id(one)] for one in children(node)]))
+            )
+    last = test.expression
+
+    def evaluate(values: Sequence[Any]) -> Truth:
+        cells = constants.copy()
+        for place, number, default in inputs:
+            value = values[number]
+            cells[place] = rules.arrived(default if value is None else value)
+        for step, (place, *below) in steps:
+            cells[place] = step(*[cells[one] for one in below])
+        return rules.truth(cells[places[id(last)]])
+
+    return evaluate
+
+
+class _Rules:
+    """What the operators of a dialect yield. A value is None for NULL, a Truth for that of a condition, or ERR."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        self.dialect = dialect
+        self.is_narrow = dialect.integers == "narrow"
+        self.is_wide = dialect.integers in ("long", "unbounded")
+        self.others = core_of(dialect).others
+        mismatch = {sign: self.others[sign] for sign in ("=", "<>")}
+        self.is_negated = mismatch["<>"] is NOT[mismatch["="]]
+
+    def step(self, node: Node) -> _Step:
+        """Return what computes a node from itself and the results of those below it."""
+        steps: dict[type, _Step] = {
+            Comparison: self.comparison,
+            Between: self.between,
+            In: self.among,
+            Like: self.like,
+            IsNull: self.is_null,
+            Call: self.call,
+            Arithmetic: self.chain,
+            Sign: self.sign,
+            Not: self.negation,
+            And: self.connective,
+            Or: self.connective,
+        }
+        return steps[type(node)]
+
+    # ---- values
+
+    def literal(self, node: Literal) -> Any:
+        value = node.value
+        if node.kind == "big":
+            return _Big(value)
+        if node.kind == "boolean":
+            return bool(value)
+        if self.is_narrow and isinstance(value, int) and -(1 << 31) <= value < 1 << 31:
+            return Int32(value)
+        return value
+
+    def arrived(self, value: Any) -> Any:
+        """Return a property as the product sees it."""
+        if self.dialect.text_numbers == "read" and value is not None:
+            return _shown(value)
+        if self.is_wide and isinstance(value, (int, float)) and type(value) not in (bool, int, float):
+            return int(value) if isinstance(value, int) else float(value)
+        return value
+
+    def truth(self, value: Any) -> Truth:
+        """Return a value as a condition."""
+        if isinstance(value, Truth):
+            return value
+        if value is None:
             return Truth.UNKNOWN
-        return Truth.FALSE if node.operator == "=" else Truth.TRUE
-    return compare(node.operator, left, right) if isinstance(left, str) is isinstance(right, str) else node.other
+        return Truth(value) if isinstance(value, bool) else self.mismatch("")
+
+    def value(self, found: Any) -> Any:
+        """Return what may be the result of a condition as a value, or ERR."""
+        if isinstance(found, Truth) and found is not _ERR:
+            return None if found is Truth.UNKNOWN else bool(found)
+        return found
+
+    def mismatch(self, sign: str) -> Truth:
+        """Return what a test yields for a value of another kind, by its operator.
+
+        Raises: PropertyTypeError: the documents of the product do not say.
+        """
+        if self.dialect.type_mismatch == "undocumented":
+            raise PropertyTypeError(
+                f"what {sign or 'a condition'} yields for values of different types is undocumented for this product",
+                hint="test the type that the property has, or leave such messages out with errors='skip'",
+            )
+        return self.others[sign]
+
+    # ---- conditions
+
+    def negation(self, _: Not, operand: Any) -> Truth:
+        return NOT[self.truth(operand)]
+
+    def connective(self, node: And | Or, *operands: Any) -> Truth:
+        truths = [*map(self.truth, operands)]
+        found = truths[0]
+        for one in truths[1:]:
+            found = self.joined(found, one, is_and=type(node) is And)
+        return found
+
+    def joined(self, left: Truth, right: Truth, *, is_and: bool) -> Truth:
+        rule = self.dialect.connectives
+        if left is _ERR or (rule == "eager" and right is _ERR):
+            return _ERR
+        if rule == "first":
+            return right if (left is Truth.TRUE) is is_and else left
+        table = AND if is_and else OR
+        return table[left][right]
+
+    def is_null(self, node: IsNull, operand: Any) -> Truth:
+        value = self.value(operand)
+        return _ERR if value is _ERR else Truth((value is None) is not node.negated)
+
+    def comparison(self, node: Comparison, left: Any, right: Any) -> Truth:
+        left, right = self.value(left), self.value(right)
+        if left is _ERR:
+            return Truth.ERR
+        if left is None and node.operator not in ("=", "<>") and self.dialect.connectives != "eager":
+            return Truth.UNKNOWN  # what stands on the right is not computed
+        return _ERR if right is _ERR else self.compare(node.operator, left, right)
+
+    def compare(self, sign: str, left: Any, right: Any) -> Truth:
+        """Compare two values, neither of which is ERR."""
+        if left is None or right is None:
+            if sign not in ("=", "<>") or self.dialect.null_equality == "unknown":
+                return Truth.UNKNOWN
+            if left is None and right is not None and self.dialect.null_equality == "left":
+                return Truth.UNKNOWN
+            return Truth((left is right) is (sign == "="))
+        if sign == "<>":
+            if not self.is_negated and self.differ("=", left, right):
+                return self.mismatch("<>")
+            return NOT[self.compare("=", left, right)]
+        if self.dialect.text_numbers == "read":
+            left, right = self.read(sign, left, right)
+            if _fails((left, right)):
+                return _ERR
+        elif self.dialect.type_mismatch == "ordered" and sign != "=":
+            return Truth(_RELATIONS[sign](_term(left), _term(right)))
+        if self.differ(sign, left, right):
+            return self.mismatch(sign)
+        if _is_number(left):
+            return self.numbers(sign, left, right)
+        if isinstance(left, (str, bytes)):
+            form = "utf-16-be" if self.dialect.ordering == "all" else "utf-8"
+            left, right = [one.encode(form, "surrogatepass") if isinstance(one, str) else one for one in (left, right)]
+        return Truth(_RELATIONS[sign](left, right))
+
+    def differ(self, sign: str, left: Any, right: Any) -> bool:
+        """Report whether two values are of kinds that do not compare."""
+        if _is_number(left) and _is_number(right):
+            if _Big in (type(left), type(right)):
+                return type(left) is not type(right)
+            is_narrow = type(right) in _NARROW and type(left) is not type(right)
+            return self.dialect.narrow_types != "promoted" and is_narrow and type(left) is not Int8
+        kinds = {_kind(left), _kind(right)}
+        if kinds == {"string", "bytes"} and self.dialect.byte_strings == "unquoted":
+            kinds = {"string"}
+        if len(kinds) > 1:
+            return True
+        if sign in ("=", "<>"):
+            return kinds == {"nothing"}
+        allowed = {"numbers": (), "texts": ("string", "bytes"), "all": ("string", "boolean")}[self.dialect.ordering]
+        return not kinds.issubset(allowed)
+
+    def numbers(self, sign: str, left: Any, right: Any) -> Truth:
+        if self.dialect.narrow_types == "casts" and type(left) is float and type(right) is Float32:
+            return _ERR
+        if self.dialect.mixed_numbers == "double":
+            if float in (type(left), type(right)):
+                left, right = float(left), float(right)
+            elif Float32 in (type(left), type(right)):
+                left, right = Float32(left), Float32(right)
+        if self.dialect.floats == "total" and isinstance(left, float):
+            left, right = _rank(left), _rank(right)
+        return Truth(_RELATIONS[sign](left, right))
+
+    def between(self, node: Between, operand: Any, low: Any, high: Any) -> Truth:
+        if self.dialect.between_null != "expand":
+            values = [self.value(one) for one in (operand, low, high)]
+            if _fails(values):
+                return _ERR
+            if None in values:
+                decided = core_of(self.dialect).between[node.negated]
+                assert decided is not None
+                return decided
+        is_negation = node.negated and self.dialect.between_null == "unknown"
+        is_outside = node.negated and not is_negation
+        tests = [
+            self.comparison(Comparison(sign, node.operand, node.low), operand, bound)
+            for sign, bound in zip(BOUNDS[is_outside], (low, high), strict=True)
+        ]
+        found = self.joined(tests[0], tests[1], is_and=not is_outside)
+        return NOT[found] if is_negation else found
+
+    def among(self, node: In, operand: Any) -> Truth:
+        return self.within(operand, node.choices, negated=node.negated)
+
+    def within(self, operand: Any, items: Sequence[Any], *, negated: bool) -> Truth:
+        values = [*map(self.value, (operand, *items))]
+        if _fails(values):
+            return _ERR
+        value, *items = values
+        if value is None:
+            return Truth.UNKNOWN
+        if self.dialect.in_mismatch == "unknown" and not isinstance(value, str):
+            return Truth.UNKNOWN
+        truths = [self.compare("=", value, one) for one in items]
+        if self.dialect.in_mismatch == "listed":
+            if negated and any(one is not None and self.differ("=", value, one) for one in items):
+                return Truth.FALSE
+            if Truth.TRUE in truths:
+                return Truth(not negated)
+            return Truth.UNKNOWN if Truth.UNKNOWN in truths else Truth(negated)
+        if _ERR in truths and (Truth.TRUE not in truths or truths.index(_ERR) < truths.index(Truth.TRUE)):
+            return _ERR
+        return Truth((Truth.TRUE in truths) is not negated)
+
+    def like(self, node: Like, operand: Any) -> Truth:
+        return self.matched(operand, node.pattern, node.escape, negated=node.negated)
+
+    def matched(self, operand: Any, pattern: str, escape: str | None, *, negated: bool) -> Truth:
+        value = self.value(operand)
+        if value is None or value is _ERR:
+            return _ERR if value is _ERR else Truth.UNKNOWN
+        if isinstance(value, bytes) and self.dialect.byte_strings == "unquoted":
+            value = value.decode("latin-1")
+        if not isinstance(value, str):
+            return self.mismatch("NOT LIKE" if negated else "LIKE")
+        is_bytes = self.dialect.like_units == "bytes"
+        found = regex(pattern, escape, self.dialect).fullmatch(
+            value.encode("utf-8", "surrogatepass") if is_bytes else value
+        )
+        return Truth((found is not None) is not negated)
+
+    def call(self, node: Call, *operands: Any) -> Any:
+        match node.name:
+            case "IS NULL":
+                return self.is_null(IsNull(node.negated, Identifier("")), operands[0])
+            case "IN":
+                return self.within(operands[0], operands[1:], negated=node.negated)
+            case "LIKE":
+                return self.matched(operands[0], *[*operands[1:], None][:2], negated=node.negated)
+            case "EXISTS":
+                return Truth((operands[0] is not None) is not node.negated)
+            case "UTC":
+                return time.time_ns() // 1_000_000
+        value, part = map(self.value, operands)
+        if value is _ERR:
+            return _ERR
+        if not isinstance(value, str) or not part:
+            return Truth.FALSE
+        found = {"CONTAINS": part in value, "STARTSWITH": value.startswith(part), "ENDSWITH": value.endswith(part)}
+        return Truth(found[node.name] is not node.negated)
+
+    # ---- arithmetic
+
+    def sign(self, node: Sign, operand: Any) -> Any:
+        value = self.value(operand)
+        if value is None or value is _ERR:
+            return _ERR if value is None and node.null is _ERR else value
+        is_minus, mismatch = node.operator == "-", self.dialect.arithmetic_mismatch
+        if not _is_number(value):
+            if mismatch == "error":
+                return _ERR
+            if mismatch == "comparison":
+                return _NO_NUMBER
+            return None if is_minus or self.dialect.integers == "unbounded" else value
+        if not is_minus:
+            return value
+        if self.dialect.narrow_types != "promoted" and type(value) in _NARROW:
+            return _ERR
+        if type(value) is _Big:
+            return -int(value) if value == 1 << 63 else _Big(-value)
+        if isinstance(value, float):
+            return type(value)(-value)
+        return self.fitted(-int(value), is_long=type(value) is int)
+
+    def fitted(self, number: int, *, is_long: bool) -> int:
+        """Return an integer within the bounds of its type."""
+        if self.dialect.integers == "unbounded":
+            return number
+        half = 1 << (63 if is_long else 31)
+        wrapped = (number + half) % (2 * half) - half
+        return wrapped if is_long else Int32(wrapped)
+
+    def chain(self, node: Arithmetic, *operands: Any) -> Any:
+        found = self.value(operands[0])
+        for sign, one in zip(node.operators, operands[1:], strict=True):
+            found = self.arithmetic(sign, found, self.value(one), node.null)
+        return found
+
+    def arithmetic(self, sign: str, left: Any, right: Any, null: Truth) -> Any:
+        if left is _ERR or (right is _ERR and not (left is None and self.is_narrow)):
+            return _ERR
+        if left is None or right is None:
+            return _ERR if null is _ERR else None
+        if not (_is_number(left) and _is_number(right)):
+            mismatch = self.dialect.arithmetic_mismatch
+            if mismatch == "joined" and sign == "+" and isinstance(left, str):
+                return left + _shown(right)
+            return {"comparison": _NO_NUMBER, "unknown": None}.get(mismatch, _ERR)
+        if sign in ("/", "%"):
+            return self.divided(sign, left, right)
+        if isinstance(left, float) or isinstance(right, float):
+            return self.floats(sign, left, right)
+        return self.fitted(_OPERATIONS[sign](int(left), int(right)), is_long=int in (type(left), type(right)))
+
+    def floats(self, sign: str, left: Any, right: Any) -> Any:
+        try:
+            found = _OPERATIONS[sign](float(left), float(right))
+        except OverflowError:
+            return _ERR
+        if self.dialect.integers == "unbounded" and not math.isfinite(found):
+            return _ERR
+        if self.dialect.integers == "java" and float not in (type(left), type(right)):
+            return Float32(_OPERATIONS[sign](Float32(left), Float32(right)))
+        return found
+
+    def divided(self, sign: str, left: Any, right: Any) -> Any:
+        division = self.dialect.division
+        are_whole = isinstance(left, int) and isinstance(right, int)
+        if division == "java":
+            if are_whole and right == 0:
+                return _ERR
+            if are_whole:
+                quotient = abs(int(left)) // abs(int(right)) * (1 if (left < 0) == (right < 0) else -1)
+                found = quotient if sign == "/" else int(left) - quotient * int(right)
+                return self.fitted(found, is_long=int in (type(left), type(right)))
+            single = self.dialect.integers == "java" and float not in (type(left), type(right))
+            return Float32(_quotient(sign, Float32(left), Float32(right))) if single else _quotient(sign, left, right)
+        if division != "ieee" and (right == 0 or (sign == "%" and not are_whole)):
+            if division == "unknown":
+                return None
+            return _Word({1: "plus_infinity", -1: "minus_infinity", 0: "nan"}[(left > 0) - (left < 0)])
+        if division != "ieee" and sign == "%":
+            return (abs(left) % abs(right)) * (1 if left >= 0 else -1)
+        try:
+            return _quotient(sign, left, right)
+        except OverflowError:
+            return _ERR
+
+    # ---- texts that are read as what they are compared with
+
+    def read(self, sign: str, left: Any, right: Any) -> tuple[Any, Any]:
+        if isinstance(left, str) and isinstance(right, str):
+            return (left, right) if sign == "=" else (_parsed(0.0, left), _parsed(0.0, right))
+        if isinstance(left, str):
+            return _parsed(right, left), right
+        if isinstance(right, str):
+            return left, _ERR if isinstance(left, bool) else _parsed(left, right)
+        return left, right
+
+
+def _fails(values: Sequence[Any]) -> bool:
+    """Report whether one is ERR, which is equal to the number 3."""
+    return any(one is _ERR for one in values)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, (bool, Truth))
+
+
+def _kind(value: Any) -> str:
+    if _is_number(value):
+        return "number"
+    kinds: Iterator[tuple[type, str]] = iter(
+        ((bool, "boolean"), (_Word, "word"), (str, "string"), (bytes, "bytes"), (_NoNumber, "nothing"))
+    )
+    return next(name for cls, name in kinds if isinstance(value, cls))
+
+
+def _term(value: Any) -> tuple[int, Any]:
+    """Return what orders as the terms of Erlang do: numbers, words, which booleans are, and strings."""
+    if _is_number(value):
+        return 0, value
+    if isinstance(value, (bool, _Word)):
+        return 1, str(value).lower()
+    return 2, value.encode("utf-8", "surrogatepass") if isinstance(value, str) else value
+
+
+def _rank(number: float) -> tuple[float, float]:
+    """Return what orders as Java's Double.compareTo does."""
+    return (math.inf, 1.0) if math.isnan(number) else (float(number), math.copysign(0.5, number))
+
+
+def _shown(value: Any) -> str:
+    """Return a value as a text, as Java's toString does."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if not isinstance(value, float):
+        return str(int(value)) if isinstance(value, int) else str(value)
+    if not math.isfinite(value):
+        return "NaN" if math.isnan(value) else f"{'-' * (value < 0)}Infinity"
+    shortest = range(1, 10) if type(value) is Float32 else (17,)
+    texts = (f"{float(value):.{digits}g}" for digits in shortest)
+    short = next((text for text in texts if Float32(float(text)) == value), repr(float(value)))
+    number = Decimal(short if type(value) is Float32 else repr(float(value)))
+    sign, digits, _ = number.as_tuple()
+    written = "".join(map(str, digits)).rstrip("0") or "0"
+    exponent = number.adjusted() if value else 0
+    if value and not 1e-3 <= abs(value) < 1e7:
+        return f"{'-' * sign}{written[0]}.{written[1:] or '0'}E{exponent}"
+    plain = f"{abs(number):f}"
+    whole, _, rest = plain.partition(".")
+    return f"{'-' * sign}{whole}.{rest.rstrip('0') or '0'}"
+
+
+_DOUBLE = re.compile(
+    r"[\x00-\x20]*[+-]?(NaN|Infinity|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?[fFdD]?)[\x00-\x20]*"
+)
+_SPACE = "".join(map(chr, range(33)))
+
+
+def _parsed(beside: Any, text: str) -> Any:
+    """Return a text as what stands beside it, as Java parses it; ERR if it is none."""
+    if isinstance(beside, bool):
+        return text.lower() == "true"
+    if isinstance(beside, int):
+        bits = 31 if type(beside) is Int32 else 63
+        is_number = re.fullmatch("[+-]?[0-9]+", text) is not None
+        number = int(text) if is_number and len(text) < 400 else 1 << 64
+        return type(beside)(number) if -(1 << bits) <= number < 1 << bits else _ERR
+    if _DOUBLE.fullmatch(text) is None:
+        return _ERR
+    plain = text.strip(_SPACE)
+    return float(plain if plain.endswith(("N", "y")) else plain.rstrip("fFdD"))
+
+
+def _quotient(sign: str, left: Any, right: Any) -> float:
+    a, b = float(left), float(right)
+    if sign == "%":
+        return math.fmod(a, b) if b and math.isfinite(a) else math.nan
+    if b:
+        return a / b
+    return math.copysign(math.inf, a) * math.copysign(1.0, b) if a and not math.isnan(a) else math.nan

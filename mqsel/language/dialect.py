@@ -26,9 +26,21 @@ SINCE_1 = {
     "zero_identifier": "any",
 }
 # What the choices of a field yield.
-_MISMATCH = {"operation": Truth.FALSE, "selector": Truth.ERR, "unknown": Truth.UNKNOWN}
-_NULL = {"unknown": Truth.UNKNOWN, "selector": Truth.ERR}
-_BETWEEN = {"literal": (Truth.FALSE, Truth.TRUE), "expand": (None, None)}
+_F, _T, _U, _E = Truth.FALSE, Truth.TRUE, Truth.UNKNOWN, Truth.ERR
+# Of a test and of its negation, as of = and <>.
+_MISMATCH = {
+    "operation": (_F, _F),
+    "selector": (_E, _E),
+    "unknown": (_U, _U),
+    "negated": (_F, _T),
+    "undocumented": (_E, _E),
+    "ordered": (_F, _T),
+}
+_IN_MISMATCH = {"unknown": (_U, _U), "listed": (_F, _F)}
+_LIKE_MISMATCH = {"negated": (_F, _T), "unknown": (_U, _U), "error": (_E, _E)}
+_CONDITION_MISMATCH = {"false": _F, "unknown": _U}
+_NULL = {"unknown": _U, "selector": _E}
+_BETWEEN = {"literal": (_F, _T), "expand": (None, None), "unknown": (_U, _U)}
 _CHOSEN = attrgetter(*CHOICES)
 _JAKARTA = dialects.JAKARTA
 
@@ -60,6 +72,40 @@ class _Choices(NamedTuple):
     comments: str = _JAKARTA["comments"]
     text_numbers: str = _JAKARTA["text_numbers"]
     null_equality: str = _JAKARTA["null_equality"]
+    connectives: str = _JAKARTA["connectives"]
+    ordering: str = _JAKARTA["ordering"]
+    arithmetic_mismatch: str = _JAKARTA["arithmetic_mismatch"]
+    in_mismatch: str = _JAKARTA["in_mismatch"]
+    like_mismatch: str = _JAKARTA["like_mismatch"]
+    condition_mismatch: str = _JAKARTA["condition_mismatch"]
+    integers: str = _JAKARTA["integers"]
+    division: str = _JAKARTA["division"]
+    floats: str = _JAKARTA["floats"]
+    mixed_numbers: str = _JAKARTA["mixed_numbers"]
+    narrow_types: str = _JAKARTA["narrow_types"]
+    like_escapes: str = _JAKARTA["like_escapes"]
+    like_units: str = _JAKARTA["like_units"]
+    like_lines: str = _JAKARTA["like_lines"]
+    letters: str = _JAKARTA["letters"]
+    strings: str = _JAKARTA["strings"]
+    words: str = _JAKARTA["words"]
+    keyword_case: str = _JAKARTA["keyword_case"]
+    numbers: str = _JAKARTA["numbers"]
+    comparisons: str = _JAKARTA["comparisons"]
+    arithmetic: str = _JAKARTA["arithmetic"]
+    signs: str = _JAKARTA["signs"]
+    plus_sign: str = _JAKARTA["plus_sign"]
+    in_operands: str = _JAKARTA["in_operands"]
+    like_operands: str = _JAKARTA["like_operands"]
+    null_operand: str = _JAKARTA["null_operand"]
+    escape: str = _JAKARTA["escape"]
+    null_value: str = _JAKARTA["null_value"]
+    static_types: str = _JAKARTA["static_types"]
+    rest: str = _JAKARTA["rest"]
+    empty_text: str = _JAKARTA["empty_text"]
+    prefix: str = _JAKARTA["prefix"]
+    max_tokens: str = _JAKARTA["max_tokens"]
+    not_modelled: str = _JAKARTA["not_modelled"]
 
 
 class Dialect(_Choices):
@@ -130,34 +176,54 @@ class Dialect(_Choices):
 
 
 PRESETS: dict[str, Dialect] = {name: Dialect(**row) for name, row in dialects.PRESETS.items()}
-IBM_MQ, IBM_JMS, IBM_JAVA_CLIENT, TIBCO_EMS, JMS = PRESETS.values()
+IBM_MQ, IBM_JMS, IBM_JAVA_CLIENT, TIBCO_EMS, JMS, *_BROKERS = PRESETS.values()
+ACTIVEMQ, ARTEMIS, QPID_BROKER_J, QPID_CPP, RABBITMQ, RABBITMQ_JMS, ROCKETMQ, AZURE_SERVICE_BUS = _BROKERS
 
 
 class Core(NamedTuple):
     """What those behind the front end need to know of a dialect, each on the nodes that it concerns.
 
     Attributes:
-        other: what a test yields for a value of another kind: FALSE, UNKNOWN or ERR.
+        others: what a test yields for a value of another kind, by its operator, of which NOT is a part; that of a
+            condition that is no boolean is empty.
         null: what arithmetic and signs yield for NULL: UNKNOWN, which is NULL again, or ERR.
         between: what BETWEEN and NOT BETWEEN yield for a NULL among their three values; None where their two
             comparisons decide.
         naming: how one property can be spelled: see `mqsel.names.spellings`.
+        has_greatest: whether NaN is greater than every number, in comparisons with a constant.
+        is_narrow: whether arithmetic follows the rule "narrow" of `mqsel.language.nodes.Arithmetic`.
+        is_plain: whether every test is one of the core, as it is parsed.
     """
 
-    other: Truth
+    others: Mapping[str, Truth]
     null: Truth
     between: tuple[Truth | None, Truth | None]
     naming: str
+    has_greatest: bool
+    is_narrow: bool
+    is_plain: bool
 
 
 @functools.lru_cache(64)
 def core_of(dialect: Dialect) -> Core:
     """Return what a dialect is behind the front end: of trees, and of programs, which name their dialect alone."""
+    mismatch = _MISMATCH[dialect.type_mismatch]
+    pairs = {
+        ("=", "<>"): mismatch,
+        ("IN", "NOT IN"): _IN_MISMATCH.get(dialect.in_mismatch, mismatch),
+        ("LIKE", "NOT LIKE"): _LIKE_MISMATCH.get(dialect.like_mismatch, mismatch),
+    }
+    others = {operator: other for pair, both in pairs.items() for operator, other in zip(pair, both, strict=True)}
+    others |= dict.fromkeys(("<", "<=", ">", ">=", "BETWEEN", "NOT BETWEEN"), mismatch[0])
+    others[""] = _CONDITION_MISMATCH.get(dialect.condition_mismatch, mismatch[0])
     return Core(
-        _MISMATCH[dialect.type_mismatch],
+        others,
         _NULL[dialect.null_arithmetic],
         _BETWEEN[dialect.between_null],
         dialect.headers,
+        dialect.floats == "total",
+        dialect.integers == "narrow",
+        all(getattr(dialect, field) in plain for field, plain in dialects.PLAIN.items()),
     )
 
 

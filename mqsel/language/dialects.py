@@ -32,6 +32,9 @@ FIELDS: dict[str, dict[str, Choice]] = {
         ),
         "selector": Choice("a comparison of different types is ERR", 'JMS page: "the selector is always false"'),
         "unknown": Choice("a comparison of different types is UNKNOWN", "Client"),
+        "negated": Choice("of different types `=` is FALSE and `<>` TRUE, and neither comes before the other"),
+        "undocumented": Choice("what a comparison of different types yields is not documented: there is no answer"),
+        "ordered": Choice("as `negated`, and a number comes before a boolean, a boolean before a string"),
     },
     "null_arithmetic": {
         "unknown": Choice("arithmetic on NULL is NULL", "SQL-92"),
@@ -40,6 +43,7 @@ FIELDS: dict[str, dict[str, Choice]] = {
     "between_null": {
         "literal": Choice("with any NULL, BETWEEN is FALSE and NOT BETWEEN is TRUE", "Syntax and JMS page, BETWEEN"),
         "expand": Choice("with a NULL, the two comparisons of BETWEEN decide"),
+        "unknown": Choice("with any NULL both are UNKNOWN, and NOT BETWEEN is what BETWEEN is not"),
     },
     "constant_false": {
         "reject": Choice("a selector that reads no property and is not TRUE is refused (2504)", "Behavior"),
@@ -48,10 +52,13 @@ FIELDS: dict[str, dict[str, Choice]] = {
     "whitespace": {
         "unicode": Choice("the list of IBM MQ parts words", "Syntax, White space"),
         "java": Choice("space, tab, form feed, line terminators part words"),
+        "vertical_tab": Choice("vertical tab parts words, too", "qpid-cpp; RabbitMQ client"),
     },
     "identifier_dots": {
-        "yes": Choice("a name may hold dots", "Names"),
+        "yes": Choice("a name may hold dots", "Names; qpid-cpp"),
         "no": Choice("a name holds no dots"),
+        "sections": Choice("`h.priority`, `p.subject` and `a.name` name a section of the message", "RabbitMQ filter"),
+        "scopes": Choice("`sys.` and `user.` name a scope, `user` if none is written", "Service Bus"),
     },
     "identifier_astral": {
         "no": Choice("a name holds no code point above U+FFFF", "Names, 2442"),
@@ -60,6 +67,9 @@ FIELDS: dict[str, dict[str, Choice]] = {
     "byte_strings": {
         "yes": Choice('`"0x2F1C"` is a byte string', "Syntax"),
         "no": Choice("there are no byte strings"),
+        "unquoted": Choice(
+            "`0x2F1C` is a byte string, in capitals, which compares with strings as their UTF-8", "RabbitMQ filter"
+        ),
     },
     "hex_octal": {
         "yes": Choice("`0x1A` is hexadecimal, `0177` octal"),
@@ -100,7 +110,7 @@ FIELDS: dict[str, dict[str, Choice]] = {
     },
     "unequal_sign": {
         "standard": Choice("not equal is written `<>`", "Syntax; TIBCO; Jakarta §3.8.1.1"),
-        "exclamation": Choice("not equal may be written `!=`, too", "no preset yet"),
+        "exclamation": Choice("not equal may be written `!=`, too", "RabbitMQ filter; Service Bus"),
     },
     "remainder": {
         "no": Choice("there is no remainder operator", "Syntax; TIBCO; Jakarta §3.8.1.1"),
@@ -108,31 +118,262 @@ FIELDS: dict[str, dict[str, Choice]] = {
     },
     "not_operand": {
         "predicate": Choice("NOT negates all of a predicate", "Jakarta §3.8.1.1"),
-        "primary": Choice("NOT negates what stands next: `NOT a = b` is `(NOT a) = b`", "no preset yet"),
+        "primary": Choice("NOT negates what stands next: `NOT a = b` is `(NOT a) = b`", "ActiveMQ; Artemis; RocketMQ"),
+        "anywhere": Choice("NOT negates all of a predicate, and stands also where a value does", "Broker-J"),
+        "once": Choice("NOT negates all of a predicate, and no other NOT", "RabbitMQ client"),
     },
     "quoted_names": {
         "no": Choice("a name is an identifier", "Syntax; TIBCO; Jakarta §3.8.1.1"),
-        "double": Choice('`"any text"` is a name, with `""` for `"`', "no preset yet"),
+        "double": Choice('`"any text"` is a name, with `""` for `"`', "Artemis; Broker-J; qpid-cpp"),
+        "brackets": Choice("`[any text]` is a name, with `]]` for `]`", "RabbitMQ filter"),
+        "both": Choice('`"any text"` and `[any text]` are names', "Service Bus"),
     },
     "comments": {
         "no": Choice("there are no comments", "Syntax; TIBCO; Jakarta §3.8.1.1"),
         "slashes": Choice("`//` and what follows it in its line are white space", "no preset yet"),
+        "dashes": Choice(
+            "`--` to the end of its line, and `/* */`, are white space", "ActiveMQ; Artemis; Broker-J; RocketMQ"
+        ),
     },
     "text_numbers": {
         "never": Choice("a text is no number", "Syntax; TIBCO; Jakarta §3.8.1.1"),
         "compared": Choice("beside numbers a property whose text is a number is that number: §5", "no preset yet"),
+        "read": Choice("each property is a text, and is read as what it is compared with; ERR if it is none"),
     },
     "null_equality": {
         "unknown": Choice("`=` and `<>` with a NULL are UNKNOWN", "Syntax; TIBCO; Jakarta §3.8.1.2"),
-        "left": Choice(
-            "NULL is equal to NULL alone where it stands on the right; on the left, beside a value, it is UNKNOWN"
-        ),
+        "left": Choice("a NULL on the right is equal to NULL alone; beside a value, one on the left is UNKNOWN"),
         "value": Choice("NULL is equal to NULL alone"),
     },
+    "connectives": {
+        "kleene": Choice("AND and OR are those of Kleene, and end where they are decided", "SQL-92"),
+        "eager": Choice("both sides are evaluated, and ERR of either is ERR"),
+        "first": Choice("AND is its first operand that is not TRUE, OR its first that is; else the last"),
+    },
+    "ordering": {
+        "numbers": Choice("`<` and its like compare numbers; of anything else they are a mismatch", "Syntax; Jakarta"),
+        "texts": Choice("they compare strings and byte strings by their bytes, too"),
+        "all": Choice("they compare strings by UTF-16 code units, and booleans, too"),
+    },
+    "arithmetic_mismatch": {
+        "comparison": Choice("arithmetic on anything but numbers compares with nothing", "Jakarta §3.8.1.3"),
+        "unknown": Choice("arithmetic on anything but numbers is NULL"),
+        "error": Choice("arithmetic on anything but numbers is ERR"),
+        "joined": Choice("as `error`, but a string + anything is both texts, joined"),
+    },
+    "in_mismatch": {
+        "comparison": Choice("IN compares by `=`, and NOT IN by `<>`", "Jakarta §3.8.1.1"),
+        "unknown": Choice("IN and NOT IN of anything but a string are UNKNOWN"),
+        "listed": Choice("NOT IN is FALSE if any value of the list is of another type"),
+    },
+    "like_mismatch": {
+        "comparison": Choice("LIKE and NOT LIKE of anything but a string are mismatches", "Jakarta §3.8.1.1"),
+        "negated": Choice("LIKE of anything but a string is FALSE, NOT LIKE is TRUE"),
+        "unknown": Choice("LIKE and NOT LIKE of anything but a string are UNKNOWN"),
+        "error": Choice("LIKE and NOT LIKE of anything but a string are ERR"),
+    },
+    "condition_mismatch": {
+        "comparison": Choice("a condition that is no boolean is a mismatch", "Jakarta §3.8.1.1"),
+        "false": Choice("a condition that is no boolean is FALSE"),
+        "unknown": Choice("a condition that is no boolean is UNKNOWN"),
+    },
+    "integers": {
+        "java": Choice("literals are INT64; results have the wider type of both operands", "Java §5.6"),
+        "narrow": Choice("literals that INT32 holds are INT32; floats are computed as doubles"),
+        "long": Choice("all are INT64, and all approximate numbers FLOAT64"),
+        "unbounded": Choice("integers have no bounds; all approximate numbers are FLOAT64"),
+    },
+    "division": {
+        "java": Choice("integers are divided to integers; by zero it is ERR", "Java §15.17.2"),
+        "ieee": Choice("`/` and `%` are of doubles: by zero an infinity or NaN"),
+        "unknown": Choice("`/` is of doubles, `%` of integers; by zero both are NULL"),
+        "word": Choice("`/` is of doubles; by zero the result is a word, which is no number"),
+    },
+    "floats": {
+        "ieee": Choice("NaN equals nothing, 0.0 and -0.0 are equal", "Java §15.20"),
+        "total": Choice("NaN equals NaN and is greater than all else, -0.0 is less than 0.0", "Java, Double.compareTo"),
+    },
+    "mixed_numbers": {
+        "double": Choice("an integer beside a double is compared as a double", "Java §5.6"),
+        "exact": Choice("an integer and a double are compared by their exact values"),
+    },
+    "narrow_types": {
+        "promoted": Choice("INT8 and INT16 are promoted as any integer", "Java §5.6"),
+        "gaps": Choice("an INT8 or INT16 on the right of a wider type is a mismatch; with a sign it is ERR"),
+        "casts": Choice("as `gaps`, and a FLOAT32 on the right of a double is ERR"),
+    },
+    "like_escapes": {
+        "wildcards": Choice("the escape stands for itself before anything but `%`, `_` and itself", "Syntax; TIBCO"),
+        "wild": Choice("as `wildcards`, but an escape that stands for itself is a wildcard if it is `%` or `_`"),
+        "any": Choice("what follows the escape stands for itself; an escape at the end is no escape"),
+        "dropped": Choice("what follows the escape stands for itself; an escape at the end is dropped"),
+        "dropped_runs": Choice("as `dropped`, and several `%` become one before that"),
+    },
+    "like_units": {
+        "characters": Choice("`_` is one code point", "Syntax; TIBCO; Jakarta §3.8.1.1"),
+        "bytes": Choice("`_` is one byte of UTF-8"),
+    },
+    "like_lines": {
+        "all": Choice("`%` and `_` match line ends, too", "Syntax; TIBCO; Jakarta §3.8.1.1"),
+        "none": Choice("neither matches a line feed"),
+        "simple": Choice("`_` matches no line feed; `%` does in a pattern that has no `_` and no other `%`"),
+    },
+    "letters": {
+        "java": Choice("a name is of the letters of Java", "Names; Jakarta §3.8.1.1"),
+        "ascii": Choice(
+            "a name is of ASCII letters, digits, `_` and `$`", "ActiveMQ; Broker-J; qpid-cpp; RabbitMQ client"
+        ),
+        "plain": Choice("a name is of ASCII letters, digits and `_`, and begins with a letter", "RabbitMQ filter"),
+        "unicode": Choice("a name is of letters, digits and `_`, and begins with a letter", "Service Bus"),
+    },
+    "strings": {
+        "apostrophes": Choice("a string stands between apostrophes", "Syntax; TIBCO; Jakarta §3.8.1.1"),
+        "either": Choice("a string stands between apostrophes or double quotes", "RabbitMQ filter"),
+    },
+    "words": {
+        "jms": Choice("the eleven reserved words of JMS", "Syntax; TIBCO; Jakarta §3.8.1.1; Broker-J; qpid-cpp"),
+        "xpath": Choice("those of JMS, XPATH and XQUERY", "ActiveMQ; Artemis"),
+        "contains": Choice("those of JMS without LIKE and ESCAPE; CONTAINS, STARTSWITH, ENDSWITH", "RocketMQ"),
+        "functions": Choice("those of JMS without BETWEEN; EXISTS, NAN, UTC and names of functions", "RabbitMQ filter"),
+        "not_null": Choice("those of JMS without NULL, which is a word behind IS alone", "RabbitMQ client"),
+        "exists": Choice("those of JMS without BETWEEN; EXISTS", "Service Bus"),
+    },
+    "keyword_case": {
+        "any": Choice("a keyword is written in any case", "Syntax; TIBCO; Jakarta §3.8.1.1"),
+        "capitals": Choice("a keyword is written in capitals; in another case it is no name either", "RabbitMQ filter"),
+    },
+    "numbers": {
+        "java": Choice("numbers are those of Java, by the fields above", "Jakarta §3.8.1.1"),
+        "wrapped": Choice(
+            "hexadecimal, octal, suffix L; what no INT64 holds keeps 32 bits where these are all that wraps to, "
+            "and compares with nothing else; too great a double is infinite",
+            "ActiveMQ; Artemis; Broker-J",
+        ),
+        "decimal": Choice("decimal ones, suffix L; `05` is `0` and a rest; a double is not zero", "RocketMQ"),
+        "grouped": Choice("hexadecimal, octal and binary of 64 bits, underscores, suffixes L, F and D", "qpid-cpp"),
+        "unbounded": Choice(
+            "decimal ones of any size, digits on both sides of a point, `E` in capitals", "RabbitMQ filter"
+        ),
+        "suffixed": Choice("decimal ones, suffixes F and D; `5.` but not `.5`", "RabbitMQ client"),
+        "sql": Choice("decimal ones without suffixes", "Service Bus"),
+    },
+    "comparisons": {
+        "single": Choice("a comparison is no operand of another without parentheses", "Jakarta §3.8.1.1"),
+        "chained": Choice(
+            "comparisons chain from the left; `=`, `<>` and IS bind less than the others",
+            "ActiveMQ; Broker-J; RocketMQ",
+        ),
+    },
+    "arithmetic": {
+        "left": Choice("`a - b - c` is `(a - b) - c`", "Jakarta §3.8.1.1"),
+        "right": Choice("`a - b - c` is `a - (b - c)`", "RabbitMQ client"),
+        "none": Choice("there is no arithmetic but for signs", "RocketMQ"),
+    },
+    "signs": {
+        "repeated": Choice("a sign may stand before a sign", "Jakarta §3.8.1.1"),
+        "one": Choice("one sign stands before a value", "RabbitMQ filter"),
+    },
+    "plus_sign": {
+        "number": Choice("a plus sign stands before a number", "Jakarta §3.8.1.1"),
+        "none": Choice("a plus sign before any value is no operator", "ActiveMQ; Artemis; Broker-J; RocketMQ"),
+    },
+    "in_operands": {
+        "name": Choice("IN reads a name and lists strings", "Syntax; TIBCO; Jakarta §3.8.1.1"),
+        "enclosed": Choice(
+            "IN reads a name, also one in parentheses, and lists strings", "ActiveMQ; Broker-J; RocketMQ"
+        ),
+        "any": Choice("IN takes any values", "RabbitMQ filter; qpid-cpp; Service Bus"),
+    },
+    "like_operands": {
+        "name": Choice("LIKE reads a name", "Syntax; TIBCO; Jakarta §3.8.1.1"),
+        "any": Choice("LIKE takes any value on its left", "ActiveMQ; Broker-J; qpid-cpp; RabbitMQ filter"),
+        "pattern": Choice("LIKE takes any value, also for a pattern and behind ESCAPE", "Service Bus"),
+    },
+    "null_operand": {
+        "name": Choice("IS NULL reads a name", "Syntax; TIBCO; Jakarta §3.8.1.1"),
+        "any": Choice("IS NULL takes any value or condition", "ActiveMQ; Broker-J; qpid-cpp; RocketMQ"),
+    },
+    "escape": {
+        "character": Choice("an escape is one character", "Jakarta §3.8.1.1"),
+        "utf16": Choice("an escape is one unit of UTF-16", "ActiveMQ; Artemis; Broker-J"),
+        "byte": Choice("an escape is one byte of UTF-8 at most, and neither `%` nor `_`", "qpid-cpp"),
+        "paired": Choice(
+            "an escape is one character, and never the last of a pattern, which has no control characters",
+            "RabbitMQ filter",
+        ),
+        "any": Choice("an escape is any text", "RabbitMQ client"),
+    },
+    "null_value": {
+        "no": Choice("NULL stands behind IS alone", "Jakarta §3.8.1.1"),
+        "yes": Choice("NULL is a condition, which is UNKNOWN", "ActiveMQ; Artemis; Broker-J; RocketMQ"),
+    },
+    "static_types": {
+        "jms": Choice("types are checked as §4 has it", "Jakarta §3.8.1.1"),
+        "ordered": Choice(
+            "order takes no strings and conditions, AND, OR and NOT take conditions", "ActiveMQ; Broker-J"
+        ),
+        "ranged": Choice("as `ordered`; of two constants the lower bound is no greater than the upper", "RocketMQ"),
+        "numeric": Choice("order and arithmetic take numbers, AND, OR and NOT conditions", "RabbitMQ client"),
+        "none": Choice("types are not checked", "RabbitMQ filter; qpid-cpp"),
+    },
+    "rest": {
+        "error": Choice("nothing follows a complete selector", "Jakarta §3.8.1.1"),
+        "ignored": Choice("what follows a complete selector is not read", "RocketMQ"),
+    },
+    "empty_text": {
+        "true": Choice("an empty text selects everything", "Jakarta §3.8.1; qpid-cpp"),
+        "error": Choice("an empty text is an error", "ActiveMQ; RabbitMQ filter; RocketMQ"),
+    },
+    "prefix": {
+        "none": Choice("a text has no prefix", "Jakarta §3.8.1.1"),
+        "hyphens": Choice("a text that begins with `hyphenated_props:` has names with hyphens", "Artemis"),
+    },
+    "max_tokens": {
+        "any": Choice("a text has any number of words"),
+        "200": Choice("a text has 200 words and symbols at most", "RabbitMQ filter"),
+    },
+    "not_modelled": {
+        "none": Choice("the product has nothing that is refused here"),
+        "activemq": Choice("XPATH, XQUERY, functions and conversions of ActiveMQ are refused", "ActiveMQ"),
+        "artemis": Choice("XPATH, XQUERY and conversions of Artemis are refused", "Artemis"),
+        "azure": Choice("newid(), parameters and names that are computed are refused", "Service Bus"),
+    },
+}
+# For each field that has them, the choices with which every test is one of the core as it is parsed.
+PLAIN: dict[str, tuple[str, ...]] = {
+    "type_mismatch": ("operation", "selector", "unknown"),
+    "between_null": ("literal", "expand"),
+    "byte_strings": ("yes", "no"),
+    "text_numbers": ("never", "compared"),
+    "null_equality": ("unknown",),
+    "connectives": ("kleene",),
+    "ordering": ("numbers",),
+    "arithmetic_mismatch": ("comparison",),
+    "in_mismatch": ("comparison",),
+    "like_mismatch": ("comparison",),
+    "condition_mismatch": ("comparison",),
+    "integers": ("java",),
+    "division": ("java",),
+    "floats": ("ieee",),
+    "mixed_numbers": ("double",),
+    "narrow_types": ("promoted",),
+    "like_escapes": ("wildcards",),
+    "like_units": ("characters",),
+    "like_lines": ("all",),
+    "numbers": ("java",),
+    "in_operands": ("name", "enclosed"),
+    "like_operands": ("name",),
+    "null_operand": ("name",),
+    "escape": ("character",),
+    "null_value": ("no",),
+    "words": ("jms", "xpath", "not_null"),
+    "static_types": ("jms",),
 }
 # The field whose choices are no words.
 LENGTH = "max_length"
-_LENGTH = Choice("longest text in code points, or None", "IBM_MQ: MQ_SELECTOR_LENGTH")
+_LENGTH = Choice(
+    "longest text in code points, or None", "IBM_MQ: MQ_SELECTOR_LENGTH; RABBITMQ: RabbitMQ filter; AZURE: Service Bus"
+)
 
 # Documents by their short names, as language §2 to §8 cite them.
 SOURCES: dict[str, str] = {
@@ -167,6 +408,39 @@ SOURCES: dict[str, str] = {
         "the selector engine inside IBM's Java client 9.4.1, which selects on the client's side in its compatibility "
         "mode: not documented, measured as a black box"
     ),
+    "ActiveMQ": (
+        "Apache ActiveMQ Classic 6.3.1, [its repository](https://github.com/apache/activemq), "
+        "activemq-client/src/main/grammar/SelectorParser.jj; measured"
+    ),
+    "Artemis": (
+        "Apache Artemis 2.56.0, [its repository](https://github.com/apache/artemis), "
+        "artemis-selector/src/main/javacc/StrictParser.jj, HyphenatedParser.jj; measured"
+    ),
+    "Broker-J": (
+        "Apache Qpid Broker-J 10.1.0, [its repository](https://github.com/apache/qpid-broker-j), "
+        "broker-core/src/main/grammar/SelectorParser.jj; measured"
+    ),
+    "qpid-cpp": (
+        "Apache Qpid C++, [its repository](https://github.com/apache/qpid-cpp), src/qpid/broker/Selector.cpp, "
+        "SelectorToken.cpp; measured at 62aaa4cd"
+    ),
+    "RabbitMQ filter": (
+        "RabbitMQ 4.3, [its repository](https://github.com/rabbitmq/rabbitmq-server), "
+        "deps/rabbit/src/rabbit_amqp_sql_lexer.xrl, rabbit_amqp_sql_parser.yrl; measured"
+    ),
+    "RabbitMQ client": (
+        "RabbitMQ JMS Client 3.7.0, [its repository](https://github.com/rabbitmq/rabbitmq-jms-client), "
+        "src/main/java/com/rabbitmq/jms/parse/sql; measured"
+    ),
+    "RocketMQ": (
+        "Apache RocketMQ 5.5.0, [its repository](https://github.com/apache/rocketmq), "
+        "filter/src/main/javacc/SelectorParser.jj; measured"
+    ),
+    "Service Bus": (
+        "Azure Service Bus, [Subscription Rule SQL Filter Syntax]"
+        "(https://learn.microsoft.com/en-us/azure/service-bus-messaging/service-bus-messaging-sql-filter); "
+        "documents alone, not measured"
+    ),
 }
 
 # What Jakarta's words choose, and in what products depart from them.
@@ -193,7 +467,58 @@ JAKARTA: dict[str, Any] = {
     "comments": "no",
     "text_numbers": "never",
     "null_equality": "unknown",
+    "connectives": "kleene",
+    "ordering": "numbers",
+    "arithmetic_mismatch": "comparison",
+    "in_mismatch": "comparison",
+    "like_mismatch": "comparison",
+    "condition_mismatch": "comparison",
+    "integers": "java",
+    "division": "java",
+    "floats": "ieee",
+    "mixed_numbers": "double",
+    "narrow_types": "promoted",
+    "like_escapes": "wildcards",
+    "like_units": "characters",
+    "like_lines": "all",
+    "letters": "java",
+    "strings": "apostrophes",
+    "words": "jms",
+    "keyword_case": "any",
+    "numbers": "java",
+    "comparisons": "single",
+    "arithmetic": "left",
+    "signs": "repeated",
+    "plus_sign": "number",
+    "in_operands": "name",
+    "like_operands": "name",
+    "null_operand": "name",
+    "escape": "character",
+    "null_value": "no",
+    "static_types": "jms",
+    "rest": "error",
+    "empty_text": "true",
+    "prefix": "none",
+    "max_tokens": "any",
+    "not_modelled": "none",
     LENGTH: None,
+}
+# What the grammar of ActiveMQ has, and what descends from it.
+_ACTIVEMQ: dict[str, Any] = {
+    "headers": "any",
+    "remainder": "yes",
+    "comments": "dashes",
+    "letters": "ascii",
+    "numbers": "wrapped",
+    "comparisons": "chained",
+    "plus_sign": "none",
+    "in_operands": "enclosed",
+    "like_operands": "any",
+    "null_operand": "any",
+    "escape": "utf16",
+    "null_value": "yes",
+    "static_types": "ordered",
+    "empty_text": "error",
 }
 PRESETS: dict[str, dict[str, Any]] = {
     "IBM_MQ": {
@@ -228,6 +553,230 @@ PRESETS: dict[str, dict[str, Any]] = {
         "approximate_literals": "java",
     },
     "JMS": {},
+    "ACTIVEMQ": {
+        **_ACTIVEMQ,
+        "not_operand": "primary",
+        "words": "xpath",
+        "not_modelled": "activemq",
+        "type_mismatch": "negated",
+        "null_equality": "left",
+        "ordering": "all",
+        "arithmetic_mismatch": "joined",
+        "in_mismatch": "unknown",
+        "like_mismatch": "negated",
+        "integers": "narrow",
+        "division": "ieee",
+        "floats": "total",
+        "narrow_types": "casts",
+        "like_escapes": "wild",
+    },
+    "ARTEMIS": {
+        **_ACTIVEMQ,
+        "not_operand": "primary",
+        "quoted_names": "double",
+        "words": "xpath",
+        "prefix": "hyphens",
+        "not_modelled": "artemis",
+        "type_mismatch": "negated",
+        "null_equality": "left",
+        "ordering": "all",
+        "arithmetic_mismatch": "joined",
+        "in_mismatch": "unknown",
+        "like_mismatch": "negated",
+        "integers": "narrow",
+        "division": "ieee",
+        "floats": "total",
+        "narrow_types": "gaps",
+        "like_escapes": "wild",
+    },
+    "QPID_BROKER_J": {
+        **_ACTIVEMQ,
+        "not_operand": "anywhere",
+        "quoted_names": "double",
+        "type_mismatch": "negated",
+        "null_equality": "value",
+        "connectives": "first",
+        "ordering": "all",
+        "arithmetic_mismatch": "joined",
+        "in_mismatch": "unknown",
+        "like_mismatch": "negated",
+        "integers": "narrow",
+        "division": "ieee",
+        "floats": "total",
+        "narrow_types": "gaps",
+        "like_escapes": "dropped_runs",
+    },
+    "QPID_CPP": {
+        "whitespace": "vertical_tab",
+        "identifier_dots": "yes",
+        "headers": "any",
+        "quoted_names": "double",
+        "letters": "ascii",
+        "numbers": "grouped",
+        "in_operands": "any",
+        "like_operands": "any",
+        "null_operand": "any",
+        "escape": "byte",
+        "static_types": "none",
+        "between_null": "unknown",
+        "arithmetic_mismatch": "unknown",
+        "in_mismatch": "listed",
+        "like_mismatch": "unknown",
+        "condition_mismatch": "unknown",
+        "integers": "long",
+        "like_escapes": "dropped",
+        "like_units": "bytes",
+    },
+    "RABBITMQ": {
+        "identifier_dots": "sections",
+        "headers": "any",
+        "unequal_sign": "exclamation",
+        "remainder": "yes",
+        "quoted_names": "brackets",
+        "letters": "plain",
+        "strings": "either",
+        "words": "functions",
+        "keyword_case": "capitals",
+        "numbers": "unbounded",
+        "signs": "one",
+        "in_operands": "any",
+        "like_operands": "any",
+        "escape": "paired",
+        "static_types": "none",
+        "empty_text": "error",
+        "max_tokens": "200",
+        LENGTH: 4_096,
+        "type_mismatch": "negated",
+        "ordering": "texts",
+        "arithmetic_mismatch": "unknown",
+        "like_mismatch": "unknown",
+        "condition_mismatch": "unknown",
+        "integers": "unbounded",
+        "division": "unknown",
+        "mixed_numbers": "exact",
+        "like_escapes": "any",
+        "like_lines": "simple",
+        "byte_strings": "unquoted",
+    },
+    "RABBITMQ_JMS": {
+        "whitespace": "vertical_tab",
+        "identifier_dots": "yes",
+        "headers": "any",
+        "not_operand": "once",
+        "letters": "ascii",
+        "words": "not_null",
+        "numbers": "suffixed",
+        "arithmetic": "right",
+        "escape": "any",
+        "static_types": "numeric",
+        "empty_text": "error",
+        "type_mismatch": "ordered",
+        "between_null": "unknown",
+        "connectives": "eager",
+        "arithmetic_mismatch": "error",
+        "like_mismatch": "error",
+        "condition_mismatch": "unknown",
+        "integers": "unbounded",
+        "division": "word",
+        "mixed_numbers": "exact",
+        "like_escapes": "any",
+        "like_units": "bytes",
+        "like_lines": "none",
+    },
+    "ROCKETMQ": {
+        **_ACTIVEMQ,
+        "remainder": "no",
+        "not_operand": "primary",
+        "words": "contains",
+        "numbers": "decimal",
+        "arithmetic": "none",
+        "static_types": "ranged",
+        "rest": "ignored",
+        "type_mismatch": "negated",
+        "null_equality": "left",
+        "ordering": "all",
+        "text_numbers": "read",
+        "condition_mismatch": "false",
+        "integers": "narrow",
+        "arithmetic_mismatch": "unknown",
+        "floats": "total",
+    },
+    "AZURE_SERVICE_BUS": {
+        "identifier_dots": "scopes",
+        "headers": "any",
+        "unequal_sign": "exclamation",
+        "remainder": "yes",
+        "quoted_names": "both",
+        "letters": "unicode",
+        "words": "exists",
+        "numbers": "sql",
+        "in_operands": "any",
+        "like_operands": "pattern",
+        "static_types": "none",
+        "empty_text": "error",
+        "not_modelled": "azure",
+        LENGTH: 1_024,
+        "type_mismatch": "undocumented",
+        "integers": "long",
+    },
+}
+
+
+class Product(NamedTuple):
+    """What a preset of a broker was held against.
+
+    Attributes:
+        product: its name, and the version whose own engine was measured; what else there is where none was.
+        engine: where that engine stands in its public repository.
+        not_modelled: what the preset refuses although the product reads it.
+    """
+
+    product: str
+    engine: str
+    not_modelled: str = ""
+
+
+_FILTER = "src/main/java/org/apache/activemq/filter"
+PRODUCTS: dict[str, Product] = {
+    "ACTIVEMQ": Product(
+        "ActiveMQ Classic 6.3.1",
+        f"apache/activemq, activemq-client: src/main/grammar/SelectorParser.jj, {_FILTER}",
+        "functions (REGEX, INLIST, MAKELIST, SPLIT, REPLACE), XPATH, XQUERY, the prefix convert_string_expressions:",
+    ),
+    "ARTEMIS": Product(
+        "Artemis 2.56.0",
+        "apache/artemis, artemis-selector: src/main/javacc, src/main/java/org/apache/activemq/artemis/selector/filter",
+        "XPATH, XQUERY, the prefix convert_string_expressions:",
+    ),
+    "QPID_BROKER_J": Product(
+        "Qpid Broker-J 10.1.0",
+        "apache/qpid-broker-j, broker-core: src/main/grammar/SelectorParser.jj, "
+        "src/main/java/org/apache/qpid/server/filter",
+    ),
+    "QPID_CPP": Product(
+        "qpid-cpp 62aaa4cd, by its recorded answers",
+        "apache/qpid-cpp: src/qpid/broker/Selector.cpp, SelectorExpression.cpp, SelectorToken.cpp, SelectorValue.cpp",
+    ),
+    "RABBITMQ": Product(
+        "RabbitMQ 4.3.6, filters of streams over AMQP 1.0",
+        "rabbitmq/rabbitmq-server, deps/rabbit/src: rabbit_amqp_sql_lexer.xrl, rabbit_amqp_sql_parser.yrl, "
+        "rabbit_amqp_sql_ast.erl, rabbit_amqp_filter_sql.erl",
+    ),
+    "RABBITMQ_JMS": Product(
+        "RabbitMQ's JMS client 3.7.0, and the plug-in rabbitmq_jms_topic_exchange",
+        "rabbitmq/rabbitmq-jms-client, src/main/java/com/rabbitmq/jms/parse/sql; rabbitmq/rabbitmq-server, "
+        "deps/rabbitmq_jms_topic_exchange/src/sjx_evaluator.erl",
+    ),
+    "ROCKETMQ": Product(
+        "RocketMQ 5.5.0",
+        "apache/rocketmq, filter/src/main/java/org/apache/rocketmq/filter: parser/SelectorParser.jj, expression",
+    ),
+    "AZURE_SERVICE_BUS": Product(
+        "documents alone: no engine could be measured",
+        "[Subscription Rule SQL Filter Syntax]"
+        "(https://learn.microsoft.com/en-us/azure/service-bus-messaging/service-bus-messaging-sql-filter)",
+        "newid(), parameters (@p), what a comparison of different types yields",
+    ),
 }
 
 
@@ -268,10 +817,18 @@ def render_fields() -> str:
     return "\n".join(rows).replace("|  |", "| |") + "\n"
 
 
+def render_products() -> str:
+    """Return the table of the presets of brokers, as the README of this folder shows it."""
+    rows = ["| preset | held against | engine | not modelled |", "|---|---|---|---|"]
+    rows += [f"| `{name}` | {row.product} | {row.engine} | {row.not_modelled} |" for name, row in PRODUCTS.items()]
+    return "\n".join(rows).replace("|  |", "| |") + "\n"
+
+
 # What is rendered into the README, by the line above it; an empty line ends it.
 RENDERED = {
     "<!-- documents: generated by python mqsel/language/dialects.py -->\n": render_sources,
     "<!-- fields: generated by python mqsel/language/dialects.py -->\n": render_fields,
+    "<!-- products: generated by python mqsel/language/dialects.py -->\n": render_products,
 }
 
 

@@ -8,6 +8,7 @@ tree before it is given, so that a layout never changes a meaning. Nothing recur
 from __future__ import annotations
 
 from mqsel.errors import SelectorError, cells
+from mqsel.language.dialect import Dialect
 from mqsel.language.nodes import (
     And,
     Identifier,
@@ -42,9 +43,9 @@ def laid_out(selector: Selector, width: int = WIDTH) -> str:
     root, text = selector.node, selector.text
     if isinstance(root, Literal) and text[slice(*root.span)].upper() not in ("TRUE", "FALSE"):
         return ""
-    lines = "\n".join(_lines(root, text, width))
+    lines = "\n".join(_lines(root, text, width, selector.dialect))
     # In parentheses an identifier is a string to compare, and no match option (language §8).
-    for made in (lines, unparse(root), f"({lines})"):
+    for made in (lines, unparse(root, selector.dialect), f"({lines})"):
         try:
             again = read_selector(made, selector.dialect)
         except SelectorError:
@@ -59,7 +60,7 @@ def _has_parentheses(child: Node, parent: Node) -> bool:
     return not isinstance(child, _BARE_BEHIND_NOT) if isinstance(parent, Not) else isinstance(child, (And, Or))
 
 
-def _written(root: Node, text: str) -> str:
+def _written(root: Node, text: str, dialect: Dialect) -> str:
     """Write *root* in one line."""
     pieces: list[str] = []
     todo: list[str | Node] = [root]
@@ -80,7 +81,7 @@ def _written(root: Node, text: str) -> str:
                     below += [_word(piece), *_enclosed(operand, piece)]
                 todo += reversed(below)
             case _:
-                todo += reversed(pieces_of(piece))
+                todo += reversed(pieces_of(piece, dialect))
     return "".join(pieces)
 
 
@@ -92,7 +93,7 @@ def _enclosed(child: Node, parent: Node) -> list[str | Node]:
     return ["(", child, ")"] if _has_parentheses(child, parent) else [child]
 
 
-def _lines(root: Node, text: str, width: int) -> list[str]:
+def _lines(root: Node, text: str, width: int, dialect: Dialect) -> list[str]:
     """Write *root* in lines: one where it fits, else one for each operand, with its AND or OR before it."""
     needs: dict[int, int] = {}  # the cells that a node takes in one line
     for part in walk(root, _LOGIC):
@@ -103,7 +104,7 @@ def _lines(root: Node, text: str, width: int) -> list[str]:
             case Not(operand):
                 needs[id(part)] = 4 + needs[id(operand)] + 2 * _has_parentheses(operand, part)
             case _:
-                needs[id(part)] = cells(_written(part, text))
+                needs[id(part)] = cells(_written(part, text, dialect))
     lines: list[str] = []
     # (what to write, whether in parentheses, what stands before it in its line)
     todo: list[tuple[Node | str, bool, int, str]] = [(root, False, 0, "")]
@@ -115,14 +116,14 @@ def _lines(root: Node, text: str, width: int) -> list[str]:
             continue
         node = piece
         if len(lead) + needs[id(node)] + 2 * is_enclosed <= width or not isinstance(node, (*_LOGIC, In)):
-            lines.append(lead + ("({})" if is_enclosed else "{}").format(_written(node, text)))
+            lines.append(lead + ("({})" if is_enclosed else "{}").format(_written(node, text, dialect)))
         elif is_enclosed:
             lines.append(lead + "(")
             todo += [(")", False, indent, ""), (node, False, indent + _INDENT, "")]
         elif isinstance(node, Not):
             todo.append((node.operand, _has_parentheses(node.operand, node), indent, before + "NOT "))
         elif isinstance(node, In):
-            lines.append(f"{lead}{written_name(node.identifier.name)} {'NOT ' * node.negated}IN (")
+            lines.append(f"{lead}{written_name(node.identifier.name, dialect)} {'NOT ' * node.negated}IN (")
             lines += _filled([quote(one) for one in node.choices], indent + _INDENT, width)
             lines.append(" " * indent + ")")
         else:

@@ -21,20 +21,37 @@ from mqsel import errors
 from mqsel.errors import Span
 from mqsel.language import hints
 from mqsel.language.dialect import Dialect
-from mqsel.language.operators import ADDED, FOREIGN, KEYWORDS, NO_COMMENTS, SYMBOLS
-from mqsel.language.wordings import bad_double_quotes, bad_number, number_out_of_range, unexpected_character
-from mqsel.names import IGNORABLE, PART, START, WHITE_SPACE
+from mqsel.language.operators import (
+    ADDED,
+    FOREIGN,
+    KEYWORDS,
+    NAMES,
+    NO_COMMENTS,
+    NOT_MODELLED,
+    RESERVED_OF,
+    SYMBOLS,
+)
+from mqsel.language.wordings import (
+    bad_double_quotes,
+    bad_number,
+    not_in_capitals,
+    not_modelled,
+    number_out_of_range,
+    unexpected_character,
+)
+from mqsel.names import IGNORABLE, NAME_PREFIXES, PART, SECTION_FIELDS, START, WHITE_SPACE
 
 
 class Token(NamedTuple):
     """One token.
 
     ``kind`` is an operator or a keyword in capitals as it stands, or "identifier", "string", "exact", "approximate",
-    "bytes", "end". ``value`` is the literal's value, or the text. The span is half-open, in code points.
+    "big", "bytes", "end"; or "damage" or "unreadable", where only what is read of a text counts: no word, and a number
+    out of range. ``value`` is the literal's value, the text, or the error. The span is half-open, in code points.
     """
 
     kind: str
-    value: str | int | float | bytes
+    value: Any
     start: int
     stop: int
 
@@ -78,6 +95,61 @@ _JAVA_APPROXIMATE = (
 )
 
 
+_EXPONENT = "[eE][+-]?[0-9]+"
+_DECIMAL = rf"(?:[0-9]+\.[0-9]*|\.[0-9]+)(?:{_EXPONENT})?|[0-9]+{_EXPONENT}"
+_NEVER = "(?!)"
+
+
+class _Numbers(NamedTuple):
+    """The numbers of a choice of the field ``numbers``: three patterns, of which the first that fits counts.
+
+    Attributes:
+        size: which whole numbers there are: "any"; "long", those of INT64 without a sign; "signed", with it;
+            "unsigned", where those that are not decimal have 64 bits; "wrapped".
+        zero: which approximate numbers may be zero, "any", "written" as zero, or "none".
+    """
+
+    approximate: str
+    hex: str
+    exact: str
+    size: str
+    zero: str = "any"
+    has_infinity: bool = False
+    has_octal: bool = False
+
+
+_WHOLE = "[1-9][0-9]*[lL]?"
+_NUMBERS = {
+    "wrapped": _Numbers(
+        _DECIMAL, "0[xX][0-9A-Fa-f]+", f"0[0-7]*|{_WHOLE}", "wrapped", has_infinity=True, has_octal=True
+    ),
+    "decimal": _Numbers(_DECIMAL, _NEVER, f"0|{_WHOLE}", "long", "none"),
+    "grouped": _Numbers(
+        rf"(?:(?:[0-9][0-9_]*\.[0-9_]*|\.[0-9][0-9_]*)(?:{_EXPONENT})?|[0-9]+{_EXPONENT})[fFdD]?|[0-9]+[fFdD]",
+        "(?:0[xX][0-9A-Fa-f_]+|0[bB][01_]+)[lL]?",
+        "(?:0[0-7_]*|[1-9][0-9_]*)[lL]?",
+        "unsigned",
+        "written",
+        has_octal=True,
+    ),
+    "unbounded": _Numbers(r"[0-9]+\.[0-9]+(?:E[+-]?[0-9]+)?", _NEVER, "[0-9]+", "any"),
+    "suffixed": _Numbers(
+        rf"(?:[0-9]+\.[0-9]*(?:{_EXPONENT})?|[0-9]+{_EXPONENT})[fFdD]?|[0-9]+[fFdD]", _NEVER, "[0-9]+", "long"
+    ),
+    "sql": _Numbers(_DECIMAL, _NEVER, "[0-9]+", "signed"),
+}
+# int() of more digits takes quadratic time, or refuses.
+_MAX_DIGITS = 4_000
+
+_BRACKETS = r"\[[^\]\x00-\x1f]*(?:\]\][^\]\x00-\x1f]*)*\](?!\])"
+_DOUBLE = '"[^"]*(?:""[^"]*)*"(?!")'
+_QUOTED = {"no": '"[^"]*"', "double": _DOUBLE, "brackets": _BRACKETS, "both": f"{_DOUBLE}|{_BRACKETS}"}
+_COMMENTS = {"slashes": r"//[^\r\n]*", "dashes": r"--[^\r\n]*[\r\n]|/\*[\s\S]*?\*/"}
+
+# What a text begins with that has names with hyphens.
+_HYPHENS = "hyphenated_props:"
+
+
 class _Lexicon(NamedTuple):
     """What the words of a dialect are found by.
 
@@ -85,59 +157,91 @@ class _Lexicon(NamedTuple):
         words: finds every word of a text, white space included.
         groups: tells what a word is.
         known: the kind of each word that is the same everywhere; that of white space is empty.
+        reserved: the keywords, in capitals.
     """
 
     words: re.Pattern[str]
     groups: re.Pattern[str]
     known: dict[str, str]
+    reserved: frozenset[str]
 
 
-_SPELLING = attrgetter(
-    "whitespace", "identifier_dots", "approximate_literals", "quoted_names", "comments", *[field for field, _ in ADDED]
+_SPELLED = (
+    *"whitespace identifier_dots byte_strings approximate_literals quoted_names comments letters strings words".split(),
+    *"numbers arithmetic".split(),
+    *[field for field, _ in ADDED if field != "arithmetic"],
 )
+_SPELLING = attrgetter(*_SPELLED)
+_SPACES = {"unicode": _UNICODE_SPACE, "java": _JAVA_SPACE, "vertical_tab": rf"{_JAVA_SPACE}\v"}
 
 
 @functools.cache
-def _lexicon(whitespace: str, dots: str, approximate: str, quoted: str, comments: str, *added: str) -> _Lexicon:
+def _lexicon(has_hyphens: bool, *choices: str) -> _Lexicon:
     """Return the lexicon of some choices, by `_SPELLING`."""
-    space = _UNICODE_SPACE if whitespace == "unicode" else _JAVA_SPACE
+    chosen = dict(zip(_SPELLED, choices, strict=True))
+    space = _SPACES[chosen["whitespace"]]
+    comment = _COMMENTS.get(chosen["comments"], _NEVER)
     symbols = {one: one for one in _SIGNS}
-    for (field, choice), chosen in zip(ADDED, added, strict=True):
-        symbols |= ADDED[field, choice] if chosen == choice else {}
-    # (?<![…]) keeps Unicode white space out of names, where the dialect has it.
-    no_part = _NO_PART.replace(r"\.", "") if dots == "yes" else _NO_PART
-    part = f"(?:[^{no_part}](?<![{space}]))*"
+    for (field, choice), added in ADDED.items():
+        symbols |= added if chosen[field] == choice else {}
+    if chosen["arithmetic"] == "none":
+        symbols = {one: one for one in symbols if one not in ("*", "/")}
+    # A comment's beginning, where there are no comments.
+    opening = [] if chosen["comments"] == "dashes" else ["/*"]
+    strings = r"'[^']*(?:''[^']*)*'(?!')"
+    numbers = _NUMBERS.get(chosen["numbers"])
+    if numbers is None:
+        is_java = chosen["approximate_literals"] == "java"
+        approximate = _JAVA_APPROXIMATE if is_java else _approximate("[0-9]+")
+        found = approximate, r"0[xX][0-9A-Fa-f]*[lL]?", r"[0-9]+[lLfFdD]?"
+    else:
+        found = numbers[:3]
+    plain, name = _name_patterns(chosen, space, has_hyphens)
     kinds = {
-        "space": rf"(?:[{space}]|//[^\r\n]*)+" if comments == "slashes" else f"[{space}]+",
-        "name": f"[^{_NO_START}](?<![{space}]){part}",
-        # The longest first, of which a comment's beginning is one.
-        "operator": "|".join(map(re.escape, sorted(("/*", *symbols), key=len, reverse=True))),
+        "space": rf"(?:[{space}]|{comment})+",
+        "name": name,
+        # The longest first.
+        "operator": "|".join(map(re.escape, sorted((*opening, *symbols), key=len, reverse=True))),
         # The look-ahead keeps an unterminated string from ending at one half of a doubled apostrophe.
-        "string": r"'[^']*(?:''[^']*)*'(?!')",
-        "approximate": _JAVA_APPROXIMATE if approximate == "java" else _approximate("[0-9]+"),
-        "hex": r"0[xX][0-9A-Fa-f]*[lL]?",
-        "exact": r"[0-9]+[lLfFdD]?",
-        "quoted": r'"[^"]*(?:""[^"]*)*"(?!")' if quoted == "double" else r'"[^"]*"',
+        "string": f"{strings}|{_DOUBLE}" if chosen["strings"] == "either" else strings,
+        "bytes": "0x(?:[0-9A-F]{2})+" if chosen["byte_strings"] == "unquoted" else _NEVER,
+        **dict(zip(("approximate", "hex", "exact"), found, strict=True)),
+        "quoted": _NEVER if has_hyphens else _QUOTED[chosen["quoted_names"]],
         "bad": r".",
     }
     named = "|".join([f"(?P<{kind}>{pattern})" for kind, pattern in kinds.items()])
     # What most selectors consist of, once more and first: that halves the search. None of it is found to be shorter
     # than by the expressions below.
-    plain = (
-        " ",
-        f"[A-Za-z_$][A-Za-z0-9_${'.' * (dots == 'yes')}]*(?![^{no_part}])",
-        kinds["string"],
-        "[0-9]+(?![0-9.A-Za-z_])",
-    )
-    known = {" ": "", **{word: word for word in KEYWORDS}, **symbols}
-    return _Lexicon(re.compile("|".join((*plain, *kinds.values())), re.DOTALL), re.compile(named, re.DOTALL), known)
+    first = "[0-9]" if numbers is None else "[1-9]"
+    often = (" ", plain, strings, f"{first}[0-9]*(?![0-9.A-Za-z_])")
+    reserved = RESERVED_OF[chosen["words"]]
+    known = {" ": "", **{word: word for word in reserved}, **symbols}
+    words = "|".join((*often, *kinds.values()))
+    return _Lexicon(re.compile(words, re.DOTALL), re.compile(named, re.DOTALL), known, reserved)
+
+
+def _name_patterns(chosen: dict[str, str], space: str, has_hyphens: bool) -> tuple[str, str]:
+    """Return patterns of names: of plain ones, and of all."""
+    dots = chosen["identifier_dots"]
+    if chosen["letters"] != "java":
+        first, part = NAMES[chosen["letters"]]
+        if dots in NAME_PREFIXES:
+            first = f"(?:(?i:{'|'.join(NAME_PREFIXES[dots])})\\.(?={first}))?{first}"
+        more = "." * (dots == "yes") + "-" * has_hyphens
+        # A hyphen stands at the end of a set.
+        name = f"{first}(?:{part}|[{more}])*" if more else f"{first}{part}*"
+        return name, name
+    # (?<![…]) keeps Unicode white space out of names, where the dialect has it.
+    no_part = _NO_PART.replace(r"\.", "") if dots == "yes" else _NO_PART
+    plain = f"[A-Za-z_$][A-Za-z0-9_${'.' * (dots == 'yes')}]*(?![^{no_part}])"
+    return plain, f"[^{_NO_START}](?<![{space}])(?:[^{no_part}](?<![{space}]))*"
 
 
 class Tokens(NamedTuple):
     """Tokens by column, as the parser reads them: one list for each field of `Token`."""
 
     kinds: list[str]
-    values: list[str | int | float | bytes]
+    values: list[Any]
     starts: list[int]
     stops: list[int]
 
@@ -165,12 +269,20 @@ def scan(text: str, dialect: Dialect) -> Tokens:
             hint="split it into several subscriptions, or compile with dialect.replace(max_length=None)",
             reason=errors.MQRC.MQRC_SELECTION_STRING_ERROR,
         )
-    lexicon = _lexicon(*_SPELLING(dialect))
-    words = lexicon.words.findall(text)
+    lexicon = _lexicon(False, *_SPELLING(dialect))
+    if dialect.prefix != "none" and text.startswith(_HYPHENS):
+        lexicon = _lexicon(True, *_SPELLING(dialect))
+        # The prefix becomes white space.
+        words = [" ", *lexicon.words.findall(text, len(_HYPHENS))]
+        stops = [*accumulate(map(len, words[1:]), initial=len(_HYPHENS))]
+    else:
+        words = lexicon.words.findall(text)
+        stops = [*accumulate(map(len, words))]
     # All words in one go, then those that are not known one by one: a step for each would take twice as long.
     kinds: list[Any] = [*map(lexicon.known.get, words)]
-    values: list[str | int | float | bytes] = words.copy()
-    stops = [*accumulate(map(len, words))]
+    values: list[Any] = words.copy()
+    reserved = lexicon.reserved
+    folds = dialect.keyword_case == "any"
     starts = [0, *stops]
     names: dict[str, str] = {}  # names that took a second look -> their kinds
     for at, known in enumerate(kinds):
@@ -179,17 +291,37 @@ def scan(text: str, dialect: Dialect) -> Tokens:
         word = words[at]
         if word.isidentifier() and word.isascii():
             capitals = word.upper()
-            kinds[at] = capitals if capitals in KEYWORDS else "identifier"
+            kinds[at] = capitals if capitals in reserved else "identifier"
+            if not folds and capitals in reserved:  # in capitals it would be known
+                raise not_in_capitals(text, (starts[at], stops[at]))
         elif word[0] == "'" and len(word) > 1:
             kinds[at], values[at] = "string", word[1:-1].replace("''", "'")
         elif word in names:
             kinds[at] = names[word]
         else:
-            kinds[at], values[at] = _token(text, (starts[at], stops[at]), word, dialect, lexicon.groups)
+            try:
+                kinds[at], values[at] = _token(text, (starts[at], stops[at]), word, dialect, lexicon.groups)
+            except errors.SelectorSyntaxError as error:
+                if dialect.rest == "error":
+                    raise
+                # A number that is not read is no error; nothing is read behind what is no word.
+                values[at] = error
+                kinds[at] = "unreadable" if word[0] in ".0123456789" and len(word) > 1 else "damage"
+                if kinds[at] == "damage":
+                    kinds[at + 1 :] = [""] * (len(words) - at - 1)
+                    break
             if kinds[at] == "identifier" and values[at] == word:
                 names[word] = "identifier"
     # White space has an empty kind.
     end = len(text)
+    limit = 0 if dialect.max_tokens == "any" else int(dialect.max_tokens)
+    if limit and (beyond := [*compress(starts, kinds)][limit : limit + 1]):
+        raise errors.SelectorLimitError(
+            f"the selector has more than {limit} words and symbols",
+            selector=text,
+            span=(beyond[0], end),
+            hint="split it into several subscriptions, or compile with dialect.replace(max_tokens='any')",
+        )
     return Tokens(
         [*compress(kinds, kinds), "end"],
         [*compress(values, kinds), ""],
@@ -204,27 +336,87 @@ def _token(
     """Return the kind and value of a word that is neither known nor a string nor a plain name."""
     start, stop = span
     if "1" <= word[0] <= "9" and word.isdecimal() and len(word) < 19:
-        _check_number_end(text, start, stop)
+        if dialect.numbers == "java":
+            _check_number_end(text, start, stop)
         return "exact", int(word)
     group = str(groups.match(text, start).lastgroup)  # type: ignore[union-attr]
     match group:
         case "space":
             return "", word
         case "name":
-            if not word.isascii():
+            if not word.isascii() and dialect.letters == "java":
                 _check_name(text, start, word, dialect)
-            return "identifier", word
+            prefixes = NAME_PREFIXES.get(dialect.identifier_dots)
+            return "identifier", word if prefixes is None else _prefixed_name(text, span, word, prefixes)
+        case "string":
+            return "string", word[1:-1].replace(word[0] * 2, word[0])
+        case "bytes":
+            return "bytes", bytes.fromhex(word[2:])
         case "operator":  # a comment's beginning: the others are known
             raise unexpected_character(text, span, NO_COMMENTS)
-        case "quoted" if dialect.quoted_names == "double" and (dialect.byte_strings == "no" or word[1:2] != "0"):
+        case "quoted" if dialect.quoted_names != "no" and (dialect.byte_strings != "yes" or word[1:2] != "0"):
             return "identifier", _quoted_name(text, span, word)
         case "quoted":
             return "bytes", _byte_string(text, span, word, dialect)
         case "bad":
             raise _bad_character(text, start, word, dialect)
+    numbers = _NUMBERS.get(dialect.numbers)
+    if numbers is not None:
+        return _number_of(text, span, word, group, numbers)
     _check_number_end(text, start, stop)
     value = _number(text, span, word, group, dialect)
     return "approximate" if type(value) is float else "exact", value
+
+
+def _number_of(text: str, span: Span, word: str, group: str, numbers: _Numbers) -> tuple[str, int | float]:
+    """Return the kind and value of a number of a choice of the field ``numbers``."""
+    plain = word.replace("_", "")
+    if group == "approximate":
+        number = float(plain.rstrip("fFdD"))
+        if math.isinf(number) and not numbers.has_infinity:
+            raise number_out_of_range(text, span, "approximate")
+        digits = re.split("[eE]", plain)[0].rstrip("fFdD")
+        if not number and (numbers.zero == "none" or (numbers.zero == "written" and digits.strip("0."))):
+            raise number_out_of_range(text, span, "least")
+        return "approximate", number
+    digits = plain.rstrip("lL")
+    is_octal = numbers.has_octal and len(digits) > 1 and digits[0] == "0"
+    base = {"x": 16, "b": 2}.get(digits[1:2].lower(), 8 if is_octal else 10)
+    if base in (2, 16) and not digits[2:]:
+        raise bad_number(text, span, "it has no digits", None)
+    if base == 10 and len(digits) > _MAX_DIGITS:
+        raise number_out_of_range(text, span, "digits")
+    whole = int(digits[2:] if base in (2, 16) else digits, base)
+    if numbers.size == "any":
+        return "exact", whole
+    wrapped = (whole + (1 << 63)) % (1 << 64) - (1 << 63)
+    if numbers.size == "wrapped" and base == 10 and whole >= 1 << 63:
+        return ("exact", wrapped) if -(1 << 31) <= wrapped < 1 << 31 else ("big", whole)
+    # 2**63 itself is the parser's to judge: it may stand under a minus.
+    has_sign = base == 10 and numbers.size in ("signed", "unsigned")
+    limit = 1 << 64 if numbers.size == "unsigned" and base != 10 else (1 << 63) + has_sign
+    if whole >= limit:
+        raise number_out_of_range(text, span, "exact")
+    return "exact", whole if has_sign else wrapped
+
+
+def _prefixed_name(text: str, span: Span, word: str, prefixes: dict[str, str | None]) -> str:
+    """Return the name of a property that may be written with a section or a scope of the message before it.
+
+    Raises: SelectorSyntaxError: a section that has no such field.
+    """
+    before, dot, name = word.partition(".")
+    prefix = prefixes[before.lower()] if dot else None
+    if prefix is None:
+        return name if dot else word
+    if name not in SECTION_FIELDS.get(prefix, (name,)):
+        raise errors.SelectorSyntaxError(
+            f"{errors.quoted(word)} is no field of a section",
+            selector=text,
+            span=span,
+            hint=f"fields are {', '.join([f'{prefix}.{one}' for one in SECTION_FIELDS[prefix]])}",
+        )
+    return f"{prefix}.{name}"
 
 
 def dashes(text: str) -> list[int]:
@@ -278,6 +470,9 @@ def _bad_character(text: str, start: int, character: str, dialect: Dialect) -> e
             hint=hints.unterminated(text, start),
         )
     span = (start, start + 1)
+    for construct in NOT_MODELLED[dialect.not_modelled]:
+        if construct.endswith(character) and text[: start + 1].endswith(construct):
+            return not_modelled(text, (start + 1 - len(construct), start + 1), construct)
     hint = hints.closed_early(text, start)
     if hint is not None:
         return unexpected_character(text, span, hint)
@@ -311,9 +506,10 @@ def _bad_character(text: str, start: int, character: str, dialect: Dialect) -> e
 
 
 def _quoted_name(text: str, span: Span, word: str) -> str:
-    name = word[1:-1].replace('""', '"')
+    name = word[1:-1].replace(word[-1] * 2, word[-1])
     if not name:
-        raise errors.SelectorSyntaxError("a name in double quotes has no characters", selector=text, span=span)
+        quotes = "double quotes" if word[0] == '"' else "brackets"
+        raise errors.SelectorSyntaxError(f"a name in {quotes} has no characters", selector=text, span=span)
     return name
 
 

@@ -8,6 +8,8 @@ part in equality.
 What products read differently stands on the nodes, as outcomes: ``other`` of a test is what it yields for a value of
 another kind, for NULL being UNKNOWN; ``null`` of arithmetic, of a sign and of BETWEEN is what they yield for NULL.
 The parser writes them, see `mqsel.language.dialect.Core`. Knows nothing of types or programs. Follows language §4.
+
+Longer than 500 lines because one traversal and one way back to text serve all classes.
 """
 
 from __future__ import annotations
@@ -19,8 +21,20 @@ from typing import Any, NamedTuple, TypeVar
 
 from mqsel.errors import Span
 from mqsel.language.dialect import Core, Dialect
-from mqsel.language.operators import KEYWORDS, OPERATORS, PRIMARY, SIGN, SUM, Operator
-from mqsel.names import IGNORABLE
+from mqsel.language.operators import (
+    FUNCTIONS,
+    KEYWORDS,
+    NAMES,
+    OPERATORS,
+    PREDICATE,
+    PRIMARY,
+    RESERVED_OF,
+    SIGN,
+    SUM,
+    TEXT_TESTS,
+    Operator,
+)
+from mqsel.names import IGNORABLE, NAME_PREFIXES, SECTION_FIELDS
 from mqsel.values import KINDS, Truth
 
 
@@ -68,7 +82,8 @@ def _tree(cls: _Class) -> _Class:
 class Literal(NamedTuple):
     """A constant as written; a sign directly before a number belongs to it.
 
-    ``kind`` is "exact", "approximate", "string", "boolean" or "bytes": it keeps 1, 1.0 and TRUE apart.
+    ``kind`` is "exact", "approximate", "string", "boolean" or "bytes": it keeps 1, 1.0 and TRUE apart. Within a
+    `Computed` it may be "null", of the value None, or "big": an integer that no INT64 holds.
     """
 
     kind: str
@@ -108,6 +123,7 @@ class Computed(NamedTuple):
         expression: the test as it was parsed.
         dialect: the choices that it is computed by.
         number: which of the computed tests of its selector it is, from 0.
+        core: the tests of the core that have the same results, joined by its connectives; None where none do.
     """
 
     identifiers: tuple[Identifier, ...]
@@ -115,6 +131,7 @@ class Computed(NamedTuple):
     dialect: Dialect
     span: Span = (0, 0)
     number: int = 0
+    core: Node | None = None
 
 
 @_tree
@@ -143,23 +160,30 @@ class Sign(NamedTuple):
 
 @_tree
 class Arithmetic(NamedTuple):
-    """``operands[0] operators[0] operands[1] …``, left-associative, all of ``+ -`` or all of ``* / %``."""
+    """``operands[0] operators[0] operands[1] …``, left-associative, all of ``+ -`` or all of ``* / %``.
+
+    ``rule`` is the dialect's choice of ``integers``, "java" or "narrow". Of the latter the core has arithmetic with
+    literals alone: an INT32 with one that INT32 holds is INT32, whatever is divided FLOAT64, a FLOAT32 FLOAT64, and
+    what is no number ERR.
+    """
 
     operators: tuple[str, ...]
     operands: tuple[Node, ...]
     span: Span = (0, 0)
     null: Truth = Truth.UNKNOWN
+    rule: str = "java"
 
 
 @_tree
 class Comparison(NamedTuple):
-    """``left operator right`` with one of ``= <> < <= > >=``."""
+    """``left operator right`` with one of ``= <> < <= > >=``; NaN may be greater than every number."""
 
     operator: str
     left: Node
     right: Node
     span: Span = (0, 0)
     other: Truth = Truth.FALSE
+    has_greatest: bool = False
 
 
 @_tree
@@ -222,18 +246,20 @@ class Not(NamedTuple):
 
 @_tree
 class And(NamedTuple):
-    """``operands[0] AND operands[1] AND …``, two or more."""
+    """``operands[0] AND operands[1] AND …``, two or more; ``rule`` is the dialect's choice of ``connectives``."""
 
     operands: tuple[Node, ...]
     span: Span = (0, 0)
+    rule: str = "kleene"
 
 
 @_tree
 class Or(NamedTuple):
-    """``operands[0] OR operands[1] OR …``, two or more."""
+    """``operands[0] OR operands[1] OR …``, two or more; ``rule`` as in an `And`."""
 
     operands: tuple[Node, ...]
     span: Span = (0, 0)
+    rule: str = "kleene"
 
 
 Node = (
@@ -274,7 +300,7 @@ _CHILDREN: dict[type[Node], Callable[[Any], tuple[Node, ...]]] = {
 
 # What a node says itself: its fields without sub-expressions, and without what does not take part in equality.
 _BELOW = ("left", "right", "identifier", "identifiers", "operand", "low", "high", "operands")
-_NOT_OWN = {*_BELOW, "span", "number", "other", "null", "shape", "affix"}
+_NOT_OWN = {*_BELOW, "span", "number", "core", "rule", "other", "has_greatest", "null", "shape", "affix"}
 _OWN = {cls: tuple(name for name in cls._fields if name not in _NOT_OWN) for cls in (Literal, Identifier, *_CHILDREN)}
 
 
@@ -311,9 +337,19 @@ def with_children(node: Node, below: Sequence[Node]) -> Node:
     if isinstance(node, (Arithmetic, Call, And, Or)):
         return node._replace(operands=tuple(below))
     if isinstance(node, Computed):
-        return node._replace(identifiers=tuple(below))
+        return node._replace(identifiers=tuple(below))  # type: ignore[arg-type]
     names = [name for name in node._fields if name in _BELOW]
     return node._replace(**dict(zip(names, below, strict=True)))  # type: ignore[arg-type]
+
+
+def sign_of(node: Node) -> str:
+    """Return the operator of a test, of which its NOT is a part; empty for what is none."""
+    if type(node) is Comparison:
+        return node.operator
+    if isinstance(node, (Between, In, Like)):
+        operator = _OPERATORS[type(node)].spelling  # type: ignore[union-attr]
+        return f"NOT {operator}" if node.negated else operator
+    return ""
 
 
 def with_outcomes(root: Node, core: Core) -> Node:
@@ -322,10 +358,23 @@ def with_outcomes(root: Node, core: Core) -> Node:
     for node in walk(root):
         first = len(done) - len(children(node))
         null = core.between[node.negated] if isinstance(node, Between) else core.null
-        known: dict[str, Any] = {"other": core.other, "null": null}
+        known: dict[str, Any] = {"other": core.others.get(sign_of(node)), "null": null}
         own = {name: known[name] for name in known if name in node._fields}
         done[first:] = [with_children(node, done[first:])._replace(**own)]
     return done[0]
+
+
+def of_core(root: Node) -> Node:
+    """Return the same tree with the tests of the core that computed tests have."""
+    made: dict[int, Node] = {}
+    for node in walk(root, (And, Or, Not)):
+        new = node
+        if isinstance(node, (And, Or, Not)):
+            new = with_children(node, [made[id(one)] for one in children(node)])
+        elif isinstance(node, Computed) and node.core is not None:
+            new = node.core
+        made[id(node)] = new
+    return made[id(root)]
 
 
 # The operators of nodes that have no choice.
@@ -376,7 +425,10 @@ def _is_number(node: Node) -> bool:
 
 def _strength(node: Node) -> int:
     """Return how strongly *node* binds when written without parentheses."""
-    row = operator_of(node.expression if type(node) is Computed else node)
+    node = node.expression if type(node) is Computed else node
+    row = operator_of(node)
+    if isinstance(node, Call) and node.name not in FUNCTIONS:
+        return PREDICATE
     return PRIMARY if row is None else SIGN if isinstance(node, Sign) else row.binding
 
 
@@ -392,31 +444,57 @@ _ODD = "".join(
 _BARE = re.compile(f"[^{_ODD}0-9.][^{_ODD}]*")
 
 
-def written_name(name: str) -> str:
-    """Write a name, in double quotes where it is no identifier."""
-    if _BARE.fullmatch(name) and not (name.isascii() and name.upper() in KEYWORDS):
+def written_name(name: str, dialect: Dialect | None = None) -> str:
+    """Write a name, in quotes where it is no identifier: those of the dialect, double ones without one."""
+    if _is_bare(name, dialect):
         return name
+    if dialect is not None and dialect.quoted_names in ("brackets", "both"):
+        return f"[{name.replace(']', ']]')}]"
     return '"' + name.replace('"', '""') + '"'
 
 
-def _literal(node: Literal) -> str:
+def _is_bare(name: str, dialect: Dialect | None) -> bool:
+    """Report whether a name is an identifier as it is."""
+    reserved = KEYWORDS if dialect is None else RESERVED_OF[dialect.words]
+    if name.isascii() and name.upper() in reserved:
+        return False
+    if dialect is None or dialect.letters == "java":
+        return _BARE.fullmatch(name) is not None
+    first, part = NAMES[dialect.letters]
+    prefix, dot, field = name.partition(".")
+    if dot and NAME_PREFIXES.get(dialect.identifier_dots, {}).get(prefix) == prefix:
+        return re.fullmatch(f"{first}{part}*", field) is not None and field in SECTION_FIELDS.get(prefix, (field,))
+    more = "|[.]" if dialect.identifier_dots == "yes" else ""
+    return re.fullmatch(f"{first}(?:{part}{more})*", name) is not None
+
+
+def _literal(node: Literal, dialect: Dialect | None) -> str:
     match node.kind:
         case "string":
             return quote(str(node.value))
         case "boolean":
             return "TRUE" if node.value else "FALSE"
         case "bytes":
-            return f'"0x{bytes(node.value).hex().upper()}"'  # type: ignore[arg-type]
+            digits = f"0x{bytes(node.value).hex().upper()}"  # type: ignore[arg-type]
+            return digits if dialect is not None and dialect.byte_strings == "unquoted" else f'"{digits}"'
         case "approximate":
-            return repr(node.value).replace("e", "E")
+            # No dialect has a word for an infinity: where there is one it is that of a number out of range.
+            written = repr(node.value).replace("inf", "1E400").replace("e", "E")
+            has_point = "E" not in written or "." in written
+            return written if has_point or dialect is None else written.replace("E", ".0E")
+        case "null":
+            return "NULL"
         case _:
             return str(node.value)
 
 
-def unparse(root: Node) -> str:
+def unparse(root: Node, dialect: Dialect | None = None) -> str:
     """Return *root* as a selector that parses to an equal tree, with the fewest parentheses.
 
     Behind NOT they stand also where only some dialects need them, so that the text is the same in all.
+
+    Args:
+        dialect: what it was read as; without it names and numbers are written as IBM MQ and JMS have them.
     """
     pieces: list[str] = []
     todo: list[str | Node] = [root]
@@ -425,7 +503,7 @@ def unparse(root: Node) -> str:
         if isinstance(piece, str):
             pieces.append(piece)
         else:
-            todo += reversed(pieces_of(piece))
+            todo += reversed(pieces_of(piece, dialect))
     return "".join(pieces)
 
 
@@ -437,12 +515,12 @@ def _call(node: Call) -> list[str | Node]:
         case "IS NULL":
             return [*first, " IS NOT NULL" if node.negated else " IS NULL"]
         case "IN":
-            listed: list[str | Node] = [one for operand in node.operands[1:] for one in (", ", operand)]
+            listed: list[str | Node] = [one for operand in node.operands[1:] for one in (", ", *_at(operand, SUM))]
             return [*first, word, " (", *listed[1:], ")"]
         case "LIKE":
-            escape: list[str | Node] = [" ESCAPE ", *node.operands[2:]] if len(node.operands) > 2 else []
-            return [*first, word, " ", node.operands[1], *escape]
-        case "CONTAINS" | "STARTSWITH" | "ENDSWITH":
+            escape: list[str | Node] = [" ESCAPE ", *_at(node.operands[2], SUM)] if len(node.operands) > 2 else []
+            return [*first, word, " ", *_at(node.operands[1], SUM), *escape]
+        case name if name in TEXT_TESTS:
             return [*first, word, " ", node.operands[1]]
     return [node.name, "(", *node.operands, ")"]
 
@@ -451,13 +529,13 @@ def _at(node: Node, strength: int) -> list[str | Node]:
     return [node] if _strength(node) >= strength else ["(", node, ")"]
 
 
-def pieces_of(node: Node) -> list[str | Node]:
+def pieces_of(node: Node, dialect: Dialect | None = None) -> list[str | Node]:
     """Write *node*, and leave what is below it to be written: texts, and nodes in their places."""
     match node:
         case Literal():
-            return [_literal(node)]
+            return [_literal(node, dialect)]
         case Identifier():
-            return [written_name(node.name)]
+            return [written_name(node.name, dialect)]
         case Conversion(identifier):
             return [identifier]
         case Computed(_, expression):
@@ -466,8 +544,12 @@ def pieces_of(node: Node) -> list[str | Node]:
             return _call(node)
         case Sign(operator, operand):
             # A sign directly before a number would become the number's own; before a negative number it does not.
-            signed = isinstance(operand, Sign) or (isinstance(operand, Literal) and _literal(operand)[0] == "-")
+            signed = isinstance(operand, Sign) or (
+                isinstance(operand, Literal) and _literal(operand, dialect)[0] == "-"
+            )
             if isinstance(operand, Literal) and not signed:
+                return [operator, "(", operand, ")"]
+            if signed and dialect is not None and dialect.signs == "one":
                 return [operator, "(", operand, ")"]
             return [operator, " " if signed else "", *_at(operand, SIGN)]
         case Arithmetic(operators, operands):
@@ -482,14 +564,18 @@ def pieces_of(node: Node) -> list[str | Node]:
             word = " NOT BETWEEN " if negated else " BETWEEN "
             return [*_at(operand, SUM), word, *_at(low, SUM), " AND ", *_at(high, SUM)]
         case In(negated, identifier, choices):
-            return [f"{written_name(identifier.name)} {'NOT ' if negated else ''}IN ({', '.join(map(quote, choices))})"]
+            word = "NOT IN" if negated else "IN"
+            return [f"{written_name(identifier.name, dialect)} {word} ({', '.join(map(quote, choices))})"]
         case Like(negated, identifier, pattern, escape):
             ending = "" if escape is None else f" ESCAPE {quote(escape)}"
-            return [f"{written_name(identifier.name)} {'NOT ' if negated else ''}LIKE {quote(pattern)}{ending}"]
+            return [
+                f"{written_name(identifier.name, dialect)} {'NOT ' if negated else ''}LIKE {quote(pattern)}{ending}"
+            ]
         case IsNull(negated, identifier):
-            return [f"{written_name(identifier.name)} IS {'NOT ' if negated else ''}NULL"]
+            return [f"{written_name(identifier.name, dialect)} IS {'NOT ' if negated else ''}NULL"]
         case Not(operand):
-            return ["NOT ", *(_at(operand, PRIMARY) if not isinstance(operand, Not) else [operand])]
+            is_repeated = isinstance(operand, Not) and (dialect is None or dialect.not_operand != "once")
+            return ["NOT ", *([operand] if is_repeated else _at(operand, PRIMARY))]
         case And(operands) | Or(operands):
             word, strength = " AND " if isinstance(node, And) else " OR ", _strength(node) + 1
             below = _at(operands[0], strength)

@@ -28,6 +28,7 @@ class Operator(NamedTuple):
         hint: what to say of an operand of another kind.
         fails: whether integers can be ERR, by zero.
         choice: the field of a dialect and its choice that have it, where not all dialects do.
+        chained: of a comparison, how strongly it binds where comparisons chain.
     """
 
     spelling: str
@@ -39,27 +40,28 @@ class Operator(NamedTuple):
     hint: str = ""
     fails: bool = False
     choice: tuple[str, str] | None = None
+    chained: int = 0
 
 
 TABLE = (
     Operator("OR", 1, "boolean", "boolean", hint="compare it with something: OR takes conditions"),
     Operator("AND", 2, "boolean", "boolean", hint="compare it with something: AND takes conditions"),
     Operator("NOT", 3, "boolean", "boolean", hint="compare it with something: NOT takes conditions"),
-    Operator("=", 4, "", "boolean", "=", "<>"),
-    Operator("<>", 4, "", "boolean", "<>", "="),
-    Operator("<", 4, "number", "boolean", ">", ">=", _ORDER),
-    Operator("<=", 4, "number", "boolean", ">=", ">", _ORDER),
-    Operator(">", 4, "number", "boolean", "<", "<=", _ORDER),
-    Operator(">=", 4, "number", "boolean", "<=", "<", _ORDER),
-    Operator("BETWEEN", 4, "number", "boolean", hint=_RANGE),
-    Operator("IN", 4, "string", "boolean"),
-    Operator("LIKE", 4, "string", "boolean"),
-    Operator("IS", 4, "", "boolean"),
-    Operator("+", 5, "number", "number", hint=_ARITHMETIC),
-    Operator("-", 5, "number", "number", hint=_ARITHMETIC),
-    Operator("*", 6, "number", "number", hint=_ARITHMETIC),
-    Operator("/", 6, "number", "number", hint=_ARITHMETIC, fails=True),
-    Operator("%", 6, "number", "number", hint=_ARITHMETIC, fails=True, choice=("remainder", "yes")),
+    Operator("=", 4, "", "boolean", "=", "<>", chained=4),
+    Operator("<>", 4, "", "boolean", "<>", "=", chained=4),
+    Operator("<", 4, "number", "boolean", ">", ">=", _ORDER, chained=5),
+    Operator("<=", 4, "number", "boolean", ">=", ">", _ORDER, chained=5),
+    Operator(">", 4, "number", "boolean", "<", "<=", _ORDER, chained=5),
+    Operator(">=", 4, "number", "boolean", "<=", "<", _ORDER, chained=5),
+    Operator("BETWEEN", 4, "number", "boolean", hint=_RANGE, chained=5),
+    Operator("IN", 4, "string", "boolean", chained=5),
+    Operator("LIKE", 4, "string", "boolean", chained=5),
+    Operator("IS", 4, "", "boolean", chained=4),
+    Operator("+", 6, "number", "number", hint=_ARITHMETIC),
+    Operator("-", 6, "number", "number", hint=_ARITHMETIC),
+    Operator("*", 7, "number", "number", hint=_ARITHMETIC),
+    Operator("/", 7, "number", "number", hint=_ARITHMETIC, fails=True),
+    Operator("%", 7, "number", "number", hint=_ARITHMETIC, fails=True, choice=("remainder", "yes")),
 )
 OPERATORS = {row.spelling: row for row in TABLE}
 
@@ -83,6 +85,36 @@ FAILING = frozenset(row.spelling for row in TABLE if row.fails)
 BINARY = {row.spelling: row.binding for row in TABLE if row.spelling not in PREDICATES | {"NOT"}}
 
 KEYWORDS = frozenset((*RESERVED, *WORDS))
+
+# Tests of texts, which are written as LIKE is: RocketMQ has them.
+TEXT_TESTS = ("CONTAINS", "STARTSWITH", "ENDSWITH")
+# The reserved words of each choice of the field `words`.
+RESERVED_OF = {
+    "jms": KEYWORDS,
+    "xpath": KEYWORDS | {"XPATH", "XQUERY"},
+    "contains": KEYWORDS - {"LIKE", "ESCAPE"} | {*TEXT_TESTS},
+    "functions": KEYWORDS - {"BETWEEN"} | {*"EXISTS NAN INF LOWER UPPER LEFT RIGHT SUBSTRING DATE UTC".split()},
+    "not_null": KEYWORDS - {"NULL"},
+    "exists": KEYWORDS - {"BETWEEN"} | {"EXISTS"},
+}
+# The functions among them: UTC() and EXISTS(name).
+FUNCTIONS_OF = {"functions": ("UTC",), "exists": ("EXISTS",)}
+FUNCTIONS = frozenset(name for names in FUNCTIONS_OF.values() for name in names)
+# What names begin with, and what they go on with.
+# Those of Java are not written so: the lexer looks at each character's category.
+NAMES = {
+    "ascii": ("[A-Za-z_$]", "[A-Za-z0-9_$]"),
+    "plain": ("[A-Za-z]", "[A-Za-z0-9_]"),
+    "unicode": (r"[^\W\d_]", r"\w"),
+}
+# What a product has and mqsel refuses, by the choice of the field `not_modelled`: words, and beginnings of a text.
+_CONVERSIONS = ("convert_string_expressions:", "no_convert_string_expressions:")
+NOT_MODELLED = {
+    "none": (),
+    "activemq": (*"XPATH XQUERY REGEX INLIST MAKELIST SPLIT REPLACE".split(), *_CONVERSIONS),
+    "artemis": ("XPATH", "XQUERY", *_CONVERSIONS),
+    "azure": ("NEWID", "PROPERTY", "P", "@"),
+}
 
 # BETWEEN, and NOT BETWEEN, as two comparisons: with the lower and with the upper bound.
 BOUNDS = {False: (">=", "<="), True: (OPERATORS[">="].negated, OPERATORS["<="].negated)}

@@ -11,7 +11,7 @@ from __future__ import annotations
 import operator
 from collections import deque
 from collections.abc import Callable
-from itertools import groupby
+from itertools import compress, groupby
 
 from mqsel.language.checker import apply, kind_of, literal_value
 from mqsel.language.dialect import core_of
@@ -59,8 +59,14 @@ class _Chain:
 
 def optimize(selector: Selector) -> Selector:
     """Apply every rule, once, to every node from the leaves up."""
+    selector = selector.of_core()
+    if any(isinstance(node, (And, Or)) and node.rule != "kleene" for node in selector.order):
+        return _tests_optimized(selector)
     # Neighbours become a BETWEEN where that is nothing but its two comparisons: the program names the dialect alone.
-    neighbours = _NEIGHBOURS if core_of(selector.dialect).between[False] is None else _NEIGHBOURS[:1]
+    core = core_of(selector.dialect)
+    joins_equalities, joins_bounds = core.others["IN"] is core.others["="], core.between[False] is None
+    neighbours = tuple(compress(_NEIGHBOURS, (joins_equalities, joins_bounds)))
+    rules = _RULES if core.others["LIKE"] is core.others["="] else {**_RULES, Like: (shape_affix,)}
     done: list[Node | _Chain] = []
     for node, negative in reversed(_polarities(selector.node)):
         if isinstance(node, (And, Or)):
@@ -74,7 +80,7 @@ def optimize(selector: Selector) -> Selector:
             done.append(Not(node, node.span) if negative else node)
         else:
             new = _rebuilt(node, done, neighbours) if type(node) in _OPERATIONS else node
-            for rule in _RULES.get(type(node), ()):
+            for rule in rules.get(type(node), ()):
                 new = rule(new)
             done.append(_negated(new) if negative else new)
     root = _finished(done[0], neighbours)
@@ -82,6 +88,16 @@ def optimize(selector: Selector) -> Selector:
         return selector
     names, option = selector.names, selector.match_option
     return Selector(selector.text, selector.dialect, root, walk(root), names, selector.constant, option)
+
+
+def _tests_optimized(selector: Selector) -> Selector:
+    """Apply the rules to each test: those of NOT, AND and OR are Kleene's."""
+    made: dict[int, Node] = {}
+    for node in walk(selector.node, (And, Or, Not)):
+        below = [made[id(one)] for one in children(node)] if isinstance(node, (And, Or, Not)) else []
+        made[id(node)] = with_children(node, below) if below else optimize(selector.part(node)).node
+    root = made[id(selector.node)]
+    return selector._replace(node=root, order=walk(root))
 
 
 def _polarities(root: Node) -> list[tuple[Node, bool]]:
@@ -333,17 +349,22 @@ def literal_first(node: Node) -> Node:
 
 
 def shape_like(node: Node) -> Node:
-    """A pattern without wildcards is an equality; ``text%``, ``%text`` and ``%text%`` need no pattern matcher.
-
-    Equality and LIKE agree on NULL (UNKNOWN) and on a mismatch (FALSE with and without NOT, or ERR).
-    """
+    """A pattern without wildcards is an equality: the two agree on NULL (UNKNOWN) and, here, on a mismatch."""
     if not isinstance(node, Like) or node.shape != "pattern":
         return node
     found, text = shape(segments(node.pattern, node.escape))
     if found == "exact":
         sign = "<>" if node.negated else "="
         return Comparison(sign, node.identifier, Literal("string", text, node.span), node.span, node.other)
-    return node._replace(shape=found, affix=text) if text else node
+    return shape_affix(node)
+
+
+def shape_affix(node: Node) -> Node:
+    """``text%``, ``%text`` and ``%text%`` need no pattern matcher."""
+    if not isinstance(node, Like) or node.shape != "pattern":
+        return node
+    found, text = shape(segments(node.pattern, node.escape))
+    return node._replace(shape=found, affix=text) if text and found != "exact" else node
 
 
 # In order, for each class the rules that look at it.

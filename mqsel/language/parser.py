@@ -8,18 +8,19 @@ operator binds stands in `mqsel.language.operators`; a predicate does not chain.
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from mqsel import errors
-from mqsel.language.computed import settled
-from mqsel.language.dialect import Dialect, core_of
+from mqsel.language.dialect import Core, Dialect, core_of
 from mqsel.language.hints import adjacent, foreign
 from mqsel.language.lexer import Token, Tokens, dashes, is_hyphenated, out_of_range, scan
 from mqsel.language.nodes import (
     And,
     Arithmetic,
     Between,
+    Call,
     Comparison,
     Identifier,
     In,
@@ -36,22 +37,30 @@ from mqsel.language.nodes import (
 from mqsel.language.operators import (
     BINARY,
     FOREIGN,
+    FUNCTIONS_OF,
     HYPHEN,
     KEYWORDS,
     NO_COMMENTS,
+    NOT_MODELLED,
     OPERATORS,
     PREDICATE,
     PREDICATES,
     PRIMARY,
     RELATIONS,
+    RESERVED_OF,
     SIGN,
+    SUM,
+    TABLE,
+    TEXT_TESTS,
     TWO_MINUS_SIGNS,
 )
-from mqsel.language.wordings import unexpected_token, wrong_type
+from mqsel.language.settle import settled
+from mqsel.language.static import check_parsed
+from mqsel.language.wordings import not_modelled, unexpected_token, wrong_type
 
 MAX_NESTING = 500  # open parentheses, NOTs and signs at one place
 
-_LITERALS = {"string": "string", "exact": "exact", "approximate": "approximate", "bytes": "bytes"}
+_LITERALS = {"string": "string", "exact": "exact", "approximate": "approximate", "bytes": "bytes", "big": "big"}
 _TRUTHS = {"TRUE": True, "FALSE": False}
 
 # What ends a comparison, so that nothing can follow its right side.
@@ -60,17 +69,64 @@ _FINISHED = frozenset(["AND", "OR", ")", "end"])
 # A node from its fields, in half the time its class takes.
 _node: Callable[[type, tuple[Any, ...]], Any] = tuple.__new__
 
-_ROOT, _PAREN, _NOT, _SIGN, _BETWEEN = "root", "(", "NOT", "sign", "BETWEEN"
+_KLEENE = "kleene"
+_REST = "rest"  # where a comparison ends that does not go on with what follows
+_ROOT, _PAREN, _NOT, _SIGN, _BETWEEN, _IN, _LIKE = "root", "(", "NOT", "sign", "BETWEEN", "IN", "LIKE"
+
+
+class _Grammar(NamedTuple):
+    """What the parser reads the texts of a dialect by.
+
+    Attributes:
+        binary: how strongly the operators between two operands bind.
+        tests: how strongly the other tests bind.
+        chains: 1 where comparisons chain: one of the same strength closes those before it. Else 0.
+        right: whether arithmetic associates to the right.
+        order: the strength of the comparisons that bind most.
+        not_binding: how strongly NOT binds.
+        not_anywhere: whether NOT stands where a value does.
+    """
+
+    core: Core
+    binary: dict[str, int]
+    tests: dict[str, int]
+    chains: int
+    right: bool
+    order: int
+    not_binding: int
+    not_anywhere: bool
+
+
+@functools.lru_cache(64)
+def _grammar_of(dialect: Dialect) -> _Grammar:
+    chains = dialect.comparisons == "chained"
+    reserved = RESERVED_OF[dialect.words]
+    binding = {row.spelling: row.chained if chains and row.chained else row.binding for row in TABLE}
+    is_read = {one: not one.isalpha() or one in reserved for one in binding}
+    if dialect.arithmetic == "none":
+        is_read |= {one: False for one in BINARY if BINARY[one] >= SUM}
+    order = binding["<"]
+    return _Grammar(
+        core_of(dialect),
+        {one: binding[one] for one in BINARY if is_read[one]},
+        {one: binding.get(one, order) for one in ("NOT", *PREDICATES, *TEXT_TESTS) if one in reserved} | {"NOT": order},
+        int(chains),
+        dialect.arithmetic == "right",
+        order,
+        SIGN if dialect.not_operand == "primary" else OPERATORS["NOT"].binding,
+        dialect.not_operand in ("primary", "anywhere"),
+    )
 
 
 class _Open:
     """A construct that lacks its last operand.
 
-    ``kind`` is _ROOT, _PAREN, _NOT, _SIGN, _BETWEEN or the first binary operator; ``operators`` and ``operands``
-    collect a chain; ``start`` is where the construct began.
+    ``kind`` is _ROOT, _PAREN, _NOT, _SIGN, _BETWEEN, _IN, _LIKE or the first binary operator; ``operators`` and
+    ``operands`` collect a chain; ``start`` is where the construct began; ``pending`` says whether it needs more than
+    an operand: the AND of a BETWEEN, the parenthesis of an IN.
     """
 
-    __slots__ = ("kind", "negated", "operands", "operators", "start", "strength")
+    __slots__ = ("kind", "negated", "operands", "operators", "pending", "start", "strength")
 
     def __init__(self, kind: str, strength: int, start: int, operand: Node | None = None, operator: str = "") -> None:
         self.kind = kind
@@ -79,6 +135,7 @@ class _Open:
         self.operands = [] if operand is None else [operand]
         self.operators = [operator] if operator else []
         self.negated = False
+        self.pending = False
 
 
 def parse(text: str, dialect: Dialect) -> Node:
@@ -98,15 +155,17 @@ def parse_in_order(text: str, dialect: Dialect) -> list[Node]:
     """
     try:
         order = _Parser(text, scan(text, dialect), dialect).selector()
-        if dialect.text_numbers != "never":
+        if dialect.static_types != "jms":
+            check_parsed(order, text, dialect)
+        if dialect.text_numbers == "compared":
             order = walk(with_conversions(order))
-        return order if dialect.null_equality == "unknown" else walk(settled(order, dialect))
+        return order if core_of(dialect).is_plain else walk(settled(order[-1], dialect))
     except errors.SelectorSyntaxError as error:
         # An error behind two minus signs, on their line or right at the start of the next: they may open a comment.
         start = error.span[0]
         line = text.rfind("\n", 0, len(text[:start].rstrip())) + 1
         # Not any() of a generator: with it this function, compiled, crashed where there was no memory.
-        for place in dashes(text):
+        for place in dashes(text) if dialect.comments != "dashes" else ():
             if line <= place <= start:
                 error.hint = TWO_MINUS_SIGNS
         raise
@@ -116,15 +175,17 @@ class _Parser:
     def __init__(self, text: str, columns: Tokens, dialect: Dialect) -> None:
         self.text = text
         self.dialect = dialect
-        self.core = core_of(dialect)
-        self.other = self.core.other
+        self.grammar = _grammar_of(dialect)
+        self.core = self.grammar.core
+        self.binary = self.grammar.binary
+        self.chains = self.grammar.chains
+        self.other = self.core.others["="]
         self.columns = columns
         self.kinds, self.values, self.starts, self.stops = columns
         self.at = 0
         self.depth = 0
         self.start = 0  # of the operand that has just been completed, its parentheses included
         self.stack = [_Open(_ROOT, 0, 0)]
-        self.not_binding = SIGN if dialect.not_operand == "primary" else OPERATORS["NOT"].binding
         self.order: list[Node] = []  # the nodes that have been made
 
     @functools.cached_property
@@ -133,7 +194,7 @@ class _Parser:
         return tuple(map(Token, *self.columns))
 
     def selector(self) -> list[Node]:
-        if self.kinds[0] == "end":
+        if self.kinds[0] == "end" and self.dialect.empty_text == "true":
             return [Literal("boolean", True, (0, len(self.text)))]
         is_open = True
         while is_open:
@@ -166,7 +227,7 @@ class _Parser:
                     literal = self.literal(at + 2)
                     self.start = start
                     span = (start, self.stops[at + 2])
-                    made: Comparison = _node(Comparison, (kinds[at + 1], name, literal, span, self.other))
+                    made: Comparison = _node(Comparison, (kinds[at + 1], name, literal, span, self.other, False))
                     self.order.append(made)
                     return made, PREDICATE
                 return name, PRIMARY
@@ -180,15 +241,60 @@ class _Parser:
             top = self.stack[-1]
             if kind == "(":
                 self.open(_Open(_PAREN, 0, start))
-            elif kind == "NOT" and (top.strength < PREDICATE or self.not_binding > PREDICATE):
-                self.open(_Open(_NOT, self.not_binding, start))
-            elif kind in ("+", "-"):
+            elif kind == "NOT" and self.may_negate(top):
+                self.open(_Open(_NOT, self.grammar.not_binding, start))
+            elif kind == "+" and self.dialect.plus_sign == "none":
+                pass
+            elif kind in ("+", "-") and (top.kind != _SIGN or self.dialect.signs == "repeated"):
                 self.open(_Open(_SIGN, SIGN, start, operator=kind))
+            elif kind == "NULL" and self.dialect.null_value == "yes":
+                self.at = at + 1
+                self.order.append(Literal("null", None, (start, self.stops[at])))  # type: ignore[arg-type]
+                return self.order[-1], PRIMARY
+            elif kind in FUNCTIONS_OF.get(self.dialect.words, ()) and self.kinds[at + 1] == "(":
+                return self.function(kind, start), PRIMARY
             else:
                 self.fail("a value" if top.strength >= PREDICATE else "a condition")
             self.at += 1
 
+    def may_negate(self, top: _Open) -> bool:
+        """Report whether a NOT may stand within an open construct."""
+        if top.kind == _NOT and self.dialect.not_operand == "once":
+            return False
+        return top.strength < PREDICATE or self.grammar.not_anywhere
+
+    def function(self, kind: str, start: int) -> Call:
+        """Read a function, of nothing or of a name."""
+        self.at += 1
+        self.take("(", "'('")
+        below: tuple[Node, ...] = ()
+        if kind == "EXISTS":
+            at = self.at
+            name = self.take("identifier", "a property name")
+            below = (Identifier(name, (self.starts[at], self.stops[at]), self.other),)
+        self.take(")", "')'")
+        made = Call(kind, False, below, (start, self.stops[self.at - 1]))
+        self.order += (*below, made)
+        return made
+
+    def property_of_text(self, left: Node) -> Identifier | None:
+        """Read the rest of ``property('name')`` of Azure; None where that is something else."""
+        at = self.at
+        if self.dialect.words != "exists" or not isinstance(left, Identifier) or self.order[-1] is not left:
+            return None
+        if left.name.upper() not in ("PROPERTY", "P") or self.kinds[at : at + 3] != ["(", "string", ")"]:
+            return None
+        self.at = at + 3
+        made = Identifier(str(self.values[at + 1]), (left.span[0], self.stops[at + 2]), self.other)
+        self.order[-1] = made
+        return made
+
     def open(self, construct: _Open) -> None:
+        self.deepen()
+        self.stack.append(construct)
+
+    def deepen(self) -> None:
+        """Count a construct within another; comparisons in a chain and what associates to the right nest, too."""
         self.depth += 1
         if self.depth > MAX_NESTING:
             raise errors.SelectorLimitError(
@@ -197,20 +303,25 @@ class _Parser:
                 span=(self.starts[self.at], self.stops[self.at]),
                 hint="join terms of one kind without parentheses: a AND b AND c",
             )
-        self.stack.append(construct)
 
     def literal(self, at: int) -> Literal:
         """Return the literal at *at*, and a sign directly before a number with it."""
         kind, value, start, stop = self.kinds[at], self.values[at], self.starts[at], self.stops[at]
         self.at = at + 1
-        if self.stack[-1].kind == _SIGN and kind in ("exact", "approximate"):
+        was_negative = kind == "exact" and value < 0
+        if self.stack[-1].kind == _SIGN and kind in ("exact", "approximate", "big"):
             sign = self.close()
             start = self.start = sign.start
             if sign.operators[0] == "-":
-                value = -value  # type: ignore[operator]
-        if value == 1 << 63 and kind == "exact":
-            kind = "approximate"
-            value = out_of_range(self.text, (self.starts[at], stop), 1 << 63, self.dialect)
+                value = -value
+                if kind == "big" and value == -1 << 63:
+                    kind = "exact"
+        if value == 1 << 63 and kind == "exact" and self.dialect.numbers != "unbounded":
+            if was_negative:  # of 64 bits, which have no such number
+                value = -value
+            else:
+                kind = "approximate"
+                value = out_of_range(self.text, (self.starts[at], stop), 1 << 63, self.dialect)
         made: Literal = _node(Literal, (_LITERALS[kind], value, (start, stop)))
         self.order.append(made)
         return made
@@ -219,53 +330,99 @@ class _Parser:
 
     def operators(self, left: Node, strength: int) -> bool:
         """Read what follows a complete operand. Returns whether another one is due: if not, the text is complete."""
+        binary, chains = self.binary, self.chains
         while True:
             kind = self.kinds[self.at]
-            if kind in BINARY:
-                binding = BINARY[kind]
+            if (
+                chains
+                and strength == PREDICATE
+                and self.grammar.order in (binary.get(kind), self.grammar.tests.get(kind))
+            ):
+                kind = _REST
+            if kind in binary:
+                binding = binary[kind]
                 top = self.stack[-1]
-                if top.strength > binding:
-                    left, strength = self.reduce(left, strength, binding)
+                is_relation = PREDICATE <= binding < SUM
+                limit = binding - chains if is_relation else binding
+                if top.strength > limit:
+                    left, strength = self.reduce(left, strength, limit)
                     top = self.stack[-1]
-                if binding < PREDICATE and top.strength == PREDICATE:  # reduce() leaves only a BETWEEN behind
-                    if kind != "AND":
-                        self.fail("AND")
-                    top.operands.append(left)
-                elif top.strength == binding and top.kind != _BETWEEN and binding != PREDICATE:
+                if top.pending and binding < SUM:
+                    if kind == "AND" and top.kind == _BETWEEN:
+                        top.pending = False
+                        top.operands.append(left)
+                    elif is_relation and not chains:
+                        self.chained()
+                    else:
+                        self.fail(self.expected_after())
+                elif top.strength == binding and not is_relation and (binding < SUM or not self.grammar.right):
                     top.operators.append(kind)
                     top.operands.append(left)
-                elif binding >= PREDICATE and (strength <= PREDICATE or top.strength == binding):
+                elif strength < SUM if binding >= SUM else is_relation and self.is_chained(strength, top, binding):
                     self.chained()
                 else:
+                    if top.strength == binding or (is_relation and strength < SUM):
+                        self.deepen()
                     self.stack.append(_Open(kind, binding, self.start, left, kind))
                 self.at += 1
                 return True
-            if kind in PREDICATES or kind == "NOT":
-                left, strength = self.reduce(left, strength, PREDICATE)
-                if strength <= PREDICATE or self.stack[-1].strength == PREDICATE:
+            if kind in self.grammar.tests:
+                left, strength = self.reduce(left, strength, self.grammar.tests[kind] - chains)
+                top = self.stack[-1]
+                if not chains and (strength <= PREDICATE or top.strength == PREDICATE):
                     self.chained()
+                if top.pending:
+                    self.fail(self.expected_after())
+                if strength < SUM:
+                    self.deepen()
                 finished = self.predicate(left, strength)
                 if finished is None:
                     return True
                 self.order.append(finished)
-                left, strength = finished, PREDICATE
+                left, strength = finished, self.grammar.tests[kind]
             elif kind == ")":
                 left, strength = self.reduce(left, strength, 0)
+                if len(self.stack) == 1 and self.dialect.rest == "ignored":
+                    return False
+                if self.stack[-1].kind == _IN:
+                    left, strength = self.listed(left), self.grammar.order
+                    continue
                 if self.stack[-1].kind != _PAREN:
-                    self.fail("the end of the selector" if len(self.stack) == 1 else "AND")
+                    self.fail("the end of the selector" if len(self.stack) == 1 else self.expected_after())
                 self.start = self.close().start
                 self.at += 1
                 strength = PRIMARY
                 # A parenthesised identifier is a value still, but no longer the identifier that IN, LIKE and IS need.
                 if isinstance(left, Identifier):
                     strength = SIGN
-            elif kind == "end":
+            elif kind == "end" or (self.dialect.rest == "ignored" and kind not in ("damage", "NOT")):
                 left, strength = self.reduce(left, strength, 0)
                 if len(self.stack) > 1:
-                    self.fail("')'" if self.stack[-1].kind == _PAREN else "AND")
+                    self.fail(self.expected_after())
                 return False
+            elif kind == ",":
+                left, strength = self.reduce(left, strength, 0)
+                if self.stack[-1].kind != _IN:
+                    self.fail(self.expected_after())
+                self.stack[-1].operands.append(left)
+                self.at += 1
+                return True
+            elif kind == "ESCAPE" and self.dialect.like_operands == "pattern":
+                left, strength = self.reduce(left, strength, PREDICATE)
+                if self.stack[-1].kind != _LIKE or len(self.stack[-1].operands) > 1:
+                    self.fail(self.expected_after())
+                self.stack[-1].operands.append(left)
+                self.at += 1
+                return True
             else:
-                self.fail(self.expected_after())
+                named = self.property_of_text(left) if kind == "(" else None
+                if named is None:
+                    self.fail(self.expected_after())
+                left = named
+
+    def is_chained(self, strength: int, top: _Open, binding: int) -> bool:
+        """Report whether a comparison stands beside one, where comparisons do not chain."""
+        return not self.chains and (strength <= PREDICATE or top.strength == binding)
 
     def close(self) -> _Open:
         self.depth -= 1
@@ -278,7 +435,7 @@ class _Parser:
         """
         while True:
             top = self.stack[-1]
-            if top.strength <= binding or (top.kind == _BETWEEN and len(top.operands) == 1):
+            if top.strength <= binding or top.pending:
                 return left, strength
             self.stack.pop()
             self.start, strength = top.start, top.strength
@@ -294,10 +451,12 @@ class _Parser:
                 case "BETWEEN":
                     null = self.core.between[top.negated]
                     left = Between(top.negated, operands[0], operands[1], left, span, self.other, null)
+                case "LIKE":
+                    left = Call("LIKE", top.negated, operands, span)
                 case "OR":
-                    left = _node(Or, (operands, span))
+                    left = _node(Or, (operands, span, _KLEENE))
                 case "AND":
-                    left = _node(And, (operands, span))
+                    left = _node(And, (operands, span, _KLEENE))
                 case relation if relation in RELATIONS:
                     left = Comparison(relation, operands[0], left, span, self.other)
                 case _:
@@ -312,15 +471,15 @@ class _Parser:
         if negated:
             self.at += 1
         kind = self.kinds[self.at]
-        if kind == "BETWEEN":
-            between = _Open(_BETWEEN, PREDICATE, start, left)
-            between.negated = negated
-            self.stack.append(between)
-            self.at += 1
+        if kind == "BETWEEN" and kind in self.grammar.tests:
+            self.open_test(_BETWEEN, left, start, negated=negated)
             return None
-        if kind not in ("IN", "LIKE", "IS") or (negated and kind == "IS"):
+        if kind not in self.grammar.tests or kind == "NOT" or (negated and kind == "IS"):
             self.fail("BETWEEN, IN or LIKE")
-        if not isinstance(left, Identifier) or strength != PRIMARY:
+        allowed = self.dialect.in_operands if kind == "IN" else self.dialect.like_operands
+        allowed = self.dialect.null_operand if kind == "IS" else allowed
+        is_name = isinstance(left, Identifier)
+        if (allowed == "name" and not (is_name and strength == PRIMARY)) or (allowed == "enclosed" and not is_name):
             span = (start, self.stops[self.at - 1 - negated])
             piece = self.text[span[0] : span[1]]
             hint = f"{kind} reads a property: put its name, without parentheses, to the left"
@@ -330,23 +489,87 @@ class _Parser:
         if kind == "IS":
             negated = self.kinds[self.at] == "NOT"
             self.at += negated
-            self.take("NULL", "NULL" if negated else "NULL or NOT NULL")
-            return IsNull(negated, left, (start, self.stops[self.at - 1]))
+            expected = "NULL" if negated else "NULL or NOT NULL"
+            is_word = self.dialect.words == "not_null" and str(self.values[self.at]).upper() == "NULL"
+            self.take("identifier" if is_word else "NULL", expected)
+            span = (start, self.stops[self.at - 1])
+            return (
+                IsNull(negated, left, span) if isinstance(left, Identifier) else Call("IS NULL", negated, (left,), span)
+            )
         if kind == "IN":
+            if self.dialect.in_operands == "any":
+                self.take("(", "'('")
+                self.at -= 1
+                self.open_test(_IN, left, start, negated=negated)
+                return None
+            assert isinstance(left, Identifier)
             return self.in_list(negated, left, start)
+        if kind == "LIKE" and self.dialect.like_operands == "pattern":
+            self.at -= 1
+            self.open_test(_LIKE, left, start, negated=negated)
+            return None
+        at = self.at
         pattern = self.take("string", "a pattern in apostrophes")
         escape: str | None = None
-        if self.kinds[self.at] == "ESCAPE":
+        if self.kinds[self.at] == "ESCAPE" and kind == "LIKE":
             self.at += 1
             escape = self.take("string", "one character in apostrophes")
-            if len(escape) != 1:
+        span = (start, self.stops[self.at - 1])
+        if kind == "LIKE":
+            self.check_pattern(pattern, escape, at)
+            if isinstance(left, Identifier):
+                return Like(negated, left, pattern, escape, span, self.other)
+        texts = [Literal("string", pattern, (self.starts[at], self.stops[at]))]
+        if escape is not None:
+            texts.append(Literal("string", escape, (self.starts[self.at - 1], self.stops[self.at - 1])))
+        self.order += texts
+        return Call(kind, negated, (left, *texts), span)
+
+    def open_test(self, kind: str, left: Node, start: int, *, negated: bool) -> None:
+        """Open a test whose other operands are values, and pass its word."""
+        test = _Open(kind, PREDICATE if kind == _LIKE else self.grammar.order, start, left)
+        test.negated = negated
+        test.pending = kind != _LIKE
+        self.stack.append(test)
+        self.at += 1
+
+    def check_pattern(self, pattern: str, escape: str | None, at: int) -> None:
+        """Look at the pattern at a place, and at the escape behind it.
+
+        Raises: SelectorSyntaxError: the dialect has no such escape, or no such pattern.
+        """
+        rules = self.dialect.escape
+        if rules == "paired":
+            one = re.escape(escape or "")
+            is_paired = len(one) == 0 or re.fullmatch(f"(?s)(?:[^{one}]|{one}.)*", pattern) is not None
+            if re.search(r"[\x00-\x1f\x7f]", pattern) or not is_paired:
+                what = "ends with its escape character" if not is_paired else "holds a control character"
                 raise errors.SelectorSyntaxError(
-                    f"ESCAPE has {len(escape)} characters: expected exactly one",
-                    selector=self.text,
-                    span=(self.starts[self.at - 1], self.stops[self.at - 1]),
-                    hint="name one character that takes the special meaning from _ and %, as in ESCAPE '\\'",
+                    f"the pattern {what}", selector=self.text, span=(self.starts[at], self.stops[at])
                 )
-        return Like(negated, left, pattern, escape, (start, self.stops[self.at - 1]), self.other)
+        problem = None if escape is None else _ESCAPES[rules](escape)
+        if problem is not None:
+            raise errors.SelectorSyntaxError(
+                problem,
+                selector=self.text,
+                span=(self.starts[self.at - 1], self.stops[self.at - 1]),
+                hint="name one character that takes the special meaning from _ and %, as in ESCAPE '\\'",
+            )
+
+    def listed(self, last: Node) -> Node:
+        """Return the IN whose list closes here."""
+        test = self.stack.pop()
+        self.start = test.start
+        self.at += 1
+        left, choices = test.operands[0], (*test.operands[1:], last)
+        span = (test.start, self.stops[self.at - 1])
+        texts = [str(one.value) for one in choices if isinstance(one, Literal) and one.kind == "string"]
+        made: Node = Call("IN", test.negated, (left, *choices), span)
+        if isinstance(left, Identifier) and len(texts) == len(choices):
+            del self.order[len(self.order) - len(choices) :]
+            made = In(test.negated, left, tuple(texts), span, self.other)
+        self.order.append(made)
+        return made
 
     def in_list(self, negated: bool, identifier: Identifier, start: int) -> Node:
         self.take("(", "'('")
@@ -374,14 +597,16 @@ class _Parser:
         if self.kinds[at] != kind:
             self.fail(expected)
         self.at = at + 1
-        return self.values[at]  # type: ignore[return-value]
+        return self.values[at]  # type: ignore[no-any-return]
 
     # ---- errors
 
     def expected_after(self) -> str:
         for construct in reversed(self.stack):
-            if construct.kind == _BETWEEN and len(construct.operands) == 1:
+            if construct.kind == _BETWEEN and construct.pending:
                 return "AND"
+            if construct.kind == _IN:
+                return "',' or ')'"
             if construct.kind == _PAREN:
                 return "an operator or ')'"
         return "an operator or the end of the selector"
@@ -391,7 +616,14 @@ class _Parser:
         raise self.unexpected("AND, OR or the end of the selector", hint)
 
     def fail(self, expected: str) -> NoReturn:
-        raise self.unexpected(expected, self.hint(self.tokens[self.at]))
+        token = self.tokens[self.at]
+        if isinstance(token.value, errors.SelectorError):
+            raise token.value
+        for one in self.tokens[max(0, self.at - 1) : self.at + 1]:
+            word = str(one.value).upper()
+            if one.kind in (word, "identifier") and word in NOT_MODELLED[self.dialect.not_modelled]:
+                raise not_modelled(self.text, (one.start, one.stop), word)
+        raise self.unexpected(expected, self.hint(token))
 
     def unexpected(self, expected: str, hint: str | None) -> errors.SelectorSyntaxError:
         token = self.tokens[self.at]
@@ -433,7 +665,7 @@ class _Parser:
             return "NULL is not a value: test a property with IS NULL or IS NOT NULL"
         if before == "NULL" and kind == "end":
             return None
-        if self.stack[-1].kind == _BETWEEN and len(self.stack[-1].operands) == 1 and before in _ENDS:
+        if self.stack[-1].kind == _BETWEEN and self.stack[-1].pending and before in _ENDS:
             return "BETWEEN takes two bounds joined by AND: name BETWEEN 1 AND 9"
         if before == "NOT" and earlier in _ENDS:
             found = self.text[token.start : token.stop]
@@ -493,3 +725,21 @@ class _Parser:
 
 _ENDS = frozenset(["identifier", "string", "exact", "approximate", "bytes", "TRUE", "FALSE", "NULL", ")"])
 _NUMBERS = frozenset(["exact", "approximate"])
+
+
+def _wants_one(size: int) -> str | None:
+    return None if size == 1 else f"ESCAPE has {size} characters: expected exactly one"
+
+
+# What is wrong with an escape, by the choice of the field `escape`.
+_ESCAPES: dict[str, Callable[[str], str | None]] = {
+    "character": lambda escape: _wants_one(len(escape)),
+    "paired": lambda escape: _wants_one(len(escape)),
+    "utf16": lambda escape: _wants_one(len(escape.encode("utf-16-be", "surrogatepass")) // 2),
+    "byte": lambda escape: (
+        "ESCAPE takes one byte of UTF-8 at most, and neither % nor _"
+        if len(escape.encode("utf-8", "surrogatepass")) > 1 or escape in ("%", "_")
+        else None
+    ),
+    "any": lambda _: None,
+}

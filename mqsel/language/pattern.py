@@ -5,7 +5,12 @@ The escape takes the meaning from `_`, `%` and itself; before anything else, and
 
 from __future__ import annotations
 
+import functools
+import re
 from collections.abc import Sequence
+from typing import Any
+
+from mqsel.language.dialect import Dialect
 
 Segment = list[str | None]  # characters; None is `_`, any one of them
 
@@ -47,3 +52,62 @@ def shape(parts: Sequence[Segment]) -> tuple[str, str]:
         return "exact" if len(parts) == 1 else "prefix", ""
     found = _SHAPES.get(filled)
     return (found, "".join(text)) if found else ("pattern", "")
+
+
+# ---- patterns of products ----------------------------------------------------------------------------------------
+
+
+def wildcards(pattern: str, escape: str | None, dialect: Dialect) -> list[tuple[str, bool]]:
+    """List the characters of a pattern, each with whether it is a wildcard."""
+    if dialect.like_escapes == "dropped_runs":
+        pattern = re.sub("%+", "%", pattern)
+    found: list[tuple[str, bool]] = []
+    at = 0
+    while at < len(pattern):
+        character, following = pattern[at], pattern[at + 1 : at + 2]
+        at += 1
+        if character != escape:
+            found.append((character, character in ("%", "_")))
+        elif following and (dialect.like_escapes not in ("wildcards", "wild") or following in ("%", "_", escape)):
+            # Broker-J escapes a UTF-16 code unit: two halves, which no text has apart.
+            halves = following > "\uffff" and dialect.like_escapes == "dropped_runs"
+            units = _halves(following) if halves else following
+            found += [(one, False) for one in units]
+            at += 1
+        elif not dialect.like_escapes.startswith("dropped"):
+            found.append((character, character in ("%", "_") and dialect.like_escapes != "wildcards"))
+    return found
+
+
+def is_escape(text: str, dialect: Dialect) -> bool:
+    """Report whether a text is one of what the wildcard for one character matches."""
+    return len(text.encode("utf-8", "surrogatepass") if dialect.like_units == "bytes" else text) == 1
+
+
+def _halves(character: str) -> str:
+    """Return the surrogates of a character beyond U+FFFF."""
+    units = character.encode("utf-16-be")
+    return "".join(chr(int.from_bytes(units[at : at + 2], "big")) for at in (0, 2))
+
+
+def is_simple(parts: Sequence[tuple[str, bool]], dialect: Dialect) -> bool:
+    """Report whether wildcards match line ends although they do not in all patterns."""
+    wild = [character for character, is_wild in parts if is_wild]
+    return dialect.like_lines == "simple" and wild.count("%") < 2 and "_" not in wild
+
+
+@functools.lru_cache(1024)
+def regex(pattern: str, escape: str | None, dialect: Dialect) -> re.Pattern[Any]:
+    """Return what matches the texts that LIKE does, as UTF-8 where the wildcard for one character is one byte."""
+    is_bytes = dialect.like_units == "bytes"
+    if escape == "" and dialect.like_escapes == "dropped":
+        escape = None
+    if escape is not None and not is_escape(escape, dialect):
+        return re.compile(b"(?!)" if is_bytes else "(?!)")
+    parts = wildcards(pattern, escape, dialect)
+    wild = {"%": ".*", "_": "."}
+    body = "".join(wild[character] if is_wild else re.escape(character) for character, is_wild in parts)
+    flags = re.DOTALL if dialect.like_lines == "all" or is_simple(parts, dialect) else re.RegexFlag(0)
+    if is_bytes:
+        return re.compile(body.encode("utf-8", "surrogatepass"), flags)
+    return re.compile(body, flags)

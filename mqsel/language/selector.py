@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from mqsel.language.checker import MatchOption, Remarks, check, remark
 from mqsel.language.dialect import Dialect, core_of
-from mqsel.language.nodes import Identifier, Node, unparse, walk, with_outcomes
+from mqsel.language.nodes import Computed, Identifier, Node, of_core, unparse, walk, with_outcomes
 from mqsel.language.parser import parse_in_order
 from mqsel.values import Truth
 
@@ -77,9 +77,16 @@ class Selector(NamedTuple):
         if not self.is_part:
             return self
         lenient = self.dialect.replace(max_length=None, constant_false="accept")
-        text = unparse(self.node)
+        text = unparse(self.node, self.dialect)
         part = read_anew(text, lenient)
         return part if part.match_option is None else read_anew(f"({text})", lenient)
+
+    def of_core(self) -> Selector:
+        """Return the selector with tests of the core for those of a product, where these have them."""
+        if not any(type(node) is Computed and node.core is not None for node in self.order):
+            return self
+        node = of_core(self.node)
+        return self._replace(node=node, order=walk(node))
 
     def names_of(self, node: Node) -> list[str]:
         """List the properties that a part reads, in order of first reading."""

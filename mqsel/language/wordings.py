@@ -15,10 +15,9 @@ def unexpected_character(text: str, span: Span, hint: str | None) -> SelectorSyn
 
 
 def bad_double_quotes(text: str, span: Span, found: str, dialect: Dialect, hint: str) -> SelectorSyntaxError:
-    expected = {"yes": 'a byte string such as "0x2F1C"', "no": "a string in apostrophes, or a name without quotes"}
-    return SelectorSyntaxError(
-        f"{found}: expected {expected[dialect.byte_strings]}", selector=text, span=span, hint=hint
-    )
+    is_bytes = dialect.byte_strings == "yes"
+    expected = 'a byte string such as "0x2F1C"' if is_bytes else "a string in apostrophes, or a name without quotes"
+    return SelectorSyntaxError(f"{found}: expected {expected}", selector=text, span=span, hint=hint)
 
 
 def bad_number(text: str, span: Span, found: str, hint: str | None) -> SelectorSyntaxError:
@@ -32,13 +31,14 @@ def number_out_of_range(text: str, span: Span, kind: str) -> SelectorSyntaxError
         "exact": "exact numbers go from -9223372036854775808 to 9223372036854775807",
         "approximate": "approximate numbers go up to 1.797693134862315E+308",
         "least": "the least approximate number above zero is 4.9E-324",
+        "digits": "an exact number has 4,000 digits at most",
     }
     return SelectorSyntaxError(
         f"{quoted(text[span[0] : span[1]])} is out of range: {limits[kind]}",
         selector=text,
         span=span,
         hint="write an approximate number (with a point or an exponent) if the value need not be exact"
-        if kind == "exact"
+        if kind in ("exact", "digits")
         else "write a smaller number"
         if kind == "approximate"
         else "write 0.0",
@@ -51,3 +51,22 @@ def unexpected_token(text: str, span: Span, found: str, expected: str, hint: str
 
 def wrong_type(text: str, span: Span, what: str, found: str, hint: str | None = None) -> SelectorTypeError:
     return SelectorTypeError(f"{what}, found {found}", selector=text, span=span, hint=hint)
+
+
+def not_in_capitals(text: str, span: Span) -> SelectorSyntaxError:
+    piece = text[slice(*span)]
+    return SelectorSyntaxError(
+        f"{quoted(piece)} is a reserved word, and no name in this dialect",
+        selector=text,
+        span=span,
+        hint=f"keywords are written in capitals: {piece.upper()}",
+    )
+
+
+def not_modelled(text: str, span: Span, construct: str) -> SelectorSyntaxError:
+    return SelectorSyntaxError(
+        f"{construct} is not modelled: the product has it, and what it does is not known here",
+        selector=text,
+        span=span,
+        hint="select by other properties, or ask the product itself",
+    )

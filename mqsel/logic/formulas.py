@@ -12,16 +12,17 @@ import enum
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple, TypeVar
 
-from mqsel.language.nodes import Arithmetic, Identifier, Literal, Node, children, walk
+from mqsel.language.nodes import Arithmetic, Computed, Identifier, Literal, Node, children, walk
 from mqsel.language.operators import FAILING
-from mqsel.logic.sets import NOTHING, PROPERTY, RESULT, Values, common, outside, unite
+from mqsel.logic.sets import NOTHING, PROPERTY, RESULT, TEST, Values, common, outside, unite
 
 
 class Leaf(NamedTuple):
     """True where the value of *subject* is one of *values*.
 
     Attributes:
-        subject: an Identifier, whose name is a property; or a Conversion, Sign or Arithmetic over such and Literals.
+        subject: an Identifier, whose name is a property; a Conversion, Sign or Arithmetic over such and Literals; or a
+            Computed, whose identifiers are such and whose expression is as written.
             The leaves of one normal form have one object for what is the same.
         values: neither nothing nor all that the subject can be. To compute arithmetic needs no dialect: on NULL it is
             NULL. Where a dialect makes ERR of that, ``null`` is as ``error`` in every leaf, and either may be said.
@@ -105,7 +106,7 @@ _Connective = type[All] | type[Any]
 
 def whole_of(subject: Node) -> Values:
     """Return all that a subject can be."""
-    return PROPERTY if type(subject) is Identifier else RESULT
+    return PROPERTY if type(subject) is Identifier else TEST if type(subject) is Computed else RESULT
 
 
 def outcomes_of(left: Node, right: Node) -> Compared:
@@ -114,13 +115,15 @@ def outcomes_of(left: Node, right: Node) -> Compared:
 
 
 def divides(subject: Node) -> bool:
-    """Report whether a division in *subject* may be one of integers by zero."""
+    """Report whether computing *subject* may be ERR, but for NULL: by a division by zero, or by what is no number."""
     doubles: set[int] = set()  # nodes that are a double if they are a number
     for node in walk(subject):
         below = children(node)
         if type(node) is Literal and node.kind == "approximate":
             doubles.add(id(node))
         elif isinstance(node, Arithmetic):
+            if node.rule == "narrow":
+                return True
             is_double = id(below[0]) in doubles
             for operator, operand in zip(node.operators, below[1:], strict=True):
                 is_double = is_double or id(operand) in doubles

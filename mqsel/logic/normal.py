@@ -35,6 +35,7 @@ from mqsel.language.nodes import (
     Arithmetic,
     Between,
     Comparison,
+    Computed,
     Conversion,
     Identifier,
     In,
@@ -46,6 +47,7 @@ from mqsel.language.nodes import (
     Or,
     Sign,
     children,
+    unparse,
     walk,
     with_children,
 )
@@ -128,33 +130,32 @@ class Normal(NamedTuple):
         return all_of([complement_in(part, memory) for part in self.truths])
 
 
-def normal(selector: Selector) -> Normal:
-    """Return the normal form of *selector*, a part of one perhaps.
-
-    Where the identifier to match is that of any message, it is TRUE of all.
-    """
-    return _wanted(selector, ALL_PARTS)
-
-
-def true_of(selector: Selector) -> Formula:
-    """Return where *selector* is TRUE, in half of the time of `normal`.
-
-    What only the other parts need is not made. Sets of many selectors are built of these.
-    """
-    return _wanted(selector, _T).true
-
-
-def _wanted(selector: Selector, wanted: int) -> Normal:
-    return Writer().write(selector, selector.names, wanted)
-
-
 # ---- what is wanted --------------------------------------------------------------------------------------------------
 
 # Parts of a normal form; of one that is made for some of them the others are NEVER.
-_T, _F, _E, _M, ALL_PARTS = 1, 2, 4, 8, 15
+_T, _F, _E, _M, TRUTHS, ALL_PARTS = 1, 2, 4, 8, 7, 15
 # By the parts that are wanted of a condition: those of what is negated, and those of the operands of an AND.
 _OF_NEGATED = tuple([(parts & _T) * 2 | (parts & _F) // 2 | parts & (_E | _M) for parts in range(16)])
 _OF_OPERANDS = tuple([parts | (_F | _E if parts & (_F | _E | _M) else 0) for parts in range(16)])
+
+
+def normal(selector: Selector, wanted: int = TRUTHS) -> Normal:
+    """Return the normal form of *selector*, a part of one perhaps.
+
+    Where the identifier to match is that of any message, it is TRUE of all.
+
+    Args:
+        wanted: TRUTHS, or ALL_PARTS where MISMATCH counts, which takes up to three times as long.
+    """
+    return Writer().write(selector, selector.names, wanted)
+
+
+def true_of(selector: Selector) -> Formula:
+    """Return where *selector* is TRUE: for a conjunction in a quarter of the time of `normal`.
+
+    What only the other parts need is not made. Sets of many selectors are built of these.
+    """
+    return normal(selector, _T).true
 
 
 # ---- conditions ------------------------------------------------------------------------------------------------------
@@ -170,6 +171,7 @@ _NO_BOOLEANS, _NO_FLOATS, _NO_TEXTS = NOTHING.booleans, NOTHING.floats64, NOTHIN
 _TRUE = NOTHING._replace(booleans=(False, True))
 _FALSE = NOTHING._replace(booleans=(True, False))
 _NULL = NOTHING._replace(null=True)
+_ERROR = NOTHING._replace(error=True)
 _PRESENT = outside(_NULL, PROPERTY)
 # What each kind of constant does not compare with: the lanes of a type mismatch, of a property and of arithmetic.
 _LANES = {
@@ -200,16 +202,18 @@ _HOLDS = {
     ">": Compared.GREATER,
     ">=": Compared.GREATER | Compared.EQUAL,
 }
-_NUMBERS_THAT = {
+NUMBERS_THAT = {
     sign: tuple([one in holds for one in (Compared.LESS, Compared.EQUAL, Compared.GREATER, Compared.UNORDERED)])
     for sign, holds in _HOLDS.items()
 }
-_NUMBERS_THAT_NOT = {sign: tuple([not one for one in chosen]) for sign, chosen in _NUMBERS_THAT.items()}
+# Those that hold where NaN is greater than every number.
+NUMBERS_THAT |= {f"{sign} NaN": (*NUMBERS_THAT[sign][:3], True) for sign in (">", ">=")}
+_NUMBERS_THAT_NOT = {sign: tuple([not one for one in chosen]) for sign, chosen in NUMBERS_THAT.items()}
 # Sets of many selectors have the same constants again and again. An INT64 and a double that are equal are two.
 _numbers = functools.lru_cache(4096, typed=True)(numbers)
 
 _JOINING = frozenset((And, Or, Not))
-_CONDITIONS = frozenset((And, Or, Not, Comparison, Between, In, Like, IsNull))
+_CONDITIONS = frozenset((And, Or, Not, Computed, Comparison, Between, In, Like, IsNull))
 
 # An operand: a constant, what is read from a message, a condition, or None where computing it is ERR.
 _Operand = Node | Normal | None
@@ -234,12 +238,12 @@ def _flipped(made: Normal) -> Normal:
 
 
 def _mismatched(other: Truth, mismatch: Formula, false: Formula, error: Formula) -> Normal:
-    """Return what is never TRUE: it is *other* where types differ, FALSE and ERR where something else is why."""
+    """Return what is *other* where types differ, FALSE and ERR where something else is why, and else never TRUE."""
     if other is Truth.FALSE:
         false = any_of([false, mismatch])
     elif other is Truth.ERR:
         error = any_of([error, mismatch])
-    return Normal(NEVER, false, error, mismatch)
+    return Normal(mismatch if other is Truth.TRUE else NEVER, false, error, mismatch)
 
 
 def _met(made: Normal, within: Formula) -> Normal:
@@ -310,6 +314,7 @@ class Writer:
             self.seen = set()
         self.memory: Memory = {}
         self.names = names
+        selector = selector.of_core()
         self.may_err = may_err(selector.order)
         return self.condition(selector.node, wanted)
 
@@ -321,7 +326,10 @@ class Writer:
         order: list[tuple[Node, int, list[Normal], int, bool, list[Normal]]] = []
         while stack:
             node, wanted, above, place, negative = stack.pop()
-            if type(node) is And or type(node) is Or:
+            if (type(node) is And or type(node) is Or) and node.rule != "kleene":
+                below = [(one, False) for one in node.operands]
+                of_below = _T | _F | wanted & _M | (_E if self.may_err else 0)
+            elif type(node) is And or type(node) is Or:
                 below = _operands(node)
                 of_below = self.of_operands(wanted, is_and=type(node) is And)
             elif type(node) is Not:
@@ -343,15 +351,13 @@ class Writer:
             elif type(node) is Comparison:
                 made = self.of_conditions(node, inner, wanted)
             else:
-                made = self.chain(inner, wanted, is_and=type(node) is And)
+                made = self.connective(node, inner, wanted)
             above[place] = _flipped(made) if negative else made
         return whole[0]
 
     def joined(self, node: And | Or | Not, operands: list[Normal]) -> Normal:
         """Join the normal forms of the operands of a connective, which counts no mismatches of its own."""
-        made = (
-            _flipped(operands[0]) if type(node) is Not else self.chain(operands, _T | _F | _E, is_and=type(node) is And)
-        )
+        made = _flipped(operands[0]) if type(node) is Not else self.connective(node, operands, TRUTHS)
         return made._replace(mismatch=NEVER)
 
     def of_operands(self, wanted: int, *, is_and: bool) -> int:
@@ -364,8 +370,9 @@ class Writer:
         said: tuple[object, ...] = ()
         # Tuples of these have different lengths, so none of one class is one of another.
         if type(node) is Comparison:  # first, because it is the commonest
-            operator, left, right, _, other = node
+            operator, left, right, _, other, has_greatest = node
             if type(left) is Identifier and type(right) is Literal:
+                operator = f"{operator} NaN" if has_greatest else operator
                 said = self.names[left[0]], wanted, other, operator, right[0], right[1]
                 found = self.tests.get(said)
                 if found is None:
@@ -404,7 +411,8 @@ class Writer:
     def predicate(self, node: Node, wanted: int) -> Normal:
         """Write some parts of a condition that no other condition is in."""
         if isinstance(node, Comparison):
-            return self.comparison(node.operator, self.operand(node.left), self.operand(node.right), node.other, wanted)
+            operator = f"{node.operator} NaN" if node.has_greatest else node.operator
+            return self.comparison(operator, self.operand(node.left), self.operand(node.right), node.other, wanted)
         if isinstance(node, Between):
             return self.between(node, wanted)
         if isinstance(node, In):
@@ -423,6 +431,9 @@ class Writer:
             null = Leaf(self.read(node.identifier.name), _NULL)
             made = Normal(null, Leaf(null.subject, _PRESENT), NEVER, NEVER)
             return _flipped(made) if node.negated else made
+        if isinstance(node, Computed):
+            test = self.computed(node)
+            return Normal(Leaf(test, _TRUE), Leaf(test, _FALSE), Leaf(test, _ERROR), NEVER)
         if isinstance(node, Identifier):
             return self.constant("=", self.read(node.name), Literal("boolean", value=True), node.other, wanted)
         assert isinstance(node, Literal)
@@ -438,6 +449,28 @@ class Writer:
 
     def outside(self, formula: Formula) -> Formula:
         return complement_in(formula, self.memory)
+
+    def connective(self, node: Node, operands: list[Normal], wanted: int) -> Normal:
+        """AND and OR, by the rule of their dialect."""
+        assert isinstance(node, (And, Or))
+        is_and = type(node) is And
+        if node.rule == "kleene":
+            return self.chain(operands, wanted, is_and=is_and)
+        if not is_and:
+            operands = [*map(_flipped, operands)]
+        true, error = all_of([one.true for one in operands]), any_of([one.error for one in operands])
+        false, mismatch = any_of([one.false for one in operands]), any_of([one.mismatch for one in operands])
+        if node.rule == "eager":
+            false = all_of([false, self.outside(error)])
+        elif is_and:  # the first that is not TRUE decides
+            false, error, mismatch = [ladder((one[part], one.true) for one in operands) for part in (1, 2, 3)]
+        else:  # the first that is FALSE here, TRUE itself, decides; else the last
+            goes_on = [self.outside(any_of([one.false, one.error])) for one in operands]
+            true = all_of([*goes_on[:-1], operands[-1].true])
+            false, error, mismatch = [
+                ladder((one[part], on) for one, on in zip(operands, goes_on, strict=True)) for part in (1, 2, 3)
+            ]
+        return Normal(true, false, error, mismatch) if is_and else Normal(false, true, error, mismatch)
 
     def chain(self, operands: list[Normal], wanted: int, *, is_and: bool) -> Normal:
         """AND: the first operand that is FALSE or ERR decides. OR is the AND of negations, negated."""
@@ -467,13 +500,12 @@ class Writer:
 
     def test(self, subject: Node, kind: str, found: Values, rest: Values, other: Truth, wanted: int) -> Normal:
         """Write a test that is TRUE of *found* and FALSE of *rest*, which are all that compares with a kind."""
-        true = leaf(subject, found) if wanted & _T else NEVER
-        false = error = NEVER
+        others = _OTHER_LANES[kind] if type(subject) is Identifier else {"poison": True}
+        true = false = error = NEVER
+        if wanted & _T:
+            true = leaf(subject, found._replace(**others) if other is Truth.TRUE else found)
         if wanted & _F:
-            if other is Truth.FALSE:
-                is_property = type(subject) is Identifier
-                rest = rest._replace(**_OTHER_LANES[kind]) if is_property else rest._replace(poison=True)
-            false = leaf(subject, rest)
+            false = leaf(subject, rest._replace(**others) if other is Truth.FALSE else rest)
         if wanted & _E:
             if type(subject) is not Identifier:
                 error = self.fault(subject, is_poison_too=other is Truth.ERR)
@@ -487,7 +519,7 @@ class Writer:
     def text(self, subject: Node, kind: str, texts: Texts, other: Truth, wanted: int) -> Normal:
         """Write a test that is TRUE of *texts* and FALSE of the other strings, or byte strings."""
         lane = _of_strings if kind == "string" else _of_bytes
-        if wanted == _T and texts.points:  # then it is neither nothing nor all
+        if wanted == _T and texts.points and other is not Truth.TRUE:  # then it is neither nothing nor all
             return Normal(Leaf(subject, lane(texts)), NEVER, NEVER, NEVER)
         found = lane(texts) if wanted & _T else NOTHING
         rest = lane(Texts(texts.points, texts.patterns, not texts.negated)) if wanted & _F else NOTHING
@@ -549,7 +581,7 @@ class Writer:
         if isinstance(value, bool):
             found, rest = (_TRUE, _FALSE) if value is (operator == "=") else (_FALSE, _TRUE)
             return self.test(subject, kind, found, rest, other, wanted)
-        found = _numbers(value, _NUMBERS_THAT[operator]) if wanted & _T else NOTHING
+        found = _numbers(value, NUMBERS_THAT[operator]) if wanted & _T else NOTHING
         rest = _numbers(value, _NUMBERS_THAT_NOT[operator]) if wanted & _F else NOTHING
         return self.test(subject, kind, found, rest, other, wanted)
 
@@ -564,6 +596,8 @@ class Writer:
         error = [self.fault(left), self.fault(right)]
         if other is Truth.FALSE:
             fails |= differs
+        elif other is Truth.TRUE:
+            holds |= differs
         elif other is Truth.ERR:
             error.append(mismatch)
         return Normal(Relation(left, right, holds), Relation(left, right, fails), any_of(error), mismatch)
@@ -595,13 +629,14 @@ class Writer:
         true, false, error = same, differ, any_of([left.error, right.error])
         if operator == "<>":
             true, false = differ, same
-        return _met(_mismatched(other, mismatch, false, error)._replace(true=true), within)
+        made = _mismatched(other, mismatch, false, error)
+        return _met(made._replace(true=any_of([true, made.true])), within)
 
     def between(self, node: Between, wanted: int) -> Normal:
         operand, low, high = [self.operand(one) for one in (node.operand, node.low, node.high)]
         signs = BOUNDS[node.negated]
         if wanted == _T and not node.negated and type(operand) is Identifier and type(low) is type(high) is Literal:
-            bounds = [_numbers(one.value, _NUMBERS_THAT[sign]) for sign, one in zip(signs, (low, high), strict=True)]
+            bounds = [_numbers(one.value, NUMBERS_THAT[sign]) for sign, one in zip(signs, (low, high), strict=True)]
             return Normal(leaf(operand, common_numbers(*bounds)), NEVER, NEVER, NEVER)
         parts = self.of_operands(wanted, is_and=not node.negated)
         ends = zip(signs, (low, high), strict=True)
@@ -631,6 +666,12 @@ class Writer:
             self.subjects[found] = Identifier(found)
         return self.subjects[found]
 
+    def computed(self, node: Computed) -> Node:
+        """Return the subject that is a computed test: of its expression, whose spelling tells it from all others."""
+        names = [self.names[one.name] for one in node.identifiers]
+        said = unparse(node.expression), node.dialect, *names
+        return self.subjects.setdefault(said, with_children(node, [self.read(name) for name in names]))
+
     def operand(self, root: Node) -> Node | None:
         """Compute what is constant in an operand; None where it is ERR whatever a message has."""
         if type(root) is Literal:
@@ -659,6 +700,6 @@ class Writer:
                 said[id(node)] = (repr(value),)
             elif isinstance(node, (Arithmetic, Sign)):
                 made[id(node)] = with_children(node, [made[id(one)] for one in below])
-                said[id(node)] = node.null, node[0], *[said[id(one)] for one in below]
+                said[id(node)] = node.null, node[0], node[-1], *[said[id(one)] for one in below]
         whole = made[id(root)]
         return whole if type(whole) is Literal else self.subjects.setdefault(said[id(root)], whole)

@@ -8,26 +8,21 @@ of INT64 whose doubles compare so. Knows no text, tree or dialect. Follows langu
 from __future__ import annotations
 
 import math
-import struct
-from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
+from mqsel.logic.intervals import DOUBLE, FLOAT, INT64, Axis, Intervals, beside, gaps, has_number, overlap, united
 from mqsel.values import Float32
 
 Pattern = tuple[tuple[str | None, ...], ...]  # the segments of `mqsel.language.pattern`
-
-Intervals = tuple[tuple[float, float], ...]
-Integers = tuple[tuple[int, int], ...]
 
 
 class Floats(NamedTuple):
     """A set of doubles, or of floats, which are doubles.
 
     Attributes:
-        intervals: closed, rising, disjoint, not adjacent; 0.0 and -0.0 are one value, written 0.0; ends may be
-            infinite.
+        intervals: of the axis FLOAT or DOUBLE.
         nan: whether NaN is in.
     """
 
@@ -55,8 +50,8 @@ class Values(NamedTuple):
     Attributes:
         null: NULL is in; so is a property that a message lacks.
         booleans: FALSE is in, TRUE is in.
-        integers: INT8, INT16, INT32 and INT64 alike: closed, rising, disjoint, not adjacent, within int64.
-        floats32: FLOAT32; ends of intervals are floats, and neighbours are a step of float apart.
+        integers: INT8, INT16, INT32 and INT64 alike, on the axis INT64.
+        floats32: FLOAT32.
         floats64: FLOAT64.
         strings: STRING.
         bytes: BYTES.
@@ -66,7 +61,7 @@ class Values(NamedTuple):
 
     null: bool
     booleans: tuple[bool, bool]
-    integers: Integers
+    integers: Intervals
     floats32: Floats
     floats64: Floats
     strings: Texts
@@ -76,107 +71,6 @@ class Values(NamedTuple):
 
 
 # ---- numbers ---------------------------------------------------------------------------------------------------------
-
-
-class _Axis(NamedTuple):
-    """The numbers of one lane, in order.
-
-    Attributes:
-        first: the least.
-        last: the greatest.
-        before: gives the number before one that is not the first.
-        after: gives the number after one that is not the last.
-    """
-
-    first: float
-    last: float
-    before: Callable[[float], float]
-    after: Callable[[float], float]
-
-
-def _single_after(number: float) -> float:
-    """Return the float after a float: floats of one sign are in the order of their bits."""
-    if number == 0.0:
-        return 2.0**-149
-    (bits,) = struct.unpack("<i", struct.pack("<f", number))
-    (after,) = struct.unpack("<f", struct.pack("<i", bits + (1 if number > 0 else -1)))
-    return float(after) + 0.0  # no -0.0
-
-
-_INT64 = _Axis(-(1 << 63), (1 << 63) - 1, lambda number: number - 1, lambda number: number + 1)
-_FLOAT = _Axis(-math.inf, math.inf, lambda number: 0.0 - _single_after(-number), _single_after)
-_DOUBLE = _Axis(
-    -math.inf,
-    math.inf,
-    lambda number: math.nextafter(number, -math.inf) + 0.0,
-    lambda number: math.nextafter(number, math.inf) + 0.0,
-)
-
-
-def _united(intervals: Iterable[tuple[float, float]], axis: _Axis) -> Intervals:
-    """Join intervals that overlap or are neighbours."""
-    joined: list[tuple[float, float]] = []
-    for low, high in sorted(intervals):
-        if joined and (low <= joined[-1][1] or axis.before(low) == joined[-1][1]):
-            joined[-1] = joined[-1][0], max(high, joined[-1][1])
-        else:
-            joined.append((low, high))
-    return tuple(joined)
-
-
-def _outside(intervals: Intervals, axis: _Axis) -> Intervals:
-    """Return the numbers that are in none of *intervals*."""
-    if not intervals:
-        return ((axis.first, axis.last),)
-    starts = [axis.first, *[axis.after(high) for _, high in intervals if high < axis.last]]
-    stops = [*[axis.before(low) for low, _ in intervals if low > axis.first], axis.last]
-    if intervals[0][0] == axis.first:
-        del starts[0]
-    if intervals[-1][1] == axis.last:
-        del stops[-1]
-    return tuple(zip(starts, stops, strict=True))
-
-
-def _beside(low: float, high: float, axis: _Axis, chosen: Sequence[bool]) -> Intervals:
-    """Return the numbers that compare so with a constant.
-
-    Args:
-        low: the least number that is not less than the constant; beyond the axis if there is none.
-        high: the greatest that is not greater.
-        chosen: whether those that are less, equal, and greater are wanted.
-    """
-    is_less, is_equal, is_greater = chosen
-    if is_equal:
-        first = axis.first if is_less else low
-        last = axis.last if is_greater else high
-        return ((first, last),) if first <= last else ()
-    below = ((axis.first, axis.before(low)),) if is_less and low > axis.first else ()
-    above = ((axis.after(high), axis.last),) if is_greater and high < axis.last else ()
-    return ((axis.first, axis.last),) if below and above and low > high else below + above
-
-
-def _integers_beside(double: float) -> tuple[int, int]:
-    """Return the least INT64 whose double is not less than *double*, and the greatest whose double is not greater."""
-    if abs(double) < 1 << 53:
-        return math.ceil(double), math.floor(double)
-    # From there on several integers round to one double, those less than 2**10 around it.
-    near = int(max(-(2.0**64), min(double, 2.0**64)))
-    window = range(max(near - 2048, -(1 << 63)), min(near + 2048, (1 << 63) - 1) + 1)
-    if not window:
-        return (1 << 63, (1 << 63) - 1) if double > 0 else (-(1 << 63), -(1 << 63) - 1)
-    low, high = bisect_left(window, double, key=float), bisect_right(window, double, key=float)
-    return window.start + low, window.start + high - 1
-
-
-def _floats_beside(constant: int | float) -> tuple[float, float]:
-    """Return the least float that is not less than a constant, and the greatest that is not greater.
-
-    An INT64 becomes a float beside a float; a float beside a double becomes a double.
-    """
-    near = float(Float32(constant)) + 0.0
-    if isinstance(constant, int) or near == constant:
-        return near, near
-    return (_FLOAT.after(near), near) if near < constant else (near, _FLOAT.before(near))
 
 
 def numbers(constant: int | float, chosen: Sequence[bool]) -> Values:
@@ -189,12 +83,10 @@ def numbers(constant: int | float, chosen: Sequence[bool]) -> Values:
     *ordered, nan = chosen
     if math.isnan(constant):
         return NUMBERS if nan else NOTHING
-    double = float(constant) + 0.0
-    of_integers = (constant, constant) if isinstance(constant, int) else _integers_beside(constant)
     return _of_numbers(
-        cast("Integers", _beside(*of_integers, _INT64, ordered)),
-        Floats(_beside(*_floats_beside(constant), _FLOAT, ordered), nan),
-        Floats(_beside(double, double, _DOUBLE, ordered), nan),
+        beside(constant, INT64, ordered),
+        Floats(beside(constant, FLOAT, ordered), nan),
+        Floats(beside(constant, DOUBLE, ordered), nan),
     )
 
 
@@ -285,21 +177,23 @@ NOTHING = Values(
 )
 
 
-def _of_numbers(integers: Integers, floats32: Floats, floats64: Floats) -> Values:
+def _of_numbers(integers: Intervals, floats32: Floats, floats64: Floats) -> Values:
     """Return a set of nothing but numbers, in a tenth of the time of _replace."""
     return Values(False, NOTHING.booleans, integers, floats32, floats64, _NO_TEXTS, _NO_TEXTS, False, False)
 
 
-NUMBERS = NOTHING._replace(integers=((-(1 << 63), (1 << 63) - 1),), floats32=_ALL_FLOATS, floats64=_ALL_FLOATS)
+NUMBERS = NOTHING._replace(integers=(INT64[:2],), floats32=_ALL_FLOATS, floats64=_ALL_FLOATS)
 # All that a property can be, and all that arithmetic can be.
 PROPERTY = NUMBERS._replace(null=True, booleans=(True, True), strings=_ALL_TEXTS, bytes=_ALL_TEXTS)
 RESULT = NUMBERS._replace(null=True, poison=True, error=True)
+# Of a computed test, where NULL is UNKNOWN.
+TEST = NOTHING._replace(null=True, booleans=(True, True), error=True)
 
 
-def _other_floats(floats: Floats, axis: _Axis) -> Floats:
+def _other_floats(floats: Floats, axis: Axis) -> Floats:
     if floats in (_NO_FLOATS, _ALL_FLOATS):
         return _NO_FLOATS if floats.nan else _ALL_FLOATS
-    return Floats(_outside(floats.intervals, axis), not floats.nan)
+    return Floats(gaps(floats.intervals, axis), not floats.nan)
 
 
 def _other_texts(texts: Texts) -> Texts:
@@ -309,14 +203,17 @@ def _other_texts(texts: Texts) -> Texts:
 
 
 def outside(values: Values, whole: Values) -> Values:
-    """Return what *values* leaves out of *whole*, which is PROPERTY or RESULT."""
+    """Return what *values* leaves out of *whole*, which is PROPERTY, RESULT or TEST."""
+    if whole is TEST:
+        false, true = values.booleans
+        return NOTHING._replace(null=not values.null, booleans=(not false, not true), error=not values.error)
     is_property = whole is PROPERTY
     return Values(
         not values.null,
         (not values.booleans[0], not values.booleans[1]) if is_property else (False, False),
-        _outside(values.integers, _INT64) if values.integers else NUMBERS.integers,  # type: ignore[arg-type]
-        _other_floats(values.floats32, _FLOAT),
-        _other_floats(values.floats64, _DOUBLE),
+        gaps(values.integers, INT64) if values.integers else NUMBERS.integers,
+        _other_floats(values.floats32, FLOAT),
+        _other_floats(values.floats64, DOUBLE),
         _other_texts(values.strings) if is_property else _NO_TEXTS,
         _other_texts(values.bytes) if is_property else _NO_TEXTS,
         not is_property and not values.poison,
@@ -336,10 +233,10 @@ def has_value(values: Values, value: object) -> bool:
         case bytes():
             return has_text(values.bytes, value)
         case int():
-            return any(low <= value <= high for low, high in values.integers)
+            return has_number(values.integers, value)
         case float():
             floats = values.floats32 if isinstance(value, Float32) else values.floats64
-            return floats.nan if math.isnan(value) else any(low <= value <= high for low, high in floats.intervals)
+            return floats.nan if math.isnan(value) else has_number(floats.intervals, value)
     raise AssertionError(value)
 
 
@@ -375,44 +272,25 @@ def common(one: Values, other: Values) -> Values | None:
 def common_numbers(one: Values, other: Values) -> Values:
     """Return the intersection of two sets that have nothing but numbers."""
     return _of_numbers(
-        cast("Integers", overlap(one.integers, other.integers)),
+        overlap(one.integers, other.integers),
         Floats(overlap(one.floats32[0], other.floats32[0]), one.floats32.nan and other.floats32.nan),
         Floats(overlap(one.floats64[0], other.floats64[0]), one.floats64.nan and other.floats64.nan),
     )
-
-
-def overlap(some: Intervals, others: Intervals) -> Intervals:
-    """Return the numbers that are in both of two lists of intervals."""
-    if len(some) == len(others) == 1:  # most are: a third of the time
-        (low, high), (first, last) = some[0], others[0]
-        low, high = first if low < first else low, last if last < high else high  # noqa: FURB136 (a third of the time)
-        return ((low, high),) if low <= high else ()
-    found: list[tuple[float, float]] = []
-    at = other = 0
-    while at < len(some) and other < len(others):
-        low, high = max(some[at][0], others[other][0]), min(some[at][1], others[other][1])
-        if low <= high:
-            found.append((low, high))
-        if some[at][1] < others[other][1]:
-            at += 1
-        else:
-            other += 1
-    return tuple(found)
 
 
 def _joined(many: Sequence[Values], strings: Texts) -> Values:
     texts = unite_texts([one.bytes for one in many])
     assert texts is not None  # byte strings have no patterns
 
-    def floats(lane: list[Floats], axis: _Axis) -> Floats:
-        return Floats(_united(chain.from_iterable(one.intervals for one in lane), axis), any(one.nan for one in lane))
+    def floats(lane: list[Floats], axis: Axis) -> Floats:
+        return Floats(united(chain.from_iterable(one.intervals for one in lane), axis), any(one.nan for one in lane))
 
     return Values(
         any(one.null for one in many),
         (any(one.booleans[0] for one in many), any(one.booleans[1] for one in many)),
-        _united(chain.from_iterable(one.integers for one in many), _INT64),  # type: ignore[arg-type]
-        floats([one.floats32 for one in many], _FLOAT),
-        floats([one.floats64 for one in many], _DOUBLE),
+        united(chain.from_iterable(one.integers for one in many), INT64),
+        floats([one.floats32 for one in many], FLOAT),
+        floats([one.floats64 for one in many], DOUBLE),
         strings,
         texts,
         any(one.poison for one in many),

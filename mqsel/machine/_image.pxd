@@ -58,6 +58,7 @@ cdef enum:
 
 cdef enum:
     BY_BOUNDS = 4               # BETWEEN with a NULL is what its two comparisons make of it
+    NARROW = 8                  # beside what arithmetic yields for NULL: it is that of `Arithmetic` with this rule
 
 
 cdef union Operand:
@@ -66,6 +67,7 @@ cdef union Operand:
     Text *text
     Like *like
     Choices *choices
+    PyObject *test          # tuple: what computes a test, and the numbers of the slots that it reads
 
 
 # An instruction as the loop sees it: decoded once, with its operand and the next step for each outcome.

@@ -15,11 +15,15 @@ from libc.string cimport memcmp
 from mqsel.machine._opcodes cimport *
 from mqsel.machine._verifier cimport Verified
 
+import functools
 import sys
 
-from mqsel.errors import ProgramError
+from mqsel.errors import ProgramError, SelectorError
+from mqsel.language.computed import evaluator
 from mqsel.language.dialect import core_of
+from mqsel.language.nodes import Computed
 from mqsel.language.pattern import segments
+from mqsel.language.selector import read_selector
 from mqsel.machine.opcodes import OPERANDS as _OPERANDS
 from mqsel.machine.opcodes import TABLE as _TABLE
 from mqsel.names import spellings
@@ -38,6 +42,7 @@ cdef struct Fact:
     int affix           # where its text stands in the string, or 0
     uint8_t mask        # of its step
     uint8_t taken       # a bit for each truth value with which it goes to its target
+    bint is_greater     # compares by > or >=
     int null            # which of the outcomes for NULL is its own
 
 cdef Fact[256] FACTS
@@ -61,6 +66,7 @@ def _fill_facts() -> None:
         FACTS[number].affix = affixes.get(row.affix, 0)
         # A text is the same or not: no relation is asked for.
         FACTS[number].mask = row.negated if last == "text" else masks.get(row.operator, row.negated)
+        FACTS[number].is_greater = row.operator in (">", ">=")
         FACTS[number].null = ["BETWEEN", "NOT BETWEEN", row.operator].index(row.operator)
         FACTS[number].taken = sum([1 << _Truth[name] for name in row.taken.split()])
 
@@ -164,7 +170,8 @@ cdef Image *image_new(Verified program) except NULL:
     try:
         load_slots(image, program.slots, core.naming)
         load_constants(image, program.constants)
-        load_steps(image, program.words, program.constants, core)
+        if load_steps(image, program, core):
+            load_tests(image, program)
     except BaseException:
         image_free(image)
         raise
@@ -253,15 +260,22 @@ cdef Like **like_at(Image *image, Py_ssize_t place) except NULL:
     return &image.likes[place]
 
 
-cdef int load_steps(Image *image, bytes words, tuple constants, core) except -1:
-    """Decode each word, and find for each test the next step of each outcome."""
-    cdef uint8_t other = core.other
-    cdef uint8_t[3] nulls = [BY_BOUNDS if null is None else null for null in (*core.between, core.null)]
+cdef int load_steps(Image *image, Verified program, core) except -1:
+    """Decode each word, and find for each test the next step of each outcome. Returns whether some test is computed."""
+    cdef bytes words = program.words
+    cdef tuple constants = program.constants
+    cdef bytes by_opcode = others_of(program.dialect)
+    cdef const uint8_t *others = <const uint8_t *> by_opcode
+    cdef bint has_greatest = core.has_greatest
+    cdef uint8_t[3] nulls = [
+        *[BY_BOUNDS if null is None else null for null in core.between], core.null | (NARROW if core.is_narrow else 0)
+    ]
     cdef const uint8_t *place = <const uint8_t *> words
     cdef Py_ssize_t size = len(words) // 4
     cdef Py_ssize_t number, count, most = size + 4
     cdef uint32_t word, operand
     cdef int outcome
+    cdef bint is_computed = False
     cdef Step *step
     for number in range(size):
         most += 3 if FACTS[place[4 * number]].is_test else 0
@@ -272,10 +286,13 @@ cdef int load_steps(Image *image, bytes words, tuple constants, core) except -1:
         operand = word >> 8
         step = &image.steps[number]
         step.op = word & 0xFF
-        step.other = other
+        step.other = others[step.op]
+        is_computed = is_computed or step.op == COMPUTED
         step.null = nulls[FACTS[step.op].null]
         step.slot = operand & 0xFFF if FACTS[step.op].is_split else operand
         load_operand(image, step, operand >> 12 if FACTS[step.op].is_split else operand, constants)
+        if has_greatest and FACTS[step.op].is_greater:
+            step.mask |= IS_UNORDERED
     count = size
     # The ends that tests share, one for each outcome.
     for outcome in range(4):
@@ -296,7 +313,15 @@ cdef int load_steps(Image *image, bytes words, tuple constants, core) except -1:
     step = <Step *> realloc(image.steps, count * sizeof(Step))  # most tests need no step of their own
     if step != NULL:
         image.steps = step
-    return 0
+    return is_computed
+
+
+@functools.lru_cache(64)
+def others_of(dialect):
+    """Return what each opcode yields for a value of another kind, a byte each; a switch is a chain of equalities."""
+    core = core_of(dialect)
+    signs = ["=" if row.name == "SWITCH_SLOT" else row.operator for row in _TABLE]
+    return bytes([core.others.get(sign, FALSE) for sign in signs])
 
 
 cdef int load_operand(Image *image, Step *step, uint32_t operand, tuple constants) except -1:
@@ -321,8 +346,37 @@ cdef int load_operand(Image *image, Step *step, uint32_t operand, tuple constant
         step.slot = operand
     elif fact.operand == CONSTANT:
         step.it.constant = &image.constants[operand]
-    else:  # a slot, a truth value, a target, or nothing
+    else:  # a slot, a truth value, a target, a test, or nothing
         step.it.number = operand
+    return 0
+
+
+cdef int load_tests(Image *image, Verified program) except -1:
+    """Find the computed tests of a program in its text, which alone has them."""
+    cdef Py_ssize_t number
+    cdef Step *step
+    cdef dict tests = {}
+    try:
+        selector = read_selector(program.text, program.dialect)
+    except SelectorError as error:
+        raise ProgramError(f"the text of the program, whose tests are computed, is refused: {error}") from error
+    slots = {name: number for number, name in enumerate(program.slots)}
+    for node in selector.order:
+        if type(node) is Computed:
+            tests[node.number] = node, tuple([slots.get(selector.names[one.name]) for one in node.identifiers])
+    for number in range(len(program.words) // 4):
+        step = &image.steps[number]
+        if step.op == COMPUTED:
+            test = tests.get(step.it.number)
+            if test is None or None in test[1]:
+                missing = "no slot for a property of" if test else "no"
+                raise ProgramError(
+                    f"the program has {missing} computed test {step.it.number} of its text", address=number,
+                    hint="compile the selector again, by the mqsel that runs it",
+                )
+            test = evaluator(test[0]), test[1]
+            (<list> image.kept).append(test)
+            step.it.test = <PyObject *> test
     return 0
 
 
@@ -353,7 +407,7 @@ cdef Py_ssize_t load_way(Image *image, Py_ssize_t number, int outcome, Py_ssize_
     elif op == RETURN:
         following = ends + outcome
     else:
-        if op == JUMP_IF_FALSE or op == JUMP_IF_TRUE:
+        if op == JUMP_IF_FALSE or op == JUMP_IF_TRUE or op == JUMP_UNLESS_TRUE:
             following = way_on(image, following, outcome)
         image.steps[count].op = PUSH_TRUTH
         image.steps[count].it.number = outcome

@@ -79,6 +79,9 @@ cdef enum Op:
     REMAINDER_CONSTANT = 75  # ( value -- value )  value % constant
     REMAINDER_SLOT_CONSTANT = 76  # ( -- value )  slot % constant
     AS_NUMBER = 77  # ( value -- value )  a number stays, a text that is one becomes it, anything else is poisoned
+    JUMP_UNLESS_TRUE = 78  # ( truth -- truth )  if FALSE or UNKNOWN go forward to the target, keeping the truth value
+    RIGHT = 79  # ( truth truth -- truth )  the right one of both
+    COMPUTED = 80  # ( -- truth )  the computed test of the text that has this number, from 0
 
 cdef enum OperandType:
     NOTHING
@@ -89,3 +92,4 @@ cdef enum OperandType:
     TEXT
     TRUTH
     TARGET
+    TEST

@@ -113,7 +113,7 @@ cdef inline int value_operate(Value *result, Value *left, Value *right, uint32_t
 cdef inline int value_sign(Value *value, bint minus, int null) noexcept:
     """Apply a unary sign to the value. Returns 0, or ERR."""
     if value.tag == NULL_VALUE:
-        return ERR if null == ERR else 0
+        return ERR if null & ~NARROW == ERR else 0
     if not is_number(value):
         value.tag = POISON
     elif minus and value.tag >= FLOAT32:

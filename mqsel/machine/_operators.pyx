@@ -71,25 +71,34 @@ cdef int value_between_other(Value *operand, Value *low, Value *high, Step *step
 
 
 cdef int value_arithmetic(Value *left, Value *right, uint32_t op, int null) noexcept:
-    """Compute ``left op right`` into left, for all types. Returns 0, or ERR."""
+    """Compute ``left op right`` into left, for all types. Returns 0, or ERR.
+
+    Args:
+        null: what it yields for NULL, and NARROW if it follows that rule.
+    """
     cdef int tag
     cdef int64_t i, j
     cdef double a, b
     cdef float f, g
+    cdef bint narrow = null & NARROW
     if left.tag == INT64 and right.tag == INT64:
         tag = INT64
     elif left.tag == FLOAT64 and INT64 <= right.tag <= FLOAT64:
         tag = FLOAT64
     elif left.tag == NULL_VALUE or right.tag == NULL_VALUE:
-        if null == ERR:
+        if null & ~NARROW == ERR:
             return ERR
         left.tag = NULL_VALUE
         return 0
     elif not is_number(left) or not is_number(right):
         left.tag = POISON
-        return 0
+        return ERR if narrow else 0
     else:
         tag = left.tag if left.tag > right.tag else right.tag
+        if narrow and tag == INT64 and left.tag == INT32 and wrap32(right.it.i) == right.it.i:
+            tag = INT32
+    if narrow and (tag == FLOAT32 or op == DIVIDE or op == REMAINDER):
+        tag = FLOAT64
     if tag <= INT64:
         i = left.it.i
         j = right.it.i

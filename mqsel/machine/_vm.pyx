@@ -148,6 +148,8 @@ cdef int run(Frame *frame, Source *source, Step *step) except -1:
                 result = <int> stack.it.i
             else:
                 result = UNKNOWN if stack.tag == NULL_VALUE else step.other
+        elif op == COMPUTED:
+            result = computed_truth(frame, source, step)
         # What is no test leaves from inside its branch.
         elif op == RETURN_TRUTH:
             if not source_advance(frame, source, step.it.number):
@@ -306,11 +308,15 @@ cdef int run(Frame *frame, Source *source, Step *step) except -1:
             truth = OR_TABLE[truths[0] * 3 + truth]
             step += 1
             continue
+        elif op == RIGHT:
+            truths -= 1
+            step += 1
+            continue
         elif op == NOT:
             truth = NOT_TABLE[truth]
             step += 1
             continue
-        elif op == JUMP_IF_FALSE or op == JUMP_IF_TRUE:
+        elif op == JUMP_IF_FALSE or op == JUMP_IF_TRUE or op == JUMP_UNLESS_TRUE:
             step += step.to[truth]
             continue
         elif op == BRANCH_IF_TRUE or op == BRANCH_UNLESS_TRUE or op == BRANCH_IF_FALSE or op == BRANCH_UNLESS_FALSE:
@@ -357,15 +363,37 @@ cdef int like_later(Frame *frame, PyObject *text, Step *step) except -1:
     return -1 if found == INTERRUPTED else found
 
 
+cdef int computed_truth(Frame *frame, Source *source, Step *step) except -1:
+    """Compute a test in Python: from values that are owned, as are those on the stack, since others may run."""
+    cdef object evaluate, slots
+    cdef list values = []
+    evaluate, slots = <tuple> step.it.test
+    if Source is RecordSource:
+        record_copy(frame, source)
+    for slot in slots:
+        values.append(value_python(slot_value(frame, source, <uint32_t> slot)))
+    frame_secure(frame)
+    return evaluate(values)
+
+
+cdef inline int record_copy(Frame *frame, RecordSource *source) except -1:
+    """Copy the values of a Record to the slots, once a message: `frame_secure` owns what the slots point to."""
+    cdef Py_ssize_t number
+    for number in range(frame.image.slot_count):
+        if frame.slots[number].stamp != frame.stamp:
+            frame.slots[number].value = slot_value(frame, source, <uint32_t> number)[0]
+            frame.slots[number].stamp = frame.stamp
+    return 0
+
+
 cdef inline int load_all(Frame *frame, Source *source) except -1:
     """Fetch every slot, for `Machine.read`."""
     cdef Py_ssize_t number
     frame.stamp += 1
-    for number in range(frame.image.slot_count):
-        if Source is RecordSource:
-            frame.slots[number].value = slot_value(frame, source, <uint32_t> number)[0]
-            frame.slots[number].stamp = frame.stamp
-        else:
+    if Source is RecordSource:
+        record_copy(frame, source)
+    else:
+        for number in range(frame.image.slot_count):
             slot_value(frame, source, <uint32_t> number)
     # The message may change before the slots are read.
     frame_secure(frame)

@@ -20,6 +20,7 @@ from mqsel.language.nodes import (
     Arithmetic,
     Between,
     Comparison,
+    Computed,
     Conversion,
     Identifier,
     In,
@@ -41,6 +42,17 @@ from mqsel.values import Truth
 
 COPIED = 4  # how often the nodes of a tree may be copied, on average
 MIN_CASES = 4  # strings from which one look-up is cheaper than comparing one after the other
+
+
+# By connective and rule, in the exact code: what ends it behind an operand, and what joins one with the next.
+_JOINED = {
+    (And, "kleene"): ("JUMP_IF_FALSE", "AND"),
+    (Or, "kleene"): ("JUMP_IF_TRUE", "OR"),
+    (And, "first"): ("JUMP_UNLESS_TRUE", "RIGHT"),
+    (Or, "first"): ("JUMP_IF_TRUE", "RIGHT"),
+    (And, "eager"): ("", "AND"),
+    (Or, "eager"): ("", "OR"),
+}
 
 
 class _Label(list[int]):
@@ -105,7 +117,7 @@ def lower(selector: Selector, *, quick: bool = True) -> Program:
 
     Raises: SelectorLimitError: more slots, constants or instructions than an operand can number.
     """
-    program = _Lowering(selector, quick).program()
+    program = _Lowering(selector.of_core(), quick).program()
     note_source(program)
     return program
 
@@ -174,6 +186,8 @@ class _Lowering:
                     fails = fails or divides or null is Truth.ERR
                 case Sign():
                     fails = fails or node.null is Truth.ERR
+                case Computed():
+                    fails = True
                 case Comparison() | Between() | In() | Like() | Identifier():
                     fails = fails or node.other is Truth.ERR
             if fails:
@@ -220,7 +234,7 @@ class _Lowering:
         return work
 
     def comparison(self, node: Comparison) -> tuple[_Work, ...]:
-        operator, left, right, span, _ = node
+        operator, left, right, span, *_ = node
         if type(left) is Identifier and type(right) is Literal:
             operand = "slot+text" if right.kind == "string" else "slot+constant"
             return self.fused(operator, operand, left, right.value, span)
@@ -232,18 +246,20 @@ class _Lowering:
         span = node.span
         match node:
             case And(operands) | Or(operands):
-                jump, connect = ("JUMP_IF_FALSE", "AND") if isinstance(node, And) else ("JUMP_IF_TRUE", "OR")
+                jump, connect = _JOINED[type(node), node.rule]
                 end = _Label()
-                before: _Work = (jump, end, span)
+                before: tuple[_Work, ...] = ((jump, end, span),) if jump else ()
                 behind: _Work = (connect, 0, span)
                 work: list[_Work] = [operands[0]]
                 for operand in operands[1:]:
-                    work += (before, operand, behind)
+                    work += (*before, operand, behind)
                 return (*work, end)
             case Not(operand):
                 return operand, ("NOT", 0, span)
             case Literal():
                 return (("PUSH_TRUTH", int(node.value), span),)
+            case Computed():
+                return (("COMPUTED", node.number, span),)
             case Identifier():
                 return _Operand(node), ("AS_TRUTH", 0, span)
             case IsNull(negated, identifier):
@@ -320,7 +336,7 @@ class _Lowering:
         cls = type(node)
         if cls is Not:
             return [_branch((node.operand, not positive, yes, no, follows, unknown))]  # type: ignore[union-attr]
-        if cls is And or cls is Or:
+        if (cls is And or cls is Or) and not self.needs_all(node, positive=positive):
             if isinstance(node, Or) and positive and unknown is None and id(node) not in self.failing:
                 switches = self.switches(node)
                 if len(switches) < len(node.operands):
@@ -336,6 +352,11 @@ class _Lowering:
             op, target = ("BRANCH_IF_TRUE" if positive else "BRANCH_IF_FALSE"), yes
         pieces.append((op, target, node.span))
         return pieces
+
+    def needs_all(self, node: Node, *, positive: bool) -> bool:
+        """Report whether a connective is TRUE, or FALSE if not *positive*, of other messages than Kleene's is."""
+        rule: str = node.rule  # type: ignore[union-attr]
+        return id(node) in self.failing if rule == "eager" else rule == "first" and not positive
 
     def connective(self, work: _Branch) -> list[_Work]:
         """Replace "go to yes or no" for AND and OR.

@@ -5,7 +5,7 @@ An instruction is one 32-bit word:
      31                              8 7            0
     +---------------------------------+--------------+
     |             operand             |    opcode    |      operand types slot, constant, strings, pattern, text,
-    +---------------------------------+--------------+      truth, target: one number of 24 bits
+    +---------------------------------+--------------+      truth, target, test: one number of 24 bits
     |     second     |     first      |    opcode    |      operand types with a "+": two numbers of 12 bits
     +----------------+----------------+--------------+
 
@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 # The types of operands, in the order in which C code numbers them.
-OPERANDS = ("", "slot", "constant", "strings", "pattern", "text", "truth", "target")
+OPERANDS = ("", "slot", "constant", "strings", "pattern", "text", "truth", "target", "test")
 
 
 class Opcode(NamedTuple):
@@ -126,6 +126,18 @@ _PLAIN: tuple[Opcode, ...] = (
 _AS_NUMBER = Opcode(
     "AS_NUMBER", "", "value -- value", "a number stays, a text that is one becomes it, anything else is poisoned"
 )
+# Of connectives that are not Kleene's.
+_FIRST = (
+    Opcode(
+        "JUMP_UNLESS_TRUE",
+        "target",
+        "truth -- truth",
+        "if FALSE or UNKNOWN go forward to the target, keeping the truth value",
+        taken="FALSE UNKNOWN",
+    ),
+    Opcode("RIGHT", "", "truth truth -- truth", "the right one of both"),
+)
+_COMPUTED = Opcode("COMPUTED", "test", "-- truth", "the computed test of the text that has this number, from 0")
 _REMAINDER = Opcode("REMAINDER", "", "value value -- value", "left % right; ERR for an integer and zero", "%")
 
 _BY_NAME = {row.name: row for row in (*_PLAIN, _REMAINDER)}
@@ -187,6 +199,8 @@ TABLE: tuple[Opcode, ...] = (
     _fused("_CONSTANT", "constant", "value {} constant", "PUSH_CONSTANT", "REMAINDER"),
     _fused("_SLOT_CONSTANT", "slot+constant", "slot {} constant", "PUSH_SLOT", "PUSH_CONSTANT", "REMAINDER"),
     _AS_NUMBER,
+    *_FIRST,
+    _COMPUTED,
 )
 
 # The number of each opcode.

@@ -229,6 +229,8 @@ def disassemble(program: Program) -> list[Line]:
                     resolved.append(f"→ {operand}")
                 case "truth":
                     resolved.append("TRUE" if operand else "FALSE")
+                case "test":
+                    resolved.append(f"test {operand}")
                 case _:
                     resolved.append(_shown(program.constants[operand]))
         lines.append(Line(address, row.name, word >> 8, ", ".join(resolved), span, row.synopsis))

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from mqsel.errors import ArgumentError, FileError, ProgramError, shortened, type_name
 from mqsel.index._index import Index
 from mqsel.index._reader import NOT_READ
+from mqsel.index.computed import computed_among
 from mqsel.language.checker import MatchOption
 from mqsel.language.dialect import SINCE_1, Dialect
 from mqsel.machine import sections
@@ -112,6 +113,7 @@ def _contents(header: dict[str, Any], keys: list[Any], arrays: list[Any]) -> Con
     dialect, schema = _dialect_of(version, header["dialect"]), header["schema"]
     keep_text = bool(header["keep_text"])
     texts, index = Texts(*arrays[:2]), Index.from_buffers(arrays[2:])
+    computed_among(index.names)
     if not len(index) == len(keys) == index.places or len(texts) != (len(keys) if keep_text else 0):
         raise ProgramError(
             f"there are {len(keys)} keys, {len(texts)} texts and {len(index)} formulas", hint="save the set again"

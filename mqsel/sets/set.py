@@ -378,7 +378,8 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
     @property
     def properties(self) -> tuple[str, ...]:
         """Names of the properties that its selectors read, or have read, in order of first reading."""
-        return tuple(dict.fromkeys(parted(name)[0] for name in self._reader.index.names))
+        read = [parted(name) for name in self._reader.index.names]
+        return tuple(dict.fromkeys(name for name, _, kind in read if kind != "test"))
 
     # ---- messages ----------------------------------------------------------------------------------------------------
 
@@ -624,7 +625,7 @@ def _spelled(name: str, rules: str) -> str:
     text = joined(name, rules)
     if parted(text) != (*spellings(name, rules), "", "")[:3]:
         raise ArgumentError(
-            f"the name {shortened(name)} reads as two spellings of one property, or as a conversion: expected another"
+            f"the name {shortened(name)} reads as two spellings of one property, or as computed: expected another"
         )
     return text
 

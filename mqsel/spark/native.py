@@ -18,12 +18,14 @@ from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from typing import NamedTuple
 
+from mqsel.errors import quoted
 from mqsel.language.checker import evaluate, truth_of
 from mqsel.language.nodes import (
     And,
     Arithmetic,
     Between,
     Comparison,
+    Computed,
     Conversion,
     Identifier,
     In,
@@ -35,13 +37,14 @@ from mqsel.language.nodes import (
     Or,
     Sign,
     children,
+    unparse,
     walk,
 )
 from mqsel.language.operators import BOUNDS, FAILING, OPERATORS
 from mqsel.language.pattern import Segment, segments, shape
 from mqsel.language.selector import Selector
 from mqsel.logic.formulas import NEVER
-from mqsel.logic.normal import normal
+from mqsel.logic.normal import ALL_PARTS, normal
 from mqsel.spark.columns import Case, PropertySource, Steps, is_writable, looked_up, text_literal
 from mqsel.values import APPROXIMATE, EXACT, Float32, Truth, arithmetic, negate
 
@@ -88,6 +91,7 @@ def condition(selector: Selector, sources: Mapping[str, PropertySource], *, has_
     """
     if selector.match_option is not None and selector.match_option.matches_any:
         return Condition("true", "")
+    selector = selector.of_core()
     depth: dict[int, int] = {}
     for part in selector.order:
         depth[id(part)] = 1 + max((depth[id(child)] for child in children(part)), default=0)
@@ -424,7 +428,7 @@ def _mismatch(other: Truth, *values: _Value, err: str = "") -> Condition:
         return Condition(UNKNOWN, err, mismatch=differ)
     if other is Truth.ERR:
         err = _either(err, _is_not_null(*values) or "true")
-    return Condition(_settled("false", *values), err, mismatch=differ)
+    return Condition(_settled("true" if other is Truth.TRUE else "false", *values), err, mismatch=differ)
 
 
 def _computed(null: Truth, *operands: _Value) -> _Value:
@@ -451,6 +455,8 @@ class _Translator:
 
     def condition(self, node: Node) -> Condition:
         match node:
+            case And() | Or() if node.rule != "kleene":
+                raise NoTranslation("AND and OR of another kind")
             case And(operands) | Or(operands):
                 return self.junction([self.condition(one) for one in operands], is_and=isinstance(node, And))
             case Not(operand):
@@ -458,9 +464,11 @@ class _Translator:
                 return Condition(_negated(made.sql), made.err, mismatch=made.mismatch)
             case Literal(value=value):
                 return _CONSTANTS[Truth(int(bool(value)))]
+            case Computed():
+                raise NoTranslation(f"{quoted(unparse(node))} is computed")
         names = dict.fromkeys(self.names[part.name] for part in walk(node) if isinstance(part, Identifier))
         if not names:
-            differs = self.has_types and normal(self.selector.part(node)).mismatch is not NEVER
+            differs = self.has_types and normal(self.selector.part(node), ALL_PARTS).mismatch is not NEVER
             return _CONSTANTS[truth_of(evaluate(node))]._replace(mismatch="true" * differs)
         varying = [self.sources[name] for name in names if not self.sources[name].type]
         if not varying:
@@ -549,6 +557,8 @@ class _Translator:
                 if value.type == "null":
                     return Condition(UNKNOWN, "")
                 return Condition(value.sql, "") if value.type == "boolean" else _mismatch(node.other, value)
+            case Comparison(has_greatest=True):
+                raise NoTranslation("NaN is greater than every number")
             case Comparison(operator, left, right):
                 return self.compare(operator, self.value(left), self.value(right), node.other)
             case Between():
@@ -743,6 +753,8 @@ class _Translator:
                 raise NoTranslation(f"texts of '{name}' are read as numbers")
             case Sign(operator, operand, _, null):
                 return self.sign(operator, self.value(operand), null)
+            case Arithmetic(rule="narrow"):
+                raise NoTranslation("arithmetic of 32 bits")
             case Arithmetic(operators, operands, _, null):
                 total = self.value(operands[0])
                 for operator, operand in zip(operators, operands[1:], strict=True):

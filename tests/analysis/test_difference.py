@@ -8,10 +8,11 @@ import random
 import oracle
 import pairs
 import pytest
+from strategies import JMS_PRESETS
 
 import mqsel
 from mqsel.analysis.compare import difference
-from mqsel.language.dialect import CHOICES, PRESETS
+from mqsel.language.dialect import CHOICES
 from mqsel.language.dialects import reading
 from mqsel.language.selector import read_selector
 from mqsel.values import CLASS_NAMES, Truth
@@ -29,7 +30,7 @@ def test_no_wrong_difference() -> None:
     for _ in range(TEXTS):
         names = pairs.NAMES[: rng.choice((1, 2, 2))]
         text = pairs.condition(rng, names, rng.choice((1, 2, 3)))
-        a, b = rng.sample([*PRESETS], 2)
+        a, b = rng.sample([*JMS_PRESETS], 2)
         said = difference(text, a, b)
         case = (text, a, b, said)
         matchers = [mqsel.compile(text, dialect=one) for one in (a, b)]
@@ -37,12 +38,12 @@ def test_no_wrong_difference() -> None:
             differing += 1
             typed = {name: (CLASS_NAMES[type(value)], value) for name, value in said.message.items()}
             for name, truth in zip((a, b), said.truths, strict=True):
-                found = oracle.evaluate(read_selector(text, PRESETS[name]).node, typed, PRESETS[name])
+                found = oracle.evaluate(read_selector(text, JMS_PRESETS[name]).node, typed, JMS_PRESETS[name])
                 assert truth is Truth["FALSE" if found == "ERR" else found], case
             assert said.truths[0] is not said.truths[1], case
             for count in range(len(said.readings) + 1):
                 changes = {one.field: one.choices[1] for one in said.readings[:count]}
-                changed = mqsel.compile(text, dialect=PRESETS[a].replace(**changes))
+                changed = mqsel.compile(text, dialect=JMS_PRESETS[a].replace(**changes))
                 assert (changed.evaluate(said.message) is said.truths[1]) == (count == len(said.readings)), case
         elif said.is_proved:
             for message in pairs.messages(names):

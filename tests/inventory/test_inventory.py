@@ -133,7 +133,7 @@ NOTHING = {
     "README.md": "DEFINE SUB(B) SELECTOR('a = 1')\n",
     "notes.txt": "the selector of a subscription\nis a text\n",
     "form.xsd": '<xs:schema xmlns:xs="a"><xs:selector xpath="a = 1"/></xs:schema>',
-    "a.java": 'import javax.jms.*;\nclass A { /* createConsumer(q, "a = 1") */ void f() { s.createConsumer(q, 1); } }',
+    "a.java": 'import javax.jms.*;\nclass A { /* createConsumer(q, "a") */ void f() { s.createConsumer(q, true); } }',
 }
 
 

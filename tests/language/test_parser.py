@@ -20,7 +20,7 @@ from conftest import ROOT
 import mqsel
 from mqsel import errors
 from mqsel.language import nodes
-from mqsel.language.dialect import IBM_JMS, IBM_MQ, JMS, PRESETS
+from mqsel.language.dialect import IBM_JMS, IBM_MQ, JMS
 from mqsel.language.lexer import tokenize
 from mqsel.language.parser import MAX_NESTING, parse, parse_in_order
 
@@ -44,13 +44,13 @@ def test_flat_chains_compile(name: str) -> None:
     assert len(nodes.unparse(parse(FLAT[name], JMS))) > 100_000
 
 
-@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.parametrize("name", strategies.JMS_PRESETS)
 def test_nodes_are_made_in_the_order_of_a_walk(name: str) -> None:
     """Invariant: the nodes that the parser lists are those that `walk` lists, each once, children before parents."""
     rng = random.Random(5)
     fixed = ["", "a", "NOT (TRUE)", "-(5) < - - 5 + -a", "a NOT BETWEEN -1 AND +b * 2 OR (a) = 'x' AND b IS NOT NULL"]
     for text in [*fixed, *[strategies.random_case(rng, name)[0] for _ in range(2000)]]:
-        listed = parse_in_order(text, PRESETS[name])
+        listed = parse_in_order(text, strategies.JMS_PRESETS[name])
 
         assert [*map(id, listed)] == [*map(id, nodes.walk(listed[-1]))], text
 
@@ -217,23 +217,23 @@ def test_length_limit() -> None:
     mqsel.compile(text + " ", dialect=JMS)
 
 
-@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.parametrize("name", strategies.JMS_PRESETS)
 def test_spans(name: str) -> None:
     """Invariant: spans of tokens rise and end with "end"; a node's span holds its children's; its text parses back."""
     rng = random.Random(name)
     for _ in range(500):
         text, _ = strategies.random_case(rng, name)
-        tokens = tokenize(text, PRESETS[name])
+        tokens = tokenize(text, strategies.JMS_PRESETS[name])
         assert tokens[-1].kind == "end"
         assert [t.start for t in tokens] == sorted({t.start for t in tokens})
         assert all(a.stop <= b.start for a, b in itertools.pairwise(tokens))
-        for node in nodes.walk(parse(text, PRESETS[name])):
+        for node in nodes.walk(parse(text, strategies.JMS_PRESETS[name])):
             start, stop = node.span
             assert 0 <= start < stop <= len(text)
             for child in nodes.children(node):
                 assert start <= child.span[0] <= child.span[1] <= stop
             if isinstance(node, (nodes.And, nodes.Or, nodes.Not, nodes.Comparison)):
-                assert parse(text[start:stop], PRESETS[name]) == node, (text, node)
+                assert parse(text[start:stop], strategies.JMS_PRESETS[name]) == node, (text, node)
 
 
 def test_huge_numbers_are_refused_quickly() -> None:

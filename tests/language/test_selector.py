@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+import strategies
 
 import mqsel
 from mqsel.language.dialect import IBM_JAVA_CLIENT, IBM_JMS, IBM_MQ, JMS, TIBCO_EMS, Dialect, core_of
@@ -72,7 +73,7 @@ def test_outcomes_stand_on_the_nodes(dialect: Dialect, other: str, null: str, be
         "Sign",
         "Arithmetic",
     }
-    for preset in mqsel.language.dialect.PRESETS.values():
+    for preset in strategies.JMS_PRESETS.values():
         other_tree = parse(EVERY, preset)
         assert other_tree == tree
         assert outcomes(with_outcomes(other_tree, core_of(dialect))) == found

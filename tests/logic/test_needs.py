@@ -13,7 +13,7 @@ from mqsel.language.nodes import Identifier
 from mqsel.language.selector import read_selector
 from mqsel.logic.formulas import All, Any, Leaf, Relation, fold, leaves
 from mqsel.logic.needs import Needs, alternatives, needs
-from mqsel.logic.normal import normal, true_of
+from mqsel.logic.normal import ALL_PARTS, normal, true_of
 
 PAIRS = 400  # of each preset
 
@@ -31,7 +31,7 @@ def test_a_message_that_makes_a_formula_true_has_what_it_needs(name: str) -> Non
         def has(needed: Needs, read=read) -> bool:  # type: ignore[no-untyped-def]
             return all(is_in(read(Identifier(one)), values) for one, values in needed.items())
 
-        for formula in normal(read_selector(text, dialect)):
+        for formula in normal(read_selector(text, dialect), ALL_PARTS):
             if holds(formula, read):
                 needed = needs(formula)
                 assert needed is not None and has(needed), (text, properties)

@@ -18,7 +18,7 @@ from mqsel.language import nodes
 from mqsel.language.dialect import IBM_JMS, IBM_MQ, JMS, Dialect
 from mqsel.language.optimizer import optimize
 from mqsel.language.selector import read_selector
-from mqsel.logic import normal, sets
+from mqsel.logic import intervals, normal, sets
 from mqsel.logic.normal import (
     ALWAYS,
     NEVER,
@@ -41,7 +41,7 @@ PAIRS = int(os.environ.get("MQSEL_PAIRS", "12"))
 def check(text: str, properties: oracle.Properties, dialect: Dialect) -> None:
     """Hold a normal form against the oracle, and its formulas against their complements."""
     selector = read_selector(text, dialect)
-    made = normal.normal(selector)
+    made = normal.normal(selector, normal.ALL_PARTS)
     read = reader(properties, dialect)
     wanted = oracle.evaluate(selector.node, properties, dialect)
 
@@ -74,7 +74,7 @@ def test_what_matches_any_identifier_is_true() -> None:
     """Language §8: 24 zero bytes match every message."""
     text = f"JMSMessageID = 'ID:{'0' * 48}'"
 
-    assert normal.normal(read_selector(text, IBM_JMS)) == (ALWAYS, NEVER, NEVER, NEVER)
+    assert normal.normal(read_selector(text, IBM_JMS), normal.ALL_PARTS) == (ALWAYS, NEVER, NEVER, NEVER)
     assert isinstance(normal.normal(read_selector(text, JMS)).true, Leaf)
 
 
@@ -245,7 +245,7 @@ def test_shape(name: str) -> None:
     dialect = strategies.DIALECTS[name]
     for _ in range(PAIRS * 12):
         text, _ = strategies.random_case(rng, name)
-        made = normal.normal(read_selector(text, dialect))
+        made = normal.normal(read_selector(text, dialect), normal.ALL_PARTS)
         subjects: dict[tuple[type, str], nodes.Node] = {}
         for one in walked(*made, made.unknown, *map(complement, made)):
             if isinstance(one, Leaf):
@@ -299,8 +299,8 @@ def near(constant: float) -> list[oracle.Value]:
     found += [("float64", math.nextafter(constant, way)) for way in (-math.inf, math.inf)]
     single = float(Float32(constant))
     found += [("float32", one) for one in (single, -math.inf, math.inf, 0.0, -0.0)]
-    found += [("float32", sets._FLOAT.after(single))] * (single < math.inf)
-    found += [("float32", sets._FLOAT.before(single))] * (single > -math.inf)
+    found += [("float32", intervals.FLOAT.after(single))] * (single < math.inf)
+    found += [("float32", intervals.FLOAT.before(single))] * (single > -math.inf)
     middle = int(max(-(2.0**63), min(constant, 2.0**63))) if not math.isnan(constant) else 0
     for step in (0, 1, 2, 3, 255, 256, 257, 511, 512, 513, 1023, 1024, 1025, 1 << 36, (1 << 36) + 1):
         found += [("int64", one) for one in (middle - step, middle + step) if -(1 << 63) <= one < 1 << 63]
@@ -312,7 +312,7 @@ def test_numbers_compare_as_the_oracle_compares(sign: str) -> None:
     """Invariant: a number is in the set of those that compare so with a constant just where the oracle says TRUE."""
     message = oracle._Message({}, JMS)
     for constant in CONSTANTS:
-        made = sets.numbers(constant, normal._NUMBERS_THAT[sign])
+        made = sets.numbers(constant, normal.NUMBERS_THAT[sign])
         others = sets.numbers(constant, normal._NUMBERS_THAT_NOT[sign])
         assert sets.outside(made, sets.PROPERTY)[2:5] == others[2:5], (sign, constant)
         literal = ("int64" if isinstance(constant, int) else "float64", constant)
@@ -373,7 +373,7 @@ def test_sets_unite_and_complement() -> None:
             assert all(is_in(value, one) for one in others) != wanted, (value, many)
         for one in [*united, *others]:
             assert is_tidy(one.integers, lambda number: number + 1), one
-            assert is_tidy(one.floats32.intervals, sets._FLOAT.after), one
+            assert is_tidy(one.floats32.intervals, intervals.FLOAT.after), one
             assert is_tidy(one.floats64.intervals, lambda number: math.nextafter(number, math.inf)), one
 
 
@@ -415,7 +415,7 @@ LONG = {
 
 def size(text: str, dialect: Dialect) -> int:
     """Count the parts of all four formulas and of their complements, and what they are made of."""
-    made = normal.normal(read_selector(text, dialect.replace(max_length=None)))
+    made = normal.normal(read_selector(text, dialect.replace(max_length=None)), normal.ALL_PARTS)
     found = walked(*made, made.unknown, *map(complement, made))
     return sum(1 + len(getattr(one, "parts", ())) for one in found)
 

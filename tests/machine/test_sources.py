@@ -17,10 +17,10 @@ import pytest
 import strategies
 from conftest import shown
 from running import JMS, Color, Line, Lookup, Pair, _line, truth
+from strategies import JMS_PRESETS
 
 import mqsel
 from mqsel.errors import PropertyTypeError
-from mqsel.language.dialect import PRESETS
 from mqsel.language.parser import parse
 from mqsel.machine import _vm
 from mqsel.values import Float32, Truth
@@ -59,15 +59,15 @@ def sources(message: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any], Any]
     yield "Record and schema", {"schema": backwards}, mqsel.Record(backwards, message)
 
 
-@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.parametrize("name", JMS_PRESETS)
 def test_every_source_gives_the_same_answer(name: str) -> None:
     """Invariant: how a message is laid out changes none of the four values."""
     rng = random.Random(f"sources {name}")
     for _ in range(150):
         text, properties = strategies.random_case(rng, name)
-        wanted = oracle.evaluate(parse(text, PRESETS[name]), properties, PRESETS[name])
+        wanted = oracle.evaluate(parse(text, JMS_PRESETS[name]), properties, JMS_PRESETS[name])
         message = strategies.to_message(properties)
-        got = {form: truth(text, one, dialect=PRESETS[name], **options) for form, options, one in sources(message)}
+        got = {form: truth(text, one, dialect=JMS_PRESETS[name], **options) for form, options, one in sources(message)}
 
         assert got == dict.fromkeys(got, wanted), (text, properties)
 
@@ -406,7 +406,7 @@ MANY_TIMES = (
 
 @pytest.mark.parametrize("value", [5, None, "abc", Float32(2.5), True, b"x"])
 @pytest.mark.parametrize("optimize", [True, False])
-@pytest.mark.parametrize("dialect", PRESETS.values(), ids=PRESETS)
+@pytest.mark.parametrize("dialect", JMS_PRESETS.values(), ids=JMS_PRESETS)
 def test_a_property_is_fetched_once(value: Any, optimize: bool, dialect: mqsel.Dialect) -> None:
     """However often a selector reads a property, its message is asked once."""
     message = Counting({"x": value})
@@ -439,25 +439,25 @@ class Noting(dict):  # type: ignore[type-arg]
 
 
 @pytest.mark.parametrize("optimize", [True, False])
-@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.parametrize("name", JMS_PRESETS)
 def test_only_what_decides_is_fetched(name: str, optimize: bool) -> None:
     """Invariant: no property is fetched twice, and none that the lazy evaluation of language §1 would not read."""
     rng = random.Random(f"lazy {name}")
     for _ in range(300):
         text, properties = strategies.random_case(rng, name)
         noting, message = Noting(properties), Counting(strategies.to_message(properties))
-        oracle.evaluate(parse(text, PRESETS[name]), noting, PRESETS[name])
-        mqsel.compile(text, dialect=PRESETS[name], optimize=optimize).matches(message)
+        oracle.evaluate(parse(text, JMS_PRESETS[name]), noting, JMS_PRESETS[name])
+        mqsel.compile(text, dialect=JMS_PRESETS[name], optimize=optimize).matches(message)
 
         assert max(message.asked.values(), default=1) == 1, (text, properties)
         assert {asked.removeprefix("usr.") for asked in message.asked} <= noting.read, (text, properties)
 
 
-@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.parametrize("name", JMS_PRESETS)
 def test_alternatives_over_one_property(name: str) -> None:
     """Invariant: many alternatives over one property give what the oracle gives, in and before what may be ERR."""
     rng = random.Random(f"alternatives {name}")
-    dialect = PRESETS[name]
+    dialect = JMS_PRESETS[name]
     wholes = [
         "{}",
         "NOT ({})",

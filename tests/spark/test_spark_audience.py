@@ -12,11 +12,12 @@ import oracle
 import pytest
 import strategies
 from frames import drawn, frame_of
+from strategies import JMS_PRESETS
 
 import mqsel
 from mqsel import errors
 from mqsel.language import parser
-from mqsel.language.dialect import CHOICES, IBM_MQ, JMS, PRESETS
+from mqsel.language.dialect import CHOICES, IBM_MQ, JMS
 
 pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
 pytest.importorskip("pyarrow")
@@ -127,13 +128,13 @@ def _profiled(rng: random.Random) -> tuple[dict[str, str], list[dict[str, Any]],
         rows.append(row)
     cases: dict[int, tuple[str, Any]] = {}
     while len(cases) < frames.SELECTORS:
-        preset = rng.choice(list(PRESETS))
+        preset = rng.choice(list(JMS_PRESETS))
         author = strategies._Author(rng, strategies.LETTERS[preset], _read(rng.choice(rows)))
         text = author.selector()
         if author.last_name and len(text) <= 10240:
             choices = ("type_mismatch", "null_arithmetic", "between_null")
             changes = {name: rng.choice(CHOICES[name]) for name in choices if rng.random() < 0.3}
-            cases[len(cases)] = text, PRESETS[preset].replace(**changes)
+            cases[len(cases)] = text, JMS_PRESETS[preset].replace(**changes)
     return kinds, rows, cases
 
 

@@ -18,10 +18,11 @@ import pytest
 import strategies
 from conftest import SHARED, VECTORS_ROOT, dialects_of, json_lines
 from frames import SELECTORS, drawn, frame_of
+from strategies import JMS_PRESETS
 
 import mqsel
 from mqsel import errors
-from mqsel.language.dialect import JMS, PRESETS, Dialect
+from mqsel.language.dialect import JMS, Dialect
 
 pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
 
@@ -84,7 +85,7 @@ def test_generated_pairs_on_the_native_strategy(session: Any, record_property: A
     rng = random.Random(f"native {PAIRS}")
     pairs = native = asked = 0
     while pairs < PAIRS / 2:
-        kinds, rows, cases = drawn(rng, list(PRESETS)[asked // SELECTORS % len(PRESETS)])
+        kinds, rows, cases = drawn(rng, list(JMS_PRESETS)[asked // SELECTORS % len(JMS_PRESETS)])
         frame = frame_of(session, kinds, rows).coalesce(1)
         wrong, taken = _differences(frame, kinds, rows, cases, None)
 
@@ -102,7 +103,7 @@ def test_generated_pairs_on_the_arrow_strategy(session: Any) -> None:
     """Invariant: Arrow = machine, on generated selectors and rows."""
     _skip_lenient(session)
     rng = random.Random("arrow")
-    for name in PRESETS:
+    for name in JMS_PRESETS:
         kinds, rows, cases = drawn(rng, name)
         frame = frame_of(session, kinds, rows).coalesce(1)
         wrong, _ = _differences(frame, kinds, rows, cases, "arrow")

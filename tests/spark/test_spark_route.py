@@ -14,11 +14,12 @@ from typing import Any
 
 import pytest
 from frames import drawn, frame_of
+from strategies import JMS_PRESETS
 
 import mqsel
 from mqsel import errors
 from mqsel.formats import mq, records
-from mqsel.language.dialect import IBM_MQ, JMS, PRESETS
+from mqsel.language.dialect import IBM_MQ, JMS
 from mqsel.values import Int32
 
 pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
@@ -38,7 +39,7 @@ def _keys(frame: Any, column: Any) -> list[Any]:
     return [row[0] for row in frame.select(column).collect()]
 
 
-@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.parametrize("name", JMS_PRESETS)
 def test_generated_sets(spark: Any, name: str) -> None:
     """Invariant: route = a loop over Matchers; what any of them selects passes any_of. Dialects mix within a set."""
     spark.conf.set("spark.sql.caseSensitive", "true")

@@ -20,9 +20,10 @@ from mqsel.analysis.explain.near import (
     nearest,
     wanted_texts,
 )
-from mqsel.language.nodes import And, In, IsNull, Like, Node, Not, Or, children, quote, unparse
+from mqsel.language.dialect import core_of
+from mqsel.language.nodes import And, In, IsNull, Like, Node, Not, Or, children, quote, sign_of, unparse
 from mqsel.language.selector import Selector
-from mqsel.values import KINDS, TYPES
+from mqsel.values import KINDS, TYPES, Truth
 
 _BLAMED = 3  # tests that are told
 _LISTED = 3  # values that a sentence lists
@@ -164,11 +165,10 @@ def _culprits(told: Told) -> tuple[list[tuple[Node, bool]], list[Node]]:
     culprits: list[tuple[Node, bool]] = []
     together: list[Node] = []
     counts = {id(node): count for node, count in zip(told.nodes, told.counts, strict=True)}
-    fails = told.selector.dialect.type_mismatch == "operation"  # then types that differ are FALSE
 
     def hits(node: Node, wanted: bool) -> int:
         one = counts[id(node)]
-        return one.true if wanted else one.false + one.mismatched * fails
+        return (one.true if wanted else one.false) + one.mismatched * (_other(told, node) is Truth(int(wanted)))
 
     stack: list[tuple[Node, bool]] = [(told.selector.node, True)]
     while stack:
@@ -258,14 +258,16 @@ def _kind(type_name: str) -> str:
     return KINDS[next(row.kind for row in TYPES if row.name == type_name)]
 
 
+def _other(told: Told, node: Node) -> Truth:
+    """Return what a test yields for a value of another kind."""
+    return core_of(told.selector.dialect).others.get(sign_of(node), Truth.UNKNOWN)
+
+
 def _of_types(told: Told, node: Node, count: Count) -> Iterator[str]:
     part = told.selector.part(node)
     expected = part.remarks().expected
-    effect = {
-        "operation": "FALSE in each",
-        "selector": "false, and with it the complete selector, in each",
-        "unknown": "UNKNOWN in each",
-    }[told.selector.dialect.type_mismatch]
+    other = _other(told, node)
+    effect = "false, and with it the complete selector, in each" if other is Truth.ERR else f"{other} in each"
     found = False
     # Of several properties it is not known which differed where.
     for name, kinds in expected.items() if len(expected) == 1 else ():

@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from mqsel.language.nodes import Arithmetic, Conversion, Identifier, Literal, Node, children, walk
+from mqsel.language.nodes import Arithmetic, Computed, Conversion, Identifier, Literal, Node, children, unparse, walk
 from mqsel.logic.formulas import ALWAYS, NEVER, All, Compared, Formula, Leaf, Relation
 from mqsel.logic.formulas import Any as AnyOf
 from mqsel.logic.solver.automata import UndecidedError, unconfirmed
-from mqsel.logic.solver.boxes import Check, solve
-from mqsel.logic.solver.domains import ANY_PROPERTY, ANY_RESULT, Domain, is_empty, meet, some_values
+from mqsel.logic.solver.boxes import Check, solve, try_out
+from mqsel.logic.solver.domains import Domain, any_of, is_empty, meet, some_values
 
 Message = dict[str, Any]
 
@@ -166,7 +166,7 @@ class _Solver:
     def domain(self, branch: _Case, leaf: Leaf) -> tuple[_Key, Domain]:
         """Return what the subject of a leaf may be before."""
         key = self.key(leaf.subject)
-        return key, branch.domains.get(key) or (ANY_PROPERTY if type(key) is str else ANY_RESULT)
+        return key, branch.domains.get(key) or any_of(leaf.subject)
 
     def pair(self, relation: Relation) -> tuple[tuple[_Key, _Key], Compared]:
         """Return the keys of a relation in order, and its outcomes in that order."""
@@ -271,6 +271,9 @@ class _Solver:
         ]
         # NULL is said: for `x`, `usr.x` would be read, where a dialect takes them for one. `smaller` leaves it out.
         message = {name: next(some_values(domain)) for name, domain in domains.items()}
+        if any(type(root) is Computed for root, _ in computed):
+            roots = [root for root, _ in computed] + [side for one in related for side in one[:2]]
+            return try_out(roots, domains, message, self.check, self.like, self.work.spend)
         if computed or related:
             return solve(domains, computed, related, message, self.check, self.like, self.work.spend)
         self.work.spend(1)
@@ -298,6 +301,8 @@ def _said(subject: Node) -> _Key:
             said[id(node)] = node.kind, repr(node.value)
         elif isinstance(node, Conversion):
             said[id(node)] = node.kind, *below
+        elif isinstance(node, Computed):
+            said[id(node)] = "test", unparse(node.expression), node.dialect, *below
         elif isinstance(node, Arithmetic):
             if node.operators[0] in "+*":
                 below[:2] = sorted(below[:2], key=repr)

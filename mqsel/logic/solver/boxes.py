@@ -14,21 +14,32 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-import struct
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from random import Random
-from typing import Any
+from typing import Any, TypeVar
 
-from mqsel.language.nodes import Conversion, Identifier, Node, walk
+from mqsel.language.nodes import Computed, Conversion, Identifier, Literal, Node, unparse, walk
 from mqsel.logic.formulas import Compared, Relation
-from mqsel.logic.sets import overlap
+from mqsel.logic.intervals import AXES, INT32, Result, compute, has_number, hull, overlap, rounded
 from mqsel.logic.solver.automata import UndecidedError, unconfirmed
-from mqsel.logic.solver.domains import ANY_PROPERTY, NONE, Domain, meet_texts, nearest, nearest_float, some_values
-from mqsel.logic.solver.intervals import INT32, NUMBERS, Result, Side, compute, outcomes_of
+from mqsel.logic.solver.domains import (
+    ANY_PROPERTY,
+    NONE,
+    Domain,
+    is_empty,
+    meet,
+    meet_texts,
+    nearest,
+    nearest_float,
+    only,
+    some_values,
+)
 from mqsel.values import Float32, Int32
 
 MAX_BOXES = 300  # of one choice of lanes
+MAX_TRIES = 500  # of values for computed tests
+_TRY = 20  # the work of one: tests are computed in Python
 _WORK = 4  # of looking at a box, in leaves, for each operand
 
 Spend = Callable[[int], None]
@@ -63,7 +74,7 @@ def solve(
         if check(message):
             return message
     undecided: UndecidedError | None = None
-    stack: list[tuple[Side, ...]] = [()]
+    stack: list[tuple[Result, ...]] = [()]
     while stack:
         sides = dict(zip(order, stack.pop(), strict=False))
         spend(_WORK * (len(computed) + 2 * len(related)))
@@ -85,6 +96,59 @@ def solve(
     return None
 
 
+def try_out(
+    roots: Sequence[Node],
+    domains: Mapping[str, Domain],
+    rest: Mapping[str, Any],
+    check: Check,
+    like: Sequence[Mapping[str, Any]],
+    spend: Spend,
+) -> dict[str, Any]:
+    """Find values for the properties of subjects of which some are computed tests: by trying values.
+
+    What such a test is for a message is not known before, so values that are no answer prove nothing.
+
+    Args: as `solve` has them; *roots* are the subjects.
+
+    Raises: UndecidedError: no values that were tried are an answer.
+    """
+    names = [*dict.fromkeys(one.name for root in roots for one in walk(root) if type(one) is Identifier)]
+    tests = [root for root in roots if isinstance(root, Computed)]
+    written = [
+        one.value
+        for root in (*roots, *[test.expression for test in tests])
+        for one in walk(root)
+        if type(one) is Literal
+    ]
+    numbers = [one for one in written if isinstance(one, (int, float)) and not isinstance(one, bool)]
+    texts = [one.replace("%", "").replace("_", "a") for one in written if isinstance(one, str)]
+    likely = [
+        None,
+        *written,
+        *texts,
+        *(one + step for one in numbers for step in (-1, 1)),
+        1,
+        "a",
+        True,
+        False,
+        2,
+        "b",
+        1.5,
+    ]
+    choices: list[list[Any]] = []
+    for name in names:
+        domain = domains.get(name, ANY_PROPERTY)
+        values = [*(other.get(name) for other in like), *likely, *some_values(domain, 2)]
+        choices.append([*{repr(one): one for one in values if not is_empty(meet(domain, only(one)))}.values()])
+    for chosen in _chosen(choices, MAX_TRIES):
+        spend(_TRY)
+        message = {**rest, **dict(zip(names, chosen, strict=True))}
+        if check(message):
+            return message
+    shown = ", ".join([unparse(test) for test in tests])
+    raise UndecidedError(f"the search tries some values alone for {shown}, and none of them is an answer")
+
+
 def _by_completion(computed: Sequence[tuple[Node, Domain]], related: Sequence[Relation]) -> list[str]:
     """Order names so that what reads few of them is known early."""
     reads = [{one.name for one in walk(root) if type(one) is Identifier} for root, _ in computed]
@@ -92,25 +156,25 @@ def _by_completion(computed: Sequence[tuple[Node, Domain]], related: Sequence[Re
     return [*dict.fromkeys(name for one in sorted(reads, key=len) for name in sorted(one))]
 
 
-def _sides(domain: Domain) -> list[Side]:
+def _sides(domain: Domain) -> list[Result]:
     """List the lanes of a property that has any value."""
-    found = [Side("integer", domain.integers)] if domain.integers else []
+    found = [Result("integer", domain.integers)] if domain.integers else []
     found += [
-        Side(lane, floats.intervals, floats.nan)
+        Result(lane, floats.intervals, floats.nan)
         for lane, floats in (("float64", domain.floats64), ("float32", domain.floats32))
         if floats.intervals or floats.nan
     ]
     if domain.strings.points is None or domain.strings.points:
-        found.append(Side("string"))
+        found.append(Result("string"))
     if any(domain.booleans):
-        found.append(Side("boolean"))
+        found.append(Result("boolean"))
     if domain.bytes.negated or domain.bytes.points:
-        found.append(Side("bytes"))
-    return [*found, Side("null")] if domain.null else found
+        found.append(Result("bytes"))
+    return [*found, Result("null")] if domain.null else found
 
 
 def _is_possible(
-    sides: Mapping[str, Side], computed: Sequence[tuple[Node, Domain]], related: Sequence[Relation]
+    sides: Mapping[str, Result], computed: Sequence[tuple[Node, Domain]], related: Sequence[Relation]
 ) -> bool:
     """Report whether numbers of these intervals may be an answer; what reads another property is left out."""
     known: dict[int, Result | None] = {}
@@ -123,7 +187,7 @@ def _is_possible(
         first, second = compute(left, sides, known), compute(right, sides, known)
         if first is None or second is None:
             continue
-        wanted = outcomes_of(first, second) & outcomes
+        wanted = _outcomes_of(first, second) & outcomes
         if not wanted:
             return False
         is_exact = first.lane == second.lane  # a long and a double may be equal that are not
@@ -167,11 +231,41 @@ def _may_be(result: Result, domain: Domain) -> bool:
     return domain.poison
 
 
+def _outcomes_of(left: Result, right: Result) -> Compared:
+    """List what comparing two operands may give, and more perhaps."""
+    found = Compared.ERROR if left.error or right.error else Compared(0)
+    if not left.is_possible or not right.is_possible:
+        return found
+    lanes = left.lane, right.lane
+    if "null" in lanes:
+        return found | Compared.NULL
+    if not {*lanes} <= AXES.keys():
+        if lanes[0] == lanes[1] and lanes[0] != "poison":
+            return found | Compared.SAME | Compared.DIFFERENT
+        return found | Compared.MISMATCH
+    if left.nan or right.nan:
+        found |= Compared.UNORDERED
+    if not left.numbers or not right.numbers:
+        return found
+    sides = [hull(left), hull(right)]
+    if {*lanes} != {"integer"}:
+        lane = "float64" if "float64" in lanes else "float32"
+        sides = [(rounded(low, lane), rounded(high, lane)) for low, high in sides]
+    (low, high), (other_low, other_high) = sides
+    if low < other_high:
+        found |= Compared.LESS
+    if high > other_low:
+        found |= Compared.GREATER
+    if max(low, other_low) <= min(high, other_high):
+        found |= Compared.EQUAL
+    return found
+
+
 # ---- one choice of lanes ---------------------------------------------------------------------------------------------
 
 
 def _in_lanes(
-    sides: Mapping[str, Side],
+    sides: Mapping[str, Result],
     domains: Mapping[str, Domain],
     computed: Sequence[tuple[Node, Domain]],
     related: Sequence[Relation],
@@ -183,7 +277,7 @@ def _in_lanes(
     if fixed is None:
         return None
     message = {**rest, **{name: None for name, side in sides.items() if side.lane == "null"}, **fixed}
-    whole = {name: side for name, side in sides.items() if side.lane in NUMBERS}
+    whole = {name: side for name, side in sides.items() if side.lane in AXES}
     if not whole:
         if check(message):
             return message
@@ -216,14 +310,14 @@ def _in_lanes(
     raise UndecidedError(f"what is computed from {', '.join(whole)} is not decided by {MAX_BOXES:,} intervals")
 
 
-def _line(box: Mapping[str, Side], name: str) -> dict[str, Side]:
+def _line(box: Mapping[str, Result], name: str) -> dict[str, Result]:
     """Leave one property its numbers, and of the others one number each."""
     ends = {one: _near(side) for one, side in box.items() if one != name and side.numbers}
-    return {**box, **{one: Side(box[one].lane, ((end, end),)) for one, end in ends.items()}}
+    return {**box, **{one: Result(box[one].lane, ((end, end),)) for one, end in ends.items()}}
 
 
 def _without_numbers(
-    sides: Mapping[str, Side], domains: Mapping[str, Domain], related: Sequence[Relation], spend: Spend
+    sides: Mapping[str, Result], domains: Mapping[str, Domain], related: Sequence[Relation], spend: Spend
 ) -> dict[str, Any] | None:
     """Choose texts, truth values and byte strings that are equal, or differ, as is wanted; None if there are none."""
     may_be = {
@@ -281,40 +375,27 @@ _LANE: dict[str, Callable[[Domain], Domain]] = {
 # ---- boxes -----------------------------------------------------------------------------------------------------------
 
 
-def _bits(number: float, lane: str) -> int:
-    """Return the place of a float or a double among all, those of zero being 0."""
-    form = "<i" if lane == "float32" else "<q"
-    (bits,) = struct.unpack(form, struct.pack("<f" if lane == "float32" else "<d", abs(number)))
-    return -int(bits) if number < 0 else int(bits)
-
-
-def _number_at(bits: int, lane: str) -> float:
-    form = "<i" if lane == "float32" else "<q"
-    (number,) = struct.unpack("<f" if lane == "float32" else "<d", struct.pack(form, abs(bits)))
-    return 0.0 - number if bits < 0 else float(number)
-
-
-def _width(side: Side) -> int:
+def _width(side: Result) -> int:
     if len(side.numbers) + side.nan > 1:
         return 1 << 65
     if side.nan:
         return 0
-    low, high = side.numbers[0]
-    return int(high - low) if side.lane == "integer" else _bits(high, side.lane) - _bits(low, side.lane)
+    low, high = map(AXES[side.lane].place, side.numbers[0])
+    return high - low
 
 
-def _widest(box: Mapping[str, Side]) -> str | None:
+def _widest(box: Mapping[str, Result]) -> str | None:
     """Name the property with most numbers; None if each has one."""
     name = max(box, key=lambda name: _width(box[name]), default=None)
     return None if name is None or not _width(box[name]) else name
 
 
-def _distance(side: Side) -> float:
+def _distance(side: Result) -> float:
     """Return how far from zero a side is."""
     return min((0 if low <= 0 <= high else min(abs(low), abs(high)) for low, high in side.numbers), default=math.inf)
 
 
-def _halves(side: Side) -> tuple[Side, Side]:
+def _halves(side: Result) -> tuple[Result, Result]:
     if side.numbers and side.nan:
         return side._replace(nan=False), side._replace(numbers=())
     if len(side.numbers) > 1:
@@ -331,13 +412,14 @@ def _halves(side: Side) -> tuple[Side, Side]:
         else:
             before = (int(low) + int(high)) // 2
         return side._replace(numbers=((low, before),)), side._replace(numbers=((before + 1, high),))
-    first, last = _bits(low, side.lane), _bits(high, side.lane)
+    axis = AXES[side.lane]
+    first, last = axis.place(low), axis.place(high)
     middle = -1 if first < 0 <= last else (first + last) // 2
-    halves = (low, _number_at(middle, side.lane)), (_number_at(middle + 1, side.lane), high)
+    halves = (low, axis.at(middle)), (axis.at(middle + 1), high)
     return side._replace(numbers=halves[:1]), side._replace(numbers=halves[1:])
 
 
-def _candidates(box: Mapping[str, Side], *, is_point: bool) -> Iterator[dict[str, Any]]:
+def _candidates(box: Mapping[str, Result], *, is_point: bool) -> Iterator[dict[str, Any]]:
     """Return values to try; of a point, all that it stands for."""
     if is_point:
         for values in itertools.product(*[_alike(side) for side in box.values()]):
@@ -354,26 +436,30 @@ def _candidates(box: Mapping[str, Side], *, is_point: bool) -> Iterator[dict[str
         shared = functools.reduce(overlap, [side.numbers for side in box.values()])
         if shared:
             lane = lanes.pop()
-            value = _value(lane, _near(Side(lane, shared)))
+            value = _value(lane, _near(Result(lane, shared)))
             yield dict.fromkeys(box, value)
 
 
-def _small(box: Mapping[str, Side]) -> Iterator[dict[str, Any]]:
+def _small(box: Mapping[str, Result]) -> Iterator[dict[str, Any]]:
     """Return small numbers to try: what people compare is seldom an end of an interval."""
-    few = [[one for one in _FEW if any(low <= one <= high for low, high in side.numbers)] for side in box.values()]
-    if math.prod(map(len, few)) <= MAX_BOXES:
-        chosen: Iterable[Sequence[int]] = itertools.product(*few)
-    else:
-        random = Random(0)  # noqa: S311 (the same numbers each time)
-        chosen = [[random.choice(values) for values in few] for _ in range(MAX_BOXES)] if all(few) else ()
-    for numbers in chosen:
+    few = [[one for one in _FEW if has_number(side.numbers, one)] for side in box.values()]
+    for numbers in _chosen(few, MAX_BOXES):
         yield {name: _value(side.lane, one) for (name, side), one in zip(box.items(), numbers, strict=True)}
 
 
 _FEW = (1, 2, 3, 0, 10, 100, -1)
+_One = TypeVar("_One")
 
 
-def _alike(side: Side) -> list[Any]:
+def _chosen(choices: Sequence[Sequence[_One]], most: int) -> Iterable[Sequence[_One]]:
+    """Return one of each choice, in all ways, or at random in so many."""
+    if math.prod(map(len, choices)) <= most:
+        return itertools.product(*choices)
+    random = Random(0)  # noqa: S311 (the same values each time)
+    return [[random.choice(values) for values in choices] for _ in range(most)] if all(choices) else ()
+
+
+def _alike(side: Result) -> list[Any]:
     """List the values that one number stands for: the zeros, and integers of both widths."""
     number = _low(side)
     values = [_value(side.lane, number)]
@@ -388,16 +474,16 @@ def _value(lane: str, number: float) -> Any:
     return int(number) if lane == "integer" else Float32(number) if lane == "float32" else float(number)
 
 
-def _near(side: Side) -> float:
+def _near(side: Result) -> float:
     if not side.numbers:
         return math.nan
     choose = nearest_float if side.lane == "float32" else nearest
     return choose(*min(side.numbers, key=lambda one: 0 if one[0] <= 0 <= one[1] else min(abs(one[0]), abs(one[1]))))
 
 
-def _low(side: Side) -> float:
+def _low(side: Result) -> float:
     return side.numbers[0][0] if side.numbers else math.nan
 
 
-def _high(side: Side) -> float:
+def _high(side: Result) -> float:
     return side.numbers[-1][1] if side.numbers else math.nan

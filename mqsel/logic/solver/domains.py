@@ -11,7 +11,10 @@ from collections.abc import Iterator
 from itertools import count
 from typing import Any, NamedTuple
 
-from mqsel.logic.sets import NOTHING, PROPERTY, RESULT, Floats, Intervals, Texts, Values, overlap
+from mqsel.language.nodes import Node
+from mqsel.logic.formulas import whole_of
+from mqsel.logic.intervals import Intervals, overlap
+from mqsel.logic.sets import NOTHING, PROPERTY, RESULT, TEST, Floats, Texts, Values
 from mqsel.logic.solver.automata import (
     ALL_STRINGS,
     NO_STRINGS,
@@ -43,9 +46,14 @@ def _domain(values: Values, strings: Strings) -> Domain:
 
 
 ANY_PROPERTY = _domain(PROPERTY, ALL_STRINGS)
-ANY_RESULT = _domain(RESULT, NO_STRINGS)
 NONE = _domain(NOTHING, NO_STRINGS)
+_ANY = {PROPERTY: ANY_PROPERTY, RESULT: _domain(RESULT, NO_STRINGS), TEST: _domain(TEST, NO_STRINGS)}
 _NO_FLOATS, _ALL_FLOATS = NOTHING.floats32, PROPERTY.floats32
+
+
+def any_of(subject: Node) -> Domain:
+    """Return all that a subject can be."""
+    return _ANY[whole_of(subject)]
 
 
 def _common_floats(first: Floats, second: Floats) -> Floats:

@@ -1,0 +1,124 @@
+"""What each product checks of the types that it sees in a text, before a message is there.
+
+The types of JMS are checked by `mqsel.language.checker`; these checks are about a tree as it was parsed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from mqsel.errors import quoted
+from mqsel.language.dialect import Dialect
+from mqsel.language.nodes import (
+    And,
+    Arithmetic,
+    Between,
+    Comparison,
+    Identifier,
+    Literal,
+    Node,
+    Not,
+    Or,
+    Sign,
+    children,
+)
+from mqsel.language.wordings import wrong_type
+from mqsel.values import KINDS
+
+_ORDER = ("<", "<=", ">", ">=")
+
+
+def check_parsed(order: Sequence[Node], text: str, dialect: Dialect) -> None:
+    """Check the types of a tree as the product does that does not check those of JMS.
+
+    Args:
+        order: its nodes as they were parsed, the tree itself last.
+
+    Raises: SelectorTypeError: types that the product refuses.
+    """
+    rules = _CHECKS.get(dialect.static_types)
+    if rules is None:
+        return
+    for node in order:
+        wrong = rules(node, text) if type(node) in _CHECKED else None
+        if wrong is not None:
+            raise wrong_type(text, wrong[0].span, wrong[1], quoted(text[slice(*wrong[0].span)]))
+    if _is_no_condition(order[-1]):
+        raise wrong_type(text, order[-1].span, "a selector is a condition", quoted(text[slice(*order[-1].span)]))
+
+
+# A node of a wrong kind, and what should stand in its place.
+_Wrong = tuple[Node, str] | None
+
+
+def _kind(node: Node) -> str | None:
+    """Return the kind of a node: "number", "string", "boolean"; None where a message decides."""
+    if isinstance(node, Literal):
+        return KINDS[node.kind]
+    if isinstance(node, Identifier):
+        return None
+    return "number" if isinstance(node, (Sign, Arithmetic)) else "boolean"
+
+
+def _is_no_condition(node: Node) -> bool:
+    return _kind(node) not in (None, "boolean")
+
+
+def _is_no_number(node: Node) -> bool:
+    return _kind(node) not in (None, "number")
+
+
+def _first(nodes: Sequence[Node], is_wrong: Callable[[Node], bool], what: str) -> _Wrong:
+    return next(((one, what) for one in nodes if is_wrong(one)), None)
+
+
+def _connected(node: Node) -> _Wrong:
+    """Return what AND, OR or NOT does not take."""
+    if isinstance(node, (And, Or, Not)):
+        return _first(children(node), _is_no_condition, f"{type(node).__name__.upper()} takes conditions")
+    return None
+
+
+def _is_constant(node: Node, text: str) -> bool:
+    """Report whether a node is a constant to ActiveMQ: a minus sign makes it an expression."""
+    return isinstance(node, Literal) and text[node.span[0]] != "-"
+
+
+def _ordered(node: Node, text: str) -> _Wrong:
+    if isinstance(node, Between) or (isinstance(node, Comparison) and node.operator in _ORDER):
+        return _first(children(node), _is_no_number, "order is for numbers only")
+    if isinstance(node, Comparison):
+        left, right = node.left, node.right
+        nulls = _first((left, right), lambda one: isinstance(one, Literal) and one.value is None, "'=' takes values")
+        if nulls is None and _is_constant(left, text) and _is_constant(right, text) and _kind(left) == "boolean":
+            return _first([right], _is_no_condition, "a boolean compares with a boolean")
+        return nulls
+    return _connected(node)
+
+
+def _ranged(node: Node, text: str) -> _Wrong:
+    wrong = _ordered(node, text)
+    if wrong is None and isinstance(node, Between) and not node.negated:
+        low, high = node.low, node.high
+        if (
+            isinstance(low, Literal)
+            and isinstance(high, Literal)
+            and all(_is_constant(one, text) for one in (low, high))
+        ):
+            return (high, "BETWEEN has a lower and an upper bound") if low.value > high.value else None  # type: ignore[operator]
+    return wrong
+
+
+def _numeric(node: Node, _: str) -> _Wrong:
+    is_ordered = isinstance(node, Comparison) and node.operator in _ORDER
+    if is_ordered or isinstance(node, (Between, Sign, Arithmetic)):
+        return _first(children(node), _is_no_number, "arithmetic and order are for numbers only")
+    if isinstance(node, Comparison):
+        kinds = {*map(_kind, children(node))} - {None}
+        return (node, "only values of one type compare") if len(kinds) > 1 else None
+    return _connected(node)
+
+
+_CHECKED = (Comparison, Between, Not, And, Or, Sign, Arithmetic)
+# By the choice of the field `static_types`: of JMS, and of products that check nothing, there is none.
+_CHECKS: dict[str, Callable[[Node, str], _Wrong]] = {"ordered": _ordered, "ranged": _ranged, "numeric": _numeric}

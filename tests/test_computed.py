@@ -1,0 +1,234 @@
+"""Tests that are computed, behind the front end: machine, normal form, columns, sets, solver and analysis run them."""
+
+from __future__ import annotations
+
+import pickle
+import random
+import sys
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import conftest
+import pytest
+from products import selectors
+
+import mqsel
+from mqsel.analysis.compare import difference, relation
+from mqsel.analysis.lint import lint
+from mqsel.index.computed import computed_among
+from mqsel.language import computed
+from mqsel.language.dialect import PRESETS
+from mqsel.language.nodes import Computed
+from mqsel.language.selector import read_selector
+from mqsel.machine.program import Program
+
+if TYPE_CHECKING:
+    import types
+    from collections.abc import Callable
+
+BROKERS = ("ACTIVEMQ", "ARTEMIS", "QPID_BROKER_J", "QPID_CPP", "RABBITMQ", "RABBITMQ_JMS", "ROCKETMQ")
+ENGINES = {name: one for name, one in conftest.ENGINES.items() if name not in ("oracle", "normal form")}
+KINDS = {"int": "int32", "long": "int64", "byte": "int8", "short": "int16", "float": "float32", "double": "float64"}
+
+
+def random_case(name: str, rng: random.Random) -> tuple[str, dict[str, tuple[str, Any]]] | None:
+    """Return a selector that a preset takes, and a message."""
+    product = name.lower().replace("_", "-")
+    text = selectors.Selectors(product, rng).text()
+    found = {each: (KINDS.get(kind, kind), value) for each, (kind, value) in selectors.message(product, rng).items()}
+    try:
+        mqsel.compile(text, dialect=PRESETS[name])
+    except mqsel.SelectorError:
+        return None
+    return text, found
+
+
+@pytest.mark.parametrize("name", BROKERS)
+def test_engines_agree(name: str) -> None:
+    """Machine, columns and sets have one answer, which is one of those that no two engines part."""
+    rng = random.Random(name)
+    seen: Counter[str] = Counter()
+    for _ in range(300):
+        case = random_case(name, rng)
+        if case is None:
+            continue
+        text, properties = case
+        got: dict[str, str] = {}
+        for engine, run in ENGINES.items():
+            try:
+                got[engine] = run(text, properties, PRESETS[name])
+            except conftest.Untaken:
+                continue
+        wanted = got["vm"]
+        assert all(wanted in one.split("|") for one in got.values()), (text, properties, got)
+        seen[wanted] += 1
+        seen["computed"] += any(isinstance(node, Computed) for node in read_selector(text, PRESETS[name]).order)
+    print(seen)
+    assert seen["computed"] > 20
+
+
+LEFT = mqsel.JMS.replace(null_equality="left")
+MIXED = "a = b AND NOT 5 <> x OR a <> b AND c = 1"
+
+
+def test_programs_with_tests_that_the_text_has_not() -> None:
+    """A program whose numbers, text or slots are not those of its text is refused before it runs."""
+    program = mqsel.compile("a = b", dialect=LEFT).program
+    for changed, wanted in (
+        ({"text": "a = c"}, "no slot for a property of computed test 0"),
+        ({"text": "a = 1"}, "no computed test 0"),
+        ({"text": "a = b", "dialect": mqsel.JMS}, "no computed test 0"),
+        ({"text": "a ="}, "refused"),
+        ({"words": bytes([program.words[0], 1, 0, 0]) + program.words[4:]}, "no computed test 1"),
+    ):
+        fields = {name: getattr(program, name) for name in ("text", "dialect", "slots", "constants", "words")}
+        span_table = bytes(len(program.span_table)) if "text" in changed else program.span_table
+        forged = Program(*{**fields, **changed}.values(), span_table, program.exact)
+        with pytest.raises(mqsel.ProgramError, match=wanted):
+            mqsel.Matcher(forged).matches({})
+
+
+def test_attributes_that_are_no_tests() -> None:
+    """What no set has written is refused, and a property may not be named as a test is."""
+    (written,) = [name for name in mqsel.SelectorSet({1: "a = b"}, dialect=LEFT)._reader.index.names if "=" in name]
+
+    assert [(place, read) for place, _, read in computed_among(["b", "a", written])] == [(2, (1, 0))]
+    for old, new in (
+        ("a = b", "a = 1"),
+        ("a = b", "a ="),
+        ('"a", "b"', '"a"'),
+        ('"a", "b"', '"a", "c"'),
+        ('["a", "b"]', "5"),
+        ("null_equality", "nothing"),
+        ("left", "right"),
+        ("JMS", "SMJ"),
+        ("{", "["),
+    ):
+        assert old in written
+        with pytest.raises(mqsel.ProgramError, match="save the set again"):
+            computed_among(["a", "b", written.replace(old, new)])
+
+    quoted = mqsel.JMS.replace(quoted_names="double", headers="any")
+    with pytest.raises(mqsel.ArgumentError, match="as computed"):
+        mqsel.SelectorSet({1: '"x as test" = 1'}, dialect=quoted)
+
+
+@pytest.mark.parametrize("ask", ["matches", "evaluate", "filter", "match_batch", "match", "set batch", "explain"])
+def test_interrupts_pass(ask: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What interrupts a test that is computed ends the call, and the matcher is as good as before."""
+    arrow = pytest.importorskip("pyarrow")
+    batch = arrow.RecordBatch.from_pydict({"a": ["x"], "b": ["x"], "x": [5], "c": [1]})
+    message = batch.to_pylist()[0]
+    interrupted = [True]
+
+    def interrupting(self: Any, *operands: Any) -> Any:
+        if interrupted[0]:
+            raise KeyboardInterrupt
+        return compare(self, *operands)
+
+    compare = computed._Rules.compare
+    monkeypatch.setattr(computed._Rules, "compare", interrupting)
+    matcher, selectors = mqsel.compile(MIXED, dialect=LEFT), mqsel.SelectorSet({1: MIXED}, dialect=LEFT)
+    calls: dict[str, Callable[[], object]] = {
+        "matches": lambda: matcher.matches(message),
+        "evaluate": lambda: matcher.evaluate(message),
+        "filter": lambda: list(matcher.filter([message, message], errors="skip")),
+        "match_batch": lambda: matcher.match_batch(batch),
+        "match": lambda: selectors.match(message),
+        "set batch": lambda: selectors.match_batch(batch),
+        "explain": lambda: matcher.explain(message),
+    }
+    with pytest.raises(KeyboardInterrupt):
+        calls[ask]()
+    interrupted[0] = False
+
+    assert calls[ask]()
+    assert matcher.matches(message)
+    assert selectors.match(message) == [1]
+
+
+@pytest.mark.parametrize("kind", [dict, list, mqsel.Record])
+def test_what_others_change_is_not_read_again(kind: type) -> None:
+    """A message that another changes while a test is computed is answered as it was; a Record is read again."""
+    names = ("x", "a", "b")
+    text = "x <> 'abc' AND (b = a) = (a = b)" + " AND x <> ''" * (kind is not mqsel.Record)
+    matcher = mqsel.compile(text, dialect=LEFT, schema=names)
+    selectors = mqsel.SelectorSet({1: text}, dialect=LEFT, schema=names)
+    rng = random.Random(1)
+    for ask in (matcher.matches, selectors.match):
+        values = [str(rng.random()), str(rng.random())]  # that nobody else owns
+        values.append(values[1][:1] + values[1][1:])
+        message: Any = (
+            mqsel.Record(names, values)
+            if kind is mqsel.Record
+            else kind(values if kind is list else zip(names, values, strict=True))
+        )
+        del values
+
+        def change(frame: types.FrameType, event: str, _: object) -> None:
+            is_test = event == "call" and frame.f_code.co_name == "evaluate"
+            for place, name in enumerate(names):
+                if is_test:
+                    message[place if kind is list else name] = None  # noqa: B023
+
+        sys.setprofile(change)
+        try:
+            answer = ask(message)
+        finally:
+            sys.setprofile(None)
+
+        assert answer in (True, [1])
+
+
+def test_solver() -> None:
+    """One test is one subject: what is proved of it is true; else a message is found, or it is not decided."""
+    cases = (
+        ("a = b", "a = b", "equal"),
+        ("a = b AND c = 1", "a = b", "a within b"),
+        ("a = b AND c = 1", "NOT (a = b)", "disjoint"),
+        ("a = b", "a = b AND c = 1", "b within a"),
+        ("a = b", "a = c", "overlapping"),
+        ("5 <> x", "x = 6", "b within a"),
+    )
+    for one, other, wanted in cases:
+        related = relation(one, other, dialect=LEFT).relation
+        assert related == wanted or (wanted == "b within a" and related == "not decided"), (one, other)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # of generators, by Python itself
+def test_memory_that_is_not_there() -> None:
+    """Where an allocation fails, MemoryError or the answer comes of it."""
+    testcapi = pytest.importorskip("_testcapi")
+    message = {"a": "x", "b": "x", "x": 5}
+    written = pickle.dumps(mqsel.compile(MIXED, dialect=LEFT).program)
+    for make in (
+        lambda: mqsel.Matcher(pickle.loads(written)).matches,
+        lambda: mqsel.SelectorSet({1: MIXED}, dialect=LEFT).match,
+    ):
+        failed = 0
+        for count in range(120):
+            ask = make()
+            try:
+                testcapi.set_nomemory(count, count + 1)
+                try:
+                    answer = ask(message)
+                finally:
+                    testcapi.remove_mem_hooks()
+            except MemoryError:
+                failed += 1
+            else:
+                assert answer in (True, [1])
+            assert ask(message) in (True, [1])
+        assert failed
+
+
+def test_analysis_takes_them() -> None:
+    """Every report has its line, finding or answer for tests that are computed."""
+    matcher = mqsel.compile(MIXED, dialect=LEFT)
+    message = {"a": "q", "c": 1, "x": 5}
+
+    assert "a = b" in str(matcher.explain(message))
+    assert "a <> b" in str(matcher.why([message, {}, {"a": 1, "b": 1}]))
+    assert difference(MIXED, LEFT, mqsel.JMS)
+    assert lint(MIXED, LEFT) is not None
+    assert read_selector(MIXED, LEFT).remarks().tests == 4
