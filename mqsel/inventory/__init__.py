@@ -17,7 +17,7 @@ from mqsel.inventory.recognition import WORDS, kind_of, text_of
 from mqsel.inventory.trees import TreeError
 from mqsel.inventory.walk import Place, files_of
 
-__all__ = ["KINDS", "Entry", "Place", "files_of", "read", "read_file"]
+__all__ = ["COLUMNS", "KINDS", "Entry", "Place", "files_of", "read", "read_file"]
 
 _PACKED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\x04\x22\x4d\x18")
 _PARQUET = b"PAR1"
