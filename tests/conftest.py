@@ -18,6 +18,8 @@ from typing import Any
 import meaning
 import oracle
 import pytest
+from products.typed import product_of
+from products.typed import truth as product_truth
 from strategies import JMS_PRESETS
 
 import mqsel
@@ -76,6 +78,9 @@ def message_of(properties: Properties) -> dict[str, Any]:
 def _oracle(text: str, properties: Properties, dialect: Dialect) -> str:
     message = message_of(properties)
     typed = {name: (kind, message[name]) for name, (kind, _) in properties.items()}
+    product = product_of(dialect)
+    if product is not None:
+        return product_truth(product, text, typed)
     return oracle.evaluate(parser.parse(text, dialect), typed, dialect)
 
 

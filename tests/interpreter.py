@@ -37,6 +37,7 @@ _SIGNS = {
 _TAKEN = {
     "JUMP_IF_FALSE": {FALSE},
     "JUMP_IF_TRUE": {TRUE},
+    "JUMP_UNLESS_TRUE": {FALSE, UNKNOWN},
     "BRANCH_IF_TRUE": {TRUE},
     "BRANCH_UNLESS_TRUE": {FALSE, UNKNOWN},
     "BRANCH_IF_FALSE": {FALSE},
@@ -160,6 +161,8 @@ class _Run:
             case "AND" | "OR":
                 decisive = FALSE if name == "AND" else TRUE
                 return decisive if decisive in truths else UNKNOWN if UNKNOWN in truths else truths[0]
+            case "RIGHT":
+                return truths[1]
             case "NOT":
                 return {TRUE: FALSE, FALSE: TRUE}.get(truths[0], UNKNOWN)
             case "AS_TRUTH":

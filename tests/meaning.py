@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable
 
 import oracle
+from products.typed import product_of, value
 
 from mqsel.language import nodes
 from mqsel.language.dialect import Dialect
@@ -30,6 +31,9 @@ def reader(properties: oracle.Properties, dialect: Dialect) -> Read:
         found = spellings(name, dialect.headers)
         named[found[0]] = next(properties[one] for one in found if one in properties)
     message = oracle._Message(named, dialect)
+    product = product_of(dialect)
+    if product is not None:
+        return lambda subject: value(product, subject, named, dialect)
 
     def read(subject: nodes.Node) -> oracle.Value:
         try:

@@ -127,6 +127,17 @@ class _Message:
                 truth = self.truth(node.expression)
                 self.has_met_mismatch = met  # to all behind the front end it is one test, of values of any types
                 return truth
+            case nodes.Call("EXISTS", negated, (nodes.Identifier() as name,)):
+                return _truth((self.value(name)[0] != "null") is not negated)
+            case nodes.Call("LIKE", negated, (nodes.Identifier() as name, pattern, *escape)):
+                assert isinstance(pattern, nodes.Literal)
+                text = escape[0].value if escape else None  # type: ignore[union-attr]
+                return self.match(nodes.Like(negated, name, str(pattern.value), text))  # type: ignore[arg-type]
+            case nodes.Call("IN", negated, (left, *items)):
+                found = [self.compare("=", self.value(left), self.value(one)) for one in items]
+                if UNKNOWN in found:
+                    return UNKNOWN
+                return _truth((TRUE in found) is not negated)
             case nodes.Between():
                 return self.between(node)
             case nodes.In() | nodes.Like():

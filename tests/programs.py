@@ -34,7 +34,7 @@ Rows = list[strategies.Properties]
 Depths = tuple[int, int]
 
 NAMES = ("a", "b", "n", "x", "flag", "JMSPriority")
-_ROWS = {row.name: row for row in TABLE}
+_ROWS = {row.name: row for row in TABLE if row.operand != "test"}  # a test stands in the text of a program
 _ENDS = ("RETURN", "RETURN_TRUTH")
 # What may follow a test: all that takes the truth value, keeps it, or must find it where a jump leads.
 _BEHIND = (

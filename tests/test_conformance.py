@@ -81,6 +81,8 @@ def test_negated_twin(name: str, engine: Engine) -> None:
             twin = f"NOT ({vector['selector']}\n)"  # a comment may end it
             lenient = dialect.replace(constant_false="accept", max_length=None)
             got = _outcome(engine, twin, vector, lenient)
+            if dialect.rest == "ignored" and got.startswith(("SelectorSyntaxError", "refused")):
+                continue  # what is ignored at the end of a text is none within parentheses
             if TWINS[vector["want"]] not in got.split("|"):
                 wrong.append(f"{vector['id']} [{label}] {twin!r}: wanted {TWINS[vector['want']]}, got {got}")
 
@@ -298,7 +300,7 @@ def test_unparse_gives_an_equal_tree() -> None:
                     tree = parse(vector["selector"], dialect)
                 except errors.SelectorError:
                     continue
-                assert parse(nodes.unparse(tree), dialect) == tree, vector["id"]
+                assert parse(nodes.unparse(tree, dialect), dialect) == tree, vector["id"]
                 count += 1
     assert count > 500
 

@@ -44,8 +44,8 @@ ROWS = [
     ("cli", "the command line"),
 ]
 INSIDE = {
-    "language": "dialects dialect wordings operators nodes pattern computed settle hints sets lexer parser checker"
-    " selector layout optimizer",
+    "language": "dialects dialect wordings operators nodes pattern computed settle static hints sets lexer parser"
+    " checker selector layout optimizer",
     "logic": "intervals sets formulas needs normal solver.automata solver.domains solver.boxes solver solver.__init__",
     "machine": "opcodes _opcodes wordings schema _values _verifier program compiler origin _image _operators"
     " _sources _vm _stream sections",

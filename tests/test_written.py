@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from strategies import JMS_PRESETS
 
 import mqsel
 from mqsel.errors import FileError, ProgramError
-from mqsel.language.dialect import CHOICES, IBM_MQ, POSITIONS, PRESETS, Dialect
+from mqsel.language.dialect import CHOICES, IBM_MQ, POSITIONS, Dialect
 from mqsel.machine.program import FORMAT_VERSION, VERSION, Program
 from mqsel.sets.set import _unpickled
 
@@ -103,7 +104,7 @@ def test_choices_keep_the_numbers_that_they_had() -> None:
         assert CHOICES[name][: len(choices)] == choices
 
 
-@pytest.mark.parametrize("dialect", [*PRESETS.values(), IBM_MQ.replace(headers="any", max_length=77)], ids=repr)
+@pytest.mark.parametrize("dialect", [*JMS_PRESETS.values(), IBM_MQ.replace(headers="any", max_length=77)], ids=repr)
 def test_a_program_with_other_dialect_bytes_is_refused(dialect: Dialect) -> None:
     """One byte more or less for the dialect, of any value and at any place, is a ProgramError, not another program."""
     for selector in ("a = 1", "a LIKE '%x_y%' AND b > 2.5 OR c IN ('d', 'e')", "", "n" * 70 + " = 'x'"):

@@ -25,8 +25,8 @@ from mqsel.columns._columns cimport (
     reader_start, text_at, texts_load, valid_rows, words_mask,
 )
 from mqsel.columns._kernel cimport (
-    AGAIN, ALL, COMPUTE, COMPUTE_NARROW, COMPUTE_WITH, DIVIDE, LEAF, NEGATE, ONE_OF, PUSH_COLUMN, PUSH_NUMBER, REMAINDER, TURN, WORDS,
-    BatchRun, Instruction, Level, Computation, FormulaTerm, Trace, block_of, steps_of,
+    AGAIN, ALL, COMPUTE, COMPUTE_NARROW, COMPUTE_WITH, DIVIDE, LEAF, NEGATE, ONE_OF, PUSH_COLUMN, PUSH_NUMBER,
+    REMAINDER, TURN, WORDS, BatchRun, Instruction, Level, Computation, FormulaTerm, Trace, block_of, steps_of,
 )
 from mqsel.columns._sets cimport ValueSet
 from mqsel.machine._values cimport BOOLEAN, BYTES, FLOAT32, FLOAT64, INT32, INT64, NULL_VALUE, POISON, STRING

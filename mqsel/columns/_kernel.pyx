@@ -276,7 +276,7 @@ cdef list steps_computing(node, dict numbers):
         elif isinstance(one, Conversion):
             raise TooLargeError(f"{one.identifier.name}: a property whose texts are read as numbers")
         elif isinstance(one, Computed):
-            raise TooLargeError(f"{unparse(one)}: a test that is computed row by row")
+            raise TooLargeError(f"{unparse(one.expression, one.dialect)}: a test that is computed row by row")
         elif isinstance(one, Identifier):
             steps.append((PUSH_COLUMN, numbers[one.name], 0))
         elif isinstance(one, Literal):

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from mqsel.inventory.entries import Entry, Source
-from mqsel.inventory.pieces import Text
+from mqsel.inventory.pieces import HOLE, Text
 
 _URI = re.compile(
     r"\s*[\"']?([a-z][\w+.-]*):(?://)?(?:(?:queue|topic|temp-queue|temp-topic):(?://)?)?([^?\s]*)\?(?:.*?&)?"
@@ -26,4 +26,5 @@ def of_uri(source: Source, uri: Text, key: str) -> Iterator[Entry]:
     group = 3 if match[4] is None else 4
     text = uri[match.start(group) : match.end(group)]
     is_raw = group == 4 or not re.search(r"[%+]", text.value)
-    yield from source.entry("camel", key or match[2], match[2].strip("/"), text if is_raw else text.decoded("url"))
+    destination = match[2].strip("/").replace(HOLE, "…")
+    yield from source.entry("camel", key or destination, destination, text if is_raw else text.decoded("url"))

@@ -177,17 +177,12 @@ def _block(source: Source, node: Node, _: str) -> Text:
 
 
 def _heredoc(source: Source, node: Node, grammar: str) -> Text:
-    end = next(
-        (
-            one
-            for one in node.named_children
-            if one.type == "heredoc_identifier" and one.start_byte > node.start_byte + 3
-        ),
-        None,
-    )
-    body = _block(source, node, grammar)
-    if end is not None and body.value.endswith(source.content[end.start_byte : end.end_byte]):
-        body = body[: len(body.value) - (end.end_byte - end.start_byte)].stripped()
+    template = next((one for one in node.named_children if one.type == "heredoc_template"), node)
+    names = [one for one in template.named_children if one.type == "heredoc_identifier"]
+    body = _block(source, template, grammar)
+    end = source.content[names[-1].start_byte : names[-1].end_byte] if len(names) > 1 else ""
+    if end and body.value.endswith(end):
+        body = body[: -len(end)].stripped()
     return Text(re.sub(r"(?<!\$)\$\{[^}]*\}", lambda match: HOLE * len(match[0]), body.value), body.pieces)
 
 

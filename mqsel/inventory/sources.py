@@ -93,10 +93,11 @@ _QUERIES = {
       (parameter name: (identifier) @assigned)
     """,
 }
+# Strings, and sums of which they are parts.
 _STRINGS = {
-    "java": "(string_literal) @string",
-    "kotlin": "[(string_literal) (multiline_string_literal)] @string",
-    "scala": "[(string) (interpolated_string_expression)] @string",
+    "java": "[(string_literal) (binary_expression)] @string",
+    "kotlin": "[(string_literal) (multiline_string_literal) (binary_expression)] @string",
+    "scala": "[(string) (interpolated_string_expression) (infix_expression)] @string",
 }
 _LOST = re.compile(rf"\b(?:{'|'.join([*_CALLS, *_ANNOTATIONS])})\b")
 _MESSAGING = re.compile(
@@ -112,11 +113,11 @@ def read(source: Source, kind: str, _: object) -> Iterator[Entry]:
     file = _File(source, root, language)
     found = [*_of_annotations(file), *_of_calls(file)]
     if re.search(r"[?&]selector=", source.content):
-        taken = {(one.line, one.column) for one in found}
-        for node in sorted(file.strings(), key=lambda node: node.start_byte):
-            text = file.text(node)
-            found += [one for one in of_uri(source, text, file.owner(node)) if (one.line, one.column) not in taken]
-            taken |= {(one.line, one.column) for one in found[-1:]}
+        end = 0
+        for node in sorted(file.strings(), key=lambda node: (node.start_byte, -node.end_byte)):
+            if node.start_byte >= end:
+                end = node.end_byte
+                found += of_uri(source, file.text(node), file.owner(node))
     # A place that the grammar does not know is no matter, unless a selector may have been lost in it.
     places = [one.text.span[0] for one in found if one.text is not None]
     for node in errors:

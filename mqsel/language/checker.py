@@ -21,6 +21,7 @@ from mqsel.language.nodes import (
     And,
     Arithmetic,
     Between,
+    Call,
     Comparison,
     Computed,
     Conversion,
@@ -104,7 +105,7 @@ def check(
             error.hint = TWO_MINUS_SIGNS
         raise
     constant = None
-    if not names:
+    if not names and not _reads_clock(order):
         constant = truth_of(evaluate(node))
         if constant is not Truth.TRUE and dialect.constant_false == "reject":
             raise errors.SelectorAlwaysFalseError(
@@ -115,6 +116,12 @@ def check(
                 reason=errors.MQRC.MQRC_SELECTOR_ALWAYS_FALSE,
             )
     return names, constant, _match_option(node, text, dialect)
+
+
+def _reads_clock(order: Sequence[Node]) -> bool:
+    """Report whether a test depends on when it is computed."""
+    tests = [node.expression for node in order if type(node) is Computed]
+    return any(type(node) is Call and node.name == "UTC" for test in tests for node in walk(test))
 
 
 def remark(order: Sequence[Node], names: Mapping[str, str]) -> Remarks:

@@ -41,7 +41,7 @@ def adjacent(text: str, kinds: Sequence[str], spans: Sequence[Span], dialect: Di
         plain = unicodedata.normalize("NFKC", name).upper()
         import difflib  # noqa: PLC0415 (for errors alone)
 
-        near = difflib.get_close_matches(plain, KEYWORDS - {"NULL", "TRUE", "FALSE"}, 1, 0.6)
+        near = difflib.get_close_matches(plain, KEYWORDS - {"NULL", "TRUE", "FALSE", plain}, 1, 0.6)
         if near:
             return f"did you mean {near[0]} instead of {name}?"
     are_numbers = [kind in ("exact", "approximate") for kind in kinds]

@@ -4,6 +4,8 @@ One call lists all words, and most are told by a dict or by their first characte
 three times as long.
 
 Owns spelling: white space, keywords, literals and their ranges. Knows no grammar. Follows language §3.
+
+Longer than 500 lines because the numbers and the quotes of all products are read here.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from typing import Any, NamedTuple
 from mqsel import errors
 from mqsel.errors import Span
 from mqsel.language import hints
-from mqsel.language.dialect import Dialect
+from mqsel.language.dialect import Dialect, kept
 from mqsel.language.operators import (
     ADDED,
     FOREIGN,
@@ -180,7 +182,7 @@ def _lexicon(has_hyphens: bool, *choices: str) -> _Lexicon:
     """Return the lexicon of some choices, by `_SPELLING`."""
     chosen = dict(zip(_SPELLED, choices, strict=True))
     space = _SPACES[chosen["whitespace"]]
-    comment = _COMMENTS.get(chosen["comments"], _NEVER)
+    comment = _COMMENTS.get(chosen["comments"])
     symbols = {one: one for one in _SIGNS}
     for (field, choice), added in ADDED.items():
         symbols |= added if chosen[field] == choice else {}
@@ -198,7 +200,7 @@ def _lexicon(has_hyphens: bool, *choices: str) -> _Lexicon:
         found = numbers[:3]
     plain, name = _name_patterns(chosen, space, has_hyphens)
     kinds = {
-        "space": rf"(?:[{space}]|{comment})+",
+        "space": f"(?:[{space}]|{comment})+" if comment else f"[{space}]+",
         "name": name,
         # The longest first.
         "operator": "|".join(map(re.escape, sorted((*opening, *symbols), key=len, reverse=True))),
@@ -209,15 +211,22 @@ def _lexicon(has_hyphens: bool, *choices: str) -> _Lexicon:
         "quoted": _NEVER if has_hyphens else _QUOTED[chosen["quoted_names"]],
         "bad": r".",
     }
+    # A pattern that never fits would be tried all the same.
+    kinds = {kind: pattern for kind, pattern in kinds.items() if pattern != _NEVER}
     named = "|".join([f"(?P<{kind}>{pattern})" for kind, pattern in kinds.items()])
     # What most selectors consist of, once more and first: that halves the search. None of it is found to be shorter
     # than by the expressions below.
-    first = "[0-9]" if numbers is None else "[1-9]"
-    often = (" ", plain, strings, f"{first}[0-9]*(?![0-9.A-Za-z_])")
+    whole = "[0-9]+" if numbers is None else "[1-9][0-9]*"
+    often = (" ", plain, strings, f"{whole}(?![0-9.A-Za-z_])")
     reserved = RESERVED_OF[chosen["words"]]
     known = {" ": "", **{word: word for word in reserved}, **symbols}
     words = "|".join((*often, *kinds.values()))
     return _Lexicon(re.compile(words, re.DOTALL), re.compile(named, re.DOTALL), known, reserved)
+
+
+@kept
+def _lexicon_of(dialect: Dialect) -> _Lexicon:
+    return _lexicon(False, *_SPELLING(dialect))
 
 
 def _name_patterns(chosen: dict[str, str], space: str, has_hyphens: bool) -> tuple[str, str]:
@@ -269,7 +278,7 @@ def scan(text: str, dialect: Dialect) -> Tokens:
             hint="split it into several subscriptions, or compile with dialect.replace(max_length=None)",
             reason=errors.MQRC.MQRC_SELECTION_STRING_ERROR,
         )
-    lexicon = _lexicon(False, *_SPELLING(dialect))
+    lexicon = _lexicon_of(dialect)
     if dialect.prefix != "none" and text.startswith(_HYPHENS):
         lexicon = _lexicon(True, *_SPELLING(dialect))
         # The prefix becomes white space.
@@ -291,8 +300,11 @@ def scan(text: str, dialect: Dialect) -> Tokens:
         word = words[at]
         if word.isidentifier() and word.isascii():
             capitals = word.upper()
-            kinds[at] = capitals if capitals in reserved else "identifier"
-            if not folds and capitals in reserved:  # in capitals it would be known
+            if capitals not in reserved:
+                kinds[at] = "identifier"
+            elif folds:
+                kinds[at] = capitals
+            else:  # in capitals it would be known
                 raise not_in_capitals(text, (starts[at], stops[at]))
         elif word[0] == "'" and len(word) > 1:
             kinds[at], values[at] = "string", word[1:-1].replace("''", "'")

@@ -2,7 +2,8 @@
 """Tokens to tree, by operator precedence with an explicit stack: a deep selector never exhausts the call stack.
 
 Owns the grammar, which is that of language §4, and the errors where a text breaks it; knows no types. How strongly an
-operator binds stands in `mqsel.language.operators`; a predicate does not chain.
+operator binds stands in `mqsel.language.operators`, and what a product reads besides JMS in a record of its dialect.
+Longer than 500 lines because the constructs of all products share one stack, and hints know where on it an error was.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, NoReturn
 
 from mqsel import errors
-from mqsel.language.dialect import Core, Dialect, core_of
+from mqsel.language.dialect import Core, Dialect, core_of, kept
 from mqsel.language.hints import adjacent, foreign
 from mqsel.language.lexer import Token, Tokens, dashes, is_hyphenated, out_of_range, scan
 from mqsel.language.nodes import (
@@ -97,7 +98,7 @@ class _Grammar(NamedTuple):
     not_anywhere: bool
 
 
-@functools.lru_cache(64)
+@kept
 def _grammar_of(dialect: Dialect) -> _Grammar:
     chains = dialect.comparisons == "chained"
     reserved = RESERVED_OF[dialect.words]
@@ -177,8 +178,6 @@ class _Parser:
         self.dialect = dialect
         self.grammar = _grammar_of(dialect)
         self.core = self.grammar.core
-        self.binary = self.grammar.binary
-        self.chains = self.grammar.chains
         self.other = self.core.others["="]
         self.columns = columns
         self.kinds, self.values, self.starts, self.stops = columns
@@ -196,11 +195,12 @@ class _Parser:
     def selector(self) -> list[Node]:
         if self.kinds[0] == "end" and self.dialect.empty_text == "true":
             return [Literal("boolean", True, (0, len(self.text)))]
+        _, binary, tests, chains, *_ = self.grammar
         is_open = True
         while is_open:
             # ``strength`` is that of ``left`` as it stands; a finished predicate may not be compared on.
             left, strength = self.operand()
-            is_open = self.operators(left, strength)
+            is_open = self.operators(left, strength, binary, tests, chains)
         return self.order
 
     # ---- where a value is expected
@@ -328,22 +328,16 @@ class _Parser:
 
     # ---- where an operator, a closing parenthesis or the end is expected
 
-    def operators(self, left: Node, strength: int) -> bool:
+    def operators(self, left: Node, strength: int, binary: dict[str, int], tests: dict[str, int], chains: int) -> bool:
         """Read what follows a complete operand. Returns whether another one is due: if not, the text is complete."""
-        binary, chains = self.binary, self.chains
         while True:
             kind = self.kinds[self.at]
-            if (
-                chains
-                and strength == PREDICATE
-                and self.grammar.order in (binary.get(kind), self.grammar.tests.get(kind))
-            ):
+            if chains and strength == PREDICATE and self.grammar.order in (binary.get(kind), tests.get(kind)):
                 kind = _REST
             if kind in binary:
                 binding = binary[kind]
                 top = self.stack[-1]
-                is_relation = PREDICATE <= binding < SUM
-                limit = binding - chains if is_relation else binding
+                limit = binding - chains if chains and PREDICATE <= binding < SUM else binding
                 if top.strength > limit:
                     left, strength = self.reduce(left, strength, limit)
                     top = self.stack[-1]
@@ -351,23 +345,26 @@ class _Parser:
                     if kind == "AND" and top.kind == _BETWEEN:
                         top.pending = False
                         top.operands.append(left)
-                    elif is_relation and not chains:
+                    elif binding >= PREDICATE and not chains:
                         self.chained()
                     else:
                         self.fail(self.expected_after())
-                elif top.strength == binding and not is_relation and (binding < SUM or not self.grammar.right):
+                elif top.strength == binding and (binding < PREDICATE or (binding >= SUM and not self.grammar.right)):
                     top.operators.append(kind)
                     top.operands.append(left)
-                elif strength < SUM if binding >= SUM else is_relation and self.is_chained(strength, top, binding):
+                elif binding >= PREDICATE and (
+                    (strength < SUM and (binding >= SUM or not chains))
+                    or (top.strength == binding < SUM and not chains)
+                ):
                     self.chained()
                 else:
-                    if top.strength == binding or (is_relation and strength < SUM):
+                    if top.strength == binding or (chains and binding >= PREDICATE and strength < SUM):
                         self.deepen()
                     self.stack.append(_Open(kind, binding, self.start, left, kind))
                 self.at += 1
                 return True
-            if kind in self.grammar.tests:
-                left, strength = self.reduce(left, strength, self.grammar.tests[kind] - chains)
+            if kind in tests:
+                left, strength = self.reduce(left, strength, tests[kind] - chains)
                 top = self.stack[-1]
                 if not chains and (strength <= PREDICATE or top.strength == PREDICATE):
                     self.chained()
@@ -379,7 +376,7 @@ class _Parser:
                 if finished is None:
                     return True
                 self.order.append(finished)
-                left, strength = finished, self.grammar.tests[kind]
+                left, strength = finished, tests[kind]
             elif kind == ")":
                 left, strength = self.reduce(left, strength, 0)
                 if len(self.stack) == 1 and self.dialect.rest == "ignored":
@@ -398,7 +395,7 @@ class _Parser:
             elif kind == "end" or (self.dialect.rest == "ignored" and kind not in ("damage", "NOT")):
                 left, strength = self.reduce(left, strength, 0)
                 if len(self.stack) > 1:
-                    self.fail(self.expected_after())
+                    self.fail("')'" if self.stack[-1].kind == _PAREN else self.expected_after())
                 return False
             elif kind == ",":
                 left, strength = self.reduce(left, strength, 0)
@@ -419,10 +416,6 @@ class _Parser:
                 if named is None:
                     self.fail(self.expected_after())
                 left = named
-
-    def is_chained(self, strength: int, top: _Open, binding: int) -> bool:
-        """Report whether a comparison stands beside one, where comparisons do not chain."""
-        return not self.chains and (strength <= PREDICATE or top.strength == binding)
 
     def close(self) -> _Open:
         self.depth -= 1

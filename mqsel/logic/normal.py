@@ -669,7 +669,7 @@ class Writer:
     def computed(self, node: Computed) -> Node:
         """Return the subject that is a computed test: of its expression, whose spelling tells it from all others."""
         names = [self.names[one.name] for one in node.identifiers]
-        said = unparse(node.expression), node.dialect, *names
+        said = unparse(node.expression, node.dialect), node.dialect, *names
         return self.subjects.setdefault(said, with_children(node, [self.read(name) for name in names]))
 
     def operand(self, root: Node) -> Node | None:

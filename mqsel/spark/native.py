@@ -465,7 +465,7 @@ class _Translator:
             case Literal(value=value):
                 return _CONSTANTS[Truth(int(bool(value)))]
             case Computed():
-                raise NoTranslation(f"{quoted(unparse(node))} is computed")
+                raise NoTranslation(f"{quoted(unparse(node, node.dialect))} is computed")
         names = dict.fromkeys(self.names[part.name] for part in walk(node) if isinstance(part, Identifier))
         if not names:
             differs = self.has_types and normal(self.selector.part(node), ALL_PARTS).mismatch is not NEVER

@@ -26,7 +26,7 @@ from mqsel.values import Float32, Int32
 
 pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
 
-from mqsel.spark import column, layout, plan, profile, properties, route
+from mqsel.spark import column, layout, plan, profile, profile_set, properties, route
 
 STRATEGIES = ["native", "arrow"]
 
@@ -59,6 +59,23 @@ def test_texts_are_read_as_numbers(spark: Any) -> None:
     assert _truths(frame, "w IS NULL", dialect=dialect) == [False, False, False, True]
     delivered = frame.select(route(mqsel.SelectorSet({"a": "w >= 5.5", "b": "w = 7"}, dialect=dialect), frame))
     assert [sorted(row[0]) for row in delivered.collect()] == [["a", "b"], ["a"], [], []]
+
+
+def test_tests_that_are_computed(spark: Any) -> None:
+    """A test that is computed has no native expression; Arrow, profiles and sets have its answers, beside others."""
+    dialect, text = mqsel.JMS.replace(null_equality="left"), "a = b AND NOT c = 'z'"
+    frame = spark.sql(
+        "SELECT *, INT(NULL) AS d FROM VALUES (1, 1, 'y'), (2, 1, 'y'), (NULL, 1, 'y'), (1, 1, 'z') AS (a, b, c)"
+    ).coalesce(1)
+    selectors = mqsel.SelectorSet({"a": text, "b": "c = 'z'", "n": "a <> b OR 5 <> d"}, dialect=dialect)
+
+    assert [reason for _, reason in plan(text, frame, dialect=dialect).why] == ["'a = b' is computed"]
+    assert _truths(frame, text, dialect=dialect) == [True, False, None, False]
+    delivered = frame.select(route(selectors, frame))
+    assert [sorted(row[0]) for row in delivered.collect()] == [["a", "n"], ["n"], ["n"], ["b", "n"]]
+    told = profile(text, frame, dialect=dialect)
+    assert (told.selected, told.messages) == (1, 4)
+    assert profile_set(selectors, frame)
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -423,14 +423,22 @@ def _values(a: Known, b: Known) -> dict[str, list[Any]]:
 
 
 def _readings(text: str, message: Message, a: Dialect, b: Dialect) -> tuple[Reading, ...]:
-    """Find the fewest fields of *a* with which, as *b* has them, it does as *b*, and say what is said of them."""
+    """Find fields of *a* with which, as *b* has them, it does as *b*, and report what is said of them.
+
+    They are the fewest where two suffice; of more, none can be left out. Brokers differ in dozens of fields.
+    """
     wanted = _outcome(text, message, b)
     names = [name for name in Dialect._fields if getattr(a, name) != getattr(b, name)]
-    for count in range(1, len(names) + 1):
-        for chosen in itertools.combinations(names, count):
-            if _outcome(text, message, a.replace(**{name: getattr(b, name) for name in chosen})) == wanted:
-                return tuple([_reading(name, a, b) for name in chosen])
-    raise AssertionError(names)
+
+    def suffice(chosen: Sequence[str]) -> bool:
+        return _outcome(text, message, a.replace(**{name: getattr(b, name) for name in chosen})) == wanted
+
+    pairs = itertools.chain(itertools.combinations(names, 1), itertools.combinations(names, 2))
+    needed: Sequence[str] = next(filter(suffice, pairs), names)
+    for name in needed if len(needed) > 2 else ():
+        fewer = [one for one in needed if one != name]
+        needed = fewer if suffice(fewer) else needed
+    return tuple([_reading(name, a, b) for name in needed])
 
 
 def _outcome(text: str, message: Message, dialect: Dialect) -> Truth | None:

@@ -302,7 +302,7 @@ def _said(subject: Node) -> _Key:
         elif isinstance(node, Conversion):
             said[id(node)] = node.kind, *below
         elif isinstance(node, Computed):
-            said[id(node)] = "test", unparse(node.expression), node.dialect, *below
+            said[id(node)] = "test", unparse(node.expression, node.dialect), node.dialect, *below
         elif isinstance(node, Arithmetic):
             if node.operators[0] in "+*":
                 below[:2] = sorted(below[:2], key=repr)

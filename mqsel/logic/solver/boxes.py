@@ -145,7 +145,7 @@ def try_out(
         message = {**rest, **dict(zip(names, chosen, strict=True))}
         if check(message):
             return message
-    shown = ", ".join([unparse(test) for test in tests])
+    shown = ", ".join([unparse(test.expression, test.dialect) for test in tests])
     raise UndecidedError(f"the search tries some values alone for {shown}, and none of them is an answer")
 
 

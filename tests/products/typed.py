@@ -1,0 +1,50 @@
+"""The second reading of a product's dialect as an oracle: of vectors, and of the operands that a normal form has."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from products import answers
+from products.ours import PRESETS
+from products.reading import PRODUCTS, read
+
+from mqsel.language.dialect import Dialect
+from mqsel.language.nodes import Computed, Identifier, Node, unparse
+
+Typed = dict[str, tuple[str, Any]]
+
+KINDS = {"int8": "byte", "int16": "short", "int32": "int", "int64": "long", "float32": "float", "float64": "double"}
+_NAMES = {kind: name for name, kind in KINDS.items()}
+_TRUTHS = {"T": "TRUE", "F": "FALSE", "U": "UNKNOWN", "E": "ERR", "P": "refused"}
+_VALUES = {"T": ("boolean", True), "F": ("boolean", False), "U": ("null", None), "E": ("error", None)}
+
+
+def product_of(dialect: Dialect) -> str | None:
+    """Return the product whose preset a dialect is, limits apart."""
+    freed = dialect.replace(max_length=None, constant_false="accept")
+    same = (name for name, one in PRESETS.items() if one.replace(max_length=None, constant_false="accept") == freed)
+    return next(same, None)
+
+
+def _properties(typed: Typed) -> answers.Properties:
+    return {name: (KINDS.get(kind, kind), value) for name, (kind, value) in typed.items() if kind != "null"}
+
+
+def truth(product: str, text: str, typed: Typed) -> str:
+    """Return what the product answers, by the name of the truth value."""
+    return _TRUTHS[answers.answer(product, text, _properties(typed))]
+
+
+def value(product: str, subject: Node, typed: Typed, dialect: Dialect) -> tuple[str, Any]:
+    """Return the value of a property, of a computed test or of arithmetic; "error" where the product fails."""
+    if isinstance(subject, Identifier):
+        return typed.get(subject.name, ("null", None))
+    if isinstance(subject, Computed):
+        return _VALUES[answers.answer(product, unparse(subject.expression, dialect), _properties(typed))]
+    tree = read(product, f"{unparse(subject, dialect)} = 0")
+    assert tree is not None
+    try:
+        found = answers._Message(PRODUCTS[product], _properties(typed)).value(tree[2])
+    except answers.Failed:
+        return "error", None
+    return ("null", None) if found is None else (_NAMES.get(found[0], found[0]), found[1])
