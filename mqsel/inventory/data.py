@@ -153,16 +153,21 @@ def _plain(source: Source, node: Node, _: str) -> Text:
     return _meant(source.text(node.start_byte, node.end_byte), "yaml plain")
 
 
-def _block(source: Source, node: Node, _: str) -> Text:
-    """Return a block of YAML or a heredoc: lines without their indent; after ``>`` they are one line."""
+def _block(source: Source, node: Node, _: str, until: int = -1) -> Text:
+    """Return a block of YAML or a heredoc: lines without their indent; after ``>`` they are one line.
+
+    Args:
+        until: where the lines end, if not with the node.
+    """
     content = source.content
-    head = content.find("\n", node.start_byte, node.end_byte)
+    last = node.end_byte if until < 0 else until
+    head = content.find("\n", node.start_byte, last)
     if head < 0:
         return source.text(node.end_byte, node.end_byte)
     is_folded = content[node.start_byte] == ">"
     lines: list[tuple[int, int]] = []
     at = head + 1
-    for line in content[at : node.end_byte].splitlines(keepends=True):
+    for line in content[at:last].splitlines(keepends=True):
         lines.append((at, at + len(line.rstrip("\r\n"))))
         at += len(line)
     written = [content[start:stop] for start, stop in lines if content[start:stop].strip()]
@@ -179,10 +184,7 @@ def _block(source: Source, node: Node, _: str) -> Text:
 def _heredoc(source: Source, node: Node, grammar: str) -> Text:
     template = next((one for one in node.named_children if one.type == "heredoc_template"), node)
     names = [one for one in template.named_children if one.type == "heredoc_identifier"]
-    body = _block(source, template, grammar)
-    end = source.content[names[-1].start_byte : names[-1].end_byte] if len(names) > 1 else ""
-    if end and body.value.endswith(end):
-        body = body[: -len(end)].stripped()
+    body = _block(source, template, grammar, names[-1].start_byte if len(names) > 1 else template.end_byte)
     return Text(re.sub(r"(?<!\$)\$\{[^}]*\}", lambda match: HOLE * len(match[0]), body.value), body.pieces)
 
 

@@ -381,7 +381,7 @@ def _of_annotations(file: _File) -> Iterator[Entry]:
         kind = "rocketmq" if name == "RocketMQMessageListener" else file.language
         for one in selectors:
             if one in arguments:
-                yield from _entry(file, kind, arguments[one], destination, _owner_of(file, node))
+                yield from _entry(file, kind, arguments[one], destination, file.owner(node))
 
 
 def _nested(file: _File) -> list[tuple[str, Node]]:
@@ -393,10 +393,6 @@ def _nested(file: _File) -> list[tuple[str, Node]]:
         return []
     found = [(match["name"][0], match["annotated"][0]) for _, match in matches(file.root, file.language, pattern)]
     return [(file.said(name), node) for name, node in found if file.said(name) == "ActivationConfigProperty"]
-
-
-def _owner_of(file: _File, node: Node) -> str:
-    return file.owner(node)
 
 
 def _plain(text: Text, file: _File) -> str:

@@ -60,7 +60,8 @@ def _language(name: str) -> Any:
     try:
         return import_module("tree_sitter").Language(getattr(import_module(module), function)())
     except ImportError as error:
-        raise package_missing(f"a file of {name}", module.replace("_", "-"), "inventory") from error
+        package = (error.name or module).replace("_", "-")
+        raise package_missing(f"a file of {name}", package, "inventory") from error
 
 
 @functools.cache
@@ -76,11 +77,16 @@ def tree_of(source: Source, grammar: str) -> Node:
     # One byte for each code point: offsets of the tree are those of the text.
     alien = rf"[^\t-\r -~]+|[{_ALIEN[grammar]}]+" if grammar in _ALIEN else r"[^\t-\r -~]+"
     shadow = re.sub(alien, lambda match: "x" * len(match[0]), source.content).encode()
-    module = import_module("tree_sitter")
+    language = _language(grammar)
     until = time.thread_time() + _LEAST + _MOST * len(shadow)
     try:
-        tree = module.Parser(_language(grammar)).parse(
-            lambda offset, _: shadow[offset : offset + _SLICE], progress_callback=lambda *_: time.thread_time() > until
+        tree = (
+            import_module("tree_sitter")
+            .Parser(language)
+            .parse(
+                lambda offset, _: shadow[offset : offset + _SLICE],
+                progress_callback=lambda *_: time.thread_time() > until,
+            )
         )
     except ValueError as error:
         raise TreeError(0, _TOO_SLOW) from error

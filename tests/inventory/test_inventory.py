@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import sys
 import time
 from pathlib import Path
 
@@ -12,8 +13,8 @@ import pytest
 pytest.importorskip("tree_sitter")
 pytest.importorskip("pathspec")
 
-from mqsel.errors import ArgumentError
-from mqsel.inventory import KINDS, read
+from mqsel.errors import ArgumentError, MqselError
+from mqsel.inventory import KINDS, read, trees
 from mqsel.inventory.pieces import HOLE, WRITINGS, Text, joined, of_file
 
 HERE = Path(__file__).parent
@@ -242,6 +243,24 @@ def test_time_grows_with_the_file(tmp_path, unit):
         started = time.thread_time()
         assert len([*read(file, kind=kind)]) <= 30_000
         assert time.thread_time() - started < 3, kind
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "file"),
+    [
+        ("tree_sitter_java", "tree-sitter-java", "Listeners.java"),
+        ("tree_sitter", "tree-sitter", "broker.xml"),
+    ],
+)
+def test_without_the_extra(monkeypatch, module, name, file):
+    """What a file needs and is not installed is one error, which names the extra; lines need nothing."""
+    trees._language.cache_clear()
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(MqselError, match=f"needs {name}, which is not installed") as caught:
+        rows(CORPUS / file)
+    assert caught.value.hint == "pip install 'mqsel[inventory]'"
+    assert len(rows(CORPUS / "subs.mqsc")) == 4
+    trees._language.cache_clear()
 
 
 def test_writings_decode_what_they_find():
