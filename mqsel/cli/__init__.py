@@ -1,7 +1,7 @@
-"""The command line: match, route, why, check, lint, format, explain, inspect, diff, audit. The one folder that prints.
+"""The command line, a module for each command. The one folder that prints.
 
 Results go to stdout, everything else to stderr; exit codes are those of grep (0 selected, 1 not, 2 trouble), and 130 of
-Ctrl-C. Each command stands in a module of its own, with its help. Owns no rule of the language and no format.
+Ctrl-C. A module has the help of its command, too. Owns no rule of the language and no format.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ not depend on whether stderr can be written.
 
 
 # The modules of this folder that have one.
-_COMMANDS = ("match", "route", "why", "check", "lint", "format", "explain", "inspect", "diff", "audit")
+_COMMANDS = ("match", "route", "why", "check", "lint", "format", "explain", "inspect", "diff", "audit", "selectors")
 
 
 class _CommandParser(argparse.ArgumentParser):

@@ -1,20 +1,35 @@
-"""Selectors that are given as arguments or in files, for the commands that take many."""
+"""Selectors as arguments and in files, for the commands that take many; and ``mqsel selectors``, which lists them."""
 
 from __future__ import annotations
 
 import argparse
+import json
 import re
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
 from typing import NamedTuple
 
-from mqsel.cli.arguments import KEYED, holds_selectors, in_shell, place_of, refuse_place
-from mqsel.errors import FileError, MqselError, PropertyTypeError
+from mqsel.cli.arguments import (
+    KEYED,
+    Commands,
+    command,
+    dialect_of,
+    holds_selectors,
+    in_shell,
+    place_of,
+    refuse_place,
+)
+from mqsel.cli.report import complain, progress, say
+from mqsel.errors import FileError, MqselError, PropertyTypeError, visible
 from mqsel.files.framings import CSV, LINES, looks_like, shown
 from mqsel.files.opening import opened
-from mqsel.files.run.work import why
+from mqsel.files.run.work import Ask, why
 from mqsel.files.selectors import Keyed, selectors
 from mqsel.formats.jsonl import object_from_json
+from mqsel.inventory import COLUMNS, KINDS, Entry, files_of, read_file
+from mqsel.language.dialect import PRESETS
 
 ABOUT_FILES = (
     "A file has a selector on each line. A line that begins with AND, OR or a closing parenthesis belongs to the one"
@@ -163,3 +178,91 @@ def replaced(content: str, changes: list[tuple[Given, str]]) -> str:
         pieces += [content[at:start], text]
         at = stop
     return "".join([*pieces, content[at:]])
+
+
+# ---- the command -------------------------------------------------------------------------------------------------
+
+_WIDTH = max(map(len, KINDS))
+_ABOUT = f"""\
+Prints a line for each selector: key, destination, selector and FILE:LINE:COLUMN, with tabs between; a tab or an end of
+line within one of them is a blank. Of what cannot be known the reason stands in parentheses. A folder is walked as
+ripgrep does it; - is stdin. What a file holds is recognised, or told by --as.
+
+exit code: 0 if there is a selector, 1 if there is none, 2 if something went wrong, such as a damaged file.
+
+{"kind":{_WIDTH}}  what is read
+{chr(10).join(f"{name:{_WIDTH}}  {row.holds}" for name, row in KINDS.items())}
+
+examples:
+  mqsel selectors src/ config/
+  dmpmqcfg -m QM1 -t sub | mqsel selectors -
+  mqsel selectors --json 'config/**/*.xml'
+  mqsel selectors --as csv --columns key=id,selector=rule rules.csv
+"""
+_SHOWN = ("key", "destination", "selector", "dialect", "kind", "file", "line", "column")
+
+
+def _columns(text: str) -> tuple[str, str]:
+    name, _, column = text.partition("=")
+    if name in COLUMNS and column:
+        return name, column
+    raise argparse.ArgumentTypeError(f"{text!r} names no column: write key=NAME, destination=NAME or selector=NAME")
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    made = command(commands, "selectors", _list, "list the selectors in files, where they stand", _ABOUT)
+    made.add_argument("paths", metavar="PATH", nargs="+", help="files, folders, patterns in quotes; - is stdin")
+    made.set_defaults(rest="paths")
+    made.add_argument("--as", dest="kind", choices=tuple(KINDS), metavar="KIND", help="what the files hold; see below")
+    made.add_argument(
+        "--columns",
+        action="append",
+        default=[],
+        type=lambda text: [_columns(one) for one in text.split(",")],
+        metavar="NAME=COLUMN",
+        help="the columns of CSV, such as key=id,selector=rule",
+    )
+    made.add_argument(
+        "--dialect", type=dialect_of, metavar="NAME", help=f"{', '.join(PRESETS)}; default that of the kind"
+    )
+    made.add_argument("--json", action="store_true", help="print one JSON object for each selector")
+
+
+def _list(arguments: argparse.Namespace) -> int:
+    columns = dict(one for many in arguments.columns for one in many)
+    dialect = next((name for name, one in PRESETS.items() if one == arguments.dialect), None)
+    known = unknown = damaged = 0
+    places = files_of(arguments.paths)
+    if sys.stderr.isatty():
+        places = iter(listed := [*places])
+    with progress([one.path for one in listed] if sys.stderr.isatty() else [], Ask()) as advance:
+        for place in places:
+            for one in read_file(place, arguments.kind, columns):
+                entry = one if dialect is None else one._replace(dialect=dialect)
+                known += entry.selector is not None
+                unknown += entry.selector is None and entry.text is not None
+                damaged += entry.text is None and bool(entry.reason)
+                if arguments.json:
+                    print(json.dumps(_in_json(entry), ensure_ascii=False))
+                elif entry.text is None and entry.reason:
+                    complain(f"{shown(entry.file)}:{entry.line}:{entry.column}: {entry.reason}")
+                else:
+                    print(_line(entry))
+            if advance is not None and place.path != "-":
+                with suppress(OSError):
+                    advance(Path(place.path).stat().st_size)
+    if not arguments.json:
+        say(f"mqsel: {known:,} selector{'s' * (known != 1)}, {unknown:,} that cannot be known")
+    return 2 if damaged else int(not known + unknown)
+
+
+def _line(entry: Entry) -> str:
+    text = f"({entry.reason})" if entry.selector is None else entry.selector
+    place = f"{shown(entry.file)}:{entry.line}:{entry.column}"
+    return "\t".join(map(visible, (entry.key, entry.destination, text, place)))
+
+
+def _in_json(entry: Entry) -> dict[str, object]:
+    names = [*_SHOWN] if entry.selector is not None else ["reason" if one == "selector" else one for one in _SHOWN]
+    return {name: getattr(entry, name) for name in names}

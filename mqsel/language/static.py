@@ -24,7 +24,7 @@ from mqsel.language.nodes import (
 )
 from mqsel.language.operators import NOT_NEXT
 from mqsel.language.wordings import wrong_type
-from mqsel.values import KINDS
+from mqsel.values import LITERAL_KINDS
 
 _ORDER = ("<", "<=", ">", ">=")
 
@@ -56,7 +56,7 @@ _Wrong = tuple[Node, str] | None
 def _kind(node: Node) -> str | None:
     """Return the kind of a node: "number", "string", "boolean"; None where a message decides."""
     if isinstance(node, Literal):
-        return KINDS[node.kind]
+        return LITERAL_KINDS[node.kind]
     if isinstance(node, Identifier):
         return None
     return "number" if isinstance(node, (Sign, Arithmetic)) else "boolean"

@@ -75,6 +75,7 @@ COMMANDS = {
     "explain": ["explain", "color = 'blue'", '{"color": "blue"}'],
     "diff": ["diff", "weight > 2500", "NOT (weight <= 2500)"],
     "audit": ["audit", "keys"],
+    "selectors": ["selectors", "selectors"],
     "--help": ["--help"],
     "lint --help": ["lint", "--help"],
     "--version": ["--version"],

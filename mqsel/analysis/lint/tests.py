@@ -37,7 +37,7 @@ from mqsel.language.operators import FAILING, OPERATORS
 from mqsel.language.pattern import segments, shape
 from mqsel.language.selector import Selector, read_selector
 from mqsel.names import DESCRIPTOR, JMS_DESCRIPTOR, JMS_SYNONYMS, MQMD_TYPES
-from mqsel.values import KINDS, Truth, compare
+from mqsel.values import LITERAL_KINDS, Truth, compare
 
 # ---- LIKE ------------------------------------------------------------------------------------------------------------
 
@@ -317,7 +317,7 @@ def _outside(header: str, operator: str, literal: Literal, selector: Selector) -
     # TIBCO has a third mode. No page says what selectors call it.
     if not possible or (value == "RELIABLE" and selector.dialect.headers == "any"):
         return None
-    if KINDS[literal.kind] == ("number" if isinstance(possible, range) else "string"):
+    if LITERAL_KINDS[literal.kind] == ("number" if isinstance(possible, range) else "string"):
         truths = {compare(operator, one, value) for one in possible}
         if Truth.TRUE not in truths or (operator == "<>" and Truth.FALSE not in truths):
             return Found(literal.span, (header, shown if is_equality else f"{operator} {shown}", words))
@@ -348,7 +348,7 @@ def unit_of_time(node: Comparison | Between, selector: Selector) -> Found | None
     if "JMSTimestamp" not in [one.name for one in below if type(one) is Identifier]:
         return None
     for one in below:
-        if type(one) is not Literal or KINDS[one.kind] != "number":
+        if type(one) is not Literal or LITERAL_KINDS[one.kind] != "number":
             continue
         value = int(one.value)
         if value in _NO_DATES:

@@ -1,0 +1,510 @@
+"""Data: JSON, YAML, HCL and Bicep as tables of keys and values, and the keys that have selectors.
+
+A file becomes tables whose values are texts with their places, lists, or tables. What a key means is a row of `_KEYS`.
+Longer than 500 lines because four grammars become tables here, and the keys of eight tools are rows over them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from mqsel.inventory.camel import of_uri
+from mqsel.inventory.entries import EXPRESSION, Entry, Source
+from mqsel.inventory.kinds import KINDS
+from mqsel.inventory.pieces import HOLE, Text, inserted, joined
+from mqsel.inventory.trees import Node, check_depth, errors_of, tree_of
+
+
+class Table:
+    """An object of keys and values, in order.
+
+    Attributes:
+        pairs: keys, each with a `Text`, a list or a table.
+        start: where it begins in the file.
+    """
+
+    def __init__(self, pairs: list[tuple[str, Any]], start: int) -> None:
+        self.pairs = pairs
+        self.start = start
+
+    def texts(self) -> dict[str, str]:
+        """Return the texts by key, in small letters."""
+        texts = {key.lower(): value.value for key, value in self.pairs if isinstance(value, Text)}
+        return {key: value for key, value in texts.items() if HOLE not in value}
+
+
+def read(source: Source, kind: str, _: object) -> Iterator[Entry]:
+    """Yield the entries of a file of data."""
+    grammar = {"bicep": "bicep", "terraform": "hcl", "yaml": "yaml"}.get(kind, "json")
+    root = tree_of(source, grammar)
+    check_depth(root)
+    yield from of_tables(source, value_of(source, root, grammar), kind)
+    for error in errors_of(root)[:1]:
+        yield source.damage(kind, error.start_byte, f"damaged {_SPOKEN[grammar]}: what else there is was read")
+
+
+_SPOKEN = {"bicep": "Bicep", "hcl": "HCL", "yaml": "YAML", "json": "JSON"}
+
+
+# ---- trees to tables ---------------------------------------------------------------------------------------------
+
+_Convert = Callable[[Source, Node, str], Any]
+
+
+def value_of(source: Source, node: Node, grammar: str) -> Any:
+    """Return what a node stands for: a text, a list or a table."""
+    convert = _CONVERT[grammar].get(node.type)
+    if convert is not None:
+        return convert(source, node, grammar)
+    children = [one for one in node.named_children if one.type not in _UNREAD]
+    if len(children) == 1:
+        return value_of(source, children[0], grammar)
+    if not children:
+        return source.text(node.start_byte, node.end_byte)
+    return [value_of(source, one, grammar) for one in children]
+
+
+_UNREAD = {"comment", "tag", "anchor", "block_start", "block_end", "yaml_directive"}
+
+
+def _table(source: Source, node: Node, grammar: str) -> Table:
+    """Return pairs: nodes with a key and a value, and blocks of HCL with their labels."""
+    pairs: list[tuple[str, Any]] = []
+    for one in node.named_children:
+        if one.type == "block":
+            labels = [part for part in one.named_children if part.type in ("identifier", "string_lit")]
+            body = next((part for part in one.named_children if part.type == "body"), None)
+            if body is not None and labels:
+                table = _table(source, body, grammar)
+                if len(labels) > 1:
+                    table.pairs.append(("\0label", value_of(source, labels[-1], grammar)))
+                pairs.append((source.content[labels[0].start_byte : labels[0].end_byte], table))
+            continue
+        if one.type == "resource_declaration":  # of Bicep
+            pairs.append(("resource", value_of(source, one.named_children[-1], grammar)))
+            continue
+        key, value = one.child_by_field_name("key"), one.child_by_field_name("value")
+        parts = [part for part in one.named_children if part.type not in _UNREAD]
+        if one.type == "object_elem":
+            key, value = one.child_by_field_name("key"), one.child_by_field_name("val")
+        if key is None and len(parts) > 1:
+            key, value = parts[0], parts[-1]
+        if key is None or value is None or one.type not in _PAIRS:
+            if one.type in _WITHIN:  # what is left of a damaged file
+                inside = value_of(source, one, grammar)
+                pairs.append(("", inside))
+            continue
+        name = value_of(source, key, grammar)
+        pairs.append((name.value if isinstance(name, Text) else "", value_of(source, value, grammar)))
+    return Table(pairs, node.start_byte)
+
+
+_PAIRS = {"pair", "block_mapping_pair", "flow_pair", "attribute", "object_elem", "object_property"}
+_WITHIN = {"ERROR", "object", "array", "block_mapping", "flow_mapping", "block_node", "document"}
+
+
+def _list(source: Source, node: Node, grammar: str) -> list[Any]:
+    return [value_of(source, one, grammar) for one in node.named_children if one.type not in _UNREAD]
+
+
+def _quoted(writing: str, width: int = 1) -> _Convert:
+    """Return what reads a string between marks; what is interpolated in it is a hole."""
+
+    def convert(source: Source, node: Node, _: str) -> Text:
+        start, stop = node.start_byte + width, max(node.start_byte + width, node.end_byte - width)
+        parts: list[Text] = []
+        for one in node.named_children:
+            if one.type in ("interpolation", "template_interpolation", "template_directive"):
+                parts += [_meant(source.text(start, one.start_byte), writing), _hole(source, one)]
+                start = one.end_byte
+        return joined([*parts, _meant(source.text(start, max(start, stop)), writing)])
+
+    return convert
+
+
+def _meant(text: Text, writing: str) -> Text:
+    return text.decoded(writing) if WRITTEN[writing].search(text.value) else text
+
+
+WRITTEN = {
+    "json": re.compile(r"\\"),
+    "yaml": re.compile(r"[\\\n]"),
+    "yaml quoted": re.compile(r"['\n]"),
+    "yaml plain": re.compile(r"\n"),
+    "hcl": re.compile(r"[\\$%]"),
+    "bicep": re.compile(r"\\"),
+}
+
+
+def _hole(source: Source, node: Node, _: str = "") -> Text:
+    hole: Text = source.text(node.start_byte, node.end_byte).replaced(HOLE)
+    return hole
+
+
+def _nested(source: Source, node: Node, grammar: str) -> Text:
+    template = next((one for one in node.named_children if one.type == "quoted_template"), node)
+    text: Text = _quoted("hcl")(source, template, grammar)
+    return text
+
+
+def _plain(source: Source, node: Node, _: str) -> Text:
+    return _meant(source.text(node.start_byte, node.end_byte), "yaml plain")
+
+
+def _block(source: Source, node: Node, _: str, until: int = -1) -> Text:
+    """Return a block of YAML or a heredoc: lines without their indent; after ``>`` they are one line.
+
+    Args:
+        until: where the lines end, if not with the node.
+    """
+    content = source.content
+    last = node.end_byte if until < 0 else until
+    head = content.find("\n", node.start_byte, last)
+    if head < 0:
+        return source.text(node.end_byte, node.end_byte)
+    is_folded = content[node.start_byte] == ">"
+    lines: list[tuple[int, int]] = []
+    at = head + 1
+    for line in content[at:last].splitlines(keepends=True):
+        lines.append((at, at + len(line.rstrip("\r\n"))))
+        at += len(line)
+    written = [content[start:stop] for start, stop in lines if content[start:stop].strip()]
+    indent = min([len(one) - len(one.lstrip()) for one in written], default=0)
+    made: list[Text] = []
+    for number, (start, stop) in enumerate(lines):
+        if number:
+            end = lines[number - 1][1]
+            made.append(source.text(end, start).replaced(" " if is_folded else "\n"))
+        made.append(source.text(min(start + indent, stop), stop))
+    return joined(made).stripped()
+
+
+def _heredoc(source: Source, node: Node, grammar: str) -> Text:
+    template = next((one for one in node.named_children if one.type == "heredoc_template"), node)
+    names = [one for one in template.named_children if one.type == "heredoc_identifier"]
+    body = _block(source, template, grammar, names[-1].start_byte if len(names) > 1 else template.end_byte)
+    return Text(re.sub(r"(?<!\$)\$\{[^}]*\}", lambda match: HOLE * len(match[0]), body.value), body.pieces)
+
+
+def _expression(source: Source, node: Node, grammar: str) -> Any:
+    children = node.named_children
+    if len(children) == 1 and children[0].type in ("literal_value", "template_expr", "collection_value"):
+        return value_of(source, children[0], grammar)
+    if len(children) == 1 and children[0].type == "variable_expr":
+        return _name(source, children[0], grammar)
+    return _hole(source, node)
+
+
+def _name(source: Source, node: Node, _: str) -> Text:
+    return source.text(node.start_byte, node.end_byte)
+
+
+def _whole(source: Source, node: Node, grammar: str) -> Any:
+    """Return the tables of a file: one, or those of its documents."""
+    return [value_of(source, one, grammar) for one in node.named_children if one.type not in _UNREAD]
+
+
+_CONVERT: dict[str, dict[str, _Convert]] = {
+    "json": {
+        "document": _whole,
+        "object": _table,
+        "array": _list,
+        "string": _quoted("json"),
+        "ERROR": _table,
+    },
+    "yaml": {
+        "stream": _whole,
+        "block_mapping": _table,
+        "flow_mapping": _table,
+        "block_sequence": _list,
+        "flow_sequence": _list,
+        "double_quote_scalar": _quoted("yaml"),
+        "single_quote_scalar": _quoted("yaml quoted"),
+        "plain_scalar": _plain,
+        "block_scalar": _block,
+        "alias": _name,
+        "ERROR": _table,
+    },
+    "hcl": {
+        "body": _table,
+        "object": _table,
+        "tuple": _list,
+        "expression": _expression,
+        "string_lit": _quoted("hcl"),
+        "template_expr": lambda source, node, grammar: (
+            _heredoc(source, node, grammar)
+            if source.content.startswith("<<", node.start_byte)
+            else _nested(source, node, grammar)
+        ),
+        "literal_value": lambda source, node, grammar: (
+            value_of(source, node.named_children[0], grammar)
+            if node.named_children and node.named_children[0].type == "string_lit"
+            else _name(source, node, grammar)
+        ),
+        "ERROR": _table,
+    },
+    "bicep": {
+        "infrastructure": _table,
+        "object": _table,
+        "array": _list,
+        "string": lambda source, node, grammar: (
+            source.text(node.start_byte + 3, max(node.start_byte + 3, node.end_byte - 3))
+            if source.content.startswith("'''", node.start_byte)
+            else _quoted("bicep")(source, node, grammar)
+        ),
+        "identifier": _name,
+        "member_expression": _hole,
+        "call_expression": _hole,
+        "binary_expression": _hole,
+        "ternary_expression": _hole,
+        "ERROR": _table,
+    },
+}
+
+# ---- keys that have selectors ------------------------------------------------------------------------------------
+
+
+class _Key(NamedTuple):
+    """What a key means.
+
+    Attributes:
+        name: of the key, in small letters; matched whole.
+        kind: of the entry; empty for the kind of the file.
+        read: yields the entries of its value.
+    """
+
+    name: re.Pattern[str]
+    kind: str
+    read: Callable[[Source, str, Any, list[tuple[str, Table]]], Iterator[Entry]]
+
+
+_Trail = list[tuple[str, Table]]
+
+
+def of_tables(source: Source, value: Any, kind: str, trail: _Trail | None = None) -> Iterator[Entry]:
+    """Yield the entries of tables, lists and what is in them."""
+    trail = trail or []
+    if isinstance(value, list):
+        for one in value:
+            yield from of_tables(source, one, kind, trail)
+    elif isinstance(value, Table):
+        for key, one in value.pairs:
+            inside = [*trail, (key, value)]
+            row = next((row for row in _KEYS if row.name.fullmatch(key.lower())), None)
+            taken = [*row.read(source, _kind(row, kind), one, inside)] if row else []
+            yield from taken
+            if isinstance(one, (Table, list)):
+                if not taken:
+                    yield from of_tables(source, one, kind, inside)
+            elif not taken and "selector=" in one.value:
+                yield from of_uri(source, one, _key(inside))
+    elif isinstance(value, Text) and "selector=" in value.value:
+        yield from of_uri(source, value, _key(trail) if trail else "")
+
+
+def _kind(row: _Key, kind: str) -> str:
+    """Return the kind of an entry: that of the file, if it is one of the same brokers."""
+    return kind if not row.kind or KINDS[row.kind].dialect == KINDS[kind].dialect != "JMS" else row.kind
+
+
+_KEY_NAMES = ("name", "\0label", "id", "rulename", "binding", "bindingkey")
+_DESTINATIONS = re.compile(
+    r"(?:.*[._-])?(?:destinations?|destinationname|destination[._-]name|queue(?:[._-]?name)?|topic(?:[._-]?name)?|"
+    r"subscription(?:[._-]?(?:name|id))?|address|bindingkey|jms\.destination)"
+)
+
+
+def _key(trail: _Trail) -> str:
+    """Return what a value belongs to: the name that stands nearest, or the keys above it."""
+    for _, table in reversed(trail):
+        texts = table.texts()
+        for one in _KEY_NAMES:
+            if texts.get(one):
+                return texts[one]
+    return ".".join([key for key, _ in trail if key])
+
+
+def _destination(trail: _Trail) -> str:
+    key = trail[-1][0].lower()
+    prefix = key.rpartition(".")[0]
+    texts = trail[-1][1].texts()
+    near = [(name, value) for name, value in texts.items() if not prefix or name.startswith(f"{prefix}.")]
+    for name, value in [*near, *[pair for _, table in trail[-2::-1] for pair in table.texts().items()]]:
+        if _DESTINATIONS.fullmatch(name) and value:
+            return value
+    return ""
+
+
+def _of_text(source: Source, kind: str, value: Any, trail: _Trail) -> Iterator[Entry]:
+    if isinstance(value, Text):
+        text = value.stripped()
+        reason = ""
+        if text.value.startswith("[[") and kind == "azure":
+            text = text.decoded("arm")
+        elif text.value.startswith("[") and text.value.endswith("]") and kind == "azure":
+            reason, text = EXPRESSION, text.replaced(HOLE)
+        if text.value in ("null", "~") and not value.pieces[0].written:
+            return
+        yield from source.entry(kind, _key(trail), _destination(trail), text, reason)
+
+
+# Keys that end in selector and select something else than messages.
+_OTHERS = re.compile(
+    r"(?:.*[._-])?(?:label|field|node|pod|namespace|object|css|query|dom|xpath|element|resource|service|match|color|"
+    r"date|time|file|file|image|region|version|key|column|row|tag|id|list|item|method|type|volume|host|peer)[._-]?selector"
+)
+_LOOKS = re.compile(r"[=<>]|\b(?:LIKE|IN|BETWEEN|IS|AND|OR|NOT)\b|[$#]\{", re.IGNORECASE)
+_STYLES = re.compile(r"\s*[.#\[>*:/]|[A-Za-z*][\w-]*(?:[.#:\[>]|\s*>)[\w\-\[:]*")
+_SURE = re.compile(r".*(?:message|jms|mq|consumer|subscription|listener|incoming|source)[\w.-]*selector", re.DOTALL)
+
+
+def _of_any_key(source: Source, kind: str, value: Any, trail: _Trail) -> Iterator[Entry]:
+    """Yield the entry of a key that ends in selector, if that can be one of messages."""
+    path = ".".join([key for key, _ in trail]).lower()
+    if not isinstance(value, Text) or _OTHERS.fullmatch(trail[-1][0].lower()):
+        return
+    is_glued = HOLE in value.value
+    if _SURE.fullmatch(path) or is_glued or (_LOOKS.search(value.value) and not _STYLES.match(value.value)):
+        kind = "connect" if path.endswith("jms.message.selector") else kind
+        kind = {"bicep": "json", "terraform": "json", "azure": "json"}.get(kind, kind)
+        yield from _of_text(source, kind, value, trail)
+
+
+def _of_argument(source: Source, kind: str, value: Any, trail: _Trail) -> Iterator[Entry]:
+    """Yield the entry of an argument of AMQP: which of two brokers has it, the file's other keys tell."""
+    if isinstance(value, Text):
+        keys = {key.lower() for _, table in trail for key, _ in table.pairs}
+        is_rabbit = bool(keys & {"rabbit_version", "rabbitmq_version", "vhost", "routing_key", "destination_type"})
+        kind = "rabbitmq" if is_rabbit else kind
+        texts = trail[-2][1].texts() if len(trail) > 1 else {}
+        binding = texts.get("bindingkey") or texts.get("routing_key") or ""
+        key = binding or texts.get("destination") or _key(trail)
+        destination = texts.get("destination") or texts.get("queue") or _destination(trail)
+        yield from source.entry(kind, key, destination, value)
+
+
+def _of_sql(source: Source, kind: str, value: Any, trail: _Trail) -> Iterator[Entry]:
+    """Yield the entry of a SQL filter: its text, or an object that has it."""
+    if isinstance(value, Table):
+        for key, one in value.pairs:
+            if key.lower() in ("sqlexpression", "expression") and isinstance(one, Text):
+                yield from _of_azure(source, kind, one, [*trail, (key, value)])
+    else:
+        yield from _of_azure(source, kind, value, trail)
+
+
+def _of_azure(source: Source, kind: str, value: Any, trail: _Trail) -> Iterator[Entry]:
+    if isinstance(value, Text):
+        text, reason = value, ""
+        path = _azure_name(trail)
+        if text.value.startswith("[[") and kind == "azure":
+            text = text.decoded("arm")
+        elif text.value.startswith("[") and text.value.endswith("]") and kind == "azure" and _ARM.match(text.value):
+            reason, text = EXPRESSION, text.replaced(HOLE)
+        if text.value != "null":
+            yield from source.entry(kind, path, _azure_destination(trail), text, reason)
+
+
+_ARM = re.compile(r"\[\s*[A-Za-z]\w*\s*\(")
+
+
+def _azure_name(trail: _Trail) -> str:
+    return _key(trail).rpartition("/")[2]
+
+
+_RESOURCE = re.compile(r".*/topics/([^/]+)(?:/subscriptions/([^/]+))?(?:/rules/.*)?", re.IGNORECASE)
+
+
+def _azure_destination(trail: _Trail) -> str:
+    """Return topic and subscription of a rule: what its id, its name, or the objects around it say."""
+    own = {key: value for _, table in reversed(trail[-3:]) for key, value in table.texts().items()}
+    found = _RESOURCE.fullmatch(own.get("id", ""))
+    if found:
+        return "/".join(filter(None, found.groups()))
+    name = own.get("name", "")
+    if name.count("/") >= 2:
+        return "/".join(name.split("/")[-3:-1])
+    names = [own[one] for one in ("topic_name", "subscription_name") if own.get(one)] or [
+        own[one] for one in ("subscription_id",) if own.get(one)
+    ]
+    if names:
+        return "/".join(names)
+    around = [
+        table.texts().get("name", "")
+        for key, table in trail
+        if any(name in ("Rules", "Subscriptions") for name, _ in table.pairs)
+    ]
+    return "/".join(filter(None, around)) or _destination(trail)
+
+
+# Fields of a correlation filter and the properties of the system that they are.
+_SYSTEM = {
+    "contenttype": "ContentType",
+    "correlationid": "CorrelationId",
+    "label": "Label",
+    "subject": "Label",
+    "messageid": "MessageId",
+    "replyto": "ReplyTo",
+    "replytosessionid": "ReplyToSessionId",
+    "sessionid": "SessionId",
+    "to": "To",
+}
+
+
+def _of_correlation(source: Source, kind: str, value: Any, trail: _Trail) -> Iterator[Entry]:
+    """Yield the entry of a correlation filter, written as the selector that it stands for."""
+    if not isinstance(value, Table):
+        return
+    made: list[Text] = []
+    for key, one in value.pairs:
+        name = key.lower().replace("_", "")
+        if name in _SYSTEM and isinstance(one, Text):
+            made += _test(f"sys.{_SYSTEM[name]}", one)
+        elif name in ("properties", "applicationproperties") and isinstance(one, Table):
+            for called, text in one.pairs:
+                if isinstance(text, Text):
+                    regular = re.fullmatch(r"[A-Za-z]\w*", called)
+                    made += _test(called if regular else f"[{called.replace(']', ']]')}]", text)
+    if made:
+        yield from source.entry(kind, _azure_name(trail), _azure_destination(trail), joined(made[1:]))
+
+
+def _test(name: str, value: Text) -> list[Text]:
+    """Return `` AND `` and a test of one property, in pieces; nothing of a field that is null."""
+    if not value.pieces or value.value == "null":
+        return []
+    start, stop = value.span
+    doubled = [
+        inserted("''", value.place_of(at)) if c == "'" else value[at : at + 1] for at, c in enumerate(value.value)
+    ]
+    inside = joined(doubled) if "'" in value.value else value
+    return [inserted(" AND ", start), inserted(f"{name} = '", start), inside, inserted("'", stop)]
+
+
+_KCQL = re.compile(
+    r"\bWITHJMSSELECTOR\s*=?\s*(?:`([^`]*)`|'((?:[^']|'')*)'(?=\s*(?:$|;|WITH|[A-Z]))|([^;\n`]+))", re.IGNORECASE
+)
+
+
+def _of_kcql(source: Source, _: str, value: Any, trail: _Trail) -> Iterator[Entry]:
+    """Yield the entries of statements of KCQL: what stands behind WITHJMSSELECTOR."""
+    if not isinstance(value, Text):
+        return
+    for match in _KCQL.finditer(value.value):
+        group = next(number for number in (1, 2, 3) if match[number] is not None)
+        before = re.search(r"\bFROM\s+(\S+)[^;]*$", value.value[: match.start()], re.IGNORECASE)
+        text = value[match.start(group) : match.end(group)]
+        yield from source.entry("connect", _key(trail), before[1].strip("`") if before else "", text)
+
+
+_KEYS = (
+    _Key(re.compile(r"sqlfilter|sql_filter"), "azure", _of_sql),
+    _Key(re.compile(r"sqlexpression"), "azure", _of_azure),
+    _Key(re.compile(r"correlationfilter|correlation_filter"), "azure", _of_correlation),
+    _Key(re.compile(r"x-filter-jms-selector|x-jms-selector|rjms_selector|jms-selector"), "broker-j", _of_argument),
+    _Key(re.compile(r"rabbitmq:sql-filter|sql-filter|x-stream-filter-sql"), "rabbitmq", _of_argument),
+    _Key(re.compile(r"(?:.*\.)?kcql"), "connect", _of_kcql),
+    _Key(re.compile(r"(?:.*[._-])?\w*selector"), "", _of_any_key),
+)

@@ -1,0 +1,99 @@
+"""What an inventory consists of: entries, the files that they stand in, and why a selector cannot be known."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from functools import cached_property
+from typing import NamedTuple
+
+from mqsel.inventory.kinds import KINDS
+from mqsel.inventory.pieces import HOLE, Text, of_file
+
+
+class Entry(NamedTuple):
+    """A selector where it stands.
+
+    Attributes:
+        key: what the selector belongs to there: a subscription, a queue, a method; its number in a list.
+        destination: the queue or topic, as the file names it; empty where it names none.
+        selector: the text; None where it cannot be known.
+        dialect: the name of a preset, which follows from the kind.
+        kind: a row of `KINDS`.
+        file: its path.
+        line: of the file, from 1.
+        column: of the line, in code points, from 1: of the selector's first character.
+        reason: why the selector cannot be known, or the file not be read; empty where there is a selector.
+        text: the selector and where each piece of it stands in the file. With a reason it is what is known of it, and
+            `HOLE` in the places of the rest; None where the file itself is damaged.
+    """
+
+    key: str
+    destination: str
+    selector: str | None
+    dialect: str
+    kind: str
+    file: str
+    line: int
+    column: int
+    reason: str
+    text: Text | None
+
+
+PLACEHOLDER = "a placeholder: its value is set when the program starts"
+UNKNOWN = "an expression: this file does not have its value"
+GLUED = "glued from values that only the running program has"
+EXPRESSION = "an expression that is evaluated when the template is deployed"
+_PLACEHOLDERS = re.compile(
+    r"[$#@]\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}|\{\{[^{}]*\}\}|\$\([^()]*\)|%\{[^{}]*\}|@[A-Za-z][\w.]*@"
+)
+
+
+class Source:
+    """A file that is read.
+
+    Args:
+        name: its path.
+        content: its text, without a byte order mark.
+    """
+
+    def __init__(self, name: str, content: str) -> None:
+        self.name = name
+        self.content = content
+
+    @cached_property
+    def _lines(self) -> list[int]:
+        return [0, *[match.end() for match in re.finditer("\n", self.content)]]
+
+    def line_of(self, offset: int) -> tuple[int, int]:
+        """Return line and column of an offset, both from 1."""
+        line = bisect_right(self._lines, offset)
+        return line, offset - self._lines[line - 1] + 1
+
+    def text(self, start: int, stop: int) -> Text:
+        """Return a part of the file as it stands."""
+        return of_file(self.content, start, stop)
+
+    def entry(self, kind: str, key: str, destination: str, text: Text, reason: str = "") -> Iterator[Entry]:
+        """Yield the entry of a text; none of an empty one.
+
+        Args:
+            reason: why it cannot be known; otherwise holes and placeholders in it are.
+        """
+        text = text.stripped()
+        if not text:
+            return
+        if not reason and HOLE in text.value:
+            reason = UNKNOWN if text.value == HOLE else GLUED
+        if not reason and _PLACEHOLDERS.search(text.value):
+            reason = PLACEHOLDER
+            text = Text(_PLACEHOLDERS.sub(lambda match: HOLE * len(match[0]), text.value), text.pieces)
+        line, column = self.line_of(text.span[0])
+        selector = None if reason else text.value
+        yield Entry(key, destination, selector, KINDS[kind].dialect, kind, self.name, line, column, reason, text)
+
+    def damage(self, kind: str, offset: int, what: str) -> Entry:
+        """Return the entry of a place where the file is damaged."""
+        line, column = self.line_of(offset)
+        return Entry("", "", None, KINDS[kind].dialect, kind, self.name, line, column, what, None)

@@ -1,0 +1,307 @@
+"""XML: the brokers' configurations, deployment descriptors, Spring and Camel.
+
+Elements come from a tree that resolves no entity and fetches nothing; an entity that is none of the five
+of XML stays in the text as it is written.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from mqsel.inventory.camel import of_uri
+from mqsel.inventory.entries import Entry, Source
+from mqsel.inventory.pieces import Text, joined
+from mqsel.inventory.trees import Node, errors_of, tree_of
+
+
+class Element:
+    """An element: its names without prefix, attributes, children, and the text that stands directly in it."""
+
+    __slots__ = ("attributes", "children", "name", "parent", "texts")
+
+    def __init__(self, name: str, attributes: dict[str, Text], parent: Element | None) -> None:
+        self.name = name
+        self.attributes = attributes
+        self.parent = parent
+        self.children: list[Element] = []
+        self.texts: list[Text] = []
+
+    @property
+    def text(self) -> Text:
+        return joined(self.texts).stripped()
+
+    def value(self, *names: str) -> str:
+        """Return the first attribute, or child with a text, of some names."""
+        for name in names:
+            if self.attributes.get(name):
+                return self.attributes[name].value
+            for child in self.children:
+                if child.name == name and child.text:
+                    return child.text.value
+        return ""
+
+
+def read(source: Source, kind: str, _: object) -> Iterator[Entry]:
+    """Yield the entries of the elements of a file."""
+    root = tree_of(source, "xml")
+    for element in _elements(source, root):
+        yield from _of_element(source, element, kind)
+    for error in errors_of(root)[:1]:
+        yield source.damage(kind, error.start_byte, "damaged XML: what else there is was read")
+
+
+def _elements(source: Source, root: Node) -> list[Element]:
+    """List the elements of a tree in the order of the file, however deep and damaged it is."""
+    top = Element("", {}, None)
+    listed, opened = [], [top]
+    cursor = root.walk()
+    depth, levels = 0, [0]
+    while True:
+        node = cursor.node
+        while levels[-1] > depth:
+            levels.pop()
+            opened.pop()
+        if node.type in ("STag", "EmptyElemTag"):
+            element = _element(source, node, opened[-1])
+            listed.append(element)
+            opened[-1].children.append(element)
+            if node.type == "STag":
+                opened.append(element)
+                levels.append(depth)
+        elif node.type in _TEXTS and len(opened) > 1:
+            text = source.text(node.start_byte, node.end_byte)
+            opened[-1].texts.append(text.decoded("xml") if node.type == "EntityRef" or "&" in text.value else text)
+        elif node.type == "ETag" and len(opened) > 1:
+            opened.pop()
+            levels.pop()
+        if node.type not in _WHOLE and cursor.goto_first_child():
+            depth += 1
+            continue
+        while not cursor.goto_next_sibling():
+            if not cursor.goto_parent():
+                return listed
+            depth -= 1
+
+
+_TEXTS = {"CharData", "CData", "EntityRef", "CharRef"}
+_WHOLE = {"STag", "EmptyElemTag", "ETag", "EntityRef", "CharRef", "Comment", "PI", "doctypedecl"}
+
+
+def _element(source: Source, tag: Node, parent: Element) -> Element:
+    name, attributes = "", {}
+    for node in tag.named_children:
+        if node.type == "Name":
+            name = _local(source.content[node.start_byte : node.end_byte])
+        elif node.type == "Attribute" and len(node.named_children) > 1:
+            called, value = node.named_children[0], node.named_children[-1]
+            text = source.text(value.start_byte + 1, max(value.start_byte + 1, value.end_byte - 1))
+            called_local = _local(source.content[called.start_byte : called.end_byte])
+            attributes[called_local] = text.decoded("xml") if re.search("[&\r]", text.value) else text
+    return Element(name, attributes, parent)
+
+
+def _local(name: str) -> str:
+    return name.rpartition(":")[2]
+
+
+# ---- rows ----------------------------------------------------------------------------------------------------------
+
+
+def _of_element(source: Source, element: Element, kind: str) -> Iterator[Entry]:
+    row = next((row for row in _PLACES if row.element.fullmatch(element.name) and row.holds(element)), None)
+    if row is not None:
+        text = element.attributes.get(row.attribute) if row.attribute else element.text
+        if text is not None:
+            owner = row.owner(element)
+            named = {"name": (), "destination": (), **row.names}
+            key = owner.value(*named["name"]) or _named_above(owner)
+            destination = owner.value(*named["destination"]) or _property(owner, "destination", "destinationName")
+            yield from source.entry(row.kind or kind, key, destination or _address(owner), text)
+            return
+    for name, text in element.attributes.items():
+        if "elector=" in text.value:
+            yield from of_uri(
+                source, text, element.attributes["id"].value if name != "id" and "id" in element.attributes else ""
+            )
+    if any("elector=" in text.value for text in element.texts):
+        yield from of_uri(source, element.text, "")
+
+
+def _named_above(element: Element | None) -> str:
+    while element is not None:
+        named = element.value("name", "id", "ejb-name", "ref", "method")
+        if named:
+            return named
+        element = element.parent
+    return ""
+
+
+def _address(element: Element) -> str:
+    """Return the address that a queue stands in, or its own name, which then is the address, too."""
+    if element.name != "queue":
+        return ""
+    above: Element | None = element
+    while above is not None and above.name != "address":
+        above = above.parent
+    return (above or element).value("name")
+
+
+def _itself(element: Element) -> Element:
+    return element
+
+
+def _parent(element: Element) -> Element:
+    return element.parent or element
+
+
+def _bean(element: Element) -> Element:
+    """Return the element that a property of a bean, or of a descriptor, belongs to."""
+    at = _parent(element)
+    while at.parent is not None and re.fullmatch(
+        r"activation-config(?:-property)?|config-property|property|value", at.name
+    ):
+        at = at.parent
+    return at
+
+
+def _property(element: Element, *names: str) -> str:
+    """Return a property that stands among the children of a bean or of a descriptor."""
+    wanted = {"destination", "destinationlookup", "destinationname", *map(str.lower, names)}
+    waiting = [*element.children]
+    while waiting:
+        one = waiting.pop(0)
+        called = one.value("name") or next(
+            (child.text.value for child in one.children if child.name.endswith("-name")), ""
+        )
+        if called.lower() in wanted:
+            return one.value("value", "ref") or next(
+                (child.text.value for child in one.children if child.name.endswith("-value")), ""
+            )
+        if one.name == "activation-config":
+            waiting += one.children
+    return ""
+
+
+def _always(_: Element) -> bool:
+    return True
+
+
+def _is_selector(element: Element) -> bool:
+    """Report whether a property of a bean or a descriptor is that of a selector."""
+    called = element.attributes.get("name")
+    if called is None:
+        siblings = _parent(element).children
+        called = next((one.text for one in siblings if re.fullmatch(r".*(?:property|param)-name", one.name)), Text(""))
+    return called.value.strip() in ("messageSelector", "MessageSelector", "selector", "message-selector")
+
+
+def _property_value(element: Element) -> bool:
+    """Report whether an element is the text in a property of that name."""
+    parent = element.parent
+    return parent is not None and parent.name == "property" and _is_selector(parent)
+
+
+class _Place(NamedTuple):
+    """Where a selector stands in XML.
+
+    Attributes:
+        element: the local name, matched whole.
+        attribute: that has the selector; empty for the text of the element.
+        kind: of the entry; empty for the kind of the file.
+        owner: returns the element that key and destination are of.
+        names: attributes and children of the owner that have its name and its destination.
+        holds: tells the element from others of its name.
+    """
+
+    element: re.Pattern[str]
+    attribute: str
+    kind: str
+    owner: Callable[[Element], Element]
+    names: dict[str, tuple[str, ...]]
+    holds: Callable[[Element], bool] = _always
+
+
+def _has(attribute: str) -> Callable[[Element], bool]:
+    return lambda element: attribute in element.attributes
+
+
+def _row(
+    element: str,
+    attribute: str,
+    kind: str,
+    owner: Callable[[Element], Element],
+    name: str,
+    destination: str,
+    holds: Callable[[Element], bool] | None = None,
+) -> _Place:
+    names = {"name": tuple(name.split()), "destination": tuple(destination.split())}
+    return _Place(
+        re.compile(element), attribute, kind, owner, names, holds or (_has(attribute) if attribute else _always)
+    )
+
+
+_PLACES = (
+    _row("filter|selector", "string", "artemis", _parent, "name", "address queue-name source-queue"),
+    _row(
+        "filter",
+        "",
+        "artemis",
+        _parent,
+        "name",
+        "address queue-name",
+        lambda one: one.text.value != "" and _is_artemis(one),
+    ),
+    _row("queue-binding|queue", "filter-string", "artemis", _itself, "name", "address"),
+    _row("queue", "filter", "artemis", _itself, "name", "address"),
+    _row("filteredDestination", "selector", "activemq", _itself, "name queue topic", "queue topic"),
+    _row(
+        r"(?:in|out)bound(?:Queue|Topic)Bridge",
+        "selector",
+        "activemq",
+        _itself,
+        "name inboundQueueName outboundQueueName inboundTopicName outboundTopicName",
+        "inboundQueueName inboundTopicName outboundQueueName outboundTopicName",
+    ),
+    _row(
+        "message-selector",
+        "",
+        "ejb",
+        _parent,
+        "ejb-name name",
+        "destination-name destination-jndi-name message-destination-link",
+    ),
+    _row(
+        r"(?:activation-config-property|config-property|init-param|param)-value",
+        "",
+        "ejb",
+        _bean,
+        "ejb-name name",
+        "message-destination-link",
+        _is_selector,
+    ),
+    _row(
+        "property|config-property",
+        "value",
+        "",
+        _bean,
+        "id name",
+        "",
+        lambda one: "value" in one.attributes and _is_selector(one),
+    ),
+    _row("config-property", "", "ejb", _bean, "id class-name", "", _is_selector),
+    _row("value", "", "spring", lambda one: _bean(_parent(one)), "id name", "", _property_value),
+    _row(".*listener", "selector", "spring", _itself, "id ref method", "destination"),
+    _row(".*(?:channel-adapter|gateway)", "selector", "spring", _itself, "id channel", "destination-name destination"),
+    _row("selector", "expression", "spring", _parent, "name", "destination"),
+    _row(
+        ".*", "messageSelector", "", _itself, "id name", "destinationRef destination destinationName destination-name"
+    ),
+    _row(".*", "message-selector", "", _itself, "id name", "destination destination-name"),
+)
+
+
+def _is_artemis(element: Element) -> bool:
+    """Report whether a filter stands in a queue, a divert or a bridge: servlets have filters, too."""
+    return _parent(element).name in ("queue", "divert", "bridge", "anycast", "multicast", "federation", "jms-bridge")

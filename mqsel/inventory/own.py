@@ -1,0 +1,147 @@
+"""The forms of our own: keys with selectors in lines, JSON, CSV and Parquet, and selectors one a line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from mqsel.inventory.data import Table, value_of
+from mqsel.inventory.entries import Entry, Source
+from mqsel.inventory.pieces import Text, joined
+from mqsel.inventory.trees import check_depth, errors_of, tree_of
+
+COLUMNS = ("key", "destination", "selector")
+
+
+def read(source: Source, kind: str, columns: Mapping[str, str]) -> Iterator[Entry]:
+    """Yield the entries of a file.
+
+    Args:
+        columns: for each of `COLUMNS` what it is called in CSV and in objects of JSON, where that is another name.
+    """
+    yield from {"keyed": _keyed, "lines": _lines, "csv": _csv, "keyed-json": _json}[kind](source, columns)
+
+
+def _content_lines(source: Source) -> Iterator[tuple[int, str]]:
+    """Yield each line that is no comment, with its start."""
+    at = 0
+    for line in source.content.splitlines(keepends=True):
+        words = line.rstrip("\r\n")
+        if words.strip() and not words.lstrip().startswith("#"):
+            yield at, words
+        at += len(line)
+
+
+def _keyed(source: Source, _: Mapping[str, str]) -> Iterator[Entry]:
+    for start, line in _content_lines(source):
+        key, tab, _selector = line.partition("\t")
+        if not tab or not key:
+            yield source.damage("keyed", start, "a line without a tab: expected a key, a tab and a selector")
+        else:
+            yield from source.entry("keyed", key, "", source.text(start + len(key) + 1, start + len(line)))
+
+
+_CONTINUES = re.compile(r"\s*(?:AND\b|OR\b|\))", re.IGNORECASE)
+_GOES_ON = re.compile(r"(?:\b(?:AND|OR|NOT)|\()\s*$", re.IGNORECASE)
+_PARENTHESES = re.compile(r"'[^']*'|[()]")
+
+
+def _lines(source: Source, _: Mapping[str, str]) -> Iterator[Entry]:
+    """Yield selectors, one a line; a line goes on behind AND or OR, before them, and indented in a parenthesis."""
+    number = is_open = 0
+    last = ""
+    span: tuple[int, int] | None = None
+    for start, line in _content_lines(source):
+        stop = start + len(line)
+        if span is not None and (
+            _CONTINUES.match(line) or _GOES_ON.search(last) or (is_open > 0 and line[:1].isspace())
+        ):
+            span = span[0], stop
+        else:
+            if span is not None:
+                number += 1
+                yield from source.entry("lines", str(number), "", source.text(*span))
+            span, is_open = (start, stop), 0
+        last = line
+        is_open += sum({"(": 1, ")": -1}.get(sign, 0) for sign in _PARENTHESES.findall(line))
+    if span is not None:
+        yield from source.entry("lines", str(number + 1), "", source.text(*span))
+
+
+def _json(source: Source, columns: Mapping[str, str]) -> Iterator[Entry]:
+    root = tree_of(source, "json")
+    check_depth(root)
+    whole = value_of(source, root, "json")
+    number = 0
+    for value in whole if isinstance(whole, list) else [whole]:
+        pairs = value.pairs if isinstance(value, Table) else enumerate(value, 1) if isinstance(value, list) else ()
+        if isinstance(value, Table) and (columns.get("selector", "selector")) in dict(value.pairs):
+            pairs = [("", value)]
+        for key, one in pairs:
+            number += 1
+            yield from _of_json(source, str(key) or str(number), one, columns)
+    for error in errors_of(root)[:1]:
+        yield source.damage("keyed-json", error.start_byte, "damaged JSON: what else there is was read")
+
+
+def _of_json(source: Source, key: str, value: object, columns: Mapping[str, str]) -> Iterator[Entry]:
+    if isinstance(value, Text) and value.pieces:
+        start = value.span[0]
+        if source.content[start - 1 : start] == '"' or not value:
+            yield from source.entry("keyed-json", key, "", value)
+        else:
+            yield source.damage("keyed-json", start, f"the selector of {key} is {value.value[:20]}: expected a string")
+    elif isinstance(value, Table):
+        named = dict(value.pairs)
+        found = [named.get(columns.get(one, one)) for one in COLUMNS]
+        if isinstance(found[2], Text):
+            names = [one.value if isinstance(one, Text) else "" for one in found[:2]]
+            yield from source.entry("keyed-json", names[0] or key, names[1], found[2])
+        else:
+            yield source.damage("keyed-json", value.start, "an object without a text named selector")
+    elif isinstance(value, list):
+        for number, one in enumerate(value, 1):
+            if not isinstance(one, list):
+                yield from _of_json(source, f"{key}.{number}" if key else str(number), one, columns)
+
+
+def _csv(source: Source, columns: Mapping[str, str]) -> Iterator[Entry]:
+    rows = _rows(source)
+    heading = next(rows, [])
+    names = [one.value.strip() for one in heading]
+    places = [names.index(name) if (name := columns.get(one, one)) in names else -1 for one in COLUMNS]
+    if places[2] < 0:
+        wanted = columns.get("selector", "selector")
+        yield source.damage("csv", 0, f"no column is called {wanted}: name it by --columns selector=NAME")
+        return
+    for number, row in enumerate(rows, 1):
+        key, destination, selector = [row[at] if 0 <= at < len(row) else Text("") for at in places]
+        if selector:
+            yield from source.entry("csv", key.value or str(number), destination.value, selector)
+
+
+def _rows(source: Source) -> Iterator[list[Text]]:
+    """Yield the fields of each row; the first row tells what divides them."""
+    content = source.content
+    head = content.partition("\n")[0]
+    comma = max(",;\t|", key=head.count)
+    field = re.compile(rf'"([^"]*(?:""[^"]*)*)"?([^{re.escape(comma)}\r\n]*)|([^{re.escape(comma)}\r\n]*)')
+    row: list[Text] = []
+    at = 0
+    while at < len(content):
+        match = field.match(content, at)
+        assert match is not None  # its last branch matches nothing at all
+        if match[1] is None:
+            row.append(source.text(*match.span(3)))
+        else:
+            text = source.text(*match.span(1))
+            row.append(joined([text.decoded("csv") if '"' in text.value else text, source.text(*match.span(2))]))
+        at = match.end()
+        if content.startswith(comma, at):
+            at += 1
+            if at < len(content):
+                continue
+        at += 2 if content.startswith("\r\n", at) else 1
+        if len(row) > 1 or row[0].value.strip():
+            yield row
+        row = []

@@ -1,0 +1,231 @@
+"""Texts that stand in a file in another writing: the text, and for each piece of it the place in the file.
+
+Every reader builds its texts here, so that whatever stands between a selector and its file, escapes, doubled
+apostrophes, entities, wrapped lines, is a list of pieces, and a span of the selector a span of the file. Offsets are
+code points. Knows no kind of file.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from bisect import bisect_right
+from collections.abc import Callable
+from typing import NamedTuple
+from urllib.parse import unquote
+
+from mqsel.errors import Span
+
+HOLE = "\ufffc"  # stands in a text for what only a run of the program could tell
+
+
+class Piece(NamedTuple):
+    """A piece of a text, and what it is in the file.
+
+    Attributes:
+        start, stop: of the text.
+        place, end: of the file. As long as the piece: written as it is; else an escape, which has no inside.
+        written: the writings that lie between the file and the text, by their names in `WRITINGS`, outermost first.
+    """
+
+    start: int
+    stop: int
+    place: int
+    end: int
+    written: tuple[str, ...]
+
+
+class Text:
+    """A text, and its pieces: in order, without gaps in the text."""
+
+    __slots__ = ("pieces", "value")
+
+    def __init__(self, value: str, pieces: tuple[Piece, ...] = ()) -> None:
+        self.value = value
+        self.pieces = pieces
+
+    def __repr__(self) -> str:
+        return f"Text({self.value!r}, {self.pieces!r})"
+
+    def __bool__(self) -> bool:
+        return bool(self.value)
+
+    def __getitem__(self, span: slice) -> Text:
+        start, stop, _ = span.indices(len(self.value))
+        kept: list[Piece] = []
+        for at in range(max(0, self._at(start)), len(self.pieces)):
+            one = self.pieces[at]
+            if one.start >= stop and kept:
+                break
+            low, high = max(one.start, start), min(one.stop, stop)
+            if low > high or (low == high and one.start != one.stop):
+                continue
+            is_plain = one.stop - one.start == one.end - one.place
+            place = one.place + (low - one.start) if is_plain else one.place
+            end = place + (high - low) if is_plain else one.end
+            kept.append(Piece(low - start, high - start, place, end, one.written))
+        return Text(self.value[start:stop], tuple(kept))
+
+    def __add__(self, other: Text) -> Text:
+        return joined([self, other])
+
+    def _at(self, offset: int) -> int:
+        return bisect_right(self.pieces, offset, key=lambda one: one.start) - 1
+
+    def stripped(self, characters: str | None = None) -> Text:
+        """Return the text without blanks, or some characters, at its ends."""
+        left = len(self.value) - len(self.value.lstrip(characters))
+        return self[left : max(left, len(self.value.rstrip(characters)))]
+
+    def decoded(self, name: str) -> Text:
+        """Return what the text means in a writing: each of its escapes is one piece."""
+        writing = WRITINGS[name]
+        made: list[Text] = []
+        at = 0
+        for match in writing.escapes.finditer(self.value):
+            made.append(self[at : match.start()])
+            made.append(self[match.start() : match.end()].replaced(writing.decode(match[0])))
+            at = match.end()
+        whole = joined([*made, self[at:]]) if made else self
+        return Text(whole.value, tuple([one._replace(written=(*one.written, name)) for one in whole.pieces]))
+
+    def replaced(self, value: str) -> Text:
+        """Return another text for all that this one is in the file."""
+        start, stop = self.span
+        written = self.pieces[0].written if self.pieces else ()
+        return Text(value, (Piece(0, len(value), start, stop, written),))
+
+    @property
+    def span(self) -> Span:
+        """What the text is in its file, from its first character to its last."""
+        return (self.pieces[0].place, max(one.end for one in self.pieces)) if self.pieces else (0, 0)
+
+    def span_of(self, start: int, stop: int) -> Span:
+        """Return what a span of the text is in the file."""
+        if start >= stop:
+            place = self.place_of(start)
+            return place, place
+        return self.place_of(start), max(self[start:stop].span[1], self.place_of(start))
+
+    def place_of(self, offset: int) -> int:
+        """Return where in the file a character of the text stands, or what follows its last."""
+        at = self._at(offset)
+        if at < 0:
+            return 0
+        one = self.pieces[at]
+        if offset >= one.stop > one.start:
+            return one.end
+        return one.place + (offset - one.start if one.stop - one.start == one.end - one.place else 0)
+
+
+def of_file(content: str, start: int, stop: int) -> Text:
+    """Return a part of a file as it stands there."""
+    return Text(content[start:stop], (Piece(0, stop - start, start, stop, ()),))
+
+
+def joined(texts: list[Text]) -> Text:
+    """Return texts one behind the other. Empty ones leave a piece only where all are empty."""
+    pieces: list[Piece] = []
+    at = 0
+    for text in texts:
+        for one in text.pieces:
+            piece = Piece(one.start + at, one.stop + at, one.place, one.end, one.written)
+            if pieces and pieces[-1].start == pieces[-1].stop:
+                pieces.pop()
+            if piece.start != piece.stop or not pieces:
+                pieces.append(piece)
+        at += len(text.value)
+    return Text("".join([one.value for one in texts]), tuple(pieces))
+
+
+def inserted(value: str, place: int) -> Text:
+    """Return a text that is not in the file, for a place of it."""
+    return Text(value, (Piece(0, len(value), place, place, ()),))
+
+
+# ---- writings ----------------------------------------------------------------------------------------------------
+
+
+class Writing(NamedTuple):
+    """How a language writes characters in a string of it.
+
+    Attributes:
+        escapes: finds what is not itself.
+        decode: returns what such an escape is.
+    """
+
+    escapes: re.Pattern[str]
+    decode: Callable[[str], str]
+
+
+_LETTERS = {
+    "n": "\n",
+    "t": "\t",
+    "r": "\r",
+    "b": "\b",
+    "f": "\f",
+    "s": " ",
+    "0": "\0",
+    "a": "\a",
+    "v": "\v",
+    "e": "\x1b",
+}
+_LETTERS |= {"N": "\x85", "_": "\xa0", "L": "\u2028", "P": "\u2029"}
+
+
+def _backslash(escape: str) -> str:
+    r"""Return what a backslash and what follows it are: ``\n``, ``\u0041``, ``\u{41}``, ``\101``, an end of line."""
+    rest = escape[1:]
+    digits = rest.lstrip("uUx").strip("{}")
+    if rest[:1] in ("u", "U", "x") and digits:
+        number = int(digits, 16)
+        return chr(number) if number < 0x110000 else "\ufffd"
+    if rest[:1] in "01234567" and rest:
+        return chr(int(rest, 8))
+    if rest[:1] in ("\n", "\r"):
+        return ""
+    return _LETTERS.get(rest, rest)
+
+
+def _folded(escape: str) -> str:
+    return "\n" * (escape.count("\n") - 1) or " "
+
+
+_HEX = "[0-9A-Fa-f]"
+WRITINGS = {
+    "mqsc": Writing(re.compile("''|\"\""), lambda escape: escape[0]),
+    "doubled": Writing(re.compile("''"), lambda _: "'"),
+    "csv": Writing(re.compile('""'), lambda _: '"'),
+    "java": Writing(re.compile(rf"\\(?:u+{_HEX}{{4}}|[0-3]?[0-7]{{1,2}}|\r?\n|.|$)", re.DOTALL), _backslash),
+    "json": Writing(
+        re.compile(rf"\\u[dD][89abAB]{_HEX}{{2}}\\u[dD][c-fC-F]{_HEX}{{2}}|\\u{_HEX}{{4}}|\\.", re.DOTALL),
+        lambda escape: (
+            _backslash(escape)
+            if len(escape) < 12
+            else chr(0x10000 + ((int(escape[2:6], 16) & 0x3FF) << 10) + (int(escape[8:], 16) & 0x3FF))
+        ),
+    ),
+    "yaml": Writing(
+        re.compile(rf"\\(?:x{_HEX}{{2}}|u{_HEX}{{4}}|U{_HEX}{{8}}|\r?\n[ \t]*|.)|[ \t]*\r?\n\s*", re.DOTALL),
+        lambda escape: _backslash(escape) if escape[0] == "\\" else _folded(escape),
+    ),
+    "yaml quoted": Writing(re.compile(r"''|[ \t]*\r?\n\s*"), lambda escape: "'" if escape == "''" else _folded(escape)),
+    "yaml plain": Writing(re.compile(r"[ \t]*\r?\n\s*"), _folded),
+    "properties": Writing(
+        re.compile(rf"\\(?:u{_HEX}{{4}}|\r?\n[ \t\f]*|[^\r\n]|$)"),
+        lambda escape: _backslash(escape) if escape[1:2] in ("u", "n", "t", "r", "f", "\n", "\r", "") else escape[1:],
+    ),
+    "hcl": Writing(
+        re.compile(rf"\\(?:u{_HEX}{{4}}|U{_HEX}{{8}}|.)|\$\$\{{|%%\{{", re.DOTALL),
+        lambda escape: _backslash(escape) if escape[0] == "\\" else escape[1:],
+    ),
+    "bicep": Writing(re.compile(rf"\\(?:u\{{{_HEX}{{1,6}}\}}|.)", re.DOTALL), _backslash),
+    # Attribute values have their line ends as blanks; an entity that nobody declared stays as it is.
+    "xml": Writing(
+        re.compile(r"&(?:#\d{1,7}|#[xX][0-9A-Fa-f]{1,6}|lt|gt|amp|quot|apos);|\r\n"),
+        lambda escape: "\n" if escape == "\r\n" else html.unescape(escape),
+    ),
+    "url": Writing(re.compile(r"(?:%[0-9A-Fa-f]{2})+|\+"), lambda escape: unquote(escape.replace("+", " "))),
+    "arm": Writing(re.compile(r"^\[\["), lambda _: "["),
+    "ems": Writing(re.compile(r"\\[\\\"']"), lambda escape: escape[1]),
+}

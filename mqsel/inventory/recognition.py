@@ -1,0 +1,213 @@
+"""What a file holds: told by its content, and by its name where contents look alike.
+
+The first look is at bytes alone: a file without any of the words of a kind is not even decoded. 1 GB takes about 2 s.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from typing import NamedTuple
+
+from mqsel.errors import SelectorError
+from mqsel.language.dialect import IBM_MQ
+from mqsel.language.selector import read_selector
+
+# One of these stands in every file of any kind, in letters of either case; our own forms apart.
+WORDS = (
+    b"selector",
+    b"filter",
+    b"selected",
+    b"sqlexpression",
+    b"bysql",
+    b"createconsumer",
+    b"createreceiver",
+    b"createbrowser",
+    b"createsubscriber",
+    b"createdurable",
+    b"createshared",
+)
+_UNREAD = re.compile(
+    r".*\.(?:md|rst|adoc|html?|css|scss|less|js|mjs|cjs|jsx|tsx?|vue|svelte|py|pyx|rb|go|rs|c|cc|cpp|h|hpp|cs|php|pl|lua|"
+    r"swift|m|sql|svg|map|lock|log|patch|diff|ipynb|xsd|xslt?|wsdl)",
+    re.IGNORECASE,
+)
+_OWN_NAMES = re.compile(r".*\.(?:txt|tsv|sel|selectors|lst|list|jsonl?)|[^.]*", re.IGNORECASE)
+_LINES = 20  # by which it is known that lines are selectors
+
+
+class _Sign(NamedTuple):
+    """What tells files of a kind.
+
+    Attributes:
+        kind: a row of `KINDS`.
+        name: of the file, matched whole: with it, `start` need not be there.
+        start: what the content has if the name tells nothing; None if only the name can tell.
+        words: what the content has in any case.
+    """
+
+    kind: str
+    name: re.Pattern[str] | None
+    start: re.Pattern[str] | None
+    words: re.Pattern[str]
+
+
+def _sign(kind: str, name: str, start: str, words: str) -> _Sign:
+    return _Sign(
+        kind,
+        re.compile(name, re.IGNORECASE) if name else None,
+        re.compile(start, re.MULTILINE) if start else None,
+        re.compile(words, re.MULTILINE),
+    )
+
+
+_SOURCE_WORDS = (
+    r"[sS]elector|receiveSelected|browseSelected|bySql|createConsumer|createReceiver|createBrowser|createSubscriber|"
+    r"createDurable|createShared|ConnectionConsumer"
+)
+_XML = r"\A\s*(?:<\?xml|<!--|<!DOCTYPE(?!\s+html)|<(?!html)[A-Za-z][\w:.-]*[\s>/])"
+_JSON = r"\A\s*[{\[]"
+_KEY = r"[\w.\-%]*[sS](?:elector|ELECTOR)[\"']?\s*"
+
+# In this order: what begins in a way of its own, then what only its name or its lines tell.
+_SIGNS = (
+    _sign(
+        "artemis", "", _XML, r"(?s)\A(?=.*(?:urn:activemq|<queue-binding|<core[\s>]|urn:hornetq)).*?(?:filter|elector)"
+    ),
+    _sign("activemq", "", _XML, r"(?s)\A(?=.*activemq\.apache\.org/schema).*?elector"),
+    _sign(
+        "ejb",
+        "",
+        _XML,
+        r"(?s)\A(?=.*<(?:\w+:)?(?:ejb-jar|message-driven|connector|activation-config|server)\b).*?elector",
+    ),
+    _sign("spring", "", _XML, r"[eE]lector|<filter[\s>]"),
+    _sign("java", r".*\.(?:java|groovy)", r"^\s*(?:import|package)\s+[\w.]+;", _SOURCE_WORDS),
+    _sign("scala", r".*\.(?:scala|sc)", r"^import\s+[\w.]+[{_*][^;\n]*$", _SOURCE_WORDS),
+    _sign("kotlin", r".*\.kts?", r"^(?:import|package)\s+[\w.]+$(?s:.*)\bfun\s", _SOURCE_WORDS),
+    _sign("runmqsc", "", r"^[ \t]*AMQ8(?:096|099)[A-Z]?:", r"SELECTOR\("),
+    _sign("mqsc", "", r"(?i)^[ \t]*(?:DEF(?:INE)?|ALT(?:ER)?)[ \t]+SUB[ \t]*[(+\-]", r"(?i)SELECTOR"),
+    _sign(
+        "ems", "", r"(?i)^[ \t]*(?:create|setprop|addprop)[ \t]+(?:bridge|durable|route)\b", r"(?i)\bselector[ \t]*="
+    ),
+    _sign("ems", "", r"(?i)^[ \t]*\[(?:topic|queue)[:=]", r"(?i)\bselector[ \t]*="),
+    _sign("ems", r"(?:.*[._-])?(?:bridges|durables|routes)(?:[._-].*)?", "", r"(?i)\bselector[ \t]*="),
+    _sign("azure", r".*\.jsonc", _JSON, r"(?i)\"(?:sqlFilter|sqlExpression|correlationFilter)\"\s*:"),
+    _sign("rabbitmq", "", _JSON, r"(?s)\A(?=.*\"(?:rabbit_version|rabbitmq_version)\").*?(?:elector|sql-filter)"),
+    _sign("broker-j", "", _JSON, r"\"(?:x-filter-jms-selector|x-jms-selector|rjms_selector|jms-selector)\""),
+    _sign("connect", "", _JSON, r"(?i)\"(?:[\w.]*jms\.message\.selector|[\w.]*kcql)\"|WITHJMSSELECTOR"),
+    _sign(
+        "keyed-json",
+        "",
+        _JSON,
+        r"\A\s*\[?\s*\{(?:[^{}\"]|\"(?:[^\"\\]|\\.)*\")*\"selector\"\s*:\s*\"(?:[^\"\\]|\\.)*\"(?:[^{}\"]|\"(?:[^\"\\]|\\.)*\")*\}",
+    ),
+    _sign("json", "", _JSON, rf"\"{_KEY}:|[?&]selector="),
+    _sign(
+        "terraform", r".*\.(?:tf|hcl|tofu)", r"^(?:resource|data|module)\s+\"", r"(?:sql|correlation)_filter|elector"
+    ),
+    _sign("bicep", r".*\.bicep", r"^resource\s+\w+\s+'[^']+@", r"(?i)(?:sql|correlation)Filter|sqlExpression|elector"),
+    _sign("csv", r".*\.(?:csv|tsv)", r"\A\"?\w+\"?[,;\t|].*\bselector\b|\A\"?selector\"?[,;\t|]", r"."),
+    _sign(
+        "yaml",
+        r".*\.ya?ml",
+        r"\A(?:\s*#.*\n|---.*\n)*[\w.\-\"']+:(?:\s|$)",
+        rf"(?i){_KEY}:|[?&]selector=|sqlFilter|kcql|sql-filter",
+    ),
+    _sign(
+        "properties",
+        r".*\.properties",
+        r"\A(?:\s*[#!].*\n|\s*\n)*[\w.\-%\"]+\s*=",
+        rf"(?im)^[ \t]*{_KEY}[=:]|[?&]selector=|kcql",
+    ),
+)
+
+
+def kind_of(name: str, content: str, *, is_named: bool, has_words: bool) -> str:
+    """Return the kind of a file; empty if it has no selectors.
+
+    Args:
+        name: of the file, without its folder.
+        content: its text.
+        is_named: somebody named it: otherwise it was met in a folder.
+        has_words: one of `WORDS` is in it.
+    """
+    if not is_named and _UNREAD.fullmatch(name):
+        return ""
+    if has_words:
+        by_name = next((row for row in _SIGNS if row.name is not None and row.name.fullmatch(name)), None)
+        for row in [by_name] if by_name is not None else _SIGNS:
+            if (row is by_name or (row.start is not None and row.start.search(content))) and row.words.search(content):
+                return row.kind
+        if by_name is not None:
+            return ""
+    if is_named or _OWN_NAMES.fullmatch(name):
+        return _own(content)
+    return ""
+
+
+_STRINGS = re.compile(r'"((?:[^"\\]|\\.)*)"\s*[,\]}\n]')
+
+
+def _own(content: str) -> str:
+    """Return which of our own forms a text has: most of its first lines are selectors."""
+    head = content[: _LINES * 1000]
+    if head.lstrip()[:1] in ("{", "["):
+        return "keyed-json" if _most([one.replace('\\"', '"') for one in _STRINGS.findall(head)[:_LINES]]) else ""
+    lines = [line for line in head.splitlines()[: _LINES * 2] if line.strip() and not line.lstrip().startswith("#")][
+        :_LINES
+    ]
+    if (
+        lines
+        and sum("\t" in line for line in lines) == len(lines)
+        and _most([line.partition("\t")[2] for line in lines])
+    ):
+        return "keyed"
+    return "lines" if _most(lines) else ""
+
+
+_NAME = re.compile(r"\s*[\w$.]*\s*")
+_TAIL = re.compile(r"\s*\b(?:AND|OR)\s*$|^\s*(?:AND|OR)\b", re.IGNORECASE)
+
+
+def _most(texts: list[str]) -> bool:
+    """Report whether more than half of some texts are selectors; the name of a property alone is no evidence."""
+    good = 0
+    for text in texts:
+        piece = _TAIL.sub("", text)
+        if _NAME.fullmatch(piece):
+            continue
+        try:
+            read_selector(piece, IBM_MQ)
+            good += 1
+        except SelectorError:
+            continue
+    return good * 2 > len(texts)
+
+
+# ---- bytes to text -----------------------------------------------------------------------------------------------
+
+_MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+_DECLARED = re.compile(rb"\A\s*<\?xml[^>]*?encoding\s*=\s*[\"']([\w.-]+)")
+
+
+def text_of(data: bytes) -> tuple[str, str, int]:
+    """Decode a file.
+
+    Returns: the text, the encoding, and the bytes of the mark in front. What is not UTF-8, and declares nothing, is
+        read as Latin-1, in which every byte is itself again.
+    """
+    for mark, encoding in _MARKS:
+        if data.startswith(mark):
+            return (
+                data[len(mark) :].decode(encoding, "surrogatepass" if mark != codecs.BOM_UTF8 else "replace"),
+                encoding,
+                len(mark),
+            )
+    declared = _DECLARED.match(data)
+    for encoding in ([declared[1].decode()] if declared else []) + ["utf-8"]:
+        try:
+            return data.decode(encoding), encoding, 0
+        except (LookupError, UnicodeError):
+            continue
+    return data.decode("latin-1"), "latin-1", 0

@@ -1,0 +1,134 @@
+"""Files as trees: one library, tree-sitter, reads all that has a grammar.
+
+It gives offsets for every node, reads what is left of a damaged file, resolves no entity and fetches nothing, and its
+time grows with the file. A parser of the standard library ends at the first error, or knows no offsets.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import time
+from importlib import import_module
+from typing import Any
+
+from mqsel.columns.wordings import package_missing
+from mqsel.errors import MqselError
+from mqsel.inventory.entries import Source
+
+# For each grammar the module that has it, and the function there that returns it.
+_GRAMMARS = {
+    "bicep": ("tree_sitter_bicep", "language"),
+    "hcl": ("tree_sitter_hcl", "language"),
+    "java": ("tree_sitter_java", "language"),
+    "json": ("tree_sitter_json", "language"),
+    "kotlin": ("tree_sitter_kotlin", "language"),
+    "scala": ("tree_sitter_scala", "language"),
+    "xml": ("tree_sitter_xml", "language_xml"),
+    "yaml": ("tree_sitter_yaml", "language"),
+}
+# Characters that no token of a grammar has: over a long run of them the parser would be lost in thought.
+_ALIEN = {"bicep": '";^`~', "scala": "`"}
+_WIDEST = 10_000  # nodes in a damaged place
+_SLICE = 1 << 16  # bytes that the parser takes at once
+# Seconds of a file, and of each byte of it, after which it is given up. Undamaged ones take at most a tenth of that;
+# the parser's search for what was meant by a damaged one may grow with the square of its size.
+_LEAST, _MOST = 0.1, 3e-6
+_DEEPEST = 200  # levels of a tree that are read, of which a level of a file takes up to five
+
+_TOO_SLOW = "so damaged, or so deeply nested, that it cannot be read in the time that files of its size take"
+
+
+class TreeError(MqselError, ValueError):
+    """A file of which no tree can be had.
+
+    Args:
+        offset: where it begins to be unreadable.
+    """
+
+    def __init__(self, offset: int, message: str) -> None:
+        super().__init__(message)
+        self.offset = offset
+
+
+Node = Any  # of tree-sitter, which is imported when a file needs it
+
+
+@functools.cache
+def _language(name: str) -> Any:
+    module, function = _GRAMMARS[name]
+    try:
+        return import_module("tree_sitter").Language(getattr(import_module(module), function)())
+    except ImportError as error:
+        package = (error.name or module).replace("_", "-")
+        raise package_missing(f"a file of {name}", package, "inventory") from error
+
+
+@functools.cache
+def _query(grammar: str, pattern: str) -> Any:
+    return import_module("tree_sitter").Query(_language(grammar), pattern)
+
+
+def tree_of(source: Source, grammar: str) -> Node:
+    """Return the root of a file's tree, whose bytes are the code points of its text.
+
+    Raises: MqselError: the library or the grammar is not installed. TreeError: the file is damaged beyond that.
+    """
+    # One byte for each code point: offsets of the tree are those of the text.
+    alien = rf"[^\t-\r -~]+|[{_ALIEN[grammar]}]+" if grammar in _ALIEN else r"[^\t-\r -~]+"
+    shadow = re.sub(alien, lambda match: "x" * len(match[0]), source.content).encode()
+    language = _language(grammar)
+    until = time.thread_time() + _LEAST + _MOST * len(shadow)
+    try:
+        tree = (
+            import_module("tree_sitter")
+            .Parser(language)
+            .parse(
+                lambda offset, _: shadow[offset : offset + _SLICE],
+                progress_callback=lambda *_: time.thread_time() > until,
+            )
+        )
+    except ValueError as error:
+        raise TreeError(0, _TOO_SLOW) from error
+    return tree.root_node
+
+
+def matches(node: Node, grammar: str, pattern: str) -> list[tuple[int, dict[str, list[Node]]]]:
+    """List the matches of a query in a tree, each with the number of its pattern."""
+    found: list[tuple[int, dict[str, list[Node]]]]
+    found = import_module("tree_sitter").QueryCursor(_query(grammar, pattern)).matches(node)
+    return found
+
+
+def errors_of(root: Node) -> list[Node]:
+    """List what a tree could not take in, in the order of the file.
+
+    Raises: TreeError: one of them is so wide that queries would take the square of its size.
+    """
+    found = []
+    waiting = [root] if root.has_error else []
+    while waiting:
+        node = waiting.pop()
+        if node.is_error and node.child_count > _WIDEST:
+            raise TreeError(node.start_byte, _TOO_SLOW)
+        inside = [one for one in node.children if one.has_error or one.is_missing]
+        if node.is_error or node.is_missing or not inside:
+            found.append(node)
+        waiting += reversed(inside)
+    return found
+
+
+def check_depth(root: Node) -> None:
+    """Raise TreeError if a tree has more levels than are read."""
+    cursor = root.walk()
+    depth = 0
+    while True:
+        if depth > _DEEPEST:
+            raise TreeError(cursor.node.start_byte, "nested too deeply to be read")
+        if cursor.goto_first_child():
+            depth += 1
+            continue
+        while not cursor.goto_next_sibling():
+            if not cursor.goto_parent():
+                return
+            depth -= 1

@@ -1,0 +1,109 @@
+"""The files that paths stand for, as ripgrep finds them: ignore files respected, nothing hidden, no links followed."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from mqsel.columns.wordings import package_missing
+
+_IGNORE_FILES = (".gitignore", ".ignore", ".rgignore")
+
+
+class Place(NamedTuple):
+    """A file to read.
+
+    Attributes:
+        path: as it is shown.
+        is_named: somebody named it; otherwise it was met in a folder.
+    """
+
+    path: str
+    is_named: bool
+
+
+def files_of(paths: Iterable[str]) -> Iterator[Place]:
+    """Yield the files that paths stand for: files, folders, patterns, and "-" for stdin.
+
+    Raises: MqselError: a folder is to be walked, and pathspec is not installed.
+    """
+    for path in paths:
+        if path != "-" and os.path.isdir(path):  # noqa: PTH112 (that of a Path raises where a name is too long)
+            yield from _walked(path, _above(path))
+        elif path != "-" and glob.has_magic(path) and not os.path.lexists(path):
+            named = sorted(glob.glob(path, recursive=True))  # noqa: PTH207 (a Path takes no absolute pattern)
+            yield from files_of(named) if named else [Place(path, True)]
+        else:
+            yield Place(path, True)
+
+
+_Rules = list[tuple[str, Any]]
+
+
+def _walked(folder: str, rules: _Rules) -> Iterator[Place]:
+    """Yield the files under a folder, by name."""
+    waiting = [(folder, rules)]
+    while waiting:
+        folder, rules = waiting.pop()
+        try:
+            with os.scandir(folder) as listed:
+                inside = sorted(listed, key=lambda one: one.name)
+        except OSError:
+            yield Place(folder, True)  # reading it says why
+            continue
+        names = {one.name for one in inside}
+        rules = [*rules, *[row for name in _IGNORE_FILES if name in names for row in _rules_of(folder, name)]]
+        folders = []
+        for one in inside:
+            if one.name.startswith(".") or one.is_symlink():
+                continue
+            is_folder = one.is_dir(follow_symlinks=False)
+            if rules and _is_ignored(one.path, rules, is_folder):
+                continue
+            if is_folder:
+                folders.append((one.path, rules))
+            elif one.is_file(follow_symlinks=False):
+                yield Place(one.path, False)
+        waiting += reversed(folders)
+
+
+def _rules_of(folder: str, name: str) -> _Rules:
+    try:
+        from pathspec import GitIgnoreSpec  # noqa: PLC0415 (optional)
+    except ImportError as error:
+        raise package_missing("a folder with an ignore file", "pathspec", "inventory") from error
+    try:
+        lines = Path(folder, name).read_text(encoding="utf-8", errors="replace").splitlines()
+        return [(os.path.abspath(folder), GitIgnoreSpec.from_lines(lines))]  # noqa: PTH100
+    except (OSError, ValueError):  # a pattern that git would not take either
+        return []
+
+
+def _is_ignored(path: str, rules: _Rules, is_folder: bool) -> bool:
+    """Report whether the last rule that speaks of a path ignores it."""
+    whole = os.path.abspath(path)  # noqa: PTH100
+    for base, spec in reversed(rules):
+        said = spec.check_file(os.path.relpath(whole, base) + "/" * is_folder).include
+        if said is not None:
+            return bool(said)
+    return False
+
+
+def _above(folder: str) -> _Rules:
+    """Return the rules of the folders above, up to the one that has the repository."""
+    found: _Rules = []
+    at = Path(folder).absolute()
+    for parent in [at, *at.parents]:
+        if parent != at:
+            found = [
+                *[row for name in _IGNORE_FILES if (parent / name).is_file() for row in _rules_of(str(parent), name)],
+                *found,
+            ]
+        if (parent / ".git").exists():
+            exclude = parent / ".git" / "info"
+            rows = _rules_of(str(exclude), "exclude") if (exclude / "exclude").is_file() else []
+            return [*[(str(parent), spec) for _, spec in rows], *found]
+    return []

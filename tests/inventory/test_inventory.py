@@ -1,0 +1,286 @@
+"""Selectors are found where they stand: the corpus, written as the tools write it, and damage in every place."""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("tree_sitter")
+pytest.importorskip("pathspec")
+
+from mqsel.errors import ArgumentError, MqselError
+from mqsel.inventory import KINDS, read, trees
+from mqsel.inventory.pieces import HOLE, WRITINGS, Text, joined, of_file
+
+HERE = Path(__file__).parent
+CORPUS = HERE / "corpus"
+EXPECTED = [json.loads(line) for line in (HERE / "corpus.jsonl").read_text(encoding="utf-8").splitlines()]
+COLUMNS = ("file", "line", "column", "kind", "key", "destination", "selector", "reason")
+
+
+def rows(paths, **options):
+    return [
+        {**{name: getattr(one, name) for name in COLUMNS}, "file": Path(one.file).name}
+        for one in read(paths, **options)
+    ]
+
+
+@pytest.mark.parametrize("name", sorted({row["file"] for row in EXPECTED}))
+def test_corpus(name):
+    """Every file of the corpus has the entries that are expected of it, whatever it is called."""
+    wanted = [row for row in EXPECTED if row["file"] == name]
+    assert rows(CORPUS / name) == wanted
+
+
+def test_the_corpus_as_a_folder():
+    """A folder has the entries of its files, and every file has one."""
+    assert rows(CORPUS) == EXPECTED
+    assert {path.name for path in CORPUS.iterdir()} == {row["file"] for row in EXPECTED}
+    assert {row["kind"] for row in EXPECTED} == KINDS.keys() - {"parquet", "json"}
+
+
+@pytest.mark.parametrize("end", ["\r\n", "\n"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_encodings_and_line_ends(tmp_path, end, encoding):
+    """Encodings, marks and line ends change no entry."""
+    for path in CORPUS.iterdir():
+        if "encoding=" in path.read_text(encoding="utf-8"):
+            continue  # declares another one
+        text = path.read_text(encoding="utf-8").replace("\n", end)
+        (tmp_path / path.name).write_bytes(text.encode(encoding))
+    declared = {"broker.xml", "artemis-export.xml"}
+    got = rows(tmp_path)
+    for one in got:
+        if one["selector"]:
+            one["selector"] = one["selector"].replace("\r\n", "\n")
+    assert got == [row for row in EXPECTED if row["file"] not in declared]
+
+
+def test_pieces_lead_back_to_the_file():
+    """Each piece that is written as it is stands in the file as it does in the text."""
+    seen = 0
+    for one in read(CORPUS):
+        assert one.text is not None and one.text.pieces[-1].stop == len(one.text.value)
+        content = Path(one.file).read_text(encoding="utf-8")
+        for piece in one.text.pieces:
+            here, there = one.text.value[piece.start : piece.stop], content[piece.place : piece.end]
+            if not piece.written and piece.place < piece.end and len(here) == len(there) and HOLE not in here:
+                assert here in (there, " "), one
+                seen += 1
+        line = content[: one.text.span[0]].count("\n") + 1
+        assert line == one.line
+    assert seen > 60
+
+
+def test_a_span_within_escapes():
+    """A span of a text is that of its escapes in the file, through two writings."""
+    content = r'x = "a &#65;\u0042%43 d"'
+    text = of_file(content, 5, len(content) - 1).decoded("xml").decoded("java").decoded("url")
+    assert text.value == "a ABC d"
+    assert content[slice(*text.span_of(2, 3))] == "&#65;"
+    assert content[slice(*text.span_of(3, 4))] == r"\u0042"
+    assert content[slice(*text.span_of(4, 5))] == "%43"
+    assert content[slice(*text.span_of(6, 7))] == "d"
+    assert joined([Text(""), text[:1], text[6:]]).value == "ad"
+
+
+def test_kind_decides(tmp_path):
+    """A file that tells nothing is read as the kind that is named."""
+    file = tmp_path / "a.bin"
+    file.write_text("selector=a = 1\n", encoding="utf-8")
+    assert [one.selector for one in read(file, kind="properties")] == ["a = 1"]
+    with pytest.raises(ArgumentError, match="expected one of mqsc"):
+        read(file, kind="nothing")
+    with pytest.raises(ArgumentError, match="the columns are"):
+        read(file, columns={"keys": "a"})
+
+
+def test_columns(tmp_path):
+    """CSV has its columns under any name."""
+    file = tmp_path / "a.csv"
+    file.write_text('id,rule\r\n1,"a = ""x"", b"\r\n2,c\r\n', encoding="utf-8")
+    found = rows(file, kind="csv", columns={"key": "id", "selector": "rule"})
+    assert [(one["key"], one["selector"], one["line"], one["column"]) for one in found] == [
+        ("1", 'a = "x", b', 2, 4),
+        ("2", "c", 3, 3),
+    ]
+    assert [one["reason"] for one in rows(file, kind="csv")] == [
+        "no column is called selector: name it by --columns selector=NAME"
+    ]
+
+
+def test_parquet(tmp_path):
+    """Rows of Parquet are entries."""
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    pq.write_table(pa.table({"key": ["a", "b"], "selector": ["x = 1", "y = 2"]}), tmp_path / "a.parquet")
+    assert [(one["key"], one["selector"], one["line"]) for one in rows(tmp_path / "a.parquet")] == [
+        ("a", "x = 1", 1),
+        ("b", "y = 2", 2),
+    ]
+
+
+NOTHING = {
+    "styles.json": '{"selector": ".menu > a", "nodeSelector": "disk = ssd", "a": {"selector": "app-root"}}',
+    "service.yaml": "kind: Service\nspec:\n  selector:\n    app: web\n  labelSelector: app = web\n",
+    "Kafka.java": 'import org.apache.kafka.*;\nclass A { void f() { x.createConsumer("g", props); } }',
+    "pom.xml": "<project><selector>a = b</selector><filter><string>x</string></filter></project>",
+    "web.xml": "<web-app><filter><filter-name>a = 1</filter-name></filter></web-app>",
+    "queues.mqsc": "DEFINE QLOCAL(A) DESCR('SELECTOR(''a = 1'')')\n* DEFINE SUB(B) SELECTOR('a = 1')\n",
+    "README.md": "DEFINE SUB(B) SELECTOR('a = 1')\n",
+    "notes.txt": "the selector of a subscription\nis a text\n",
+    "form.xsd": '<xs:schema xmlns:xs="a"><xs:selector xpath="a = 1"/></xs:schema>',
+    "a.java": 'import javax.jms.*;\nclass A { /* createConsumer(q, "a") */ void f() { s.createConsumer(q, true); } }',
+}
+
+
+@pytest.mark.parametrize("name", NOTHING)
+def test_what_is_no_selector(tmp_path, name):
+    """Selectors of other things, comments, and texts that only mention one are none."""
+    (tmp_path / name).write_text(NOTHING[name], encoding="utf-8")
+    assert rows(tmp_path) == []
+
+
+def test_folders_as_ripgrep_walks_them(tmp_path):
+    """Ignore files, of the folder and above it, are respected; what is hidden or a link is left out."""
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".gitignore").write_text("/build/\n*.bak\n!keep.bak\n", encoding="utf-8")
+    inside = tmp_path / "src"
+    for folder in ("build", "src", "src/.hidden", "src/build"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "a.selectors").write_text("a = 1\n", encoding="utf-8")
+    (inside / "x.bak").write_text("a = 1\n", encoding="utf-8")
+    (inside / "keep.bak").write_text("DEFINE SUB(A) SELECTOR('a = 1')\n", encoding="utf-8")
+    (inside / "link.selectors").symlink_to(inside / "a.selectors")
+    wanted = ["src/a.selectors", "src/build/a.selectors", "src/keep.bak"]
+    assert sorted(Path(one.file).relative_to(tmp_path).as_posix() for one in read(tmp_path)) == sorted(wanted)
+    assert len([*read(inside)]) == 3
+    assert [Path(one.file).name for one in read(str(inside / "*.selectors"))] == ["a.selectors", "link.selectors"]
+
+
+def test_damage_is_one_entry_and_the_rest_is_read(tmp_path):
+    """What follows the damage of a file is read."""
+    file = tmp_path / "a.json"
+    content = '{"name": "r", "sqlFilter": {"sqlExpression": "a = 1"}, ]]], "jms.selector": "b = 2"}'
+    file.write_text(content, encoding="utf-8")
+    found = rows(file)
+    assert [one["selector"] for one in found if one["selector"]] == ["a = 1", "b = 2"]
+    assert [one["reason"] for one in found if one["reason"]] == ["damaged JSON: what else there is was read"]
+    missing = [*read(tmp_path / "none.mqsc")]
+    assert [(one.selector, one.reason) for one in missing] == [
+        (None, "the file cannot be read: No such file or directory")
+    ]
+
+
+def test_xml_bombs_and_outside_entities(tmp_path):
+    """No entity is resolved: a bomb stays as small as it is, and nothing is fetched."""
+    bomb = "".join(f'<!ENTITY e{n} "&e{n - 1};&e{n - 1};">' for n in range(1, 40))
+    secret = tmp_path / "secret"
+    secret.write_text("secret", encoding="utf-8")
+    file = tmp_path / "a.xml"
+    file.write_text(
+        f'<?xml version="1.0"?><!DOCTYPE a [<!ENTITY e0 "x">{bomb}<!ENTITY out SYSTEM "{secret}">]>'
+        '<a><jms:listener selector="a = &e39; b = &out;" destination="q"/></a>',
+        encoding="utf-8",
+    )
+    started = time.monotonic()
+    found = rows(file)
+    assert [one["selector"] for one in found if one["kind"] == "spring" and one["selector"]] == ["a = &e39; b = &out;"]
+    assert time.monotonic() - started < 5
+
+
+_SIGNS = [
+    *("'", '"', "(", ")", "{", "}", "<", ">", "\\", "+\n", "-\n", "&", "${", '"""', "\0", "\xff", "\n", "selector"),
+    *("\t", "/*", "]]>", "<![CDATA[", ":", "=", "|", "'''", "\r", "`", "~", ";", "<<E\n", "%{"),
+]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_any_bytes_end_in_entries_with_places(tmp_path, seed):
+    """Damaged files of every kind, read as any kind, are entries: with a selector or a reason, and with a place."""
+    rng = random.Random(seed)
+    contents = [path.read_bytes() for path in sorted(CORPUS.iterdir())]
+    file = tmp_path / "a"
+    for _ in range(60):
+        data = bytearray(rng.choice(contents))
+        for _ in range(rng.choice([0, 1, 3, 10, 40])):
+            at = rng.randrange(len(data) + 1)
+            match rng.randrange(4):
+                case 0:
+                    data[at:at] = rng.choice(_SIGNS).encode("latin-1")
+                case 1:
+                    del data[at : at + rng.choice([1, 2, 5, 30])]
+                case 2:
+                    data[at:at] = rng.randbytes(4)
+                case _:
+                    other = rng.choice(contents)
+                    start = rng.randrange(len(other))
+                    data[at:at] = other[start : start + rng.randrange(60)]
+        file.write_bytes(data)
+        for kind in [None, *KINDS]:
+            for one in read(file, kind=kind):
+                assert (one.selector is None) == bool(one.reason)
+                assert one.line >= 1 and one.column >= 1
+                at = 0
+                for piece in one.text.pieces if one.text is not None else ():
+                    assert piece.start == at and piece.stop >= at and piece.end >= piece.place >= 0
+                    at = piece.stop
+
+
+_UNITS = ["[", "{", "(", "<a>", "<a x='", "'", '"', "\\", "+\n", "a:\n", "- ", '{"a":', '"a" + ', "&amp;", "~", "\x01"]
+
+
+@pytest.mark.parametrize("unit", _UNITS)
+def test_time_grows_with_the_file(tmp_path, unit):
+    """Nothing that is repeated takes a reader more than its time."""
+    file = tmp_path / "a"
+    file.write_text('jms selector = "' + unit * (30_000 // len(unit)), encoding="utf-8")
+    for kind in KINDS:
+        started = time.thread_time()
+        assert len([*read(file, kind=kind)]) <= 30_000
+        assert time.thread_time() - started < 3, kind
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "file"),
+    [
+        ("tree_sitter_java", "tree-sitter-java", "Listeners.java"),
+        ("tree_sitter", "tree-sitter", "broker.xml"),
+    ],
+)
+def test_without_the_extra(monkeypatch, module, name, file):
+    """What a file needs and is not installed is one error, which names the extra; lines need nothing."""
+    trees._language.cache_clear()
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(MqselError, match=f"needs {name}, which is not installed") as caught:
+        rows(CORPUS / file)
+    assert caught.value.hint == "pip install 'mqsel[inventory]'"
+    assert len(rows(CORPUS / "subs.mqsc")) == 4
+    trees._language.cache_clear()
+
+
+def test_writings_decode_what_they_find():
+    """Each writing returns a text for whatever its pattern matches."""
+    samples = [
+        "''",
+        '""',
+        r"\n",
+        r"\u0041",
+        r"\ud83d\ude00",
+        r"\101",
+        "\\\n  ",
+        "&lt;",
+        "&#x41;",
+        "%41",
+        "[[",
+        r"\'",
+        "\\",
+    ]
+    for writing in WRITINGS.values():
+        for sample in samples:
+            for match in writing.escapes.finditer(sample):
+                assert isinstance(writing.decode(match[0]), str)
