@@ -189,9 +189,9 @@ KINDS = {
     "string": "string",
     "boolean": "boolean",
     "bytes": "byte string",
-    "null": "boolean",
-    "big": "number",
 }
+# Those of literals, of which a computed test has more.
+LITERAL_KINDS = {**KINDS, "null": "boolean", "big": "number"}
 _RANGES = {row.python: row.range for row in TYPES if row.kind == "exact"}
 
 

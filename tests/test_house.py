@@ -54,8 +54,8 @@ INSIDE = {
     "sets": "receiving file choice set __init__",
     "formats": "wordings mqmd jms mqrfh2 inspection jsonl records envelopes _tables _words _decoder _mq _json"
     " _records mq __init__",
-    "analysis": "explain.near explain.change explain.account explain explain.__init__ compare compare.__init__"
-    " compare.audit lint.findings lint.chains lint.tests lint.names lint lint.__init__ explain.sentences"
+    "analysis": "readings explain.near explain.change explain.account explain explain.__init__ compare compare.__init__"
+    " compare.audit lint.findings lint.chains lint.tests lint.names lint.products lint lint.__init__ explain.sentences"
     " explain.profile",
     "selection": "selectors providers message queues topics __init__",
     "files": "wordings opening dumps _splitters amqsbcg qload framings rows _footer extremes parquet parts _sifter"

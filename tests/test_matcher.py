@@ -93,9 +93,7 @@ def test_a_dialect_may_be_named(name: str) -> None:
 
 def test_an_unknown_name_of_a_dialect() -> None:
     """The error lists the names there are."""
-    with pytest.raises(
-        ArgumentError, match=r"no dialect 'sql': choose IBM_MQ, IBM_JMS, .*, AZURE_SERVICE_BUS$"
-    ):
+    with pytest.raises(ArgumentError, match=r"no dialect 'sql': choose IBM_MQ, IBM_JMS, .*, AZURE_SERVICE_BUS$"):
         mqsel.compile("a = 1", dialect="sql")
 
 

@@ -26,7 +26,7 @@ from mqsel.errors import (
     ProgramError,
     PropertyTypeError,
 )
-from mqsel.language.dialect import CHOICES, PRESETS
+from mqsel.language.dialect import CHOICES
 from mqsel.machine.program import FORMAT_VERSION, VERSION
 from mqsel.values import Float32, Int8, Int32, Truth
 
@@ -38,7 +38,7 @@ PROTOCOLS = range(2, pickle.HIGHEST_PROTOCOL + 1)
 
 def _cases(count: int, seed: str) -> Iterator[tuple[mqsel.Matcher, dict[str, Any]]]:
     rng = random.Random(seed)
-    for name, dialect in PRESETS.items():
+    for name, dialect in strategies.JMS_PRESETS.items():
         for _ in range(count):
             text, properties = strategies.random_case(rng, name)
             yield mqsel.compile(text, dialect=dialect), strategies.to_message(properties)

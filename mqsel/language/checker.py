@@ -51,7 +51,7 @@ from mqsel.names import (
     TIMES,
     spellings,
 )
-from mqsel.values import AND, KINDS, NOT, OR, Truth, arithmetic, compare, negate
+from mqsel.values import AND, LITERAL_KINDS, NOT, OR, Truth, arithmetic, compare, negate
 
 MAX_TESTS = 100  # IBM MQ 9.4, Selection behavior: "more than 100 tests" may be refused by a queue manager
 
@@ -106,7 +106,12 @@ def check(
         raise
     constant = None
     if not names and not _reads_clock(order):
-        constant = truth_of(evaluate(node))
+        try:
+            constant = truth_of(evaluate(node))
+        except errors.PropertyTypeError as error:  # undocumented
+            raise errors.SelectorTypeError(
+                error.message, selector=text, span=node.span, hint="compare constants of one type"
+            ) from error
         if constant is not Truth.TRUE and dialect.constant_false == "reject":
             raise errors.SelectorAlwaysFalseError(
                 f"the selector reads no property and is {constant}: it can never select a message",
@@ -230,13 +235,13 @@ _RESULTS: dict[type, str | None] = {
 
 def kind_of(node: Node) -> str | None:
     """Name the static kind of *node*: "number", "string", "boolean", "byte string", or None where a message decides."""
-    return KINDS[node.kind] if type(node) is Literal else _RESULTS[type(node)]
+    return LITERAL_KINDS[node.kind] if type(node) is Literal else _RESULTS[type(node)]
 
 
 def _described(node: Node, text: str) -> str:
     piece = errors.quoted(text[node.span[0] : node.span[1]])
     if isinstance(node, Literal):
-        word = KINDS[node.kind] if KINDS[node.kind] != "number" else f"{node.kind} number"
+        word = LITERAL_KINDS[node.kind] if LITERAL_KINDS[node.kind] != "number" else f"{node.kind} number"
         return f"the {word} {piece if node.kind != 'string' else errors.quoted(str(node.value))}"
     kind = kind_of(node)
     return f"the {'arithmetic expression' if kind == 'number' else 'condition'} {piece}"
@@ -291,7 +296,7 @@ def check_types(order: Sequence[Node], text: str, dialect: Dialect) -> None:
         assert row is not None
         # Most of the others are sound at the first look.
         if type(node) is Comparison and type(node.left) is Identifier and type(node.right) is Literal:
-            if row.operands in ("", KINDS[node.right.kind]):
+            if row.operands in ("", LITERAL_KINDS[node.right.kind]):
                 continue
         elif isinstance(node, (And, Or)) and _CONDITIONS.issuperset(map(type, node.operands)):
             continue

@@ -241,7 +241,7 @@ class _Rules:
             left, right = self.read(sign, left, right)
             if _fails((left, right)):
                 return _ERR
-        elif self.dialect.type_mismatch == "ordered" and sign != "=":
+        elif self.dialect.type_mismatch == "ordered" and sign != "=" and _NO_NUMBER not in (left, right):
             return Truth(_RELATIONS[sign](_term(left), _term(right)))
         if self.differ(sign, left, right):
             return self.mismatch(sign)

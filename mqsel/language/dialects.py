@@ -36,7 +36,9 @@ FIELDS: dict[str, dict[str, Choice]] = {
         "unknown": Choice("a comparison of different types is UNKNOWN", "Client"),
         "negated": Choice("of different types `=` is FALSE and `<>` TRUE, and neither comes before the other"),
         "undocumented": Choice("what a comparison of different types yields is not documented: there is no answer"),
-        "ordered": Choice("as `negated`, and a number comes before a boolean, a boolean before a string"),
+        "ordered": Choice(
+            "of different types `=` is FALSE and `<>` TRUE; a number comes before a boolean, a boolean before a string"
+        ),
     },
     "null_arithmetic": {
         "unknown": Choice("arithmetic on NULL is NULL", "SQL-92"),
@@ -161,7 +163,7 @@ FIELDS: dict[str, dict[str, Choice]] = {
         "comparison": Choice("arithmetic on anything but numbers compares with nothing", "Jakarta §3.8.1.3"),
         "unknown": Choice("arithmetic on anything but numbers is NULL"),
         "error": Choice("arithmetic on anything but numbers is ERR"),
-        "joined": Choice("as `error`, but a string + anything is both texts, joined"),
+        "joined": Choice("arithmetic on anything but numbers is ERR, but a string + anything is both texts, joined"),
     },
     "in_mismatch": {
         "comparison": Choice("IN compares by `=`, and NOT IN by `<>`", "Jakarta §3.8.1.1"),
@@ -202,14 +204,21 @@ FIELDS: dict[str, dict[str, Choice]] = {
     "narrow_types": {
         "promoted": Choice("INT8 and INT16 are promoted as any integer", "Java §5.6"),
         "gaps": Choice("an INT8 or INT16 on the right of a wider type is a mismatch; with a sign it is ERR"),
-        "casts": Choice("as `gaps`, and a FLOAT32 on the right of a double is ERR"),
+        "casts": Choice(
+            "an INT8 or INT16 on the right of a wider type is a mismatch; with a sign it is ERR, and so is a FLOAT32 "
+            "on the right of a double"
+        ),
     },
     "like_escapes": {
         "wildcards": Choice("the escape stands for itself before anything but `%`, `_` and itself", "Syntax; TIBCO"),
-        "wild": Choice("as `wildcards`, but an escape that stands for itself is a wildcard if it is `%` or `_`"),
+        "wild": Choice(
+            "the escape stands for itself before anything but `%`, `_` and itself, and is a wildcard there if it is one"
+        ),
         "any": Choice("what follows the escape stands for itself; an escape at the end is no escape"),
         "dropped": Choice("what follows the escape stands for itself; an escape at the end is dropped"),
-        "dropped_runs": Choice("as `dropped`, and several `%` become one before that"),
+        "dropped_runs": Choice(
+            "several `%` become one; what follows the escape stands for itself; an escape at the end is dropped"
+        ),
     },
     "like_units": {
         "characters": Choice("`_` is one code point", "Syntax; TIBCO; Jakarta §3.8.1.1"),
@@ -314,7 +323,11 @@ FIELDS: dict[str, dict[str, Choice]] = {
         "ordered": Choice(
             "order takes no strings and conditions, AND, OR and NOT take conditions", "ActiveMQ; Broker-J"
         ),
-        "ranged": Choice("as `ordered`; of two constants the lower bound is no greater than the upper", "RocketMQ"),
+        "ranged": Choice(
+            "order takes no strings and conditions, AND, OR and NOT take conditions; of two constants the lower bound "
+            "is no greater than the upper",
+            "RocketMQ",
+        ),
         "numeric": Choice("order and arithmetic take numbers, AND, OR and NOT conditions", "RabbitMQ client"),
         "none": Choice("types are not checked", "RabbitMQ filter; qpid-cpp"),
     },

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from mqsel.errors import Span, cut_piece
-from mqsel.language.dialect import Dialect
+from mqsel.language.dialect import PRESETS, Dialect
 from mqsel.language.nodes import quote
-from mqsel.language.operators import FOREIGN, KEYWORDS
+from mqsel.language.operators import FOREIGN, HAVING, INSTEAD, KEYWORDS, RESERVED_OF
 
 _SHOWN = 60  # cells of a text that a hint has
 # Patterns are texts here: compiled ones would be read at each start, and most never used.
@@ -22,7 +22,15 @@ _SHOWN = 60  # cells of a text that a hint has
 
 def foreign(*words: object) -> str | None:
     """Return what to write instead of the first of these words that another language has."""
-    return next((FOREIGN[word] for word in (str(word).upper() for word in words) if word in FOREIGN), None)
+    found = next((word for word in (str(word).upper() for word in words) if word in FOREIGN), None)
+    return None if found is None else FOREIGN[found] + owners(found)
+
+
+def owners(word: str) -> str:
+    """Return which presets have what is no selector here, to stand behind a hint; empty if none does."""
+    field, choice = HAVING.get(word.upper(), ("", ""))
+    names = [name for name, preset in PRESETS.items() if field and getattr(preset, field) == choice]
+    return f"; {', '.join(names)} {'has' if len(names) == 1 else 'have'} {word.upper()}" if names else ""
 
 
 def adjacent(text: str, kinds: Sequence[str], spans: Sequence[Span], dialect: Dialect) -> str:
@@ -41,7 +49,9 @@ def adjacent(text: str, kinds: Sequence[str], spans: Sequence[Span], dialect: Di
         plain = unicodedata.normalize("NFKC", name).upper()
         import difflib  # noqa: PLC0415 (for errors alone)
 
-        near = difflib.get_close_matches(plain, KEYWORDS - {"NULL", "TRUE", "FALSE", plain}, 1, 0.6)
+        if plain in INSTEAD:
+            return INSTEAD[plain]
+        near = difflib.get_close_matches(plain, RESERVED_OF[dialect.words] - {"NULL", "TRUE", "FALSE", plain}, 1, 0.6)
         if near:
             return f"did you mean {near[0]} instead of {name}?"
     are_numbers = [kind in ("exact", "approximate") for kind in kinds]

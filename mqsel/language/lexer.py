@@ -497,8 +497,9 @@ def _bad_character(text: str, start: int, character: str, dialect: Dialect) -> e
     if character in "&|!":
         stop = start + (2 if text[start + 1 : start + 2] in (character, "=") else 1)
         hint = hints.bars(text, start) if text[start:stop] == "||" else hints.encoded(text, start)
-        return unexpected_character(text, (start, stop), hint or _CHARACTER_HINTS[character])
-    hint = hints.encoded(text, start) or _hint_for(character)
+        foreign = _CHARACTER_HINTS[character] + hints.owners(text[start:stop])
+        return unexpected_character(text, (start, stop), hint or foreign)
+    hint = hints.encoded(text, start) or (_hint_for(character) or "") + hints.owners(character) or None
     if character == ".":
         hint = (
             "a name starts with a letter, not with a dot"

@@ -35,7 +35,7 @@ from mqsel.language.operators import (
     Operator,
 )
 from mqsel.names import IGNORABLE, NAME_PREFIXES, SECTION_FIELDS
-from mqsel.values import KINDS, Truth
+from mqsel.values import LITERAL_KINDS, Truth
 
 
 def _equal(self: Node, other: object) -> bool:
@@ -420,7 +420,7 @@ def with_conversions(order: Sequence[Node]) -> Node:
 
 def _is_number(node: Node) -> bool:
     """Report whether a node is a number, or poisoned, whatever a message has."""
-    return isinstance(node, (Sign, Arithmetic)) or (isinstance(node, Literal) and KINDS[node.kind] == "number")
+    return isinstance(node, (Sign, Arithmetic)) or (isinstance(node, Literal) and LITERAL_KINDS[node.kind] == "number")
 
 
 def _strength(node: Node) -> int:

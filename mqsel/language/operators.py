@@ -116,11 +116,30 @@ NOT_MODELLED = {
     "azure": ("NEWID", "PROPERTY", "P", "@"),
 }
 
+# What only some dialects have: the field and its choice.
+HAVING = {
+    **{symbol: choice for choice, symbols in ADDED.items() for symbol in symbols},
+    **dict.fromkeys(TEXT_TESTS, ("words", "contains")),
+    **{name: ("words", choice) for choice, names in FUNCTIONS_OF.items() for name in names},
+}
+# What to write for a word of JMS that a dialect does not have.
+INSTEAD = {
+    "BETWEEN": "there is no BETWEEN in this dialect: write name >= 1 AND name <= 9",
+    "LIKE": "there is no LIKE in this dialect: write name CONTAINS 'text', STARTSWITH or ENDSWITH",
+}
+NOT_NEXT = "NOT negates what stands next in this dialect: put the test that it negates into parentheses"
+
 # BETWEEN, and NOT BETWEEN, as two comparisons: with the lower and with the upper bound.
 BOUNDS = {False: (">=", "<="), True: (OPERATORS[">="].negated, OPERATORS["<="].negated)}
 
 NO_COMMENTS = "a selector has no comments"
 TWO_MINUS_SIGNS = f"{NO_COMMENTS}: '--' is two minus signs"
+# Why '--' begins no comment, by the choice of the field `comments`.
+MINUS_IS_NO_COMMENT = {
+    "no": TWO_MINUS_SIGNS,
+    "slashes": "a comment begins with //: '--' is two minus signs",
+    "dashes": "a comment ends with its line, and this line has no end: '--' is two minus signs",
+}
 
 HYPHEN = "'-' is the minus sign: no name has one in it"
 

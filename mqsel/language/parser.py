@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from mqsel import errors
 from mqsel.language.dialect import Core, Dialect, core_of, kept
-from mqsel.language.hints import adjacent, foreign
+from mqsel.language.hints import adjacent, foreign, owners
 from mqsel.language.lexer import Token, Tokens, dashes, is_hyphenated, out_of_range, scan
 from mqsel.language.nodes import (
     And,
@@ -40,9 +40,11 @@ from mqsel.language.operators import (
     FOREIGN,
     FUNCTIONS_OF,
     HYPHEN,
+    INSTEAD,
     KEYWORDS,
     NO_COMMENTS,
     NOT_MODELLED,
+    NOT_NEXT,
     OPERATORS,
     PREDICATE,
     PREDICATES,
@@ -468,7 +470,7 @@ class _Parser:
             self.open_test(_BETWEEN, left, start, negated=negated)
             return None
         if kind not in self.grammar.tests or kind == "NOT" or (negated and kind == "IS"):
-            self.fail("BETWEEN, IN or LIKE")
+            self.fail(self.negatable())
         allowed = self.dialect.in_operands if kind == "IN" else self.dialect.like_operands
         allowed = self.dialect.null_operand if kind == "IS" else allowed
         is_name = isinstance(left, Identifier)
@@ -476,7 +478,7 @@ class _Parser:
             span = (start, self.stops[self.at - 1 - negated])
             piece = self.text[span[0] : span[1]]
             hint = f"{kind} reads a property: put its name, without parentheses, to the left"
-            hint = HYPHEN if is_hyphenated(piece) else hint
+            hint = HYPHEN if is_hyphenated(piece) else NOT_NEXT if isinstance(left, Not) else hint
             raise unexpected_token(self.text, span, f"{errors.quoted(piece)} before {kind}", "a property name", hint)
         self.at += 1
         if kind == "IS":
@@ -664,9 +666,8 @@ class _Parser:
             found = self.text[token.start : token.stop]
             if kind in RELATIONS:
                 return "not equal is written <>; NOT stands before a whole condition"
-            return foreign(f"NOT {found}", found, self.tokens[self.at - 2].value) or (
-                "NOT stands before a whole condition, or before BETWEEN, IN or LIKE"
-            )
+            hint = foreign(f"NOT {found}", found, self.tokens[self.at - 2].value) or INSTEAD.get(found.upper())
+            return hint or f"NOT stands before a whole condition, or before {self.negatable()}"
         if kind == "," and before in _NUMBERS and following in _NUMBERS:
             return "digits are not grouped, and a point stands before the decimals: 2500.50"
         if kind == "," and before:
@@ -689,7 +690,8 @@ class _Parser:
             shown = " ".join(self.text[self.starts[at] : self.stops[at]] for at in words)
             return f"the name stands inside the parentheses: ({shown} …)"
         if before == "identifier" and kind == "(":
-            return foreign(self.tokens[self.at - 1].value) or "there are no functions in a selector"
+            word = str(self.tokens[self.at - 1].value)
+            return foreign(word) or f"there are no functions in a selector{owners(word)}"
         if kind == ")" and before in _ENDS:
             return "a parenthesis closes here that was never opened"
         if kind in RELATIONS and before not in _ENDS and self.stack[-1].strength < PREDICATE:
@@ -708,6 +710,11 @@ class _Parser:
             spans = [(one.start, one.stop) for one in pair]
             return adjacent(self.text, [one.kind for one in pair], spans, self.dialect)
         return None
+
+    def negatable(self) -> str:
+        """List the words before which NOT stands."""
+        words = [one for one in ("BETWEEN", "IN", "LIKE", *TEXT_TESTS) if one in self.grammar.tests]
+        return f"{', '.join(words[:-1])} or {words[-1]}"
 
     def in_a_list(self) -> bool:
         at = self.at - 1

@@ -22,8 +22,9 @@ from mqsel.language.nodes import (
     Sign,
     children,
 )
+from mqsel.language.operators import NOT_NEXT
 from mqsel.language.wordings import wrong_type
-from mqsel.values import KINDS
+from mqsel.values import LITERAL_KINDS
 
 _ORDER = ("<", "<=", ">", ">=")
 
@@ -42,7 +43,8 @@ def check_parsed(order: Sequence[Node], text: str, dialect: Dialect) -> None:
     for node in order:
         wrong = rules(node, text) if type(node) in _CHECKED else None
         if wrong is not None:
-            raise wrong_type(text, wrong[0].span, wrong[1], quoted(text[slice(*wrong[0].span)]))
+            hint = NOT_NEXT if isinstance(wrong[0], Not) and dialect.not_operand == "primary" else None
+            raise wrong_type(text, wrong[0].span, wrong[1], quoted(text[slice(*wrong[0].span)]), hint)
     if _is_no_condition(order[-1]):
         raise wrong_type(text, order[-1].span, "a selector is a condition", quoted(text[slice(*order[-1].span)]))
 
@@ -54,7 +56,7 @@ _Wrong = tuple[Node, str] | None
 def _kind(node: Node) -> str | None:
     """Return the kind of a node: "number", "string", "boolean"; None where a message decides."""
     if isinstance(node, Literal):
-        return KINDS[node.kind]
+        return LITERAL_KINDS[node.kind]
     if isinstance(node, Identifier):
         return None
     return "number" if isinstance(node, (Sign, Arithmetic)) else "boolean"

@@ -13,6 +13,7 @@ from conftest import ROOT
 import mqsel
 from mqsel import cli
 from mqsel.formats.jsonl import in_json, message_from_json
+from mqsel.language.dialects import PRODUCTS
 from mqsel.values import Float32, Int8, Int16, Int32
 
 
@@ -108,7 +109,8 @@ def test_one_selector_and_two_dialects(run):
             'they differ on {"color": "blue"}\n  IBM_MQ  FALSE\n  JMS     TRUE\nbecause of null_arithmetic\n'
             "  IBM_MQ  selector: arithmetic on NULL is ERR [IBM_MQ, IBM_JMS (IBM MQ 9.4, Message selector syntax and "
             "IBM MQ 9.4, Message selectors in JMS, Arithmetic operators)]\n"
-            "  JMS     unknown: arithmetic on NULL is NULL [IBM_JAVA_CLIENT, TIBCO_EMS, JMS (SQL-92)]\n"
+            "  JMS     unknown: arithmetic on NULL is NULL [IBM_JAVA_CLIENT, TIBCO_EMS, JMS, "
+            f"{', '.join(PRODUCTS)} (SQL-92)]\n"
         ),
         "",
     )

@@ -18,6 +18,7 @@ import mqsel
 from mqsel import errors
 from mqsel.language import parser
 from mqsel.language.dialect import CHOICES, IBM_MQ, JMS
+from mqsel.language.dialects import PLAIN
 
 pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
 pytest.importorskip("pyarrow")
@@ -133,7 +134,7 @@ def _profiled(rng: random.Random) -> tuple[dict[str, str], list[dict[str, Any]],
         text = author.selector()
         if author.last_name and len(text) <= 10240:
             choices = ("type_mismatch", "null_arithmetic", "between_null")
-            changes = {name: rng.choice(CHOICES[name]) for name in choices if rng.random() < 0.3}
+            changes = {name: rng.choice(PLAIN.get(name, CHOICES[name])) for name in choices if rng.random() < 0.3}
             cases[len(cases)] = text, JMS_PRESETS[preset].replace(**changes)
     return kinds, rows, cases
 

@@ -2,21 +2,20 @@
 
 TRUE of a selector is a formula of the normal form, and so is its complement. The solver searches for a message of
 which TRUE of one selector and the complement of the other hold; the machine evaluates it before it is reported. For two
-dialects small messages are tried first. The fields that cause the difference are found by changing one at a time; their
-sources stand in `mqsel.language.dialects`. Follows language §1 and §2.
+dialects small messages are tried first. Follows language §1 and §2.
 """
 
 from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from mqsel.analysis.readings import UNDOCUMENTED, Reading, answer, counted, readings
 from mqsel.errors import ArgumentError, SelectorError, Span, quoted, type_name
-from mqsel.language import dialects
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
 from mqsel.language.nodes import And, Identifier, Node
 from mqsel.language.optimizer import optimize
@@ -47,10 +46,9 @@ class Known(NamedTuple):
         """Where it is not TRUE."""
         return complement(self.normal.true)
 
-    def truth(self, message: Message) -> Truth:
-        """Return the truth of a message as `evaluate` does: ERR counts as FALSE."""
-        truth = self.machine.truth(message)
-        return Truth.FALSE if truth == Truth.ERR else Truth(truth)
+    def truth(self, message: Message) -> Truth | str:
+        """Return the truth of a message as `evaluate` does, or that it is undocumented: ERR counts as FALSE."""
+        return counted(answer(self.machine, message))
 
 
 @functools.lru_cache(512)
@@ -251,6 +249,7 @@ def satisfied(one: Known) -> Witness:
 
 # ---- dialects --------------------------------------------------------------------------------------------------------
 
+_Truths = tuple[Truth | str, Truth | str]
 MAX_TRIES = 20_000  # small messages: a tenth of a second
 _VALUES = 12  # of one property, and those of each kind
 _LEAVES = 2_000  # parts of formulas that are looked at for values
@@ -260,22 +259,6 @@ _PROPERTIES = 3  # of a small message
 _OF_EACH_KIND = ("a", 1, True, 1.5, b"\x00")
 
 
-class Reading(NamedTuple):
-    """What two dialects choose for one field.
-
-    Attributes:
-        field: its name.
-        choices: of the first dialect and of the second.
-        meanings: of each choice, as in language §2.
-        sources: the presets with each choice, and the documents it follows.
-    """
-
-    field: str
-    choices: tuple[str, str]
-    meanings: tuple[str, str]
-    sources: tuple[str, str]
-
-
 @dataclass(frozen=True, slots=True)
 class Difference:
     """The difference of one text in two dialects. True if they differ.
@@ -283,9 +266,10 @@ class Difference:
     Attributes:
         message: one that they treat differently, with as few properties as was found, as name -> value; None where
             they differ in what they refuse, and where they do not differ.
-        truths: of that message: TRUE, FALSE or UNKNOWN under the first dialect and the second; None for a refused text.
+        truths: of that message: TRUE, FALSE or UNKNOWN under the first dialect and the second, "undocumented" where the
+            documents of a product have no answer; None for a refused text.
         errors: why each refuses the text; None if it does not.
-        readings: the choices that cause the difference: with only these changed, the first agrees with the second.
+        readings: the choices that cause the difference: with only these changed, one agrees with the other.
         is_proved: where they do not differ: whether that is certain.
         tries: messages that were tried.
         reason: why it is not certain; of a message that none selects, why it is not certain that no other is
@@ -293,7 +277,7 @@ class Difference:
     """
 
     message: Message | None = None
-    truths: tuple[Truth | None, Truth | None] = (None, None)
+    truths: tuple[Truth | str | None, Truth | str | None] = (None, None)
     errors: tuple[SelectorError | None, SelectorError | None] = (None, None)
     readings: tuple[Reading, ...] = ()
     is_proved: bool = False
@@ -307,8 +291,8 @@ class Difference:
 def difference(text: str, dialect_a: Dialect | str, dialect_b: Dialect | str) -> Difference:
     """Return a message that two dialects treat differently, and what parts them, or that there is none.
 
-    A message that one of them selects goes before one that is FALSE to one and UNKNOWN to the other. FALSE is also what
-    "the complete selector is false" comes to.
+    A message that one of them selects goes before one that is FALSE to one and UNKNOWN to the other, or undocumented.
+    FALSE is also what "the complete selector is false" comes to.
 
     Args:
         text: the selector.
@@ -328,13 +312,13 @@ def difference(text: str, dialect_a: Dialect | str, dialect_b: Dialect | str) ->
             errors.append(error)
     if len(read) < 2:
         is_one = errors[0] is None or errors[1] is None
-        readings = _readings(text, {}, *dialects) if is_one else ()
-        return Difference(errors=(errors[0], errors[1]), readings=readings, is_proved=not is_one)
+        parts = readings(text, {}, *dialects) if is_one else ()
+        return Difference(errors=(errors[0], errors[1]), readings=parts, is_proved=not is_one)
     a, b = read
     message, tries = _tried(a, b)
     reason = ""
-    if message is None or Truth.TRUE not in (a.truth(message), b.truth(message)):
-        found = _found(a, b, ((a.normal.true, b.others), (b.normal.true, a.others)), lambda pair: Truth.TRUE in pair)
+    if message is None or not _is_selected_by_one((a.truth(message), b.truth(message))):
+        found = _found(a, b, ((a.normal.true, b.others), (b.normal.true, a.others)), _is_selected_by_one)
         reason, message = found.reason, message if found.message is None else found.message
     if message is None:
         found = _found(a, b, ((a.normal.unknown, _false(b)), (b.normal.unknown, _false(a))), lambda _: True)
@@ -342,11 +326,15 @@ def difference(text: str, dialect_a: Dialect | str, dialect_b: Dialect | str) ->
     if message is None:
         return Difference(is_proved=not reason, tries=tries, reason=reason)
     truths = a.truth(message), b.truth(message)
-    parts = _readings(text, message, *dialects)
+    parts = readings(text, message, *dialects)
     return Difference(message, truths, readings=parts, tries=tries, reason="" if Truth.TRUE in truths else reason)
 
 
 # ---- messages --------------------------------------------------------------------------------------------------------
+
+
+def _is_selected_by_one(truths: _Truths) -> bool:
+    return Truth.TRUE in truths and UNDOCUMENTED not in truths
 
 
 def _false(one: Known) -> Formula:
@@ -363,21 +351,24 @@ def _tried(a: Known, b: Known) -> tuple[Message | None, int]:
     tries = 0
     for tries, message in enumerate(itertools.islice(_small(a, b), MAX_TRIES), 1):
         truths = a.truth(message), b.truth(message)
-        if truths[0] is not truths[1]:
-            if Truth.TRUE in truths:
+        if truths[0] != truths[1]:
+            if _is_selected_by_one(truths):
                 return message, tries
             known_by = known_by or message
     return known_by, tries
 
 
 def _found(
-    a: Known, b: Known, pairs: Iterable[tuple[Formula, ...]], is_wanted: Callable[[tuple[Truth, Truth]], bool]
+    a: Known,
+    b: Known,
+    pairs: Iterable[tuple[Formula, ...]],
+    is_wanted: Callable[[_Truths], bool],
 ) -> Witness:
     """Search a message that makes both formulas of a pair true."""
 
     def check(message: Message) -> bool:
         truths = a.truth(message), b.truth(message)
-        return truths[0] is not truths[1] and is_wanted(truths)
+        return truths[0] != truths[1] and is_wanted(truths)
 
     reason = ""
     for pair in pairs:
@@ -417,39 +408,3 @@ def _values(a: Known, b: Known) -> dict[str, list[Any]]:
     return {
         name: sorted(own.values(), key=lambda one: 9 if one == "" else len(repr(one))) for name, own in found.items()
     }
-
-
-# ---- readings --------------------------------------------------------------------------------------------------------
-
-
-def _readings(text: str, message: Message, a: Dialect, b: Dialect) -> tuple[Reading, ...]:
-    """Find fields of *a* with which, as *b* has them, it does as *b*, and report what is said of them.
-
-    They are the fewest where two suffice; of more, none can be left out. Brokers differ in dozens of fields.
-    """
-    wanted = _outcome(text, message, b)
-    names = [name for name in Dialect._fields if getattr(a, name) != getattr(b, name)]
-
-    def suffice(chosen: Sequence[str]) -> bool:
-        return _outcome(text, message, a.replace(**{name: getattr(b, name) for name in chosen})) == wanted
-
-    pairs = itertools.chain(itertools.combinations(names, 1), itertools.combinations(names, 2))
-    needed: Sequence[str] = next(filter(suffice, pairs), names)
-    for name in needed if len(needed) > 2 else ():
-        fewer = [one for one in needed if one != name]
-        needed = fewer if suffice(fewer) else needed
-    return tuple([_reading(name, a, b) for name in needed])
-
-
-def _outcome(text: str, message: Message, dialect: Dialect) -> Truth | None:
-    """Return the truth of a message, None for a text that is refused."""
-    try:
-        return known(text, dialect).truth(message)
-    except SelectorError:
-        return None
-
-
-def _reading(name: str, a: Dialect, b: Dialect) -> Reading:
-    choices = getattr(a, name), getattr(b, name)
-    meanings, sources = zip(*[dialects.reading(name, choice) for choice in choices], strict=True)
-    return Reading(name, (str(choices[0]), str(choices[1])), meanings, sources)

@@ -6,6 +6,7 @@ All parts of the selector are asked at once, those that evaluation does not reac
 
 from __future__ import annotations
 
+import functools
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -15,18 +16,20 @@ from typing import Any
 from mqsel.analysis.explain.account import Verdict, outcomes_of_parts, parts_of
 from mqsel.analysis.explain.change import listed, never_selects, smallest_change
 from mqsel.analysis.explain.near import (
-    divided_by_zero,
+    failed,
     missing_is_not_unequal,
     near_names,
     near_text,
     time_of,
     unquoted,
 )
+from mqsel.analysis.readings import in_this_dialect, peculiar
 from mqsel.errors import Span, cells, cut_piece, padded, quoted
 from mqsel.formats.jsonl import plain
+from mqsel.language.dialect import core_of
 from mqsel.language.nodes import And, Comparison, Identifier, Literal, Node, Not, Or, children, walk
 from mqsel.language.selector import Selector
-from mqsel.values import Truth
+from mqsel.values import AND, OR, Truth
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,17 +163,39 @@ def _parts(selector: Selector, truths: Mapping[int, Truth], reasons: _Reasons) -
         node, depth, reached = stack.pop()
         connective = isinstance(node, (And, Or, Not))
         truth = truths[id(node)] if reached else None
-        reason = "" if connective else reasons.of_unreached(node) if truth is None else reasons.of(node, truth)
+        if connective:
+            reason = "" if truth is None else _of_connective(node, truth, [truths[id(one)] for one in children(node)])
+        else:
+            reason = reasons.of_unreached(node) if truth is None else reasons.of(node, truth)
         yield Part(selector.text[node.span[0] : node.span[1]], node.span, depth, truth, reason)
         if not connective:
             continue
         below: list[tuple[Node, int, bool]] = []
         for operand in children(node):
             below.append((operand, depth + 1, reached))
-            if reached and not isinstance(node, Not):
-                decided = Truth.FALSE if isinstance(node, And) else Truth.TRUE
-                reached = truths[id(operand)] not in (decided, Truth.ERR)
+            if reached and isinstance(node, (And, Or)):
+                decisive = _DECISIVE[type(node), node.rule]
+                reached = truths[id(operand)] not in (*decisive, Truth.ERR)
         stack.extend(reversed(below))
+
+
+# Behind which truths of an operand the next one is not evaluated; nor is it behind ERR.
+_DECISIVE = {
+    (And, "kleene"): (Truth.FALSE,),
+    (Or, "kleene"): (Truth.TRUE,),
+    (And, "eager"): (),
+    (Or, "eager"): (),
+    (And, "first"): (Truth.FALSE, Truth.UNKNOWN),
+    (Or, "first"): (Truth.TRUE,),
+}
+
+
+def _of_connective(node: Node, truth: Truth, below: Sequence[Truth]) -> str:
+    """Return the rule by which AND or OR is not what it is by Kleene's tables."""
+    table = AND if isinstance(node, And) else OR
+    if not isinstance(node, (And, Or)) or functools.reduce(lambda one, other: table[one][other], below) is truth:
+        return ""
+    return in_this_dialect("connectives", node.rule)
 
 
 def outcomes_of(selector: Selector, message: Mapping[str, Any]) -> dict[int, Verdict]:
@@ -211,13 +236,21 @@ class _Reasons:
         elif truth is Truth.ERR and self.computes_with_missing(node):
             seen.append("arithmetic on a missing property: the complete selector is false")
         elif truth is Truth.ERR:
-            seen.append(divided_by_zero())
+            seen.append(failed(node, self.selector.dialect))
         elif truth is Truth.FALSE:
             seen += filter(None, [near_text(node, self.message[name]) for name in names])
         missing = [name for name in names if self.message[name] is None]
         if truth is Truth.UNKNOWN and missing and getattr(node, "negated", getattr(node, "operator", "") == "<>"):
             seen.append(missing_is_not_unequal(missing[0]))
-        return "; ".join([*seen, *filter(None, (self.unquoted(node), _far(node)))])
+        peculiarity = self.peculiarity(node, truth)
+        return "; ".join([*seen, *filter(None, (peculiarity, "" if peculiarity else self.unquoted(node), _far(node)))])
+
+    def peculiarity(self, node: Node, truth: Truth) -> str:
+        """Return which choice of the dialect makes a test what it is not in JMS; such tests only some dialects have."""
+        dialect = self.selector.dialect
+        if core_of(dialect).is_plain:
+            return ""
+        return peculiar(self.selector.text[slice(*node.span)], self.message, dialect, truth)
 
     def of_unreached(self, node: Node) -> str:
         """Return which types differ in a test that was not evaluated; what else it would be is left open."""

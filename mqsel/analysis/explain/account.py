@@ -23,7 +23,7 @@ from mqsel.columns.lookup import column_of, laid_out, names_of, present, type_of
 from mqsel.errors import MqselError
 from mqsel.index._index import Index
 from mqsel.index._reader import MessageReader, match_rows
-from mqsel.language.nodes import And, Node, Not, Or, children
+from mqsel.language.nodes import And, Computed, Node, Not, Or, children, walk
 from mqsel.language.selector import Selector
 from mqsel.logic.formulas import NEVER, Formula, Memory, all_of, complement_in
 from mqsel.logic.normal import ALL_PARTS, Normal, Writer
@@ -160,6 +160,9 @@ def parts_of(root: Node) -> list[tuple[Node, int]]:
     return parts
 
 
+_JOINING = (And, Or, Not)
+
+
 @functools.lru_cache(16)
 def outcomes_of_parts(selector: Selector) -> Outcomes:
     """Return what finds the outcomes of all parts of a selector, in the order of `parts_of`."""
@@ -186,7 +189,14 @@ def outcomes_of(selectors: Iterable[Selector], *, within: bool = True) -> Outcom
 
 def _form(writer: Writer, selector: Selector) -> Normal:
     names = {name: joined(read, selector.naming) for name, read in selector.names.items()}
-    return writer.write(selector, names, ALL_PARTS)
+    made = writer.write(selector, names, ALL_PARTS)
+    if isinstance(selector.node, Computed) and selector.node.core is not None:
+        # One test of a product: types differ where they do in all tests that it is made of.
+        tests = [node for node in walk(selector.node.core, _JOINING) if not isinstance(node, _JOINING)]
+        mismatches = [writer.write(selector.part(test), names, ALL_PARTS).mismatch for test in tests]
+        differing = [one for one in mismatches if one is not NEVER]
+        made = made._replace(mismatch=all_of(differing) if differing else NEVER)
+    return made
 
 
 def counts_types(node: Node) -> bool:

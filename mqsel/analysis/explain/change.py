@@ -16,6 +16,7 @@ from functools import partial
 from itertools import combinations, product
 from typing import Any, NamedTuple, cast
 
+from mqsel.analysis.readings import answer
 from mqsel.errors import quoted
 from mqsel.language.nodes import (
     And,
@@ -217,7 +218,7 @@ class _Search:
     # ---- values ------------------------------------------------------------------------------------------------------
 
     def works(self, values: Mapping[str, Any]) -> bool:
-        return bool(self.machine.truth({**self.message, **values}) == Truth.TRUE)
+        return answer(self.machine, {**self.message, **values}) == Truth.TRUE
 
     def values(self, way: _Way) -> dict[str, Any]:
         """Return values for the properties that a way changes, which select the message; none if none were found."""
@@ -388,7 +389,7 @@ def in_words(value: object, beside: object = None) -> str:
 
 
 def _number(value: Any) -> str:
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15 and repr(value) != "-0.0":
         return str(int(value))
     return repr(float(value)) if isinstance(value, float) else str(int(value))
 

@@ -12,7 +12,9 @@ from contextlib import suppress
 from datetime import datetime, timedelta, timezone
 
 from mqsel.errors import quoted
-from mqsel.language.nodes import Comparison, Identifier, In, Like, Literal, Node, quote
+from mqsel.language.dialect import Dialect
+from mqsel.language.nodes import Arithmetic, Comparison, Computed, Identifier, In, Like, Literal, Node, quote, walk
+from mqsel.language.operators import FAILING
 from mqsel.language.pattern import segments
 from mqsel.logic.sets import is_like
 from mqsel.names import TIMES, USR_FOLDER
@@ -141,7 +143,14 @@ def missing_is_not_unequal(name: str, test: str = "…") -> str:
     return f"the test is not TRUE where {name} is missing: {test} OR {name} IS NULL selects these"
 
 
-def divided_by_zero(where: str = "") -> str:
-    """Return what a division by zero does."""
-    said = f"an integer is divided by zero{' ' * bool(where)}{where}: the complete selector is false"
+DIVIDED_BY_ZERO = "an integer is divided by zero"
+ALL_FALSE = "the complete selector is false"
+
+
+def failed(test: Node, dialect: Dialect, where: str = "") -> str:
+    """Return why a test is ERR that misses nothing, and what that does."""
+    order = walk(test.expression if isinstance(test, Computed) else test)
+    divides = any(isinstance(node, Arithmetic) and not FAILING.isdisjoint(node.operators) for node in order)
+    cause = DIVIDED_BY_ZERO if divides and dialect.division == "java" else "evaluating the test fails"
+    said = f"{cause}{' ' * bool(where)}{where}: {ALL_FALSE}"
     return f"{said} there" if where else said

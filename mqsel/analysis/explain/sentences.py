@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from mqsel.analysis.explain import NEVER
 from mqsel.analysis.explain.change import in_words, listed, never_selects
 from mqsel.analysis.explain.near import (
-    divided_by_zero,
+    failed,
     missing_is_not_unequal,
     near_text,
     nearest,
@@ -304,7 +304,7 @@ def _of_error(told: Told, node: Node, count: Count) -> str:
     where = f"in {told.all_of(count.error - told.refused)}"
     if missing and told.selector.dialect.null_arithmetic == "selector":
         return f"arithmetic on a missing property makes the complete selector false {where}: {unparse(node)}"
-    return divided_by_zero(where)
+    return failed(node, told.selector.dialect, where)
 
 
 def _of_values(told: Told, node: Node, seen: list[Seen], *, wanted: bool) -> Iterator[str]:

@@ -12,14 +12,26 @@ from typing import Any, NamedTuple
 
 from mqsel.analysis.compare import Known, contradiction
 from mqsel.analysis.explain import near
-from mqsel.analysis.lint import chains, names, tests
+from mqsel.analysis.lint import chains, names, products, tests
 from mqsel.analysis.lint.chains import Structure, read
 from mqsel.analysis.lint.findings import ERROR, NOTE, WARNING, Edit, Finding, Found, piece
 from mqsel.errors import SelectorError, Span
 from mqsel.language.checker import MAX_TESTS
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
-from mqsel.language.nodes import And, Arithmetic, Between, Comparison, In, IsNull, Like, Literal, Node, Not, Or
-from mqsel.language.operators import TWO_MINUS_SIGNS
+from mqsel.language.nodes import (
+    And,
+    Arithmetic,
+    Between,
+    Comparison,
+    Computed,
+    In,
+    IsNull,
+    Like,
+    Literal,
+    Node,
+    Not,
+    Or,
+)
 from mqsel.language.optimizer import optimize
 from mqsel.language.selector import Selector, read_selector
 from mqsel.logic.formulas import All, Formula, fold
@@ -260,7 +272,7 @@ RULES = (
         (Arithmetic,),
         tests.division_by_zero,
         "division by the constant zero",
-        near.divided_by_zero(),
+        f"{near.DIVIDED_BY_ZERO}: {near.ALL_FALSE}",
     ),
     Rule(
         "compared-with-itself",
@@ -381,7 +393,31 @@ RULES = (
         (),
         names.two_minus_signs,
         "two minus signs side by side, which may be meant as a comment",
-        TWO_MINUS_SIGNS,
+        "{0}",
+    ),
+    Rule(
+        "not-of-a-value",
+        WARNING,
+        (Computed,),
+        products.not_of_a_value,
+        "NOT before a test without parentheses, where the dialect negates what stands next to NOT",
+        "NOT negates what stands next here, and the test compares {0}: to negate the test write NOT ({1})",
+    ),
+    Rule(
+        "missing-included",
+        NOTE,
+        (Computed, Not),
+        products.missing_included,
+        "a test that is TRUE of messages that lack the property, in some dialects",
+        "{0} is TRUE where {1} is missing: … AND {1} IS NOT NULL excludes these",
+    ),
+    Rule(
+        "unread-rest",
+        WARNING,
+        (),
+        products.unread_rest,
+        "what stands behind a complete selector, where the dialect does not read it",
+        "{0} is not read: what follows a complete selector is ignored",
     ),
     Rule(
         "many-tests",
@@ -395,9 +431,9 @@ RULES = (
         "refused-elsewhere",
         NOTE,
         (),
-        names.refused_elsewhere,
+        products.refused_elsewhere,
         "what only some products accept",
-        "{0} is refused by {1}",
+        "{0} is {1}",
     ),
 )
 

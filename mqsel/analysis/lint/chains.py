@@ -13,7 +13,7 @@ from itertools import combinations
 from typing import NamedTuple, cast
 
 from mqsel.analysis.lint.findings import Edit, Found, piece, without
-from mqsel.errors import Span, cut_piece
+from mqsel.errors import PropertyTypeError, Span, cut_piece
 from mqsel.language.checker import Remarks, evaluate, truth_of
 from mqsel.language.nodes import (
     And,
@@ -433,7 +433,10 @@ def constant_part(structure: Structure) -> Iterator[Found]:
             node = operand.node
             if type(node) in _CHAINS or _reads(node):
                 continue
-            truth = truth_of(evaluate(node))
+            try:
+                truth = truth_of(evaluate(node))
+            except PropertyTypeError:  # what it is always is not documented
+                continue
             truth = NOT[truth] if operand.is_negated else truth
             is_idle = truth is (Truth.TRUE if chain.is_and else Truth.FALSE)
             edits = without(operand.parent, operand.place, selector.text) if is_idle and operand.parent else ()

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Iterator
 from typing import NamedTuple
 
 from mqsel.errors import Span
-from mqsel.language.nodes import And, In, Like, Node, Or, quote
+from mqsel.language.nodes import And, Computed, In, Like, Node, Or, quote, walk
+from mqsel.language.selector import Selector
 from mqsel.names import WHITE_SPACE
 
 ERROR, WARNING, NOTE = "error", "warning", "note"
@@ -61,6 +62,14 @@ class Found(NamedTuple):
 def piece(text: str, node: Node) -> str:
     """Return what stands in the text for *node*, in one line."""
     return " ".join(text[slice(*node.span)].split())
+
+
+def parsed(selector: Selector) -> Iterator[Node]:
+    """Return every node of a selector, and of its computed tests those that they were parsed as."""
+    for node in selector.order:
+        yield node
+        if isinstance(node, Computed):
+            yield from walk(node.expression)
 
 
 def strings_of(node: In | Like, text: str) -> list[Span]:

@@ -8,18 +8,25 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from collections.abc import Iterator
 
 from mqsel.analysis.lint.chains import Structure
 from mqsel.analysis.lint.findings import Edit, Found, strings_of
 from mqsel.analysis.lint.tests import NO_NUMBERS, pair_of, strings_in
 from mqsel.errors import Span, quoted
-from mqsel.language.checker import is_name
-from mqsel.language.dialect import PRESETS
+from mqsel.language.dialect import core_of
 from mqsel.language.hints import as_bytes, in_milliseconds, milliseconds
 from mqsel.language.lexer import dashes
-from mqsel.language.nodes import Comparison, Identifier, In, Like, Literal, Node, quote
+from mqsel.language.nodes import (
+    Comparison,
+    Identifier,
+    In,
+    Like,
+    Literal,
+    Node,
+    quote,
+)
+from mqsel.language.operators import MINUS_IS_NO_COMMENT
 from mqsel.language.pattern import segments
 from mqsel.names import (
     DESCRIPTOR,
@@ -30,7 +37,6 @@ from mqsel.names import (
     MQMD_FIELDS,
     MQMD_TYPES,
     TIMES,
-    WHITE_SPACE,
 )
 from mqsel.values import KINDS, TYPES
 
@@ -45,7 +51,7 @@ _HEADER_KINDS = {
 }
 
 
-def _spans(name: str, structure: Structure) -> list[Span]:
+def spans(name: str, structure: Structure) -> list[Span]:
     """Return where a property is read."""
     names = structure.selector.names
     return [one.span for one in structure.selector.order if type(one) is Identifier and names[one.name] == name]
@@ -58,7 +64,7 @@ def mixed_kinds(structure: Structure) -> Iterator[Found]:
         # Tests for each kind, side by side in an OR, are meant.
         chains = [chain for chain in structure.chains if name in chain.subjects]
         if len(chains) != 1 or chains[0].is_and:
-            yield Found(_spans(name, structure)[1], (name, " and ".join(kinds)))
+            yield Found(spans(name, structure)[1], (name, " and ".join(kinds)))
 
 
 def kind_of_a_header(structure: Structure) -> Iterator[Found]:
@@ -67,7 +73,7 @@ def kind_of_a_header(structure: Structure) -> Iterator[Found]:
         # What JMSDeliveryMode can be is said by another rule.
         if name in headers and kinds and headers[name] not in kinds and name != "JMSDeliveryMode":
             advice = _ADVICE[headers[name]](name, structure) if headers[name] in _ADVICE else ""
-            yield Found(_spans(name, structure)[0], (name, headers[name], kinds[0], advice))
+            yield Found(spans(name, structure)[0], (name, headers[name], kinds[0], advice))
 
 
 def _literals(name: str, structure: Structure) -> Iterator[str]:
@@ -110,10 +116,10 @@ def field_without_its_folder(structure: Structure) -> Iterator[Found]:
         # Names of one word are others' properties, too, unless they are compared with what the field holds.
         is_one_word = name[1:].islower()
         if name in MQMD_TYPES and not (is_one_word and _FIELD_KINDS[name] not in structure.remarks.expected[name]):
-            yield Found(_spans(name, structure)[0], (name, DESCRIPTOR + name))
+            yield Found(spans(name, structure)[0], (name, DESCRIPTOR + name))
         folder, _, field = name.rpartition(".")
         if field in MQMD_TYPES and folder.lower() in _FOLDERS_OF_FIELDS and not name.startswith(DESCRIPTOR):
-            yield Found(_spans(name, structure)[0], (name, DESCRIPTOR + field))
+            yield Found(spans(name, structure)[0], (name, DESCRIPTOR + field))
 
 
 _BY_CASE = {name.lower(): name for name in JMS_SYNONYMS}
@@ -147,19 +153,21 @@ def header_in_other_letters(structure: Structure) -> Iterator[Found]:
         if near is None and name[3:4] not in ("_", "X"):
             near = next(iter(difflib.get_close_matches(name, list(JMS_SYNONYMS), 1, 0.8)), None)
         if near is not None:
-            yield Found(_spans(name, structure)[0], (name, near))
+            yield Found(spans(name, structure)[0], (name, near))
 
 
 def header_without_its_beginning(structure: Structure) -> Iterator[Found]:
+    if not core_of(structure.selector.dialect).is_plain:
+        return  # a product with tests of its own has names of its own, too: AMQPriority, h.priority, sys.Label
     for name, read in structure.selector.names.items():
         if name.lower() in _BY_REST and name not in MQMD_TYPES:
-            yield Found(_spans(read, structure)[0], (name, _BY_REST[name.lower()]))
+            yield Found(spans(read, structure)[0], (name, _BY_REST[name.lower()]))
 
 
 def no_number(structure: Structure) -> Iterator[Found]:
     for name in structure.selector.names:
         if name.lower() in NO_NUMBERS:
-            yield Found(_spans(name, structure)[0], (name,))
+            yield Found(spans(name, structure)[0], (name,))
 
 
 def name_alone(structure: Structure) -> Iterator[Found]:
@@ -173,13 +181,14 @@ def names_that_differ_in_case(structure: Structure) -> Iterator[Found]:
     for name in dict.fromkeys(structure.selector.names.values()):
         known = first.setdefault(name.lower(), name)
         if known != name:
-            yield Found(_spans(name, structure)[0], (name, known))
+            yield Found(spans(name, structure)[0], (name, known))
 
 
 def two_minus_signs(structure: Structure) -> Iterator[Found]:
     places = dashes(structure.selector.text) if "--" in structure.selector.text else []
     if places:
-        yield Found((places[0], places[0] + 2), (), tuple(Edit((at + 1, at + 1), " ") for at in places))
+        said = MINUS_IS_NO_COMMENT[structure.selector.dialect.comments]
+        yield Found((places[0], places[0] + 2), (said,), tuple(Edit((at + 1, at + 1), " ") for at in places))
 
 
 # ---- identifiers and fields of one length ----------------------------------------------------------------------------
@@ -262,97 +271,3 @@ def field_of_other_length(structure: Structure) -> Iterator[Found]:
         if what == "bytes" and many != length:
             advice = ": add the bytes that are missing, which may be zeros" if many < length else ""
             yield Found(pair[1].span, (pair[0].name, f"{length} {what}", f"{many}{advice}"))
-
-
-# ---- what not every product accepts ----------------------------------------------------------------------------------
-
-
-class Feature(NamedTuple):
-    """Something that one field of a dialect decides on.
-
-    Attributes:
-        field: of the dialect.
-        accepts: its structure under which the thing is valid.
-        what: its name.
-        find: tells where it stands; None where it does not.
-    """
-
-    field: str
-    accepts: str
-    what: str
-    find: Callable[[Structure], Span | None]
-
-
-def _literal(kind: str, sign: str, pattern: str) -> Callable[[Structure], Span | None]:
-    """Look for a literal of a kind by how it is written.
-
-    Args:
-        sign: finds something in each text that has one: most have none, and are looked through no further.
-    """
-    in_text, whole = re.compile(sign), re.compile(pattern, re.DOTALL)
-
-    def find(structure: Structure) -> Span | None:
-        text = structure.selector.text
-        if not in_text.search(text):
-            return None
-        literals = (one for one in structure.selector.order if type(one) is Literal and one.kind == kind)
-        return next((one.span for one in literals if whole.fullmatch(text, *one.span)), None)
-
-    return find
-
-
-def _name(is_special: Callable[[str], bool]) -> Callable[[Structure], Span | None]:
-    """Look for a name."""
-
-    def find(structure: Structure) -> Span | None:
-        names = structure.selector.names
-        return next((_spans(read, structure)[0] for name, read in names.items() if is_special(name)), None)
-
-    return find
-
-
-_JAVA_SPACE = frozenset(" \t\f\r\n")
-_ODD_SPACE = "[" + "".join(map(re.escape, sorted(WHITE_SPACE - _JAVA_SPACE))) + "]"
-_HAS_ODD_SPACE = re.compile(_ODD_SPACE)
-_STRING_OR_ODD_SPACE = re.compile(f"'[^']*'|\"[^\"]*\"|{_ODD_SPACE}")
-
-
-def _white_space(structure: Structure) -> Span | None:
-    text = structure.selector.text
-    if not _HAS_ODD_SPACE.search(text):
-        return None
-    return next((found.span() for found in _STRING_OR_ODD_SPACE.finditer(text) if found[0][0] not in "'\""), None)
-
-
-FEATURES = (
-    Feature("identifier_dots", "yes", "a name with a dot", _name(lambda name: "." in name)),
-    Feature("identifier_astral", "yes", "a name beyond U+FFFF", _name(lambda name: max(name) > "\uffff")),
-    Feature("byte_strings", "yes", "a byte string", _literal("bytes", '"', ".*")),
-    Feature("hex_octal", "yes", "a hexadecimal number", _literal("exact", "0[xX]", ".*0[xX].*")),
-    Feature(
-        "float_suffix_on_integer",
-        "yes",
-        "F or D at a whole number",
-        _literal("approximate", "[0-9][fFdD]", "[^0-9.]*[0-9]+[fFdD]"),
-    ),
-    Feature(
-        "approximate_literals",
-        "java",
-        "a number with an underscore or a binary exponent",
-        _literal("approximate", "_|[xX]", ".*[_xX].*"),
-    ),
-    Feature("whitespace", "unicode", "this white space", _white_space),
-)
-
-
-def refused_elsewhere(structure: Structure) -> Iterator[Found]:
-    for feature in FEATURES:
-        span = feature.find(structure)
-        if span is not None:
-            others = [name for name, preset in PRESETS.items() if getattr(preset, feature.field) != feature.accepts]
-            yield Found(span, (feature.what, ", ".join(others)))
-    for name, read in structure.selector.names.items():
-        if name.startswith(JMS_PREFIX):
-            others = [preset for preset, dialect in PRESETS.items() if not is_name(name, dialect.headers)]
-            if others:
-                yield Found(_spans(read, structure)[0], (name, ", ".join(others)))

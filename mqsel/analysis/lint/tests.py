@@ -6,16 +6,17 @@ or None.
 
 from __future__ import annotations
 
+import functools
 import re
 import sys
 from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
 
 from mqsel.analysis.lint.chains import Structure, wanted
-from mqsel.analysis.lint.findings import Edit, Found, bounds, piece, strings_of
-from mqsel.errors import cut_piece, quoted
+from mqsel.analysis.lint.findings import Edit, Found, bounds, parsed, piece, strings_of
+from mqsel.errors import SelectorError, cut_piece, quoted
 from mqsel.language.checker import MAX_TESTS, advice, differing, evaluate, sides
-from mqsel.language.dialect import PRESETS
+from mqsel.language.dialect import PRESETS, Dialect
 from mqsel.language.hints import decoded, milliseconds
 from mqsel.language.nodes import (
     And,
@@ -34,9 +35,9 @@ from mqsel.language.nodes import (
 )
 from mqsel.language.operators import FAILING, OPERATORS
 from mqsel.language.pattern import segments, shape
-from mqsel.language.selector import Selector
+from mqsel.language.selector import Selector, read_selector
 from mqsel.names import DESCRIPTOR, JMS_DESCRIPTOR, JMS_SYNONYMS, MQMD_TYPES
-from mqsel.values import KINDS, Truth, compare
+from mqsel.values import LITERAL_KINDS, Truth, compare
 
 # ---- LIKE ------------------------------------------------------------------------------------------------------------
 
@@ -200,6 +201,18 @@ def repeat_in_a_list(node: In, selector: Selector) -> Found | None:
     return Found(spans[repeats[0]], (quote(node.choices[repeats[0]]),), edits)
 
 
+@functools.lru_cache(256)
+def read_number(digits: str, dialect: Dialect) -> int | None:
+    """Return the value of a whole number; None where it is refused, or read in part."""
+    try:
+        selector = read_selector(f"p = {digits}", dialect.replace(rest="error"))
+    except SelectorError:
+        return None
+    return next(
+        (one.value for one in parsed(selector) if isinstance(one, Literal) and isinstance(one.value, int)), None
+    )
+
+
 def octal_number(node: Literal, selector: Selector) -> Found | None:
     start, stop = node.span
     if type(node.value) not in _NUMERIC or selector.text[start] not in "0+-":
@@ -216,13 +229,14 @@ def octal_number(node: Literal, selector: Selector) -> Found | None:
         )
     if not digits.isdecimal() or digits[0] != "0":
         return None
-    decimal, octal = int(digits), int(digits, 8) if not set(digits) & set("89") else None
-    if octal == decimal or octal is None:
-        return None
-    reads = selector.dialect.hex_octal
-    others = [name for name, preset in PRESETS.items() if preset.hex_octal != reads]
-    here, there = (octal, decimal) if reads == "yes" else (decimal, octal)
-    return Found(node.span, (selector.text[start:stop], f"{here} here", f"{there} in {', '.join(others)}"))
+    own = read_number(digits, selector.dialect)
+    others: dict[object, list[str]] = {}
+    for name, preset in PRESETS.items():
+        read = read_number(digits, preset)
+        if read not in (None, own):
+            others.setdefault(read, []).append(name)
+    there = " and ".join(f"{read} in {', '.join(names)}" for read, names in others.items())
+    return Found(node.span, (selector.text[start:stop], f"{own} here", there)) if others else None
 
 
 _NUMERIC = frozenset((int, float))
@@ -303,7 +317,7 @@ def _outside(header: str, operator: str, literal: Literal, selector: Selector) -
     # TIBCO has a third mode. No page says what selectors call it.
     if not possible or (value == "RELIABLE" and selector.dialect.headers == "any"):
         return None
-    if KINDS[literal.kind] == ("number" if isinstance(possible, range) else "string"):
+    if LITERAL_KINDS[literal.kind] == ("number" if isinstance(possible, range) else "string"):
         truths = {compare(operator, one, value) for one in possible}
         if Truth.TRUE not in truths or (operator == "<>" and Truth.FALSE not in truths):
             return Found(literal.span, (header, shown if is_equality else f"{operator} {shown}", words))
@@ -334,7 +348,7 @@ def unit_of_time(node: Comparison | Between, selector: Selector) -> Found | None
     if "JMSTimestamp" not in [one.name for one in below if type(one) is Identifier]:
         return None
     for one in below:
-        if type(one) is not Literal or KINDS[one.kind] != "number":
+        if type(one) is not Literal or LITERAL_KINDS[one.kind] != "number":
             continue
         value = int(one.value)
         if value in _NO_DATES:
@@ -380,7 +394,7 @@ def _is_exact(nodes: tuple[Node, ...]) -> bool:
 
 
 def integer_division(node: Arithmetic, selector: Selector) -> Found | None:
-    if date_as_arithmetic(node, selector):
+    if selector.dialect.division != "java" or date_as_arithmetic(node, selector):
         return None
     for place, operator in enumerate(node.operators):
         divisor = node.operands[place + 1]
@@ -402,7 +416,7 @@ def _is_whole(node: Arithmetic, place: int) -> bool:
 
 
 def division_by_zero(node: Arithmetic, selector: Selector) -> Found | None:
-    for place, operator in enumerate(node.operators):
+    for place, operator in enumerate(node.operators if selector.dialect.division == "java" else ()):
         divisor = node.operands[place + 1]
         is_zero = type(divisor) is Literal and divisor.kind == "exact" and divisor.value == 0
         if operator in FAILING and is_zero and _is_exact(node.operands[: place + 1]):

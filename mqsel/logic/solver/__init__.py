@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
+from mqsel.errors import PropertyTypeError
 from mqsel.language.nodes import Arithmetic, Computed, Conversion, Identifier, Literal, Node, children, unparse, walk
 from mqsel.logic.formulas import ALWAYS, NEVER, All, Compared, Formula, Leaf, Relation
 from mqsel.logic.formulas import Any as AnyOf
@@ -78,14 +79,21 @@ def find(
 
     Args:
         formulas: all of them must be true of it.
-        check: runs the matchers.
+        check: runs the matchers; a message for which one of them has no answer does not pass.
         like: messages whose values are tried first where values must be tried.
         work: how much is allowed: leaves of formulas that are looked at; or what counts them.
 
     Returns: a message that passes the check, from which nothing can be left out, if it is not one of hundreds of
         properties.
     """
-    search = _Solver(check, like, work if isinstance(work, Work) else Work(work))
+
+    def passes(message: Message) -> bool:
+        try:
+            return check(message)
+        except PropertyTypeError:  # undocumented: of values of different types, in some products
+            return False
+
+    search = _Solver(passes, like, work if isinstance(work, Work) else Work(work))
     wanted = [*formulas]
     if any(one is NEVER for one in wanted):
         return Witness(None)
@@ -109,7 +117,7 @@ def find(
                 reason = reason or str(error)
                 continue
             if message is not None:
-                return Witness(smaller(message, check))
+                return Witness(smaller(message, passes))
     except UndecidedError as error:
         reason = reason or str(error)
     return Witness(None, reason)
