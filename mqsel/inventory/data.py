@@ -82,8 +82,9 @@ def _table(source: Source, node: Node, grammar: str) -> Table:
                     table.pairs.append(("\0label", value_of(source, labels[-1], grammar)))
                 pairs.append((source.content[labels[0].start_byte : labels[0].end_byte], table))
             continue
-        if one.type == "resource_declaration":  # of Bicep
-            pairs.append(("resource", value_of(source, one.named_children[-1], grammar)))
+        nested = one.named_children[0] if one.type == "object_property" and one.named_children else one
+        if nested.type == "resource_declaration" and nested.named_children:  # of Bicep, also within another
+            pairs.append(("resource", value_of(source, nested.named_children[-1], grammar)))
             continue
         key, value = one.child_by_field_name("key"), one.child_by_field_name("value")
         parts = [part for part in one.named_children if part.type not in _UNREAD]
@@ -97,7 +98,9 @@ def _table(source: Source, node: Node, grammar: str) -> Table:
                 pairs.append(("", inside))
             continue
         name = value_of(source, key, grammar)
-        pairs.append((name.value if isinstance(name, Text) else "", value_of(source, value, grammar)))
+        is_variable = one.type == "object_property" and value.type == "identifier"
+        worth = _hole(source, value) if is_variable else value_of(source, value, grammar)
+        pairs.append((name.value if isinstance(name, Text) else "", worth))
     return Table(pairs, node.start_byte)
 
 
@@ -434,7 +437,7 @@ def _azure_destination(trail: _Trail) -> str:
     around = [
         table.texts().get("name", "")
         for key, table in trail
-        if any(name in ("Rules", "Subscriptions") for name, _ in table.pairs)
+        if any(name in ("Rules", "Subscriptions", "resource") for name, _ in table.pairs)
     ]
     return "/".join(filter(None, around)) or _destination(trail)
 

@@ -387,7 +387,7 @@ def _of_annotations(file: _File) -> Iterator[Entry]:
 def _nested(file: _File) -> list[tuple[str, Node]]:
     pattern = {
         "kotlin": "(call_expression (identifier) @name (value_arguments) @annotated)",
-        "scala": "(call_expression function: (identifier) @name arguments: (arguments) @annotated)",
+        "scala": "(_ . (_) @name arguments: (arguments) @annotated)",
     }.get(file.language)
     if pattern is None or "ActivationConfigProperty" not in file.source.content:
         return []

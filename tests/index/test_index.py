@@ -114,7 +114,10 @@ def test_vectors(path: Path) -> None:
     cases: dict[Dialect, list[dict[str, Any]]] = {}
     for vector in json_lines(path):
         for _, dialect in dialects_of(vector["dialect"]) if "want" in vector else ():
-            cases.setdefault(dialect, []).append(vector)
+            # A test that is computed is an attribute, which the reader of messages fills.
+            order = read_selector(vector["selector"], dialect).of_core().order
+            if Computed not in map(type, order):
+                cases.setdefault(dialect, []).append(vector)
     for dialect, vectors in cases.items():
         index = index_of(*[vector["selector"] for vector in vectors], dialect=dialect)
         for place, vector in enumerate(vectors):
