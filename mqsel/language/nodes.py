@@ -478,10 +478,12 @@ def _literal(node: Literal, dialect: Dialect | None) -> str:
             digits = f"0x{bytes(node.value).hex().upper()}"  # type: ignore[arg-type]
             return digits if dialect is not None and dialect.byte_strings == "unquoted" else f'"{digits}"'
         case "approximate":
-            # No dialect has a word for an infinity: where there is one it is that of a number out of range.
-            written = repr(node.value).replace("inf", "1E400").replace("e", "E")
-            has_point = "E" not in written or "." in written
-            return written if has_point or dialect is None else written.replace("E", ".0E")
+            written = repr(node.value).replace("e", "E")
+            if dialect is None:
+                return written
+            # No dialect has a word for an infinity: what one reads as such is a number out of range.
+            written = written.replace("inf", "1E400")
+            return written if "E" not in written or "." in written else written.replace("E", ".0E")
         case "null":
             return "NULL"
         case _:

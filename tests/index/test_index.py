@@ -20,6 +20,7 @@ from conftest import VECTORS_ROOT, dialects_of, json_lines, message_of
 from mqsel.errors import ArgumentError, ProgramError
 from mqsel.index._index import Index
 from mqsel.language.dialect import JMS, Dialect
+from mqsel.language.nodes import Computed
 from mqsel.language.selector import read_selector
 from mqsel.logic import normal
 from mqsel.machine._values import Record
