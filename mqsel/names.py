@@ -136,6 +136,7 @@ SECTION_FIELDS = {
         "creation_time group_id group_sequence reply_to_group_id".split()
     ),
 }
+_SECTIONS = {"h": "header", "p": "properties"}  # whose first letter names each, too
 # What headers are that a message lacks, by the choice of `identifier_dots`: AMQP 1.0, §3.2.1 Header.
 DEFAULTS: dict[str, dict[str, int]] = {"sections": {"h.priority": 4}}
 
@@ -148,8 +149,15 @@ def spellings(name: str, rules: str = "mqi") -> tuple[str, ...]:
     Args:
         name: the property, in any of its spellings.
         rules: the ``naming`` of a selector. Under ``mqi`` ``usr.x`` and ``x`` are one property, of which ``x`` comes
-            first; under the others each name is a property of its own.
+            first. Under ``sections`` ``p.subject`` and ``properties.subject`` are one, and so with ``h.priority`` and
+            ``header.priority``. Under the others each name is a property of its own.
     """
+    if rules == "sections":
+        section, _, field = name.partition(".")
+        short = NAME_PREFIXES["sections"].get(section) or ""
+        if field not in SECTION_FIELDS.get(short, ()):
+            return (name,)
+        return f"{short}.{field}", f"{_SECTIONS[short]}.{field}"
     bare = name.removeprefix(USR_FOLDER)
     if rules != "mqi" or "." in bare or bare.startswith(JMS_PREFIX):
         return (name,)
@@ -171,6 +179,9 @@ def parted(text: str) -> tuple[str, str, str]:
     bare, word, kind = text.rpartition(" as ")
     if not word or kind not in ("number", "test"):
         bare, kind = text, ""
+    first, blank, second = bare.partition(" ")
+    if blank and (first, second) == spellings(first, "sections"):
+        return first, second, kind
     half = bare[: (len(bare) - len(USR_FOLDER)) // 2]
     return (half, USR_FOLDER + half, kind) if bare == f"{half} {USR_FOLDER}{half}" else (bare, "", kind)
 

@@ -196,6 +196,7 @@ _PROBLEMS: dict[str, Callable[[str], tuple[str, str] | None]] = {
     "mqi": _mqi_problem,
     "jms": _jms_problem,
     "any": lambda _: None,
+    "sections": lambda _: None,
 }
 
 

@@ -87,6 +87,7 @@ FIELDS: dict[str, dict[str, Choice]] = {
         "mqi": Choice("names are those of IBM MQ: §6", "Names"),
         "jms": Choice("names that begin with JMS are six headers, JMSX… and JMS_…: §6", "JMS page; Jakarta §3.8.1.1"),
         "any": Choice("every identifier is a name: §6"),
+        "sections": Choice("likewise; `p.` and `properties.`, `h.` and `header.` are one section of AMQP: §6"),
     },
     "static_mismatch": {
         "reject": Choice("`=` and `<>` between two constants of different kinds are an error", "suites of JMS brokers"),
@@ -129,7 +130,7 @@ FIELDS: dict[str, dict[str, Choice]] = {
     "quoted_names": {
         "no": Choice("a name is an identifier", "Syntax; TIBCO; Jakarta §3.8.1.1"),
         "double": Choice('`"any text"` is a name, with `""` for `"`', "Artemis; Broker-J; qpid-cpp"),
-        "brackets": Choice("`[any text]` is a name, with `]]` for `]`", "RabbitMQ filter"),
+        "brackets": Choice("`[any text]` is a name, with `[[` for `[` and `]]` for `]`", "RabbitMQ filter"),
         "both": Choice('`"any text"` and `[any text]` are names', "Service Bus"),
     },
     "comments": {
@@ -644,7 +645,7 @@ PRESETS: dict[str, dict[str, Any]] = {
     },
     "RABBITMQ": {
         "identifier_dots": "sections",
-        "headers": "any",
+        "headers": "sections",
         "unequal_sign": "exclamation",
         "remainder": "yes",
         "quoted_names": "brackets",

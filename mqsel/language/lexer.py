@@ -145,7 +145,8 @@ _MAX_DIGITS = 4_000
 
 _BRACKETS = r"\[[^\]\x00-\x1f]*(?:\]\][^\]\x00-\x1f]*)*\](?!\])"
 _DOUBLE = '"[^"]*(?:""[^"]*)*"(?!")'
-_QUOTED = {"no": '"[^"]*"', "double": _DOUBLE, "brackets": _BRACKETS, "both": f"{_DOUBLE}|{_BRACKETS}"}
+_DOUBLED_BRACKETS = r"\[(?:[^\[\]\x00-\x1f]|\[\[|\]\])*\](?!\])"
+_QUOTED = {"no": '"[^"]*"', "double": _DOUBLE, "brackets": _DOUBLED_BRACKETS, "both": f"{_DOUBLE}|{_BRACKETS}"}
 _COMMENTS = {"slashes": r"//[^\r\n]*", "dashes": r"--[^\r\n]*[\r\n]|/\*[\s\S]*?\*/"}
 
 # What a text begins with that has names with hyphens.
@@ -367,7 +368,7 @@ def _token(
         case "operator":  # a comment's beginning: the others are known
             raise unexpected_character(text, span, NO_COMMENTS)
         case "quoted" if dialect.quoted_names != "no" and (dialect.byte_strings != "yes" or word[1:2] != "0"):
-            return "identifier", _quoted_name(text, span, word)
+            return "identifier", _quoted_name(text, span, word, dialect)
         case "quoted":
             return "bytes", _byte_string(text, span, word, dialect)
         case "bad":
@@ -518,8 +519,10 @@ def _bad_character(text: str, start: int, character: str, dialect: Dialect) -> e
     return unexpected_character(text, span, hint)
 
 
-def _quoted_name(text: str, span: Span, word: str) -> str:
+def _quoted_name(text: str, span: Span, word: str, dialect: Dialect) -> str:
     name = word[1:-1].replace(word[-1] * 2, word[-1])
+    if dialect.quoted_names == "brackets":
+        name = name.replace("[[", "[")
     if not name:
         quotes = "double quotes" if word[0] == '"' else "brackets"
         raise errors.SelectorSyntaxError(f"a name in {quotes} has no characters", selector=text, span=span)

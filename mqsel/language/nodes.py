@@ -449,7 +449,8 @@ def written_name(name: str, dialect: Dialect | None = None) -> str:
     if _is_bare(name, dialect):
         return name
     if dialect is not None and dialect.quoted_names in ("brackets", "both"):
-        return f"[{name.replace(']', ']]')}]"
+        opened = name.replace("[", "[[") if dialect.quoted_names == "brackets" else name
+        return f"[{opened.replace(']', ']]')}]"
     return '"' + name.replace('"', '""') + '"'
 
 

@@ -670,7 +670,7 @@ class Writer:
         """Return the subject that is a computed test: of its expression, whose spelling tells it from all others."""
         names = [self.names[one.name] for one in node.identifiers]
         said = unparse(node.expression, node.dialect), node.dialect, *names
-        return self.subjects.setdefault(said, with_children(node, [self.read(name) for name in names]))
+        return self.subjects.setdefault(said, with_children(node, [self.read(one.name) for one in node.identifiers]))
 
     def operand(self, root: Node) -> Node | None:
         """Compute what is constant in an operand; None where it is ERR whatever a message has."""

@@ -19,7 +19,7 @@ from mqsel.errors import ArgumentError, SelectorError, shortened
 from mqsel.files.selectors import selectors as read_selectors
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect, core_of
 from mqsel.matcher import Matcher
-from mqsel.names import USR_FOLDER
+from mqsel.names import spellings
 from mqsel.sets.set import SelectorSet
 from mqsel.spark import planning, sets, wordings
 from mqsel.spark.columns import Layout, Place, PropertySource, PropertySources, session_of, text_literal
@@ -352,8 +352,8 @@ def sources_of(
     found: dict[str, PropertySource] = {}
     for name in names:
         ways = [one.source(name) for one in by_rules]
-        way = next((way for way in ways if way.type != "null"), ways[-1])
-        found[name] = way if way is ways[0] else way._replace(name=USR_FOLDER + name)
+        rule, way = next((one for one in zip(rules, ways, strict=True) if one[1].type != "null"), (rules[-1], ways[-1]))
+        found[name] = way if way is ways[0] else way._replace(name=spellings(name, rule)[-1])
     missing = [name for name, source in found.items() if source.type == "null"]
     named = ", ".join(map(repr, missing[:_NAMED])) + ", …" * (len(missing) > _NAMED)
     said = [f"no column has {named}: NULL in every row, {len(missing):,} of {len(found):,} properties"]

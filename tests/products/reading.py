@@ -140,7 +140,7 @@ PRODUCTS = {
             bytes=r"0x(?:[0-9A-F]{2})+",
             digits=r"[0-9]+",
             string=rf"{_STRING}|{_QUOTED}",
-            delimited=r"\[(?:[^\]\x00-\x1f]|\]\])+\]",
+            delimited=r"\[(?:[^\[\]\x00-\x1f]|\[\[|\]\])+\]",
             section=r"(?:h|header|p|properties|a|application_properties)\.(?:[A-Za-z][A-Za-z0-9_]*)",
             name=r"[A-Za-z][A-Za-z0-9_]*",
             sign=r"<>|!=|<=|>=|[-=<>+*/%(),]",
@@ -531,7 +531,7 @@ class _Reader:
             if section in ("p", "properties") and name not in SECTION:
                 raise Refused
             return f"{section[0]}.{name}"
-        return word[1:-1].replace(word[-1] * 2, word[-1])
+        return word[1:-1].replace(word[-1] * 2, word[-1]).replace("[[", "[")
 
     def numeric(self, kind: str, word: str, *, negative: bool = False) -> Value:
         grammar = self.product.grammar

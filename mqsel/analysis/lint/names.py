@@ -48,6 +48,7 @@ _HEADER_KINDS = {
     "mqi": {**_JMS_KINDS, **{DESCRIPTOR + field: kind for field, kind in _FIELD_KINDS.items()}},
     "jms": _JMS_KINDS,
     "any": _JMS_KINDS,
+    "sections": {},
 }
 
 
@@ -247,7 +248,8 @@ _LENGTHS = {
 # In full width only where the queue manager selects.
 _OF_MQI = {**_LENGTHS, "JMSXUserID": (12, "characters"), "JMSXAppID": (28, "characters")}
 _LENGTHS_OF = {
-    rules: (one, frozenset(one)) for rules, one in {"mqi": _OF_MQI, "jms": _LENGTHS, "any": _LENGTHS}.items()
+    rules: (one, frozenset(one))
+    for rules, one in {"mqi": _OF_MQI, "jms": _LENGTHS, "any": _LENGTHS, "sections": {}}.items()
 }
 
 

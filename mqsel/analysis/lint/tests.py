@@ -332,6 +332,7 @@ _MESSAGE_IDS = {
     "mqi": (re.compile("ID:[0-9A-Fa-f]{48}\\Z"), "a text of ID: and 48 hexadecimal digits"),
     "jms": _ANY_ID,
     "any": _ANY_ID,
+    "sections": _ANY_ID,
 }
 
 _BEGINNING = datetime(1970, 1, 1, tzinfo=timezone.utc)
