@@ -295,6 +295,7 @@ FIELDS: dict[str, dict[str, Choice]] = {
             "IN reads a name, also one in parentheses, and lists strings", "ActiveMQ; Broker-J; RocketMQ"
         ),
         "any": Choice("IN takes any values", "RabbitMQ filter; qpid-cpp; Service Bus"),
+        "listed": Choice("IN reads a name, and lists strings, also ones in parentheses", "RabbitMQ client"),
     },
     "like_operands": {
         "name": Choice("LIKE reads a name", "Syntax; TIBCO; Jakarta §3.8.1.1"),
@@ -377,7 +378,7 @@ PLAIN: dict[str, tuple[str, ...]] = {
     "like_units": ("characters",),
     "like_lines": ("all",),
     "numbers": ("java",),
-    "in_operands": ("name", "enclosed"),
+    "in_operands": ("name", "enclosed", "listed"),
     "like_operands": ("name",),
     "null_operand": ("name",),
     "escape": ("character",),
@@ -683,6 +684,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "words": "not_null",
         "numbers": "suffixed",
         "arithmetic": "right",
+        "in_operands": "listed",
         "escape": "any",
         "static_types": "numeric",
         "empty_text": "error",

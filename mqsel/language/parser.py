@@ -474,7 +474,8 @@ class _Parser:
         allowed = self.dialect.in_operands if kind == "IN" else self.dialect.like_operands
         allowed = self.dialect.null_operand if kind == "IS" else allowed
         is_name = isinstance(left, Identifier)
-        if (allowed == "name" and not (is_name and strength == PRIMARY)) or (allowed == "enclosed" and not is_name):
+        is_bare = is_name and strength == PRIMARY
+        if (allowed in ("name", "listed") and not is_bare) or (allowed == "enclosed" and not is_name):
             span = (start, self.stops[self.at - 1 - negated])
             piece = self.text[span[0] : span[1]]
             hint = f"{kind} reads a property: put its name, without parentheses, to the left"
@@ -579,7 +580,13 @@ class _Parser:
                 found = errors.quoted(self.text[span[0] : span[1]])
                 hint = "for numbers join comparisons with OR, or use BETWEEN"
                 raise wrong_type(self.text, span, "an IN list holds string literals only", found, hint)
+            opened = 0
+            while self.dialect.in_operands == "listed" and self.kinds[self.at] == "(":
+                opened += 1
+                self.at += 1
             choices.append(self.take("string", "a string in apostrophes"))
+            for _ in range(opened):
+                self.take(")", "')'")
             if self.kinds[self.at] != ",":
                 break
             self.at += 1

@@ -46,11 +46,10 @@ PRODUCTS = {
 }
 # What the products have and mqsel refuses, saying so.
 NOT_MODELLED = {"activemq": ("REGEX(",), "artemis": ("XPATH ",)}
-# What a product reads and mqsel refuses: a name of no characters, which no message has, and a string in parentheses in
-# the list of an IN. RocketMQ does not look at quotes behind the end of a selector.
+# What a product reads and mqsel refuses: a name of no characters, which no message has. RocketMQ does not look at
+# quotes behind the end of a selector.
 DIFFERENT = {
     **dict.fromkeys(("artemis", "qpid-broker-j", "qpid-cpp"), r'""'),
-    "rabbitmq-jms": r"(?i)IN\s*\([^)]*\(",
     "rocketmq": r"'{3}|^[^']*(?:'[^']*'[^']*)*'[^']*$",
 }
 
