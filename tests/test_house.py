@@ -46,7 +46,7 @@ ROWS = [
 INSIDE = {
     "language": "dialects dialect wordings operators nodes pattern computed settle static hints sets lexer parser"
     " checker selector layout optimizer",
-    "logic": "intervals sets formulas needs normal solver.automata solver.domains solver.boxes solver solver.__init__",
+    "logic": "intervals sets formulas needs normal solver.automata solver.domains solver.boxes solver solver.__init__ solver.cells",
     "machine": "opcodes _opcodes wordings schema _values _verifier program compiler origin _image _operators"
     " _sources _vm _stream sections",
     "columns": "wordings lookup _arrow _sets _columns _kernel _formulas _answers __init__",
@@ -54,7 +54,7 @@ INSIDE = {
     "sets": "receiving file choice set __init__",
     "formats": "wordings mqmd jms mqrfh2 inspection jsonl records envelopes _tables _words _decoder _mq _json"
     " _records mq __init__",
-    "analysis": "readings explain.near explain.change explain.account explain explain.__init__ compare compare.__init__"
+    "analysis": "readings explain.near explain.change explain.account explain explain.__init__ compare compare.contract compare.__init__"
     " compare.audit lint.findings lint.chains lint.tests lint.names lint.products lint lint.__init__ explain.sentences"
     " explain.profile",
     "selection": "selectors providers message queues topics __init__",
