@@ -403,7 +403,7 @@ def _tried(a: Known, b: Known) -> tuple[Message | None, int]:
     """
     known_by: Message | None = None
     tries = 0
-    for tries, message in enumerate(itertools.islice(_small(a, b), MAX_TRIES), 1):
+    for tries, message in enumerate(itertools.islice(small_messages(a, b), MAX_TRIES), 1):
         truths = a.truth(message), b.truth(message)
         if truths[0] != truths[1]:
             if _is_selected_by_one(truths):
@@ -433,7 +433,7 @@ def _found(
     return Witness(None, reason)
 
 
-def _small(a: Known, b: Known) -> Iterator[Message]:
+def small_messages(a: Known, b: Known) -> Iterator[Message]:
     """Return messages of few properties, with the values that the constants of the selectors suggest."""
     values = _values(a, b)
     for count in range(min(len(values), _PROPERTIES) + 1):
