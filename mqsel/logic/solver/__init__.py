@@ -314,7 +314,7 @@ def _said(subject: Node) -> _Key:
         elif isinstance(node, Arithmetic):
             if node.operators[0] in "+*":
                 below[:2] = sorted(below[:2], key=repr)
-            said[id(node)] = "arithmetic", *node.operators, *below
+            said[id(node)] = "arithmetic", node.rule, *node.operators, *below
         else:
             said[id(node)] = "sign", node[0], *below
     return said[id(subject)]
