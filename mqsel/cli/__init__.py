@@ -38,7 +38,10 @@ not depend on whether stderr can be written.
 
 
 # The modules of this folder that have one.
-_COMMANDS = ("match", "route", "why", "check", "lint", "format", "explain", "inspect", "diff", "audit", "selectors")
+_COMMANDS = (
+    *("match", "route", "why", "check", "lint", "format", "explain", "inspect", "diff", "audit", "migrate"),
+    "selectors",
+)
 
 
 class _CommandParser(argparse.ArgumentParser):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 import os
 import random
 from collections import Counter
@@ -14,7 +13,7 @@ import pytest
 from conftest import shared
 
 import mqsel
-from mqsel.analysis.compare.migrate import Migrated, migrate, portable, view
+from mqsel.analysis.compare.migrate import Migrated, migrate, view
 from mqsel.errors import SelectorError
 from mqsel.language.dialect import PRESETS
 from mqsel.language.selector import read_selector
@@ -34,12 +33,8 @@ _HEADERS: dict[str, tuple[Any, ...]] = {
     "JMSMessageID": (None, "ID:1", "a"),
     "JMSExpiration": (None, 0, 5),
 }
-_VALUES = tuple(
-    one
-    for one in (*pairs.VALUES[1], *map(Int8, (1, 2, -1)), *map(Int16, (1, 2, 300)), Float32(1.0), 2.0, "true", "5", "a\nb")
-    if not isinstance(one, (float, bytes)) or (not isinstance(one, bytes) and one == one and math.copysign(1, one or 1) == 1 or one)  # noqa: PLR0124, E501
-)
-VALUES = tuple(one for one in _VALUES if not (isinstance(one, float) and (math.isnan(one) or str(one) == "-0.0")))
+_MORE = (*map(Int8, (1, 2, -1)), *map(Int16, (1, 2, 300)), Float32(1.0), 2.0, "true", "5", "a\nb")
+VALUES = tuple(one for one in (*pairs.VALUES[1], *_MORE) if str(one) not in ("nan", "-0.0"))
 _OF_KIND = {"number": (int, float), "string": str, "boolean": bool, "byte string": bytes}
 _REQUIRED = ("JMSPriority", "JMSDeliveryMode")
 
@@ -123,7 +118,8 @@ def test_random_selectors(source: str) -> None:
     assert counts["same"] + counts["translated"] + counts["translated if"] + counts["same if"] > 0
 
 
-@pytest.mark.parametrize(("source", "target"), itertools.product(("IBM_MQ", "JMS", "TIBCO_EMS"), ("ARTEMIS", "RABBITMQ")))
+@pytest.mark.parametrize("target", ["ARTEMIS", "RABBITMQ"])
+@pytest.mark.parametrize("source", ["IBM_MQ", "JMS", "TIBCO_EMS"])
 def test_many_random_selectors(source: str, target: str) -> None:
     rng = random.Random(f"migrate {source} {target}")
     counts = Counter(check(condition(rng), source, target, rng) for _ in range(MANY))

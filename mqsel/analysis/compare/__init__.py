@@ -403,7 +403,9 @@ def _tried(a: Known, b: Known) -> tuple[Message | None, int]:
     """
     known_by: Message | None = None
     tries = 0
-    for tries, message in enumerate(itertools.islice(small_messages(a, b), MAX_TRIES), 1):
+    for tries, message in enumerate(
+        itertools.islice(small_messages((a.names, b.names), (a.normal, b.normal)), MAX_TRIES), 1
+    ):
         truths = a.truth(message), b.truth(message)
         if truths[0] != truths[1]:
             if _is_selected_by_one(truths):
@@ -433,20 +435,24 @@ def _found(
     return Witness(None, reason)
 
 
-def small_messages(a: Known, b: Known) -> Iterator[Message]:
-    """Return messages of few properties, with the values that the constants of the selectors suggest."""
-    values = _values(a, b)
+def small_messages(names: Iterable[Sequence[str]], normals: Iterable[Normal]) -> Iterator[Message]:
+    """Return messages of few properties, with the values that the constants of the selectors suggest.
+
+    Args:
+        names: that each selector reads.
+        normals: the normal form of each.
+    """
+    values = _values(dict.fromkeys(itertools.chain.from_iterable(names)), normals)
     for count in range(min(len(values), _PROPERTIES) + 1):
-        for names in itertools.combinations(values, count):
-            for chosen in itertools.product(*[values[name] for name in names]):
-                yield dict(zip(names, chosen, strict=True))
+        for few in itertools.combinations(values, count):
+            for chosen in itertools.product(*[values[name] for name in few]):
+                yield dict(zip(few, chosen, strict=True))
 
 
-def _values(a: Known, b: Known) -> dict[str, list[Any]]:
+def _values(names: Iterable[str], normals: Iterable[Normal]) -> dict[str, list[Any]]:
     """List for each property values on either side of what is said of it, small ones first."""
-    names = dict.fromkeys([*a.selector.names.values(), *b.selector.names.values()])
     found: dict[str, dict[tuple[type, str], Any]] = {name: {} for name in names}
-    parts = itertools.chain.from_iterable(leaves(part) for read in (a, b) for part in read.normal.truths)
+    parts = itertools.chain.from_iterable(leaves(part) for read in normals for part in read.truths)
     for one in itertools.islice(parts, _LEAVES):
         if isinstance(one, Leaf) and isinstance(one.subject, Identifier):
             own = found[one.subject.name]

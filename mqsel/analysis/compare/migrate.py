@@ -47,7 +47,7 @@ from mqsel.language.nodes import (
 from mqsel.language.operators import OPERATORS
 from mqsel.language.optimizer import optimize
 from mqsel.language.selector import Selector, read_anew, read_selector
-from mqsel.logic.formulas import Formula, Leaf, any_of, complement, leaves
+from mqsel.logic.formulas import Formula, Leaf, complement, leaves
 from mqsel.logic.normal import ALL_PARTS, NEVER, TRUTHS, All, Writer, normal
 from mqsel.logic.normal import Any as AnyOf
 from mqsel.logic.solver import Message, Witness, find
@@ -57,10 +57,12 @@ from mqsel.names import DESCRIPTOR, HEADER_NAMES, HEADER_VALUES, JMS_SYNONYMS, T
 from mqsel.values import KINDS, TYPES, Float32, Int32, Truth
 
 VERDICTS = ("same", "translated", "differs", "refused", "not decided")
-MAX_WORK = 20_000  # leaves that are looked at for one proof: a fifth of a second
+MAX_WORK = 5_000  # leaves that are looked at for one proof: a twentieth of a second
+MAX_UNDECIDED = 6  # candidates for one test that are neither proved nor refuted
 
 _RULES = "jms"  # how a canonical message spells its properties
-_USUAL = {"JMSPriority": Int32(4), "JMSDeliveryMode": "PERSISTENT"}  # Jakarta Messaging 3.1, §3.4: every message has them
+# Headers that every message has, each with its default: Jakarta Messaging 3.1, §3.4.2 and §3.4.10.
+_USUAL = {"JMSPriority": Int32(4), "JMSDeliveryMode": "PERSISTENT"}
 MAX_TRIES = 3_000  # messages, where formulas do not decide
 _TYPES = {kind: tuple([row.name for row in TYPES if KINDS.get(row.kind) == kind]) for kind in KINDS.values()}
 _Kinds = tuple[tuple[str, str], ...]  # names of properties, each with the kind of its values
@@ -197,9 +199,9 @@ def _revalued(node: Node) -> Node:
     match node:
         case In() if values:
             return node._replace(choices=tuple([values.get(one, one) for one in node.choices]))
-        case Comparison("=" | "<>", Identifier() as name, Literal("string", value, span)) if values:
+        case Comparison("=" | "<>", Identifier(), Literal("string", value, span)) if values:
             return node._replace(right=Literal("string", values.get(str(value), value), span))
-        case Comparison("=" | "<>", Literal("string", value, span), Identifier() as name) if values:
+        case Comparison("=" | "<>", Literal("string", value, span), Identifier()) if values:
             return node._replace(left=Literal("string", values.get(str(value), value), span))
         case Comparison("=" | "<>", Identifier(), Literal()) | Comparison("=" | "<>", Literal(), Identifier()):
             return node
@@ -327,23 +329,23 @@ def _mirrored(pair: Comparison) -> Comparison:
 def _with_pair(node: Node) -> Node:
     """Return a comparison of two properties with what it is in the core, of values that have no gaps."""
     pair = _pair_of(node)
-    dialect = node.dialect if isinstance(node, Computed) else JMS
-    if pair is None or dialect.mixed_numbers != "double" or dialect.integers not in ("java", "narrow"):
+    if pair is None or not isinstance(node, Computed):
+        return node
+    dialect, (left, right) = node.dialect, node.identifiers * (3 - len(node.identifiers))
+    fails = dialect.narrow_types == "casts" and not _is_of_texts(pair)  # of a FLOAT32 beside a double
+    if fails or dialect.mixed_numbers != "double" or dialect.integers not in ("java", "narrow"):
         return node
     if pair.operator not in ("=", "<>"):
-        is_whole = dialect.narrow_types == "casts"
-        return node if is_whole else node._replace(core=pair)  # type: ignore[call-arg]
-    if dialect.narrow_types == "casts" and not _is_of_texts(pair):
-        return node
+        return node._replace(core=pair)
     equal = pair._replace(operator="=")
-    missing = [IsNull(False, one) for one in (pair.left, pair.right)]  # type: ignore[arg-type]
-    present = [IsNull(True, one) for one in (pair.left, pair.right)]  # type: ignore[arg-type]
-    core: Node = {
+    both_missing = And((IsNull(False, left), IsNull(False, right)))
+    cores: dict[str, Node] = {
         "unknown": equal,
-        "left": Or((And(tuple(missing)), And((present[1], equal)))),
-        "value": Or((And(tuple(missing)), And((*present, equal)))),
-    }[dialect.null_equality]
-    return node._replace(core=core if pair.operator == "=" else Not(core))  # type: ignore[call-arg]
+        "left": Or((both_missing, And((IsNull(True, right), equal)))),
+        "value": Or((both_missing, And((IsNull(True, left), IsNull(True, right), equal)))),
+    }
+    core = cores[dialect.null_equality]
+    return node._replace(core=core if pair.operator == "=" else Not(core))
 
 
 def _is_of_texts(pair: Comparison) -> bool:
@@ -458,19 +460,17 @@ def _difference(
 
     for one in (a, b):
         if not one.is_exact:
-            return Witness(None, f"what {one.text} is can only be computed")
+            return Witness(None, "a test that the product computes, of which nothing is proved")
     unwanted = [one.normal.mismatch for one in (a, b) if one.is_model]
     unwanted += [one.normal.error for one in (a, b) if is_part]
-    for part in unwanted:
-        if part is not NEVER and not find([*said, part], allows, work=MAX_WORK).is_none:
-            found = find([*said, part], differ, work=MAX_WORK)
-            return found if found.message is not None else Witness(None, "a value of another type, or an error")
+    if any(part is not NEVER and not find([*said, part], allows, work=MAX_WORK).is_none for part in unwanted):
+        return Witness(None, "values of other types, or errors, decide")
     first, second = [one.normal.false if is_negated else one.normal.true for one in (a, b)]
     if _is_same(first, second):
         return _PROVED
     reason = ""
-    for one, other in ((first, second), (second, first)):
-        found = find([*said, one, complement(other)], differ, work=MAX_WORK)
+    for holds, other in ((first, second), (second, first)):
+        found = find([*said, holds, complement(other)], differ, work=MAX_WORK)
         if found.message is not None:
             return found
         reason = reason or found.reason
@@ -481,7 +481,7 @@ def _tried(a: Meaning, b: Meaning, kinds: _Kinds, given: Contract | None) -> Mes
     """Try small messages, where formulas do not find one."""
     names = tuple(dict.fromkeys([*a.names, *b.names]))
     _, allows = _messages(names, kinds, given, False)
-    for message in itertools.islice(small_messages(a, b), MAX_TRIES):
+    for message in itertools.islice(small_messages((a.names, b.names), (a.normal, b.normal)), MAX_TRIES):
         full = {**{name: _USUAL[name] for name in names if name in _USUAL}, **message}
         if (a.truth(full) is Truth.TRUE) is not (b.truth(full) is Truth.TRUE) and allows(full):
             return full
@@ -500,28 +500,35 @@ def _chosen(
     """Return the first candidate for a test that is proved, without what is assumed if possible; None if none is."""
     own = _part(test, source)
     for assumed in dict.fromkeys([(), kinds]):
+        undecided = 0
         for candidate in candidates(test):
-            if _is_part_proved(own, candidate, targets, assumed, given, is_negated):
+            found = _part_difference(own, candidate, targets, assumed, given, is_negated)
+            if found.is_none:
                 return candidate
+            undecided += found.message is None
+            if undecided > MAX_UNDECIDED:
+                break
     return None
 
 
-def _is_part_proved(
+def _part_difference(
     own: Meaning | SelectorError,
     candidate: Node,
     targets: tuple[Dialect, ...],
     kinds: _Kinds,
     given: Contract | None,
     is_negated: bool,
-) -> bool:
+) -> Witness:
+    """Search for a message that a test and a candidate in one of the targets treat differently."""
     assert isinstance(own, Meaning)
     for target in targets:
         other = _part(candidate, target)
         if isinstance(other, SelectorError):
-            return False
-        if not _difference(own, other, kinds, given, is_negated=is_negated, is_part=True).is_none:
-            return False
-    return True
+            return Witness({})  # no message is needed to see that
+        found = _difference(own, other, kinds, given, is_negated=is_negated, is_part=True)
+        if not found.is_none:
+            return found
+    return _PROVED
 
 
 def _kinds_of(root: Node) -> _Kinds:
@@ -629,17 +636,15 @@ class _Migration:
         """Report whether each test is proved where it stands, and Kleene's connectives join all of them."""
         tests, joints = tests_of(tree)
         option = self.selector.match_option
-        is_kleene = "first" not in (self.source.connectives, target.connectives) or not any(
-            joint[0] is not Not and joint[2] for joint in joints if joint
-        )
-        if not is_kleene or (option is not None and option.matches_any):
+        negated = any(joint.is_negated and joint.joined is not Not for joint in joints if joint)
+        if negated and "first" in (self.source.connectives, target.connectives):
             return False
-        if joints != self.joints:
+        if joints != self.joints or (option is not None and option.matches_any):
             return False
         return all(
-            _is_part_proved(
+            _part_difference(
                 _part(one.node, self.source), other.node, (target,), _of(kinds, one.node), self.given, one.negated
-            )
+            ).is_none
             for one, other in zip(self.tests, tests, strict=True)
         )
 

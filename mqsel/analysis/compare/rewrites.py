@@ -30,7 +30,7 @@ from mqsel.language.nodes import (
     walk,
     with_children,
 )
-from mqsel.language.operators import BOUNDS, OPERATORS
+from mqsel.language.operators import BOUNDS, OPERATORS, TEXT_TESTS
 from mqsel.language.optimizer import fold_constants
 from mqsel.language.pattern import segments, shape
 
@@ -71,21 +71,29 @@ class Test(NamedTuple):
     negated: bool
 
 
-def tests_of(root: Node) -> tuple[list[Test], tuple[object, ...]]:
-    """List the tests of a tree in order, and what joins them: two trees are alike where that is equal."""
+class Joint(NamedTuple):
+    """What joins conditions: its class, how many, and whether it is under an odd number of NOTs."""
+
+    joined: type
+    count: int
+    is_negated: bool
+
+
+def tests_of(root: Node) -> tuple[list[Test], list[Joint | None]]:
+    """List the tests of a tree in order, and what joins them: trees are alike where that is equal; None is a test."""
     tests: list[Test] = []
-    shape: list[object] = []
+    joints: list[Joint | None] = []
     stack = [(root, False)]
     while stack:
         node, negated = stack.pop()
         if isinstance(node, _CONNECTIVES):
             below = children(node)
-            shape.append((type(node), len(below), negated))
+            joints.append(Joint(type(node), len(below), negated))
             stack += [(one, negated != isinstance(node, Not)) for one in reversed(below)]
         else:
-            shape.append(None)
+            joints.append(None)
             tests.append(Test(node, negated))
-    return tests, tuple(shape)
+    return tests, joints
 
 
 def candidates(test: Node) -> Iterator[Node]:
@@ -243,8 +251,8 @@ def _affixes(node: Node) -> Node | None:
 def patterns(node: Node) -> Node | None:
     """`x STARTSWITH 'a'`: `x LIKE 'a%'`."""
     match node:
-        case Call("STARTSWITH" | "ENDSWITH" | "CONTAINS" as word, negated, (Identifier() as name, Literal("string", text))):
-            escaped = "".join([f"\\{one}" if one in "%_\\" else one for one in str(text)])
+        case Call(word, negated, (Identifier() as name, Literal("string", text))) if word in TEXT_TESTS:
+            escaped = "".join(map(_escaped, str(text)))
             pattern = f"{'%' * (word != 'STARTSWITH')}{escaped}{'%' * (word != 'ENDSWITH')}"
             like = Like(negated, name, pattern, "\\" if escaped != text else None)
             return And((IsNull(True, name), like))
@@ -253,13 +261,17 @@ def patterns(node: Node) -> Node | None:
     return None
 
 
+def _escaped(character: str | None) -> str:
+    """Write a character of a pattern; None is the wildcard for any."""
+    return "_" if character is None else f"\\{character}" if character in "%_\\" else character
+
+
 def _escapes(node: Node) -> Node | None:
     """`x LIKE 'a!b' ESCAPE '!'`: `x LIKE 'a!b'`; else with a backslash."""
     match node:
         case Like(negated, name, pattern, str() as escape):
             parts = segments(pattern, escape)
-            texts = ["".join(["_" if one is None else f"\\{one}" if one in "%_\\" else one for one in part]) for part in parts]
-            written = "%".join(texts)
+            written = "%".join(["".join(map(_escaped, part)) for part in parts])
             return Like(negated, name, written, "\\" if "\\" in written else None)
     return None
 
