@@ -24,8 +24,8 @@ from mqsel.language.dialect import PRESETS, Dialect
 
 _ABOUT = f"""\
 A message is that of JMS: it has headers and typed properties, and each product sees it under its own names: \
-JMSPriority is AMQPriority to Artemis, h.priority to RabbitMQ. No number is NaN or -0.0. A translation is shown only if \
-it is proved to select the same messages; what has to be assumed for that stands beside it.
+JMSPriority is AMQPriority to Artemis, h.priority to RabbitMQ. No number is NaN or -0.0. A translation is shown only \
+if it is proved to select the same messages; what has to be assumed for that stands beside it.
 
 verdict      what becomes of a selector
 same         it is used as it is: proved

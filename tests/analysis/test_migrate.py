@@ -60,9 +60,9 @@ def _is_of(value: Any, kind: str) -> bool:
     return isinstance(value, _OF_KIND[kind]) and (kind == "boolean" or not isinstance(value, bool))
 
 
-def decision(text: str, dialect: str, message: dict[str, Any]) -> bool | str:
+def decision(matcher: mqsel.Matcher, dialect: str, message: dict[str, Any]) -> bool | str:
     try:
-        return mqsel.compile(text, dialect=dialect).matches(view(message, dialect))
+        return matcher.matches(view(message, dialect))
     except mqsel.PropertyTypeError:
         return "undocumented"
 
@@ -82,11 +82,14 @@ def hold(text: str, source: str, target: str, found: Migrated, rng: random.Rando
     renamed = {"AMQPriority": "JMSPriority", "AMQDurable": "JMSDeliveryMode", "h.priority": "JMSPriority"}
     names = [renamed.get(name, name) for name in names]
     case = (text, source, target, found)
+    own = mqsel.compile(text, dialect=source)
     if found:
+        other = mqsel.compile(found.text, dialect=target)
         for message in messages(rng, names, dict(found.assumes)):
-            assert decision(text, source, message) == decision(found.text, target, message), (case, message)
+            assert decision(own, source, message) == decision(other, target, message), (case, message)
     elif found.message is not None:
-        truths = [decision(one, *rest, found.message) for one, *rest in ((text, source), (found.tried, target))]
+        other = mqsel.compile(found.tried, dialect=target)
+        truths = decision(own, source, found.message), decision(other, target, found.message)
         assert truths[0] != truths[1] or "undocumented" in truths, case
 
 

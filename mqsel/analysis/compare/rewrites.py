@@ -75,7 +75,7 @@ class Joint(NamedTuple):
     """What joins conditions: its class, how many, and whether it is under an odd number of NOTs."""
 
     joined: type
-    count: int
+    operands: int
     is_negated: bool
 
 
