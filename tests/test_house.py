@@ -45,7 +45,7 @@ ROWS = [
 ]
 INSIDE = {
     "language": "dialects dialect wordings operators nodes pattern computed settle static hints sets lexer parser"
-    " checker selector layout optimizer",
+    " checker selector layout optimizer parameters",
     "logic": "intervals sets formulas needs normal solver.automata solver.domains solver.boxes solver solver.__init__ solver.cells",
     "machine": "opcodes _opcodes wordings schema _values _verifier program compiler origin _image _operators"
     " _sources _vm _stream sections",
@@ -54,7 +54,7 @@ INSIDE = {
     "sets": "receiving file choice set __init__",
     "formats": "wordings mqmd jms mqrfh2 inspection jsonl records envelopes _tables _words _decoder _mq _json"
     " _records mq __init__",
-    "analysis": "readings explain.near explain.change explain.account explain explain.__init__ compare compare.contract compare.__init__"
+    "analysis": "readings explain.near explain.change explain.account explain explain.__init__ compare compare.contract compare.__init__ compare.rewrites compare.migrate"
     " compare.audit lint.findings lint.chains lint.tests lint.names lint.products lint lint.__init__ explain.sentences"
     " explain.profile",
     "selection": "selectors providers message queues topics __init__",
@@ -63,7 +63,7 @@ INSIDE = {
     "inventory": "kinds pieces entries trees camel data properties markup sources mqsc ems own recognition walk known"
     " __init__",
     "spark": "wordings columns native job ship raw planning sets sieve route profiling audience source __init__",
-    "cli": "arguments report run selectors match route lint check format explain why inspect diff audit __init__",
+    "cli": "arguments report run selectors match route lint check format explain why inspect diff audit migrate __init__",
 }
 TOP = {
     name: level

@@ -18,7 +18,7 @@ from typing import Any
 
 from mqsel.analysis.compare import Given, contract_of, small_messages
 from mqsel.analysis.compare.contract import SAME_FIELDS, Contract, Property, header_of
-from mqsel.analysis.compare.rewrites import candidates, inward, mapped, patterns, tests_of, with_tests
+from mqsel.analysis.compare.rewrites import candidates, inward, patterns, tests_of, with_tests
 from mqsel.analysis.readings import UNDOCUMENTED, Reading, answer, counted, readings
 from mqsel.errors import ArgumentError, SelectorError, SelectorLimitError, type_name
 from mqsel.language.checker import remark
@@ -40,6 +40,7 @@ from mqsel.language.nodes import (
     Or,
     Sign,
     children,
+    mapped,
     unparse,
     walk,
     with_children,
@@ -422,7 +423,7 @@ def _messages(
 
 
 def _is_same(a: Formula, b: Formula) -> bool:
-    """Report whether two formulas are written alike."""
+    """Report whether two formulas are written alike; arithmetic, which each dialect has its own rules for, is not."""
     pairs = [(a, b)]
     while pairs:
         one, other = pairs.pop()
@@ -432,7 +433,7 @@ def _is_same(a: Formula, b: Formula) -> bool:
             if len(one.parts) != len(other.parts):  # type: ignore[union-attr]
                 return False
             pairs += zip(one.parts, other.parts, strict=True)  # type: ignore[union-attr]
-        elif one != other:
+        elif one != other or not isinstance(one, Leaf) or not isinstance(one.subject, Identifier):
             return False
     return True
 

@@ -15,7 +15,6 @@ from mqsel.language.nodes import (
     Between,
     Call,
     Comparison,
-    Computed,
     Identifier,
     In,
     IsNull,
@@ -26,6 +25,7 @@ from mqsel.language.nodes import (
     Or,
     Sign,
     children,
+    mapped,
     unparse,
     walk,
     with_children,
@@ -38,18 +38,6 @@ MAX_REWRITES = 3  # of one test, each of another kind
 MAX_CANDIDATES = 60
 
 _CONNECTIVES = (And, Or, Not)
-
-
-def mapped(root: Node, change: Callable[[Node], Node]) -> Node:
-    """Return a tree with each node changed, those below first; a computed test is what was parsed."""
-    done: list[Node] = []
-    for node in walk(root):
-        first = len(done) - len(children(node))
-        if isinstance(node, Computed):
-            done[first:] = [mapped(node.expression, change)]
-        else:
-            done[first:] = [change(with_children(node, done[first:]) if children(node) else node)]
-    return done[0]
 
 
 def with_tests(root: Node, change: Callable[[Node], Node]) -> Node:
