@@ -54,7 +54,7 @@ INSIDE = {
     "sets": "receiving file choice set __init__",
     "formats": "wordings mqmd jms mqrfh2 inspection jsonl records envelopes _tables _words _decoder _mq _json"
     " _records mq __init__",
-    "analysis": "readings explain.near explain.change explain.account explain explain.__init__ compare compare.contract compare.__init__ compare.rewrites compare.migrate"
+    "analysis": "readings explain.near explain.change explain.account explain explain.__init__ compare compare.contract compare.__init__ compare.writing compare.gaps compare.rewrites compare.migrate"
     " compare.audit lint.findings lint.chains lint.tests lint.names lint.products lint lint.__init__ explain.sentences"
     " explain.profile",
     "selection": "selectors providers message queues topics __init__",

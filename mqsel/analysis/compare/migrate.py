@@ -22,7 +22,7 @@ from mqsel.analysis.compare.rewrites import candidates, inward, patterns, tests_
 from mqsel.analysis.readings import UNDOCUMENTED, Reading, answer, counted, readings
 from mqsel.errors import ArgumentError, SelectorError, SelectorLimitError, type_name
 from mqsel.language.checker import remark
-from mqsel.language.dialect import JMS, Dialect, as_dialect
+from mqsel.language.dialect import JMS, Dialect, as_dialect, kept
 from mqsel.language.nodes import (
     And,
     Arithmetic,
@@ -64,7 +64,7 @@ MAX_UNDECIDED = 6  # candidates for one test that are neither proved nor refuted
 _RULES = "jms"  # how a canonical message spells its properties
 # Headers that every message has, each with its default: Jakarta Messaging 3.1, §3.4.2 and §3.4.10.
 _USUAL = {"JMSPriority": Int32(4), "JMSDeliveryMode": "PERSISTENT"}
-MAX_TRIES = 3_000  # messages, where formulas do not decide
+MAX_TRIES = 500  # messages, where formulas do not decide
 _TYPES = {kind: tuple([row.name for row in TYPES if KINDS.get(row.kind) == kind]) for kind in KINDS.values()}
 _Kinds = tuple[tuple[str, str], ...]  # names of properties, each with the kind of its values
 
@@ -141,6 +141,7 @@ class _RefusedError(Exception):
     """A product has no such thing: what, and what people do instead."""
 
 
+@kept
 def _preset(dialect: Dialect) -> str:
     return dialect.departures()[0]
 
@@ -247,16 +248,11 @@ class Meaning:
 
     def __init__(self, text: str, dialect: Dialect) -> None:
         self.text = text
-        self.dialect = dialect.replace(max_length=None, constant_false="accept")
-        read = self.dialect
-        if read.text_numbers == "read":
-            read = read.replace(text_numbers="never")
-        if read.type_mismatch == "undocumented":
-            read = read.replace(type_mismatch="operation")
+        self.dialect, read = _lenient(dialect)
         selector = read_anew(text, read)
         node = with_tests(mapped_pairs(selector.node), _with_core)
         self.selector = selector._replace(node=node, order=walk(node))
-        self.is_model = read != self.dialect or any(map(_is_order_of_two, self.selector.order))
+        self.is_model = read is not self.dialect or any(map(_is_order_of_two, self.selector.order))
         self.is_exact = dialect.text_numbers != "read" or all(_is_as_text(one.node) for one in tests_of(node)[0])
         self.normal = normal(self.selector, ALL_PARTS if self.is_model else TRUTHS)
         self.divides = any(
@@ -281,6 +277,17 @@ class Meaning:
     def truth(self, message: Mapping[str, Any]) -> Truth | str:
         """Return the truth of a canonical message as the product itself has it."""
         return counted(answer(self._machine, message))
+
+
+@kept
+def _lenient(dialect: Dialect) -> tuple[Dialect, Dialect]:
+    """Return what parts of a selector are read as, and what they are read as for a proof."""
+    own = read = dialect.replace(max_length=None, constant_false="accept")
+    if read.text_numbers == "read":
+        read = read.replace(text_numbers="never")
+    if read.type_mismatch == "undocumented":
+        read = read.replace(type_mismatch="operation")
+    return own, read
 
 
 @functools.lru_cache(8192)
