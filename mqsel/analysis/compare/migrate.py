@@ -47,15 +47,17 @@ from mqsel.language.nodes import (
 )
 from mqsel.language.operators import OPERATORS
 from mqsel.language.optimizer import optimize
+from mqsel.language.pattern import is_simple, wildcards
 from mqsel.language.selector import Selector, read_anew, read_selector
-from mqsel.logic.formulas import Formula, Leaf, complement, leaves
+from mqsel.language.settle import settled
+from mqsel.logic.formulas import Formula, Leaf, any_of, complement, leaves
 from mqsel.logic.normal import ALL_PARTS, NEVER, TRUTHS, All, Writer, normal
 from mqsel.logic.normal import Any as AnyOf
 from mqsel.logic.solver import Message, Witness, find
 from mqsel.machine._vm import Machine
 from mqsel.machine.compiler import lower
 from mqsel.names import DESCRIPTOR, HEADER_NAMES, HEADER_VALUES, JMS_SYNONYMS, TRANSLATED, spellings
-from mqsel.values import KINDS, TYPES, Float32, Int32, Truth
+from mqsel.values import KINDS, TYPE_NAMES, TYPES, Float32, Int32, Truth
 
 VERDICTS = ("same", "translated", "differs", "refused", "not decided")
 MAX_WORK = 5_000  # leaves that are looked at for one proof: a twentieth of a second
@@ -66,6 +68,8 @@ _RULES = "jms"  # how a canonical message spells its properties
 _USUAL = {"JMSPriority": Int32(4), "JMSDeliveryMode": "PERSISTENT"}
 MAX_TRIES = 500  # messages, where formulas do not decide
 _TYPES = {kind: tuple([row.name for row in TYPES if KINDS.get(row.kind) == kind]) for kind in KINDS.values()}
+ONE_LINE = "text of one line"
+_TYPES[ONE_LINE] = _TYPES["string"]
 _Kinds = tuple[tuple[str, str], ...]  # names of properties, each with the kind of its values
 
 
@@ -242,8 +246,10 @@ class Meaning:
     Attributes:
         selector: as it is read for the proof.
         normal: its formulas.
-        is_exact: whether the formulas are what the product does, but for mismatches: no test is only computed.
-        divides: whether computation is part of them.
+        is_exact: whether the formulas are what the product does, but for what is strange: no test is only computed.
+        strange: where the product may do something else: a mismatch, a text of many lines.
+        divides: whether computation is part of the formulas.
+        has_bytes: whether it has byte strings.
     """
 
     def __init__(self, text: str, dialect: Dialect) -> None:
@@ -252,9 +258,12 @@ class Meaning:
         selector = read_anew(text, read)
         node = with_tests(mapped_pairs(selector.node), _with_core)
         self.selector = selector._replace(node=node, order=walk(node))
-        self.is_model = read is not self.dialect or any(map(_is_order_of_two, self.selector.order))
+        is_model = read is not self.dialect or any(map(_is_order_of_two, self.selector.order))
         self.is_exact = dialect.text_numbers != "read" or all(_is_as_text(one.node) for one in tests_of(node)[0])
-        self.normal = normal(self.selector, ALL_PARTS if self.is_model else TRUTHS)
+        self.normal = normal(self.selector, ALL_PARTS if is_model else TRUTHS)
+        lines = [of_name(_LINES, name) for one in tests_of(node)[0] for name in _of_one_line(one.node)]
+        self.strange = any_of([*lines, *[self.normal.mismatch] * is_model])
+        self.has_bytes = any(isinstance(one, Literal) and one.kind == "bytes" for one in walk(mapped(node, _same)))
         self.divides = any(
             isinstance(one, Leaf) and isinstance(one.subject, Arithmetic)
             for part in self.normal[:2]
@@ -363,13 +372,35 @@ def _is_of_texts(pair: Comparison) -> bool:
 
 
 def _with_core(node: Node) -> Node:
-    """Return a test of texts with what it is in the core."""
+    """Return a test of texts with what it is in the core: of texts of one line, see `_of_one_line`."""
     pair = _pair_of(node)
     if pair is not None:
         return _with_pair(node) if _is_of_texts(pair) else node
     if isinstance(node, Computed) and node.core is None:
         core = patterns(node.expression)
+        if core is None and _of_one_line(node):
+            again = settled(node.expression, _of_lines(node.dialect))
+            core = again.core if isinstance(again, Computed) else again
         return node if core is None else node._replace(core=core)
+    return node
+
+
+@kept
+def _of_lines(dialect: Dialect) -> Dialect:
+    return dialect.replace(like_lines="all", byte_strings="no")
+
+
+def _of_one_line(node: Node) -> list[str]:
+    """List the properties that a test takes to be of one line: its pattern does not match line ends as others do."""
+    if not isinstance(node, Computed) or not isinstance(node.expression, Like):
+        return []
+    dialect, like = node.dialect, node.expression
+    parts = wildcards(like.pattern, like.escape, dialect)
+    is_odd = dialect.like_lines != "all" and any(wild for _, wild in parts) and not is_simple(parts, dialect)
+    return _names(like) if is_odd or dialect.byte_strings == "unquoted" else []
+
+
+def _same(node: Node) -> Node:
     return node
 
 
@@ -397,34 +428,51 @@ def _is_as_text(node: Node) -> bool:
 
 # ---- proofs ----------------------------------------------------------------------------------------------------------
 
+# Of a property: what canonical messages do not have, and what they may be assumed not to have.
 _MINUS_ZERO = read_selector("x = 0 AND 1.0 / x < 0", JMS)
+_LINES = read_selector("x LIKE '%\n%'", JMS)
+
+
+def of_name(selector: Selector, name: str) -> Formula:
+    """Return where a selector of the property x is TRUE of another property."""
+    return Writer().write(selector, {"x": name}, TRUTHS).true
+
+
 _Allows = Callable[[Message], bool]
 
 
 @functools.lru_cache(4096)
 def _messages(
-    names: tuple[str, ...], kinds: _Kinds, given: Contract | None, divides: bool
+    names: tuple[str, ...], kinds: _Kinds, given: Contract | None, *, divides: bool, has_bytes: bool
 ) -> tuple[list[Formula], _Allows]:
-    """Return formulas that are true of canonical messages, and what reports whether a message is one."""
+    """Return formulas that are true of canonical messages, and what reports whether a message is one.
+
+    A property is no byte string where no selector has one: JMS has no such properties.
+    """
     types = dict(kinds)
     properties: dict[str, Property] = {}
     for name in names:
         header = header_of(name, _RULES)
-        known = Property(_TYPES.get(types.get(name, ""), ())) if header is None else header
+        any_type = tuple([one for one in TYPE_NAMES if has_bytes or one not in ("bytes", "null")])
+        known = Property(_TYPES.get(types.get(name, ""), any_type)) if header is None else header
         properties[name] = known._replace(required=name in _USUAL)
     formulas, allows = Contract(properties).bound(names, _RULES)
     checks = [allows]
     for name in names if divides else ():
         if header_of(name, _RULES) is None and types.get(name, "number") == "number":
-            formulas.append(complement(Writer().write(_MINUS_ZERO, {"x": name}, TRUTHS).true))
+            formulas.append(complement(of_name(_MINUS_ZERO, name)))
+    formulas += [complement(of_name(_LINES, name)) for name, kind in kinds if kind == ONE_LINE]
     if given is not None:
         more, allows = given.bound(names, _RULES)
         formulas += more
         checks.append(allows)
 
     def allowed(message: Message) -> bool:
-        odd = (one for one in message.values() if isinstance(one, float) and not one and math.copysign(1.0, one) < 0)
-        return not any(True for _ in odd) and all(check(message) for check in checks)
+        if any(isinstance(one, float) and not one and math.copysign(1.0, one) < 0 for one in message.values()):
+            return False
+        if any("\n" in str(message.get(name, "")) for name, kind in kinds if kind == ONE_LINE):
+            return False
+        return all(check(message) for check in checks)
 
     return formulas, allowed
 
@@ -459,7 +507,8 @@ def _difference(
         is_part: a part of a selector: it must not be ERR either.
     """
     names = tuple(dict.fromkeys([*a.names, *b.names]))
-    said, allows = _messages(names, kinds, given, a.divides or b.divides)
+    divides, has_bytes = a.divides or b.divides, a.has_bytes or b.has_bytes
+    said, allows = _messages(names, kinds, given, divides=divides, has_bytes=has_bytes)
     wanted = Truth.FALSE if is_negated else Truth.TRUE
 
     def differ(message: Message) -> bool:
@@ -469,7 +518,7 @@ def _difference(
     for one in (a, b):
         if not one.is_exact:
             return Witness(None, "a test that the product computes, of which nothing is proved")
-    unwanted = [one.normal.mismatch for one in (a, b) if one.is_model]
+    unwanted = [one.strange for one in (a, b)]
     unwanted += [one.normal.error for one in (a, b) if is_part]
     if any(part is not NEVER and not find([*said, part], allows, work=MAX_WORK).is_none for part in unwanted):
         return Witness(None, "values of other types, or errors, decide")
@@ -488,7 +537,7 @@ def _difference(
 def _tried(a: Meaning, b: Meaning, kinds: _Kinds, given: Contract | None) -> Message | None:
     """Try small messages, where formulas do not find one."""
     names = tuple(dict.fromkeys([*a.names, *b.names]))
-    _, allows = _messages(names, kinds, given, False)
+    _, allows = _messages(names, kinds, given, divides=False, has_bytes=a.has_bytes or b.has_bytes)
     for message in itertools.islice(small_messages((a.names, b.names), (a.normal, b.normal)), MAX_TRIES):
         full = {**{name: _USUAL[name] for name in names if name in _USUAL}, **message}
         if (a.truth(full) is Truth.TRUE) is not (b.truth(full) is Truth.TRUE) and allows(full):
@@ -547,6 +596,13 @@ def _kinds_of(root: Node) -> _Kinds:
     return tuple([(name, kind) for name, kind in pairs if header_of(name, _RULES) is None])
 
 
+def _in_lines(root: Node, kinds: _Kinds) -> _Kinds:
+    """Return kinds of values with texts of one line for texts that LIKE reads."""
+    likes = dict.fromkeys(name for one in walk(root) if isinstance(one, Like) for name in _names(one))
+    others = [(name, kind) for name, kind in kinds if name not in likes]
+    return (*others, *[(name, ONE_LINE) for name in likes if dict(kinds).get(name, "string") == "string"])
+
+
 def _of(kinds: _Kinds, node: Node) -> _Kinds:
     names = _names(node)
     return tuple([one for one in kinds if one[0] in names])
@@ -583,7 +639,9 @@ class _Migration:
             return Migrated("refused", reason=error.args[0], advice=error.args[1])
         self.tests, self.joints = tests_of(self.root)
         kinds = _kinds_of(self.root)
-        for assumed in dict.fromkeys([(), kinds]):
+        lines = _in_lines(self.root, kinds)
+        are_odd = any(one.like_lines != "all" for one in (self.source, *self.targets))
+        for assumed in dict.fromkeys([(), kinds, *[lines] * are_odd]):
             for verdict, text in self.texts(assumed):
                 trees = self.read(text)
                 if trees is not None and self.is_proved(trees, assumed):
@@ -666,8 +724,11 @@ class _Migration:
     def needed(self, trees: Sequence[Node], kinds: _Kinds) -> _Kinds:
         """Return what must be assumed of it."""
         for one in kinds:
-            fewer = tuple([other for other in kinds if other != one])
-            kinds = fewer if self.is_proved(trees, fewer) else kinds
+            for less in ((), ((one[0], "string"),) * (one[1] == ONE_LINE)):
+                fewer = (*[other for other in kinds if other[0] != one[0]], *less)
+                if fewer != kinds and self.is_proved(trees, fewer):
+                    kinds = fewer
+                    break
         return kinds
 
     def unproved(self, kinds: _Kinds) -> Migrated:
