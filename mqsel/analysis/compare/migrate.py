@@ -50,9 +50,10 @@ from mqsel.language.optimizer import optimize
 from mqsel.language.pattern import is_simple, wildcards
 from mqsel.language.selector import Selector, read_anew, read_selector
 from mqsel.language.settle import settled
-from mqsel.logic.formulas import Formula, Leaf, any_of, complement, leaves
+from mqsel.logic.formulas import Formula, Leaf, all_of, any_of, complement, leaf, leaves
 from mqsel.logic.normal import ALL_PARTS, NEVER, TRUTHS, All, Writer, normal
 from mqsel.logic.normal import Any as AnyOf
+from mqsel.logic.sets import NUMBERS
 from mqsel.logic.solver import Message, Witness, find
 from mqsel.machine._vm import Machine
 from mqsel.machine.compiler import lower
@@ -261,8 +262,9 @@ class Meaning:
         is_model = read is not self.dialect or any(map(_is_order_of_two, self.selector.order))
         self.is_exact = dialect.text_numbers != "read" or all(_is_as_text(one.node) for one in tests_of(node)[0])
         self.normal = normal(self.selector, ALL_PARTS if is_model else TRUTHS)
-        lines = [of_name(_LINES, name) for one in tests_of(node)[0] for name in _of_one_line(one.node)]
-        self.strange = any_of([*lines, *[self.normal.mismatch] * is_model])
+        tests = [one.node for one in tests_of(node)[0]]
+        lines = [of_name(_LINES, name) for one in tests for name in _of_one_line(one)]
+        self.strange = any_of([*lines, *map(_gap_of, tests), *[self.normal.mismatch] * is_model])
         self.has_bytes = any(isinstance(one, Literal) and one.kind == "bytes" for one in walk(mapped(node, _same)))
         self.divides = any(
             isinstance(one, Leaf) and isinstance(one.subject, Arithmetic)
@@ -349,8 +351,7 @@ def _with_pair(node: Node) -> Node:
     if pair is None or not isinstance(node, Computed):
         return node
     dialect, (left, right) = node.dialect, node.identifiers * (3 - len(node.identifiers))
-    fails = dialect.narrow_types == "casts" and not _is_of_texts(pair)  # of a FLOAT32 beside a double
-    if fails or dialect.mixed_numbers != "double" or dialect.integers not in ("java", "narrow"):
+    if dialect.mixed_numbers != "double" or dialect.integers not in ("java", "narrow"):
         return node
     if pair.operator not in ("=", "<>"):
         return node._replace(core=pair)
@@ -363,6 +364,15 @@ def _with_pair(node: Node) -> Node:
     }
     core = cores[dialect.null_equality]
     return node._replace(core=core if pair.operator == "=" else Not(core))
+
+
+def _gap_of(node: Node) -> Formula:
+    """Return where a comparison of two properties is ERR though both are numbers: FLOAT32 beside a double."""
+    expression = node.expression if isinstance(node, Computed) and node.core is not None else None
+    match expression:
+        case Comparison(_, Identifier() as left, Identifier() as right) if node.dialect.narrow_types == "casts":  # type: ignore[union-attr]
+            return all_of([leaf(left, NUMBERS), leaf(right, NUMBERS)])
+    return NEVER
 
 
 def _is_of_texts(pair: Comparison) -> bool:
@@ -592,8 +602,15 @@ def _kinds_of(root: Node) -> _Kinds:
     """Return for each property the kind of value that it is compared with, where there is one."""
     order = walk(root)
     expected = remark(order, {name: name for name in _names(root)}).expected
-    pairs = ((name, kinds[0]) for name, kinds in expected.items() if len(kinds) == 1)
+    # Two properties that nothing else is known of: texts, of which one often lacks its apostrophes.
+    compared = {name for one in order if _is_of_two(one) for name in _names(one)}
+    pairs = [(name, kinds[0]) for name, kinds in expected.items() if len(kinds) == 1]
+    pairs += [(name, "string") for name, kinds in expected.items() if not kinds and name in compared]
     return tuple([(name, kind) for name, kind in pairs if header_of(name, _RULES) is None])
+
+
+def _is_of_two(node: Node) -> bool:
+    return isinstance(node, Comparison) and isinstance(node.left, Identifier) and isinstance(node.right, Identifier)
 
 
 def _in_lines(root: Node, kinds: _Kinds) -> _Kinds:
