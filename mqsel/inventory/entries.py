@@ -45,8 +45,8 @@ PLACEHOLDER = "a placeholder: its value is set when the program starts"
 UNKNOWN = "an expression: this file does not have its value"
 GLUED = "glued from values that only the running program has"
 EXPRESSION = "an expression that is evaluated when the template is deployed"
-_PLACEHOLDERS = re.compile(
-    r"[$#@]\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}|\{\{[^{}]*\}\}|\$\([^()]*\)|%\{[^{}]*\}|@[A-Za-z][\w.]*@"
+PLACEHOLDERS = re.compile(
+    r"[$#@]\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}|\{\{[^{}]*\}\}|\$\([^()]*\)|%\{[^{}]*\}|#\[[^\[\]]*\]|@[A-Za-z][\w.]*@"
 )
 
 
@@ -86,9 +86,9 @@ class Source:
             return
         if not reason and HOLE in text.value:
             reason = UNKNOWN if text.value == HOLE else GLUED
-        if not reason and _PLACEHOLDERS.search(text.value):
+        if not reason and PLACEHOLDERS.search(text.value):
             reason = PLACEHOLDER
-            text = Text(_PLACEHOLDERS.sub(lambda match: HOLE * len(match[0]), text.value), text.pieces)
+            text = Text(PLACEHOLDERS.sub(lambda match: HOLE * len(match[0]), text.value), text.pieces)
         line, column = self.line_of(text.span[0])
         selector = None if reason else text.value
         yield Entry(key, destination, selector, KINDS[kind].dialect, kind, self.name, line, column, reason, text)
