@@ -54,9 +54,9 @@ INSIDE = {
     "sets": "receiving file choice set __init__",
     "formats": "wordings mqmd jms mqrfh2 inspection jsonl records envelopes _tables _words _decoder _mq _json"
     " _records mq __init__",
-    "analysis": "readings explain.near explain.change explain.account explain explain.__init__ compare compare.contract compare.__init__"
-    " compare.audit lint.findings lint.chains lint.tests lint.names lint.products lint lint.__init__ explain.sentences"
-    " explain.profile",
+    "analysis": "readings explain.near explain.change explain.account explain explain.__init__ compare compare.contract"
+    " compare.writing compare.__init__ compare.gaps compare.audit lint.findings lint.chains lint.tests lint.names"
+    " lint.products lint lint.__init__ explain.sentences explain.profile",
     "selection": "selectors providers message queues topics __init__",
     "files": "wordings opening dumps _splitters amqsbcg qload framings rows _footer extremes parquet parts _sifter"
     " run.work inspection selectors run.tasks run.workers run run.__init__ __init__",
@@ -304,6 +304,7 @@ def test_public_names() -> None:
         "ARTEMIS",
         "AZURE_SERVICE_BUS",
         "ArgumentError",
+        "Contract",
         "DecodeError",
         "Dialect",
         "FileError",
@@ -337,6 +338,7 @@ def test_public_names() -> None:
         "__version__",
         "compile",
         "difference",
+        "gap",
         "lint",
         "relation",
         "satisfiable",

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, cast
 
-from mqsel.analysis.compare import Known, contradiction_in_words, made, satisfied
+from mqsel.analysis.compare import Given, Known, contract_of, contradiction_in_words, made, satisfied, search
+from mqsel.analysis.compare.contract import Contract
 from mqsel.errors import SelectorError
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
 from mqsel.language.nodes import Identifier
@@ -18,7 +19,8 @@ from mqsel.logic.formulas import Any as AnyOf
 from mqsel.logic.formulas import Formula, Leaf, leaves
 from mqsel.logic.needs import needs
 from mqsel.logic.sets import NOTHING, PROPERTY, Values, outside
-from mqsel.logic.solver import Message, find
+from mqsel.logic.solver import Message, Witness
+from mqsel.logic.solver.boxes import Check
 from mqsel.machine._stream import Selection
 
 MAX_PAIRS = 20_000  # that are looked at for what a missing property does: some ten seconds
@@ -96,13 +98,15 @@ class _Entry:
 
     Attributes:
         keys: of those that have it.
+        contract: what messages are like.
         messages: that it selects.
         gates: for properties, the texts or truth values one of which a message must have.
         needs: properties that it must have.
     """
 
-    def __init__(self, known: Known, keys: list[str]) -> None:
+    def __init__(self, known: Known, keys: list[str], contract: Contract | None) -> None:
         self.known = known
+        self.contract = contract
         self.keys = keys
         self.messages: list[Message] = []
         needed = needs(known.normal.true) or {}
@@ -111,14 +115,18 @@ class _Entry:
         self.matches = known.machine.matches
 
 
-def audit(selectors: Iterable[tuple[str, str]], *, dialect: Dialect | str = IBM_MQ) -> Audit:
+def audit(selectors: Iterable[tuple[str, str]], *, dialect: Dialect | str = IBM_MQ, given: Given = None) -> Audit:
     """Compare many selectors.
 
     Args:
         selectors: pairs of a key and a text.
         dialect: how to read them.
+        given: what messages are like, as for `relation`.
+
+    Raises: ArgumentError, SelectorError: of the dialect, and of what messages are like.
     """
     chosen = as_dialect(dialect)
+    contract = contract_of(given, chosen)
     invalid: list[tuple[str, SelectorError]] = []
     texts: dict[str, list[str]] = {}
     total = 0
@@ -131,15 +139,15 @@ def audit(selectors: Iterable[tuple[str, str]], *, dialect: Dialect | str = IBM_
     same: list[Equal] = []
     for text, keys in texts.items():
         try:
-            entry = _Entry(made(text, chosen), keys)
+            entry = _Entry(made(text, chosen), keys, contract)
         except SelectorError as error:
             invalid += [(key, error) for key in keys]
             continue
         if len(keys) > 1:
             same.append(Equal(tuple(keys), is_one_text=True))
-        found = satisfied(entry.known)
+        found = satisfied(entry.known, contract)
         if found.is_none:
-            reason = contradiction_in_words(entry.known)
+            reason = contradiction_in_words(entry.known, contract)
             never += [Never(key, reason) for key in keys]
         elif found.message is None:
             undecided += keys
@@ -163,6 +171,11 @@ def audit(selectors: Iterable[tuple[str, str]], *, dialect: Dialect | str = IBM_
     )
 
 
+def _found(entry: _Entry, formulas: Iterable[Formula], check: Check, *others: _Entry) -> Witness:
+    known = [one.known for one in (entry, *others)]
+    return search(entry.contract, known, formulas, check, work=_WORK)
+
+
 # ---- what a selector asks for ----------------------------------------------------------------------------------------
 
 
@@ -181,11 +194,11 @@ def _messages(entry: _Entry, first: Message) -> Iterator[Message]:
     formula = entry.known.normal.true
     found: list[Message | None] = [first]
     if isinstance(formula, AnyOf):
-        found += [find((part,), entry.matches, work=_WORK).message for part in formula.parts[:_PARTS]]
+        found += [_found(entry, (part,), entry.matches).message for part in formula.parts[:_PARTS]]
     for one in found:
         if one is not None:
             yield one
-            for end in _INT64:
+            for end in _INT64 if entry.contract is None else ():  # which knows nothing of what messages are like
                 yield _at_end(entry, one, end)
 
 
@@ -297,7 +310,9 @@ def _contained(
 
 def _is_within(inner: _Entry, wide: _Entry) -> bool | None:
     """Report whether all that *inner* selects is selected by *wide*; if not, remember what shows it."""
-    found = find(
+    found = search(
+        inner.contract,
+        (inner.known, wide.known),
         (inner.known.normal.true, wide.known.others),
         lambda message: inner.matches(message) and not wide.matches(message),
         like=inner.messages,
@@ -323,7 +338,7 @@ def _missing(entries: Sequence[_Entry]) -> tuple[list[Missing], int]:
     for place, entry in enumerate(entries):
         for name in _may_lack(entry.known.normal.true):
             present = Leaf(Identifier(name), _PRESENT)
-            with_it = find((entry.known.normal.true, present), entry.matches, work=_WORK).message
+            with_it = _found(entry, (entry.known.normal.true, present), entry.matches).message
             if with_it is None:
                 continue  # it asks for messages that lack it
             for other, second in enumerate(entries):
@@ -349,10 +364,10 @@ def _in_common_without(first: _Entry, second: _Entry, present: Leaf) -> Message 
         return first.matches(message) and second.matches(message)
 
     formulas = first.known.normal.true, second.known.normal.true
-    if not find((*formulas, present), both, work=_WORK).is_none:
+    if not _found(first, (*formulas, present), both, second).is_none:
         return None
-    message = find(formulas, both, work=_WORK).message
-    if message is None or find((formulas[1], present), second.matches, work=_WORK).message is None:
+    message = _found(first, formulas, both, second).message
+    if message is None or _found(second, (formulas[1], present), second.matches).message is None:
         return None
     return message
 
