@@ -46,7 +46,8 @@ ROWS = [
 INSIDE = {
     "language": "dialects dialect wordings operators nodes pattern computed settle static hints sets lexer parser"
     " checker selector layout optimizer",
-    "logic": "intervals sets formulas needs normal solver.automata solver.domains solver.boxes solver solver.__init__ solver.cells",
+    "logic": "intervals sets formulas needs normal solver.automata solver.domains solver.boxes solver solver.__init__"
+    " solver.cells",
     "machine": "opcodes _opcodes wordings schema _values _verifier program compiler origin _image _operators"
     " _sources _vm _stream sections",
     "columns": "wordings lookup _arrow _sets _columns _kernel _formulas _answers __init__",
@@ -63,7 +64,8 @@ INSIDE = {
     "inventory": "kinds pieces entries trees camel data properties markup sources mqsc ems own recognition walk"
     " __init__",
     "spark": "wordings columns native job ship raw planning sets sieve route profiling audience source __init__",
-    "cli": "arguments report run selectors match route lint check format explain why inspect diff audit __init__",
+    "cli": "arguments report run selectors match route lint check format explain why inspect diff audit"
+    " contract __init__",
 }
 TOP = {
     name: level

@@ -12,9 +12,10 @@ import math
 import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mqsel.analysis.explain.account import Held
+from mqsel.analysis.explain.account import Held, take_column
+from mqsel.columns.lookup import column_of, laid_out, names_of, type_of
 from mqsel.errors import ArgumentError, FileError, MqselError, PropertyTypeError, quoted, shortened, type_name
 from mqsel.formats.jms import JMS
 from mqsel.formats.jsonl import plain, typed
@@ -30,7 +31,10 @@ from mqsel.logic.solver.domains import only
 from mqsel.machine._vm import Machine
 from mqsel.machine.compiler import lower
 from mqsel.names import DESCRIPTOR, HEADER_DOMAINS, JMS_SYNONYMS, MQMD_TYPES, spellings
-from mqsel.values import CLASS_NAMES, TYPES
+from mqsel.values import APPROXIMATE, CLASS_NAMES, TYPES
+
+if TYPE_CHECKING:
+    import pyarrow as pa  # type: ignore[import-untyped]
 
 MAX_VALUES = 20  # of one property, that a contract of messages lists
 _COMMON = 2  # messages that have each of them, on average: else they are names of things, not a domain
@@ -148,11 +152,16 @@ class Contract:
             raise ArgumentError(f"properties are {shortened(properties)}: expected a mapping of names")
         self.properties = {name: _property(name, one) for name, one in (properties or {}).items()}
         self.others = others
+        self._sets: dict[tuple[str, str], tuple[Property | None, Values]] = {}
         self.selector: Selector | None = None
         if selector:
             self.selector = read_selector(selector, as_dialect(dialect))
             self._true = true_of(self.selector)
             self._machine = Machine(lower(optimize(self.selector)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        text, dialect = ("", IBM_MQ) if self.selector is None else (self.selector.text, self.selector.dialect)
+        return _made, (self.properties, self.others, text, dialect)
 
     @classmethod
     def of(cls, messages: Iterable[Mapping[str, Any]], *, values: bool = True) -> Contract:
@@ -265,10 +274,13 @@ class Contract:
             if said.required and spellings(name, naming)[0] not in names:
                 found.append(Breach(name, "missing", f"{name} is missing"))
         for name, value in names.items():
-            own = self.property(name, naming)
+            if (name, naming) not in self._sets:
+                own = self.property(name, naming)
+                self._sets[name, naming] = own, PROPERTY if own is None else own.allowed()
+            own, allowed = self._sets[name, naming]
             if own is _ABSENT:
                 found.append(Breach(name, "unknown", f"{name} is no property of the contract"))
-            elif own is not None and not has_value(own.allowed(), value):
+            elif own is not None and not has_value(allowed, value):
                 kind = CLASS_NAMES[type(value)]
                 what = "value" if kind in (own.types or _TYPES) else "type"
                 shown = kind if what == "type" else quoted(value) if type(value) is str else str(plain(value))
@@ -276,6 +288,11 @@ class Contract:
         if self.selector is not None and not self._machine.matches(message):
             found.append(Breach("", "selector", "the selector of the contract is not TRUE"))
         return found
+
+
+def _made(properties: Mapping[str, Property], others: bool, selector: str, dialect: Dialect) -> Contract:
+    """Return a contract that was pickled."""
+    return Contract(properties, others=others, selector=selector, dialect=dialect)
 
 
 _ABSENT = Property()
@@ -374,12 +391,17 @@ class Seen:
 
     Attributes:
         messages: how many.
+        skipped: how many could not be read.
+        lines: of the input, blank ones included.
+        note: unused; see `mqsel.files.run.work.Job`.
         held: for each name, what messages have of it.
         with_nan: the names of which one is NaN.
     """
 
+    note = None
+
     def __init__(self) -> None:
-        self.messages = 0
+        self.messages = self.skipped = self.lines = self.selected = 0
         self.held: dict[str, Held] = {}
         self.with_nan: set[str] = set()
 
@@ -401,9 +423,34 @@ class Seen:
                 self.held.setdefault(name, Held()).take(CLASS_NAMES[type(value)], value)
         self.messages += 1
 
+    def take_batch(self, batch: pa.RecordBatch, fixed: Mapping[str, Any]) -> None:
+        """Count the rows of a batch; a column of a type that no property has is passed over.
+
+        Args:
+            fixed: values that all rows have alike, of properties that are no columns.
+        """
+        import pyarrow.compute as pc  # type: ignore[import-untyped]  # noqa: PLC0415 (optional)
+
+        rows = batch.to_struct_array()
+        for name in names_of(rows.type):
+            column = column_of(rows, name, "any")
+            if column is not None and type_of(column.type) in _TYPES and column.null_count < len(column):
+                column = laid_out(column)
+                take_column(column, self.held.setdefault(name, Held()))
+                if type_of(column.type) in APPROXIMATE and pc.any(pc.is_nan(column)).as_py():
+                    self.with_nan.add(name)
+        for name, value in fixed.items():
+            if value is not None and name not in rows.type.names:
+                held = self.held.setdefault(name, Held())
+                held.take(CLASS_NAMES[type(value)], value)
+                held.types[CLASS_NAMES[type(value)]] += len(rows) - 1
+        self.messages += len(rows)
+
     def add(self, other: Seen) -> None:
         """Add what was counted elsewhere."""
         self.messages += other.messages
+        self.skipped += other.skipped
+        self.lines += other.lines
         self.with_nan |= other.with_nan
         for name, held in other.held.items():
             self.held.setdefault(name, Held()).add(held)
