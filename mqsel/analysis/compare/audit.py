@@ -7,11 +7,13 @@ and few of them are left for the proof. Where a proof fails, its message rules o
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, cast
 
 from mqsel.analysis.compare import Given, Known, contract_of, contradiction_in_words, made, satisfied, search
 from mqsel.analysis.compare.contract import Contract
+from mqsel.analysis.compare.gaps import Gap, gap_of
 from mqsel.errors import SelectorError
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
 from mqsel.language.nodes import Identifier
@@ -69,6 +71,13 @@ class Missing(NamedTuple):
     message: Message
 
 
+class Twice(NamedTuple):
+    """Two selectors that both select a message."""
+
+    keys: tuple[str, str]
+    message: Message
+
+
 class Audit(NamedTuple):
     """The findings about many selectors.
 
@@ -80,7 +89,9 @@ class Audit(NamedTuple):
         within: those that select all that others do; of equal ones, the first is named.
         missing: those that overlap by accident; of equal ones, the first is named.
         undecided: keys with a comparison that is not decided.
-        pairs_left: pairs that were not compared for `missing`.
+        pairs_left: pairs that were not compared for `missing` or `twice`.
+        gap: what none of them selects.
+        twice: pairs that select a message in common, where each message should have one receiver.
     """
 
     total: int
@@ -91,6 +102,8 @@ class Audit(NamedTuple):
     missing: tuple[Missing, ...]
     undecided: tuple[str, ...]
     pairs_left: int
+    gap: Gap
+    twice: tuple[Twice, ...]
 
 
 class _Entry:
@@ -115,13 +128,20 @@ class _Entry:
         self.matches = known.machine.matches
 
 
-def audit(selectors: Iterable[tuple[str, str]], *, dialect: Dialect | str = IBM_MQ, given: Given = None) -> Audit:
+def audit(
+    selectors: Iterable[tuple[str, str]],
+    *,
+    dialect: Dialect | str = IBM_MQ,
+    given: Given = None,
+    once: bool = False,
+) -> Audit:
     """Compare many selectors.
 
     Args:
         selectors: pairs of a key and a text.
         dialect: how to read them.
         given: what messages are like, as for `relation`.
+        once: whether each message should have one receiver: then selectors that overlap are reported.
 
     Raises: ArgumentError, SelectorError: of the dialect, and of what messages are like.
     """
@@ -134,6 +154,7 @@ def audit(selectors: Iterable[tuple[str, str]], *, dialect: Dialect | str = IBM_
         total += 1
         texts.setdefault(text, []).append(key)
     entries: list[_Entry] = []
+    every: list[Known] = []
     never: list[Never] = []
     undecided: list[str] = []
     same: list[Equal] = []
@@ -143,6 +164,7 @@ def audit(selectors: Iterable[tuple[str, str]], *, dialect: Dialect | str = IBM_
         except SelectorError as error:
             invalid += [(key, error) for key in keys]
             continue
+        every.append(entry.known)
         if len(keys) > 1:
             same.append(Equal(tuple(keys), is_one_text=True))
         found = satisfied(entry.known, contract)
@@ -158,6 +180,7 @@ def audit(selectors: Iterable[tuple[str, str]], *, dialect: Dialect | str = IBM_
     equal = [Equal(tuple([key for one in group for key in one.keys]), is_one_text=False) for group in groups]
     repeated = {id(one) for group in groups for one in group[1:]}
     missing, left = _missing([one for one in entries if id(one) not in repeated])
+    twice, more_left = _twice(entries) if once else ([], 0)
     undecided += [key for one in unsure for key in one.keys]
     return Audit(
         total,
@@ -167,7 +190,9 @@ def audit(selectors: Iterable[tuple[str, str]], *, dialect: Dialect | str = IBM_
         tuple([Within(wide.keys[0], tuple([one.keys[0] for one in inner])) for wide, inner in within]),
         tuple(missing),
         tuple(undecided),
-        left,
+        left + more_left,
+        gap_of(every, contract),
+        tuple(twice),
     )
 
 
@@ -376,3 +401,36 @@ def _may_lack(formula: Formula) -> list[str]:
     """List the properties of which NULL is among what is asked for somewhere."""
     found = [one for one in leaves(formula) if isinstance(one, Leaf) and one.values.null]
     return [*dict.fromkeys(one.subject.name for one in found if isinstance(one.subject, Identifier))]
+
+
+# ---- what has two receivers ------------------------------------------------------------------------------------------
+
+
+def _twice(entries: Sequence[_Entry]) -> tuple[list[Twice], int]:
+    """Find pairs that both select a message.
+
+    Returns: them, and how many pairs were not looked at.
+    """
+    found = [
+        Twice((one, other), entry.messages[0])
+        for entry in entries
+        for one, other in itertools.pairwise(entry.keys)  # of one text
+    ]
+    looked = left = 0
+    for place, entry in enumerate(entries):
+        for second in entries[place + 1 :]:
+            if any(not points & second.gates.get(one, points) for one, points in entry.gates.items()):
+                continue
+            shared = [*filter(second.matches, entry.messages), *filter(entry.matches, second.messages)]
+            if not shared:
+                looked += 1
+                left += looked > MAX_PAIRS
+                shared = [_both(entry, second)] if looked <= MAX_PAIRS else []
+            found += [Twice((entry.keys[0], second.keys[0]), one) for one in shared[:1] if one is not None]
+    return found, left
+
+
+def _both(first: _Entry, second: _Entry) -> Message | None:
+    """Return a message that both select, if one is found."""
+    formulas = first.known.normal.true, second.known.normal.true
+    return _found(first, formulas, lambda message: first.matches(message) and second.matches(message), second).message
