@@ -425,12 +425,13 @@ def _twice(entries: Sequence[_Entry]) -> tuple[list[Twice], int]:
             if not shared:
                 looked += 1
                 left += looked > MAX_PAIRS
-                shared = [_both(entry, second)] if looked <= MAX_PAIRS else []
-            found += [Twice((entry.keys[0], second.keys[0]), one) for one in shared[:1] if one is not None]
+                shared = _both(entry, second) if looked <= MAX_PAIRS else []
+            found += [Twice((entry.keys[0], second.keys[0]), one) for one in shared[:1]]
     return found, left
 
 
-def _both(first: _Entry, second: _Entry) -> Message | None:
+def _both(first: _Entry, second: _Entry) -> list[Message]:
     """Return a message that both select, if one is found."""
     formulas = first.known.normal.true, second.known.normal.true
-    return _found(first, formulas, lambda message: first.matches(message) and second.matches(message), second).message
+    found = _found(first, formulas, lambda message: first.matches(message) and second.matches(message), second)
+    return [] if found.message is None else [found.message]

@@ -17,6 +17,7 @@ from mqsel.language.selector import read_selector
 from mqsel.logic.formulas import (
     ALWAYS,
     NEVER,
+    All,
     Compared,
     Formula,
     Leaf,
@@ -54,7 +55,7 @@ def written(formula: Formula, said: Sequence[Formula], domain: Domain, dialect: 
     """
     subjects: dict[str, Identifier] = {}
     merged = fold(formula, lambda one: _of_one(one, subjects), all_of, any_of)
-    possible = fold(merged, lambda one: _within(one, domain), all_of, any_of)
+    possible = _without_implied(fold(merged, lambda one: _within(one, domain), all_of, any_of), domain)
     if len(leaves(possible)) > MAX_LEAVES:
         return ""
     try:
@@ -82,6 +83,42 @@ def _within(one: Leaf | Relation, domain: Domain) -> Formula:
         if _common(one.values, possible) == NOTHING:
             return NEVER
     return one
+
+
+def _without_implied(formula: Formula, domain: Domain) -> Formula:
+    """Leave out of an AND what its tests of single properties imply, and of its other parts what they exclude."""
+    while isinstance(formula, All):
+        tests = {
+            one.subject.name: one.values
+            for one in formula.parts
+            if isinstance(one, Leaf) and isinstance(one.subject, Identifier)
+        }
+
+        def narrowed(name: str, tests: dict[str, Values] = tests) -> Values:
+            return _common(tests[name], domain(name)) if name in tests else domain(name)
+
+        parts = [
+            one if _is_test(one) else fold(one, lambda part: _within(part, narrowed), all_of, any_of)
+            for one in formula.parts
+        ]
+        simpler = all_of(parts)
+        if _size(simpler) == _size(formula):
+            break
+        formula = simpler
+    return formula
+
+
+def _size(formula: Formula) -> int:
+    """Count the leaves, each as often as it is written."""
+
+    def count(parts: Sequence[int]) -> int:
+        return sum(parts)
+
+    return fold(formula, lambda _: 1, count, count)
+
+
+def _is_test(one: Formula) -> bool:
+    return isinstance(one, Leaf) and isinstance(one.subject, Identifier)
 
 
 def _joined(word: str) -> Callable[[Sequence[_Text]], _Text]:
