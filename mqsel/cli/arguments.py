@@ -249,6 +249,7 @@ def add_given(made: argparse.ArgumentParser) -> None:
     """Add the contract of messages."""
     made.add_argument(
         "--given",
+        dest="contract",
         metavar="CONTRACT",
         help="what messages are like: a file that mqsel contract wrote, or a selector that is TRUE of all",
     )
@@ -259,13 +260,13 @@ def contract_of(arguments: argparse.Namespace, dialect: Dialect) -> Contract | N
 
     Raises: MqselError: the file is none, or the selector is refused.
     """
-    if arguments.given is None:
+    if arguments.contract is None:
         return None
     from mqsel.analysis.compare.contract import Contract  # noqa: PLC0415 (for this option alone)
 
-    if place_of(arguments.given) or arguments.given.endswith(".json"):
-        return Contract.read(arguments.given)
-    return Contract(selector=arguments.given, dialect=dialect)
+    if place_of(arguments.contract) or arguments.contract.endswith(".json"):
+        return Contract.read(arguments.contract)
+    return Contract(selector=arguments.contract, dialect=dialect)
 
 
 def add_files(made: argparse.ArgumentParser, formats: Iterable[str]) -> None:
