@@ -418,7 +418,10 @@ SOURCES: dict[str, str] = {
         "selectors"
     ),
     "Names": "IBM MQ 9.4, Property names; Property name restrictions; reason code 2442 MQRC_PROPERTY_NAME_ERROR",
-    "Fields": "IBM MQ 9.4, Message descriptor fields as properties",
+    "Fields": (
+        "IBM MQ 9.4, [Message descriptor fields as properties]"
+        "(https://www.ibm.com/support/knowledgecenter/SSFKSJ_9.4.0/develop/q022960_.html)"
+    ),
     "TIBCO": "TIBCO Enterprise Message Service, User Guide, Message Selectors",
     "Jakarta": (
         "[Jakarta Messaging 3.1](https://jakarta.ee/specifications/messaging/3.1/jakarta-messaging-spec-3.1.html), "
