@@ -46,6 +46,7 @@ from collections.abc import Iterable, Mapping
 from mqsel.columns._answers import chunks, library
 from mqsel.errors import ArgumentError, DecodeError, ProgramError, PropertyTypeError, UndocumentedError, shortened
 from mqsel.index.computed import computed_among
+from mqsel.language.computed import set_clock, time_of
 from mqsel.machine import wordings
 from mqsel.machine.schema import as_schema
 from mqsel.names import parted
@@ -131,6 +132,7 @@ cdef class SpellingTable:
     cdef list second            # for each slot the other one, or None
     cdef list converted         # slots of properties whose texts are read as numbers
     cdef list tests             # of each that is computed its slot, what computes it, and the slots that that reads
+    cdef bint reads_clock       # one of them depends on the time
     cdef dict found             # spelling -> number of its first SpellingTarget
     cdef SpellingTarget *targets
     cdef Py_ssize_t target_count
@@ -163,6 +165,7 @@ cdef class SpellingTable:
             self.first.append(first)
             self.second.append(second or None)
             fault()
+        self.reads_clock = any(["UTC()" in names[slot] for slot, *_ in self.tests])
         self.count = len(names)
 
     def __dealloc__(self):
@@ -772,18 +775,30 @@ cdef class MessageReader:
         finally:
             index.writing.release()
 
-    def match(self, message, *, within=None) -> list:
+    @property
+    def reads_clock(self) -> bool:
+        """Whether some selector depends on the time."""
+        return self.table.reads_clock
+
+    def match(self, message, *, within=None, now=None) -> list:
         """Return the keys of the selectors that select *message*, in order of insertion.
 
         Args:
             message: a mapping, a sequence laid out by the schema, a Row or namedtuple, a `Record`, or what `decoder`
                 gives.
             within: look at these keys alone; one that is not in the set selects nothing.
+            now: what UTC() is, in milliseconds since 1970; by default the time of this call.
 
         Raises: PropertyTypeError: no message, or a property that any selector of the set reads has no property value,
             though a Matcher might not have come to it. ArgumentError: *within* is no collection of keys.
         """
-        return self.answer(message, within)
+        if now is None and not self.table.reads_clock:
+            return self.answer(message, within)
+        before = set_clock(time_of(now))
+        try:
+            return self.answer(message, within)
+        finally:
+            set_clock(before)
 
 
 def has_hash(key) -> bool:
@@ -871,6 +886,7 @@ cdef class DeliveryStream:
     cdef object messages        # iterator; None once exhausted
     cdef readonly object decode  # makes of a raw message what the reader reads; or None
     cdef Pace pace
+    cdef object now             # what UTC() is, if some selector reads it
     cdef bint skipping          # errors="skip"
     cdef bint running           # inside __next__: nobody else must enter
     cdef readonly Py_ssize_t seen       # messages pulled so far
@@ -880,9 +896,10 @@ cdef class DeliveryStream:
 
     __class_getitem__ = classmethod(type(list[int]))
 
-    def __cinit__(self, MessageReader reader not None, messages, bint skipping=False, decode=None):
+    def __cinit__(self, MessageReader reader not None, messages, bint skipping=False, decode=None, now=None):
         self.running = True  # for foreign code that finds it before it is complete
         self.reader = reader
+        self.now = time_of(now) if now is not None or reader.table.reads_clock else None
         self.skipping = skipping
         self.failures = []
         self.decode = decode
@@ -921,7 +938,14 @@ cdef class DeliveryStream:
             Py_DECREF(message)
             self.seen += 1
             try:
-                keys = self.reader.answer(message if self.decode is None else self.decode(message), None)
+                if self.decode is not None:
+                    decoded = self.decode(message)
+                else:
+                    decoded = message
+                if self.now is None:
+                    keys = self.reader.answer(decoded, None)
+                else:
+                    keys = self.reader.match(decoded, now=self.now)
             except (PropertyTypeError, DecodeError) as error:
                 error.index = self.seen - 1
                 if not self.skipping:

@@ -105,7 +105,7 @@ def check(
             error.hint = TWO_MINUS_SIGNS
         raise
     constant = None
-    if not names and not _reads_clock(order):
+    if not names and not clock_readings(order):
         try:
             constant = truth_of(evaluate(node))
         except errors.UndocumentedError as error:
@@ -123,10 +123,10 @@ def check(
     return names, constant, _match_option(node, text, dialect)
 
 
-def _reads_clock(order: Sequence[Node]) -> bool:
-    """Report whether a test depends on when it is computed."""
+def clock_readings(order: Sequence[Node]) -> list[errors.Span]:
+    """List where tests read the time."""
     tests = [node.expression for node in order if type(node) is Computed]
-    return any(type(node) is Call and node.name == "UTC" for test in tests for node in walk(test))
+    return [node.span for test in tests for node in walk(test) if type(node) is Call and node.name == "UTC"]
 
 
 def remark(order: Sequence[Node], names: Mapping[str, str]) -> Remarks:
