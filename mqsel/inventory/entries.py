@@ -27,6 +27,8 @@ class Entry(NamedTuple):
         reason: why the selector cannot be known, or the file not be read; empty where there is a selector.
         text: the selector and where each piece of it stands in the file. With a reason it is what is known of it, and
             `HOLE` in the places of the rest; None where the file itself is damaged.
+        silenced: the rules of lint that a comment beside it silences, ``mqsel: ignore[never-true]``; empty for all of
+            them, ``mqsel: ignore``; None without a comment.
     """
 
     key: str
@@ -39,12 +41,15 @@ class Entry(NamedTuple):
     column: int
     reason: str
     text: Text | None
+    silenced: tuple[str, ...] | None = None
 
 
 PLACEHOLDER = "a placeholder: its value is set when the program starts"
 UNKNOWN = "an expression: this file does not have its value"
 GLUED = "glued from values that only the running program has"
 EXPRESSION = "an expression that is evaluated when the template is deployed"
+_SILENCE = r"mqsel:\s*ignore\b(?:\s*\[([^\]\n]*)\])?"
+_COMMENT = 500  # characters beside a selector that are searched: a file may be one line
 _PLACEHOLDERS = re.compile(
     r"[$#@]\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}|\{\{[^{}]*\}\}|\$\([^()]*\)|%\{[^{}]*\}|@[A-Za-z][\w.]*@"
 )
@@ -91,7 +96,28 @@ class Source:
             text = Text(_PLACEHOLDERS.sub(lambda match: HOLE * len(match[0]), text.value), text.pieces)
         line, column = self.line_of(text.span[0])
         selector = None if reason else text.value
-        yield Entry(key, destination, selector, KINDS[kind].dialect, kind, self.name, line, column, reason, text)
+        row = KINDS[kind]
+        silenced = self._silenced(row.comments, text) if row.comments and self._has_silences else None
+        yield Entry(key, destination, selector, row.dialect, kind, self.name, line, column, reason, text, silenced)
+
+    @cached_property
+    def _has_silences(self) -> bool:
+        return "mqsel:" in self.content
+
+    def _silenced(self, comments: str, text: Text) -> tuple[str, ...] | None:
+        """Return what the comments beside a text silence: a comment of the line before has that line to itself."""
+        start, stop = text.span
+        lines = [*self._lines, len(self.content)]
+        line, last = self.line_of(start)[0], self.line_of(stop)[0]
+        before, first, end = lines[max(0, line - 2)], lines[line - 1], lines[last]
+        comment = re.compile(rf"(?:{comments})\s*{_SILENCE}")
+        found = [
+            comment.match(self.content[before : min(first, before + _COMMENT)].lstrip(" \t")),
+            comment.search(self.content[max(first, start - _COMMENT) : start]),
+            comment.search(self.content[stop : min(end, stop + _COMMENT)]),
+        ]
+        rules = [(one[1] or "").replace(",", " ").split() for one in found if one]
+        return (tuple([code for codes in rules for code in codes]) if all(rules) else ()) if rules else None
 
     def damage(self, kind: str, offset: int, what: str) -> Entry:
         """Return the entry of a place where the file is damaged."""
