@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from mqsel.columns.wordings import package_missing
 from mqsel.errors import MqselError, shortened
-from mqsel.language.dialect import PRESETS, Dialect, as_dialect
+from mqsel.language.dialect import PRESETS
 
 
 class Configuration(NamedTuple):
@@ -25,8 +25,8 @@ class Configuration(NamedTuple):
         select: rules of lint; None for all.
         ignore: rules of lint.
         per_file_ignores: for patterns of paths, rules of lint.
-        dialect: of every selector; None for that of its kind.
-        dialects: for patterns of paths, a dialect.
+        dialect: the name of a preset, for every selector; empty for that of its kind.
+        dialects: for patterns of paths, the name of a preset.
         baseline: the path of a file.
     """
 
@@ -34,19 +34,19 @@ class Configuration(NamedTuple):
     select: tuple[str, ...] | None = None
     ignore: tuple[str, ...] = ()
     per_file_ignores: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = ()
-    dialect: Dialect | None = None
-    dialects: tuple[tuple[re.Pattern[str], Dialect], ...] = ()
+    dialect: str = ""
+    dialects: tuple[tuple[re.Pattern[str], str], ...] = ()
     baseline: str = ""
 
-    def dialect_of(self, path: str, other: Dialect | str) -> Dialect:
-        """Return the dialect of a file: of the patterns that match it the last one decides.
+    def dialect_of(self, path: str, other: str) -> str:
+        """Return the name of the dialect of a file: of the patterns that match it the last one decides.
 
         Args:
             path: of the file; empty for a selector of the command line.
             other: the dialect where the configuration names none.
         """
         found = self._matching(self.dialects, path)
-        return found[-1] if found else self.dialect or as_dialect(other)
+        return found[-1] if found else self.dialect or other
 
     def ignored(self, path: str) -> set[str]:
         """Return the rules that are ignored in a file, other than everywhere."""
@@ -104,9 +104,9 @@ def _rules(value: object, _: str) -> tuple[str, ...]:
     return known_rules(value)
 
 
-def _preset(value: object, _: str) -> Dialect:
+def _preset(value: object, _: str) -> str:
     name = _text(value, "").upper().replace("-", "_")
-    return PRESETS[known(name, PRESETS, "dialect", f"choose {', '.join(PRESETS)}")]
+    return known(name, PRESETS, "dialect", f"choose {', '.join(PRESETS)}")
 
 
 def _by_path(read: Callable[[object, str], Any]) -> Callable[[object, str], Any]:

@@ -15,20 +15,19 @@ from mqsel.analysis.lint import RULES, Finding, fixed, lint
 from mqsel.analysis.lint.findings import NOTE
 from mqsel.cli.arguments import Commands, add_dialect, command
 from mqsel.cli.report import folded, say, width_of
+from mqsel.cli.rules import HEADED, described
 from mqsel.cli.selectors import ABOUT_FILES, Given, add_selectors, blocks, content_of, given, of_arguments, replaced
 from mqsel.errors import MqselError, caret
 from mqsel.language.dialect import Dialect
 from mqsel.machine.program import VERSION
 
-_WIDTH = max(len(rule.code) for rule in RULES)
 _ABOUT = f"""\
 exit code: 0 if nothing is worse than a note, 1 if there are warnings or errors, 2 if something went wrong.
 
 {ABOUT_FILES}
 An edit of --fix never changes which messages are selected: that is proved for each edit.
 
-{"rule":{_WIDTH}}  what it finds
-{chr(10).join(f"{rule.code:{_WIDTH}}  {rule.severity}: {rule.about}" for rule in RULES)}
+{HEADED}
 
 examples:
   mqsel lint "color = blue"
@@ -195,16 +194,8 @@ def sarif(found: list[tuple[Given, list[Finding]]]) -> dict[str, Any]:
                 change = {"artifactLocation": location, "replacements": replacements}
                 result["fixes"] = [{"artifactChanges": [change]}]
             results.append(result)
-    rules = [
-        {
-            "id": rule.code,
-            "shortDescription": {"text": rule.about},
-            "defaultConfiguration": {"level": rule.severity},
-        }
-        for rule in RULES
-    ]
     run = {
-        "tool": {"driver": {"name": "mqsel", "version": VERSION, "rules": rules}},
+        "tool": {"driver": {"name": "mqsel", "version": VERSION, "rules": [described(rule) for rule in RULES]}},
         "columnKind": "unicodeCodePoints",
         "artifacts": artifacts,
         "results": results,
