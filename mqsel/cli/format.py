@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import argparse
 
-from mqsel.cli.arguments import Commands, add_dialect, command
-from mqsel.cli.lint import write
-from mqsel.cli.report import complain
-from mqsel.cli.selectors import ABOUT_FILES, Given, add_selectors, blocks, content_of, of_arguments, replaced
+from mqsel.cli.arguments import Commands, command
+from mqsel.cli.lint import write_back
+from mqsel.cli.selectors import ABOUT_PATHS, Given, add_selectors, complain_of, given
 from mqsel.errors import SelectorError
-from mqsel.files.framings import shown
-from mqsel.language.dialect import Dialect
+from mqsel.inventory.known import error_of
 from mqsel.language.layout import WIDTH, laid_out
 from mqsel.language.selector import read_selector
 
@@ -21,11 +19,11 @@ Files are rewritten, selectors of arguments and of stdin are printed. An invalid
 
 exit code: 0 if all is well, 1 if --check finds something to change, 2 if a selector is invalid or something went wrong.
 
-{ABOUT_FILES}
+{ABOUT_PATHS}
 examples:
   mqsel format "color='blue' and weight>2500"
-  mqsel format --file selectors.txt
-  mqsel format --check --file selectors.txt
+  mqsel format selectors.txt
+  mqsel format --check selectors.txt
 """
 
 
@@ -33,33 +31,24 @@ def add(commands: Commands) -> None:
     """Add the command."""
     made = command(commands, "format", _format, "write selectors so that people can read them", _ABOUT)
     add_selectors(made)
-    add_dialect(made)
     made.add_argument("--check", action="store_true", help="write nothing; report what would change")
 
 
 def _format(arguments: argparse.Namespace) -> int:
-    status = 0
-    for one in of_arguments(arguments):
-        made = _laid_out(one, arguments.dialect)
+    read = given(arguments)
+    status = 2 if read.damaged else 0
+    changes = []
+    for one in read.selectors:
+        made = _laid_out(one)
         if made is None:
             status = 2
         elif arguments.check:
-            status = max(status, _changes(one.where, one.text, made))
-        else:
+            status = max(status, _changes(one.where, one.text.replace("\r\n", "\n"), made))
+        elif one.entry is None:
             print(made)
-    for file in arguments.file:
-        content = content_of(file)
-        done = [(one, _laid_out(one, arguments.dialect)) for one in blocks(content, file)]
-        line_end = "\r\n" if "\r\n" in content else "\n"
-        changes = [(one, made.replace("\n", line_end)) for one, made in done if made is not None]
-        after = replaced(content, changes)
-        if any(made is None for _, made in done):
-            status = 2
-        if arguments.check:
-            status = max(status, _changes(shown(file), content, after))
         else:
-            write(file, content, after)
-    return status
+            changes.append((one, made))
+    return status if write_back(read, changes) else 2
 
 
 def _changes(where: str, before: str, after: str) -> int:
@@ -68,10 +57,16 @@ def _changes(where: str, before: str, after: str) -> int:
     return int(before != after)
 
 
-def _laid_out(one: Given, dialect: Dialect) -> str | None:
-    """Lay a selector out; an invalid one is complained of."""
-    try:
-        return laid_out(read_selector(one.text, dialect))
-    except SelectorError as error:
-        complain(error, f"{one.where}: ")
-        return None
+def _laid_out(one: Given) -> str | None:
+    """Lay a selector out; an invalid one is complained of, and one that cannot be known stays as it is."""
+    if one.reason:
+        error = error_of(one.source, one.dialect)
+        if error is None:
+            return one.text
+    else:
+        try:
+            return laid_out(read_selector(one.text, one.dialect))
+        except SelectorError as raised:
+            error = raised
+    complain_of(one, error)
+    return None

@@ -8,6 +8,7 @@ from importlib import import_module
 from pathlib import Path
 
 from mqsel.errors import ArgumentError, FileError, shortened
+from mqsel.files.framings import FORMATS, LINES, looks_like
 from mqsel.files.opening import name_of, opened
 from mqsel.files.selectors import selectors
 from mqsel.inventory.entries import Entry, Source
@@ -57,13 +58,17 @@ def _read(paths: list[str], kind: str | None, columns: dict[str, str]) -> Iterat
         yield from read_file(place, kind, columns)
 
 
-def read_file(place: Place, kind: str | None, columns: Mapping[str, str]) -> Iterator[Entry]:
+def read_file(
+    place: Place, kind: str | None, columns: Mapping[str, str], content: bytes | None = None
+) -> Iterator[Entry]:
     """Read the selectors of one file.
 
-    Args: those of `read`.
+    Args:
+        kind, columns: those of `read`.
+        content: of the file, unpacked, if it has been read.
     """
     try:
-        data, has_words = _content(place, kind is not None)
+        data, has_words = _content(place, kind is not None) if content is None else (content, _has_words(content))
     except FileError as error:
         yield Source(place.path, "").damage(kind or "lines", 0, error.message)
         return
@@ -74,16 +79,22 @@ def read_file(place: Place, kind: str | None, columns: Mapping[str, str]) -> Ite
         return
     if not has_words and kind is None and not place.is_named and not _may_be_own(place.path):
         return
-    content, *_ = text_of(data)
-    found = kind or kind_of(Path(place.path).name, content, is_named=place.is_named, has_words=has_words)
+    text, *_ = text_of(data)
+    source = Source(place.path, text)
+    what = looks_like(data[:_START], "")[0] if place.is_named and kind is None else ""
+    is_other = what in FORMATS or what.startswith("the middle")
+    found = kind or (
+        "" if is_other else kind_of(Path(place.path).name, text, is_named=place.is_named, has_words=has_words)
+    )
     if found:
         row = KINDS[found]
         reader: Callable[..., Iterator[Entry]] = import_module(f"mqsel.inventory.{row.reader}").read
-        source = Source(place.path, content)
         try:
             yield from reader(source, found, columns)
         except TreeError as error:
             yield source.damage(found, error.offset, error.message)
+    elif is_other or what == LINES:
+        yield source.damage("lines", 0, f"this looks like {what}: expected selectors; mqsel match reads messages")
 
 
 def _may_be_own(path: str) -> bool:

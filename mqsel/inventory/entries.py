@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import NamedTuple
 
+from mqsel.errors import Span
 from mqsel.inventory.kinds import KINDS
 from mqsel.inventory.pieces import HOLE, Text, of_file
 
@@ -29,6 +30,7 @@ class Entry(NamedTuple):
             `HOLE` in the places of the rest; None where the file itself is damaged.
         silenced: the rules of lint that a comment beside it silences, ``mqsel: ignore[never-true]``; empty for all of
             them, ``mqsel: ignore``; None without a comment.
+        line_starts: offsets in the file at which the lines that the text touches begin; none where offsets are unknown.
     """
 
     key: str
@@ -42,6 +44,19 @@ class Entry(NamedTuple):
     reason: str
     text: Text | None
     silenced: tuple[str, ...] | None = None
+    line_starts: tuple[int, ...] = ()
+
+    def region(self, span: Span) -> tuple[int, int, int, int]:
+        """Return what a span of the text is in the file: line and column of its start and its end, from 1."""
+        assert self.text is not None
+        if not self.line_starts:  # a row of Parquet
+            return self.line, self.column, self.line, self.column
+        first = self.line - bisect_right(self.line_starts, self.text.span[0])
+        places = []
+        for offset in self.text.span_of(*span):
+            number = bisect_right(self.line_starts, offset)
+            places += [first + number, offset - self.line_starts[number - 1] + 1]
+        return places[0], places[1], places[2], places[3]
 
 
 PLACEHOLDER = "a placeholder: its value is set when the program starts"
@@ -98,7 +113,11 @@ class Source:
         selector = None if reason else text.value
         row = KINDS[kind]
         silenced = self._silenced(row.comments, text) if row.comments and self._has_silences else None
-        yield Entry(key, destination, selector, row.dialect, kind, self.name, line, column, reason, text, silenced)
+        low = bisect_right(self._lines, min(one.place for one in text.pieces)) - 1
+        starts = tuple(self._lines[low : bisect_right(self._lines, text.span[1])])
+        yield Entry(
+            key, destination, selector, row.dialect, kind, self.name, line, column, reason, text, silenced, starts
+        )
 
     @cached_property
     def _has_silences(self) -> bool:
@@ -107,9 +126,9 @@ class Source:
     def _silenced(self, comments: str, text: Text) -> tuple[str, ...] | None:
         """Return what the comments beside a text silence: a comment of the line before has that line to itself."""
         start, stop = text.span
-        lines = [*self._lines, len(self.content)]
         line, last = self.line_of(start)[0], self.line_of(stop)[0]
-        before, first, end = lines[max(0, line - 2)], lines[line - 1], lines[last]
+        before, first = self._lines[max(0, line - 2)], self._lines[line - 1]
+        end = self._lines[last] if last < len(self._lines) else len(self.content)
         comment = re.compile(rf"(?:{comments})\s*{_SILENCE}")
         found = [
             comment.match(self.content[before : min(first, before + _COMMENT)].lstrip(" \t")),
