@@ -63,8 +63,8 @@ INSIDE = {
     "inventory": "kinds pieces entries trees camel data properties markup sources mqsc ems own recognition walk known"
     " __init__",
     "spark": "wordings columns native job ship raw planning sets sieve route profiling audience source __init__",
-    "cli": "arguments configuration rules baseline report run selectors match route lint check format explain why"
-    " inspect diff audit __init__",
+    "cli": "arguments configuration rules baseline report run selectors choice match route lint check format explain"
+    " why inspect diff audit __init__",
 }
 TOP = {
     name: level

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Iterable
 from pathlib import Path
 
 from mqsel._interrupt import held
@@ -20,7 +19,7 @@ from mqsel.language.selector import read_selector
 
 _FORMAT = 1
 _WIDE = 1 << 30  # cells, so that a selector is laid out in one line
-Known = tuple[str, str, str]  # the file, the selector, the rule
+Known = dict[tuple[str, str], Counter[str]]  # for a file and a selector, how many findings each rule has
 
 
 def known_as(path: str, baseline: str, selector: str, dialect: Dialect) -> tuple[str, str]:
@@ -40,8 +39,8 @@ def known_as(path: str, baseline: str, selector: str, dialect: Dialect) -> tuple
         return path, " ".join(selector.split())
 
 
-def read(path: str) -> Counter[Known]:
-    """Read how many findings there are of each file, selector and rule.
+def read(path: str) -> Known:
+    """Read a baseline.
 
     Raises: MqselError: the file cannot be read, or is no baseline.
     """
@@ -57,26 +56,23 @@ def read(path: str) -> Counter[Known]:
         what = "this is no baseline" if form is None else f"this is a baseline of format {shortened(form)}"
         raise MqselError(f"{path}: {what}: expected format {_FORMAT}", hint=hint)
     try:
-        return Counter(
-            {
-                (file, selector, rule): int(count)
-                for file, selectors in found["files"].items()
-                for selector, rules in selectors.items()
-                for rule, count in rules.items()
-            }
-        )
+        return {
+            (file, selector): Counter({rule: int(count) for rule, count in rules.items()})
+            for file, selectors in found["files"].items()
+            for selector, rules in selectors.items()
+        }
     except (KeyError, AttributeError, TypeError, ValueError, OverflowError) as error:
         raise MqselError(f"{path}: this baseline is damaged", hint=hint) from error
 
 
-def write(path: str, findings: Iterable[Known]) -> None:
+def write(path: str, known: Known) -> None:
     """Write a baseline, sorted, so that a change of it is a small one.
 
     Raises: MqselError: the file cannot be written.
     """
     files: dict[str, dict[str, dict[str, int]]] = {}
-    for (file, selector, rule), count in sorted(Counter(findings).items()):
-        files.setdefault(file, {}).setdefault(selector, {})[rule] = count
+    for file, selector in sorted(known):
+        files.setdefault(file, {})[selector] = dict(sorted(known[file, selector].items()))
     text = json.dumps({"mqsel baseline": _FORMAT, "files": files}, indent=1)
     try:
         with held():
