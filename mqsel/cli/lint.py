@@ -19,7 +19,7 @@ from mqsel.cli.choice import Choice, add_choice, known_as
 from mqsel.cli.report import complain, fitted, folded, print_json, say, width_of
 from mqsel.cli.rules import HEADED, LISTED, described, explained
 from mqsel.cli.selectors import ABOUT_PATHS, AllGiven, Given, add_selectors, configuration_of, given
-from mqsel.errors import MqselError, caret, visible
+from mqsel.errors import MqselError, caret, carets, visible
 from mqsel.files.framings import shown
 from mqsel.inventory import Entry
 from mqsel.inventory.known import findings_of
@@ -200,17 +200,18 @@ def _plain(file: str) -> bytes:
 
 
 def show(one: Given, findings: list[Finding], stream: TextIO) -> None:
-    """Print findings of a selector, each with the place in it, and why it cannot be known, if so."""
+    """Print findings of a selector, and why it cannot be known, if so; then its text, with carets under all places."""
     width = width_of(stream)
     for finding in findings:
         said = f"{finding.severity}: {visible(finding.sentence)} [{finding.code}]"
         print(folded(f"{one.place(finding.span)}: {said}", width), file=stream)
-        for drawn in caret(one.text, finding.span, width):
-            print(drawn, file=stream)
     if one.reason:
         print(folded(f"{one.where}: unknown: {one.reason}", width), file=stream)
-        for drawn in caret(one.text, (0, 0), width)[:1] if one.text.strip("…") else ():
-            print(drawn, file=stream)
+    drawn = carets(one.text, [finding.span for finding in findings], width)
+    if one.reason and not findings and one.text.strip("…"):
+        drawn = caret(one.text, (0, 0), width)[:1]
+    for line in drawn:
+        print(line, file=stream)
 
 
 def place(one: Given, span: tuple[int, int]) -> dict[str, Any]:
