@@ -95,10 +95,8 @@ def known_as(one: Given, path: str) -> tuple[str, str]:
 
 def add_choice(made: argparse.ArgumentParser) -> None:
     """Add the options for which findings are reported."""
-    for name, what in (("select", "rules that report something, instead of all"), ("ignore", "rules that do not")):
-        made.add_argument(
-            f"--{name}", action="extend", type=_codes, metavar="RULE", help=f"{what}; several with commas between"
-        )
+    made.add_argument("--select", action="extend", type=_codes, metavar="RULE,…", help="report these rules alone")
+    made.add_argument("--ignore", action="extend", type=_codes, metavar="RULE,…", help="leave out these rules")
     made.add_argument("--baseline", default="", metavar="FILE", help="leave out the findings that this file has")
     made.add_argument("--write-baseline", default="", metavar="FILE", help="write the findings to such a file")
     made.add_argument("--exit-zero", action="store_true", help="end with 0 though there are findings")

@@ -16,6 +16,7 @@ from mqsel.analysis.lint.findings import NOTE
 from mqsel.cli import baseline
 from mqsel.cli.arguments import Commands, command
 from mqsel.cli.choice import Choice, add_choice, known_as
+from mqsel.cli.configuration import KEYS
 from mqsel.cli.report import complain, fitted, folded, print_json, say, width_of
 from mqsel.cli.rules import HEADED, LISTED, described, explained
 from mqsel.cli.selectors import ABOUT_PATHS, AllGiven, Given, add_selectors, configuration_of, given
@@ -28,10 +29,13 @@ from mqsel.machine.program import VERSION
 
 _ABOUT = f"""\
 exit code: 0 if nothing is worse than a note, 1 if there are warnings or errors, 2 if something went wrong, such \
-as a damaged file.
+as a damaged file. --exit-zero, --write-baseline, --list-rules and --explain end with 0 or 2.
 
 {ABOUT_PATHS}
 An edit of --fix never changes which messages are selected: that is proved for each edit.
+A comment beside a selector, or on the line before it, silences rules: mqsel: ignore[RULE, …], or mqsel: ignore for all.
+[tool.mqsel] of pyproject.toml, or mqsel.toml, in this folder or one above, may have {", ".join(KEYS)}. \
+What the command line has wins over it.
 
 {HEADED}
 
@@ -41,6 +45,8 @@ examples:
   mqsel lint --dialect JMS --as lines selectors.txt
   mqsel lint --sarif src/ > selectors.sarif
   mqsel lint --fix selectors.txt
+  mqsel lint --explain never-true
+  mqsel lint --write-baseline known.json src/ && mqsel lint --baseline known.json src/
 """
 
 

@@ -29,7 +29,8 @@ from mqsel.language.dialect import PRESETS, Dialect
 ABOUT_PATHS = """\
 PATH is a file, a folder, which is walked as ripgrep does it, a pattern in quotes, an address such as s3://…, or - for \
 stdin. What a file holds is recognised, or told by --as: mqsel selectors --help lists the kinds. Each selector is read \
-in the dialect of its kind, unless --dialect tells another; one of the command line in that of IBM MQ.
+in the dialect of its kind, unless --dialect or the configuration names another; one of the command line in that of \
+IBM MQ.
 SELECTOR stands behind -e, or is a text that names no file. A bare word, a text with a / that has no blanks around it \
 and is not in quotes, and a text that ends in a known extension are taken for names: where there is no such file, that \
 is an error.
