@@ -65,8 +65,8 @@ GLUED = "glued from values that only the running program has"
 EXPRESSION = "an expression that is evaluated when the template is deployed"
 _SILENCE = r"mqsel:\s*ignore\b(?:\s*\[([^\]\n]*)\])?"
 _COMMENT = 500  # characters beside a selector that are searched: a file may be one line
-_PLACEHOLDERS = re.compile(
-    r"[$#@]\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}|\{\{[^{}]*\}\}|\$\([^()]*\)|%\{[^{}]*\}|@[A-Za-z][\w.]*@"
+PLACEHOLDERS = re.compile(
+    r"[$#@]\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}|\{\{[^{}]*\}\}|\$\([^()]*\)|%\{[^{}]*\}|#\[[^\[\]]*\]|@[A-Za-z][\w.]*@"
 )
 
 
@@ -106,9 +106,9 @@ class Source:
             return
         if not reason and HOLE in text.value:
             reason = UNKNOWN if text.value == HOLE else GLUED
-        if not reason and _PLACEHOLDERS.search(text.value):
+        if not reason and PLACEHOLDERS.search(text.value):
             reason = PLACEHOLDER
-            text = Text(_PLACEHOLDERS.sub(lambda match: HOLE * len(match[0]), text.value), text.pieces)
+            text = Text(PLACEHOLDERS.sub(lambda match: HOLE * len(match[0]), text.value), text.pieces)
         line, column = self.line_of(text.span[0])
         selector = None if reason else text.value
         row = KINDS[kind]

@@ -28,7 +28,9 @@ class Kind(NamedTuple):
 KINDS = {
     "mqsc": Kind("IBM_MQ", "mqsc", "MQSC scripts, dmpmqcfg: SELECTOR of DEFINE and ALTER SUB", r"^\*"),
     "runmqsc": Kind("IBM_MQ", "mqsc", "output of DISPLAY SUB and DISPLAY SBSTATUS"),
-    "ems": Kind("TIBCO_EMS", "ems", "bridges.conf, durables.conf, routes.conf; scripts of tibemsadmin", r"^\s*#"),
+    "ems": Kind(
+        "TIBCO_EMS", "ems", "bridges.conf, durables.conf, routes.conf, tibemsd.json; scripts of tibemsadmin", r"^\s*#"
+    ),
     "artemis": Kind("ARTEMIS", "markup", "broker.xml, the data export: queues, diverts, bridges", "<!--"),
     "activemq": Kind("ACTIVEMQ", "markup", "activemq.xml: filteredDestination, bridges", "<!--"),
     "ejb": Kind("JMS", "markup", "ejb-jar.xml and other descriptors: messageSelector, message-selector", "<!--"),
