@@ -212,6 +212,10 @@ class PropertyTypeError(MqselError, TypeError):
         return place if self.index is None else [*place, f"record {self.index}"]
 
 
+class UndocumentedError(PropertyTypeError):
+    """Values for which the documents of a product, which alone are followed, do not say what a test yields."""
+
+
 class DecodeError(MqselError, ValueError):
     """Bytes that are not a valid message, or not the structure that they should be.
 
