@@ -111,25 +111,25 @@ class _Entry:
         self.matches = known.machine.matches
 
 
-def audit(selectors: Iterable[tuple[str, str]], *, dialect: Dialect | str = IBM_MQ) -> Audit:
+def audit(selectors: Iterable[tuple[str, str] | tuple[str, str, Dialect]], *, dialect: Dialect | str = IBM_MQ) -> Audit:
     """Compare many selectors.
 
     Args:
-        selectors: pairs of a key and a text.
-        dialect: how to read them.
+        selectors: for each a key, a text, and its dialect if it is another than that of the others.
+        dialect: how to read the others.
     """
-    chosen = as_dialect(dialect)
+    usual = as_dialect(dialect)
     invalid: list[tuple[str, SelectorError]] = []
-    texts: dict[str, list[str]] = {}
+    texts: dict[tuple[str, Dialect], list[str]] = {}
     total = 0
-    for key, text in selectors:
+    for key, text, *own in selectors:
         total += 1
-        texts.setdefault(text, []).append(key)
+        texts.setdefault((text, own[0] if own else usual), []).append(key)
     entries: list[_Entry] = []
     never: list[Never] = []
     undecided: list[str] = []
     same: list[Equal] = []
-    for text, keys in texts.items():
+    for (text, chosen), keys in texts.items():
         try:
             entry = _Entry(made(text, chosen), keys)
         except SelectorError as error:
