@@ -121,7 +121,7 @@ def _related(pair: Iterable[Given], key: str = "") -> Related | None:
             read.append(taken(one.text, one.dialect))
         except SelectorError as error:
             complain_of(one, error, key)
-    return related(*read) if len(read) == 2 else None
+    return related(read[0], read[1]) if len(read) == 2 else None
 
 
 def _paths(paths: list[str], dialects: list[Dialect | None], arguments: argparse.Namespace) -> int:

@@ -61,8 +61,8 @@ PLACEHOLDER = "a placeholder: its value is set when the program starts"
 UNKNOWN = "an expression: this file does not have its value"
 GLUED = "glued from values that only the running program has"
 EXPRESSION = "an expression that is evaluated when the template is deployed"
-_PLACEHOLDERS = re.compile(
-    r"[$#@]\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}|\{\{[^{}]*\}\}|\$\([^()]*\)|%\{[^{}]*\}|@[A-Za-z][\w.]*@"
+PLACEHOLDERS = re.compile(
+    r"[$#@]\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}|\{\{[^{}]*\}\}|\$\([^()]*\)|%\{[^{}]*\}|#\[[^\[\]]*\]|@[A-Za-z][\w.]*@"
 )
 
 
@@ -106,9 +106,9 @@ class Source:
             return
         if not reason and HOLE in text.value and not is_own:
             reason = UNKNOWN if text.value == HOLE else GLUED
-        if not reason and not is_own and _PLACEHOLDERS.search(text.value):
+        if not reason and not is_own and PLACEHOLDERS.search(text.value):
             reason = PLACEHOLDER
-            text = Text(_PLACEHOLDERS.sub(lambda match: HOLE * len(match[0]), text.value), text.pieces)
+            text = Text(PLACEHOLDERS.sub(lambda match: HOLE * len(match[0]), text.value), text.pieces)
         line, column = self.line_of(text.span[0])
         selector = None if reason else text.value
         low = bisect_right(self._lines, min(one.place for one in text.pieces)) - 1

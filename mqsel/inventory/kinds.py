@@ -26,7 +26,7 @@ class Kind(NamedTuple):
 KINDS = {
     "mqsc": Kind("IBM_MQ", "mqsc", "MQSC scripts, dmpmqcfg: SELECTOR of DEFINE and ALTER SUB"),
     "runmqsc": Kind("IBM_MQ", "mqsc", "output of DISPLAY SUB and DISPLAY SBSTATUS"),
-    "ems": Kind("TIBCO_EMS", "ems", "bridges.conf, durables.conf, routes.conf; scripts of tibemsadmin"),
+    "ems": Kind("TIBCO_EMS", "ems", "bridges.conf, durables.conf, routes.conf, tibemsd.json; scripts of tibemsadmin"),
     "artemis": Kind("ARTEMIS", "markup", "broker.xml, the data export: queues, diverts, bridges"),
     "activemq": Kind("ACTIVEMQ", "markup", "activemq.xml: filteredDestination, bridges"),
     "ejb": Kind("JMS", "markup", "ejb-jar.xml and other descriptors: messageSelector, message-selector"),
