@@ -40,6 +40,7 @@ RELATED = [
 
 @pytest.mark.parametrize(("preset", "a", "b", "wanted"), RELATED)
 def test_relations(preset: str, a: str, b: str, wanted: str) -> None:
+    """Each is what the classes of values come to."""
     assert mqsel.relation(a, b, dialect=preset).relation == wanted
 
 

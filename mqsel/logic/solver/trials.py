@@ -10,41 +10,23 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from random import Random
 from typing import Any, NamedTuple
 
 from mqsel.errors import PropertyTypeError
+from mqsel.language.clues import Clues, clues_of, number_in
 from mqsel.language.computed import evaluator
-from mqsel.language.dialect import Dialect
-from mqsel.language.nodes import (
-    Arithmetic,
-    Between,
-    Call,
-    Comparison,
-    Computed,
-    Conversion,
-    Identifier,
-    In,
-    Like,
-    Literal,
-    Node,
-    Sign,
-    children,
-    unparse,
-    walk,
-)
-from mqsel.language.pattern import is_simple, parts_of, plain, segments, shape
+from mqsel.language.nodes import Computed, Identifier, Node, unparse, walk
 from mqsel.logic.formulas import Relation
 from mqsel.logic.intervals import AXES
-from mqsel.logic.sets import Pattern, Texts
+from mqsel.logic.sets import Texts
 from mqsel.logic.solver.automata import UndecidedError, meet_strings, some_strings, unconfirmed
 from mqsel.logic.solver.domains import ANY_PROPERTY, Domain, is_empty, meet, only
-from mqsel.values import KINDS, Float32, Int8, Int16, Int32, Truth
+from mqsel.values import Float32, Int8, Int16, Int32, Truth
 
 MAX_TRIES = 40_000  # a fifth of a second
 _TRIES = 4  # for the work of one leaf
-_MANY = 4  # patterns, or constants that are computed with
 _SIMPLE = 15  # values that are tried with each other
 _EXACT = 1 << 53
 _PLAIN = 1 << 20  # below it, eighths compare alike in each type of number
@@ -186,34 +168,16 @@ def _products(choices: Sequence[Sequence[Any]]) -> tuple[Iterable[Sequence[Any]]
 # ---- values ----------------------------------------------------------------------------------------------------------
 
 
-class _Clues(NamedTuple):
-    """What the tests of a group say of the values of its properties.
-
-    Attributes:
-        numbers: which they are compared with.
-        texts: likewise.
-        patterns: of LIKE, as segments.
-        is_known: whether nothing else tells values apart.
-        orders_texts: whether texts are compared by their order.
-        reads_texts: whether texts are read as numbers.
-        parts_lines: whether wildcards match no line ends.
-        counts_bytes: whether a wildcard matches one byte.
-    """
-
-    numbers: set[float]
-    texts: list[str]
-    patterns: list[Pattern]
-    is_known: bool
-    orders_texts: bool
-    reads_texts: bool
-    parts_lines: bool
-    counts_bytes: bool
-
-
 def _values(group: _Group, domains: Mapping[str, Domain], like: Sequence[Mapping[str, Any]]) -> _Values:
     """Return values of each property of a group, simple ones first."""
     own = {name: domains.get(name, ANY_PROPERTY) for name in sorted(group.names)}
-    clues = _clues(group, own)
+    roots = [*[root for root, _ in group.computed], *[side for one in group.related for side in one[:2]]]
+    clues = clues_of(
+        roots, [text for one in own.values() for text in (*(one.strings.points or ()), *one.strings.others)]
+    )
+    ends = {end for one in own.values() for end in _ends(one)}
+    is_known = clues.is_known and _are_apart(clues.numbers, ends, len(own))
+    clues = clues._replace(numbers={*clues.numbers, *ends}, is_known=is_known or (clues.is_constant and not own))
     strings, is_whole = _strings([*own.values()], clues)
     numbers = _numbers(clues.numbers, are_many=len(own) < 2)
     encoded = [text.encode() for text in strings if text.isascii()]
@@ -227,116 +191,6 @@ def _values(group: _Group, domains: Mapping[str, Domain], like: Sequence[Mapping
 
 
 _BYTES = (b"\x00", b"\x01", b"\xff")
-
-
-def _clues(group: _Group, own: Mapping[str, Domain]) -> _Clues:
-    nodes: list[tuple[Node, Dialect | None]] = []
-    for root in [*[root for root, _ in group.computed], *[side for one in group.related for side in one[:2]]]:
-        test = root.expression if isinstance(root, Computed) else root
-        nodes += [(node, root.dialect if isinstance(root, Computed) else None) for node in walk(test)]
-    literals = [node.value for node, _ in nodes if type(node) is Literal and node.kind in KINDS]
-    texts = [one for one in literals if isinstance(one, str)]
-    texts += [text for node, _ in nodes if isinstance(node, In) for text in node.choices]
-    texts += [text for one in own.values() for text in (*(one.strings.points or ()), *one.strings.others)]
-    reads_texts = any(dialect is not None and dialect.text_numbers == "read" for _, dialect in nodes)
-    numbers = {one for one in literals if isinstance(one, (int, float)) and not isinstance(one, bool)}
-    numbers |= {number for text in texts if reads_texts and (number := _number(text)) is not None}
-    numbers |= {0, *[-one for one in numbers if any(isinstance(node, Sign) for node, _ in nodes)]}
-    ends = {end for one in own.values() for end in _ends(one)}
-    likes = [(node, dialect) for node, dialect in nodes if getattr(node, "name", "") in _LIKE or isinstance(node, Like)]
-    is_known = not any(_is_unknown(node, own) for node, _ in nodes) and _are_apart(numbers, ends, len(own))
-    numbers |= ends
-    if any(isinstance(node, Arithmetic) for node, _ in nodes):
-        numbers |= {
-            number
-            for one in itertools.product(sorted(numbers, key=abs)[:_MANY], repeat=2)
-            for number in _combined(*one)
-        }
-        texts += [part for text in texts[:_MANY] for at in range(1, len(text)) for part in (text[:at], text[at:])]
-    orders_texts = any(_orders_texts(node) for node, _ in nodes) and not reads_texts
-    clues = _Clues(numbers, texts, [], is_known, orders_texts, reads_texts, parts_lines=False, counts_bytes=False)
-    if not likes:
-        return clues
-    compares = any(isinstance(node, (Comparison, Between)) for node, _ in nodes)
-    return _with_patterns(clues._replace(is_known=is_known and not (reads_texts and compares)), likes)
-
-
-# What wildcards stand around a text for these operators to be LIKE.
-_LIKE = {"LIKE": (), "CONTAINS": (True, True), "STARTSWITH": (False, True), "ENDSWITH": (True, False)}
-
-
-def _is_unknown(node: Node, names: Sized) -> bool:
-    """Report whether an operator tells values of some properties apart in a way that is not followed here."""
-    if isinstance(node, Call):
-        return node.name == "UTC"
-    return isinstance(node, (Arithmetic, Conversion)) and bool(names)
-
-
-def _orders_texts(node: Node) -> bool:
-    if isinstance(node, Comparison) and node.operator in ("=", "<>"):
-        return False
-    is_number = [type(one) is Literal and KINDS.get(one.kind) == "number" for one in children(node)]
-    return isinstance(node, (Comparison, Between)) and not any(is_number)
-
-
-def _with_patterns(clues: _Clues, likes: Sequence[tuple[Node, Dialect | None]]) -> _Clues:
-    texts, is_known = [*clues.texts], clues.is_known
-    patterns: list[Pattern] = []
-    units: set[str] = set()
-    lines: set[bool] = set()
-    for node, dialect in likes:
-        assert dialect is not None
-        try:
-            parts = _parts(node, dialect)
-        except _UnknownError:
-            is_known = False
-            continue
-        if parts is None:
-            continue
-        pieces = segments(*plain(parts))
-        form, text = shape(pieces)
-        if form == "exact":
-            texts.append(text)
-            continue
-        lines.add(dialect.like_lines != "all" and not is_simple(parts, dialect))
-        units |= {dialect.like_units} if ("_", True) in parts else set()
-        if form != "prefix" or text:
-            patterns.append(tuple(map(tuple, pieces)))
-    written = "".join([*texts, *[one or "" for pattern in patterns for piece in pattern for one in piece]])
-    are_bytes = (
-        any(dialect is not None and dialect.byte_strings == "unquoted" for _, dialect in likes) or "bytes" in units
-    )
-    is_known = is_known and len(patterns) <= _MANY and len(lines) < 2 and len(units) < 2
-    is_known = is_known and (written.isascii() or not are_bytes)
-    is_known = is_known and not (clues.orders_texts and patterns) and not (True in lines and "\n" in written)
-    return clues._replace(
-        texts=texts,
-        patterns=patterns[:_MANY],
-        is_known=is_known,
-        parts_lines=True in lines,
-        counts_bytes="bytes" in units,
-    )
-
-
-class _UnknownError(Exception):
-    """A pattern is not constant."""
-
-
-def _parts(node: Node, dialect: Dialect) -> list[tuple[str, bool]] | None:
-    """List the characters of a pattern, with whether each is a wildcard; None if it matches nothing.
-
-    Raises: _UnknownError.
-    """
-    if isinstance(node, Like):
-        return parts_of(node.pattern, node.escape, dialect)
-    assert isinstance(node, Call)
-    texts = [one.value for one in node.operands[1:] if isinstance(one, Literal) and isinstance(one.value, str)]
-    if len(texts) < len(node.operands) - 1:
-        raise _UnknownError
-    if node.name == "LIKE":
-        return parts_of(texts[0], texts[1] if len(texts) > 1 else None, dialect)
-    before, behind = [[("%", True)] * is_open for is_open in _LIKE[node.name]]
-    return [*before, *[(one, False) for one in texts[0]], *behind] if texts[0] else None
 
 
 # ---- numbers ---------------------------------------------------------------------------------------------------------
@@ -410,16 +264,10 @@ def _numbers(constants: Iterable[float], *, are_many: bool) -> Iterator[float]:
         yield from [kind(one) for one in whole if -(1 << bits - 1) <= one < 1 << bits - 1]
 
 
-def _combined(one: float, other: float) -> list[float]:
-    """Return what arithmetic makes of two numbers."""
-    made = [one + other, one - other, one * other, one / 2]
-    return [*made, one / other] if other else made
-
-
 # ---- texts -----------------------------------------------------------------------------------------------------------
 
 
-def _strings(domains: Sequence[Domain], clues: _Clues) -> tuple[list[str], bool]:
+def _strings(domains: Sequence[Domain], clues: Clues) -> tuple[list[str], bool]:
     """Return strings of properties, with whether each class has as many as there are properties."""
     texts = [*dict.fromkeys(clues.texts)]
     found = [*texts]
@@ -438,26 +286,18 @@ def _strings(domains: Sequence[Domain], clues: _Clues) -> tuple[list[str], bool]
                 is_whole = False
     if clues.parts_lines:
         broken = (text[:at] + "\n" + text[at:] for text in found if len(text) < _TEXTS for at in range(len(text) + 1))
-        found += ["\n" * count for count in range(1, _MANY)] + [*broken]
+        found += ["\n" * count for count in range(1, len(domains) + 2)] + [*broken]
     if clues.orders_texts:
         is_whole = is_whole and not any("\0" in text for text in texts)
         found += [text + "\0" * count for text in ("", *texts) for count in range(len(domains) + 1)]
     if clues.reads_texts:
-        is_whole = is_whole and sum(_number(text) is not None for text in texts) < 2
+        is_whole = is_whole and sum(number_in(text) is not None for text in texts) < 2
         numbers = _numbers(clues.numbers, are_many=False)
         found += [text for one in numbers if type(one) in (int, float) for text in _spelled(one)]
     return found, is_whole
 
 
 _TEXTS = 50
-
-
-def _number(text: str) -> float | None:
-    """Return the number that a text may be read as."""
-    try:
-        return float(text.strip().rstrip("fFdD"))
-    except ValueError:
-        return None
 
 
 def _spelled(number: float) -> Iterator[str]:
