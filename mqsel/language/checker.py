@@ -98,6 +98,9 @@ def check(
     for part in order:
         if type(part) is Identifier and part.name not in names:
             names[part.name] = _property(part, text, dialect)
+    if dialect.headers == "folded":
+        first: dict[str, str] = {}
+        names = {name: first.setdefault(name.casefold(), read) for name, read in names.items()}
     try:
         check_types(order, text, dialect)
     except errors.SelectorTypeError as error:
@@ -197,6 +200,7 @@ _PROBLEMS: dict[str, Callable[[str], tuple[str, str] | None]] = {
     "jms": _jms_problem,
     "any": lambda _: None,
     "sections": lambda _: None,
+    "folded": lambda _: None,
 }
 
 
