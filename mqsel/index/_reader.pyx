@@ -130,7 +130,7 @@ cdef class SpellingTable:
     cdef list first             # for each slot the spelling that counts
     cdef list second            # for each slot the other one, or None
     cdef list converted         # slots of properties whose texts are read as numbers
-    cdef list tests             # of each that is computed its slot, what computes it, and the slots that that reads
+    cdef dict tests             # by slot of each that is computed what computes it, and the slots that that reads
     cdef dict found             # spelling -> number of its first SpellingTarget
     cdef SpellingTarget *targets
     cdef Py_ssize_t target_count
@@ -149,7 +149,7 @@ cdef class SpellingTable:
             self.origin = older.origin
             self.first, self.second, self.found = older.first[:], older.second[:], older.found.copy()
             self.converted = older.converted[:]
-            self.tests = older.tests + computed_among(names, older.count)
+            self.tests = {**older.tests, **computed_among(names, older.count)}
             self.target_count, self.count = older.target_count, older.count
             memcpy(self.targets, older.targets, older.target_count * sizeof(SpellingTarget))
         for slot in range(self.count, len(names)):
@@ -296,20 +296,31 @@ cdef int reading_convert(MessageReading reading) except -1:
     return 0
 
 
-cdef int reading_compute(MessageReading reading) except -1:
-    """Compute the tests that are attributes: UNKNOWN is NULL, and ERR a number. Others may run meanwhile."""
+cdef int reading_compute(MessageReading reading, Index index) except -1:
+    """Compute those tests on which the search depends: UNKNOWN is NULL, ERR a number. Others may run meanwhile."""
     cdef Value *value
+    cdef dict tests = reading.table.tests
+    cdef list slots
+    cdef uint64_t asked = 1
     cdef int truth
-    for slot, evaluate, slots in reading.table.tests:
+    for slot in tests:
         if slot < reading.slots:
-            truth = evaluate([value_python(&reading.record.values[<Py_ssize_t> one]) for one in slots])
-            value = slot_touch(reading, slot)
+            slot_touch(reading, slot).tag = POISON
+    # Mostly the first test of a clause is not true, and decides it. So each time twice as many are asked for.
+    slots = index.open_tests(reading.record, asked)
+    while slots:
+        for slot in slots:
+            evaluate, read = <tuple> tests[slot]
+            truth = evaluate([value_python(&reading.record.values[<Py_ssize_t> one]) for one in read])
+            value = &reading.record.values[<Py_ssize_t> slot]
             if truth == UNKNOWN:
                 value_null(value)
             elif truth == ERR:
                 value_integer(value, INT64, MQTYPE_INT64, 0)
             else:
                 value_integer(value, BOOLEAN, MQTYPE_BOOLEAN, truth)
+        asked *= 2
+        slots = index.open_tests(reading.record, asked)
     return 0
 
 
@@ -412,7 +423,7 @@ cdef class MessageReader:
         if reading.table.converted:
             reading_convert(reading)
         if reading.table.tests:
-            reading_compute(reading)
+            reading_compute(reading, self.index)
         return reading.record
 
     cdef int read_dict(self, MessageReading reading, object message) except -1:
@@ -1179,7 +1190,8 @@ cdef int by_rows(MessageReader reader, Batch batch, DeliveryLists lists, int64_t
                 number = numbers[at]
                 column_load(batch.columns[number], row, row, &values[number], &reading.record.owners[number])
             reading_convert(reading)
-            reading_compute(reading)
+            if reading.table.tests:
+                reading_compute(reading, index)
             search = index.take()
             try:
                 found = index.search_c(reading.record, NULL, 0, search)
