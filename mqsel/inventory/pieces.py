@@ -227,5 +227,5 @@ WRITINGS = {
     ),
     "url": Writing(re.compile(r"(?:%[0-9A-Fa-f]{2})+|\+"), lambda escape: unquote(escape.replace("+", " "))),
     "arm": Writing(re.compile(r"^\[\["), lambda _: "["),
-    "ems": Writing(re.compile(r"\\[\\\"']"), lambda escape: escape[1]),
+    "ems": Writing(re.compile(r'\\[\\"]'), lambda escape: escape[1]),
 }

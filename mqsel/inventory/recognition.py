@@ -10,6 +10,8 @@ import re
 from typing import NamedTuple
 
 from mqsel.errors import SelectorError
+from mqsel.inventory.entries import Source
+from mqsel.inventory.own import read
 from mqsel.language.dialect import IBM_MQ
 from mqsel.language.selector import read_selector
 
@@ -68,7 +70,7 @@ def _sign(kind: str, name: str, start: str, words: str) -> _Sign:
 
 
 _SOURCE_WORDS = (
-    r"[sS]elector|receiveSelected|browseSelected|bySql|createConsumer|createReceiver|createBrowser|createSubscriber|"
+    r"[sS]elector|receiveSelected|browseSelected|bySql|FilterExpression|createConsumer|createReceiver|createBrowser|createSubscriber|"
     r"createDurable|createShared|ConnectionConsumer"
 )
 _XML = r"\A\s*(?:<\?xml|<!--|<!DOCTYPE(?!\s+html)|<(?!html)[A-Za-z][\w:.-]*[\s>/])"
@@ -85,7 +87,7 @@ _SIGNS = (
         "ejb",
         "",
         _XML,
-        r"(?s)\A(?=.*<(?:\w+:)?(?:ejb-jar|message-driven|connector|activation-config|server)\b).*?elector",
+        r"(?s)\A(?=.*<(?:\w+:)?(?:ejb-jar|message-driven|connector|activation-config|server|messaging-bridge)\b).*?elector",
     ),
     _sign("spring", "", _XML, r"[eE]lector|<filter[\s>]"),
     _sign("java", r".*\.(?:java|groovy)", r"^\s*(?:import|package)\s+[\w.]+;", _SOURCE_WORDS),
@@ -98,6 +100,7 @@ _SIGNS = (
     ),
     _sign("ems", "", r"(?i)^[ \t]*\[(?:topic|queue)[:=]", r"(?i)\bselector[ \t]*="),
     _sign("ems", r"(?:.*[._-])?(?:bridges|durables|routes)(?:[._-].*)?", "", r"(?i)\bselector[ \t]*="),
+    _sign("ems", "", _JSON, r"(?s)\A(?=.*\"tibemsd\"\s*:).*?elector"),
     _sign("azure", r".*\.jsonc", _JSON, r"(?i)\"(?:sqlFilter|sqlExpression|correlationFilter)\"\s*:"),
     _sign("rabbitmq", "", _JSON, r"(?s)\A(?=.*\"(?:rabbit_version|rabbitmq_version)\").*?(?:elector|sql-filter)"),
     _sign("broker-j", "", _JSON, r"\"(?:x-filter-jms-selector|x-jms-selector|rjms_selector|jms-selector)\""),
@@ -108,23 +111,23 @@ _SIGNS = (
         _JSON,
         r"\A\s*\[?\s*\{(?:[^{}\"]|\"(?:[^\"\\]|\\.)*\")*\"selector\"\s*:\s*\"(?:[^\"\\]|\\.)*\"(?:[^{}\"]|\"(?:[^\"\\]|\\.)*\")*\}",
     ),
-    _sign("json", "", _JSON, rf"\"{_KEY}:|[?&]selector="),
+    _sign("json", "", _JSON, rf"\"{_KEY}:|[?&](?:messageS|s)elector="),
     _sign(
         "terraform", r".*\.(?:tf|hcl|tofu)", r"^(?:resource|data|module)\s+\"", r"(?:sql|correlation)_filter|elector"
     ),
     _sign("bicep", r".*\.bicep", r"^resource\s+\w+\s+'[^']+@", r"(?i)(?:sql|correlation)Filter|sqlExpression|elector"),
-    _sign("csv", r".*\.(?:csv|tsv)", r"\A\"?\w+\"?[,;\t|].*\bselector\b|\A\"?selector\"?[,;\t|]", r"."),
+    _sign("csv", r".*\.(?:csv|tsv)", r"(?i)\A\"?\w+\"?[,;\t|].*\bselector\b|\A\"?selector\"?[,;\t|]", r"."),
     _sign(
         "yaml",
         r".*\.ya?ml",
         r"\A(?:\s*#.*\n|---.*\n)*[\w.\-\"']+:(?:\s|$)",
-        rf"(?i){_KEY}:|[?&]selector=|sqlFilter|kcql|sql-filter",
+        rf"(?i){_KEY}:|[?&](?:messageS|s)elector=|sqlFilter|kcql|sql-filter",
     ),
     _sign(
         "properties",
         r".*\.properties",
         r"\A(?:\s*[#!].*\n|\s*\n)*[\w.\-%\"]+\s*=",
-        rf"(?im)^[ \t]*{_KEY}[=:]|[?&]selector=|kcql",
+        rf"(?im)^[ \t]*{_KEY}[=:]|[?&](?:messageS|s)elector=|kcql",
     ),
 )
 
@@ -169,22 +172,17 @@ def _own(content: str, *, is_named: bool) -> str:
     if head.lstrip()[:1] in ("{", "["):
         texts = [one.replace('\\"', '"') for one in _STRINGS.findall(head)[:_LINES]]
         return "keyed-json" if _most(texts, is_named=is_named) else ""
-    lines = [line for line in head.splitlines()[: _LINES * 2] if line.strip() and not line.lstrip().startswith("#")][
-        :_LINES
-    ]
-    if (
-        lines
-        and sum("\t" in line for line in lines) == len(lines)
-        and _most([line.partition("\t")[2] for line in lines], is_named=is_named)
-    ):
-        return "keyed"
-    return "lines" if _most(lines, is_named=is_named) else ""
+    whole = head.splitlines()[: _LINES * 2]
+    lines = [line for line in whole if line.strip() and not line.lstrip().startswith("#")][:_LINES]
+    if lines and all("\t" in line for line in lines):
+        texts = [line.partition("\t")[2] for line in lines]
+        if _most(texts, is_named=is_named):
+            return "keyed"
+    texts = [one.text.value for one in read(Source("", "\n".join(whole)), "lines", {}) if one.text is not None]
+    return "lines" if _most(texts, is_named=is_named) else ""
 
 
 _NAME = re.compile(r"\s*[\w$.]*\s*")
-_TAIL = re.compile(r"\s*\b(?:AND|OR)\s*$|^\s*(?:AND|OR)\b", re.IGNORECASE)
-
-
 _OPERATOR = re.compile(r"[=<>]|\b(?:LIKE|BETWEEN|IN\s*\(|IS\s+(?:NOT\s+)?NULL)", re.IGNORECASE)
 
 
@@ -192,14 +190,13 @@ def _most(texts: list[str], *, is_named: bool) -> bool:
     """Report whether more than half of some texts are selectors; the name of a property alone is no evidence."""
     good = 0
     for text in texts:
-        piece = _TAIL.sub("", text)
-        if _NAME.fullmatch(piece):
+        if _NAME.fullmatch(text):
             continue
-        if is_named and _OPERATOR.search(piece):
+        if is_named and _OPERATOR.search(text):
             good += 1
             continue
         try:
-            read_selector(piece, IBM_MQ)
+            read_selector(text, IBM_MQ)
             good += 1
         except SelectorError:
             continue
