@@ -131,7 +131,7 @@ cdef class SpellingTable:
     cdef list first             # for each slot the spelling that counts
     cdef list second            # for each slot the other one, or None
     cdef list converted         # slots of properties whose texts are read as numbers
-    cdef list tests             # of each that is computed its slot, what computes it, and the slots that that reads
+    cdef dict tests             # by slot of each that is computed what computes it, and the slots that that reads
     cdef bint reads_clock       # one of them depends on the time
     cdef dict found             # spelling -> number of its first SpellingTarget
     cdef SpellingTarget *targets
@@ -151,7 +151,7 @@ cdef class SpellingTable:
             self.origin = older.origin
             self.first, self.second, self.found = older.first[:], older.second[:], older.found.copy()
             self.converted = older.converted[:]
-            self.tests = older.tests + computed_among(names, older.count)
+            self.tests = {**older.tests, **computed_among(names, older.count)}
             self.target_count, self.count = older.target_count, older.count
             memcpy(self.targets, older.targets, older.target_count * sizeof(SpellingTarget))
         for slot in range(self.count, len(names)):
@@ -165,7 +165,7 @@ cdef class SpellingTable:
             self.first.append(first)
             self.second.append(second or None)
             fault()
-        self.reads_clock = any(["UTC()" in names[slot] for slot, *_ in self.tests])
+        self.reads_clock = any(["UTC()" in names[slot] for slot in self.tests])
         self.count = len(names)
 
     def __dealloc__(self):
@@ -299,29 +299,40 @@ cdef int reading_convert(MessageReading reading) except -1:
     return 0
 
 
-cdef int reading_compute(MessageReading reading, bint reports) except -1:
-    """Compute the tests that are attributes: UNKNOWN is NULL, and ERR a number. Others may run meanwhile.
+cdef int reading_compute(MessageReading reading, Index index, bint reports) except -1:
+    """Compute those tests on which the search depends: UNKNOWN is NULL, ERR a number. Others may run meanwhile.
 
     Args:
         reports: what no document has an answer for counts as ERR.
     """
     cdef Value *value
+    cdef dict tests = reading.table.tests
+    cdef list slots
+    cdef uint64_t asked = 1
     cdef int truth
-    for slot, evaluate, slots in reading.table.tests:
+    for slot in tests:
         if slot < reading.slots:
+            slot_touch(reading, slot).tag = POISON
+    # Mostly the first test of a clause is not true, and decides it. So each time twice as many are asked for.
+    slots = index.open_tests(reading.record, asked)
+    while slots:
+        for slot in slots:
+            evaluate, read = <tuple> tests[slot]
             try:
-                truth = evaluate([value_python(&reading.record.values[<Py_ssize_t> one]) for one in slots])
+                truth = evaluate([value_python(&reading.record.values[<Py_ssize_t> one]) for one in read])
             except UndocumentedError:
                 if not reports:
                     raise
                 truth = ERR
-            value = slot_touch(reading, slot)
+            value = &reading.record.values[<Py_ssize_t> slot]
             if truth == UNKNOWN:
                 value_null(value)
             elif truth == ERR:
                 value_integer(value, INT64, MQTYPE_INT64, 0)
             else:
                 value_integer(value, BOOLEAN, MQTYPE_BOOLEAN, truth)
+        asked *= 2
+        slots = index.open_tests(reading.record, asked)
     return 0
 
 
@@ -427,7 +438,7 @@ cdef class MessageReader:
         if reading.table.converted:
             reading_convert(reading)
         if reading.table.tests:
-            reading_compute(reading, self.reports)
+            reading_compute(reading, self.index, self.reports)
         return reading.record
 
     cdef int read_dict(self, MessageReading reading, object message) except -1:
@@ -1226,7 +1237,7 @@ cdef int by_rows(MessageReader reader, Batch batch, DeliveryLists lists, int64_t
             reading_convert(reading)
             if reading.table.tests:
                 try:
-                    reading_compute(reading, reader.reports)
+                    reading_compute(reading, index, reader.reports)
                 except UndocumentedError:
                     lists.forget(row)
                     ends[row] = <int32_t> lists.count
