@@ -27,7 +27,7 @@ RIGHT = "in this dialect a NULL on the right is equal to NULL alone"
 NULL = "in this dialect NULL is equal to NULL alone"
 TOTAL = "in this dialect NaN equals NaN and is greater than all else, -0.0 is less than 0.0"
 DOUBLES = "in this dialect / and % are of doubles: by zero an infinity or NaN"
-READ = "in this dialect each property is a text, and is read as what it is compared with; ERR if it is none"
+READ = "in this dialect each property is a text, read as the type of what stands beside it; ERR if that fails"
 FIRST = "in this dialect AND is its first operand that is not TRUE, OR its first that is; else the last"
 EAGER = "in this dialect both sides are evaluated, and ERR of either is ERR"
 FAILS = "evaluating the test fails: the complete selector is false"
@@ -74,6 +74,7 @@ def test_explain_names_the_choice(preset: str, text: str, message: dict[str, Any
         # A string is compared with the string alone and with its bytes: types differ only where both do.
         ("RABBITMQ", "color = 'red'", {"color": "blue"}, "color is the string 'blue'"),
         ("RABBITMQ", "color = 'red'", {"color": 5}, "color is int64 5; types differ: the test is FALSE"),
+        ("RABBITMQ", "h.priority = 4", {}, "h.priority is missing, and so 4"),
         # What stands alone is no name with hyphens.
         ("ARTEMIS", "hyphenated_props:a-b = 1", {"a-b": 2}, "a-b is int64 2"),
     ],

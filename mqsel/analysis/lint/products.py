@@ -15,7 +15,7 @@ from typing import NamedTuple
 from mqsel.analysis.lint.chains import Structure
 from mqsel.analysis.lint.findings import Found, parsed, piece
 from mqsel.analysis.lint.names import spans
-from mqsel.errors import PropertyTypeError, SelectorError, Span, cut_piece, quoted
+from mqsel.errors import SelectorError, Span, UndocumentedError, cut_piece, quoted
 from mqsel.language.checker import is_name
 from mqsel.language.computed import truth_of
 from mqsel.language.dialect import JMS, PRESETS, Dialect
@@ -86,7 +86,7 @@ def missing_included(node: Computed | Not, selector: Selector) -> Found | None:
         return None
     try:
         truth = truth_of(test, [None])
-    except PropertyTypeError:  # undocumented
+    except UndocumentedError:  # undocumented
         return None
     if truth is not (Truth.FALSE if isinstance(node, Not) else Truth.TRUE):
         return None
