@@ -203,7 +203,7 @@ def _operator(sign: str) -> Callable[[Structure], Span | None]:
 FEATURES = (
     Feature("a name with a dot", "{} = 1", _name(lambda name: "." in name)),
     Feature("a name beyond U+FFFF", "{} = 1", _name(lambda name: any(one > "\uffff" for one in name))),
-    Feature("a name in double quotes or brackets", "{} = 1", _written('["[]')),
+    Feature("a name in double quotes or brackets", "{} = p", _written('["[]')),
     Feature("a byte string", "p = {}", _literal("bytes", '"', ".*")),
     Feature("a hexadecimal number", "p = {}", _literal("exact", "0[xX]", ".*0[xX].*")),
     Feature("F or D at a whole number", "p = {}", _literal("approximate", "[0-9][fFdD]", "[^0-9.]*[0-9]+[fFdD]")),
@@ -232,7 +232,7 @@ def refused_elsewhere(structure: Structure) -> Iterator[Found]:
     for node in parsed(selector):
         if isinstance(node, Call) and node.name not in told:
             told.add(node.name)
-            probe = _PROBES.get(node.name, selector.text[slice(*node.span)])
+            probe = _PROBES.get(node.name, f"p = 1 OR {selector.text[slice(*node.span)]}")
             where = _elsewhere(probe, selector.dialect) if _read(probe, JMS) is None else ""
             if where:
                 yield Found(node.span, (f"this {node.name}", where))
