@@ -210,7 +210,7 @@ def _texts(structure: Structure, names: frozenset[str]) -> Iterator[tuple[Node, 
         if type(node) is Comparison or type(node) is In:
             name, strings = strings_in(node, selector)
         elif type(node) is Like:
-            name, strings = node.identifier.name, [(node.pattern, strings_of(node, selector.text)[0])]
+            name, strings = node.identifier.name, [(node.pattern, strings_of(node, selector)[0])]
         else:
             continue
         if name in names:
