@@ -524,7 +524,8 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
         Args:
             batch: as for `Matcher.match_batch`.
 
-        Returns: shape (rows,): lists of uint32, rising: positions in ``list(self)``. Changes of the set wait meanwhile.
+        Returns: shape (rows,): lists of uint32, rising: positions in ``list(self)``; null where no document says what
+            a selector is for the row. Changes of the set wait meanwhile.
 
         Raises: as `Matcher.match_batch`.
         """

@@ -16,18 +16,20 @@ from itertools import compress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mqsel import formats
-from mqsel.errors import DecodeError, FileError, MqselError, PropertyTypeError
+from mqsel.errors import DecodeError, FileError, MqselError, PropertyTypeError, UndocumentedError
 from mqsel.files._sifter import Sifter
 from mqsel.files.dumps import Piece
 from mqsel.files.framings import FORMATS, each, taken_apart
 from mqsel.files.parts import FilePart, units
 from mqsel.formats.jsonl import typed
-from mqsel.language.dialect import core_of
+from mqsel.language.dialect import Dialect, core_of
 from mqsel.matcher import Matcher
-from mqsel.names import DESCRIPTOR, look_up
+from mqsel.names import look_up
 from mqsel.values import TYPES, Truth
 
 if TYPE_CHECKING:
+    import pyarrow as pa  # type: ignore[import-untyped]
+
     from mqsel.analysis.compare.contract import Contract
     from mqsel.files.parquet import RowGroup
     from mqsel.sets.set import SelectorSet
@@ -333,6 +335,18 @@ class Job:
         if self.counts.skipped <= REPORTED:
             yield Complaint(place, said(error))
 
+    def unanswered(self, rows: pa.BooleanArray) -> Iterator[Complaint]:
+        """Count the rows of a group for which no document says what a selector is, and yield complaints.
+
+        Raises: UndocumentedError: if that is asked for.
+        """
+        for row, is_unanswered in enumerate(rows.to_pylist() if rows.true_count else (), self.counts.messages + 1):
+            if is_unanswered:
+                error = UndocumentedError("what the selector is for values of these types is undocumented")
+                if self.ask.raising:
+                    raise error
+                yield from self.refused(row, error)
+
     @property
     def is_over(self) -> bool:
         """Whether no more is asked for."""
@@ -485,6 +499,8 @@ class Match(Job):
         ask, tally = self.ask, self.counts
         limit = None if ask.limit is None else ask.limit - tally.selected
         counts, mask = parquet.counted(self.selects, group, is_inverted=ask.invert, limit=limit)
+        if counts.unanswered is not None:
+            yield from self.unanswered(counts.unanswered)
         tally.messages += counts.rows
         tally.unknown += counts.unknown
         tally.missing.update(counts.missing)
@@ -534,14 +550,16 @@ class Route(Job):
             yield from self._given(result, piece.place, piece.raw, path)
 
     def take_group(self, group: RowGroup, part: FilePart) -> Iterator[Any]:
-        import pyarrow as pa  # type: ignore[import-untyped]  # noqa: PLC0415 (optional)
+        import pyarrow as pa  # noqa: PLC0415 (optional)
 
         from mqsel.files import parquet  # noqa: PLC0415 (for Parquet alone)
 
         assert group.table is not None
         every = list(self.selects)
         table = group.table if group.table.num_columns else pa.table({"-": pa.nulls(group.rows)})
-        keys = [[every[place] for place in row] for row in self.selects.match_batch(table).to_pylist()]
+        places = self.selects.match_batch(table)
+        keys = [[every[place] for place in row or ()] for row in places.to_pylist()]
+        yield from self.unanswered(places.is_null())
         self.counts.messages += group.rows
         mask = [bool(row) for row in keys]
         left = sum(mask) if self.ask.limit is None else self.ask.limit - self.counts.selected
@@ -686,6 +704,11 @@ class Changed(NamedTuple):
         """The properties that any of them reads."""
         return tuple(dict.fromkeys((*self.old.properties, *self.new.properties)))
 
+    @property
+    def dialect(self) -> Dialect:
+        """The dialect of names of columns."""
+        return self.new.dialect
+
 
 class Change(Job):
     """Counts by key what is selected after a change and was not before, and the other way round; yields examples."""
@@ -775,17 +798,18 @@ class Describe(Job):
     is_over = False
 
     def __init__(self, selects: None, ask: Ask) -> None:
-        from mqsel.analysis.compare.contract import Seen  # noqa: PLC0415 (match needs none of it)
+        from mqsel.analysis.compare.contract import OF_DESCRIPTOR, Seen  # noqa: PLC0415 (match needs none of it)
 
         super().__init__(selects, ask)
         self.counts = Seen()
+        self._left_out = OF_DESCRIPTOR
         self._types = dict(ask.types)
 
     def read(self, data: bytes) -> Any:
         return everything(self.ask.format, data, self._types)
 
     def take(self, result: Any, _place: int, _piece: Piece, _path: str) -> Iterator[Any]:
-        self.counts.take({name: value for name, value in result.items() if not name.startswith(_OF_DESCRIPTOR)})
+        self.counts.take({name: value for name, value in result.items() if not name.startswith(self._left_out)})
         return iter(())
 
     def rows(self, part: FilePart) -> Iterator[Any]:
@@ -813,6 +837,3 @@ def everything(kind: str, data: bytes, types: Mapping[str, str]) -> dict[str, An
     """
     found = formats.FORMATS[FORMATS[kind].message or ""].inspect(data, types)
     return {one.name: one.value for one in found.rows}
-
-
-_OF_DESCRIPTOR = (DESCRIPTOR, "JMS_IBM_")
