@@ -19,7 +19,7 @@ from mqsel.inventory.walk import Place, files_of
 
 __all__ = ["COLUMNS", "KINDS", "Entry", "Place", "files_of", "read", "read_file"]
 
-_PACKED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\x04\x22\x4d\x18")
+PACKED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\x04\x22\x4d\x18")
 _PARQUET = b"PAR1"
 _CHUNK = 1 << 24  # bytes of a large file that are looked at together
 _OVERLAP = 32  # of two chunks: longer than any of the words
@@ -57,13 +57,17 @@ def _read(paths: list[str], kind: str | None, columns: dict[str, str]) -> Iterat
         yield from read_file(place, kind, columns)
 
 
-def read_file(place: Place, kind: str | None, columns: Mapping[str, str]) -> Iterator[Entry]:
+def read_file(
+    place: Place, kind: str | None, columns: Mapping[str, str], content: bytes | None = None
+) -> Iterator[Entry]:
     """Read the selectors of one file.
 
-    Args: those of `read`.
+    Args:
+        kind, columns: those of `read`.
+        content: of the file, unpacked, if it has been read.
     """
     try:
-        data, has_words = _content(place, kind is not None)
+        data, has_words = _content(place, kind is not None) if content is None else (content, _has_words(content))
     except FileError as error:
         yield Source(place.path, "").damage(kind or "lines", 0, error.message)
         return
@@ -74,12 +78,12 @@ def read_file(place: Place, kind: str | None, columns: Mapping[str, str]) -> Ite
         return
     if not has_words and kind is None and not place.is_named and not _may_be_own(place.path):
         return
-    content, *_ = text_of(data)
-    found = kind or kind_of(Path(place.path).name, content, is_named=place.is_named, has_words=has_words)
+    text, *_ = text_of(data)
+    source = Source(place.path, text)
+    found = kind or kind_of(Path(place.path).name, text, is_named=place.is_named, has_words=has_words)
     if found:
         row = KINDS[found]
         reader: Callable[..., Iterator[Entry]] = import_module(f"mqsel.inventory.{row.reader}").read
-        source = Source(place.path, content)
         try:
             yield from reader(source, found, columns)
         except TreeError as error:
@@ -120,7 +124,7 @@ def _content(place: Place, is_told: bool) -> tuple[bytes, bool]:
         raise FileError(f"the file cannot be read: {error}", path=place.path) from error
     except OSError as error:
         raise FileError(f"the file cannot be read: {error.strerror}", path=place.path) from error
-    if data.startswith(_PACKED):
+    if data.startswith(PACKED):
         if not place.is_named:
             return b"", False
         with opened(place.path) as (_, stream):

@@ -25,6 +25,7 @@ def of_uri(source: Source, uri: Text, key: str) -> Iterator[Entry]:
         return
     group = 3 if match[4] is None else 4
     text = uri[match.start(group) : match.end(group)]
-    is_raw = group == 4 or not re.search(r"[%+]", text.value)
+    if group == 3:
+        text = text.decoded("url" if re.search(r"[%+]", text.value) else "url plain")
     destination = match[2].strip("/").replace(HOLE, "…")
-    yield from source.entry("camel", key or destination, destination, text if is_raw else text.decoded("url"))
+    yield from source.entry("camel", key or destination, destination, text)

@@ -16,16 +16,23 @@ class Kind(NamedTuple):
         dialect: the name of the preset that brokers of this kind have.
         reader: the module that reads such files.
         holds: what is read, for people.
+        kept: why other selectors are not written there; empty where they are.
     """
 
     dialect: str
     reader: str
     holds: str
+    kept: str = ""
 
 
 KINDS = {
     "mqsc": Kind("IBM_MQ", "mqsc", "MQSC scripts, dmpmqcfg: SELECTOR of DEFINE and ALTER SUB"),
-    "runmqsc": Kind("IBM_MQ", "mqsc", "output of DISPLAY SUB and DISPLAY SBSTATUS"),
+    "runmqsc": Kind(
+        "IBM_MQ",
+        "mqsc",
+        "output of DISPLAY SUB and DISPLAY SBSTATUS",
+        "output of a command: the subscription is changed by ALTER SUB",
+    ),
     "ems": Kind("TIBCO_EMS", "ems", "bridges.conf, durables.conf, routes.conf; scripts of tibemsadmin"),
     "artemis": Kind("ARTEMIS", "markup", "broker.xml, the data export: queues, diverts, bridges"),
     "activemq": Kind("ACTIVEMQ", "markup", "activemq.xml: filteredDestination, bridges"),
@@ -49,5 +56,5 @@ KINDS = {
     "lines": Kind("IBM_MQ", "own", "selectors, one a line, which may end in AND or OR; # begins a comment"),
     "keyed-json": Kind("IBM_MQ", "own", "a JSON object of keys and selectors, an array, objects in lines"),
     "csv": Kind("IBM_MQ", "own", "CSV with a header row; --columns names its columns"),
-    "parquet": Kind("IBM_MQ", "own", "Parquet with columns key and selector"),
+    "parquet": Kind("IBM_MQ", "own", "Parquet with columns key and selector", "Parquet is not written back"),
 }

@@ -60,12 +60,12 @@ def _lines(source: Source, _: Mapping[str, str]) -> Iterator[Entry]:
         else:
             if span is not None:
                 number += 1
-                yield from source.entry("lines", str(number), "", source.text(*span))
+                yield from source.entry("lines", str(number), "", source.text(*span).decoded("lines"))
             span, is_open = (start, stop), 0
         last = line
         is_open += sum({"(": 1, ")": -1}.get(sign, 0) for sign in _PARENTHESES.findall(line))
     if span is not None:
-        yield from source.entry("lines", str(number + 1), "", source.text(*span))
+        yield from source.entry("lines", str(number + 1), "", source.text(*span).decoded("lines"))
 
 
 def _json(source: Source, columns: Mapping[str, str]) -> Iterator[Entry]:
@@ -134,8 +134,7 @@ def _rows(source: Source) -> Iterator[list[Text]]:
         if match[1] is None:
             row.append(source.text(*match.span(3)))
         else:
-            text = source.text(*match.span(1))
-            row.append(joined([text.decoded("csv") if '"' in text.value else text, source.text(*match.span(2))]))
+            row.append(joined([source.text(*match.span(1)).decoded("csv"), source.text(*match.span(2))]))
         at = match.end()
         if content.startswith(comma, at):
             at += 1

@@ -228,8 +228,8 @@ class _File:
         """Return a concatenation: the tree leans to the left, as deep as it has signs."""
         parts: list[Text] = []
         at = node
-        while at.type == node.type and len(at.children) == 3:
-            left, sign, right = at.children
+        while at.type == node.type and len(inside := [one for one in at.children if "comment" not in one.type]) == 3:
+            left, sign, right = inside
             if self.said(sign) != "+":
                 parts.append(self._hole(at))
                 return joined(parts[::-1])
@@ -274,17 +274,19 @@ class _File:
             start = content.find('"', start, stop)
         mark = '"""' if content.startswith('"""', start) and stop - start >= 6 else content[start : start + 1]
         start, stop = start + len(mark), max(start + len(mark), stop - len(mark))
-        is_raw = mark == '"""' and self.language != "java"
+        writing = _WRITINGS[self.language, "block" if mark == '"""' else "string"]
+        if node.type == "interpolated_string_expression" and writing == "java":
+            writing = "scala interpolated"
         parts: list[Text] = []
         for begin, end, inside in self._interpolations(node) if is_interpolated else ():
-            parts.append(self._meant(start, begin, is_raw))
+            parts.append(self.source.text(start, begin).decoded(writing))
             worth = self.text(inside, depth + 1) if inside is not None else Text(HOLE)
             hole = self.source.text(begin, end).replaced(HOLE)
             parts.append(hole if HOLE in worth.value else worth)
             start = end
-        parts.append(self._meant(start, max(start, stop), is_raw))
+        parts.append(self.source.text(start, max(start, stop)).decoded(writing))
         whole = joined(parts)
-        return self._block(whole) if mark == '"""' and self.language == "java" else whole
+        return self._block(whole) if writing == "java block" else whole
 
     def _interpolations(self, node: Node) -> Iterator[tuple[int, int, Node | None]]:
         """Yield what is put into a string: its span, and the expression if it is one."""
@@ -302,16 +304,21 @@ class _File:
                     yield one.start_byte, one.end_byte, inside[0] if len(inside) == 1 else None
                     at = one.end_byte
 
-    def _meant(self, start: int, stop: int, is_raw: bool) -> Text:
-        text = self.source.text(start, stop)
-        return text if is_raw or "\\" not in text.value else text.decoded("java")
-
     def _block(self, text: Text) -> Text:
         """Return a text block of Java without what only lays it out."""
         head = re.match(r"[ \t\f]*\r?\n", text.value)
         return _unindented(text[head.end() :] if head else text)
 
 
+# How strings are written; blocks that no language unescapes are lines as they stand.
+_WRITINGS = {
+    ("java", "string"): "java",
+    ("java", "block"): "java block",
+    ("kotlin", "string"): "kotlin",
+    ("kotlin", "block"): "lines",
+    ("scala", "string"): "java",
+    ("scala", "block"): "lines",
+}
 _SIMPLE = re.compile(r"(?<!\\)\$([A-Za-z_]\w*)")
 _LOOKED_BACK = 200  # definitions before a place, among which the ones around it are
 _DEEPEST = 60  # constants within constants
@@ -324,13 +331,14 @@ def _without(text: Text, pattern: re.Pattern[str]) -> Text:
     for match in pattern.finditer(text.value):
         made.append(text[at : match.start()])
         at = match.end()
-    return joined([*made, text[at:]]).stripped()
+    return joined([*made, text[at:]]).stripped().decoded("margin")
 
 
 def _unindented(text: Text) -> Text:
     lines = [line for line in text.value.split("\n") if line.strip()]
     indent = min([len(line) - len(line.lstrip()) for line in lines], default=0)
-    return _without(text, re.compile(rf"^[ \t]{{1,{indent}}}", re.MULTILINE)) if indent else text.stripped()
+    margin = re.compile(rf"^[ \t]{{1,{indent}}}" if indent else r"(?!)", re.MULTILINE)
+    return _without(text, margin)
 
 
 # ---- annotations and calls -----------------------------------------------------------------------------------------
