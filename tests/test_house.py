@@ -60,10 +60,11 @@ INSIDE = {
     "selection": "selectors providers message queues topics __init__",
     "files": "wordings opening dumps _splitters amqsbcg qload framings rows _footer extremes parquet parts _sifter"
     " run.work inspection selectors run.tasks run.workers run run.__init__ __init__",
-    "inventory": "kinds writings pieces entries trees camel data properties markup sources mqsc ems own recognition walk"
-    " __init__ edit",
+    "inventory": "kinds writings pieces entries trees camel data properties markup sources mqsc ems own recognition"
+    " walk known __init__ edit",
     "spark": "wordings columns native job ship raw planning sets sieve route profiling audience source __init__",
-    "cli": "arguments report run selectors match route lint check format explain why inspect diff audit __init__",
+    "cli": "arguments report run selectors rewriting match route lint check format explain why inspect diff"
+    " audit __init__",
 }
 TOP = {
     name: level

@@ -95,10 +95,8 @@ def in_shell(*words: str) -> str:
 
 def place_of(text: str) -> str:
     """Return what a text is, or names, that a selector judges: a message, a file, stdin; empty for none of these."""
-    if text.lstrip()[:1] == "{":
-        with suppress(PropertyTypeError):
-            object_from_json(text)
-            return "a message"
+    if is_message(text):
+        return "a message"
     # Those of Path raise where a name is longer than that of a file can be, as a selector may be.
     if text == "-":
         return "stdin"
@@ -106,6 +104,15 @@ def place_of(text: str) -> str:
         return "a directory" if os.path.isdir(text) else "a file"  # noqa: PTH112
     numbered = re.fullmatch(r"(.+):[0-9]{1,18}", text, re.DOTALL)
     return "a message of a file" if numbered and os.path.isfile(numbered[1]) else ""  # noqa: PTH113
+
+
+def is_message(text: str) -> bool:
+    """Report whether a text is a message in JSON."""
+    if text.lstrip()[:1] == "{":
+        with suppress(PropertyTypeError):
+            object_from_json(text)
+            return True
+    return False
 
 
 def is_selector(text: str, dialect: Dialect) -> bool:

@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Iterator
 from typing import Any
 
 from mqsel.analysis.lint import lint
-from mqsel.cli.arguments import Commands, add_dialect, command
-from mqsel.cli.lint import in_json
-from mqsel.cli.report import complain, folded, width_of
-from mqsel.cli.selectors import ABOUT_FILES, add_selectors, given
-from mqsel.errors import SelectorError
+from mqsel.cli.arguments import Commands, command
+from mqsel.cli.lint import in_json, place
+from mqsel.cli.report import complain, folded, print_json, width_of
+from mqsel.cli.selectors import ABOUT_PATHS, Given, add_selectors, complain_of, given
+from mqsel.errors import SelectorError, visible
+from mqsel.inventory.known import error_of, is_checked
 from mqsel.language.dialect import PRESETS, Dialect
 from mqsel.language.selector import read_selector
-from mqsel.matcher import compile as compile_selector
 
 _EXAMPLES = f"""\
-exit code: 0 if every selector is valid, 2 if one is not or something else went wrong.
+exit code: 0 if every selector is valid, 2 if one is not or something else went wrong, such as a damaged file.
 
-{ABOUT_FILES}
+{ABOUT_PATHS}
 examples:
   mqsel check "color = 'blue'"
-  mqsel check --dialect JMS --file selectors.txt
+  mqsel check subs.mqsc src/
+  mqsel check --dialect JMS -e color --file selectors.txt
   mqsel check --json "color = 'blue'" "weight > 2500"
 """
 
@@ -33,43 +33,49 @@ def add(commands: Commands) -> None:
     """Add the command."""
     check = command(commands, "check", _check, "report whether selectors are valid, and what they read", _EXAMPLES)
     add_selectors(check)
-    add_dialect(check)
     check.add_argument("--json", action="store_true", help="print one JSON object for each selector")
 
 
 def _check(arguments: argparse.Namespace) -> int:
     width = width_of(sys.stdout)
-    checked = invalid = 0
-    is_many = len(arguments.selectors) > 1 or bool(arguments.file)
-    for where, text, *_ in given(arguments):
-        checked += 1
-        try:
-            found = _read(text, arguments.dialect)
-        except SelectorError as error:
-            invalid += 1
-            if arguments.json:
-                print(json.dumps({"where": where, "selector": text, **_in_json(error)}, ensure_ascii=False))
-            else:
-                complain(error, f"{where}: " if is_many else "")
-            continue
+    found = given(arguments)
+    invalid = unknown = 0
+    is_many = len(found.selectors) != 1 or any(one.entry is not None for one in found.selectors)
+    for one in found.selectors:
+        error = error_of(one.source, one.dialect)
+        invalid += error is not None
+        unknown += bool(one.reason)
+        if error is not None:
+            answer = _in_json(one, error)
+            if not arguments.json:
+                complain_of(one, error, is_many=is_many)
+        else:
+            answer = _unknown(one) if one.reason else _read(one.text, one.dialect)
+            if not arguments.json:
+                if is_many:
+                    print(f"{one.where}: {visible(one.text)}")
+                for line in _lines(answer):
+                    print(folded(visible(f"  {line}" if is_many else line), width, " " * 12))
         if arguments.json:
-            print(json.dumps({"where": where, "selector": text, **found}, ensure_ascii=False))
-            continue
-        if is_many:
-            print(f"{where}: {text}")
-        for line in _lines(found):
-            print(folded(f"  {line}" if is_many else line, width, " " * 12))
+            print_json({**place(one, (0, 0)), **answer})
     if is_many and not arguments.json:
-        complain(f"{checked:,} selector{'s' * (checked != 1)}, {invalid:,} invalid")
-    return 2 if invalid else 0
+        count = len(found.selectors)
+        complain(
+            f"{count:,} selector{'s' * (count != 1)}, {invalid:,} invalid"
+            + f", {unknown:,} that cannot be known" * bool(unknown)
+        )
+    return 2 if invalid or found.damaged else 0
+
+
+def _unknown(one: Given) -> dict[str, Any]:
+    """Return what there is to know of a selector that is known in part, of which nothing is wrong."""
+    is_whole = is_checked(one.source, one.dialect)
+    said = "what is known of it is valid" if is_whole else "its syntax cannot be checked"
+    return {"valid": True if is_whole else None, "reason": one.reason, "sentence": f"{one.reason}; {said}"}
 
 
 def _read(text: str, dialect: Dialect) -> dict[str, Any]:
-    """Return what there is to know of a valid selector.
-
-    Raises: SelectorError.
-    """
-    compile_selector(text, dialect=dialect)
+    """Return what there is to know of a valid selector."""
     selector = read_selector(text, dialect)
     remarks = selector.remarks()
     option = selector.match_option
@@ -84,13 +90,14 @@ def _read(text: str, dialect: Dialect) -> dict[str, Any]:
     }
 
 
-def _in_json(error: SelectorError) -> dict[str, Any]:
+def _in_json(one: Given, error: SelectorError) -> dict[str, Any]:
     assert error.reason is not None
+    line, column, *_ = one.region(error.span)
     return {
         "valid": False,
         "error": error.message,
-        "line": error.line,
-        "column": error.column,
+        "line": line,
+        "column": column,
         "span": error.span,
         "reason": error.reason.name,
         "code": error.reason.value,
@@ -99,6 +106,9 @@ def _in_json(error: SelectorError) -> dict[str, Any]:
 
 
 def _lines(found: dict[str, Any]) -> Iterator[str]:
+    if "reason" in found:
+        yield f"unknown   {found['sentence']}"
+        return
     rows = [("valid", f"{found['dialect']} selector"), ("tests", str(found["tests"]))]
     width = max(map(len, found["reads"]), default=0)
     rows += [("reads", f"{name:{width}}  {' or '.join(kinds) or 'any type'}") for name, kinds in found["reads"].items()]
@@ -109,4 +119,5 @@ def _lines(found: dict[str, Any]) -> Iterator[str]:
         option = f"{found['option']['name']} {found['option']['identifier']}"
         rows.append(("option", f"{option}: a queue manager matches these bytes instead"))
     rows += [(one["severity"], f"{one['sentence']} [{one['code']}]") for one in found["findings"]]
-    return (f"{key:8}  {text}" for key, text in rows)
+    for key, text in rows:
+        yield f"{key:8}  {text}"

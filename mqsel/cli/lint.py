@@ -3,38 +3,44 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TextIO
 from urllib.parse import quote
 
-from mqsel._interrupt import held
-from mqsel.analysis.lint import RULES, Finding, fixed, lint
-from mqsel.analysis.lint.findings import NOTE
-from mqsel.cli.arguments import Commands, add_dialect, command
-from mqsel.cli.report import folded, say, width_of
-from mqsel.cli.selectors import ABOUT_FILES, Given, add_selectors, blocks, content_of, given, of_arguments, replaced
-from mqsel.errors import MqselError, caret
-from mqsel.language.dialect import Dialect
+from mqsel.analysis.lint import RULES, Finding, fixed
+from mqsel.analysis.lint.findings import NOTE, Edit
+from mqsel.cli.arguments import Commands, command
+from mqsel.cli.report import folded, print_json, say, width_of
+from mqsel.cli.rewriting import DIFF, WRITE, rewrite
+from mqsel.cli.selectors import ABOUT_PATHS, AllGiven, Given, add_selectors, given
+from mqsel.errors import caret, visible
+from mqsel.inventory import Entry
+from mqsel.inventory.edit import Part, replacement
+from mqsel.inventory.known import findings_of
 from mqsel.machine.program import VERSION
 
 _WIDTH = max(len(rule.code) for rule in RULES)
 _ABOUT = f"""\
-exit code: 0 if nothing is worse than a note, 1 if there are warnings or errors, 2 if something went wrong.
+exit code: 0 if nothing is worse than a note, 1 if there are warnings or errors, 2 if something went wrong, such \
+as a damaged file, or an edit that cannot be written. With --diff: 1 if there is something to write.
 
-{ABOUT_FILES}
-An edit of --fix never changes which messages are selected: that is proved for each edit.
+{ABOUT_PATHS}
+An edit of --fix never changes which messages are selected: that is proved for each edit. It is written where the
+selector stands, in the escaping of the file, and nothing else is touched; what cannot be written is left as it is, with
+a reason.
 
 {"rule":{_WIDTH}}  what it finds
 {chr(10).join(f"{rule.code:{_WIDTH}}  {rule.severity}: {rule.about}" for rule in RULES)}
 
 examples:
   mqsel lint "color = blue"
-  mqsel lint --dialect JMS --file selectors.txt
-  mqsel lint --sarif --file selectors.txt > selectors.sarif
-  mqsel lint --fix --file selectors.txt
+  mqsel lint src/ config/
+  mqsel lint --dialect JMS --as lines selectors.txt
+  mqsel lint --sarif src/ > selectors.sarif
+  mqsel lint --fix src/ config/
+  mqsel lint --diff subs.mqsc
 """
 
 
@@ -42,32 +48,35 @@ def add(commands: Commands) -> None:
     """Add the command."""
     made = command(commands, "lint", _lint, "find likely mistakes in valid selectors", _ABOUT)
     add_selectors(made)
-    add_dialect(made)
     output = made.add_mutually_exclusive_group()
     output.add_argument("--json", action="store_true", help="print one JSON object for each finding")
     output.add_argument("--sarif", action="store_true", help="print SARIF 2.1.0, which code hosts show")
     output.add_argument(
         "--fix",
         action="store_true",
-        help="rewrite the files with the edits, and print edited selectors of arguments and of stdin",
+        help="write the edits into the files, and print edited selectors of arguments, and stdin with its edits",
     )
+    output.add_argument("--diff", action="store_true", help="show what --fix would write, and write nothing")
 
 
 def _lint(arguments: argparse.Namespace) -> int:
-    if arguments.fix:
-        return _fix(arguments)
-    found = [(one, lint(one.text, arguments.dialect)) for one in given(arguments)]
+    read = given(arguments)
+    if arguments.fix or arguments.diff:
+        return _fix(arguments, read)
+    found = [(one, findings_of(one.source, one.dialect)) for one in read.selectors]
     if arguments.sarif:
-        print(json.dumps(sarif(found), ensure_ascii=False, indent=1))
+        print_json(sarif(found, read.damaged), indent=1)
     for one, findings in found if not arguments.sarif else ():
-        for finding in findings:
-            if arguments.json:
-                print(json.dumps({**place(one, finding), **in_json(finding)}, ensure_ascii=False))
-            else:
-                show(one, finding, sys.stdout)
+        if arguments.json:
+            for finding in findings:
+                print_json({**place(one, finding.span), **in_json(finding)})
+            if one.reason:
+                print_json({**place(one, (0, 0)), "reason": one.reason})
+        else:
+            show(one, findings, sys.stdout)
     if not arguments.json and not arguments.sarif:
         _sum_up(found)
-    return _status(found)
+    return 2 if read.damaged else _status(found)
 
 
 _Found = Iterable[tuple[Given, list[Finding]]]
@@ -79,74 +88,57 @@ def _status(found: _Found) -> int:
 
 def _sum_up(found: list[tuple[Given, list[Finding]]]) -> None:
     findings = [one for _, many in found for one in many]
-    counted = f"{len(found):,} selector{'s' * (len(found) != 1)}, {len(findings):,} finding{'s' * (len(findings) != 1)}"
+    unknown = sum(bool(one.reason) for one, _ in found)
     fixable = sum(bool(one.edits) for one in findings)
-    say(f"mqsel: {counted}" + (f", {fixable:,} of them for --fix" if fixable else ""))
+    counts = (
+        f"{len(found):,} selector{'s' * (len(found) != 1)}",
+        f"{unknown:,} that cannot be known" * bool(unknown),
+        f"{len(findings):,} finding{'s' * (len(findings) != 1)}",
+        f"{fixable:,} of them for --fix" * bool(fixable),
+    )
+    say(f"mqsel: {', '.join(filter(None, counts))}")
 
 
-def _fix(arguments: argparse.Namespace) -> int:
+def _fix(arguments: argparse.Namespace, read: AllGiven) -> int:
     """Write selectors with their edits; what is left is said on stderr."""
-    left = [_fixed(one, arguments.dialect) for one in of_arguments(arguments)]
-    for one, _ in left:
-        print(one.text)
-    for file in arguments.file:
-        content = content_of(file)
-        done = [(one, _fixed(one, arguments.dialect)) for one in blocks(content, file)]
-        left += [after for _, after in done]
-        write(file, content, replaced(content, [(one, after.text) for one, (after, _) in done]))
-    for one, findings in left:
-        for finding in findings:
-            show(one, finding, sys.stderr)
+    changes = [(one, one.text if one.reason else fixed(one.text, one.dialect)) for one in read.selectors]
+    for one, text in changes:
+        if one.entry is None:
+            print(text)
+    in_files = [(one, text) for one, text in changes if one.entry is not None]
+    outcome = rewrite(read, in_files, arguments, DIFF if arguments.diff else WRITE)
+    now = [*[one._replace(text=text) for one, text in changes if one.entry is None], *outcome.after]
+    left = [(one, findings_of(one.source, one.dialect)) for one in now]
+    for one, findings in left if not arguments.diff else ():
+        show(one, findings, sys.stderr)
     _sum_up(left)
-    return _status(left)
-
-
-def _fixed(one: Given, dialect: Dialect) -> tuple[Given, list[Finding]]:
-    text = fixed(one.text, dialect)
-    return one._replace(text=text), lint(text, dialect)
-
-
-def write(file: str, before: str, after: str) -> None:
-    """Write a file if its text has changed; that of stdin to stdout in any case."""
-    if file == "-":
-        sys.stdout.flush()
-        sys.stdout.buffer.write(after.encode())  # print would write other line ends on some systems
-    elif after != before:
-        path = Path(file)
-        if not path.is_file() or path.read_bytes() != before.encode():
-            raise MqselError(f"{file}: only plain files are written anew", hint="unpack it, or pass it as stdin: -")
-        try:
-            with held():
-                path.write_bytes(after.encode())
-        except OSError as error:
-            raise MqselError(f"{file}: cannot be written: {error.strerror}") from error
+    if read.damaged or outcome.refused:
+        return 2
+    return int(outcome.changed > 0) if arguments.diff else _status(left)
 
 
 # ---- findings in words, in JSON, in SARIF ----------------------------------------------------------------------------
 
 
-def _position(one: Given, offset: int) -> tuple[int, int]:
-    """Return line and column of a place in a selector, from 1: of the file, or of the selector itself."""
-    before = one.text[:offset]
-    return one.line + before.count("\n"), offset - (before.rfind("\n") + 1) + 1
-
-
-def show(one: Given, finding: Finding, stream: TextIO) -> None:
-    """Print a finding, and the place in the selector."""
+def show(one: Given, findings: list[Finding], stream: TextIO) -> None:
+    """Print findings of a selector, each with the place in it, and why it cannot be known, if so."""
     width = width_of(stream)
-    line, column = _position(one, finding.span[0])
-    many = "\n" in one.text
-    where = f"{one.where.rpartition(':')[0]}:{line}:{column}" if one.file else one.where
-    where += "" if one.file else f", line {line}, column {column}" if many else f", column {column}"
-    print(folded(f"{where}: {finding.severity}: {finding.sentence} [{finding.code}]", width), file=stream)
-    for drawn in caret(one.text, finding.span, width):
-        print(drawn, file=stream)
+    for finding in findings:
+        said = f"{finding.severity}: {visible(finding.sentence)} [{finding.code}]"
+        print(folded(f"{one.place(finding.span)}: {said}", width), file=stream)
+        for drawn in caret(one.text, finding.span, width):
+            print(drawn, file=stream)
+    if one.reason:
+        print(folded(f"{one.where}: unknown: {one.reason}", width), file=stream)
+        for drawn in caret(one.text, (0, 0), width)[:1] if one.text.strip("…") else ():
+            print(drawn, file=stream)
 
 
-def place(one: Given, finding: Finding) -> dict[str, Any]:
-    """Return where a finding is, for JSON."""
-    line, column = _position(one, finding.span[0])
-    return {"where": one.where, "line": line, "column": column, "selector": one.text}
+def place(one: Given, span: tuple[int, int]) -> dict[str, Any]:
+    """Return where a span of a selector is, for JSON."""
+    line, column, *_ = one.region(span)
+    known = {} if one.entry is None else {name: getattr(one.entry, name) for name in ("key", "kind", "file")}
+    return {"where": one.where, **known, "line": line, "column": column, "selector": one.text}
 
 
 def in_json(finding: Finding) -> dict[str, Any]:
@@ -163,20 +155,26 @@ def in_json(finding: Finding) -> dict[str, Any]:
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
 
-def sarif(found: list[tuple[Given, list[Finding]]]) -> dict[str, Any]:
+def sarif(found: list[tuple[Given, list[Finding]]], damaged: list[Entry]) -> dict[str, Any]:
     """Return findings as SARIF: one run; selectors of arguments are artifacts with their text in it.
+
+    What cannot be known, and files that are damaged, are notifications of the tool.
 
     Source: *Static Analysis Results Interchange Format (SARIF) Version 2.1.0*, §3.
     """
     numbers = {rule.code: number for number, rule in enumerate(RULES)}
     artifacts: list[dict[str, Any]] = []
     results: list[dict[str, Any]] = []
+    notifications = [_notification(one.reason, "error", _of_file(one.file), (one.line, one.column)) for one in damaged]
     for one, findings in found:
-        location: dict[str, Any] = {"uri": quote(Path(one.file).as_posix())}
-        if not one.file or one.file == "-":
-            location = {"index": len(artifacts)}
+        if one.entry is None or one.entry.file == "-":
+            location: dict[str, Any] = {"index": len(artifacts)}
             artifacts.append({"description": {"text": one.where}, "contents": {"text": one.text}})
-        start = one if one.file not in ("", "-") else one._replace(line=1)
+            start = one._replace(entry=None)
+        else:
+            location, start = _of_file(one.entry.file), one
+        if one.reason:
+            notifications.append(_notification(one.reason, "note", location, start.region((0, 0))[:2]))
         for finding in findings:
             result = {
                 "ruleId": finding.code,
@@ -187,10 +185,11 @@ def sarif(found: list[tuple[Given, list[Finding]]]) -> dict[str, Any]:
                     {"physicalLocation": {"artifactLocation": location, "region": _region(start, finding.span)}}
                 ],
             }
-            if finding.edits:
+            texts = [_in_file(start, edit) for edit in finding.edits]
+            if texts and None not in texts:
                 replacements = [
-                    {"deletedRegion": _region(start, edit.span), "insertedContent": {"text": edit.text}}
-                    for edit in finding.edits
+                    {"deletedRegion": _region(start, edit.span), "insertedContent": {"text": text}}
+                    for edit, text in zip(finding.edits, texts, strict=True)
                 ]
                 change = {"artifactLocation": location, "replacements": replacements}
                 result["fixes"] = [{"artifactChanges": [change]}]
@@ -207,11 +206,29 @@ def sarif(found: list[tuple[Given, list[Finding]]]) -> dict[str, Any]:
         "tool": {"driver": {"name": "mqsel", "version": VERSION, "rules": rules}},
         "columnKind": "unicodeCodePoints",
         "artifacts": artifacts,
+        "invocations": [{"executionSuccessful": not damaged, "toolExecutionNotifications": notifications}],
         "results": results,
     }
     return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
 
 
+def _of_file(file: str) -> dict[str, Any]:
+    return {"uri": quote(Path(file).as_posix())}
+
+
+def _notification(reason: str, level: str, location: dict[str, Any], at: tuple[int, ...]) -> dict[str, Any]:
+    region = {"startLine": at[0], "startColumn": at[1]}
+    place = {"physicalLocation": {"artifactLocation": location, "region": region}}
+    return {"level": level, "message": {"text": reason}, "locations": [place]}
+
+
+def _in_file(one: Given, edit: Edit) -> str | None:
+    """Return what an edit writes into the file of a selector; None where that is not in one place."""
+    if one.entry is None or one.entry.text is None:
+        return edit.text
+    return replacement(one.entry.text, Part(*edit.span, edit.text))
+
+
 def _region(one: Given, span: tuple[int, int]) -> dict[str, int]:
-    (line, column), (last, end) = _position(one, span[0]), _position(one, span[1])
+    line, column, last, end = one.region(span)
     return {"startLine": line, "startColumn": column, "endLine": last, "endColumn": end}

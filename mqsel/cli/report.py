@@ -6,6 +6,7 @@ rich is imported by the function that needs it.
 from __future__ import annotations
 
 import os
+import re
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -20,6 +21,8 @@ from mqsel.files.run.tasks import Advance, Begun
 from mqsel.files.run.work import REPORTED, Ask, Broken, Complaint, Tally
 from mqsel.formats.envelopes import PLAIN
 
+# Of the characters that JSON leaves as they are: DEL, C1, and those that turn the direction of writing.
+_OBEYED = re.compile("[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 _LONG = 1 << 24  # bytes of input that deserve a progress bar
 
 
@@ -53,6 +56,14 @@ def say(what: str | MqselError, before: str = "") -> None:
     sys.stdout.flush()
     for line in text.split("\n"):
         print(line if line.startswith("  | ") else folded(line, width), file=sys.stderr)
+
+
+def print_json(value: object, indent: int | None = None) -> None:
+    """Print a value as JSON; what a terminal would obey is written as an escape."""
+    import json  # noqa: PLC0415 (of the commands that print it)
+
+    text = json.dumps(value, ensure_ascii=False, indent=indent)
+    print(_OBEYED.sub(lambda sign: f"\\u{ord(sign[0]):04x}", text))
 
 
 def complain(what: str | MqselError, where: str = "") -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import json
+import glob
+import os
 import re
 import sys
 from collections.abc import Iterator
@@ -11,49 +12,224 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from mqsel.cli.arguments import (
-    KEYED,
-    Commands,
-    command,
-    dialect_of,
-    holds_selectors,
-    in_shell,
-    place_of,
-    refuse_place,
-)
-from mqsel.cli.report import complain, progress, say
-from mqsel.errors import FileError, MqselError, PropertyTypeError, visible
+from mqsel.cli.arguments import Commands, command, dialect_of, in_shell, is_message
+from mqsel.cli.report import complain, print_json, progress, say, width_of
+from mqsel.errors import FileError, MqselError, PropertyTypeError, SelectorError, caret, shortened, visible
 from mqsel.files.framings import CSV, LINES, looks_like, shown
 from mqsel.files.opening import opened
 from mqsel.files.run.work import Ask, why
 from mqsel.files.selectors import Keyed, selectors
 from mqsel.formats.jsonl import object_from_json
-from mqsel.inventory import COLUMNS, KINDS, Entry, files_of, read_file
-from mqsel.language.dialect import PRESETS
+from mqsel.inventory import COLUMNS, KINDS, Entry, Place, files_of, read_file
+from mqsel.inventory.pieces import HOLE
+from mqsel.inventory.recognition import EXTENSIONS
+from mqsel.language.dialect import IBM_MQ, PRESETS, Dialect
 
-ABOUT_FILES = (
-    "A file has a selector on each line. A line that begins with AND, OR or a closing parenthesis belongs to the one"
-    " before it, and so does an indented line while a parenthesis is open: what format writes is read again.\n"
-    "The name of a file is never taken for a selector: a property of that name is written in parentheses.\n"
-)
+ABOUT_PATHS = """\
+PATH is a file, a folder, which is walked as ripgrep does it, a pattern in quotes, an address such as s3://…, or - for \
+stdin. What a file holds is recognised, or told by --as: mqsel selectors --help lists the kinds. Each selector is read \
+in the dialect of its kind, unless --dialect tells another; one of the command line in that of IBM MQ.
+SELECTOR stands behind -e, or is a text that names no file. A bare word, a text with a / that has no blanks around it \
+and is not in quotes, and a text that ends in a known extension are taken for names: where there is no such file, that \
+is an error.
+Of a selector that is glued together or has placeholders, what is known is looked at: a part that is missing within a \
+string may be any text.
+"""
 
 
 class Given(NamedTuple):
     """A selector, and where it stands.
 
     Attributes:
-        where: in words.
-        text: the selector.
-        file: the name of its file; empty for an argument.
-        line: of the file, from 1, where it begins.
-        span: of the file's text, in code points.
+        where: in words: its number among the arguments, or FILE:LINE:COLUMN.
+        text: the selector, with an ellipsis for each character of what cannot be known.
+        dialect: to read it in.
+        entry: of the inventory; None for one of the command line.
     """
 
     where: str
     text: str
-    file: str = ""
-    line: int = 1
-    span: tuple[int, int] = (0, 0)
+    dialect: Dialect
+    entry: Entry | None = None
+
+    @property
+    def reason(self) -> str:
+        """Why it cannot be known; empty if it is."""
+        return "" if self.entry is None else self.entry.reason
+
+    @property
+    def source(self) -> str:
+        """The text with its holes; all of it is one if nothing of it is certain."""
+        if self.entry is None or self.entry.text is None:
+            return self.text
+        text = self.entry.text.value
+        return HOLE * len(text) if self.reason and HOLE not in text else text
+
+    def region(self, span: tuple[int, int]) -> tuple[int, int, int, int]:
+        """Return line and column of the start and the end of a span, from 1: of the file, or of the text itself."""
+        if self.entry is not None:
+            return self.entry.region(span)
+        (line, column), (last, end) = (
+            (self.text.count("\n", 0, at) + 1, at - self.text.rfind("\n", 0, at)) for at in span
+        )
+        return line, column, last, end
+
+    def place(self, span: tuple[int, int]) -> str:
+        """Return where a span begins, in words."""
+        line, column, *_ = self.region(span)
+        if self.entry is not None:
+            return f"{shown(self.entry.file)}:{line}:{column}"
+        return f"{self.where}, " + f"line {line}, " * ("\n" in self.text) + f"column {column}"
+
+
+class AllGiven(NamedTuple):
+    """What arguments of a command line give.
+
+    Attributes:
+        selectors: in order: those behind -e and among the arguments, then those of files.
+        damaged: the entries of files that cannot be read, or not wholly; they have been complained of.
+        places: the files, each once.
+        stdin: the bytes of stdin, if it was read.
+    """
+
+    selectors: list[Given]
+    damaged: list[Entry]
+    places: list[Place]
+    stdin: bytes = b""
+
+
+def add_selectors(made: argparse.ArgumentParser) -> None:
+    """Add selectors as arguments, and in files."""
+    made.add_argument("given", metavar="PATH|SELECTOR", nargs="*", help="files and folders, or selectors; see below")
+    made.set_defaults(rest="given")
+    made.add_argument(
+        "-e",
+        dest="selectors",
+        metavar="SELECTOR",
+        action="append",
+        default=[],
+        help="a selector in any case",
+    )
+    made.add_argument("--file", metavar="PATH", nargs="+", action="extend", default=[], help="a path in any case")
+    add_inventory(made)
+
+
+def add_inventory(made: argparse.ArgumentParser) -> None:
+    """Add the options for how selectors in files are read."""
+    made.add_argument("--as", dest="kind", choices=tuple(KINDS), metavar="KIND", help="what the files hold")
+    made.add_argument(
+        "--columns",
+        action="append",
+        default=[],
+        type=lambda text: [_columns(one) for one in text.split(",")],
+        metavar="NAME=COLUMN",
+        help="the columns of CSV, such as key=id,selector=rule",
+    )
+    made.add_argument(
+        "--dialect", type=dialect_of, metavar="NAME", help=f"{', '.join(PRESETS)}; default that of the kind"
+    )
+
+
+def columns_of(arguments: argparse.Namespace) -> dict[str, str]:
+    """Return how the columns of CSV are called, where that is told."""
+    return dict(one for many in arguments.columns for one in many)
+
+
+def _columns(text: str) -> tuple[str, str]:
+    name, _, column = text.partition("=")
+    if name in COLUMNS and column:
+        return name, column
+    raise argparse.ArgumentTypeError(f"{text!r} names no column: write key=NAME, destination=NAME or selector=NAME")
+
+
+def given(arguments: argparse.Namespace) -> AllGiven:
+    """Read the selectors of the arguments, and those of files; complain of what is damaged.
+
+    Raises: MqselError: there is none; or an argument may be a name, and names no file.
+    """
+    texts: list[str] = [*arguments.selectors]
+    paths: list[str] = []
+    for one in arguments.given:
+        (paths if names_files(one, arguments.called) else texts).append(one)
+    paths += arguments.file
+    if not texts and not paths:
+        raise MqselError(
+            "no selector is given: expected one, or a path", hint=f"write mqsel {arguments.called} PATH, or -e SELECTOR"
+        )
+    dialect = arguments.dialect or IBM_MQ
+    made = AllGiven([Given(f"selector {number}", text, dialect) for number, text in enumerate(texts, 1)], [], [])
+    for place in files_of(paths):
+        content = _stdin() if place.path == "-" else None
+        for entry in entries_of(place, arguments, content):
+            if entry.text is None and entry.reason:
+                complain(f"{shown(entry.file)}:{entry.line}:{entry.column}: {visible(entry.reason)}")
+                made.damaged.append(entry)
+            else:
+                made.selectors.append(_of_entry(entry))
+        if place not in made.places:
+            made.places.append(place)
+        if content is not None:
+            made = made._replace(stdin=content)
+    return made
+
+
+def _of_entry(entry: Entry) -> Given:
+    where = f"{shown(entry.file)}:{entry.line}:{entry.column}"
+    text = entry.selector if entry.text is None else entry.text.value
+    assert text is not None
+    return Given(where, text.replace(HOLE, "…"), PRESETS[entry.dialect], entry)
+
+
+def entries_of(place: Place, arguments: argparse.Namespace, content: bytes | None = None) -> Iterator[Entry]:
+    """Yield the entries of a file, each with the dialect to read it in."""
+    dialect = next((name for name, one in PRESETS.items() if one == arguments.dialect), None)
+    for one in read_file(place, arguments.kind, columns_of(arguments), content):
+        yield one if dialect is None else one._replace(dialect=dialect)
+
+
+def _stdin() -> bytes:
+    try:
+        with opened("-") as (_, stream):
+            return stream.read()
+    except FileError as error:
+        raise MqselError(f"stdin: {why(error)}") from error
+
+
+_QUOTED = re.compile(r"'[^']*'")
+_BARE = re.compile(r"[^\s=<>()']+")  # a selector has one of these, or is the name of a property
+_SLASH = re.compile(r"(?<!\s)/|/(?!\s)")
+
+
+def names_files(text: str, called: str) -> bool:
+    """Report whether an argument names files; otherwise it is a selector.
+
+    Raises: MqselError: it may be either, and there is no such file.
+    """
+    if text == "-" or "://" in _QUOTED.sub("''", text):
+        return True
+    with suppress(ValueError):  # a NUL
+        if os.path.lexists(text) or (glob.has_magic(text) and glob.glob(text, recursive=True)):  # noqa: PTH207
+            return True
+    if is_message(text):
+        raise MqselError(f"{shortened(text)} is a message: expected a selector")
+    unquoted = _QUOTED.sub("''", text)
+    if _BARE.fullmatch(unquoted) or _SLASH.search(unquoted) or EXTENSIONS.fullmatch(unquoted):
+        hint = f"if a selector is meant, write mqsel {called} -e {in_shell(text)}"
+        raise MqselError(f"{shortened(text)}: there is no such file", hint=hint)
+    return False
+
+
+def complain_of(one: Given, error: SelectorError, *, is_many: bool = True) -> None:
+    """Print what is wrong with a selector, by its place in the file that people edit."""
+    if one.entry is None:
+        complain(error, f"{one.where}: " * is_many)
+        return
+    lines = [
+        f"{visible(error.message)} [{error.reason}]",
+        *caret(one.text, error.span, width_of(sys.stderr)),
+        *[f"  hint: {hint}" for hint in [error.hint] if hint],
+    ]
+    complain("\n".join(lines), f"{one.place(error.span)}: ")
 
 
 def keyed(path: str) -> list[Keyed]:
@@ -66,118 +242,26 @@ def keyed(path: str) -> list[Keyed]:
     except FileError as error:
         if path != "-":
             with suppress(FileError), opened(path) as (_, stream):
-                _refuse_others(path, stream.peek(), is_keyed=True)
+                _refuse_others(path, stream.peek())
         place = shown(path) if error.line is None else f"{shown(path)}:{error.line}"
         raise MqselError(f"{place}: {why(error) if error.line is None else error.message}", hint=error.hint) from error
 
 
-def add_selectors(made: argparse.ArgumentParser) -> None:
-    """Add selectors as arguments, and in files."""
-    made.add_argument("selectors", metavar="SELECTOR", nargs="*", help="message selectors, each as one argument")
-    made.set_defaults(rest="selectors")
-    made.add_argument(
-        "--file", metavar="FILE", nargs="+", default=[], help="read selectors from files; - is stdin; see below"
-    )
-
-
-def given(arguments: argparse.Namespace) -> Iterator[Given]:
-    """Yield each selector of the arguments, then those of the files."""
-    yield from of_arguments(arguments)
-    for file in arguments.file:
-        yield from blocks(content_of(file), file)
-
-
-def of_arguments(arguments: argparse.Namespace) -> list[Given]:
-    """List the selectors that are arguments themselves.
-
-    Raises: MqselError: there is none, and no file; or the name of a file stands for one.
-    """
-    if not arguments.selectors and not arguments.file:
-        raise MqselError("no selector is given: expected one, or --file FILE")
-    for text in arguments.selectors:
-        advice = f"mqsel {arguments.called} --file {in_shell(text)}" * (place_of(text) in ("a file", "stdin"))
-        refuse_place(text, "a selector", advice, arguments.dialect)
-    return [Given(f"selector {number}", text) for number, text in enumerate(arguments.selectors, 1)]
-
-
-def content_of(file: str) -> str:
-    """Read a file of selectors; a byte order mark stays.
-
-    Raises: MqselError: it cannot be read, or is no UTF-8.
-    """
-    try:
-        with opened(file) as (_, stream):
-            _refuse_others(file, stream.peek(), is_keyed=False)
-            content = stream.read()
-    except FileError as error:
-        raise MqselError(f"{shown(file)}: {why(error)}") from error
-    try:
-        return content.decode()
-    except UnicodeDecodeError as error:
-        line_start = content.rfind(b"\n", 0, error.start) + 1
-        line = content.count(b"\n", 0, error.start) + 1
-        place = f"{shown(file)}:{line}: byte {error.start - line_start + 1}"
-        raise MqselError(f"{place} is invalid in UTF-8") from error
-
-
-def _refuse_others(file: str, start: bytes, *, is_keyed: bool) -> None:
-    """Raise MqselError if the first bytes of a file of selectors are those of messages, or of another such file.
-
-    Args:
-        is_keyed: the file may have keys, and be JSON or Parquet.
-    """
+def _refuse_others(file: str, start: bytes) -> None:
+    """Raise MqselError if the first bytes of a file of selectors by key are those of messages."""
     what = looks_like(start, "")[0]
-    advice = f"mqsel match SELECTOR {in_shell(file)} reads messages"
     if start.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"["):
         line = start.lstrip().partition(b"\n")[0]
         with suppress(PropertyTypeError):
             message = object_from_json(line)
             texts = [value for value in message.values() if isinstance(value, str)]
             if b"\n{" in start or len(texts) < len(message):
-                what, is_keyed = LINES, False
-            elif holds_selectors("\n".join(texts).encode()):
-                what = "selectors in JSON"
-        if is_keyed:
-            return
+                what = LINES
         if what != LINES:
-            advice = f"mqsel audit {in_shell(file)} reads selectors in JSON"
-    elif what in ("", CSV):
-        what = KEYED if not is_keyed and holds_selectors(start) == KEYED else ""
-        advice = f"mqsel audit {in_shell(file)}"
-    if what and not (is_keyed and what == "parquet"):
+            return
+    if what not in ("", CSV, "parquet"):
+        advice = f"mqsel match SELECTOR {in_shell(file)} reads messages"
         raise MqselError(f"{shown(file)}: this looks like {what}: expected selectors", hint=advice)
-
-
-_CONTINUES = re.compile(r"\s*(?:AND\b|OR\b|\))", re.IGNORECASE)
-_PARENTHESES = re.compile(r"'[^']*'|[()]")
-
-
-def blocks(content: str, file: str) -> Iterator[Given]:
-    """Divide the text of a file into selectors. Blank lines are skipped."""
-    text, line, start, is_open = "", 0, 0, 0
-    at = int(content.startswith("\ufeff"))
-    for number, piece in enumerate(content[at:].split("\n"), 1):
-        words = piece.rstrip("\r")
-        if text and (_CONTINUES.match(words) or (is_open > 0 and words[:1].isspace() and words.strip())):
-            text = content[start : at + len(words)]
-        else:
-            if text:
-                yield Given(f"{shown(file)}:{line}", text, file, line, (start, start + len(text)))
-            text, line, start, is_open = words if words.strip() else "", number, at, 0
-        is_open += sum({"(": 1, ")": -1}.get(sign, 0) for sign in _PARENTHESES.findall(words))
-        at += len(piece) + 1
-    if text:
-        yield Given(f"{shown(file)}:{line}", text, file, line, (start, start + len(text)))
-
-
-def replaced(content: str, changes: list[tuple[Given, str]]) -> str:
-    """Return the text of a file with other selectors in some places, in order."""
-    pieces, at = [], 0
-    for one, text in changes:
-        start, stop = one.span
-        pieces += [content[at:start], text]
-        at = stop
-    return "".join([*pieces, content[at:]])
 
 
 # ---- the command -------------------------------------------------------------------------------------------------
@@ -202,49 +286,28 @@ examples:
 _SHOWN = ("key", "destination", "selector", "dialect", "kind", "file", "line", "column")
 
 
-def _columns(text: str) -> tuple[str, str]:
-    name, _, column = text.partition("=")
-    if name in COLUMNS and column:
-        return name, column
-    raise argparse.ArgumentTypeError(f"{text!r} names no column: write key=NAME, destination=NAME or selector=NAME")
-
-
 def add(commands: Commands) -> None:
     """Add the command."""
     made = command(commands, "selectors", _list, "list the selectors in files, where they stand", _ABOUT)
     made.add_argument("paths", metavar="PATH", nargs="+", help="files, folders, patterns in quotes; - is stdin")
     made.set_defaults(rest="paths")
-    made.add_argument("--as", dest="kind", choices=tuple(KINDS), metavar="KIND", help="what the files hold; see below")
-    made.add_argument(
-        "--columns",
-        action="append",
-        default=[],
-        type=lambda text: [_columns(one) for one in text.split(",")],
-        metavar="NAME=COLUMN",
-        help="the columns of CSV, such as key=id,selector=rule",
-    )
-    made.add_argument(
-        "--dialect", type=dialect_of, metavar="NAME", help=f"{', '.join(PRESETS)}; default that of the kind"
-    )
+    add_inventory(made)
     made.add_argument("--json", action="store_true", help="print one JSON object for each selector")
 
 
 def _list(arguments: argparse.Namespace) -> int:
-    columns = dict(one for many in arguments.columns for one in many)
-    dialect = next((name for name, one in PRESETS.items() if one == arguments.dialect), None)
     known = unknown = damaged = 0
     places = files_of(arguments.paths)
     if sys.stderr.isatty():
         places = iter(listed := [*places])
     with progress([one.path for one in listed] if sys.stderr.isatty() else [], Ask()) as advance:
         for place in places:
-            for one in read_file(place, arguments.kind, columns):
-                entry = one if dialect is None else one._replace(dialect=dialect)
+            for entry in entries_of(place, arguments):
                 known += entry.selector is not None
                 unknown += entry.selector is None and entry.text is not None
                 damaged += entry.text is None and bool(entry.reason)
                 if arguments.json:
-                    print(json.dumps(_in_json(entry), ensure_ascii=False))
+                    print_json(_in_json(entry))
                 elif entry.text is None and entry.reason:
                     complain(f"{shown(entry.file)}:{entry.line}:{entry.column}: {entry.reason}")
                 else:

@@ -8,6 +8,7 @@ from importlib import import_module
 from pathlib import Path
 
 from mqsel.errors import ArgumentError, FileError, shortened
+from mqsel.files.framings import FORMATS, LINES, looks_like
 from mqsel.files.opening import name_of, opened
 from mqsel.files.selectors import selectors
 from mqsel.inventory.entries import Entry, Source
@@ -80,7 +81,11 @@ def read_file(
         return
     text, *_ = text_of(data)
     source = Source(place.path, text)
-    found = kind or kind_of(Path(place.path).name, text, is_named=place.is_named, has_words=has_words)
+    what = looks_like(data[:_START], "")[0] if place.is_named and kind is None else ""
+    is_other = what in FORMATS or what.startswith("the middle")
+    found = kind or (
+        "" if is_other else kind_of(Path(place.path).name, text, is_named=place.is_named, has_words=has_words)
+    )
     if found:
         row = KINDS[found]
         reader: Callable[..., Iterator[Entry]] = import_module(f"mqsel.inventory.{row.reader}").read
@@ -88,6 +93,8 @@ def read_file(
             yield from reader(source, found, columns)
         except TreeError as error:
             yield source.damage(found, error.offset, error.message)
+    elif is_other or what == LINES:
+        yield source.damage("lines", 0, f"this looks like {what}: expected selectors; mqsel match reads messages")
 
 
 def _may_be_own(path: str) -> bool:

@@ -16,7 +16,7 @@ import tempfile
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import accumulate, takewhile, zip_longest
+from itertools import accumulate, pairwise, takewhile, zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
@@ -109,7 +109,24 @@ def indented(document: Document, entry: Entry, text: str) -> str:
     if entry.text is None or any("margin" in one.written for one in entry.text.pieces):
         return text
     content, *_ = text_of(document.data)
-    return text.replace("\n", "\n" + _blanks_before(content, entry.text.span[0]))
+    blanks = _blanks_before(content, entry.text.span[0])
+    return re.sub(r"'[^']*'|\n", lambda match: match[0] + blanks * (match[0] == "\n"), text)
+
+
+def replacement(text: Text, part: Part) -> str | None:
+    """Return what stands in the file for a part of a text; None unless that is one run of the file."""
+    first = max(0, text.at(part.start))
+    pieces = [*takewhile(lambda one: one.start < max(part.stop, part.start + 1), text.pieces[first:])]
+    is_run = all(one.end == other.place and one.written == other.written for one, other in pairwise(pieces))
+    if not pieces or not is_run or any(one.place == one.end for one in pieces):
+        return None
+    try:
+        value = part.text
+        for name in reversed(pieces[0].written):
+            value = encoded(value, name)
+    except EditError:
+        return None
+    return None if "\n" in value else value
 
 
 def rewritten(document: Document, wanted: Mapping[int, str]) -> Rewritten:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import NamedTuple
 
+from mqsel.errors import Span
 from mqsel.inventory.kinds import KINDS
 from mqsel.inventory.pieces import HOLE, Text, of_file
 
@@ -27,6 +28,7 @@ class Entry(NamedTuple):
         reason: why the selector cannot be known, or the file not be read; empty where there is a selector.
         text: the selector and where each piece of it stands in the file. With a reason it is what is known of it, and
             `HOLE` in the places of the rest; None where the file itself is damaged.
+        line_starts: offsets in the file at which the lines that the text touches begin; none where offsets are unknown.
     """
 
     key: str
@@ -39,6 +41,19 @@ class Entry(NamedTuple):
     column: int
     reason: str
     text: Text | None
+    line_starts: tuple[int, ...] = ()
+
+    def region(self, span: Span) -> tuple[int, int, int, int]:
+        """Return what a span of the text is in the file: line and column of its start and its end, from 1."""
+        assert self.text is not None
+        if not self.line_starts:  # a row of Parquet
+            return self.line, self.column, self.line, self.column
+        first = self.line - bisect_right(self.line_starts, self.text.span[0])
+        places = []
+        for offset in self.text.span_of(*span):
+            number = bisect_right(self.line_starts, offset)
+            places += [first + number, offset - self.line_starts[number - 1] + 1]
+        return places[0], places[1], places[2], places[3]
 
 
 PLACEHOLDER = "a placeholder: its value is set when the program starts"
@@ -91,7 +106,11 @@ class Source:
             text = Text(_PLACEHOLDERS.sub(lambda match: HOLE * len(match[0]), text.value), text.pieces)
         line, column = self.line_of(text.span[0])
         selector = None if reason else text.value
-        yield Entry(key, destination, selector, KINDS[kind].dialect, kind, self.name, line, column, reason, text)
+        low = bisect_right(self._lines, min(one.place for one in text.pieces)) - 1
+        starts = tuple(self._lines[low : bisect_right(self._lines, text.span[1])])
+        yield Entry(
+            key, destination, selector, KINDS[kind].dialect, kind, self.name, line, column, reason, text, starts
+        )
 
     def damage(self, kind: str, offset: int, what: str) -> Entry:
         """Return the entry of a place where the file is damaged."""

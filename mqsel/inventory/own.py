@@ -46,26 +46,40 @@ _GOES_ON = re.compile(r"(?:\b(?:AND|OR|NOT)|\()\s*$", re.IGNORECASE)
 _PARENTHESES = re.compile(r"'[^']*'|[()]")
 
 
+_BLANK_LINE = re.compile(r"\n[ \t]*\r?\n")
+
+
 def _lines(source: Source, _: Mapping[str, str]) -> Iterator[Entry]:
-    """Yield selectors, one a line; a line goes on behind AND or OR, before them, and indented in a parenthesis."""
+    """Yield selectors, one a line; a line goes on behind AND or OR, before them, and indented in a parenthesis.
+
+    A blank line ends a selector that is not to go on; a comment within one is no part of it.
+    """
     number = is_open = 0
     last = ""
-    span: tuple[int, int] | None = None
+    spans: list[tuple[int, int]] = []
     for start, line in _content_lines(source):
         stop = start + len(line)
-        if span is not None and (
-            _CONTINUES.match(line) or _GOES_ON.search(last) or (is_open > 0 and line[:1].isspace())
+        gap = source.content[spans[-1][1] : start] if spans else ""
+        is_next = bool(spans) and not _BLANK_LINE.search(gap)
+        if (spans and _GOES_ON.search(last)) or (
+            is_next and (_CONTINUES.match(line) or (is_open > 0 and line[:1].isspace()))
         ):
-            span = span[0], stop
+            if gap.strip():
+                spans[-1] = spans[-1][0], spans[-1][1] + gap.index("\n") + 1
+                spans.append((start, stop))
+            else:
+                spans[-1] = spans[-1][0], stop
         else:
-            if span is not None:
-                number += 1
-                yield from source.entry("lines", str(number), "", source.text(*span).decoded("lines"))
-            span, is_open = (start, stop), 0
+            number += bool(spans)
+            yield from source.entry("lines", str(number), "", _joined(source, spans))
+            spans, is_open = [(start, stop)], 0
         last = line
         is_open += sum({"(": 1, ")": -1}.get(sign, 0) for sign in _PARENTHESES.findall(line))
-    if span is not None:
-        yield from source.entry("lines", str(number + 1), "", source.text(*span).decoded("lines"))
+    yield from source.entry("lines", str(number + 1), "", _joined(source, spans))
+
+
+def _joined(source: Source, spans: list[tuple[int, int]]) -> Text:
+    return joined([source.text(*one) for one in spans]).decoded("lines")
 
 
 def _json(source: Source, columns: Mapping[str, str]) -> Iterator[Entry]:

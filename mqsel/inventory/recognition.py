@@ -10,6 +10,8 @@ import re
 from typing import NamedTuple
 
 from mqsel.errors import SelectorError
+from mqsel.inventory.entries import Source
+from mqsel.inventory.own import read as read_own
 from mqsel.language.dialect import IBM_MQ
 from mqsel.language.selector import read_selector
 
@@ -33,6 +35,12 @@ _UNREAD = re.compile(
     re.IGNORECASE,
 )
 _OWN_NAMES = re.compile(r".*\.(?:txt|tsv|sel|selectors|lst|list|jsonl?)|[^.]*", re.IGNORECASE)
+# What names of files end in that people pass to a command.
+EXTENSIONS = re.compile(
+    r".*\.(?:mqsc|out|scr|conf|cfg|xml|java|groovy|kts?|scala|sc|ya?ml|properties|jsonc?|jsonl|ndjson|bicep|tf|hcl|tofu|"
+    r"txt|tsv|csv|sel|selectors|lst|list|parquet|gz|zst|lz4)",
+    re.IGNORECASE | re.DOTALL,
+)
 _LINES = 20  # by which it is known that lines are selectors
 
 
@@ -123,6 +131,9 @@ _SIGNS = (
 )
 
 
+_PACKED = re.compile(r"\.(?:gz|zst|lz4)$", re.IGNORECASE)
+
+
 def kind_of(name: str, content: str, *, is_named: bool, has_words: bool) -> str:
     """Return the kind of a file; empty if it has no selectors.
 
@@ -134,6 +145,7 @@ def kind_of(name: str, content: str, *, is_named: bool, has_words: bool) -> str:
     """
     if not is_named and _UNREAD.fullmatch(name):
         return ""
+    name = _PACKED.sub("", name)
     if has_words:
         by_name = next((row for row in _SIGNS if row.name is not None and row.name.fullmatch(name)), None)
         for row in [by_name] if by_name is not None else _SIGNS:
@@ -141,41 +153,53 @@ def kind_of(name: str, content: str, *, is_named: bool, has_words: bool) -> str:
                 return row.kind
         if by_name is not None:
             return ""
-    if is_named or _OWN_NAMES.fullmatch(name):
-        return _own(content)
-    return ""
+    is_own = _OWN_NAMES.fullmatch(name) is not None
+    return _own(content, is_named=is_named and is_own) if is_named or is_own else ""
 
 
 _STRINGS = re.compile(r'"((?:[^"\\]|\\.)*)"\s*[,\]}\n]')
 
 
-def _own(content: str) -> str:
-    """Return which of our own forms a text has: most of its first lines are selectors."""
+def _own(content: str, *, is_named: bool) -> str:
+    """Return which of our own forms a text has: most of its first lines are selectors.
+
+    Args:
+        is_named: somebody named the file: a line with an operator is one of a selector, though that may be invalid.
+    """
     head = content[: _LINES * 1000]
+    is_named = is_named and "\0" not in head
     if head.lstrip()[:1] in ("{", "["):
-        return "keyed-json" if _most([one.replace('\\"', '"') for one in _STRINGS.findall(head)[:_LINES]]) else ""
+        texts = [one.replace('\\"', '"') for one in _STRINGS.findall(head)[:_LINES]]
+        return "keyed-json" if _most(texts, is_named=is_named) else ""
     lines = [line for line in head.splitlines()[: _LINES * 2] if line.strip() and not line.lstrip().startswith("#")][
         :_LINES
     ]
     if (
         lines
         and sum("\t" in line for line in lines) == len(lines)
-        and _most([line.partition("\t")[2] for line in lines])
+        and _most([line.partition("\t")[2] for line in lines], is_named=is_named)
     ):
         return "keyed"
-    return "lines" if _most(lines) else ""
+    whole = read_own(Source("", "\n".join(lines)), "lines", {})  # a selector may have many lines that tell nothing
+    return "lines" if _most([one.text.value for one in whole if one.text is not None], is_named=is_named) else ""
 
 
 _NAME = re.compile(r"\s*[\w$.]*\s*")
 _TAIL = re.compile(r"\s*\b(?:AND|OR)\s*$|^\s*(?:AND|OR)\b", re.IGNORECASE)
 
 
-def _most(texts: list[str]) -> bool:
+_OPERATOR = re.compile(r"[=<>]|\b(?:LIKE|BETWEEN|IN\s*\(|IS\s+(?:NOT\s+)?NULL)", re.IGNORECASE)
+
+
+def _most(texts: list[str], *, is_named: bool) -> bool:
     """Report whether more than half of some texts are selectors; the name of a property alone is no evidence."""
     good = 0
     for text in texts:
         piece = _TAIL.sub("", text)
         if _NAME.fullmatch(piece):
+            continue
+        if is_named and _OPERATOR.search(piece):
+            good += 1
             continue
         try:
             read_selector(piece, IBM_MQ)

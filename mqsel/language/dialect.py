@@ -106,6 +106,7 @@ class _Choices(NamedTuple):
     prefix: str = _JAKARTA["prefix"]
     max_tokens: str = _JAKARTA["max_tokens"]
     not_modelled: str = _JAKARTA["not_modelled"]
+    max_depth: str = _JAKARTA["max_depth"]
 
 
 class Dialect(_Choices):

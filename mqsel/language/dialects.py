@@ -248,7 +248,10 @@ FIELDS: dict[str, dict[str, Choice]] = {
         "contains": Choice("those of JMS without LIKE and ESCAPE; CONTAINS, STARTSWITH, ENDSWITH", "RocketMQ"),
         "functions": Choice("those of JMS without BETWEEN; EXISTS, NAN, UTC and names of functions", "RabbitMQ filter"),
         "not_null": Choice("those of JMS without NULL, which is a word behind IS alone", "RabbitMQ client"),
-        "exists": Choice("those of JMS without BETWEEN; EXISTS", "Service Bus"),
+        "exists": Choice(
+            "those of JMS without BETWEEN; EXISTS; those that Transact-SQL reserves are no names without quotes",
+            'Service Bus: "can\'t be a reserved keyword"',
+        ),
     },
     "keyword_case": {
         "any": Choice("a keyword is written in any case", "Syntax; TIBCO; Jakarta §3.8.1.1"),
@@ -345,6 +348,10 @@ FIELDS: dict[str, dict[str, Choice]] = {
         "none": Choice("a text has no prefix", "Jakarta §3.8.1.1"),
         "hyphens": Choice("a text that begins with `hyphenated_props:` has names with hyphens", "Artemis"),
     },
+    "max_depth": {
+        "any": Choice("a condition is as deep as it is"),
+        "16": Choice("a condition is 16 deep at most, where `a AND b AND c` is `a AND (b AND c)`", "sjx_parser.erl"),
+    },
     "max_tokens": {
         "any": Choice("a text has any number of words"),
         "200": Choice("a text has 200 words and symbols at most", "RabbitMQ filter"),
@@ -411,7 +418,10 @@ SOURCES: dict[str, str] = {
         "selectors"
     ),
     "Names": "IBM MQ 9.4, Property names; Property name restrictions; reason code 2442 MQRC_PROPERTY_NAME_ERROR",
-    "Fields": "IBM MQ 9.4, Message descriptor fields as properties",
+    "Fields": (
+        "IBM MQ 9.4, [Message descriptor fields as properties]"
+        "(https://www.ibm.com/support/knowledgecenter/SSFKSJ_9.4.0/develop/q022960_.html)"
+    ),
     "TIBCO": "TIBCO Enterprise Message Service, User Guide, Message Selectors",
     "Jakarta": (
         "[Jakarta Messaging 3.1](https://jakarta.ee/specifications/messaging/3.1/jakarta-messaging-spec-3.1.html), "
@@ -517,10 +527,11 @@ JAKARTA: dict[str, Any] = {
     "empty_text": "true",
     "prefix": "none",
     "max_tokens": "any",
+    "max_depth": "any",
     "not_modelled": "none",
     LENGTH: None,
 }
-# What the grammar of ActiveMQ has, and what descends from it.
+# What ActiveMQ chose, and what descends from it.
 _ACTIVEMQ: dict[str, Any] = {
     "headers": "any",
     "remainder": "yes",
@@ -536,6 +547,16 @@ _ACTIVEMQ: dict[str, Any] = {
     "null_value": "yes",
     "static_types": "ordered",
     "empty_text": "error",
+    "not_operand": "primary",
+    "type_mismatch": "negated",
+    "null_equality": "left",
+    "ordering": "all",
+    "arithmetic_mismatch": "joined",
+    "in_mismatch": "unknown",
+    "like_mismatch": "negated",
+    "integers": "narrow",
+    "division": "ieee",
+    "floats": "total",
 }
 PRESETS: dict[str, dict[str, Any]] = {
     "IBM_MQ": {
@@ -572,37 +593,17 @@ PRESETS: dict[str, dict[str, Any]] = {
     "JMS": {},
     "ACTIVEMQ": {
         **_ACTIVEMQ,
-        "not_operand": "primary",
         "words": "xpath",
         "not_modelled": "activemq",
-        "type_mismatch": "negated",
-        "null_equality": "left",
-        "ordering": "all",
-        "arithmetic_mismatch": "joined",
-        "in_mismatch": "unknown",
-        "like_mismatch": "negated",
-        "integers": "narrow",
-        "division": "ieee",
-        "floats": "total",
         "narrow_types": "casts",
         "like_escapes": "wild",
     },
     "ARTEMIS": {
         **_ACTIVEMQ,
-        "not_operand": "primary",
         "quoted_names": "double",
         "words": "xpath",
         "prefix": "hyphens",
         "not_modelled": "artemis",
-        "type_mismatch": "negated",
-        "null_equality": "left",
-        "ordering": "all",
-        "arithmetic_mismatch": "joined",
-        "in_mismatch": "unknown",
-        "like_mismatch": "negated",
-        "integers": "narrow",
-        "division": "ieee",
-        "floats": "total",
         "narrow_types": "gaps",
         "like_escapes": "wild",
     },
@@ -610,16 +611,8 @@ PRESETS: dict[str, dict[str, Any]] = {
         **_ACTIVEMQ,
         "not_operand": "anywhere",
         "quoted_names": "double",
-        "type_mismatch": "negated",
         "null_equality": "value",
         "connectives": "first",
-        "ordering": "all",
-        "arithmetic_mismatch": "joined",
-        "in_mismatch": "unknown",
-        "like_mismatch": "negated",
-        "integers": "narrow",
-        "division": "ieee",
-        "floats": "total",
         "narrow_types": "gaps",
         "like_escapes": "dropped_runs",
     },
@@ -700,24 +693,19 @@ PRESETS: dict[str, dict[str, Any]] = {
         "like_escapes": "any",
         "like_units": "bytes",
         "like_lines": "none",
+        "max_depth": "16",
     },
     "ROCKETMQ": {
         **_ACTIVEMQ,
         "remainder": "no",
-        "not_operand": "primary",
         "words": "contains",
         "numbers": "decimal",
         "arithmetic": "none",
         "static_types": "ranged",
         "rest": "ignored",
-        "type_mismatch": "negated",
-        "null_equality": "left",
-        "ordering": "all",
         "text_numbers": "read",
         "condition_mismatch": "false",
-        "integers": "narrow",
         "arithmetic_mismatch": "unknown",
-        "floats": "total",
     },
     "AZURE_SERVICE_BUS": {
         "identifier_dots": "scopes",
@@ -783,7 +771,7 @@ PRODUCTS: dict[str, Product] = {
     "RABBITMQ_JMS": Product(
         "RabbitMQ's JMS client 3.7.0, and the plug-in rabbitmq_jms_topic_exchange",
         "rabbitmq/rabbitmq-jms-client, src/main/java/com/rabbitmq/jms/parse/sql; rabbitmq/rabbitmq-server, "
-        "deps/rabbitmq_jms_topic_exchange/src/sjx_evaluator.erl",
+        "deps/rabbitmq_jms_topic_exchange/src: sjx_evaluator.erl, sjx_parser.erl",
     ),
     "ROCKETMQ": Product(
         "RocketMQ 5.5.0",

@@ -13,7 +13,7 @@ import pytest
 
 from mqsel import cli
 from mqsel.analysis.lint import RULES
-from mqsel.cli import selectors
+from mqsel.inventory import Place, read_file
 
 Run = Callable[..., tuple[int, str, str]]
 LINES = """\
@@ -92,7 +92,10 @@ def test_findings_in_json(run: Run, file: Path) -> None:
 
     assert (status, err, len(objects)) == (1, "", 5)
     assert objects[1] == {
-        "where": f"{file}:3",
+        "where": f"{file}:3:1",
+        "key": "2",
+        "kind": "lines",
+        "file": str(file),
         "line": 3,
         "column": 11,
         "selector": "a = 1 and a = 1",
@@ -158,7 +161,7 @@ def test_fix_writes_plain_files_alone(run: Run, tmp_path: Path) -> None:
     status, out, err = run("lint", "--fix", "--file", packed)
 
     assert (status, out) == (2, "")
-    assert err == f"mqsel: {packed}: only plain files are written anew\n  hint: unpack it, or pass it as stdin: -\n"
+    assert err.startswith(f"mqsel: {packed}: not written: the file is packed\n")
     assert run("lint", "--file", packed)[0] == 1
 
 
@@ -166,10 +169,11 @@ def test_fix_writes_plain_files_alone(run: Run, tmp_path: Path) -> None:
 def test_trouble(run: Run, tmp_path: Path, name: str) -> None:
     """Without a selector, and for a file that cannot be read, there is one clear error."""
     missing = tmp_path / "no"
-    assert run(name) == (2, "", "mqsel: no selector is given: expected one, or --file FILE\n")
-    assert run(name, "--file", missing) == (2, "", f"mqsel: {missing}: No such file or directory\n")
-    (tmp_path / "a").write_bytes(b"a = 1\nb = '\xff'\n")
-    assert run(name, "--file", tmp_path / "a") == (2, "", f"mqsel: {tmp_path / 'a'}:2: byte 6 is invalid in UTF-8\n")
+    hint = f"write mqsel {name} PATH, or -e SELECTOR"
+    assert run(name) == (2, "", f"mqsel: no selector is given: expected one, or a path\n  hint: {hint}\n")
+    said = f"mqsel: {missing}:1:1: the file cannot be read: No such file or directory\n"
+    status, out, err = run(name, "--file", missing)
+    assert (status, out, err[: len(said)]) == (2, "", said)
 
 
 def test_check_prints_findings(run: Run) -> None:
@@ -196,20 +200,21 @@ def test_help_lists_the_rules(run: Run) -> None:
     ("content", "expected"),
     [
         ("a = 1\nb = 2\n", [(1, "a = 1"), (2, "b = 2")]),
-        ("\ufeffa = 1\r\n\r\n  b = 2", [(1, "a = 1"), (3, "  b = 2")]),
+        ("\ufeffa = 1\r\n\r\n  b = 2", [(1, "a = 1"), (3, "b = 2")]),
         ("a = 1\nAND b = 2\n\nor c", [(1, "a = 1\nAND b = 2"), (4, "or c")]),
         ("a = 1\nORDER = 2", [(1, "a = 1"), (2, "ORDER = 2")]),
         ("(\n  a = 1\n)\nAND b = 2\nc", [(1, "(\n  a = 1\n)\nAND b = 2"), (5, "c")]),
         ("a IN (\n  'x)',\n  'y'\n)", [(1, "a IN (\n  'x)',\n  'y'\n)")]),
-        ("a IN ('x'\nb = 2\n  c = 3", [(1, "a IN ('x'"), (2, "b = 2"), (3, "  c = 3")]),
+        ("a IN ('x'\nb = 2\n  c = 3", [(1, "a IN ('x'"), (2, "b = 2"), (3, "c = 3")]),
     ],
 )
 def test_blocks(content: str, expected: list[tuple[int, str]]) -> None:
-    """A line is a selector, unless it goes on where the one before ended; spans point into the content."""
-    found = list(selectors.blocks(content, "x"))
+    """A line is a selector, unless it goes on where the one before ended; spans point into the text."""
+    found = list(read_file(Place("x", is_named=True), "lines", {}, content.encode()))
 
-    assert [(one.line, one.text) for one in found] == expected
-    assert [content[slice(*one.span)] for one in found] == [text for _, text in expected]
+    assert [(one.line, one.selector) for one in found] == expected
+    texts = [one.text for one in found if one.text is not None]
+    assert [content.removeprefix("\ufeff")[slice(*one.span)] for one in texts] == [text for _, text in expected]
 
 
 # ---- format ----------------------------------------------------------------------------------------------------------
@@ -231,14 +236,20 @@ def test_format_of_files(run: Run, file: Path) -> None:
     """A file is written anew, what is invalid and blank lines stay; what was written is left alone by --check."""
     file.write_text("a=1 and (b=2 or c in('x','y')and d is null)and e like 'a long text that needs a line%'\n\nb=2")
     status, out, err = run("format", "--check", "--file", file)
-    assert (status, out, err) == (1, f"{file}: would be written otherwise\n", "")
-    assert run("format", "--file", file) == (0, "", "")
-    assert file.read_text() == (
+    assert (status, out, err) == (1, "".join(f"{file}:{at}:1: would be written otherwise\n" for at in (1, 3)), "")
+    before = file.read_text()
+    status, out, err = run("format", file)
+    assert (status, file.read_text(), err) == (0, before, "")
+    status, changes, _ = run("format", "--diff", file)
+    assert (status, file.read_text(), changes.splitlines()[:2]) == (1, before, [f"--- {file}", f"+++ {file}"])
+    assert run("format", "--write", "--file", file) == (0, "", f"mqsel: {file}: 2 selectors written\n")
+    assert file.read_text() == out
+    assert out == (
         "a = 1\nAND (b = 2 OR (c IN ('x', 'y') AND d IS NULL))\nAND e LIKE 'a long text that needs a line%'\n\nb = 2"
     )
     assert run("format", "--check", "--file", file) == (0, "", "")
     file.write_text("b==2\nc=3\n")
-    assert run("format", "--file", file)[0] == 2
+    assert run("format", "--write", "--file", file)[0] == 2
     assert file.read_text() == "b==2\nc = 3\n"
     assert run("format", "--check", "--file", file)[0] == 2
 
@@ -246,7 +257,7 @@ def test_format_of_files(run: Run, file: Path) -> None:
 def test_format_keeps_line_ends(run: Run, file: Path) -> None:
     """A file with the line ends of Windows keeps them, and is not read as something to change."""
     file.write_bytes(b"a=1 and b in('" + b"x" * 40 + b"','" + b"y" * 40 + b"')\r\nc=2\r\n")
-    assert run("format", "--file", file)[0] == 0
+    assert run("format", "--write", "--file", file)[0] == 0
     written = file.read_bytes()
     assert written.count(b"\r\n") == written.count(b"\n") == 6
     assert run("format", "--check", "--file", file) == (0, "", "")

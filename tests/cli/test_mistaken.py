@@ -36,32 +36,45 @@ def run(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.
     return call
 
 
-# ---- files as selectors ----------------------------------------------------------------------------------------------
+# ---- files and selectors ---------------------------------------------------------------------------------------------
 
-ONE_SELECTOR = [
-    ("bench", "a file", "bench", '; if a selector is meant, write "(bench)"'),
-    ("README.md", "a file", "README.md", '; if a selector is meant, write "(README.md)"'),
-    ("./README.md", "a file", "./README.md", ""),
-    ("my selectors.txt", "a file", '"my selectors.txt"', ""),
-    ("color = 'blue'", "a file", "\"color = 'blue'\"", "; if a selector is meant, write \"(color = 'blue')\""),
-    ("a$b.txt", "a file", "'a$b.txt'", "; if a selector is meant, write '(a$b.txt)'"),
-    ("-", "stdin", "-", ""),
-    ("color", "a directory", "", 'if a selector is meant, write "(color)"'),
-    ("messages:1", "a message of a file", "", None),
-    (".", "a directory", "", None),
+PATHS = ["bench", "README.md", "./README.md", "my selectors.txt", "color = 'blue'", "a$b.txt", "be*", "[ab]ench"]
+COMMANDS = [("check",), ("lint",), ("lint", "--fix"), ("format",), ("format", "--check")]
+
+
+@pytest.mark.parametrize("text", PATHS)
+@pytest.mark.parametrize("command", COMMANDS)
+def test_names_of_files_are_paths(run: Run, command: tuple[str, ...], text: str) -> None:
+    """What names a file, or is a pattern that some file matches, is read, whatever it would be as a selector."""
+    assert run(*command, text) == run(*command, "--file", text)
+
+
+NO_FILES = [
+    "nowhere",
+    "a.b",
+    "weight/2",
+    "color/2 = 1",
+    "src/*.java",
+    "my folder/subs.mqsc",
+    "a b.xml",
+    "messages:1",
+    "*.q",
 ]
+TEXTS = ["a = 1", "a<>1", "weight / 2 > 5", "color='x/y'", "a = 'b.xml'", "(nowhere)", "NOT nowhere", "a.b IS NULL", ""]
 
 
-@pytest.mark.parametrize(("text", "place", "name", "otherwise"), ONE_SELECTOR)
-@pytest.mark.parametrize("command", [("check",), ("lint",), ("lint", "--fix"), ("format",), ("format", "--check")])
-def test_names_of_files_are_no_selectors(
-    run: Run, command: tuple[str, ...], text: str, place: str, name: str, otherwise: str | None
-) -> None:
-    """A name in the file system is refused with the command that reads it, and with what makes it a selector."""
-    hint = f"{f'mqsel {command[0]} --file {name}' * bool(name)}{otherwise or ''}"
-    expected = f"mqsel: {text!r} is {place}: expected a selector\n" + f"  hint: {hint}\n" * bool(hint)
-    assert run(*command, text) == (2, "", expected)
-    assert run(*command, "weight > 5", text) == (2, "", expected)
+@pytest.mark.parametrize("command", COMMANDS)
+def test_texts_that_name_no_file(run: Run, command: tuple[str, ...]) -> None:
+    """What looks like a name and names no file is an error that suggests -e; anything else is a selector."""
+    for text in NO_FILES:
+        status, out, err = run(*command, text)
+        assert (status, out) == (2, "")
+        assert err.startswith(
+            f"mqsel: {text!r}: there is no such file\n  hint: if a selector is meant, write mqsel {command[0]} -e "
+        )
+        assert "no such file" not in run(*command, "-e", text)[2]
+    for text in TEXTS:
+        assert run(*command, text) == run(*command, "-e", text)
 
 
 JUDGED = [
@@ -125,7 +138,7 @@ def test_parentheses_make_a_selector_of_a_name(run: Run) -> None:
     assert run("diff", "(bench)", "bench = TRUE")[:1] == (0,)
     assert run("match", "(color)", "messages")[0] == 1
     assert run("explain", "(color)", '{"color": true}')[0] == 0
-    assert run("check", "nowhere")[0] == 0  # no file of the name
+    assert run("check", "-e", "bench")[0] == 0
 
 
 # ---- files as something else -----------------------------------------------------------------------------------------
@@ -183,22 +196,26 @@ def test_what_is_no_file_of_selectors(
 ) -> None:
     """Messages that were given as selectors are named, with the command that reads them, packed or not."""
     Path("file").write_bytes(pack(content))
+    said = f"mqsel: file:1:1: this looks like {what}: expected selectors; mqsel match reads messages\n"
+    for command in ("check", "lint", "format"):
+        status, out, err = run(command, "--file", "file")
+        assert (status, out, err[: len(said)]) == (2, "", said), command
     expected = f"mqsel: file: this looks like {what}: expected selectors\n  hint: {hint}\n"
-    for arguments in (("check", "--file"), ("lint", "--file"), ("format", "--file"), ("audit",)):
-        assert run(*arguments, "file") == (2, "", expected), arguments
+    assert run("audit", "file") == (2, "", expected)
     assert run("route", "file", "messages") == (2, "", expected)
 
 
-@pytest.mark.parametrize(
-    ("content", "what"), [(KEYED, "selectors by key"), (ARRAY, "a JSON array of texts"), (OBJECT, "selectors in JSON")]
-)
-def test_selectors_by_key_have_commands_of_their_own(run: Run, content: bytes, what: str) -> None:
-    """Files that audit and route read are not read as lines of selectors, each of them invalid."""
+@pytest.mark.parametrize(("content", "places"), [(KEYED, "1:3 2:3"), (ARRAY, "1:3 1:21"), (OBJECT, "1:8 1:31")])
+def test_selectors_by_key(run: Run, content: bytes, places: str) -> None:
+    """Files that audit and route read are read by the others, too."""
+    if content is not KEYED:
+        pytest.importorskip("tree_sitter")
     Path("file").write_bytes(content)
-    for command in ("check", "lint", "format"):
-        status, out, err = run(command, "--file", "file")
-        assert (status, out) == (2, ""), command
-        assert err.startswith(f"mqsel: file: this looks like {what}: expected selectors\n  hint: mqsel audit file")
+    status, out, _ = run("check", "--file", "file")
+    assert status == 0
+    assert [line.split(" ")[0] for line in out.splitlines() if line[0] != " "] == [
+        f"file:{one}:" for one in places.split()
+    ]
     assert run("audit", "file")[0] == 0
 
 

@@ -177,7 +177,7 @@ def _operator(sign: str) -> Callable[[Structure], Span | None]:
 
 FEATURES = (
     Feature("a name with a dot", "{} = 1", _name(lambda name: "." in name)),
-    Feature("a name beyond U+FFFF", "{} = 1", _name(lambda name: max(name) > "\uffff")),
+    Feature("a name beyond U+FFFF", "{} = 1", _name(lambda name: any(one > "\uffff" for one in name))),
     Feature("a name in double quotes or brackets", "{} = 1", _written('["[]')),
     Feature("a byte string", "p = {}", _literal("bytes", '"', ".*")),
     Feature("a hexadecimal number", "p = {}", _literal("exact", "0[xX]", ".*0[xX].*")),
