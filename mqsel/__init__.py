@@ -9,8 +9,9 @@
 `evaluate` for the three truth values and `explain` for the reason. A `SelectorSet` has many selectors and finds those
 that select a message. A message is a mapping, a sequence laid out by a schema, or bytes, which `mqsel.formats` reads.
 `mqsel.files` reads files of messages, `mqsel.spark` turns selectors into Columns. `relation` compares two selectors,
-`difference` two dialects, and `satisfiable` returns a message that is selected; `lint` finds likely mistakes. A
-`Dialect` is the record of how a product reads selectors. Every error is an `MqselError`.
+`difference` two dialects, and `satisfiable` returns a message that is selected. `gap` returns a message that none of
+many selectors selects, and a `Contract` says what messages are like. `lint` finds likely mistakes. A `Dialect` is the
+record of how a product reads selectors. Every error is an `MqselError`.
 """
 
 import _signal  # type: ignore[import-not-found]  # `signal` makes enumerations of it, which takes long
@@ -72,6 +73,8 @@ from mqsel.values import Truth
 
 if TYPE_CHECKING:
     from mqsel.analysis.compare import difference, relation, satisfiable
+    from mqsel.analysis.compare.contract import Contract
+    from mqsel.analysis.compare.gaps import gap
     from mqsel.analysis.lint import lint
     from mqsel.sets.set import SelectorSet
 
@@ -91,6 +94,7 @@ __all__ = [
     "ROCKETMQ",
     "TIBCO_EMS",
     "ArgumentError",
+    "Contract",
     "DecodeError",
     "Dialect",
     "FileError",
@@ -113,6 +117,7 @@ __all__ = [
     "__version__",
     "compile",
     "difference",
+    "gap",
     "lint",
     "relation",
     "satisfiable",
@@ -120,8 +125,10 @@ __all__ = [
 
 # What is imported when it is first asked for, and where it stands: one selector over messages needs none of it.
 _LATER = {
+    "Contract": "mqsel.analysis.compare.contract",
     "SelectorSet": "mqsel.sets.set",
     "difference": "mqsel.analysis.compare",
+    "gap": "mqsel.analysis.compare.gaps",
     "lint": "mqsel.analysis.lint",
     "relation": "mqsel.analysis.compare",
     "satisfiable": "mqsel.analysis.compare",

@@ -110,6 +110,13 @@ JMS_SYNONYMS = {
     "JMSXGroupSeq": "int32",
     "JMSXUserID": "string",
 }
+# What headers can be, where that is less than their type: Jakarta Messaging 3.1, §3.4.2 and §3.4.10; MQPER_*.
+HEADER_DOMAINS: dict[str, range | tuple[str, ...]] = {
+    "JMSDeliveryMode": ("PERSISTENT", "NON_PERSISTENT"),
+    "JMSPriority": range(10),
+    f"{DESCRIPTOR}Priority": range(10),
+    f"{DESCRIPTOR}Persistence": range(2),
+}
 # Those that hold a time, in milliseconds since 1970.
 TIMES = ("JMSTimestamp", "JMSExpiration")
 

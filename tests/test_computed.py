@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import conftest
 import pytest
-from products import selectors
+from products import typed
 
 import mqsel
 from mqsel.analysis.compare import difference, relation
@@ -28,34 +28,16 @@ if TYPE_CHECKING:
     import types
     from collections.abc import Callable
 
-BROKERS = ("ACTIVEMQ", "ARTEMIS", "QPID_BROKER_J", "QPID_CPP", "RABBITMQ", "RABBITMQ_JMS", "ROCKETMQ")
 ENGINES = {name: one for name, one in conftest.ENGINES.items() if name not in ("oracle", "normal form")}
-KINDS = {"int": "int32", "long": "int64", "byte": "int8", "short": "int16", "float": "float32", "double": "float64"}
 
 
-def random_case(name: str, rng: random.Random) -> tuple[str, dict[str, tuple[str, Any]]] | None:
-    """Return a selector that a preset takes, and a message."""
-    product = name.lower().replace("_", "-")
-    text = selectors.Selectors(product, rng).text()
-    found = {each: (KINDS.get(kind, kind), value) for each, (kind, value) in selectors.message(product, rng).items()}
-    try:
-        for each in (text, f"NOT ({text}\n)"):  # RocketMQ ignores what stands behind a condition
-            mqsel.compile(each, dialect=PRESETS[name])
-    except mqsel.SelectorError:
-        return None
-    return text, found
-
-
-@pytest.mark.parametrize("name", BROKERS)
+@pytest.mark.parametrize("name", typed.BROKERS)
 def test_engines_agree(name: str) -> None:
     """Machine, columns and sets have one answer, which is one of those that no two engines part."""
     rng = random.Random(name)
     seen: Counter[str] = Counter()
-    for _ in range(300):
-        case = random_case(name, rng)
-        if case is None:
-            continue
-        text, properties = case
+    for _ in range(200):
+        text, properties = typed.random_case(rng, name)
         got: dict[str, str] = {}
         for engine, run in ENGINES.items():
             try:
@@ -240,7 +222,7 @@ def test_analysis_takes_them() -> None:
 def test_differences_of_brokers_take_no_time_that_grows_with_their_fields() -> None:
     """Which of dozens of fields part two brokers is found without trying all sets of them."""
     began = time.process_time()
-    for one, other in itertools.combinations(BROKERS, 2):
+    for one, other in itertools.combinations(typed.BROKERS, 2):
         assert difference("a <> b AND c LIKE 'x%' OR NOT d = 'y'", one, other) is not None
 
     assert time.process_time() - began < 30

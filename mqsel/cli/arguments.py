@@ -8,7 +8,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mqsel.errors import ArgumentError, MqselError, PropertyTypeError, SelectorError, shortened
 from mqsel.files.framings import FORMATS, FRAMINGS
@@ -18,6 +18,9 @@ from mqsel.formats.records import SCHEMAS
 from mqsel.language.dialect import IBM_MQ, PRESETS, Dialect, as_dialect
 from mqsel.language.selector import read_selector
 from mqsel.values import TYPE_NAMES
+
+if TYPE_CHECKING:
+    from mqsel.analysis.compare.contract import Contract
 
 _SHOWN = 3  # files that a hint names
 KEYED = "selectors by key"
@@ -240,6 +243,30 @@ def add_dialect(made: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help=f"{', '.join(PRESETS)}; default IBM_MQ",
     )
+
+
+def add_given(made: argparse.ArgumentParser) -> None:
+    """Add the contract of messages."""
+    made.add_argument(
+        "--given",
+        dest="contract",
+        metavar="CONTRACT",
+        help="what messages are like: a file that mqsel contract wrote, or a selector that is TRUE of all",
+    )
+
+
+def contract_of(arguments: argparse.Namespace, dialect: Dialect) -> Contract | None:
+    """Return the contract that the arguments name.
+
+    Raises: MqselError: the file is none, or the selector is refused.
+    """
+    if arguments.contract is None:
+        return None
+    from mqsel.analysis.compare.contract import Contract  # noqa: PLC0415 (for this option alone)
+
+    if place_of(arguments.contract) or arguments.contract.endswith(".json"):
+        return Contract.read(arguments.contract)
+    return Contract(selector=arguments.contract, dialect=dialect)
 
 
 def add_files(made: argparse.ArgumentParser, formats: Iterable[str]) -> None:

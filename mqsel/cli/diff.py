@@ -75,7 +75,7 @@ def _diff(arguments: argparse.Namespace) -> int:
             read.append(taken(text, dialect))
         except SelectorError as error:
             complain(error, f"selector {number}: ")
-    return _selectors(related(*read), as_json=arguments.json) if len(read) == 2 else 2
+    return _selectors(related(read[0], read[1]), as_json=arguments.json) if len(read) == 2 else 2
 
 
 def _selectors(found: Related, *, as_json: bool) -> int:

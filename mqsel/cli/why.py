@@ -11,9 +11,11 @@ from mqsel.analysis.explain.profile import report
 from mqsel.cli.arguments import (
     Commands,
     add_files,
+    add_given,
     add_selector,
     check_order,
     command,
+    contract_of,
     files_of,
     list_formats,
     types_of,
@@ -48,6 +50,7 @@ def add(commands: Commands) -> None:
     add_selector(made)
     add_files(made, FORMATS)
     made.add_argument("--json", action="store_true", help="print one JSON object")
+    add_given(made)
     add_ways(made)
 
 
@@ -60,7 +63,8 @@ class WhyReport(Report):
 
 
 def _why(arguments: argparse.Namespace) -> int:
-    ask = Ask(counting=True, format=arguments.format or "json", types=types_of(arguments))
+    given = contract_of(arguments, arguments.dialect)
+    ask = Ask(counting=True, format=arguments.format or "json", types=types_of(arguments), given=given)
     check_order("why", arguments.selector, arguments.files, arguments.dialect)
     files = files_of(arguments)
     matcher = compile_selector(arguments.selector, dialect=arguments.dialect)
@@ -74,4 +78,5 @@ def _why(arguments: argparse.Namespace) -> int:
             print(json.dumps(made.as_dict(), ensure_ascii=False))
         else:
             print(made.text(width_of(sys.stdout)))
+    desk.say_kept()
     return 2 if desk.trouble else int(not made)

@@ -40,6 +40,7 @@ cdef class Sifter:
         judge: takes a message that the decoder does not read here, and returns its truth value.
         complain: takes the place of a message and the error that it is; returns what to yield for it, or None.
         note: takes the place, and the bytes, of the first message of which the decoder skipped something.
+        watch: takes the bytes of each message that is no error of its own; None where nobody does.
         path: of the file, if it has a name: stands for a message that is all that the file has; else None.
         invert: ask for the messages that are not selected.
         counting: yield no messages.
@@ -53,6 +54,7 @@ cdef class Sifter:
     cdef object judge
     cdef object complain
     cdef object note
+    cdef object watch
     cdef bytes path
     cdef bint invert
     cdef bint counting
@@ -76,13 +78,14 @@ cdef class Sifter:
     cdef readonly Py_ssize_t skipped
     cdef readonly bint is_over
 
-    def __cinit__(self, Machine machine not None, Decoder decoder not None, judge, complain, note, bytes path, *,
+    def __cinit__(self, Machine machine not None, Decoder decoder not None, judge, complain, note, watch, bytes path, *,
                   bint invert=False, bint counting=False, bint raising=False, Py_ssize_t limit=-1, bint apart=False):
         self.machine = machine
         self.decoder = decoder
         self.judge = judge
         self.complain = complain
         self.note = note
+        self.watch = watch
         self.path = path
         self.invert = invert
         self.counting = counting
@@ -146,6 +149,8 @@ cdef class Sifter:
                 truth = self.machine.dispatch(frame, <PyObject *> self.record, self.machine.exact)
                 if truth == UNKNOWN:
                     self.count_nulls()
+                if self.watch is not None:
+                    self.watch(PyBytes_FromStringAndSize(<const char *> line, stop - line))
                 if self.is_asked_for(truth):
                     self.keep(line, at)
             elif not is_blank(line, stop):
@@ -216,6 +221,8 @@ cdef class Sifter:
         except (PropertyTypeError, DecodeError) as error:
             self.refuse(place, error)
             return False
+        if self.watch is not None:
+            self.watch(PyBytes_FromStringAndSize(<const char *> message, size))
         if self.decoder.noted and self.note is not None:
             note, self.note = self.note, None
             note(place, PyBytes_FromStringAndSize(<const char *> message, size))

@@ -243,7 +243,10 @@ def _of_pieces(content: str, encoding: str, text: Text, part: Part) -> Iterator[
     """Yield the parts of a file that make one of a selector: one of its pieces has the text, the others none."""
     first = min(max(0, text.at(part.start)), len(text.pieces) - 1)
     pieces = [text.pieces[first], *takewhile(lambda one: one.start < part.stop, text.pieces[first + 1 :])]
-    # A blank at the beginning of a line that goes on would be lost: the text is put before it.
+    # A blank at the beginning of a line that goes on would be lost: it is put at the end of the line before.
+    if first and part.start == part.stop == pieces[0].start and part.text[:1] == " ":
+        first -= text.value[part.start - 1] != "\n"
+        pieces = [text.pieces[first]]
     bearer = pieces[-1 if text.value[part.stop : part.stop + 1].isspace() else 0]
     for one, behind in zip_longest(pieces, text.pieces[first + 1 : first + 1 + len(pieces)]):
         if one.place == one.end and one.start < one.stop:

@@ -60,8 +60,8 @@ PLACEHOLDER = "a placeholder: its value is set when the program starts"
 UNKNOWN = "an expression: this file does not have its value"
 GLUED = "glued from values that only the running program has"
 EXPRESSION = "an expression that is evaluated when the template is deployed"
-_PLACEHOLDERS = re.compile(
-    r"[$#@]\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}|\{\{[^{}]*\}\}|\$\([^()]*\)|%\{[^{}]*\}|@[A-Za-z][\w.]*@"
+PLACEHOLDERS = re.compile(
+    r"[$#@]\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}|\{\{[^{}]*\}\}|\$\([^()]*\)|%\{[^{}]*\}|#\[[^\[\]]*\]|@[A-Za-z][\w.]*@"
 )
 
 
@@ -101,9 +101,9 @@ class Source:
             return
         if not reason and HOLE in text.value:
             reason = UNKNOWN if text.value == HOLE else GLUED
-        if not reason and _PLACEHOLDERS.search(text.value):
+        if not reason and PLACEHOLDERS.search(text.value):
             reason = PLACEHOLDER
-            text = Text(_PLACEHOLDERS.sub(lambda match: HOLE * len(match[0]), text.value), text.pieces)
+            text = Text(PLACEHOLDERS.sub(lambda match: HOLE * len(match[0]), text.value), text.pieces)
         line, column = self.line_of(text.span[0])
         selector = None if reason else text.value
         low = bisect_right(self._lines, min(one.place for one in text.pieces)) - 1

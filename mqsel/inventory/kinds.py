@@ -33,7 +33,7 @@ KINDS = {
         "output of DISPLAY SUB and DISPLAY SBSTATUS",
         "output of a command: the subscription is changed by ALTER SUB",
     ),
-    "ems": Kind("TIBCO_EMS", "ems", "bridges.conf, durables.conf, routes.conf; scripts of tibemsadmin"),
+    "ems": Kind("TIBCO_EMS", "ems", "bridges.conf, durables.conf, routes.conf, tibemsd.json; scripts of tibemsadmin"),
     "artemis": Kind("ARTEMIS", "markup", "broker.xml, the data export: queues, diverts, bridges"),
     "activemq": Kind("ACTIVEMQ", "markup", "activemq.xml: filteredDestination, bridges"),
     "ejb": Kind("JMS", "markup", "ejb-jar.xml and other descriptors: messageSelector, message-selector"),

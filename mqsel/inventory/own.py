@@ -122,8 +122,8 @@ def _of_json(source: Source, key: str, value: object, columns: Mapping[str, str]
 def _csv(source: Source, columns: Mapping[str, str]) -> Iterator[Entry]:
     rows = _rows(source)
     heading = next(rows, [])
-    names = [one.value.strip() for one in heading]
-    places = [names.index(name) if (name := columns.get(one, one)) in names else -1 for one in COLUMNS]
+    names = [one.value.strip().lower() for one in heading]
+    places = [names.index(name) if (name := columns.get(one, one).lower()) in names else -1 for one in COLUMNS]
     if places[2] < 0:
         wanted = columns.get("selector", "selector")
         yield source.damage("csv", 0, f"no column is called {wanted}: name it by --columns selector=NAME")

@@ -70,7 +70,7 @@ def _sign(kind: str, name: str, start: str, words: str) -> _Sign:
 
 
 _SOURCE_WORDS = (
-    r"[sS]elector|receiveSelected|browseSelected|bySql|createConsumer|createReceiver|createBrowser|createSubscriber|"
+    r"[sS]elector|receiveSelected|browseSelected|bySql|FilterExpression|createConsumer|createReceiver|createBrowser|createSubscriber|"
     r"createDurable|createShared|ConnectionConsumer"
 )
 _XML = r"\A\s*(?:<\?xml|<!--|<!DOCTYPE(?!\s+html)|<(?!html)[A-Za-z][\w:.-]*[\s>/])"
@@ -87,7 +87,7 @@ _SIGNS = (
         "ejb",
         "",
         _XML,
-        r"(?s)\A(?=.*<(?:\w+:)?(?:ejb-jar|message-driven|connector|activation-config|server)\b).*?elector",
+        r"(?s)\A(?=.*<(?:\w+:)?(?:ejb-jar|message-driven|connector|activation-config|server|messaging-bridge)\b).*?elector",
     ),
     _sign("spring", "", _XML, r"[eE]lector|<filter[\s>]"),
     _sign("java", r".*\.(?:java|groovy)", r"^\s*(?:import|package)\s+[\w.]+;", _SOURCE_WORDS),
@@ -100,6 +100,7 @@ _SIGNS = (
     ),
     _sign("ems", "", r"(?i)^[ \t]*\[(?:topic|queue)[:=]", r"(?i)\bselector[ \t]*="),
     _sign("ems", r"(?:.*[._-])?(?:bridges|durables|routes)(?:[._-].*)?", "", r"(?i)\bselector[ \t]*="),
+    _sign("ems", "", _JSON, r"(?s)\A(?=.*\"tibemsd\"\s*:).*?elector"),
     _sign("azure", r".*\.jsonc", _JSON, r"(?i)\"(?:sqlFilter|sqlExpression|correlationFilter)\"\s*:"),
     _sign("rabbitmq", "", _JSON, r"(?s)\A(?=.*\"(?:rabbit_version|rabbitmq_version)\").*?(?:elector|sql-filter)"),
     _sign("broker-j", "", _JSON, r"\"(?:x-filter-jms-selector|x-jms-selector|rjms_selector|jms-selector)\""),
@@ -110,23 +111,23 @@ _SIGNS = (
         _JSON,
         r"\A\s*\[?\s*\{(?:[^{}\"]|\"(?:[^\"\\]|\\.)*\")*\"selector\"\s*:\s*\"(?:[^\"\\]|\\.)*\"(?:[^{}\"]|\"(?:[^\"\\]|\\.)*\")*\}",
     ),
-    _sign("json", "", _JSON, rf"\"{_KEY}:|[?&]selector="),
+    _sign("json", "", _JSON, rf"\"{_KEY}:|[?&](?:messageS|s)elector="),
     _sign(
         "terraform", r".*\.(?:tf|hcl|tofu)", r"^(?:resource|data|module)\s+\"", r"(?:sql|correlation)_filter|elector"
     ),
     _sign("bicep", r".*\.bicep", r"^resource\s+\w+\s+'[^']+@", r"(?i)(?:sql|correlation)Filter|sqlExpression|elector"),
-    _sign("csv", r".*\.(?:csv|tsv)", r"\A\"?\w+\"?[,;\t|].*\bselector\b|\A\"?selector\"?[,;\t|]", r"."),
+    _sign("csv", r".*\.(?:csv|tsv)", r"(?i)\A\"?\w+\"?[,;\t|].*\bselector\b|\A\"?selector\"?[,;\t|]", r"."),
     _sign(
         "yaml",
         r".*\.ya?ml",
         r"\A(?:\s*#.*\n|---.*\n)*[\w.\-\"']+:(?:\s|$)",
-        rf"(?i){_KEY}:|[?&]selector=|sqlFilter|kcql|sql-filter",
+        rf"(?i){_KEY}:|[?&](?:messageS|s)elector=|sqlFilter|kcql|sql-filter",
     ),
     _sign(
         "properties",
         r".*\.properties",
         r"\A(?:\s*[#!].*\n|\s*\n)*[\w.\-%\"]+\s*=",
-        rf"(?im)^[ \t]*{_KEY}[=:]|[?&]selector=|kcql",
+        rf"(?im)^[ \t]*{_KEY}[=:]|[?&](?:messageS|s)elector=|kcql",
     ),
 )
 

@@ -167,7 +167,7 @@ _CONTROLS = r"\x00-\x1f\x7f"
 _YAML = r"[\x00-\x08\x0a-\x1f\x7f\x85\u2028\u2029]"  # has only the escapes of YAML's double quotes
 _JAVA = rf"\\(?:{_PAIR}|u+{_HEX}{{4}}|[0-3]?[0-7]{{1,2}}|\r?\n|.|$)"
 _XML = re.compile(r"&(?:#\d{1,7}|#[xX][0-9A-Fa-f]{1,6}|lt|gt|amp|quot|apos);|\r\n")
-_URL = re.compile(rf"%[0-7]{_HEX}|(?:%[89A-Fa-f]{_HEX})+|\\+")
+_URL = re.compile(rf"%[0-7]{_HEX}|(?:%[89A-Fa-f]{_HEX})+|\+")
 _UNWRITABLE_XML = "".join(map(chr, [*range(9), 11, 12, *range(14, 32)])) + "\ufffe\uffff"
 
 
@@ -210,8 +210,8 @@ def _marked(mark: str, *, holds_lines: bool = False) -> Writing:
 
 
 WRITINGS = {
-    "mqsc '": _marked("'"),
-    'mqsc "': _marked('"'),
+    "doubled '": _marked("'"),
+    'doubled "': _marked('"'),
     "csv": _marked('"'),
     "java": _java(""),
     "java block": _java("", is_block=True),
@@ -285,7 +285,7 @@ WRITINGS = {
     # Only the first bracket of a text is doubled.
     "arm": Writing(re.compile(r"^\[\["), lambda _: "[", re.compile(r"^\[")),
     "ems": Writing(
-        re.compile(r"\\[\\\"']"),
+        re.compile(r"\\[\\\"]"),
         lambda escape: escape[1],
         re.compile(r"[\"\\\n\r]"),
         _after_backslash('"\\') | _none("\n\r"),

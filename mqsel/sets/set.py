@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     import pyarrow as pa  # type: ignore[import-untyped]
     from typing_extensions import Self
 
+    from mqsel.analysis.compare import Given
+    from mqsel.analysis.compare.gaps import Gap
     from mqsel.analysis.explain import Explanation
 
 K = TypeVar("K", bound=Hashable)
@@ -509,6 +511,16 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
         Raises: KeyError: no such key. ArgumentError: the texts were not kept.
         """
         return self.matcher(key).explain(message)
+
+    def gap(self, *, given: Given = None) -> Gap:
+        """Return a message that no selector of the set selects, and the shape of all such messages.
+
+        Args:
+            given: what messages are like, as for `mqsel.relation`.
+        """
+        from mqsel.analysis.compare.gaps import gap  # noqa: PLC0415 (matching needs none of it)
+
+        return gap([self.matcher(key) for key in self], given=given)
 
     def stats(self) -> dict[str, Any]:
         """Return how many selectors there are, and how they are found.

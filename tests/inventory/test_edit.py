@@ -135,7 +135,9 @@ def layouts(one, width):
 
 
 # Correlation filters, and constants of which one selector wants what another one does not.
-_REASONS = ("stands for other things", "use the same text", "would be another one, too")
+_REASONS = ("it would not be the same", "stands for other things", "use the same text", "would be another one, too")
+# Numbers as constants, a value of MQSC without quotes, a first bracket that is doubled.
+_OTHERS = ("Consumers.kt", "Consumers.scala", "Orders.java", "changes.mqsc", "arm-full.json")
 
 
 @pytest.mark.parametrize("name", sorted(path.name for path in CORPUS.iterdir()))
@@ -148,8 +150,10 @@ def test_lint_on_the_corpus(tmp_path, name):
     longer = {number: f"({selector.text}) AND (zz = 5 OR zz = 5)" for number, selector in good.items()}
     twice, refused = rewrite(one, longer)
     for number, reason in refused.items():
-        entry = one.entries[number]
-        assert reason == KINDS[entry.kind].kept or any(one in reason for one in _REASONS), reason
+        is_plain = name not in _OTHERS
+        assert reason == KINDS[one.entries[number].kind].kept or any(one in reason for one in _REASONS[is_plain:]), (
+            reason
+        )
     known = {number: fixed(twice.entries[number].selector, twice.entries[number].dialect) for number in good}
     assert all(known[one] != twice.entries[one].selector for one in good if one not in refused)
     again, others = rewrite(twice, known)

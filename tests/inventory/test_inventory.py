@@ -49,12 +49,10 @@ def test_the_corpus_as_a_folder():
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
 def test_encodings_and_line_ends(tmp_path, end, encoding):
     """Encodings, marks and line ends change no entry."""
-    for path in CORPUS.iterdir():
-        if "encoding=" in path.read_text(encoding="utf-8"):
-            continue  # declares another one
-        text = path.read_text(encoding="utf-8").replace("\n", end)
-        (tmp_path / path.name).write_bytes(text.encode(encoding))
-    declared = {"broker.xml", "artemis-export.xml"}
+    contents = {path.name: path.read_text(encoding="utf-8") for path in CORPUS.iterdir()}
+    declared = {name for name, text in contents.items() if "encoding=" in text}
+    for name in contents.keys() - declared:
+        (tmp_path / name).write_bytes(contents[name].replace("\n", end).encode(encoding))
     got = rows(tmp_path)
     for one in got:
         if one["selector"]:
@@ -125,25 +123,17 @@ def test_parquet(tmp_path):
     ]
 
 
-NOTHING = {
-    "styles.json": '{"selector": ".menu > a", "nodeSelector": "disk = ssd", "a": {"selector": "app-root"}}',
-    "service.yaml": "kind: Service\nspec:\n  selector:\n    app: web\n  labelSelector: app = web\n",
-    "Kafka.java": 'import org.apache.kafka.*;\nclass A { void f() { x.createConsumer("g", props); } }',
-    "pom.xml": "<project><selector>a = b</selector><filter><string>x</string></filter></project>",
-    "web.xml": "<web-app><filter><filter-name>a = 1</filter-name></filter></web-app>",
-    "queues.mqsc": "DEFINE QLOCAL(A) DESCR('SELECTOR(''a = 1'')')\n* DEFINE SUB(B) SELECTOR('a = 1')\n",
-    "README.md": "DEFINE SUB(B) SELECTOR('a = 1')\n",
-    "notes.txt": "the selector of a subscription\nis a text\n",
-    "form.xsd": '<xs:schema xmlns:xs="a"><xs:selector xpath="a = 1"/></xs:schema>',
-    "a.java": 'import javax.jms.*;\nclass A { /* createConsumer(q, "a") */ void f() { s.createConsumer(q, true); } }',
-}
+@pytest.mark.parametrize(
+    "name", sorted(path.name for path in (HERE / "nothing").iterdir() if path.suffix not in (".md", ".txt"))
+)
+def test_what_is_no_selector(name):
+    """Selectors of other things, comments, and texts that only mention one are none, also in a file that is named."""
+    assert rows(HERE / "nothing" / name) == []
 
 
-@pytest.mark.parametrize("name", NOTHING)
-def test_what_is_no_selector(tmp_path, name):
-    """Selectors of other things, comments, and texts that only mention one are none."""
-    (tmp_path / name).write_text(NOTHING[name], encoding="utf-8")
-    assert rows(tmp_path) == []
+def test_nothing_in_a_folder():
+    """A folder of such files has no entries, whatever their names."""
+    assert rows(HERE / "nothing") == []
 
 
 def test_folders_as_ripgrep_walks_them(tmp_path):

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from mqsel.analysis.compare.contract import Contract
 from mqsel.analysis.readings import UNDOCUMENTED, Reading, answer, counted, readings
 from mqsel.errors import ArgumentError, SelectorError, Span, quoted, type_name
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
@@ -25,6 +26,7 @@ from mqsel.logic.formulas import Formula, Leaf, any_of, complement, leaves
 from mqsel.logic.normal import Normal, normal, true_of
 from mqsel.logic.solver import MAX_WORK, Message, Witness, find
 from mqsel.logic.solver.automata import UndecidedError
+from mqsel.logic.solver.boxes import Check
 from mqsel.logic.solver.domains import ANY_PROPERTY, meet, some_values
 from mqsel.machine._vm import Machine
 from mqsel.machine.compiler import lower
@@ -41,6 +43,11 @@ class Known(NamedTuple):
     selector: Selector
     normal: Normal
     machine: Machine
+
+    @property
+    def names(self) -> list[str]:
+        """The properties that it reads."""
+        return [*dict.fromkeys(self.selector.names.values())]
 
     @property
     def others(self) -> Formula:
@@ -105,33 +112,69 @@ class Related:
         return self.relation
 
 
-def relation(a: str | Machine, b: str | Machine, *, dialect: Dialect | str = IBM_MQ) -> Related:
+Given = Contract | Mapping[str, Any] | str | None  # what messages are like: see `contract_of`
+
+
+def contract_of(given: Given, dialect: Dialect | str) -> Contract | None:
+    """Return the contract that a selector, or a mapping of names to types and domains, stands for.
+
+    Raises: ArgumentError, SelectorError.
+    """
+    if given is None or isinstance(given, Contract):
+        return given
+    if isinstance(given, str):
+        return Contract(selector=given, dialect=dialect)
+    return Contract(given)
+
+
+def search(
+    contract: Contract | None, selectors: Sequence[Known], formulas: Iterable[Formula], check: Check, **more: Any
+) -> Witness:
+    """Find a message of a contract; of any, without one.
+
+    Args:
+        selectors: what the formulas are of.
+        formulas: as in `find`.
+        check: likewise.
+        more: likewise.
+    """
+    if contract is None:
+        return find(formulas, check, **more)
+    names = [name for one in selectors for name in one.names]
+    said, allows = contract.bound(names, selectors[0].selector.naming)
+    return find([*said, *formulas], lambda message: allows(message) and check(message), **more)
+
+
+def relation(a: str | Machine, b: str | Machine, *, dialect: Dialect | str = IBM_MQ, given: Given = None) -> Related:
     """Report whether two selectors select the same messages, some of the same, or none.
 
     Two selectors are equal if no message is selected by only one of them. For a message that neither selects, one may
-    be FALSE and the other UNKNOWN. A message is any mapping of names to values: that a header always has one type, or
-    that two names are one header, is not taken into account.
+    be FALSE and the other UNKNOWN. Without a contract a message is any mapping of names to values: that a header always
+    has one type, or that two names are one header, is not taken into account.
 
     Args:
         a: a text, or a matcher.
         b: likewise.
         dialect: how to read a text; a matcher has a dialect of its own.
+        given: what messages are like: a selector that is TRUE of all, a mapping of names to types and domains, or a
+            `Contract`.
 
     Returns: the relation, with a message for each part of it that was found; all of them have been run.
 
     Raises: SelectorError, ArgumentError: as `compile` does.
     """
-    return related(taken(a, dialect), taken(b, dialect))
+    return related(taken(a, dialect), taken(b, dialect), contract_of(given, dialect))
 
 
-def related(a: Known, b: Known) -> Related:
+def related(a: Known, b: Known, contract: Contract | None = None) -> Related:
     """Relate two selectors that have been read."""
     first, second = a.machine.matches, b.machine.matches
     like = _alike(a, b)
-    both = find((a.normal.true, b.normal.true), lambda message: first(message) and second(message), like=like)
+    found = functools.partial(search, contract, (a, b))
+    both = found((a.normal.true, b.normal.true), lambda message: first(message) and second(message), like=like)
     like = like if both.message is None else [both.message, *like]
-    a_alone = find((a.normal.true, b.others), lambda message: first(message) and not second(message), like=like)
-    b_alone = find((b.normal.true, a.others), lambda message: second(message) and not first(message), like=like)
+    a_alone = found((a.normal.true, b.others), lambda message: first(message) and not second(message), like=like)
+    b_alone = found((b.normal.true, a.others), lambda message: second(message) and not first(message), like=like)
     if a_alone.is_none and b_alone.is_none:
         name = "equal"
     elif both.is_none:
@@ -180,7 +223,7 @@ class Satisfiable:
         return self.message is not None
 
 
-def satisfiable(a: str | Machine, *, dialect: Dialect | str = IBM_MQ) -> Satisfiable:
+def satisfiable(a: str | Machine, *, dialect: Dialect | str = IBM_MQ, given: Given = None) -> Satisfiable:
     """Return a message that a selector selects, or why there is none.
 
     Args: as for `relation`.
@@ -189,29 +232,34 @@ def satisfiable(a: str | Machine, *, dialect: Dialect | str = IBM_MQ) -> Satisfi
 
     Raises: SelectorError, ArgumentError: as `compile` does.
     """
-    one = taken(a, dialect)
-    found = satisfied(one)
+    one, contract = taken(a, dialect), contract_of(given, dialect)
+    found = satisfied(one, contract)
     if found.message is not None:
         return Satisfiable(found.message, "", is_decided=True)
     if found.reason:
         return Satisfiable(None, f"not decided: {found.reason}", is_decided=False)
-    spans = tuple([part.span for part in contradiction(one)])
-    return Satisfiable(None, contradiction_in_words(one), is_decided=True, spans=spans)
+    parts = contradiction(one, contract)
+    return Satisfiable(None, _in_words(one, parts), is_decided=True, spans=tuple([part.span for part in parts]))
 
 
-def contradiction_in_words(one: Known) -> str:
+def contradiction_in_words(one: Known, contract: Contract | None = None) -> str:
     """Return why a selector is never TRUE."""
-    texts = [quoted(" ".join(one.selector.text[slice(*part.span)].split())) for part in contradiction(one)]
+    return _in_words(one, contradiction(one, contract))
+
+
+def _in_words(one: Known, parts: Iterable[Node]) -> str:
+    texts = [quoted(" ".join(one.selector.text[slice(*part.span)].split())) for part in parts]
     if len(texts) == 1:
         return f"{texts[0]} is never TRUE"
     return f"{', '.join(texts[:-1])} and {texts[-1]} are never TRUE together"
 
 
-def contradiction(one: Known, *, work: int = MAX_WORK) -> tuple[Node, ...]:
+def contradiction(one: Known, contract: Contract | None = None, *, work: int = MAX_WORK) -> tuple[Node, ...]:
     """List the fewest operands of AND that are not TRUE of one message, of a selector that is never TRUE.
 
     Args:
         one: the selector.
+        contract: what messages are like.
         work: how much is allowed for each answer; see `find`.
     """
     parts: list[Node] = []
@@ -230,7 +278,7 @@ def contradiction(one: Known, *, work: int = MAX_WORK) -> tuple[Node, ...]:
         def check(message: Message) -> bool:
             return all(machines[id(part)].matches(message) for part in rest)
 
-        return find([formulas[id(part)] for part in rest], check, work=work).is_none
+        return search(contract, (one,), [formulas[id(part)] for part in rest], check, work=work).is_none
 
     # Halves, quarters and so on are left out while the rest is never TRUE: of many parts few matter.
     size = len(parts) // 2
@@ -243,9 +291,9 @@ def contradiction(one: Known, *, work: int = MAX_WORK) -> tuple[Node, ...]:
     return tuple(parts)
 
 
-def satisfied(one: Known) -> Witness:
+def satisfied(one: Known, contract: Contract | None = None) -> Witness:
     """Search a message that a selector selects."""
-    return find((one.normal.true,), one.machine.matches)
+    return search(contract, (one,), (one.normal.true,), one.machine.matches)
 
 
 # ---- dialects --------------------------------------------------------------------------------------------------------
@@ -290,7 +338,7 @@ class Difference:
         return self.message is not None or (is_refused_by_one and not self.reason)
 
 
-def difference(text: str, dialect_a: Dialect | str, dialect_b: Dialect | str) -> Difference:
+def difference(text: str, dialect_a: Dialect | str, dialect_b: Dialect | str, *, given: Given = None) -> Difference:
     """Return a message that two dialects treat differently, and what parts them, or that there is none.
 
     A message that one of them selects goes before one that is FALSE to one and UNKNOWN to the other, or undocumented.
@@ -300,11 +348,13 @@ def difference(text: str, dialect_a: Dialect | str, dialect_b: Dialect | str) ->
         text: the selector.
         dialect_a: how to read it: a dialect, or the name of a preset.
         dialect_b: how else.
+        given: what messages are like, as for `relation`; a selector is read in the first dialect.
 
     Raises: ArgumentError: no text, or no dialect. A text that is invalid is a difference, or is none; one that a
         product has and mqsel does not model is not decided.
     """
     dialects = as_dialect(dialect_a), as_dialect(dialect_b)
+    contract = contract_of(given, dialects[0])
     errors: list[SelectorError | None] = []
     read: list[Known] = []
     for dialect in dialects:
@@ -321,13 +371,13 @@ def difference(text: str, dialect_a: Dialect | str, dialect_b: Dialect | str) ->
         parts = readings(text, {}, *dialects) if is_one else ()
         return Difference(errors=(errors[0], errors[1]), readings=parts, is_proved=not is_one)
     a, b = read
-    message, tries = _tried(a, b)
+    message, tries = _tried(a, b, contract)
     reason = ""
     if message is None or not _is_selected_by_one((a.truth(message), b.truth(message))):
-        found = _found(a, b, ((a.normal.true, b.others), (b.normal.true, a.others)), _is_selected_by_one)
+        found = _found(a, b, contract, ((a.normal.true, b.others), (b.normal.true, a.others)), _is_selected_by_one)
         reason, message = found.reason, message if found.message is None else found.message
     if message is None:
-        found = _found(a, b, ((a.normal.unknown, _false(b)), (b.normal.unknown, _false(a))), lambda _: True)
+        found = _found(a, b, contract, ((a.normal.unknown, _false(b)), (b.normal.unknown, _false(a))), lambda _: True)
         reason, message = reason or found.reason, found.message
     if message is None:
         return Difference(is_proved=not reason, tries=tries, reason=reason)
@@ -347,15 +397,22 @@ def _false(one: Known) -> Formula:
     return any_of((one.normal.false, one.normal.error))
 
 
-def _tried(a: Known, b: Known) -> tuple[Message | None, int]:
-    """Try small messages.
+def _tried(a: Known, b: Known, contract: Contract | None) -> tuple[Message | None, int]:
+    """Try small messages: of a contract, with what it requires.
 
     Returns: the first that one selects and the other does not; else the first with different truths; how many were
         tried.
     """
     known_by: Message | None = None
     tries = 0
-    for tries, message in enumerate(itertools.islice(_small(a, b), MAX_TRIES), 1):
+    messages = _small(a, b)
+    if contract is not None:
+        said, allows = contract.bound([*a.names, *b.names], a.selector.naming)
+        least = find(said, allows).message
+        if least is None:
+            return None, 0
+        messages = filter(allows, ({**least, **one} for one in messages))
+    for tries, message in enumerate(itertools.islice(messages, MAX_TRIES), 1):
         truths = a.truth(message), b.truth(message)
         if truths[0] != truths[1]:
             if _is_selected_by_one(truths):
@@ -367,6 +424,7 @@ def _tried(a: Known, b: Known) -> tuple[Message | None, int]:
 def _found(
     a: Known,
     b: Known,
+    contract: Contract | None,
     pairs: Iterable[tuple[Formula, ...]],
     is_wanted: Callable[[_Truths], bool],
 ) -> Witness:
@@ -378,7 +436,7 @@ def _found(
 
     reason = ""
     for pair in pairs:
-        found = find(pair, check)
+        found = search(contract, (a, b), pair, check)
         if found.message is not None:
             return found
         reason = reason or found.reason

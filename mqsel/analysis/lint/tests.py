@@ -36,7 +36,7 @@ from mqsel.language.nodes import (
 from mqsel.language.operators import FAILING, OPERATORS
 from mqsel.language.pattern import segments, shape
 from mqsel.language.selector import Selector, read_selector
-from mqsel.names import DESCRIPTOR, JMS_DESCRIPTOR, JMS_SYNONYMS, MQMD_TYPES
+from mqsel.names import DESCRIPTOR, HEADER_DOMAINS, JMS_DESCRIPTOR, JMS_SYNONYMS, MQMD_TYPES
 from mqsel.values import LITERAL_KINDS, Truth, compare
 
 # ---- LIKE ------------------------------------------------------------------------------------------------------------
@@ -271,13 +271,10 @@ def beyond_doubles(node: Comparison, selector: Selector) -> Found | None:
 
 # ---- headers ---------------------------------------------------------------------------------------------------------
 
-_PRIORITIES = (range(10), "0 to 9")
 # What a header can be, and how to say it.
-_DOMAINS: dict[str, tuple[range | tuple[str, ...], str]] = {
-    "JMSDeliveryMode": (("PERSISTENT", "NON_PERSISTENT"), "'PERSISTENT' or 'NON_PERSISTENT'"),
-    "JMSPriority": _PRIORITIES,
-    f"{DESCRIPTOR}Priority": _PRIORITIES,
-    f"{DESCRIPTOR}Persistence": (range(2), "0 or 1"),
+_DOMAINS = {
+    header: (possible, " or ".join([repr(one) for one in possible]) if len(possible) == 2 else "0 to 9")
+    for header, possible in HEADER_DOMAINS.items()
 }
 _LIMITED = frozenset((*_DOMAINS, "JMSMessageID"))
 

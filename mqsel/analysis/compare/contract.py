@@ -1,0 +1,487 @@
+"""What messages are like: names, types and domains, or a selector that is TRUE of every message.
+
+A `Contract` narrows the messages that comparisons search: what it says of the properties that selectors read is a
+formula beside theirs, and each message that is found is checked by it. Headers have their types and domains in any
+contract: *Jakarta Messaging 3.1*, §3.4 and §3.8.1.1; *IBM MQ 9.4, Message descriptor fields as properties*.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from mqsel.analysis.explain.account import Held, take_column
+from mqsel.columns.lookup import column_of, laid_out, names_of, type_of
+from mqsel.errors import ArgumentError, FileError, MqselError, PropertyTypeError, quoted, shortened, type_name
+from mqsel.formats.jms import JMS
+from mqsel.formats.jsonl import plain, typed
+from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
+from mqsel.language.nodes import Identifier
+from mqsel.language.optimizer import optimize
+from mqsel.language.selector import Selector, read_selector
+from mqsel.logic.formulas import Compared, Formula, Relation, all_of, any_of, leaf
+from mqsel.logic.normal import true_of
+from mqsel.logic.sets import NOTHING, PROPERTY, Floats, Values, has_value, unite
+from mqsel.logic.solver import Message
+from mqsel.logic.solver.domains import only
+from mqsel.machine._vm import Machine
+from mqsel.machine.compiler import lower
+from mqsel.names import DESCRIPTOR, HEADER_DOMAINS, JMS_SYNONYMS, MQMD_TYPES, spellings
+from mqsel.values import APPROXIMATE, CLASS_NAMES, TYPES
+
+if TYPE_CHECKING:
+    import pyarrow as pa  # type: ignore[import-untyped]
+
+MAX_VALUES = 20  # of one property, that a contract of messages lists
+_COMMON = 2  # messages that have each of them, on average: else they are names of things, not a domain
+_CUT = 80  # characters of a value that are counted: longer ones are not told apart
+
+_TYPES = {row.name: row for row in TYPES if row.kind != "null"}
+_FIELDS = ("type", "values", "least", "greatest", "nan", "required")
+
+
+class Property(NamedTuple):
+    """What a contract says of one property.
+
+    Attributes:
+        types: names of `mqsel.values.TYPES`, of which its value has one; empty for any.
+        values: the only values; empty for any.
+        least: of its numbers; None for no bound.
+        greatest: likewise.
+        nan: whether a number may be NaN, where no values are listed.
+        required: whether every message has it.
+    """
+
+    types: tuple[str, ...] = ()
+    values: tuple[Any, ...] = ()
+    least: int | float | None = None
+    greatest: int | float | None = None
+    nan: bool = False
+    required: bool = False
+
+    def allowed(self) -> Values:
+        """Return the set of its values; NULL is in where it may be missing."""
+        if self.values:
+            many = [only(value) for value in self.values]
+        else:
+            many = [self._lane(name) for name in self.types or tuple(_TYPES)]
+        (made,) = unite(many)  # points, intervals and whole lanes: nothing with patterns
+        return made._replace(null=not self.required)
+
+    def _lane(self, name: str) -> Values:
+        row = _TYPES[name]
+        low = -math.inf if self.least is None else self.least
+        high = math.inf if self.greatest is None else self.greatest
+        match row.kind:
+            case "exact":
+                first, last = max(low, row.range[0]), min(high, row.range[1])
+                return NOTHING._replace(integers=((math.ceil(first), math.floor(last)),) * (first <= last))
+            case "approximate":
+                floats = Floats(((float(low), float(high)),), nan=self.nan)
+                return NOTHING._replace(floats32=floats) if row.bits == 32 else NOTHING._replace(floats64=floats)
+            case "boolean":
+                return NOTHING._replace(booleans=(True, True))
+            case "bytes":
+                return NOTHING._replace(bytes=PROPERTY.bytes)
+        return NOTHING._replace(strings=PROPERTY.strings)
+
+    def words(self) -> str:
+        """Return what is expected, for people."""
+        if self.values:
+            shown = [quoted(one) if isinstance(one, str) else str(plain(one)) for one in self.values]
+            return f"one of {', '.join(shown)}"
+        bounds = [f"at least {self.least}"] * (self.least is not None)
+        bounds += [f"at most {self.greatest}"] * (self.greatest is not None)
+        return ", ".join([" or ".join(self.types) or "any type", *bounds])
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as what JSON holds."""
+        is_one = len(self.types) == 1
+        found: dict[str, Any] = {}
+        if self.types:
+            found["type"] = self.types[0] if is_one else [*self.types]
+        if self.values:
+            found["values"] = [
+                plain(one) if is_one or type(one) in (str, bool, int) else {CLASS_NAMES[type(one)]: plain(one)}
+                for one in self.values
+            ]
+        found |= {name: getattr(self, name) for name in ("least", "greatest") if getattr(self, name) is not None}
+        return found | {name: True for name in ("nan", "required") if getattr(self, name)}
+
+
+class Breach(NamedTuple):
+    """How a message breaks a contract.
+
+    Attributes:
+        name: of the property.
+        what: "missing", "unknown", "type" or "value".
+        sentence: what it is, and what was expected.
+    """
+
+    name: str
+    what: str
+    sentence: str
+
+
+class Contract:
+    """What messages are like.
+
+    Args:
+        properties: for each name a `Property`, or as JSON has it: the name of a type, a list of the only values, or an
+            object with some of type (a name, or a list of names), values, least, greatest, nan, required.
+        others: whether a message may have further properties; headers it may have in any case.
+        selector: what else is TRUE of every message.
+        dialect: how to read the selector.
+
+    Raises: ArgumentError: what a property is said to be cannot be. SelectorError: the selector is refused.
+    """
+
+    def __init__(
+        self,
+        properties: Mapping[str, Any] | None = None,
+        *,
+        others: bool = True,
+        selector: str = "",
+        dialect: Dialect | str = IBM_MQ,
+    ) -> None:
+        if not isinstance(properties or {}, Mapping):
+            raise ArgumentError(f"properties are {shortened(properties)}: expected a mapping of names")
+        self.properties = {name: _property(name, one) for name, one in (properties or {}).items()}
+        self.others = others
+        self._sets: dict[tuple[str, str], tuple[Property | None, Values]] = {}
+        self.selector: Selector | None = None
+        if selector:
+            self.selector = read_selector(selector, as_dialect(dialect))
+            self._true = true_of(self.selector)
+            self._machine = Machine(lower(optimize(self.selector)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        text, dialect = ("", IBM_MQ) if self.selector is None else (self.selector.text, self.selector.dialect)
+        return _made, (self.properties, self.others, text, dialect)
+
+    @classmethod
+    def of(cls, messages: Iterable[Mapping[str, Any]], *, values: bool = True) -> Contract:
+        """Return the contract of messages, which each of them keeps.
+
+        Args:
+            messages: mappings of names to values.
+            values: whether it lists values and bounds; otherwise types and presence alone.
+        """
+        seen = Seen()
+        for message in messages:
+            seen.take(message)
+        return seen.contract(values=values)
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> Contract:
+        """Read a contract from a file of JSON, as `as_dict` returns it.
+
+        Raises: FileError: it cannot be read. ArgumentError: it is no contract.
+        """
+        name = os.fspath(path)
+        try:
+            found = json.loads(Path(name).read_text(encoding="utf-8-sig"))
+        except OSError as error:
+            raise FileError(f"the contract cannot be read: {error.strerror}", path=name) from error
+        except (ValueError, RecursionError) as error:
+            raise FileError(f"the contract is no JSON: {error}", path=name) from error
+        try:
+            return cls.from_dict(found)
+        except MqselError as error:
+            raise FileError(f"{name}: {error.message}", path=name, hint=error.hint) from error
+
+    @classmethod
+    def from_dict(cls, found: Any) -> Contract:
+        """Return the contract of what `as_dict` returned.
+
+        Raises: ArgumentError: it is none. SelectorError: its selector is refused.
+        """
+        if not isinstance(found, dict) or not found.keys() <= {"properties", "others", "selector", "dialect"}:
+            raise ArgumentError(
+                f"found {shortened(found)}: expected an object with properties, others, selector, dialect",
+                hint="mqsel contract FILE writes one",
+            )
+        others, selector = found.get("others", True), found.get("selector", "")
+        if type(others) is not bool or type(selector) is not str:
+            raise ArgumentError("a contract has true or false as others, and a text as selector")
+        return cls(found.get("properties"), others=others, selector=selector, dialect=found.get("dialect", IBM_MQ))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as what JSON holds."""
+        found: dict[str, Any] = {"properties": {name: one.as_dict() for name, one in self.properties.items()}}
+        if not self.others:
+            found["others"] = False
+        if self.selector is not None:
+            found |= {"selector": self.selector.text, "dialect": self.selector.dialect.departures()[0]}
+        return found
+
+    # ---- what it says ------------------------------------------------------------------------------------------------
+
+    def property(self, name: str, naming: str) -> Property | None:
+        """Return what is said of a property; None where it may be anything."""
+        for one in spellings(name, naming):
+            if one in self.properties:
+                return self.properties[one]
+        header = header_of(name, naming)
+        if header is not None:
+            return header
+        return None if self.others else _ABSENT
+
+    def bound(self, names: Iterable[str], naming: str) -> tuple[list[Formula], Callable[[Message], bool]]:
+        """Return what a contract says for selectors.
+
+        Args:
+            names: that they read.
+            naming: how they spell one property: see `mqsel.names.spellings`.
+
+        Returns: formulas that are true of every message of the contract, and what reports whether a message keeps it.
+        """
+        read = dict.fromkeys([*names, *self._names(naming)])
+        formulas = [] if self.selector is None else [self._true]
+        allowed: dict[str, Values] = {}
+        for name in read:
+            said = self.property(name, naming)
+            if said is not None:
+                allowed[name] = _ABSENT_VALUES if said is _ABSENT else said.allowed()
+                formulas.append(leaf(Identifier(name), allowed[name]))
+        pairs = [(one, field) for one, field in (SAME_FIELDS.items() if naming == "mqi" else ()) if one in read]
+        pairs = [(one, field) for one, field in pairs if field in read]
+        formulas += [_is_same(*pair) for pair in pairs]
+
+        def allows(message: Message) -> bool:
+            if not all(has_value(values, message.get(name)) for name, values in allowed.items()):
+                return False
+            if any(message.get(one) != message.get(field) for one, field in pairs):
+                return False
+            return self.selector is None or self._machine.matches(message)
+
+        return formulas, allows
+
+    def _names(self, naming: str) -> list[str]:
+        own = [] if self.selector is None else [*self.selector.names.values()]
+        required = [spellings(name, naming)[0] for name, one in self.properties.items() if one.required]
+        return [*required, *own]
+
+    def breaches(self, message: Mapping[str, Any], naming: str = "mqi") -> list[Breach]:
+        """Return how a message breaks the contract; nothing where it keeps it."""
+        found = []
+        names = {spellings(name, naming)[0]: value for name, value in message.items() if value is not None}
+        for name, said in self.properties.items():
+            if said.required and spellings(name, naming)[0] not in names:
+                found.append(Breach(name, "missing", f"{name} is missing"))
+        for name, value in names.items():
+            if (name, naming) not in self._sets:
+                own = self.property(name, naming)
+                self._sets[name, naming] = own, PROPERTY if own is None else own.allowed()
+            own, allowed = self._sets[name, naming]
+            if own is _ABSENT:
+                found.append(Breach(name, "unknown", f"{name} is no property of the contract"))
+            elif own is not None and not has_value(allowed, value):
+                kind = CLASS_NAMES[type(value)]
+                what = "value" if kind in (own.types or _TYPES) else "type"
+                shown = kind if what == "type" else quoted(value) if type(value) is str else str(plain(value))
+                found.append(Breach(name, what, f"{name} is {shown}: expected {own.words()}"))
+        if self.selector is not None and not self._machine.matches(message):
+            found.append(Breach("", "selector", "the selector of the contract is not TRUE"))
+        return found
+
+
+def _made(properties: Mapping[str, Property], others: bool, selector: str, dialect: Dialect) -> Contract:
+    """Return a contract that was pickled."""
+    return Contract(properties, others=others, selector=selector, dialect=dialect)
+
+
+_ABSENT = Property()
+_ABSENT_VALUES = NOTHING._replace(null=True)
+
+
+def _property(name: str, given: Any) -> Property:
+    """Read what is said of a property.
+
+    Raises: ArgumentError.
+    """
+    if isinstance(given, Property):
+        return given
+    if isinstance(given, str):
+        given = {"type": given}
+    if isinstance(given, (list, tuple, set, frozenset)):
+        given = {"values": [*given]}
+    if not isinstance(given, Mapping) or not given.keys() <= set(_FIELDS):
+        raise ArgumentError(
+            f"the contract has {shortened(given)} for {name}: expected a type, a list of values, or an object",
+            hint=f'write {{"type": "int32", "least": 0}}; it may have {", ".join(_FIELDS)}',
+        )
+    kinds = given.get("type", [])
+    types = (kinds,) if isinstance(kinds, str) else tuple(kinds) if isinstance(kinds, (list, tuple)) else (kinds,)
+    unknown = [one for one in types if not isinstance(one, str) or one not in _TYPES]
+    if unknown:
+        raise ArgumentError(
+            f"the contract has the type {shortened(unknown[0])} for {name}: expected {', '.join(_TYPES)}"
+        )
+    listed = given.get("values", [])
+    if not isinstance(listed, (list, tuple)):
+        raise ArgumentError(f"the contract has the values {shortened(listed)} for {name}: expected a list")
+    least, greatest = bounds = [given.get("least"), given.get("greatest")]
+    for bound in bounds:
+        if bound is not None and (type(bound) not in (int, float) or math.isnan(bound)):
+            raise ArgumentError(f"the contract has the bound {shortened(bound)} for {name}: expected a number")
+    nan, required = truths = [given.get(one, False) for one in ("nan", "required")]
+    for truth in truths:
+        if type(truth) is not bool:
+            raise ArgumentError(f"the contract has {shortened(truth)} for {name}: expected true or false")
+    return Property(types, tuple([_value(name, one, types) for one in listed]), least, greatest, nan, required)
+
+
+def _value(name: str, given: Any, types: tuple[str, ...]) -> Any:
+    """Read one of the values of a property: of its type where it has one, else of the type that it names or is."""
+    try:
+        if isinstance(given, dict):
+            return typed(name, given)
+        if isinstance(given, bytes) or CLASS_NAMES.get(type(given)) in types:
+            return given
+        if len(types) == 1:
+            return typed(name, {types[0]: given})
+    except PropertyTypeError as error:
+        raise ArgumentError(f"the contract lists {shortened(given)} for {name}: {error.message}") from error
+    if type(given) in CLASS_NAMES and given is not None:
+        return given
+    raise ArgumentError(f"the contract lists a Python {type_name(given)} for {name}: expected a value of a property")
+
+
+# ---- headers ---------------------------------------------------------------------------------------------------------
+
+# Names of JMS for a field of the message descriptor, whose value both have.
+SAME_FIELDS = {
+    name: DESCRIPTOR + places[0].path.removeprefix("MQMD/")
+    for name, places in JMS.items()
+    if places[0].conversion == "as typed" and places[0].path.startswith("MQMD/")
+}
+
+
+def header_of(name: str, naming: str) -> Property | None:
+    """Return what a header is in every message; None for the name of something else."""
+    kind = JMS_SYNONYMS.get(name) if naming != "sections" else None
+    if naming == "mqi":
+        field = SAME_FIELDS.get(name, name)
+        kind = kind or (MQMD_TYPES.get(field.removeprefix(DESCRIPTOR)) if field.startswith(DESCRIPTOR) else None)
+    if kind is None:
+        return None
+    domain = HEADER_DOMAINS.get(name)
+    if isinstance(domain, range):
+        return Property((kind,), (), domain[0], domain[-1])
+    return Property((kind,), domain or ())
+
+
+def _is_same(name: str, field: str) -> Formula:
+    """Return the formula that two names are of one field."""
+    one, other = Identifier(name), Identifier(field)
+    neither = all_of([leaf(one, _ABSENT_VALUES), leaf(other, _ABSENT_VALUES)])
+    return any_of([neither, Relation(one, other, Compared.EQUAL | Compared.SAME)])
+
+
+# ---- of messages -----------------------------------------------------------------------------------------------------
+
+
+class Seen:
+    """What messages were like: counts that add up.
+
+    Attributes:
+        messages: how many.
+        skipped: how many could not be read.
+        lines: of the input, blank ones included.
+        note: unused; see `mqsel.files.run.work.Job`.
+        held: for each name, what messages have of it.
+        with_nan: the names of which one is NaN.
+    """
+
+    note = None
+
+    def __init__(self) -> None:
+        self.messages = self.skipped = self.lines = self.selected = 0
+        self.held: dict[str, Held] = {}
+        self.with_nan: set[str] = set()
+
+    def take(self, message: Mapping[str, Any]) -> None:
+        """Count a message.
+
+        Raises: PropertyTypeError: it has a value that no property can have.
+        """
+        for name, value in message.items():
+            if type(value) not in CLASS_NAMES:
+                raise PropertyTypeError(
+                    f"property '{name}' is a Python {type_name(value)}: expected a value of a property",
+                    name=name,
+                    value_type=type_name(value),
+                )
+            if isinstance(value, float) and math.isnan(value):
+                self.with_nan.add(name)
+            if value is not None:
+                self.held.setdefault(name, Held()).take(CLASS_NAMES[type(value)], value)
+        self.messages += 1
+
+    def take_batch(self, batch: pa.RecordBatch, fixed: Mapping[str, Any]) -> None:
+        """Count the rows of a batch; a column of a type that no property has is passed over.
+
+        Args:
+            fixed: values that all rows have alike, of properties that are no columns.
+        """
+        import pyarrow.compute as pc  # type: ignore[import-untyped]  # noqa: PLC0415 (optional)
+
+        rows = batch.to_struct_array()
+        for name in names_of(rows.type):
+            column = column_of(rows, name, "any")
+            if column is not None and type_of(column.type) in _TYPES and column.null_count < len(column):
+                column = laid_out(column)
+                take_column(column, self.held.setdefault(name, Held()))
+                if type_of(column.type) in APPROXIMATE and pc.any(pc.is_nan(column)).as_py():
+                    self.with_nan.add(name)
+        for name, value in fixed.items():
+            if value is not None and name not in rows.type.names:
+                held = self.held.setdefault(name, Held())
+                held.take(CLASS_NAMES[type(value)], value)
+                held.types[CLASS_NAMES[type(value)]] += len(rows) - 1
+        self.messages += len(rows)
+
+    def add(self, other: Seen) -> None:
+        """Add what was counted elsewhere."""
+        self.messages += other.messages
+        self.skipped += other.skipped
+        self.lines += other.lines
+        self.with_nan |= other.with_nan
+        for name, held in other.held.items():
+            self.held.setdefault(name, Held()).add(held)
+
+    def contract(self, *, values: bool = True) -> Contract:
+        """Return the contract that all these messages keep.
+
+        Args:
+            values: whether it lists values and bounds.
+        """
+        made = {name: self._property(name, held, values) for name, held in sorted(self.held.items())}
+        return Contract(made, others=False)
+
+    def _property(self, name: str, held: Held, is_whole: bool) -> Property:
+        present = sum(held.types.values())
+        types = tuple([one for one in _TYPES if one in held.types])
+        made = Property(types, nan=name in self.with_nan, required=present == self.messages)
+        domain = HEADER_DOMAINS.get(name)
+        if not is_whole:
+            return made
+        if isinstance(domain, range):
+            return made._replace(least=min(domain[0], held.least or 0), greatest=max(domain[-1], held.greatest or 0))
+        listed = [value for _, value in held.values]
+        if domain is not None and set(listed) <= set(domain):
+            return made._replace(values=domain)
+        is_short = all(len(one) < _CUT for one in listed if isinstance(one, (str, bytes)))
+        is_few = held.is_open and len(listed) <= MAX_VALUES and len(listed) * _COMMON <= present
+        if is_few and is_short and not made.nan and types != ("boolean",):
+            return made._replace(values=tuple(sorted(listed, key=lambda one: (type(one).__name__, one))))
+        ends = [
+            None if one is None else int(one) if isinstance(one, int) else float(one)
+            for one in (held.least, held.greatest)
+        ]
+        return made._replace(least=ends[0], greatest=ends[1])

@@ -1,0 +1,77 @@
+"""Finds what no selector of many selects: a message, and the shape of all such messages as a selector."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from mqsel.analysis.compare import Given, Known, contract_of, taken
+from mqsel.analysis.compare.contract import Contract
+from mqsel.analysis.compare.writing import written
+from mqsel.errors import ArgumentError
+from mqsel.language.dialect import IBM_MQ, Dialect
+from mqsel.logic.formulas import all_of
+from mqsel.logic.sets import PROPERTY, Values
+from mqsel.logic.solver import Message
+from mqsel.logic.solver.cells import MAX_WORK, find_in_cells
+from mqsel.machine._vm import Machine
+
+
+class Gap(NamedTuple):
+    """What no selector selects. True if there is such a message.
+
+    Attributes:
+        message: one of the simplest; None if there is none, or none was found.
+        selector: is TRUE of exactly the messages that no selector selects; empty where none was found that is short.
+        reason: why it is not decided; empty if it is.
+    """
+
+    message: Message | None
+    selector: str = ""
+    reason: str = ""
+
+    def __bool__(self) -> bool:
+        return self.message is not None
+
+
+def gap(
+    selectors: Iterable[str | Machine], *, dialect: Dialect | str = IBM_MQ, given: Given = None, work: int = MAX_WORK
+) -> Gap:
+    """Return a message that no selector selects, and the shape of all such messages.
+
+    Args:
+        selectors: texts or matchers.
+        dialect: how to read texts.
+        given: what messages are like, as for `relation`.
+        work: how much is allowed; see `find_in_cells`.
+
+    Raises: SelectorError, ArgumentError: as `relation` does.
+    """
+    if isinstance(selectors, (str, Machine)):
+        raise ArgumentError("gap has many selectors: expected a list of them")
+    return gap_of([taken(one, dialect) for one in dict.fromkeys(selectors)], contract_of(given, dialect), work=work)
+
+
+def gap_of(known: Sequence[Known], contract: Contract | None = None, *, work: int = MAX_WORK) -> Gap:
+    """Return what selectors that have been read leave."""
+    naming = known[0].selector.naming if known else "any"
+    said, allows = contract.bound([name for one in known for name in one.names], naming) if contract else ([], _any)
+    matches = [one.machine.matches for one in known]
+
+    def is_left(message: Message) -> bool:
+        return allows(message) and not any(one(message) for one in matches)
+
+    others = [one.others for one in known]
+    found = find_in_cells([*said, *others], is_left, work=work)
+    if found.message is None or not known:
+        return Gap(found.message, "", found.reason)
+
+    def domain(name: str) -> Values:
+        spoken = None if contract is None else contract.property(name, naming)
+        return PROPERTY if spoken is None else spoken.allowed()
+
+    return Gap(found.message, written(all_of(others), said, domain, known[0].selector.dialect))
+
+
+def _any(_: Message) -> bool:
+    return True

@@ -1,0 +1,250 @@
+"""Finds a message of which very many formulas are true, one property after the other.
+
+The sets that formulas have of one property divide its values into cells: all values of a cell are in the same sets, so
+one value of each cell is tried. What remains for it falls apart into formulas without common properties, which are
+searched apart. A search by `find` looks at every formula again after each choice; of a thousand selectors, each of
+which excludes a part of all messages, this one looks at those that the choice concerns. Follows language §5.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any as AnyValue
+from typing import NamedTuple
+
+from mqsel.language.nodes import Identifier, walk
+from mqsel.logic.formulas import ALWAYS, NEVER, All, Any, Formula, Leaf, Relation, all_of, any_of, fold, leaves
+from mqsel.logic.intervals import DOUBLE, FLOAT, INT64, Axis, Intervals
+from mqsel.logic.sets import NOTHING, PROPERTY, Values, has_value, outside
+from mqsel.logic.solver import Message, Witness, Work, find, smaller
+from mqsel.logic.solver.automata import UndecidedError
+from mqsel.logic.solver.boxes import Check
+from mqsel.logic.solver.domains import ANY_PROPERTY, Domain, is_empty, meet, nearest, nearest_float, some_values
+from mqsel.values import Float32
+
+MAX_WORK = 4_000_000  # formulas and values that are looked at: some ten seconds
+_DEPTH = 400  # properties of one part
+
+
+class _Cell(NamedTuple):
+    """Values of one property that are in the same sets.
+
+    Attributes:
+        value: one of them.
+        inside: the numbers of the sets, as bits.
+    """
+
+    value: AnyValue
+    inside: int
+
+
+def find_in_cells(formulas: Iterable[Formula], check: Check, *, work: int = MAX_WORK) -> Witness:
+    """Find a message.
+
+    Args:
+        formulas: all of them must be true of it.
+        check: runs the matchers.
+        work: how much is allowed: formulas and values that are looked at.
+
+    Returns: as `find`.
+    """
+    clauses: list[Formula] = []
+    for one in formulas:
+        clauses += one.parts if isinstance(one, All) else (one,)
+    try:
+        message = _search(clauses, Work(work), 0)
+    except UndecidedError as error:
+        return Witness(None, str(error))
+    if message is None:
+        return Witness(None)
+    if not check(message):
+        # Whatever is wrong with the value of one cell is seen by the search that knows no cells.
+        return find(clauses, check, like=[message])
+    return Witness(smaller(message, check))
+
+
+def _search(clauses: Sequence[Formula], work: Work, depth: int) -> Message | None:
+    """Return a message of which all clauses are true; None if there is none.
+
+    Raises: UndecidedError.
+    """
+    if NEVER in clauses:
+        return None
+    if depth > _DEPTH:
+        raise UndecidedError(f"more than {_DEPTH} properties")
+    message: Message = {}
+    for part in sorted(_apart(clauses, work), key=len):
+        found = _search_part(part, work, depth)
+        if found is None:
+            return None
+        message |= found
+    return message
+
+
+def _search_part(clauses: list[Formula], work: Work, depth: int) -> Message | None:
+    mentions: dict[str, dict[Values, int]] = {}
+    for clause in clauses:
+        for one in leaves(clause):
+            if isinstance(one, Leaf) and isinstance(one.subject, Identifier):
+                mentions.setdefault(one.subject.name, {}).setdefault(one.values, 0)
+                mentions[one.subject.name][one.values] += 1
+    computed = {name for clause in clauses for one in leaves(clause) for name in _computed(one)}
+    free = [name for name in mentions if name not in computed]
+    if not free:
+        # Properties that are computed with: by intervals that are halved.
+        found = find(clauses, lambda _: True, work=min(work.left, 50_000))
+        if found.reason:
+            raise UndecidedError(found.reason)
+        return found.message
+    name = max(free, key=lambda one: sum(mentions[one].values()))
+    sets = [*mentions[name]]
+    numbers = {values: number for number, values in enumerate(sets)}
+    touched, rest = [], []
+    for clause in clauses:
+        bits, quick = _bits(clause, name, numbers)
+        if bits:
+            touched.append((clause, quick))
+        else:
+            rest.append(clause)
+    for cell in _cells(sets, work):
+        work.spend(1 + len(touched) // 8)
+        waiting = [clause for clause, quick in touched if not quick & cell.inside]
+        work.spend(len(waiting))
+        left = [_given(clause, name, numbers, cell.inside) for clause in waiting]
+        if NEVER in left:
+            continue
+        found_rest = _search([*[one for one in left if one is not ALWAYS], *rest], work, depth + 1)
+        if found_rest is not None:
+            return {name: cell.value, **found_rest} if cell.value is not None else found_rest
+    return None
+
+
+def _computed(one: Leaf | Relation) -> Iterator[str]:
+    """Yield the properties that are computed with, or compared with each other."""
+    sides = (one.left, one.right) if isinstance(one, Relation) else (one.subject,)
+    if isinstance(one, Relation) or not isinstance(one.subject, Identifier):
+        for side in sides:
+            yield from [node.name for node in walk(side) if isinstance(node, Identifier)]
+
+
+def _apart(clauses: Sequence[Formula], work: Work) -> list[list[Formula]]:
+    """Divide clauses into those that have no property in common."""
+    parent: dict[str, str] = {}
+
+    def root(name: str) -> str:
+        while parent.setdefault(name, name) != name:
+            parent[name] = name = parent[parent[name]]
+        return name
+
+    firsts = []
+    for clause in clauses:
+        work.spend(1)
+        names = [
+            node.name
+            for one in leaves(clause)
+            for side in ((one.left, one.right) if isinstance(one, Relation) else (one.subject,))
+            for node in walk(side)
+            if isinstance(node, Identifier)
+        ]
+        for other in names[1:]:
+            parent[root(other)] = root(names[0])
+        firsts.append(names[0] if names else "")
+    parts: dict[str, list[Formula]] = {}
+    for clause, first in zip(clauses, firsts, strict=True):
+        parts.setdefault(root(first), []).append(clause)
+    return [*parts.values()]
+
+
+def _bits(clause: Formula, name: str, numbers: dict[Values, int]) -> tuple[int, int]:
+    """Return which sets a clause has of a property, as bits; and those of which one makes all of it true."""
+
+    def own(one: Formula) -> int:
+        is_own = isinstance(one, Leaf) and isinstance(one.subject, Identifier) and one.subject.name == name
+        return 1 << numbers[one.values] if is_own else 0  # type: ignore[union-attr]
+
+    every = 0
+    for one in leaves(clause):
+        every |= own(one)
+    quick = own(clause)
+    for part in clause.parts if isinstance(clause, Any) else ():
+        quick |= own(part)
+    return every, quick
+
+
+def _given(clause: Formula, name: str, numbers: dict[Values, int], inside: int) -> Formula:
+    """Return what remains of a clause where a property is in some of its sets and in no other."""
+
+    def known(one: Leaf | Relation) -> Formula:
+        if isinstance(one, Leaf) and isinstance(one.subject, Identifier) and one.subject.name == name:
+            return ALWAYS if inside >> numbers[one.values] & 1 else NEVER
+        return one
+
+    return fold(clause, known, all_of, any_of)
+
+
+# ---- cells -----------------------------------------------------------------------------------------------------------
+
+
+def _cells(sets: Sequence[Values], work: Work) -> Iterator[_Cell]:
+    """Yield a value of each cell of a property, simple ones first.
+
+    Raises: UndecidedError.
+    """
+    seen: set[int] = set()
+    for value in _candidates(sets, work):
+        work.spend(1 + len(sets) // 8)
+        inside = 0
+        for number, values in enumerate(sets):
+            if has_value(values, value):
+                inside |= 1 << number
+        if inside not in seen:
+            seen.add(inside)
+            yield _Cell(value, inside)
+
+
+def _candidates(sets: Sequence[Values], work: Work) -> Iterator[AnyValue]:
+    """Yield values of which at least one is in each cell.
+
+    Raises: UndecidedError.
+    """
+    yield None
+    yield from _numbers([one.integers for one in sets], INT64, nearest)
+    yield from _strings(sets, work)
+    yield from (True, False)
+    yield from _numbers([one.floats64.intervals for one in sets], DOUBLE, nearest)
+    floats = _numbers([one.floats32.intervals for one in sets], FLOAT, nearest_float)
+    yield from map(Float32, floats)
+    yield from (math.nan, Float32(math.nan))
+    points: frozenset[bytes] = frozenset().union(*[one.bytes.points for one in sets])  # type: ignore[arg-type]
+    yield from sorted(points)
+    other = PROPERTY.bytes._replace(points=points)
+    yield from some_values(meet(ANY_PROPERTY, NOTHING._replace(bytes=other)))
+
+
+def _numbers(many: Iterable[Intervals], axis: Axis, between: Callable[[float, float], float]) -> Iterator[float]:
+    starts = {axis.first}
+    for intervals in many:
+        for low, high in intervals:
+            starts.add(low)
+            if high < axis.last:
+                starts.add(axis.after(high))
+    rising = sorted(starts)
+    stops = [*[axis.before(one) for one in rising[1:]], axis.last]
+    found = [between(low, high) for low, high in zip(rising, stops, strict=True)]
+    yield from sorted(found, key=abs)
+
+
+def _strings(sets: Sequence[Values], work: Work) -> Iterator[str]:
+    texts = [one.strings for one in sets]
+    points: frozenset[str] = frozenset().union(*[one.points for one in texts])  # type: ignore[arg-type]
+    yield from sorted(points, key=lambda one: (len(one), one))
+    unlisted = NOTHING._replace(strings=PROPERTY.strings._replace(points=points))
+    parts: list[Domain] = [meet(ANY_PROPERTY, unlisted)]
+    for patterns in dict.fromkeys(one.patterns for one in texts if one.patterns):
+        like = NOTHING._replace(strings=NOTHING.strings._replace(patterns=patterns))
+        halves = [meet(part, half) for part in parts for half in (like, outside(like, PROPERTY))]
+        work.spend(100 * len(halves))
+        parts = [one for one in halves if not is_empty(one)]
+    for part in parts:
+        yield from some_values(part)

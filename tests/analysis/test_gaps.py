@@ -1,0 +1,169 @@
+"""Gaps: what no selector of many selects, held against all messages of small domains."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import random
+from typing import Any
+
+import pytest
+
+import mqsel
+from mqsel.analysis.compare.contract import Contract
+from mqsel.analysis.compare.gaps import gap
+
+COUNT = int(os.environ.get("MQSEL_GAPS", "300"))  # random sets; the note of a release says with how many it was run
+DOMAINS: dict[str, tuple[Any, ...]] = {
+    "a": (None, 1, 2, 3),
+    "b": ("x", "y", "xy", None),
+    "c": (True, False),
+    "d": (0.5, 1.5, 2.0),
+}
+GIVEN = {
+    name: {"values": [one for one in values if one is not None], "required": None not in values}
+    for name, values in DOMAINS.items()
+}
+MESSAGES = [
+    {name: value for name, value in zip(DOMAINS, values, strict=True) if value is not None}
+    for values in itertools.product(*DOMAINS.values())
+]
+LENIENT = mqsel.IBM_MQ.replace(constant_false="accept")
+TESTS = (
+    lambda draw: f"a {draw('= <> < >= >')} {draw('0 1 2 3 4')}",
+    lambda draw: f"a IS {draw('NULL NOT_NULL')}".replace("_", " "),
+    lambda draw: f"b {draw('= <>')} '{draw('x y xy z')}'",
+    lambda draw: f"b {draw('LIKE NOT_LIKE')} '{draw('x% %y ? %')}'".replace("_", " ").replace("?", "_"),
+    lambda draw: f"c {draw('= <>')} {draw('TRUE FALSE')}",
+    lambda _: "c",
+    lambda draw: f"d {draw('= <> < >= >')} {draw('0.5 1 1.5 2')}",
+    lambda draw: f"a BETWEEN {draw('0 1 2 3')} AND {draw('0 1 2 3')}",
+    lambda draw: f"b {draw('IN NOT_IN')} ('x', 'z')".replace("_", " "),
+    lambda draw: f"a + 1 > {draw('0 1 2 3 4')}",
+    lambda _: "a < d",
+)
+
+
+def _selector(rng: random.Random, depth: int) -> str:
+    def draw(words: str) -> str:
+        return rng.choice(words.split())
+
+    if depth == 0 or rng.random() < 0.3:
+        return rng.choice(TESTS)(draw)
+    if rng.random() < 0.3:
+        return f"NOT ({_selector(rng, depth - 1)})"
+    return f"({_selector(rng, depth - 1)} {draw('AND OR')} {_selector(rng, depth - 1)})"
+
+
+def test_gaps_are_those_of_all_messages() -> None:
+    """A gap is found where a message of the domains is left, and its selector is TRUE of just those that are."""
+    rng = random.Random(30)
+    undecided = shapes = 0
+    for _ in range(COUNT):
+        texts = [_selector(rng, 2) for _ in range(rng.randrange(1, 7))]
+        matchers = [mqsel.compile(text, dialect=LENIENT) for text in texts]
+        left = [message for message in MESSAGES if not any(one.matches(message) for one in matchers)]
+        found = gap(matchers, given=GIVEN)
+        if found.reason:
+            undecided += 1
+            continue
+        assert bool(found) == bool(left), texts
+        assert found.message is None or found.message in left, texts
+        if found.selector:
+            shapes += 1
+            shape = mqsel.compile(found.selector, dialect=LENIENT)
+            assert [message for message in MESSAGES if shape.matches(message)] == left, texts
+
+    assert undecided * 100 <= COUNT
+    assert shapes * 3 > COUNT
+
+
+SYMBOLS = [f"S{number}" for number in range(1_000)]
+OF_SYMBOLS = {"symbol": {"values": SYMBOLS, "required": True}}
+
+
+@pytest.mark.parametrize(
+    ("count", "message", "selector"), [(1_000, None, ""), (999, {"symbol": "S999"}, "symbol = 'S999'")]
+)
+def test_thousand_selectors(count: int, message: Any, selector: str) -> None:
+    found = gap([f"symbol = '{symbol}'" for symbol in SYMBOLS[:count]], given=OF_SYMBOLS)
+
+    assert (found.message, found.selector, found.reason) == (message, selector, "")
+
+
+@pytest.mark.parametrize(
+    ("texts", "given", "message", "selector"),
+    [
+        (
+            ["color = 'red'", "color = 'blue' AND weight > 5"],
+            {
+                "color": {"values": ["red", "blue", "green"], "required": True},
+                "weight": {"type": "int32", "required": True},
+            },
+            {"color": "blue", "weight": 0},
+            "color <> 'red' AND (color <> 'blue' OR weight <= 5)",
+        ),
+        (
+            ["weight > 5.5", "weight <= 2"],
+            {"weight": {"type": "float64", "required": True}},
+            {"weight": 3.0},
+            "weight > 2 AND weight <= 5.5",
+        ),
+        (
+            ["name LIKE 'a\\_%' ESCAPE '\\'", "name LIKE '%b'"],
+            {"name": {"type": "string", "required": True}},
+            {"name": "a"},
+            "name NOT LIKE 'a\\_%' ESCAPE '\\' AND name NOT LIKE '%b'",
+        ),
+        (["weight > 5", "weight <= 5"], {"weight": "int32"}, {}, "weight IS NULL"),
+        (["flag"], {"flag": {"type": "boolean", "required": True}}, {"flag": False}, "flag = FALSE"),
+        (["JMSPriority > 4", "JMSPriority <= 4"], "JMSPriority IS NOT NULL", None, ""),
+        (["JMSPriority > 4", "Root.MQMD.Priority < 4"], "JMSPriority IS NOT NULL", {"JMSPriority": 4}, None),
+        (["weight > 5"], None, {}, ""),
+        ([], {"color": {"values": ["red"], "required": True}}, {"color": "red"}, ""),
+    ],
+)
+def test_examples(texts: list[str], given: Any, message: Any, selector: str | None) -> None:
+    found = gap(texts, given=given)
+
+    assert found.message == message or (message and found.message and message.items() <= found.message.items())
+    assert selector is None or found.selector == selector
+    assert found.reason == ""
+
+
+def test_too_much_work_is_not_decided() -> None:
+    found = gap([f"a{number} + b{number} > c{number} * 2" for number in range(40)], work=50)
+
+    assert found.message is None
+    assert found.reason
+
+
+def test_one_selector_is_no_list() -> None:
+    with pytest.raises(mqsel.ArgumentError, match="a list"):
+        gap("color = 'red'")
+
+
+def test_a_contract_of_messages_is_kept_by_each() -> None:
+    """No message breaks the contract that is made of it and others."""
+    rng = random.Random(31)
+    kinds: tuple[Any, ...] = (
+        1,
+        2.5,
+        "a",
+        True,
+        b"\x01",
+        float("nan"),
+        mqsel.values.Int32(7),
+        mqsel.values.Float32(0.1),
+        -0.0,
+    )
+    for values in (True, False):
+        messages = [
+            {name: rng.choice(kinds) for name in ("p", "q", "JMSPriority", "JMSDeliveryMode") if rng.random() < 0.7}
+            for _ in range(200)
+        ]
+        contract = Contract.of(messages, values=values)
+        again = Contract.from_dict(contract.as_dict())
+
+        assert again.as_dict() == contract.as_dict()
+        assert [one for one in messages if contract.breaches(one) or again.breaches(one)] == []
