@@ -4,35 +4,41 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable
+from collections import Counter
 from pathlib import Path
 from typing import Any, TextIO
 from urllib.parse import quote
 
 from mqsel.analysis.lint import RULES, Finding, fixed
 from mqsel.analysis.lint.findings import NOTE, Edit
+from mqsel.cli import baseline
 from mqsel.cli.arguments import Commands, command
-from mqsel.cli.report import folded, print_json, say, width_of
-from mqsel.cli.rewriting import DIFF, WRITE, rewrite
-from mqsel.cli.selectors import ABOUT_PATHS, AllGiven, Given, add_selectors, given
-from mqsel.errors import caret, visible
+from mqsel.cli.choice import Choice, add_choice, known_as
+from mqsel.cli.configuration import KEYS
+from mqsel.cli.report import fitted, folded, print_json, say, width_of
+from mqsel.cli.rewriting import DIFF, WRITE, Outcome, rewrite
+from mqsel.cli.rules import HEADED, LISTED, described, explained
+from mqsel.cli.selectors import ABOUT_PATHS, AllGiven, Given, add_selectors, configuration_of, given
+from mqsel.errors import caret, carets, visible
 from mqsel.inventory import Entry
 from mqsel.inventory.edit import Part, replacement
 from mqsel.inventory.known import findings_of
 from mqsel.machine.program import VERSION
 
-_WIDTH = max(len(rule.code) for rule in RULES)
 _ABOUT = f"""\
 exit code: 0 if nothing is worse than a note, 1 if there are warnings or errors, 2 if something went wrong, such \
-as a damaged file, or an edit that cannot be written. With --diff: 1 if there is something to write.
+as a damaged file, or an edit that cannot be written. With --diff 1 if there is something to write. --exit-zero, \
+--write-baseline, --list-rules and --explain end with 0 or 2.
 
 {ABOUT_PATHS}
 An edit of --fix never changes which messages are selected: that is proved for each edit. It is written where the
 selector stands, in the escaping of the file, and nothing else is touched; what cannot be written is left as it is, with
 a reason.
+A comment beside a selector, or on the line before it, silences rules: mqsel: ignore[RULE, …], or mqsel: ignore for all.
+[tool.mqsel] of pyproject.toml, or mqsel.toml, in this folder or one above, may have {", ".join(KEYS)}. \
+What the command line has wins over it.
 
-{"rule":{_WIDTH}}  what it finds
-{chr(10).join(f"{rule.code:{_WIDTH}}  {rule.severity}: {rule.about}" for rule in RULES)}
+{HEADED}
 
 examples:
   mqsel lint "color = blue"
@@ -41,6 +47,8 @@ examples:
   mqsel lint --sarif src/ > selectors.sarif
   mqsel lint --fix src/ config/
   mqsel lint --diff subs.mqsc
+  mqsel lint --explain never-true
+  mqsel lint --write-baseline known.json src/ && mqsel lint --baseline known.json src/
 """
 
 
@@ -51,42 +59,58 @@ def add(commands: Commands) -> None:
     output = made.add_mutually_exclusive_group()
     output.add_argument("--json", action="store_true", help="print one JSON object for each finding")
     output.add_argument("--sarif", action="store_true", help="print SARIF 2.1.0, which code hosts show")
+    output.add_argument("--statistics", action="store_true", help="print how many findings each rule has")
     output.add_argument(
         "--fix",
         action="store_true",
         help="write the edits into the files, and print edited selectors of arguments, and stdin with its edits",
     )
     output.add_argument("--diff", action="store_true", help="show what --fix would write, and write nothing")
+    output.add_argument("--list-rules", action="store_true", help="print all rules")
+    output.add_argument("--explain", metavar="RULE", help="print what a rule finds and why, with an example")
+    add_choice(made)
 
 
 def _lint(arguments: argparse.Namespace) -> int:
+    if arguments.list_rules or arguments.explain:
+        print(LISTED if arguments.list_rules else explained(arguments.explain))
+        return 0
+    configuration = configuration_of(arguments)
+    path = "" if arguments.write_baseline else arguments.baseline or configuration.baseline
+    choice = Choice(configuration, arguments.select, arguments.ignore, path)
     read = given(arguments)
+    outcome = Outcome([], 0, 0)
     if arguments.fix or arguments.diff:
-        return _fix(arguments, read)
-    found = [(one, findings_of(one.source, one.dialect)) for one in read.selectors]
+        found, outcome = _fix(arguments, read, choice)
+    else:
+        found = [(one, choice.chosen(one, findings_of(one.source, one.dialect))) for one in read.selectors]
+    if arguments.write_baseline:
+        _write_baseline(arguments.write_baseline, found)
+        return 2 if read.damaged else 0
     if arguments.sarif:
         print_json(sarif(found, read.damaged), indent=1)
-    for one, findings in found if not arguments.sarif else ():
-        if arguments.json:
-            for finding in findings:
-                print_json({**place(one, finding.span), **in_json(finding)})
-            if one.reason:
-                print_json({**place(one, (0, 0)), "reason": one.reason})
-        else:
-            show(one, findings, sys.stdout)
+    elif arguments.json:
+        _print_json(found)
+    elif arguments.statistics:
+        _print_statistics(found)
+    elif not arguments.diff:
+        for one, findings in found:
+            show(one, findings, sys.stderr if arguments.fix else sys.stdout)
     if not arguments.json and not arguments.sarif:
-        _sum_up(found)
-    return 2 if read.damaged else _status(found)
+        _sum_up(found, choice.known)
+    if read.damaged or outcome.refused:
+        return 2
+    if arguments.diff:
+        return int(outcome.changed > 0)
+    return int(
+        not arguments.exit_zero and any(finding.severity != NOTE for _, findings in found for finding in findings)
+    )
 
 
-_Found = Iterable[tuple[Given, list[Finding]]]
+_Found = list[tuple[Given, list[Finding]]]
 
 
-def _status(found: _Found) -> int:
-    return int(any(finding.severity != NOTE for _, findings in found for finding in findings))
-
-
-def _sum_up(found: list[tuple[Given, list[Finding]]]) -> None:
+def _sum_up(found: _Found, known: int) -> None:
     findings = [one for _, many in found for one in many]
     unknown = sum(bool(one.reason) for one, _ in found)
     fixable = sum(bool(one.edits) for one in findings)
@@ -95,43 +119,70 @@ def _sum_up(found: list[tuple[Given, list[Finding]]]) -> None:
         f"{unknown:,} that cannot be known" * bool(unknown),
         f"{len(findings):,} finding{'s' * (len(findings) != 1)}",
         f"{fixable:,} of them for --fix" * bool(fixable),
+        f"{known:,} more in the baseline" * bool(known),
     )
     say(f"mqsel: {', '.join(filter(None, counts))}")
 
 
-def _fix(arguments: argparse.Namespace, read: AllGiven) -> int:
-    """Write selectors with their edits; what is left is said on stderr."""
-    changes = [(one, one.text if one.reason else fixed(one.text, one.dialect)) for one in read.selectors]
-    for one, text in changes:
-        if one.entry is None:
-            print(text)
-    in_files = [(one, text) for one, text in changes if one.entry is not None]
+def _write_baseline(path: str, found: _Found) -> None:
+    known: baseline.Known = {}
+    for one, findings in found:
+        if findings:
+            known.setdefault(known_as(one, path), Counter()).update(finding.code for finding in findings)
+    baseline.write(path, known)
+    count = sum(len(findings) for _, findings in found)
+    say(f"mqsel: {path}: {count:,} finding{'s' * (count != 1)}")
+
+
+def _print_json(found: _Found) -> None:
+    for one, findings in found:
+        for finding in findings:
+            print_json({**place(one, finding.span), **in_json(finding)})
+        if one.reason:
+            print_json({**place(one, (0, 0)), "reason": one.reason})
+
+
+def _print_statistics(found: _Found) -> None:
+    counts = Counter(finding.code for _, findings in found for finding in findings)
+    rules = {rule.code: rule for rule in RULES}
+    wide = max(map(len, counts), default=0)
+    for code, count in sorted(counts.items(), key=lambda row: (-row[1], row[0])):
+        print(fitted(f"{count:6,}  {code:{wide}}  {rules[code].severity}: {rules[code].about}"))
+
+
+def _fix(arguments: argparse.Namespace, read: AllGiven, choice: Choice) -> tuple[_Found, Outcome]:
+    """Write selectors with their edits; return what is left, and what became of the files."""
+    texts = [one.text if one.reason else fixed(one.text, one.dialect, choice.edited(one)) for one in read.selectors]
+    pairs = [*zip(read.selectors, texts, strict=True)]
+    given_alone = [(one, text) for one, text in pairs if one.entry is None]
+    for _, text in given_alone:
+        print(text)
+    in_files = [(one, text) for one, text in pairs if one.entry is not None]
     outcome = rewrite(read, in_files, arguments, DIFF if arguments.diff else WRITE)
-    now = [*[one._replace(text=text) for one, text in changes if one.entry is None], *outcome.after]
-    left = [(one, findings_of(one.source, one.dialect)) for one in now]
-    for one, findings in left if not arguments.diff else ():
-        show(one, findings, sys.stderr)
-    _sum_up(left)
-    if read.damaged or outcome.refused:
-        return 2
-    return int(outcome.changed > 0) if arguments.diff else _status(left)
+    now = [*[one._replace(text=text) for one, text in given_alone], *outcome.after]
+    left = [
+        (after, choice.chosen(before, findings_of(after.source, after.dialect)))
+        for (before, _), after in zip([*given_alone, *in_files], now, strict=True)
+    ]
+    return left, outcome
 
 
 # ---- findings in words, in JSON, in SARIF ----------------------------------------------------------------------------
 
 
 def show(one: Given, findings: list[Finding], stream: TextIO) -> None:
-    """Print findings of a selector, each with the place in it, and why it cannot be known, if so."""
+    """Print findings of a selector, and why it cannot be known, if so; then its text, with carets under all places."""
     width = width_of(stream)
     for finding in findings:
         said = f"{finding.severity}: {visible(finding.sentence)} [{finding.code}]"
         print(folded(f"{one.place(finding.span)}: {said}", width), file=stream)
-        for drawn in caret(one.text, finding.span, width):
-            print(drawn, file=stream)
     if one.reason:
         print(folded(f"{one.where}: unknown: {one.reason}", width), file=stream)
-        for drawn in caret(one.text, (0, 0), width)[:1] if one.text.strip("…") else ():
-            print(drawn, file=stream)
+    drawn = carets(one.text, [finding.span for finding in findings], width)
+    if one.reason and not findings and one.text.strip("…"):
+        drawn = caret(one.text, (0, 0), width)[:1]
+    for line in drawn:
+        print(line, file=stream)
 
 
 def place(one: Given, span: tuple[int, int]) -> dict[str, Any]:
@@ -194,16 +245,8 @@ def sarif(found: list[tuple[Given, list[Finding]]], damaged: list[Entry]) -> dic
                 change = {"artifactLocation": location, "replacements": replacements}
                 result["fixes"] = [{"artifactChanges": [change]}]
             results.append(result)
-    rules = [
-        {
-            "id": rule.code,
-            "shortDescription": {"text": rule.about},
-            "defaultConfiguration": {"level": rule.severity},
-        }
-        for rule in RULES
-    ]
     run = {
-        "tool": {"driver": {"name": "mqsel", "version": VERSION, "rules": rules}},
+        "tool": {"driver": {"name": "mqsel", "version": VERSION, "rules": [described(rule) for rule in RULES]}},
         "columnKind": "unicodeCodePoints",
         "artifacts": artifacts,
         "invocations": [{"executionSuccessful": not damaged, "toolExecutionNotifications": notifications}],

@@ -89,7 +89,8 @@ def _rewritten(document: Document, changes: list[tuple[Given, str]], *, is_layou
         if number is None:
             raise EditError("the file has changed since it was read")
         places.append(number)
-        wanted[number] = indented(document, one.entry, text) if is_layout else text
+        if not one.reason:
+            wanted[number] = indented(document, one.entry, text) if is_layout else text
     return rewritten(document, wanted), places
 
 

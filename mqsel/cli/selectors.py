@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mqsel.cli.arguments import Commands, command, dialect_of, in_shell, is_message
+from mqsel.cli.configuration import Configuration, configured
 from mqsel.cli.report import complain, print_json, progress, say, width_of
 from mqsel.errors import FileError, MqselError, PropertyTypeError, SelectorError, caret, shortened, visible
 from mqsel.files.framings import CSV, LINES, looks_like, shown
@@ -23,12 +24,13 @@ from mqsel.formats.jsonl import object_from_json
 from mqsel.inventory import COLUMNS, KINDS, Entry, Place, files_of, read_file
 from mqsel.inventory.pieces import HOLE
 from mqsel.inventory.recognition import EXTENSIONS
-from mqsel.language.dialect import IBM_MQ, PRESETS, Dialect
+from mqsel.language.dialect import PRESETS, Dialect
 
 ABOUT_PATHS = """\
 PATH is a file, a folder, which is walked as ripgrep does it, a pattern in quotes, an address such as s3://…, or - for \
 stdin. What a file holds is recognised, or told by --as: mqsel selectors --help lists the kinds. Each selector is read \
-in the dialect of its kind, unless --dialect tells another; one of the command line in that of IBM MQ.
+in the dialect of its kind, unless --dialect or the configuration names another; one of the command line in that of \
+IBM MQ.
 SELECTOR stands behind -e, or is a text that names no file. A bare word, a text with a / that has no blanks around it \
 and is not in quotes, and a text that ends in a known extension are taken for names: where there is no such file, that \
 is an error.
@@ -156,7 +158,7 @@ def given(arguments: argparse.Namespace) -> AllGiven:
         raise MqselError(
             "no selector is given: expected one, or a path", hint=f"write mqsel {arguments.called} PATH, or -e SELECTOR"
         )
-    dialect = arguments.dialect or IBM_MQ
+    dialect = arguments.dialect or PRESETS[configuration_of(arguments).dialect_of("", "IBM_MQ")]
     made = AllGiven([Given(f"selector {number}", text, dialect) for number, text in enumerate(texts, 1)], [], [])
     for place in files_of(paths):
         content = _stdin() if place.path == "-" else None
@@ -182,9 +184,22 @@ def _of_entry(entry: Entry) -> Given:
 
 def entries_of(place: Place, arguments: argparse.Namespace, content: bytes | None = None) -> Iterator[Entry]:
     """Yield the entries of a file, each with the dialect to read it in."""
-    dialect = next((name for name, one in PRESETS.items() if one == arguments.dialect), None)
+    chosen = next((name for name, one in PRESETS.items() if one == arguments.dialect), "")
+    configuration = configuration_of(arguments)
     for one in read_file(place, arguments.kind, columns_of(arguments), content):
-        yield one if dialect is None else one._replace(dialect=dialect)
+        dialect = chosen or configuration.dialect_of(one.file, one.dialect)
+        yield one if dialect == one.dialect else one._replace(dialect=dialect)
+
+
+def configuration_of(arguments: argparse.Namespace) -> Configuration:
+    """Return the configuration of the project, which is read once for a command line.
+
+    Raises: MqselError: there is a mistake in it.
+    """
+    if "configuration" not in arguments:
+        arguments.configuration = configured()
+    found: Configuration = arguments.configuration
+    return found
 
 
 def _stdin() -> bytes:
