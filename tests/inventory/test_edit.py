@@ -293,6 +293,16 @@ def test_a_shared_constant_is_edited_once(tmp_path):
     assert again.data.decode() == _SHARED.replace("color='red'", "color = 'red'").replace("and b=1", "AND b = 1")
 
 
+def test_an_anchor_of_yaml_is_edited_once(tmp_path):
+    """What stands for two values is written where it stands."""
+    content = 'a:\n  jms.selector: &x "a=1"\nb:\n  jms.selector: *x\n'
+    one = document(tmp_path / "a.yml", content.encode())
+    again, refused = rewrite(one, {0: "a = 1", 1: "a = 1"})
+    assert (again.data.decode(), refused) == (content.replace("a=1", "a = 1"), {})
+    again, refused = rewrite(again, {0: "a = 2"})
+    assert refused == {0: "the entry of line 2 would be another one, too"}
+
+
 def test_a_shared_constant_that_would_differ(tmp_path):
     """Two selectors that want different texts in one place are refused, and so is one that would change another."""
     one = document(tmp_path / "A.java", _SHARED.encode())
