@@ -88,11 +88,13 @@ class AllGiven(NamedTuple):
     Attributes:
         selectors: in order: those behind -e and among the arguments, then those of files.
         damaged: the entries of files that cannot be read, or not wholly; they have been complained of.
+        places: the files, each once.
         stdin: the bytes of stdin, if it was read.
     """
 
     selectors: list[Given]
     damaged: list[Entry]
+    places: list[Place]
     stdin: bytes = b""
 
 
@@ -133,6 +135,11 @@ def add_kind(made: argparse.ArgumentParser) -> None:
     )
 
 
+def columns_of(arguments: argparse.Namespace) -> dict[str, str]:
+    """Return how the columns of CSV are called, where that is told."""
+    return dict(one for many in arguments.columns for one in many)
+
+
 def _columns(text: str) -> tuple[str, str]:
     name, _, column = text.partition("=")
     if name in COLUMNS and column:
@@ -164,7 +171,7 @@ def given(arguments: argparse.Namespace) -> AllGiven:
 
 def _in_files(paths: list[str], arguments: argparse.Namespace, dialect: Dialect | None) -> AllGiven:
     """Read the selectors of files; complain of what is damaged."""
-    made = AllGiven([], [])
+    made = AllGiven([], [], [])
     for place in files_of(paths):
         content = _stdin() if place.path == "-" else None
         for entry in entries_of(place, arguments, dialect, content):
@@ -173,6 +180,8 @@ def _in_files(paths: list[str], arguments: argparse.Namespace, dialect: Dialect 
                 made.damaged.append(entry)
             else:
                 made.selectors.append(_of_entry(entry))
+        if place not in made.places:
+            made.places.append(place)
         if content is not None:
             made = made._replace(stdin=content)
     return made
@@ -192,10 +201,9 @@ def entries_of(
     place: Place, arguments: argparse.Namespace, dialect: Dialect | None, content: bytes | None = None
 ) -> Iterator[Entry]:
     """Yield the entries of a file, each with the dialect to read it in: that of its kind, unless another is wanted."""
-    columns = dict(one for many in arguments.columns for one in many)
     wanted = next((name for name, one in PRESETS.items() if one == dialect), "")
     configuration = configuration_of(arguments)
-    for one in read_file(place, arguments.kind, columns, content):
+    for one in read_file(place, arguments.kind, columns_of(arguments), content):
         chosen = wanted or configuration.dialect_of(one.file, one.dialect)
         yield one if chosen == one.dialect else one._replace(dialect=chosen)
 
