@@ -158,7 +158,7 @@ class Matcher(Machine):
                 with columns; of types bool, int8 to int64, uint8 to uint64, float, double, string, binary, null
                 (large and view ones too), or dictionaries of such. A uint64 beyond int64 is an error.
 
-        Returns: shape (rows,), without nulls.
+        Returns: shape (rows,), without nulls but where no document says what the selector is for a row.
 
         Raises: PropertyTypeError: a column that is read has another type, or is damaged. ArgumentError: no batch, or
             one with two columns of a name that is read. MqselError: pyarrow is not installed.
@@ -168,7 +168,7 @@ class Matcher(Machine):
         return _answers.match_batch(self, batch)
 
     def truth_batch(self, batch: object) -> pa.BooleanArray:
-        """Evaluate the rows of a batch in three values: true, false, and null for UNKNOWN. ERR is false.
+        """Evaluate the rows of a batch in three values: true, false, and null for UNKNOWN or no answer. ERR is false.
 
         Args, Raises: those of `match_batch`.
 

@@ -62,10 +62,10 @@ INSIDE = {
     "files": "wordings opening dumps _splitters amqsbcg qload framings rows _footer extremes parquet parts _sifter"
     " run.work inspection selectors run.tasks run.workers run run.__init__ __init__",
     "inventory": "kinds pieces entries trees camel data properties markup expressions sources mqsc ems own recognition"
-    " walk known __init__",
+    " walk known __init__ keyed",
     "spark": "wordings columns native job ship raw planning sets sieve route profiling audience source __init__",
-    "cli": "arguments report run selectors match route lint check format explain why inspect diff audit"
-    " contract __init__",
+    "cli": "arguments configuration rules baseline report run selectors choice match route lint check format explain"
+    " why inspect diff audit contract __init__",
 }
 TOP = {
     name: level

@@ -4,35 +4,40 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable
+from collections import Counter
 from itertools import groupby
 from pathlib import Path
 from typing import Any, TextIO
 from urllib.parse import quote
 
 from mqsel._interrupt import held
-from mqsel.analysis.lint import RULES, Finding, fixed, lint
+from mqsel.analysis.lint import RULES, Finding, fixed
 from mqsel.analysis.lint.findings import NOTE
+from mqsel.cli import baseline
 from mqsel.cli.arguments import Commands, command
-from mqsel.cli.report import complain, folded, print_json, say, width_of
-from mqsel.cli.selectors import ABOUT_PATHS, AllGiven, Given, add_selectors, given
-from mqsel.errors import MqselError, caret, visible
+from mqsel.cli.choice import Choice, add_choice, known_as
+from mqsel.cli.configuration import KEYS
+from mqsel.cli.report import complain, fitted, folded, print_json, say, width_of
+from mqsel.cli.rules import HEADED, LISTED, described, explained
+from mqsel.cli.selectors import ABOUT_PATHS, AllGiven, Given, add_selectors, configuration_of, given
+from mqsel.errors import MqselError, caret, carets
 from mqsel.files.framings import shown
 from mqsel.inventory import Entry
 from mqsel.inventory.known import findings_of
 from mqsel.inventory.recognition import text_of
 from mqsel.machine.program import VERSION
 
-_WIDTH = max(len(rule.code) for rule in RULES)
 _ABOUT = f"""\
 exit code: 0 if nothing is worse than a note, 1 if there are warnings or errors, 2 if something went wrong, such \
-as a damaged file.
+as a damaged file. --exit-zero, --write-baseline, --list-rules and --explain end with 0 or 2.
 
 {ABOUT_PATHS}
 An edit of --fix never changes which messages are selected: that is proved for each edit.
+A comment beside a selector, or on the line before it, silences rules: mqsel: ignore[RULE, …], or mqsel: ignore for all.
+[tool.mqsel] of pyproject.toml, or mqsel.toml, in this folder or one above, may have {", ".join(KEYS)}. \
+What the command line has wins over it.
 
-{"rule":{_WIDTH}}  what it finds
-{chr(10).join(f"{rule.code:{_WIDTH}}  {rule.severity}: {rule.about}" for rule in RULES)}
+{HEADED}
 
 examples:
   mqsel lint "color = blue"
@@ -40,6 +45,8 @@ examples:
   mqsel lint --dialect JMS --as lines selectors.txt
   mqsel lint --sarif src/ > selectors.sarif
   mqsel lint --fix selectors.txt
+  mqsel lint --explain never-true
+  mqsel lint --write-baseline known.json src/ && mqsel lint --baseline known.json src/
 """
 
 
@@ -50,41 +57,55 @@ def add(commands: Commands) -> None:
     output = made.add_mutually_exclusive_group()
     output.add_argument("--json", action="store_true", help="print one JSON object for each finding")
     output.add_argument("--sarif", action="store_true", help="print SARIF 2.1.0, which code hosts show")
+    output.add_argument("--statistics", action="store_true", help="print how many findings each rule has")
     output.add_argument(
         "--fix",
         action="store_true",
         help="rewrite the files with the edits, and print edited selectors of arguments and of stdin",
     )
+    output.add_argument("--list-rules", action="store_true", help="print all rules")
+    output.add_argument("--explain", metavar="RULE", help="print what a rule finds and why, with an example")
+    add_choice(made)
 
 
 def _lint(arguments: argparse.Namespace) -> int:
+    if arguments.list_rules or arguments.explain:
+        print(LISTED if arguments.list_rules else explained(arguments.explain))
+        return 0
+    configuration = configuration_of(arguments)
+    path = "" if arguments.write_baseline else arguments.baseline or configuration.baseline
+    choice = Choice(configuration, arguments.select, arguments.ignore, path)
     read = given(arguments)
+    is_written = True
     if arguments.fix:
-        return _fix(read)
-    found = [(one, findings_of(one.source, one.dialect)) for one in read.selectors]
+        found, is_written = _fix(read, choice)
+    else:
+        found = [(one, choice.chosen(one, findings_of(one.source, one.dialect))) for one in read.selectors]
+    if arguments.write_baseline:
+        _write_baseline(arguments.write_baseline, found)
+        return 2 if read.damaged else 0
     if arguments.sarif:
         print_json(sarif(found, read.damaged), indent=1)
-    for one, findings in found if not arguments.sarif else ():
-        if arguments.json:
-            for finding in findings:
-                print_json({**place(one, finding.span), **in_json(finding)})
-            if one.reason:
-                print_json({**place(one, (0, 0)), "reason": one.reason})
-        else:
-            show(one, findings, sys.stdout)
+    elif arguments.json:
+        _print_json(found)
+    elif arguments.statistics:
+        _print_statistics(found)
+    else:
+        for one, findings in found:
+            show(one, findings, sys.stderr if arguments.fix else sys.stdout)
     if not arguments.json and not arguments.sarif:
-        _sum_up(found)
-    return 2 if read.damaged else _status(found)
+        _sum_up(found, choice.known)
+    if read.damaged or not is_written:
+        return 2
+    return int(
+        not arguments.exit_zero and any(finding.severity != NOTE for _, findings in found for finding in findings)
+    )
 
 
-_Found = Iterable[tuple[Given, list[Finding]]]
+_Found = list[tuple[Given, list[Finding]]]
 
 
-def _status(found: _Found) -> int:
-    return int(any(finding.severity != NOTE for _, findings in found for finding in findings))
-
-
-def _sum_up(found: list[tuple[Given, list[Finding]]]) -> None:
+def _sum_up(found: _Found, known: int) -> None:
     findings = [one for _, many in found for one in many]
     unknown = sum(bool(one.reason) for one, _ in found)
     fixable = sum(bool(one.edits) for one in findings)
@@ -93,29 +114,47 @@ def _sum_up(found: list[tuple[Given, list[Finding]]]) -> None:
         f"{unknown:,} that cannot be known" * bool(unknown),
         f"{len(findings):,} finding{'s' * (len(findings) != 1)}",
         f"{fixable:,} of them for --fix" * bool(fixable),
+        f"{known:,} more in the baseline" * bool(known),
     )
     say(f"mqsel: {', '.join(filter(None, counts))}")
 
 
-def _fix(read: AllGiven) -> int:
-    """Write selectors with their edits; what is left is said on stderr."""
-    left = [_fixed(one) for one in read.selectors]
-    for one, _ in left:
+def _write_baseline(path: str, found: _Found) -> None:
+    known: baseline.Known = {}
+    for one, findings in found:
+        if findings:
+            known.setdefault(known_as(one, path), Counter()).update(finding.code for finding in findings)
+    baseline.write(path, known)
+    count = sum(len(findings) for _, findings in found)
+    say(f"mqsel: {path}: {count:,} finding{'s' * (count != 1)}")
+
+
+def _print_json(found: _Found) -> None:
+    for one, findings in found:
+        for finding in findings:
+            print_json({**place(one, finding.span), **in_json(finding)})
+        if one.reason:
+            print_json({**place(one, (0, 0)), "reason": one.reason})
+
+
+def _print_statistics(found: _Found) -> None:
+    counts = Counter(finding.code for _, findings in found for finding in findings)
+    rules = {rule.code: rule for rule in RULES}
+    wide = max(map(len, counts), default=0)
+    for code, count in sorted(counts.items(), key=lambda row: (-row[1], row[0])):
+        print(fitted(f"{count:6,}  {code:{wide}}  {rules[code].severity}: {rules[code].about}"))
+
+
+def _fix(read: AllGiven, choice: Choice) -> tuple[_Found, bool]:
+    """Write selectors with their edits; return what is left, and whether all was written."""
+    left = []
+    for one in read.selectors:
+        text = one.text if one.reason else fixed(one.text, one.dialect, choice.edited(one))
+        findings = findings_of(one.source if one.reason else text, one.dialect)
+        left.append((one._replace(text=text), choice.chosen(one, findings)))
         if one.entry is None:
-            print(one.text)
-    changes = [(one, after.text) for one, (after, _) in zip(read.selectors, left, strict=True)]
-    is_written = write_back(read, changes)
-    for one, findings in left:
-        show(one, findings, sys.stderr)
-    _sum_up(left)
-    return 2 if read.damaged or not is_written else _status(left)
-
-
-def _fixed(one: Given) -> tuple[Given, list[Finding]]:
-    if one.reason:
-        return one, findings_of(one.source, one.dialect)
-    text = fixed(one.text, one.dialect)
-    return one._replace(text=text), lint(text, one.dialect)
+            print(text)
+    return left, write_back(read, [(one, after.text) for one, (after, _) in zip(read.selectors, left, strict=True)])
 
 
 def write_back(read: AllGiven, changes: list[tuple[Given, str]]) -> bool:
@@ -167,17 +206,18 @@ def _plain(file: str) -> bytes:
 
 
 def show(one: Given, findings: list[Finding], stream: TextIO) -> None:
-    """Print findings of a selector, each with the place in it, and why it cannot be known, if so."""
+    """Print findings of a selector, and why it cannot be known, if so; then its text, with carets under all places."""
     width = width_of(stream)
     for finding in findings:
-        said = f"{finding.severity}: {visible(finding.sentence)} [{finding.code}]"
+        said = f"{finding.severity}: {finding.sentence} [{finding.code}]"
         print(folded(f"{one.place(finding.span)}: {said}", width), file=stream)
-        for drawn in caret(one.text, finding.span, width):
-            print(drawn, file=stream)
     if one.reason:
         print(folded(f"{one.where}: unknown: {one.reason}", width), file=stream)
-        for drawn in caret(one.text, (0, 0), width)[:1] if one.text.strip("…") else ():
-            print(drawn, file=stream)
+    drawn = carets(one.text, [finding.span for finding in findings], width)
+    if one.reason and not findings and one.text.strip("…"):
+        drawn = caret(one.text, (0, 0), width)[:1]
+    for line in drawn:
+        print(line, file=stream)
 
 
 def place(one: Given, span: tuple[int, int]) -> dict[str, Any]:
@@ -239,16 +279,8 @@ def sarif(found: list[tuple[Given, list[Finding]]], damaged: list[Entry]) -> dic
                 change = {"artifactLocation": location, "replacements": replacements}
                 result["fixes"] = [{"artifactChanges": [change]}]
             results.append(result)
-    rules = [
-        {
-            "id": rule.code,
-            "shortDescription": {"text": rule.about},
-            "defaultConfiguration": {"level": rule.severity},
-        }
-        for rule in RULES
-    ]
     run = {
-        "tool": {"driver": {"name": "mqsel", "version": VERSION, "rules": rules}},
+        "tool": {"driver": {"name": "mqsel", "version": VERSION, "rules": [described(rule) for rule in RULES]}},
         "columnKind": "unicodeCodePoints",
         "artifacts": artifacts,
         "invocations": [{"executionSuccessful": not damaged, "toolExecutionNotifications": notifications}],

@@ -13,20 +13,22 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mqsel.cli.arguments import Commands, command, dialect_of, in_shell, is_message
+from mqsel.cli.configuration import Configuration, configured
 from mqsel.cli.report import complain, print_json, progress, say, width_of
 from mqsel.errors import FileError, MqselError, SelectorError, caret, shortened, visible
 from mqsel.files.framings import shown
 from mqsel.files.opening import opened
 from mqsel.files.run.work import Ask, why
-from mqsel.inventory import COLUMNS, KINDS, Entry, Place, by_key, files_of, read_file
+from mqsel.inventory import COLUMNS, KINDS, Entry, Place, files_of, read_file
 from mqsel.inventory.pieces import HOLE
 from mqsel.inventory.recognition import EXTENSIONS
-from mqsel.language.dialect import IBM_MQ, PRESETS, Dialect
+from mqsel.language.dialect import PRESETS, Dialect
 
 ABOUT_PATHS = """\
 PATH is a file, a folder, which is walked as ripgrep does it, a pattern in quotes, an address such as s3://…, or - for \
 stdin. What a file holds is recognised, or told by --as: mqsel selectors --help lists the kinds. Each selector is read \
-in the dialect of its kind, unless --dialect tells another; one of the command line in that of IBM MQ.
+in the dialect of its kind, unless --dialect or the configuration names another; one of the command line in that of \
+IBM MQ.
 SELECTOR stands behind -e, or is a text that names no file. A bare word, a text with a / that has no blanks around it \
 and is not in quotes, and a text that ends in a known extension are taken for names: where there is no such file, that \
 is an error.
@@ -152,8 +154,8 @@ def given(arguments: argparse.Namespace) -> AllGiven:
         raise MqselError(
             "no selector is given: expected one, or a path", hint=f"write mqsel {arguments.called} PATH, or -e SELECTOR"
         )
-    dialect = arguments.dialect or IBM_MQ
-    first = [Given(f"selector {number}", text, dialect) for number, text in enumerate(texts, 1)]
+    usual = arguments.dialect or usual_dialect(arguments)
+    first = [Given(f"selector {number}", text, usual) for number, text in enumerate(texts, 1)]
     found = _in_files(paths, arguments, arguments.dialect)
     if paths and not first and not found.selectors and not found.damaged:
         complain("no selector was found: mqsel selectors --help lists what is read, --as KIND tells what a file holds")
@@ -167,7 +169,7 @@ def _in_files(paths: list[str], arguments: argparse.Namespace, dialect: Dialect 
         content = _stdin() if place.path == "-" else None
         for entry in entries_of(place, arguments, dialect, content):
             if entry.text is None and entry.reason:
-                complain(f"{_place(entry)}: {visible(entry.reason)}")
+                complain(f"{_place(entry)}: {entry.reason}")
                 made.damaged.append(entry)
             else:
                 made.selectors.append(_of_entry(entry))
@@ -189,11 +191,32 @@ def _of_entry(entry: Entry) -> Given:
 def entries_of(
     place: Place, arguments: argparse.Namespace, dialect: Dialect | None, content: bytes | None = None
 ) -> Iterator[Entry]:
-    """Yield the entries of a file, each with the dialect to read it in: that of its kind, unless another is wanted."""
+    """Yield the entries of a file, each with the dialect to read it in.
+
+    That is the one that is wanted, that of the configuration for the path, or that of the kind.
+    """
     columns = dict(one for many in arguments.columns for one in many)
-    wanted = next((name for name, one in PRESETS.items() if one == dialect), None)
+    wanted = next((name for name, one in PRESETS.items() if one == dialect), "")
+    configuration = configuration_of(arguments)
     for one in read_file(place, arguments.kind, columns, content):
-        yield one if wanted is None else one._replace(dialect=wanted)
+        name = wanted or configuration.dialect_of(one.file, one.dialect)
+        yield one if name == one.dialect else one._replace(dialect=name)
+
+
+def usual_dialect(arguments: argparse.Namespace) -> Dialect:
+    """Return the dialect of selectors of the command line."""
+    return PRESETS[configuration_of(arguments).dialect_of("", "IBM_MQ")]
+
+
+def configuration_of(arguments: argparse.Namespace) -> Configuration:
+    """Return the configuration of the project, which is read once for a command line.
+
+    Raises: MqselError: there is a mistake in it.
+    """
+    if "configuration" not in arguments:
+        arguments.configuration = configured()
+    found: Configuration = arguments.configuration
+    return found
 
 
 def _stdin() -> bytes:
@@ -239,11 +262,11 @@ def complain_of(one: Given, error: SelectorError, key: str = "", *, is_many: boo
         complain(error, f"{one.where}: " * is_many)
         return
     lines = [
-        f"{visible(error.message)} [{error.reason}]",
+        f"{error.message} [{error.reason}]",
         *caret(one.text, error.span, width_of(sys.stderr)),
         *[f"  hint: {hint}" for hint in [error.hint] if hint],
     ]
-    complain("\n".join(lines), f"{one.place(error.span)}: " + f"{visible(key)}: " * bool(key))
+    complain("\n".join(lines), f"{one.place(error.span)}: " + f"{key}: " * bool(key))
 
 
 def named(key: str, by: dict[str, Given], paths: list[str]) -> Given:
@@ -252,7 +275,7 @@ def named(key: str, by: dict[str, Given], paths: list[str]) -> Given:
     Raises: MqselError: there is none.
     """
     if key not in by:
-        alike = [one for one in by if one.startswith(f"{key} (")]
+        alike = [one for one in by if one.startswith(f"{key}@")]
         known = ", ".join(shortened(one) for one in (alike or [*by])[:_NAMED])
         more = ", …" * (len(alike or by) > _NAMED)
         raise MqselError(
@@ -282,10 +305,12 @@ def keyed(paths: list[str], arguments: argparse.Namespace, dialect: Dialect | No
                 f"{shown(one.file)}:{one.line}: the key {shortened(one.key)} stands in it twice: in line {one.line}, "
                 f"and in line {before.line}"
             )
+    from mqsel.inventory.keyed import keys_of  # noqa: PLC0415 (it needs sets)
+
     made = {}
-    for key, entry in by_key(entries).items():
+    for key, entry in zip(keys_of(entries), entries, strict=True):
         if entry.reason:
-            complain(f"{_place(entry)}: {visible(key)}: it cannot be known: {visible(entry.reason)}")
+            complain(f"{_place(entry)}: {key}: it cannot be known: {entry.reason}")
         else:
             made[key] = _of_entry(entry)
     return made, bool(read.damaged)
@@ -340,7 +365,7 @@ def _list(arguments: argparse.Namespace) -> int:
                 if arguments.json:
                     print_json(_in_json(entry))
                 elif entry.text is None and entry.reason:
-                    complain(f"{_place(entry)}: {visible(entry.reason)}")
+                    complain(f"{_place(entry)}: {entry.reason}")
                 else:
                     print(_line(entry))
             if advance is not None and place.path != "-":

@@ -18,7 +18,7 @@ from mqsel.formats._decoder cimport FILLED, IDENTIFIED, UNREAD, Decoder
 from mqsel.machine._values cimport NULL_VALUE, Record, zeroed
 from mqsel.machine._vm cimport FALSE, TRUE, UNKNOWN, Frame, Machine
 
-from mqsel.errors import DecodeError, FileError, PropertyTypeError
+from mqsel.errors import DecodeError, FileError, PropertyTypeError, UndocumentedError
 
 
 @cython.final
@@ -137,26 +137,30 @@ cdef class Sifter:
         cdef const uint8_t *stop
         cdef int truth
         while at < limit and not self.is_over:
-            line = at
-            stop = <const uint8_t *> memchr(line, c"\n", limit - line)
-            if stop == NULL:
-                at = stop = limit
-            else:
-                at = stop + 1
-            self.lines += 1
-            if self.decoder.read(line, stop, limit) == FILLED:
-                self.messages += 1
-                truth = self.machine.dispatch(frame, <PyObject *> self.record, self.machine.exact)
-                if truth == UNKNOWN:
-                    self.count_nulls()
-                if self.watch is not None:
-                    self.watch(PyBytes_FromStringAndSize(<const char *> line, stop - line))
-                if self.is_asked_for(truth):
-                    self.keep(line, at)
-            elif not is_blank(line, stop):
-                self.messages += 1
-                if self.is_wanted(frame, self.lines, line, at - line):
-                    self.keep(line, at)
+            try:  # outside of the loop: to enter it for each line would cost each
+                while at < limit and not self.is_over:
+                    line = at
+                    stop = <const uint8_t *> memchr(line, c"\n", limit - line)
+                    if stop == NULL:
+                        at = stop = limit
+                    else:
+                        at = stop + 1
+                    self.lines += 1
+                    if self.decoder.read(line, stop, limit) == FILLED:
+                        self.messages += 1
+                        if self.watch is not None:
+                            self.watch(PyBytes_FromStringAndSize(<const char *> line, stop - line))
+                        truth = self.machine.dispatch(frame, <PyObject *> self.record, self.machine.exact)
+                        if truth == UNKNOWN:
+                            self.count_nulls()
+                        if self.is_asked_for(truth):
+                            self.keep(line, at)
+                    elif not is_blank(line, stop):
+                        self.messages += 1
+                        if self.is_wanted(frame, self.lines, line, at - line):
+                            self.keep(line, at)
+            except UndocumentedError as error:
+                self.refuse(self.lines, error)
         return 0
 
     cdef int sift_pieces(self, Frame *frame, Splitter splitter) except -1:

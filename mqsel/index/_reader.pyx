@@ -44,7 +44,7 @@ import threading
 from collections.abc import Iterable, Mapping
 
 from mqsel.columns._answers import chunks, library
-from mqsel.errors import ArgumentError, DecodeError, ProgramError, PropertyTypeError, shortened
+from mqsel.errors import ArgumentError, DecodeError, ProgramError, PropertyTypeError, UndocumentedError, shortened
 from mqsel.index.computed import computed_among
 from mqsel.machine import wordings
 from mqsel.machine.schema import as_schema
@@ -296,13 +296,22 @@ cdef int reading_convert(MessageReading reading) except -1:
     return 0
 
 
-cdef int reading_compute(MessageReading reading) except -1:
-    """Compute the tests that are attributes: UNKNOWN is NULL, and ERR a number. Others may run meanwhile."""
+cdef int reading_compute(MessageReading reading, bint reports) except -1:
+    """Compute the tests that are attributes: UNKNOWN is NULL, and ERR a number. Others may run meanwhile.
+
+    Args:
+        reports: what no document has an answer for counts as ERR.
+    """
     cdef Value *value
     cdef int truth
     for slot, evaluate, slots in reading.table.tests:
         if slot < reading.slots:
-            truth = evaluate([value_python(&reading.record.values[<Py_ssize_t> one]) for one in slots])
+            try:
+                truth = evaluate([value_python(&reading.record.values[<Py_ssize_t> one]) for one in slots])
+            except UndocumentedError:
+                if not reports:
+                    raise
+                truth = ERR
             value = slot_touch(reading, slot)
             if truth == UNKNOWN:
                 value_null(value)
@@ -339,7 +348,9 @@ cdef class MessageReader:
     Threads may share it: a search has a `MessageReading` of its own, and changes come between searches. What can fail
     of a change comes first and changes nothing that counts; the change itself neither allocates nor runs Python code.
 
-    Attributes: changes: how often it was changed.
+    Attributes:
+        changes: how often it was changed.
+        reports: whether tests without an answer count as ERR; else they raise UndocumentedError.
     """
 
     cdef readonly Index index
@@ -347,6 +358,7 @@ cdef class MessageReader:
     cdef object lock                    # who changes the set holds it
     cdef bint is_changing               # somebody does
     cdef readonly Py_ssize_t changes    # how often it was done
+    cdef public bint reports            # for reports: see `reading_compute`
     cdef list keys                      # by place: NOT_READ where a file has it, GONE where there is none; and more
     cdef readonly Py_ssize_t size       # places, also those without a key
     cdef readonly Py_ssize_t living     # keys
@@ -412,7 +424,7 @@ cdef class MessageReader:
         if reading.table.converted:
             reading_convert(reading)
         if reading.table.tests:
-            reading_compute(reading)
+            reading_compute(reading, self.reports)
         return reading.record
 
     cdef int read_dict(self, MessageReading reading, object message) except -1:
@@ -944,6 +956,7 @@ cdef class DeliveryLists:
     cdef int64_t count
     cdef int64_t room
     cdef bytes offsets          # int32, rows + 1
+    cdef bytearray known        # a bit for each row: whether there are places, or none; None where all are known
 
     def __cinit__(self, int64_t rows):
         self.offsets = PyBytes_FromStringAndSize(NULL, <Py_ssize_t> ((rows + 1) * sizeof(int32_t)))
@@ -951,6 +964,13 @@ cdef class DeliveryLists:
 
     def __dealloc__(self):
         free(self.places)
+
+    cdef int forget(self, int64_t row) except -1:
+        """Make a row null."""
+        if self.known is None:
+            self.known = bytearray(b"\xff") * (len(self.offsets) // 32 + 1)
+        self.known[row >> 3] &= ~(1 << (row & 7)) & 0xFF
+        return 0
 
     cdef int32_t *ends(self) noexcept:
         """Return where the places of each row end."""
@@ -1006,7 +1026,8 @@ def match_rows(MessageReader reader not None, batch, kernel_for, learn=None) -> 
         )
         found.append(pyarrow.Array.from_buffers(
             pyarrow.list_(pyarrow.uint32()), len(lists.offsets) // sizeof(int32_t) - 1,
-            [None, pyarrow.py_buffer(lists.offsets)], children=[values],
+            [None if lists.known is None else pyarrow.py_buffer(lists.known), pyarrow.py_buffer(lists.offsets)],
+            children=[values],
         ))
     if len(found) == 1:
         return found[0], reason
@@ -1179,7 +1200,13 @@ cdef int by_rows(MessageReader reader, Batch batch, DeliveryLists lists, int64_t
                 number = numbers[at]
                 column_load(batch.columns[number], row, row, &values[number], &reading.record.owners[number])
             reading_convert(reading)
-            reading_compute(reading)
+            if reading.table.tests:
+                try:
+                    reading_compute(reading, reader.reports)
+                except UndocumentedError:
+                    lists.forget(row)
+                    ends[row] = <int32_t> lists.count
+                    continue
             search = index.take()
             try:
                 found = index.search_c(reading.record, NULL, 0, search)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cached_property
 from typing import NamedTuple
 
@@ -29,6 +28,8 @@ class Entry(NamedTuple):
         reason: why the selector cannot be known, or the file not be read; empty where there is a selector.
         text: the selector and where each piece of it stands in the file. With a reason it is what is known of it, and
             `HOLE` in the places of the rest; None where the file itself is damaged.
+        silenced: the rules of lint that a comment beside it silences, ``mqsel: ignore[never-true]``; empty for all of
+            them, ``mqsel: ignore``; None without a comment.
         line_starts: offsets in the file at which the lines that the text touches begin; none where offsets are unknown.
     """
 
@@ -42,6 +43,7 @@ class Entry(NamedTuple):
     column: int
     reason: str
     text: Text | None
+    silenced: tuple[str, ...] | None = None
     line_starts: tuple[int, ...] = ()
 
     def region(self, span: Span) -> tuple[int, int, int, int]:
@@ -61,6 +63,8 @@ PLACEHOLDER = "a placeholder: its value is set when the program starts"
 UNKNOWN = "an expression: this file does not have its value"
 GLUED = "glued from values that only the running program has"
 EXPRESSION = "an expression that is evaluated when the template is deployed"
+_SILENCE = r"mqsel:\s*ignore\b(?:\s*\[([^\]\n]*)\])?"
+_COMMENT = 500  # characters beside a selector that are searched: a file may be one line
 PLACEHOLDERS = re.compile(
     r"[$#@]\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}|\{\{[^{}]*\}\}|\$\([^()]*\)|%\{[^{}]*\}|#\[[^\[\]]*\]|@[A-Za-z][\w.]*@"
 )
@@ -111,26 +115,34 @@ class Source:
             text = Text(PLACEHOLDERS.sub(lambda match: HOLE * len(match[0]), text.value), text.pieces)
         line, column = self.line_of(text.span[0])
         selector = None if reason else text.value
+        row = KINDS[kind]
+        silenced = self._silenced(row.comments, text) if row.comments and self._has_silences else None
         low = bisect_right(self._lines, min(one.place for one in text.pieces)) - 1
         starts = tuple(self._lines[low : bisect_right(self._lines, text.span[1])])
         yield Entry(
-            key, destination, selector, KINDS[kind].dialect, kind, self.name, line, column, reason, text, starts
+            key, destination, selector, row.dialect, kind, self.name, line, column, reason, text, silenced, starts
         )
+
+    @cached_property
+    def _has_silences(self) -> bool:
+        return "mqsel:" in self.content
+
+    def _silenced(self, comments: str, text: Text) -> tuple[str, ...] | None:
+        """Return what the comments beside a text silence: a comment of the line before has that line to itself."""
+        start, stop = text.span
+        line, last = self.line_of(start)[0], self.line_of(stop)[0]
+        before, first = self._lines[max(0, line - 2)], self._lines[line - 1]
+        end = self._lines[last] if last < len(self._lines) else len(self.content)
+        comment = re.compile(rf"(?:{comments})\s*{_SILENCE}")
+        found = [
+            comment.match(self.content[before : min(first, before + _COMMENT)].lstrip(" \t")),
+            comment.search(self.content[max(first, start - _COMMENT) : start]),
+            comment.search(self.content[stop : min(end, stop + _COMMENT)]),
+        ]
+        rules = [(one[1] or "").replace(",", " ").split() for one in found if one]
+        return (tuple([code for codes in rules for code in codes]) if all(rules) else ()) if rules else None
 
     def damage(self, kind: str, offset: int, what: str) -> Entry:
         """Return the entry of a place where the file is damaged."""
         line, column = self.line_of(offset)
         return Entry("", "", None, KINDS[kind].dialect, kind, self.name, line, column, what, None)
-
-
-def by_key(entries: Iterable[Entry]) -> dict[str, Entry]:
-    """Return entries by key, in order; of a key that several have each is called ``KEY (FILE:LINE)``.
-
-    Where a line has several of these the column follows it: nothing is dropped.
-    """
-    given = [*entries]
-    names = [one.key for one in given]
-    for told in ("{0.key} ({0.file}:{0.line})", "{0.key} ({0.file}:{0.line}:{0.column})"):
-        counts = Counter(names)
-        names = [told.format(one) if counts[name] > 1 else name for name, one in zip(names, given, strict=True)]
-    return dict(zip(names, given, strict=True))

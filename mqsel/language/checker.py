@@ -108,7 +108,7 @@ def check(
     if not names and not _reads_clock(order):
         try:
             constant = truth_of(evaluate(node))
-        except errors.PropertyTypeError as error:  # undocumented
+        except errors.UndocumentedError as error:
             raise errors.SelectorTypeError(
                 error.message, selector=text, span=node.span, hint="compare constants of one type"
             ) from error

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 from typing import Any
 
-from mqsel.errors import PropertyTypeError
+from mqsel.errors import UndocumentedError
 from mqsel.language.dialect import Dialect, core_of
 from mqsel.language.nodes import (
     And,
@@ -183,10 +183,10 @@ class _Rules:
     def mismatch(self, sign: str) -> Truth:
         """Return what a test yields for a value of another kind, by its operator.
 
-        Raises: PropertyTypeError: the documents of the product do not say.
+        Raises: UndocumentedError: the documents of the product do not say.
         """
         if self.dialect.type_mismatch == "undocumented":
-            raise PropertyTypeError(
+            raise UndocumentedError(
                 f"what {sign or 'a condition'} yields for values of different types is undocumented for this product",
                 hint="test the type that the property has, or leave such messages out with errors='skip'",
             )

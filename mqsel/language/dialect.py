@@ -194,6 +194,7 @@ class Core(NamedTuple):
         has_greatest: whether NaN is greater than every number, in comparisons with a constant.
         is_narrow: whether arithmetic follows the rule "narrow" of `mqsel.language.nodes.Arithmetic`.
         is_plain: whether every test is one of the core, as it is parsed.
+        is_documented: whether every test has an answer for values of any types.
     """
 
     others: Mapping[str, Truth]
@@ -203,6 +204,7 @@ class Core(NamedTuple):
     has_greatest: bool
     is_narrow: bool
     is_plain: bool
+    is_documented: bool
 
 
 _Made = TypeVar("_Made")
@@ -247,6 +249,7 @@ def core_of(dialect: Dialect) -> Core:
         dialect.floats == "total",
         dialect.integers == "narrow",
         all(getattr(dialect, field) in plain for field, plain in dialects.PLAIN.items()),
+        dialect.type_mismatch != "undocumented",
     )
 
 

@@ -12,13 +12,15 @@ from __future__ import annotations
 import functools
 import os
 import pickle
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, MutableMapping
+import warnings
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from importlib import import_module
 from random import Random
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar, cast
 
 from mqsel import formats
 from mqsel.columns._kernel import Kernel
-from mqsel.errors import ArgumentError, SelectorError, shortened, type_name
+from mqsel.errors import ArgumentError, MqselError, SelectorError, shortened, type_name
 from mqsel.index._index import Index
 from mqsel.index._reader import DeliveryStream, MessageReader, alone, changing, match_rows, no_key
 from mqsel.language.checker import MatchOption
@@ -54,6 +56,7 @@ Selectors = Mapping[K, str | Matcher] | Iterable[tuple[K, str | Matcher]]
 _SCANNED = 10_000
 # Selectors that are remembered while many are read: a set may have copies of few.
 _KNOWN = 256
+_NAMED = 5  # faulty selectors in a warning
 # Places without a key that a set keeps before it closes the gaps, beside as many as it has keys.
 _GAPS = 1024
 
@@ -130,6 +133,13 @@ def _selector(key: object, text: str, dialect: Dialect) -> Selector:
         raise
 
 
+def left_out(faulty: Sequence[tuple[object, MqselError]]) -> str:
+    """Return a warning of selectors that are left out, the first of them with their errors."""
+    named = "; ".join(f"{shortened(key)}: {error.message}" for key, error in faulty[:_NAMED])
+    few = "1 faulty selector is" if len(faulty) == 1 else f"{len(faulty):,} faulty selectors are"
+    return f"{few} left out: {named}{'; …' * (len(faulty) > _NAMED)}"
+
+
 class SelectorSet(MutableMapping[K, str], Generic[K]):
     """Selectors by key, in order of insertion; `match` returns the keys of those that select a message.
 
@@ -160,6 +170,48 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
         laid_out = None if schema is None else as_schema(schema)
         self._hold(Contents(as_dialect(dialect), laid_out, bool(keep_text), [], None, Texts(), {}, {}, Index()))
         self.update(selectors)
+
+    @classmethod
+    def from_inventory(
+        cls,
+        paths: str | os.PathLike[str] | Iterable[Any],
+        *,
+        kind: str | None = None,
+        columns: Mapping[str, str] | None = None,
+        dialect: Dialect | str | None = None,
+        schema: SchemaLike | None = None,
+        keep_text: bool = True,
+        errors: Literal["raise", "skip"] = "raise",
+    ) -> SelectorSet[str]:
+        """Return the set of the selectors that stand in files: scripts, configurations, sources.
+
+        A key is that of the entry; where several have the same one, it is ``KEY@FILE:LINE:COLUMN``.
+
+        Args:
+            paths, kind, columns: as for `mqsel.inventory.read`; entries that have been read are taken, too.
+            dialect: how to read all selectors; by default each is read in the dialect of its kind, and the set has the
+                one of the most.
+            schema, keep_text: as for the set.
+            errors: "raise" at the first selector that cannot be known, or is invalid; "skip" leaves those out, with a
+                warning that counts them.
+
+        Raises: FileError: a selector that cannot be known, or a file that cannot be read. SelectorError: an invalid
+            one, with its ``key``. ArgumentError: as `mqsel.inventory.read`.
+        """
+        keyed = import_module("mqsel.inventory.keyed")  # a row below: it reads files, of which a set knows nothing
+        made, faulty = keyed.selector_set(
+            cls,
+            paths,
+            kind=kind,
+            columns=columns,
+            dialect=None if dialect is None else as_dialect(dialect),
+            errors=errors,
+            schema=schema,
+            keep_text=keep_text,
+        )
+        if faulty:
+            warnings.warn(left_out(faulty), stacklevel=2)
+        return cast("SelectorSet[str]", made)
 
     def _hold(self, contents: Contents) -> None:
         """Begin with what a set consists of."""
@@ -472,7 +524,8 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
         Args:
             batch: as for `Matcher.match_batch`.
 
-        Returns: shape (rows,): lists of uint32, rising: positions in ``list(self)``. Changes of the set wait meanwhile.
+        Returns: shape (rows,): lists of uint32, rising: positions in ``list(self)``; null where no document says what
+            a selector is for the row. Changes of the set wait meanwhile.
 
         Raises: as `Matcher.match_batch`.
         """

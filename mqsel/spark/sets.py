@@ -20,7 +20,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mqsel.errors import DecodeError
+from mqsel.errors import DecodeError, UndocumentedError
 from mqsel.language.selector import Selector, read_selector
 from mqsel.machine.sections import MAGIC
 from mqsel.sets.set import SelectorSet
@@ -175,7 +175,7 @@ def keys_of_messages(held: bytes, options: str, columns: Sequence[pa.Array]) -> 
     chosen = _read(options)
     selectors = opened(held)
     decode = selectors.decoder("mq", **chosen["decoder"])
-    found: list[list[Any]] = []
+    found: list[list[Any] | None] = []
     for raw in columns[0].to_pylist():
         try:
             found.append([] if raw is None else selectors.match(decode(raw)))
@@ -183,6 +183,8 @@ def keys_of_messages(held: bytes, options: str, columns: Sequence[pa.Array]) -> 
             if chosen["raising"]:
                 raise
             found.append([])
+        except UndocumentedError:
+            found.append(None)
     return pa.array(found, pa.list_(_keys(held).type))
 
 
@@ -190,5 +192,5 @@ def _named(keys: pa.Array, places: pa.ListArray) -> pa.ListArray:
     """Put keys for their places."""
     import pyarrow as pa  # noqa: PLC0415 (optional)
 
-    offsets = places.offsets
-    return pa.ListArray.from_arrays(offsets, keys.take(places.values))
+    nulls = places.is_null() if places.null_count else None
+    return pa.ListArray.from_arrays(places.offsets, keys.take(places.values), mask=nulls)

@@ -87,6 +87,47 @@ def test_a_span_within_escapes():
     assert joined([Text(""), text[:1], text[6:]]).value == "ad"
 
 
+COMMENTED = [
+    ("mqsc", "DEFINE SUB('A') +\n* mqsel: ignore[never-true]\n SELECTOR('a = 1')\n", ("never-true",)),
+    ("mqsc", "* mqsel: ignore[never-true]\nDEFINE SUB('A') +\n SELECTOR('a = 1')\n", None),
+    ("mqsc", "* it''s mqsel: ignore\nDEFINE SUB('A') SELECTOR('a = 1')\n", None),
+    ("ems", 'create bridge source=queue:a target=queue:b selector="a = 1"\n', None),
+    ("ems", '  # mqsel: ignore\ncreate bridge source=queue:a target=queue:b selector="a = 1"\n', ()),
+    ("activemq", '<b><filteredDestination selector="a = 1" queue="q"/><!-- mqsel: ignore [x, y] --></b>', ("x", "y")),
+    ("activemq", '<b><!-- mqsel: ignore -->\n<filteredDestination selector="a = 1" queue="q"/></b>', None),
+    ("activemq", '<b>\n <!--mqsel:ignore-->\r\n<filteredDestination selector="a = 1" queue="q"/></b>', ()),
+    ("java", 'class A { @JmsListener(destination = "q", selector = "a = 1") void m() {} } // mqsel: ignore[x]', ("x",)),
+    ("java", 'class A {\n/* mqsel: ignore[] */\n@JmsListener(destination = "q", selector = "a = 1") void m() {} }', ()),
+    ("yaml", "a:\n  selector: a = 1  # mqsel: ignore[x] mqsel: ignore[y]\n", ("x",)),
+    ("yaml", "b: 1  # mqsel: ignore\na:\n  selector: a = 1\n", None),
+    ("properties", "! mqsel: ignore[x]\nselector=a = 1\n", ("x",)),
+    (
+        "terraform",
+        'r "azurerm_servicebus_subscription_rule" "x" {\n  // mqsel: ignored\n  sql_filter = "a = 1"\n}\n',
+        None,
+    ),
+    (
+        "terraform",
+        'r "azurerm_servicebus_subscription_rule" "x" {\n  // mqsel: ignore\n  sql_filter = "a = 1"\n}\n',
+        (),
+    ),
+    ("keyed", "# mqsel: ignore[x]\nk\ta = 1\n", ("x",)),
+    ("lines", "#mqsel: ignore[x]\n\na = 1\n", None),
+    ("lines", "#mqsel: ignore[x]\na = 1\n", ("x",)),
+    ("lines", "# mqsel: ignore[x] " + "-" * 1000 + "\na = 1\n", ("x",)),
+    ("keyed-json", '{"a": "a = 1"} // mqsel: ignore\n', None),
+]
+
+
+@pytest.mark.parametrize(("kind", "content", "expected"), COMMENTED)
+def test_comments_that_silence(tmp_path, kind, content, expected):
+    """A comment beside a selector, or with the line before to itself, silences rules; one elsewhere does not."""
+    file = tmp_path / "a"
+    file.write_bytes(content.encode())
+    found = [one for one in read(file, kind=kind) if one.selector]
+    assert [(one.selector, one.silenced) for one in found] == [("a = 1", expected)]
+
+
 def test_kind_decides(tmp_path):
     """A file that tells nothing is read as the kind that is named."""
     file = tmp_path / "a.bin"

@@ -85,6 +85,7 @@ class Outcomes:
         index.add(range(len(self._formulas)), self._formulas)
         self._names = index.names
         self._reader: MessageReader[int] = MessageReader()
+        self._reader.reports = True
         places = [*range(len(self._formulas))]
         self._reader.begin(index, None, places, None, Texts(), {}, {})
         self._kernel: Kernel | str = ""

@@ -16,7 +16,7 @@ from itertools import compress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mqsel import formats
-from mqsel.errors import DecodeError, FileError, MqselError, PropertyTypeError
+from mqsel.errors import DecodeError, FileError, MqselError, PropertyTypeError, UndocumentedError
 from mqsel.files._sifter import Sifter
 from mqsel.files.dumps import Piece
 from mqsel.files.framings import FORMATS, each, taken_apart
@@ -28,6 +28,8 @@ from mqsel.names import DESCRIPTOR, look_up
 from mqsel.values import TYPES, Truth
 
 if TYPE_CHECKING:
+    import pyarrow as pa  # type: ignore[import-untyped]
+
     from mqsel.analysis.compare.contract import Contract
     from mqsel.files.parquet import RowGroup
     from mqsel.sets.set import SelectorSet
@@ -333,6 +335,18 @@ class Job:
         if self.counts.skipped <= REPORTED:
             yield Complaint(place, said(error))
 
+    def unanswered(self, rows: pa.BooleanArray) -> Iterator[Complaint]:
+        """Count the rows of a group for which no document says what a selector is, and yield complaints.
+
+        Raises: UndocumentedError: if that is asked for.
+        """
+        for row, is_unanswered in enumerate(rows.to_pylist() if rows.true_count else (), self.counts.messages + 1):
+            if is_unanswered:
+                error = UndocumentedError("what the selector is for values of these types is undocumented")
+                if self.ask.raising:
+                    raise error
+                yield from self.refused(row, error)
+
     @property
     def is_over(self) -> bool:
         """Whether no more is asked for."""
@@ -485,6 +499,8 @@ class Match(Job):
         ask, tally = self.ask, self.counts
         limit = None if ask.limit is None else ask.limit - tally.selected
         counts, mask = parquet.counted(self.selects, group, is_inverted=ask.invert, limit=limit)
+        if counts.unanswered is not None:
+            yield from self.unanswered(counts.unanswered)
         tally.messages += counts.rows
         tally.unknown += counts.unknown
         tally.missing.update(counts.missing)
@@ -534,14 +550,16 @@ class Route(Job):
             yield from self._given(result, piece.place, piece.raw, path)
 
     def take_group(self, group: RowGroup, part: FilePart) -> Iterator[Any]:
-        import pyarrow as pa  # type: ignore[import-untyped]  # noqa: PLC0415 (optional)
+        import pyarrow as pa  # noqa: PLC0415 (optional)
 
         from mqsel.files import parquet  # noqa: PLC0415 (for Parquet alone)
 
         assert group.table is not None
         every = list(self.selects)
         table = group.table if group.table.num_columns else pa.table({"-": pa.nulls(group.rows)})
-        keys = [[every[place] for place in row] for row in self.selects.match_batch(table).to_pylist()]
+        places = self.selects.match_batch(table)
+        keys = [[every[place] for place in row or ()] for row in places.to_pylist()]
+        yield from self.unanswered(places.is_null())
         self.counts.messages += group.rows
         mask = [bool(row) for row in keys]
         left = sum(mask) if self.ask.limit is None else self.ask.limit - self.counts.selected

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from mqsel.errors import PropertyTypeError
+from mqsel.errors import UndocumentedError
 from mqsel.language.nodes import Arithmetic, Computed, Conversion, Identifier, Literal, Node, children, unparse, walk
 from mqsel.logic.formulas import ALWAYS, NEVER, All, Compared, Formula, Leaf, Relation
 from mqsel.logic.formulas import Any as AnyOf
@@ -90,7 +90,7 @@ def find(
     def passes(message: Message) -> bool:
         try:
             return check(message)
-        except PropertyTypeError:  # undocumented: of values of different types, in some products
+        except UndocumentedError:
             return False
 
     search = _Solver(passes, like, work if isinstance(work, Work) else Work(work))
