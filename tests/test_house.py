@@ -61,11 +61,11 @@ INSIDE = {
     "selection": "selectors providers message queues topics __init__",
     "files": "wordings opening dumps _splitters amqsbcg qload framings rows _footer extremes parquet parts _sifter"
     " run.work inspection selectors run.tasks run.workers run run.__init__ __init__",
-    "inventory": "kinds pieces entries trees camel data properties markup expressions sources mqsc ems own recognition"
-    " walk known __init__ keyed",
+    "inventory": "kinds writings pieces entries trees camel data properties markup expressions sources mqsc ems own"
+    " recognition walk known __init__ keyed edit",
     "spark": "wordings columns native job ship raw planning sets sieve route profiling audience source __init__",
-    "cli": "arguments configuration rules baseline report run selectors choice match route lint check format explain"
-    " why inspect diff audit contract __init__",
+    "cli": "arguments configuration rules baseline report run selectors choice rewriting match route lint check format"
+    " explain why inspect diff audit contract __init__",
 }
 TOP = {
     name: level

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from mqsel.errors import SelectorError
 from mqsel.inventory.entries import Source
-from mqsel.inventory.own import read
+from mqsel.inventory.own import read as read_own
 from mqsel.language.dialect import IBM_MQ
 from mqsel.language.selector import read_selector
 
@@ -178,8 +178,8 @@ def _own(content: str, *, is_named: bool) -> str:
         texts = [line.partition("\t")[2] for line in lines]
         if _most(texts, is_named=is_named):
             return "keyed"
-    texts = [one.text.value for one in read(Source("", "\n".join(whole)), "lines", {}) if one.text is not None]
-    return "lines" if _most(texts, is_named=is_named) else ""
+    read = read_own(Source("", "\n".join(whole)), "lines", {})  # a selector may have many lines that tell nothing
+    return "lines" if _most([one.text.value for one in read if one.text is not None], is_named=is_named) else ""
 
 
 _NAME = re.compile(r"\s*[\w$.]*\s*")
