@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+import mqsel
 from mqsel import cli
 from mqsel.analysis.lint import RULES
+from mqsel.cli.configuration import KEYS, configured
 
 Run = Callable[..., tuple[int, str, str]]
 LINES = """\
@@ -197,3 +202,65 @@ def test_the_configuration_holds(run: Run, tmp_path: Path) -> None:
             2,
             f"mqsel: {config}: there is no key 'selct'\n  hint: did you mean select?\n",
         )
+
+
+# ---- what the READMEs show -------------------------------------------------------------------------------------------
+
+PACKAGE = Path(mqsel.__file__).parent
+MANUAL = (PACKAGE / "cli" / "README.md").read_text(encoding="utf-8")
+
+
+def block(language: str, of: str) -> str:
+    """Return the block of the manual that has a word."""
+    found = re.findall(rf"^```{language}\n(.*?)^```", MANUAL, re.MULTILINE | re.DOTALL)
+    return next(one for one in found if of in one)
+
+
+def test_the_manual_has_the_keys() -> None:
+    """The table of keys is that of the code."""
+    assert "\n".join(f"| `{name}` | {key.about} |" for name, key in KEYS.items()) + "\n\n" in MANUAL
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="tomllib")
+def test_the_configuration_of_the_manual(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The configuration that the manual shows is one, with what the text says of it."""
+    (tmp_path / "pyproject.toml").write_text(block("toml", "tool.mqsel"))
+    monkeypatch.chdir(tmp_path)
+    found = configured()
+    assert (found.ignore, found.baseline) == (("missing-excluded",), str(tmp_path / "known.json"))
+    assert found.dialect_of("legacy/a/broker-1.xml", "JMS") == "ARTEMIS"
+    assert found.dialect_of("legacy/a/b.xml", "JMS") == "TIBCO_EMS"
+    assert found.ignored("src/ATest.java") == {"never-true", "constant-part"}
+
+
+def test_the_commands_of_the_manual(run: Run) -> None:
+    """The hook and the workflow call commands that there are, and the log that is uploaded is written."""
+    pytest.importorskip("pathspec")
+    hook, workflow = block("yaml", "pass_filenames"), block("yaml", "upload-sarif")
+    (entry,) = re.findall(r"entry: mqsel (.*)", hook)
+    assert run(*shlex.split(entry))[0] == 1
+    log, check = re.findall(r"run: mqsel (.*)", workflow)
+    command, name = log.split(" > ")
+    status, out, _ = run(*shlex.split(command))
+    assert status == 0
+    assert json.loads(out)["version"] == "2.1.0"
+    assert f"sarif_file: {name}" in workflow
+    assert run(*shlex.split(check))[0] == 1
+
+
+def test_the_workflow_of_the_manual(tmp_path: Path) -> None:
+    """The workflow is one, by the schema of workflows."""
+    pytest.importorskip("check_jsonschema")
+    file = tmp_path / "workflow.yml"
+    file.write_text(block("yaml", "upload-sarif"))
+    schema = ["--builtin-schema", "vendor.github-workflows"]
+    subprocess.run([sys.executable, "-m", "check_jsonschema", *schema, str(file)], check=True, capture_output=True)
+
+
+def test_the_rule_that_the_readme_explains(run: Run) -> None:
+    """What the README of analysis shows of --explain is what it prints."""
+    shown = (PACKAGE / "analysis" / "README.md").read_text(encoding="utf-8")
+    example = re.search(r"^```console\n\$ mqsel (lint --explain .*?)^```", shown, re.MULTILINE | re.DOTALL)
+    assert example
+    command, _, expected = example[1].partition("\n")
+    assert run(*shlex.split(command))[1] == expected
