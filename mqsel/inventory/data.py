@@ -74,7 +74,11 @@ def value_of(source: Source, node: Node, grammar: str) -> Any:
         return convert(source, node, grammar)
     children = [one for one in node.named_children if one.type not in _UNREAD]
     if len(children) == 1:
-        return value_of(source, children[0], grammar)
+        value = value_of(source, children[0], grammar)
+        anchor = node.named_children[0]
+        if anchor.type == "anchor" and isinstance(value, Text):  # those of tables would grow with each use
+            source.anchors[source.content[anchor.start_byte + 1 : anchor.end_byte]] = value
+        return value
     if not children:
         return source.text(node.start_byte, node.end_byte)
     return [value_of(source, one, grammar) for one in children]
@@ -209,6 +213,10 @@ def _name(source: Source, node: Node, _: str) -> Text:
     return source.text(node.start_byte, node.end_byte)
 
 
+def _alias(source: Source, node: Node, grammar: str) -> Text:
+    return source.anchors.get(source.content[node.start_byte + 1 : node.end_byte]) or _name(source, node, grammar)
+
+
 def _whole(source: Source, node: Node, grammar: str) -> Any:
     """Return the tables of a file: one, or those of its documents."""
     return [value_of(source, one, grammar) for one in node.named_children if one.type not in _UNREAD]
@@ -232,7 +240,7 @@ _CONVERT: dict[str, dict[str, _Convert]] = {
         "single_quote_scalar": _quoted("yaml quoted"),
         "plain_scalar": _plain,
         "block_scalar": _block,
-        "alias": _name,
+        "alias": _alias,
         "ERROR": _table,
     },
     "hcl": {

@@ -76,11 +76,15 @@ class Source:
     Args:
         name: its path.
         content: its text, without a byte order mark.
+
+    Attributes:
+        anchors: texts of YAML that stand for other values, too, by their names.
     """
 
     def __init__(self, name: str, content: str) -> None:
         self.name = name
         self.content = content
+        self.anchors: dict[str, Text] = {}
 
     @cached_property
     def _lines(self) -> list[int]:

@@ -235,7 +235,7 @@ PLACES = {
     "csv": ("a.csv", 'key,selector\none,"a = 1"\n'),
 }
 # Of these, what cannot hold every text; the others can.
-_NARROW = {"cdata", "yaml plain"}
+_NARROW = {"cdata", "yaml plain", "lines"}  # where all have tabs, lines are keyed
 
 _COMMENTS = {
     **dict.fromkeys((".java", ".kt", ".scala", ".bicep"), "// ä\n"),
@@ -291,6 +291,16 @@ def test_a_shared_constant_is_edited_once(tmp_path):
     again, refused = rewrite(one, {number: laid_out(read(entry), 10_000) for number, entry in enumerate(one.entries)})
     assert refused == {}
     assert again.data.decode() == _SHARED.replace("color='red'", "color = 'red'").replace("and b=1", "AND b = 1")
+
+
+def test_an_anchor_of_yaml_is_edited_once(tmp_path):
+    """What stands for two values is written where it stands."""
+    content = 'a:\n  jms.selector: &x "a=1"\nb:\n  jms.selector: *x\n'
+    one = document(tmp_path / "a.yml", content.encode())
+    again, refused = rewrite(one, {0: "a = 1", 1: "a = 1"})
+    assert (again.data.decode(), refused) == (content.replace("a=1", "a = 1"), {})
+    again, refused = rewrite(again, {0: "a = 2"})
+    assert refused == {0: "the entry of line 2 would be another one, too"}
 
 
 def test_a_shared_constant_that_would_differ(tmp_path):
@@ -405,7 +415,15 @@ _STEPS = ("chmod", "read_bytes", "replace")
 @pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
 @pytest.mark.parametrize(
     "step",
-    ["os.fdopen", "os.fsync", "os.chown", "pathlib.Path.chmod", "pathlib.Path.read_bytes", "pathlib.Path.replace"],
+    [
+        "tempfile.mkstemp",
+        "os.fdopen",
+        "os.fsync",
+        "os.chown",
+        "pathlib.Path.chmod",
+        "pathlib.Path.read_bytes",
+        "pathlib.Path.replace",
+    ],
 )
 def test_faults_leave_the_old_file(tmp_path, monkeypatch, step, error):
     """Whatever fails, the old file is whole, and nothing is left beside it."""
