@@ -11,10 +11,10 @@ from typing import Any
 from mqsel.analysis.compare import RELATIONS, Difference, Related, difference, related, taken
 from mqsel.cli.arguments import Commands, command, dialect_of
 from mqsel.cli.report import complain, fitted, folded, print_json, say, width_of
-from mqsel.cli.selectors import Given, add_kind, complain_of, keyed, named, names_files
-from mqsel.errors import MqselError, SelectorError, shortened, visible
+from mqsel.cli.selectors import Given, add_kind, complain_of, keyed, named, names_files, usual_dialect
+from mqsel.errors import MqselError, SelectorError, shortened
 from mqsel.formats.jsonl import in_json
-from mqsel.language.dialect import IBM_MQ, PRESETS, Dialect
+from mqsel.language.dialect import PRESETS, Dialect
 
 _EXAMPLES = """\
 Two texts are compared; or the selectors of two paths, each with the one that has its key there, or one with one; or \
@@ -97,7 +97,7 @@ def _diff(arguments: argparse.Namespace) -> int:
         raise MqselError(f"{shortened(given[is_path.index(True)])} is a path: expected two paths", hint=_ADVICE)
     else:
         is_damaged = False
-        asked = [Given(f"selector {number}", text, IBM_MQ) for number, text in enumerate(given, 1)]
+        asked = [Given(f"selector {number}", text, usual_dialect(arguments)) for number, text in enumerate(given, 1)]
     if len(asked) == 1:
         return _dialects(asked[0].text, *dialects, as_json=arguments.json)
     found = _related([one._replace(dialect=choice or one.dialect) for one, choice in zip(asked, wanted, strict=True)])
@@ -159,7 +159,7 @@ def _only(key: str, text: str, path: str, *, as_json: bool) -> None:
     if as_json:
         print_json({"key": key, "relation": "only", "path": path, "selector": text})
     else:
-        print(folded(visible(f"{key}: only in {path}: {text}"), width_of(sys.stdout)))
+        print(folded(f"{key}: only in {path}: {text}", width_of(sys.stdout)))
 
 
 def _selectors(found: Related, *, as_json: bool, key: str = "") -> int:
@@ -169,7 +169,7 @@ def _selectors(found: Related, *, as_json: bool, key: str = "") -> int:
         parts = {name.replace(" ", "_"): one and in_json(one) for name, one in messages.items()}
         print_json({**({"key": key} if key else {}), "relation": found.relation, **parts, "reason": found.reason})
     else:
-        head = f"{visible(key)}: " * bool(key)
+        head = f"{key}: " * bool(key)
         print(folded(f"{head}{found.relation}: {_SAID.get(found.relation, found.reason)}", width_of(sys.stdout)))
         for name, message in messages.items():
             if message is not None:
