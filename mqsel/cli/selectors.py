@@ -19,7 +19,7 @@ from mqsel.errors import FileError, MqselError, SelectorError, caret, shortened,
 from mqsel.files.framings import shown
 from mqsel.files.opening import opened
 from mqsel.files.run.work import Ask, why
-from mqsel.inventory import COLUMNS, KINDS, Entry, Place, by_key, files_of, read_file
+from mqsel.inventory import COLUMNS, KINDS, Entry, Place, files_of, keys_of, read_file
 from mqsel.inventory.pieces import HOLE
 from mqsel.inventory.recognition import EXTENSIONS
 from mqsel.language.dialect import PRESETS, Dialect
@@ -298,7 +298,7 @@ def keyed(paths: list[str], arguments: argparse.Namespace, dialect: Dialect | No
                 f"and in line {before.line}"
             )
     made = {}
-    for key, entry in by_key(entries).items():
+    for key, entry in zip(keys_of(entries), entries, strict=True):
         if entry.reason:
             complain(f"{_place(entry)}: {visible(key)}: it cannot be known: {visible(entry.reason)}")
         else:
