@@ -210,7 +210,7 @@ def subscriptions(tmp_path):
 
 
 def test_audit_reports_gaps_of_destinations(run, subscriptions):
-    """For each destination there is a message that nobody selects, and the selector of all such; overlaps with --once."""
+    """Each destination has a message that nobody selects, and the selector of all such; --once reports overlaps."""
     script, contract = subscriptions
     status, out, _ = run("audit", "--once", "--given", contract, script)
 
