@@ -19,7 +19,7 @@ from mqsel.errors import FileError, MqselError, SelectorError, caret, shortened,
 from mqsel.files.framings import shown
 from mqsel.files.opening import opened
 from mqsel.files.run.work import Ask, why
-from mqsel.inventory import COLUMNS, KINDS, Entry, Place, files_of, read_file
+from mqsel.inventory import COLUMNS, KINDS, Entry, Place, files_of, keys_of, read_file
 from mqsel.inventory.pieces import HOLE
 from mqsel.inventory.recognition import EXTENSIONS
 from mqsel.language.dialect import PRESETS, Dialect
@@ -311,8 +311,6 @@ def keyed(paths: list[str], arguments: argparse.Namespace, dialect: Dialect | No
                 f"{shown(one.file)}:{one.line}: the key {shortened(one.key)} stands in it twice: in line {one.line}, "
                 f"and in line {before.line}"
             )
-    from mqsel.inventory.keyed import keys_of  # noqa: PLC0415 (it needs sets)
-
     made = {}
     for key, entry in zip(keys_of(entries), entries, strict=True):
         if entry.reason:
