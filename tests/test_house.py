@@ -64,7 +64,7 @@ INSIDE = {
     "inventory": "kinds pieces entries trees camel data properties markup expressions sources mqsc ems own recognition"
     " walk known __init__ keyed",
     "spark": "wordings columns native job ship raw planning sets sieve route profiling audience source __init__",
-    "cli": "arguments configuration rules baseline report run selectors choice match route lint check format explain"
+    "cli": "configuration arguments rules baseline report run selectors choice match route lint check format explain"
     " why inspect diff audit contract __init__",
 }
 TOP = {

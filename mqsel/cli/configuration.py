@@ -27,7 +27,8 @@ class Configuration(NamedTuple):
         per_file_ignores: for patterns of paths, rules of lint.
         dialect: the name of a preset, for every selector; empty for that of its kind.
         dialects: for patterns of paths, the name of a preset.
-        baseline: the path of a file.
+        baseline: the path of a file, or empty.
+        contract: the same.
     """
 
     folder: str = ""
@@ -37,6 +38,7 @@ class Configuration(NamedTuple):
     dialect: str = ""
     dialects: tuple[tuple[re.Pattern[str], str], ...] = ()
     baseline: str = ""
+    contract: str = ""
 
     def dialect_of(self, path: str, other: str) -> str:
         """Return the name of the dialect of a file: of the patterns that match it the last one decides.
@@ -149,6 +151,7 @@ KEYS = {
     "dialect": Key("dialect", _preset, "how all selectors are read; by default as the kind of their file has it"),
     "dialects": Key("dialects", _by_path(_preset), "the same for patterns of paths; of several the last one decides"),
     "baseline": Key("baseline", _path, "a file of findings that are known, written by --write-baseline"),
+    "contract": Key("contract", _path, "a file that mqsel contract wrote, for the commands that have --given"),
 }
 _SIGNS = {"**/": "(?:[^/]+/)*", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 
@@ -165,6 +168,11 @@ def _pattern(text: str) -> re.Pattern[str]:
 
 
 # ---- files -----------------------------------------------------------------------------------------------------------
+
+# Most pyproject.toml have no such table: they are not parsed, which takes as long as many a command.
+_MAY_HAVE_ONE = re.compile(
+    rb"""tool["']?\s*\.\s*["']?mqsel|^\s*\[\s*["']?tool["']?\s*\]|^\s*["']?tool["']?\s*=""", re.MULTILINE
+)
 
 
 def configured(folder: str = ".") -> Configuration:
@@ -194,7 +202,7 @@ def _read(path: Path) -> object:
         data = path.read_bytes()
     except OSError as error:
         raise MqselError(f"{path}: cannot be read: {error.strerror}") from error
-    if not whole and b"mqsel" not in data:
+    if not whole and not _MAY_HAVE_ONE.search(data):
         return None
     try:
         if sys.version_info >= (3, 11):
@@ -202,8 +210,6 @@ def _read(path: Path) -> object:
         else:
             import tomli as tomllib  # noqa: PLC0415
     except ImportError as error:
-        if not whole and not re.search(rb"\btool\s*\.\s*[\"']?mqsel", data):
-            return None
         raise package_missing(f"the configuration {path}", "tomli", "cli") from error
     try:
         found = tomllib.loads(data.decode("utf-8-sig"))

@@ -204,6 +204,22 @@ def test_the_configuration_holds(run: Run, tmp_path: Path) -> None:
         )
 
 
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="tomllib")
+def test_the_contract_of_the_configuration(run: Run, tmp_path: Path) -> None:
+    """Commands that have --given take the contract of the configuration without it."""
+    (tmp_path / "mqsel.toml").write_text("contract = 'sub/contract.json'\n")
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "a.jsonl").write_text('{"a": 1}\n')
+    _, out, _ = run("contract", "a.jsonl")
+    (tmp_path / "sub" / "contract.json").write_text(out)
+    (tmp_path / "b.jsonl").write_text('{"a": "x"}\n')
+    said = run("match", "--count", "a = 1", "b.jsonl")[2]
+    assert said == run("match", "--given", "sub/contract.json", "--count", "a = 1", "b.jsonl")[2]
+    assert "contract" in said
+    (tmp_path / "sub" / "contract.json").unlink()
+    assert run("match", "--count", "a = 1", "b.jsonl")[0] == 2
+
+
 # ---- what the READMEs show -------------------------------------------------------------------------------------------
 
 PACKAGE = Path(mqsel.__file__).parent

@@ -18,6 +18,7 @@ select = ["never-true", "implied"]
 ignore = ["implied"]
 dialect = "JMS"
 baseline = "known.json"
+contract = "sub/contract.json"
 [per-file-ignores]
 "*.xml" = ["never-true"]
 "old/**" = ["name-alone"]
@@ -35,6 +36,7 @@ def test_keys(tmp_path: Path) -> None:
 
     assert (found.select, found.ignore, found.dialect) == (("never-true", "implied"), ("implied",), "JMS")
     assert found.baseline == str(tmp_path / "known.json")
+    assert found.contract == str(tmp_path / "sub" / "contract.json")
     for path, dialect in (
         ("a.xml", "ARTEMIS"),
         ("src/a/b.xml", "ARTEMIS"),
@@ -114,3 +116,20 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
             configured(str(tmp_path))
     path.write_bytes(b"tool = 'mqsel'")
     assert configured(str(tmp_path)).folder == ""
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "[tool.mqsel]\nignore = ['implied']",
+        "[ 'tool' . \"mqsel\" ]\nignore = ['implied']",
+        "tool.mqsel.ignore = ['implied']",
+        "[tool]\nmqsel.ignore = ['implied']",
+        "tool = {mqsel = {ignore = ['implied']}}",
+        "[tool.mqsel.dialects]\na = 'JMS'\n[tool.mqsel]\nignore = ['implied']",
+    ],
+)
+def test_spellings_of_the_table(tmp_path: Path, content: str) -> None:
+    """The table is found however TOML allows to write it."""
+    (tmp_path / "pyproject.toml").write_text(content)
+    assert configured(str(tmp_path)).ignore == ("implied",)
