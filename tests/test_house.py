@@ -44,10 +44,10 @@ ROWS = [
     ("cli", "the command line"),
 ]
 INSIDE = {
-    "language": "dialects dialect wordings operators nodes pattern computed settle static hints sets lexer parser"
+    "language": "dialects dialect wordings operators nodes pattern clues computed settle static hints sets lexer parser"
     " checker selector layout optimizer",
-    "logic": "intervals sets formulas needs normal solver.automata solver.domains solver.boxes solver solver.__init__"
-    " solver.cells",
+    "logic": "intervals sets formulas needs normal solver.automata solver.domains solver.boxes"
+    " solver.trials solver solver.__init__ solver.cells",
     "machine": "opcodes _opcodes wordings schema _values _verifier program compiler origin _image _operators"
     " _sources _vm _stream sections",
     "columns": "wordings lookup _arrow _sets _columns _kernel _formulas _answers __init__",

@@ -9,16 +9,17 @@ from collections.abc import Iterator
 from typing import Any
 
 from mqsel.analysis.compare.audit import Audit, audit
-from mqsel.cli.arguments import Commands, add_dialect, command
-from mqsel.cli.report import complain, folded, say, width_of
-from mqsel.cli.selectors import keyed
-from mqsel.files.framings import shown
-from mqsel.files.selectors import Keyed
+from mqsel.cli.arguments import Commands, command
+from mqsel.cli.report import folded, print_json, say, width_of
+from mqsel.cli.selectors import Given, add_inventory, complain_of, keyed
+from mqsel.errors import visible
 from mqsel.formats.jsonl import in_json
 
 _EXAMPLES = """\
-A file has lines of a key, a tab and a selector; or one JSON object of keys and selectors; or one JSON array of \
-selectors, with their numbers as keys; or it is Parquet with the columns key and selector. It may be packed.
+PATH is a file, a folder, a pattern in quotes, or - for stdin: mqsel selectors --help lists what is read, scripts, \
+configurations and sources among it. Files of our own have lines of a key, a tab and a selector; or one JSON object of \
+keys and selectors; or one JSON array of selectors, with their numbers as keys; or they are Parquet with the columns \
+key and selector. They may be packed. Of a key that stands in several places each is called KEY (FILE:LINE).
 
 finding   selectors
 never     that select no message, and why
@@ -35,6 +36,7 @@ exit code: 0 if nothing was found, 1 if something was, 2 if a selector is invali
 
 examples:
   mqsel audit subscriptions.tsv
+  mqsel audit subs.mqsc src/
   mqsel audit --dialect JMS --json subscriptions.json.gz
 """
 
@@ -45,31 +47,30 @@ def add(commands: Commands) -> None:
     """Add the command."""
     text = "find which of many selectors are the same, contain others, or never select"
     made = command(commands, "audit", _audit, text, _EXAMPLES)
-    made.add_argument("file", metavar="SELECTORS", help="a file of selectors, packed or not; - is stdin")
-    add_dialect(made)
+    made.add_argument("paths", metavar="PATH", nargs="+", help="files, folders, patterns in quotes; - is stdin")
+    made.set_defaults(rest="paths")
+    add_inventory(made)
     made.add_argument("--json", action="store_true", help="print one JSON object, with every key")
 
 
 def _audit(arguments: argparse.Namespace) -> int:
-    name = arguments.file
-    read = keyed(name)
-    found = audit([(str(one.key), one.selector) for one in read], dialect=arguments.dialect)
+    read, is_damaged = keyed(arguments.paths, arguments, arguments.dialect)
+    found = audit([(key, one.text, one.dialect) for key, one in read.items()])
     if arguments.json:
-        print(json.dumps(_in_json(found), ensure_ascii=False))
+        print_json(_in_json(found))
     else:
         width = width_of(sys.stdout)
         for line in _lines(found, read):
-            print(folded(line, width, " " * 10))
-    places = {str(one.key): f"{shown(name)}, {one.place}: " if one.place else f"{shown(name)}: " for one in read}
+            print(folded(visible(line), width, " " * 10))
     for key, refused in found.invalid:
-        complain(refused, f"{places[key]}{key}: ")
+        complain_of(read[key], refused, key)
     say(_summary(found))
     is_clean = not (found.never or found.equal or found.within or found.missing)
-    return 2 if found.invalid else int(not is_clean)
+    return 2 if found.invalid or is_damaged else int(not is_clean)
 
 
-def _lines(found: Audit, read: list[Keyed]) -> Iterator[str]:
-    texts = {one.key: " ".join(one.selector.split()) for one in read}
+def _lines(found: Audit, read: dict[str, Given]) -> Iterator[str]:
+    texts = {key: " ".join(one.text.split()) for key, one in read.items()}
     for key, reason in found.never:
         yield f"never     {key}: {reason}"
     for keys, is_one_text in found.equal:

@@ -153,6 +153,8 @@ cdef class Sifter:
                         truth = self.machine.dispatch(frame, <PyObject *> self.record, self.machine.exact)
                         if truth == UNKNOWN:
                             self.count_nulls()
+                        if self.watch is not None:
+                            self.watch(PyBytes_FromStringAndSize(<const char *> line, stop - line))
                         if self.is_asked_for(truth):
                             self.keep(line, at)
                     elif not is_blank(line, stop):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import NamedTuple
 
 from mqsel.errors import Span
 from mqsel.inventory.kinds import KINDS
-from mqsel.inventory.pieces import HOLE, Text, of_file
+from mqsel.inventory.pieces import HOLE, Text, inserted, of_file
 
 
 class Entry(NamedTuple):
@@ -96,17 +97,21 @@ class Source:
         return of_file(self.content, start, stop)
 
     def entry(self, kind: str, key: str, destination: str, text: Text, reason: str = "") -> Iterator[Entry]:
-        """Yield the entry of a text; none of an empty one.
+        """Yield the entry of a text; none of an empty one, which is no selector but in the forms of our own.
+
+        In these a text is what it is, too: nothing in it is a placeholder.
 
         Args:
             reason: why it cannot be known; otherwise holes and placeholders in it are.
         """
-        text = text.stripped()
-        if not text:
+        is_own = KINDS[kind].reader == "own"
+        place = text.span[0]
+        text = text.stripped() or inserted("", place)
+        if not text and not is_own:
             return
-        if not reason and HOLE in text.value:
+        if not reason and HOLE in text.value and not is_own:
             reason = UNKNOWN if text.value == HOLE else GLUED
-        if not reason and PLACEHOLDERS.search(text.value):
+        if not reason and not is_own and PLACEHOLDERS.search(text.value):
             reason = PLACEHOLDER
             text = Text(PLACEHOLDERS.sub(lambda match: HOLE * len(match[0]), text.value), text.pieces)
         line, column = self.line_of(text.span[0])
@@ -142,3 +147,16 @@ class Source:
         """Return the entry of a place where the file is damaged."""
         line, column = self.line_of(offset)
         return Entry("", "", None, KINDS[kind].dialect, kind, self.name, line, column, what, None)
+
+
+def by_key(entries: Iterable[Entry]) -> dict[str, Entry]:
+    """Return entries by key, in order; of a key that several have each is called ``KEY (FILE:LINE)``.
+
+    Where a line has several of these the column follows it: nothing is dropped.
+    """
+    given = [*entries]
+    names = [one.key for one in given]
+    for told in ("{0.key} ({0.file}:{0.line})", "{0.key} ({0.file}:{0.line}:{0.column})"):
+        counts = Counter(names)
+        names = [told.format(one) if counts[name] > 1 else name for name, one in zip(names, given, strict=True)]
+    return dict(zip(names, given, strict=True))

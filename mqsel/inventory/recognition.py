@@ -10,6 +10,8 @@ import re
 from typing import NamedTuple
 
 from mqsel.errors import SelectorError
+from mqsel.inventory.entries import Source
+from mqsel.inventory.own import read
 from mqsel.language.dialect import IBM_MQ
 from mqsel.language.selector import read_selector
 
@@ -170,22 +172,17 @@ def _own(content: str, *, is_named: bool) -> str:
     if head.lstrip()[:1] in ("{", "["):
         texts = [one.replace('\\"', '"') for one in _STRINGS.findall(head)[:_LINES]]
         return "keyed-json" if _most(texts, is_named=is_named) else ""
-    lines = [line for line in head.splitlines()[: _LINES * 2] if line.strip() and not line.lstrip().startswith("#")][
-        :_LINES
-    ]
-    if (
-        lines
-        and sum("\t" in line for line in lines) == len(lines)
-        and _most([line.partition("\t")[2] for line in lines], is_named=is_named)
-    ):
-        return "keyed"
-    return "lines" if _most(lines, is_named=is_named) else ""
+    whole = head.splitlines()[: _LINES * 2]
+    lines = [line for line in whole if line.strip() and not line.lstrip().startswith("#")][:_LINES]
+    if lines and all("\t" in line for line in lines):
+        texts = [line.partition("\t")[2] for line in lines]
+        if _most(texts, is_named=is_named):
+            return "keyed"
+    texts = [one.text.value for one in read(Source("", "\n".join(whole)), "lines", {}) if one.text is not None]
+    return "lines" if _most(texts, is_named=is_named) else ""
 
 
 _NAME = re.compile(r"\s*[\w$.]*\s*")
-_TAIL = re.compile(r"\s*\b(?:AND|OR)\s*$|^\s*(?:AND|OR)\b", re.IGNORECASE)
-
-
 _OPERATOR = re.compile(r"[=<>]|\b(?:LIKE|BETWEEN|IN\s*\(|IS\s+(?:NOT\s+)?NULL)", re.IGNORECASE)
 
 
@@ -193,14 +190,13 @@ def _most(texts: list[str], *, is_named: bool) -> bool:
     """Report whether more than half of some texts are selectors; the name of a property alone is no evidence."""
     good = 0
     for text in texts:
-        piece = _TAIL.sub("", text)
-        if _NAME.fullmatch(piece):
+        if _NAME.fullmatch(text):
             continue
-        if is_named and _OPERATOR.search(piece):
+        if is_named and _OPERATOR.search(text):
             good += 1
             continue
         try:
-            read_selector(piece, IBM_MQ)
+            read_selector(text, IBM_MQ)
             good += 1
         except SelectorError:
             continue

@@ -90,7 +90,8 @@ def evaluator(test: Computed) -> Callable[[Sequence[Any]], Truth]:
     rules = _Rules(test.dialect)
     order = walk(test.expression)
     places = {id(node): place for place, node in enumerate(order)}
-    names = {one.name: place for place, one in enumerate(test.identifiers)}
+    read = dict.fromkeys(one.name for one in order if isinstance(one, Identifier))
+    names = {name: place for place, name in enumerate(read)}
     steps: list[tuple[_Step, tuple[int, ...]]] = []
     constants: list[Any] = [None] * len(order)
     defaults = DEFAULTS.get(test.dialect.identifier_dots, {})
@@ -339,6 +340,16 @@ class _Rules:
         )
         return Truth((found is not None) is not negated)
 
+    def like_any(self, node: Call, operand: Any, *texts: Any) -> Truth:
+        """Match a pattern, and perhaps an escape, that are no constants."""
+        if _fails(texts):
+            return _ERR
+        if None in texts:
+            return Truth.UNKNOWN
+        if not all(isinstance(one, str) for one in texts):
+            return self.mismatch("NOT LIKE" if node.negated else "LIKE")
+        return self.matched(operand, texts[0], texts[1] if len(texts) > 1 else None, negated=node.negated)
+
     def call(self, node: Call, *operands: Any) -> Any:
         match node.name:
             case "IS NULL":
@@ -346,7 +357,7 @@ class _Rules:
             case "IN":
                 return self.within(operands[0], operands[1:], negated=node.negated)
             case "LIKE":
-                return self.matched(operands[0], *[*operands[1:], None][:2], negated=node.negated)
+                return self.like_any(node, *map(self.value, operands))
             case "EXISTS":
                 return Truth((operands[0] is not None) is not node.negated)
             case "UTC":

@@ -129,7 +129,7 @@ class _Entry:
 
 
 def audit(
-    selectors: Iterable[tuple[str, str]],
+    selectors: Iterable[tuple[str, str] | tuple[str, str, Dialect]],
     *,
     dialect: Dialect | str = IBM_MQ,
     given: Given = None,
@@ -138,27 +138,27 @@ def audit(
     """Compare many selectors.
 
     Args:
-        selectors: pairs of a key and a text.
-        dialect: how to read them.
+        selectors: for each a key, a text, and its dialect if it is another than that of the others.
+        dialect: how to read the others.
         given: what messages are like, as for `relation`.
         once: whether each message should have one receiver: then selectors that overlap are reported.
 
     Raises: ArgumentError, SelectorError: of the dialect, and of what messages are like.
     """
-    chosen = as_dialect(dialect)
-    contract = contract_of(given, chosen)
+    usual = as_dialect(dialect)
+    contract = contract_of(given, usual)
     invalid: list[tuple[str, SelectorError]] = []
-    texts: dict[str, list[str]] = {}
+    texts: dict[tuple[str, Dialect], list[str]] = {}
     total = 0
-    for key, text in selectors:
+    for key, text, *own in selectors:
         total += 1
-        texts.setdefault(text, []).append(key)
+        texts.setdefault((text, own[0] if own else usual), []).append(key)
     entries: list[_Entry] = []
     every: list[Known] = []
     never: list[Never] = []
     undecided: list[str] = []
     same: list[Equal] = []
-    for text, keys in texts.items():
+    for (text, chosen), keys in texts.items():
         try:
             entry = _Entry(made(text, chosen), keys, contract)
         except SelectorError as error:

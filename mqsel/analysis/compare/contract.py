@@ -105,12 +105,21 @@ class Property(NamedTuple):
         if self.types:
             found["type"] = self.types[0] if is_one else [*self.types]
         if self.values:
-            found["values"] = [
-                plain(one) if is_one or type(one) in (str, bool, int) else {CLASS_NAMES[type(one)]: plain(one)}
-                for one in self.values
-            ]
+            pairs = [(CLASS_NAMES[type(one)], _bare(plain(one))) for one in self.values]
+            usual = self.types[0] if is_one else ""
+            found["values"] = [one if kind in (usual, *_WRITTEN) else {kind: one} for kind, one in pairs]
         found |= {name: getattr(self, name) for name in ("least", "greatest") if getattr(self, name) is not None}
         return found | {name: True for name in ("nan", "required") if getattr(self, name)}
+
+
+_WRITTEN = ("string", "boolean", "int64")  # types whose values JSON holds as they are
+
+
+def _bare(value: Any) -> Any:
+    """Return a number without its class, which JSON does not have."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return value
+    return int(value) if isinstance(value, int) else float(value)
 
 
 class Breach(NamedTuple):
@@ -229,7 +238,7 @@ class Contract:
         header = header_of(name, naming)
         if header is not None:
             return header
-        return None if self.others else _ABSENT
+        return None if self.others or name.startswith(OF_DESCRIPTOR) else _ABSENT
 
     def bound(self, names: Iterable[str], naming: str) -> tuple[list[Formula], Callable[[Message], bool]]:
         """Return what a contract says for selectors.
@@ -354,6 +363,8 @@ def _value(name: str, given: Any, types: tuple[str, ...]) -> Any:
 
 # ---- headers ---------------------------------------------------------------------------------------------------------
 
+# Names of the fields of the descriptor, and of those that IBM's JMS makes of them: every message of IBM MQ has them.
+OF_DESCRIPTOR = (DESCRIPTOR, "JMS_IBM_")
 # Names of JMS for a field of the message descriptor, whose value both have.
 SAME_FIELDS = {
     name: DESCRIPTOR + places[0].path.removeprefix("MQMD/")
@@ -473,15 +484,11 @@ class Seen:
             return made
         if isinstance(domain, range):
             return made._replace(least=min(domain[0], held.least or 0), greatest=max(domain[-1], held.greatest or 0))
-        listed = [value for _, value in held.values]
+        listed = [_TYPES[kind].python(value) for kind, value in held.values]  # columns have no classes of ours
         if domain is not None and set(listed) <= set(domain):
             return made._replace(values=domain)
         is_short = all(len(one) < _CUT for one in listed if isinstance(one, (str, bytes)))
         is_few = held.is_open and len(listed) <= MAX_VALUES and len(listed) * _COMMON <= present
         if is_few and is_short and not made.nan and types != ("boolean",):
             return made._replace(values=tuple(sorted(listed, key=lambda one: (type(one).__name__, one))))
-        ends = [
-            None if one is None else int(one) if isinstance(one, int) else float(one)
-            for one in (held.least, held.greatest)
-        ]
-        return made._replace(least=ends[0], greatest=ends[1])
+        return made._replace(least=_bare(held.least), greatest=_bare(held.greatest))

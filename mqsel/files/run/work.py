@@ -22,9 +22,9 @@ from mqsel.files.dumps import Piece
 from mqsel.files.framings import FORMATS, each, taken_apart
 from mqsel.files.parts import FilePart, units
 from mqsel.formats.jsonl import typed
-from mqsel.language.dialect import core_of
+from mqsel.language.dialect import Dialect, core_of
 from mqsel.matcher import Matcher
-from mqsel.names import DESCRIPTOR, look_up
+from mqsel.names import look_up
 from mqsel.values import TYPES, Truth
 
 if TYPE_CHECKING:
@@ -704,6 +704,11 @@ class Changed(NamedTuple):
         """The properties that any of them reads."""
         return tuple(dict.fromkeys((*self.old.properties, *self.new.properties)))
 
+    @property
+    def dialect(self) -> Dialect:
+        """The dialect of names of columns."""
+        return self.new.dialect
+
 
 class Change(Job):
     """Counts by key what is selected after a change and was not before, and the other way round; yields examples."""
@@ -793,17 +798,18 @@ class Describe(Job):
     is_over = False
 
     def __init__(self, selects: None, ask: Ask) -> None:
-        from mqsel.analysis.compare.contract import Seen  # noqa: PLC0415 (match needs none of it)
+        from mqsel.analysis.compare.contract import OF_DESCRIPTOR, Seen  # noqa: PLC0415 (match needs none of it)
 
         super().__init__(selects, ask)
         self.counts = Seen()
+        self._left_out = OF_DESCRIPTOR
         self._types = dict(ask.types)
 
     def read(self, data: bytes) -> Any:
         return everything(self.ask.format, data, self._types)
 
     def take(self, result: Any, _place: int, _piece: Piece, _path: str) -> Iterator[Any]:
-        self.counts.take({name: value for name, value in result.items() if not name.startswith(_OF_DESCRIPTOR)})
+        self.counts.take({name: value for name, value in result.items() if not name.startswith(self._left_out)})
         return iter(())
 
     def rows(self, part: FilePart) -> Iterator[Any]:
@@ -831,6 +837,3 @@ def everything(kind: str, data: bytes, types: Mapping[str, str]) -> dict[str, An
     """
     found = formats.FORMATS[FORMATS[kind].message or ""].inspect(data, types)
     return {one.name: one.value for one in found.rows}
-
-
-_OF_DESCRIPTOR = (DESCRIPTOR, "JMS_IBM_")

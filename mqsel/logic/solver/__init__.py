@@ -16,8 +16,9 @@ from mqsel.language.nodes import Arithmetic, Computed, Conversion, Identifier, L
 from mqsel.logic.formulas import ALWAYS, NEVER, All, Compared, Formula, Leaf, Relation
 from mqsel.logic.formulas import Any as AnyOf
 from mqsel.logic.solver.automata import UndecidedError, unconfirmed
-from mqsel.logic.solver.boxes import Check, solve, try_out
+from mqsel.logic.solver.boxes import Check, solve
 from mqsel.logic.solver.domains import Domain, any_of, is_empty, meet, some_values
+from mqsel.logic.solver.trials import try_out
 
 Message = dict[str, Any]
 
@@ -280,8 +281,7 @@ class _Solver:
         # NULL is said: for `x`, `usr.x` would be read, where a dialect takes them for one. `smaller` leaves it out.
         message = {name: next(some_values(domain)) for name, domain in domains.items()}
         if any(type(root) is Computed for root, _ in computed):
-            roots = [root for root, _ in computed] + [side for one in related for side in one[:2]]
-            return try_out(roots, domains, message, self.check, self.like, self.work.spend)
+            return try_out(computed, related, domains, message, self.check, self.like, self.work.spend)
         if computed or related:
             return solve(domains, computed, related, message, self.check, self.like, self.work.spend)
         self.work.spend(1)
@@ -314,7 +314,7 @@ def _said(subject: Node) -> _Key:
         elif isinstance(node, Arithmetic):
             if node.operators[0] in "+*":
                 below[:2] = sorted(below[:2], key=repr)
-            said[id(node)] = "arithmetic", *node.operators, *below
+            said[id(node)] = "arithmetic", node.rule, *node.operators, *below
         else:
             said[id(node)] = "sign", node[0], *below
     return said[id(subject)]
