@@ -239,10 +239,10 @@ def add_dialect(made: argparse.ArgumentParser) -> None:
     """Add the dialect of selectors."""
     made.add_argument(
         "--dialect",
-        type=dialect_of,
-        default=IBM_MQ,
+        type=lambda text: dialect_of(text) if text else configured().usual,
+        default="",  # argparse reads it as it does what is given
         metavar="NAME",
-        help=f"{', '.join(PRESETS)}; default IBM_MQ",
+        help=f"{', '.join(PRESETS)}; default that of the configuration, or IBM_MQ",
     )
 
 

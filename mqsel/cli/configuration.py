@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from mqsel.columns.wordings import package_missing
 from mqsel.errors import MqselError, shortened
-from mqsel.language.dialect import PRESETS
+from mqsel.language.dialect import IBM_MQ, PRESETS, Dialect
 
 
 class Configuration(NamedTuple):
@@ -40,11 +40,16 @@ class Configuration(NamedTuple):
     baseline: str = ""
     contract: str = ""
 
+    @property
+    def usual(self) -> Dialect:
+        """The dialect of selectors of the command line."""
+        return PRESETS[self.dialect] if self.dialect else IBM_MQ
+
     def dialect_of(self, path: str, other: str) -> str:
         """Return the name of the dialect of a file: of the patterns that match it the last one decides.
 
         Args:
-            path: of the file; empty for a selector of the command line.
+            path: of the file.
             other: the dialect where the configuration names none.
         """
         found = self._matching(self.dialects, path)
@@ -55,7 +60,7 @@ class Configuration(NamedTuple):
         return {code for codes in self._matching(self.per_file_ignores, path) for code in codes}
 
     def _matching(self, rows: Iterable[tuple[re.Pattern[str], Any]], path: str) -> list[Any]:
-        if not path or path == "-" or "://" in path:
+        if path == "-" or "://" in path:
             return []
         whole = os.path.abspath(path)  # noqa: PTH100 (for each of 100,000 files)
         relative = os.path.relpath(whole, self.folder).replace(os.sep, "/")

@@ -11,10 +11,10 @@ from typing import Any
 from mqsel.analysis.compare import RELATIONS, Difference, Related, difference, related, taken
 from mqsel.cli.arguments import Commands, command, dialect_of
 from mqsel.cli.report import complain, fitted, folded, print_json, say, width_of
-from mqsel.cli.selectors import Given, add_kind, complain_of, keyed, named, names_files
+from mqsel.cli.selectors import Given, add_kind, complain_of, configuration_of, keyed, named, names_files
 from mqsel.errors import MqselError, SelectorError, shortened, visible
 from mqsel.formats.jsonl import in_json
-from mqsel.language.dialect import IBM_MQ, PRESETS, Dialect
+from mqsel.language.dialect import PRESETS, Dialect
 
 _EXAMPLES = """\
 Two texts are compared; or the selectors of two paths, each with the one that has its key there, or one with one; or \
@@ -97,7 +97,8 @@ def _diff(arguments: argparse.Namespace) -> int:
         raise MqselError(f"{shortened(given[is_path.index(True)])} is a path: expected two paths", hint=_ADVICE)
     else:
         is_damaged = False
-        asked = [Given(f"selector {number}", text, IBM_MQ) for number, text in enumerate(given, 1)]
+        usual = configuration_of(arguments).usual
+        asked = [Given(f"selector {number}", text, usual) for number, text in enumerate(given, 1)]
     if len(asked) == 1:
         return _dialects(asked[0].text, *dialects, as_json=arguments.json)
     found = _related([one._replace(dialect=choice or one.dialect) for one, choice in zip(asked, wanted, strict=True)])

@@ -154,7 +154,7 @@ def given(arguments: argparse.Namespace) -> AllGiven:
         raise MqselError(
             "no selector is given: expected one, or a path", hint=f"write mqsel {arguments.called} PATH, or -e SELECTOR"
         )
-    dialect = arguments.dialect or PRESETS[configuration_of(arguments).dialect_of("", "IBM_MQ")]
+    dialect = arguments.dialect or configuration_of(arguments).usual
     first = [Given(f"selector {number}", text, dialect) for number, text in enumerate(texts, 1)]
     found = _in_files(paths, arguments, arguments.dialect)
     if paths and not first and not found.selectors and not found.damaged:

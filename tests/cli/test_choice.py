@@ -213,11 +213,32 @@ def test_the_contract_of_the_configuration(run: Run, tmp_path: Path) -> None:
     _, out, _ = run("contract", "a.jsonl")
     (tmp_path / "sub" / "contract.json").write_text(out)
     (tmp_path / "b.jsonl").write_text('{"a": "x"}\n')
-    said = run("match", "--count", "a = 1", "b.jsonl")[2]
-    assert said == run("match", "--given", "sub/contract.json", "--count", "a = 1", "b.jsonl")[2]
+    messages = ("--count", "a = 1", "b.jsonl")
+    said, named = [
+        re.sub(r"[0-9.]+ s\b", "", run("match", *more, *messages)[2]) for more in ([], ["--given", "sub/contract.json"])
+    ]
+    assert said == named
     assert "contract" in said
     (tmp_path / "sub" / "contract.json").unlink()
     assert run("match", "--count", "a = 1", "b.jsonl")[0] == 2
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="tomllib")
+def test_the_dialect_of_the_command_line(run: Run, tmp_path: Path) -> None:
+    """Every command reads a selector of the command line in the dialect of the configuration, or in the one named."""
+    (tmp_path / "mqsel.toml").write_text("dialect = 'JMS'\n")
+    (tmp_path / "a.jsonl").write_text('{"a.b": 1}\n')
+    for arguments in (
+        ["match", "a.b = 1", "a.jsonl"],
+        ["why", "a.b = 1", "a.jsonl"],
+        ["explain", "a.b = 1", '{"a.b": 1}'],
+        ["diff", "a.b = 1", "a.b = 2"],
+        ["check", "a.b = 1"],
+        ["format", "a.b = 1"],
+    ):
+        assert run(*arguments)[0] == 2, arguments
+        more = ["--dialect", "IBM_MQ"] * (1 + (arguments[0] == "diff"))
+        assert run(*arguments, *more)[0] < 2, arguments
 
 
 # ---- what the READMEs show -------------------------------------------------------------------------------------------

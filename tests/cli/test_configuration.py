@@ -9,6 +9,7 @@ import pytest
 
 from mqsel.cli.configuration import KEYS, configured
 from mqsel.errors import MqselError
+from mqsel.language.dialect import IBM_MQ, JMS
 
 if sys.version_info < (3, 11):
     pytest.importorskip("tomli")
@@ -49,7 +50,8 @@ def test_keys(tmp_path: Path) -> None:
         ("../a.txt", "JMS"),
     ):
         assert found.dialect_of(str(tmp_path / path), "RABBITMQ") == dialect, path
-    for path in ("", "-", "s3://bucket/a.xml"):
+    assert found.usual == JMS
+    for path in ("-", "s3://bucket/a.xml"):
         assert found.dialect_of(path, "RABBITMQ") == "JMS"
     assert found.ignored(str(tmp_path / "old/a.xml")) == {"never-true", "name-alone"}
     assert found.ignored(str(tmp_path / "older/a.json")) == set()
@@ -70,6 +72,7 @@ def test_where_it_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert configured().ignore == ()
     inside.rmdir()
     assert configured().folder == ""
+    assert configured().usual == IBM_MQ
 
 
 @pytest.mark.parametrize(
