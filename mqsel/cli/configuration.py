@@ -8,7 +8,8 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -59,12 +60,24 @@ class Configuration(NamedTuple):
         """Return the rules that are ignored in a file, other than everywhere."""
         return {code for codes in self._matching(self.per_file_ignores, path) for code in codes}
 
-    def _matching(self, rows: Iterable[tuple[re.Pattern[str], Any]], path: str) -> list[Any]:
-        if path == "-" or "://" in path:
+    def _matching(self, rows: Sequence[tuple[re.Pattern[str], Any]], path: str) -> list[Any]:
+        if not rows or not has_folder(path):
             return []
-        whole = os.path.abspath(path)  # noqa: PTH100 (for each of 100,000 files)
-        relative = os.path.relpath(whole, self.folder).replace(os.sep, "/")
+        relative = relative_to(self.folder, path)
         return [value for pattern, value in rows if pattern.fullmatch(relative)]
+
+
+def has_folder(path: str) -> bool:
+    """Report whether a path is one of a file system: neither stdin, nor an address, nor empty."""
+    return path not in ("", "-") and "://" not in path
+
+
+def relative_to(folder: str, path: str) -> str:
+    """Return a path as it is from a folder, with slashes; on another drive of Windows the whole path."""
+    whole = os.path.abspath(path)  # noqa: PTH100 (of each of 100,000 files, as below)
+    with suppress(ValueError):
+        whole = os.path.relpath(whole, folder)
+    return whole.replace(os.sep, "/")
 
 
 def known(name: str, names: Iterable[str], what: str, otherwise: str) -> str:
