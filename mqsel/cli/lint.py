@@ -73,7 +73,7 @@ def _lint(arguments: argparse.Namespace) -> int:
     if arguments.list_rules or arguments.explain:
         text = LISTED if arguments.list_rules else explained(arguments.explain)
         for line in text.splitlines():
-            print(folded(line, width_of(sys.stdout), " " * 12))
+            print(folded(line, width_of(sys.stdout), " " * 12 if line[:1] == " " else ""))
         return 0
     configuration = configuration_of(arguments)
     path = "" if arguments.write_baseline else arguments.baseline or configuration.baseline

@@ -131,7 +131,7 @@ def test_the_rules_explain_themselves(run: Run) -> None:
     for rule in RULES:
         status, out, err = run("lint", "--explain", rule.code)
         assert (status, err) == (0, "")
-        for piece in (rule.about[1:], rule.why, rule.example.instead[:50], "\nsource: ", " https://"):
+        for piece in (rule.about[1:], rule.why, rule.example.instead[:50], "\nsource: ", "\nhttps://"):
             assert piece in out
     assert run("lint", "--explain", "implid")[::2] == (
         2,
