@@ -12,14 +12,13 @@ from mqsel.analysis.compare.audit import Audit, audit
 from mqsel.cli.arguments import Commands, command
 from mqsel.cli.report import folded, print_json, say, width_of
 from mqsel.cli.selectors import Given, add_inventory, complain_of, keyed
-from mqsel.errors import visible
 from mqsel.formats.jsonl import in_json
 
 _EXAMPLES = """\
 PATH is a file, a folder, a pattern in quotes, or - for stdin: mqsel selectors --help lists what is read, scripts, \
 configurations and sources among it. Files of our own have lines of a key, a tab and a selector; or one JSON object of \
 keys and selectors; or one JSON array of selectors, with their numbers as keys; or they are Parquet with the columns \
-key and selector. They may be packed. Of a key that stands in several places each is called KEY (FILE:LINE).
+key and selector. They may be packed. Of a key that stands in several places each is called KEY@FILE:LINE:COLUMN.
 
 finding   selectors
 never     that select no message, and why
@@ -61,7 +60,7 @@ def _audit(arguments: argparse.Namespace) -> int:
     else:
         width = width_of(sys.stdout)
         for line in _lines(found, read):
-            print(folded(visible(line), width, " " * 10))
+            print(folded(line, width, " " * 10))
     for key, refused in found.invalid:
         complain_of(read[key], refused, key)
     say(_summary(found))

@@ -12,7 +12,7 @@ from mqsel.analysis.compare import RELATIONS, Difference, Related, difference, r
 from mqsel.cli.arguments import Commands, command, dialect_of
 from mqsel.cli.report import complain, fitted, folded, print_json, say, width_of
 from mqsel.cli.selectors import Given, add_kind, complain_of, configuration_of, keyed, named, names_files
-from mqsel.errors import MqselError, SelectorError, shortened, visible
+from mqsel.errors import MqselError, SelectorError, shortened
 from mqsel.formats.jsonl import in_json
 from mqsel.language.dialect import PRESETS, Dialect
 
@@ -160,7 +160,7 @@ def _only(key: str, text: str, path: str, *, as_json: bool) -> None:
     if as_json:
         print_json({"key": key, "relation": "only", "path": path, "selector": text})
     else:
-        print(folded(visible(f"{key}: only in {path}: {text}"), width_of(sys.stdout)))
+        print(folded(f"{key}: only in {path}: {text}", width_of(sys.stdout)))
 
 
 def _selectors(found: Related, *, as_json: bool, key: str = "") -> int:
@@ -170,7 +170,7 @@ def _selectors(found: Related, *, as_json: bool, key: str = "") -> int:
         parts = {name.replace(" ", "_"): one and in_json(one) for name, one in messages.items()}
         print_json({**({"key": key} if key else {}), "relation": found.relation, **parts, "reason": found.reason})
     else:
-        head = f"{visible(key)}: " * bool(key)
+        head = f"{key}: " * bool(key)
         print(folded(f"{head}{found.relation}: {_SAID.get(found.relation, found.reason)}", width_of(sys.stdout)))
         for name, message in messages.items():
             if message is not None:

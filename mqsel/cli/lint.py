@@ -21,7 +21,7 @@ from mqsel.cli.configuration import KEYS
 from mqsel.cli.report import complain, fitted, folded, print_json, say, width_of
 from mqsel.cli.rules import HEADED, LISTED, described, explained
 from mqsel.cli.selectors import ABOUT_PATHS, AllGiven, Given, add_selectors, configuration_of, given
-from mqsel.errors import MqselError, caret, carets, visible
+from mqsel.errors import MqselError, caret, carets
 from mqsel.files.framings import shown
 from mqsel.inventory import Entry
 from mqsel.inventory.known import findings_of
@@ -212,7 +212,7 @@ def show(one: Given, findings: list[Finding], stream: TextIO) -> None:
     """Print findings of a selector, and why it cannot be known, if so; then its text, with carets under all places."""
     width = width_of(stream)
     for finding in findings:
-        said = f"{finding.severity}: {visible(finding.sentence)} [{finding.code}]"
+        said = f"{finding.severity}: {finding.sentence} [{finding.code}]"
         print(folded(f"{one.place(finding.span)}: {said}", width), file=stream)
     if one.reason:
         print(folded(f"{one.where}: unknown: {one.reason}", width), file=stream)

@@ -15,7 +15,7 @@ from mqsel.cli.arguments import Commands, add_files, command, files_of, limit, l
 from mqsel.cli.report import Report, complain, say
 from mqsel.cli.run import add_ways, run
 from mqsel.cli.selectors import add_inventory, complain_of, keyed
-from mqsel.errors import MqselError, SelectorError, shortened
+from mqsel.errors import MqselError, SelectorError, shortened, visible
 from mqsel.files.framings import FORMATS, shown
 from mqsel.files.run.work import Ask, Delivery, Route, RouteInJSON
 from mqsel.files.wordings import fault
@@ -28,7 +28,7 @@ _EXAMPLES = f"""\
 PATH has the selectors: a file, a folder, a pattern in quotes. mqsel selectors --help lists what is read: lines of a \
 key, a tab and a selector; a JSON object of selectors by key; Parquet with the columns key and selector; scripts, \
 configurations and sources. Faulty selectors are reported by key, and left out. Of a key that stands in several places \
-each is called KEY (FILE:LINE).
+each is called KEY@FILE:LINE:COLUMN.
 
 For each message that any selector selects a line of JSON is printed. It has the keys of these selectors under \
 "subscribers", in the order of the file, and the message. A message in JSON stands under "message" as in its file, a \
@@ -148,7 +148,7 @@ class RouteReport(Report):
             self._folder.close()
         if self.asked.counting and not (self.asked.raising and total.skipped):
             for key in self._keys:
-                print(f"{key}\t{total.delivered[key]}")
+                print(f"{visible(key)}\t{total.delivered[key]}")
         count = sum(total.delivered.values())
         nothing = [key for key in self._keys if not total.delivered[key]]
         say(

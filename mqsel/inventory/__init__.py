@@ -11,7 +11,7 @@ from mqsel.errors import ArgumentError, FileError, shortened
 from mqsel.files.framings import FORMATS, LINES, looks_like
 from mqsel.files.opening import name_of, opened
 from mqsel.files.selectors import selectors
-from mqsel.inventory.entries import Entry, Source, by_key
+from mqsel.inventory.entries import Entry, Source
 from mqsel.inventory.kinds import KINDS
 from mqsel.inventory.own import COLUMNS
 from mqsel.inventory.recognition import WORDS, kind_of, text_of

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cached_property
 from typing import NamedTuple
 
@@ -147,16 +146,3 @@ class Source:
         """Return the entry of a place where the file is damaged."""
         line, column = self.line_of(offset)
         return Entry("", "", None, KINDS[kind].dialect, kind, self.name, line, column, what, None)
-
-
-def by_key(entries: Iterable[Entry]) -> dict[str, Entry]:
-    """Return entries by key, in order; of a key that several have each is called ``KEY (FILE:LINE)``.
-
-    Where a line has several of these the column follows it: nothing is dropped.
-    """
-    given = [*entries]
-    names = [one.key for one in given]
-    for told in ("{0.key} ({0.file}:{0.line})", "{0.key} ({0.file}:{0.line}:{0.column})"):
-        counts = Counter(names)
-        names = [told.format(one) if counts[name] > 1 else name for name, one in zip(names, given, strict=True)]
-    return dict(zip(names, given, strict=True))
