@@ -14,7 +14,7 @@ from mqsel.cli.arguments import Commands, add_format, add_given, command, contra
 from mqsel.cli.changes import over_files
 from mqsel.cli.report import complain, fitted, folded, print_json, say, width_of
 from mqsel.cli.run import add_ways
-from mqsel.cli.selectors import Given, add_kind, complain_of, keyed, named, names_files, usual_dialect
+from mqsel.cli.selectors import Given, add_kind, complain_of, configuration_of, keyed, named, names_files
 from mqsel.errors import MqselError, SelectorError, shortened
 from mqsel.files.framings import FORMATS
 from mqsel.formats.jsonl import in_json
@@ -111,7 +111,8 @@ def _diff(arguments: argparse.Namespace) -> int:
         raise MqselError(f"{shortened(given[is_path.index(True)])} is a path: expected two paths", hint=_ADVICE)
     else:
         is_damaged = False
-        asked = [Given(f"selector {number}", text, usual_dialect(arguments)) for number, text in enumerate(given, 1)]
+        usual = configuration_of(arguments).usual
+        asked = [Given(f"selector {number}", text, usual) for number, text in enumerate(given, 1)]
     if len(asked) == 1 and not files:
         return _dialects(asked[0].text, dialects[0], dialects[1], arguments)
     pair = [one._replace(dialect=choice or one.dialect) for one, choice in zip([*asked, *asked], wanted, strict=False)]
@@ -165,7 +166,7 @@ def _paths(paths: list[str], dialects: list[Dialect | None], files: list[str], a
         first, second = ({"": one} for read in both for one in read.values())
     if files:
         return max(status, over_files(first, second, files, arguments))
-    contract = contract_of(arguments, next((one.dialect for one in first.values()), usual_dialect(arguments)))
+    contract = contract_of(arguments, next((one.dialect for one in first.values()), configuration_of(arguments).usual))
     equal = 0
     for key in dict.fromkeys([*first, *second]):
         one, other = first.get(key), second.get(key)

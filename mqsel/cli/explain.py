@@ -18,7 +18,7 @@ from mqsel.analysis.lint.findings import piece as piece_of
 from mqsel.cli.arguments import Commands, add_format, check_order, command, limit, list_formats, types_of
 from mqsel.cli.lint import in_json
 from mqsel.cli.report import complain, escaped, fitted, folded, print_json, say_format, seeming, width_of
-from mqsel.cli.selectors import add_inventory, complain_of, keyed, named, usual_dialect
+from mqsel.cli.selectors import add_inventory, complain_of, configuration_of, keyed, named
 from mqsel.errors import FileError, MqselError, PropertyTypeError, cut_piece, shortened, visible
 from mqsel.files.framings import FORMATS, shown
 from mqsel.files.inspection import FoundMessage, alone, find_message
@@ -82,7 +82,7 @@ def _explain(arguments: argparse.Namespace) -> int:
         selector, dialect = one.text, one.dialect
         complain(f"{one.where}: {visible(selector)}")
     else:
-        selector, dialect = arguments.selector, arguments.dialect or usual_dialect(arguments)
+        selector, dialect = arguments.selector, arguments.dialect or configuration_of(arguments).usual
         check_order("explain", selector, [] if arguments.message is None else [arguments.message], dialect)
     matcher = compile_selector(selector, dialect=dialect)
     judged = None if arguments.message is None else _judged(matcher, arguments)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections import Counter
 from pathlib import Path
@@ -73,7 +74,9 @@ def add(commands: Commands) -> None:
 
 def _lint(arguments: argparse.Namespace) -> int:
     if arguments.list_rules or arguments.explain:
-        print(LISTED if arguments.list_rules else explained(arguments.explain))
+        text = LISTED if arguments.list_rules else explained(arguments.explain)
+        for line in text.splitlines():
+            print(folded(line, width_of(sys.stdout), " " * 12 if line[:1] == " " else ""))
         return 0
     configuration = configuration_of(arguments)
     path = "" if arguments.write_baseline else arguments.baseline or configuration.baseline
@@ -256,7 +259,11 @@ def sarif(found: list[tuple[Given, list[Finding]]], damaged: list[Entry]) -> dic
 
 
 def _of_file(file: str) -> dict[str, Any]:
-    return {"uri": quote(Path(file).as_posix())}
+    """Return where a file is: an address, or a path as it was given: code hosts begin at the repository's root."""
+    if "://" in file:
+        return {"uri": quote(file, safe="/:?&=%@+")}
+    path = Path(file)
+    return {"uri": path.as_uri() if path.is_absolute() else quote(os.fsencode(path.as_posix()))}
 
 
 def _notification(reason: str, level: str, location: dict[str, Any], at: tuple[int, ...]) -> dict[str, Any]:

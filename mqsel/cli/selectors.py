@@ -161,8 +161,8 @@ def given(arguments: argparse.Namespace) -> AllGiven:
         raise MqselError(
             "no selector is given: expected one, or a path", hint=f"write mqsel {arguments.called} PATH, or -e SELECTOR"
         )
-    usual = arguments.dialect or usual_dialect(arguments)
-    first = [Given(f"selector {number}", text, usual) for number, text in enumerate(texts, 1)]
+    dialect = arguments.dialect or configuration_of(arguments).usual
+    first = [Given(f"selector {number}", text, dialect) for number, text in enumerate(texts, 1)]
     found = _in_files(paths, arguments, arguments.dialect)
     if paths and not first and not found.selectors and not found.damaged:
         complain("no selector was found: mqsel selectors --help lists what is read, --as KIND tells what a file holds")
@@ -205,13 +205,8 @@ def entries_of(
     wanted = next((name for name, one in PRESETS.items() if one == dialect), "")
     configuration = configuration_of(arguments)
     for one in read_file(place, arguments.kind, columns_of(arguments), content):
-        name = wanted or configuration.dialect_of(one.file, one.dialect)
-        yield one if name == one.dialect else one._replace(dialect=name)
-
-
-def usual_dialect(arguments: argparse.Namespace) -> Dialect:
-    """Return the dialect of selectors of the command line."""
-    return PRESETS[configuration_of(arguments).dialect_of("", "IBM_MQ")]
+        chosen = wanted or configuration.dialect_of(one.file, one.dialect)
+        yield one if chosen == one.dialect else one._replace(dialect=chosen)
 
 
 def configuration_of(arguments: argparse.Namespace) -> Configuration:
