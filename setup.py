@@ -150,10 +150,11 @@ def flags(name: str) -> dict[str, list[str]]:
     compiling += [word for header in HEADERS for word in ("-include", header)]
     if sys.platform == "linux":
         # Keeps the slow functions, and the registers they save, out of the machine's loop: 5 to 9 % on W2 (tuples) and
-        # W7. What is declared inline is inlined, however long the unit is: otherwise some lines more in a slow function
-        # drive comparison out of the loop (W7, dicts: 1,942 instructions a message; without, 2,084 and then 2,140), and
-        # at 100 the look-up of IN (W6, dicts: 263 instead of 248).
-        compiling += ["-fno-inline-functions-called-once", "--param=inline-unit-growth=300"]
+        # W7. What is declared inline is inlined, however long the unit and the loop are: otherwise some lines more in a
+        # slow function, or a few opcodes, drive comparison out of the loop (W7, dicts: 1,924 instructions a message;
+        # without the first parameter 2,271) and the look-up of IN (W6, dicts: 244; without the second one 260).
+        compiling += ["-fno-inline-functions-called-once"]
+        compiling += ["--param=inline-unit-growth=300", "--param=large-function-growth=1000"]
     if not SANITIZE:
         return {"extra_compile_args": compiling}
     sanitizing = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-fno-omit-frame-pointer", "-g"]

@@ -9,10 +9,10 @@
 `evaluate` for the three truth values and `explain` for the reason. A `SelectorSet` has many selectors and finds those
 that select a message. A message is a mapping, a sequence laid out by a schema, or bytes, which `mqsel.formats` reads.
 `mqsel.files` reads files of messages, `mqsel.spark` turns selectors into Columns. `relation` compares two selectors,
-`difference` two dialects, and `satisfiable` returns a message that is selected; `gap` returns one that no selector of
-many selects, and a `Contract` says what messages are like; `migrate` writes a selector for another product; `lint`
-finds likely mistakes. `quote` makes a literal of a value. A `Dialect` is the record of how a product reads selectors.
-Every error is an `MqselError`.
+`difference` two dialects, and `satisfiable` returns a message that is selected. `gap` returns a message that none of
+many selectors selects, and a `Contract` says what messages are like. `migrate` writes a selector for another product,
+`lint` finds likely mistakes, and `quote` makes a literal of a value. A `Dialect` is the record of how a product reads
+selectors. Every error is an `MqselError`.
 """
 
 import _signal  # type: ignore[import-not-found]  # `signal` makes enumerations of it, which takes long

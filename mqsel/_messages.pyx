@@ -17,14 +17,14 @@ from mqsel.machine._vm cimport FALSE, TRUE, Frame, Machine, Pace, pace_look, pac
 from operator import index
 
 from mqsel.columns import wordings
-from mqsel.errors import DecodeError
+from mqsel.errors import DecodeError, UndocumentedError
 
 cdef enum:
     BROKEN = -1
 
 # What a message can be instead of one of the four truth values.
 cdef enum:
-    _UNREAD = 4     # its bytes are not a valid message
+    _UNREAD = 4     # its bytes are not a valid message, or no document says what it is to a selector
     _ABSENT = 5     # there is none: a NULL
     _INVALID = 6    # it has a property with a name that is not allowed, and is not selected
 UNREAD, ABSENT, INVALID = _UNREAD, _ABSENT, _INVALID
@@ -147,6 +147,8 @@ def truths(machines, Decoder decoder not None, MessageColumn messages not None, 
                             truth[number] = <uint8_t> machine.dispatch(
                                 frame, <PyObject *> decoder.record, machine.exact
                             )
+                        except UndocumentedError:
+                            truth[number] = _UNREAD
                         finally:
                             machine.frame_give(frame)
                     truth += width

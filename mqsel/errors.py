@@ -8,6 +8,7 @@ Owns no rule of the language. Follows *IBM MQ 9.4, Reason codes*.
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterable
 from enum import IntEnum
 
 Span = tuple[int, int]
@@ -211,6 +212,10 @@ class PropertyTypeError(MqselError, TypeError):
         return place if self.index is None else [*place, f"record {self.index}"]
 
 
+class UndocumentedError(PropertyTypeError):
+    """Values for which the documents of a product, which alone are followed, do not say what a test yields."""
+
+
 class DecodeError(MqselError, ValueError):
     """Bytes that are not a valid message, or not the structure that they should be.
 
@@ -358,6 +363,28 @@ def caret(text: str, span: Span, width: int | None = None) -> list[str]:
     body = visible(text[start:shown_stop])
     tail = visible(text[shown_stop:right]) + ("…" if right < line_stop else "")
     return [f"  | {head}{body}{tail}".rstrip(), "  | " + " " * cells(head) + "^" * max(1, cells(body))]
+
+
+def carets(text: str, spans: Iterable[Span], width: int | None = None) -> list[str]:
+    """Draw each line of *text* that holds spans once, and carets under all of them.
+
+    Args: those of `caret`; of a line that is too wide there is a piece for each span, as `caret` draws it.
+    """
+    lines: dict[int, list[Span]] = {}
+    for start, stop in sorted(spans):
+        lines.setdefault(text.rfind("\n", 0, start) + 1, []).append((start, stop))
+    drawn: list[str] = []
+    for first, inside in lines.items():
+        last = text.find("\n", first)
+        line = text[first : None if last < 0 else last] + " "  # for a span at its end
+        if len(inside) == 1 or cells(line) > (2 * WINDOW if width is None else width - _FRAME):
+            pieces = dict.fromkeys(tuple(caret(text, span, width)) for span in inside)
+            drawn += [row for piece in pieces for row in piece]
+            continue
+        marked = {at - first for start, stop in inside for at in range(start, max(stop, start + 1))}
+        signs = [("^" if at in marked else " ") * cells(visible(sign)) for at, sign in enumerate(line)]
+        drawn += [f"  | {visible(line)}".rstrip(), f"  | {''.join(signs)}".rstrip()]
+    return drawn
 
 
 # ---- quoting -----------------------------------------------------------------------------------------------------

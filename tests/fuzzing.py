@@ -1,4 +1,4 @@
-"""What fuzzers share: how long one runs, and the seed that brings a run back."""
+"""What fuzzers share: how long one runs, the seed that brings a run back, and the dialects that they draw."""
 
 from __future__ import annotations
 
@@ -6,6 +6,13 @@ import argparse
 import random
 import time
 from collections.abc import Callable
+
+import strategies
+from products import typed
+
+from mqsel.language.dialect import PRESETS, Dialect
+
+DIALECTS = {**strategies.DIALECTS, **{name: PRESETS[name] for name in typed.BROKERS}}
 
 
 def begun(about: str | None) -> tuple[int, Callable[[], bool]]:
@@ -21,3 +28,13 @@ def begun(about: str | None) -> tuple[int, Callable[[], bool]]:
     print(f"seed {seed}", flush=True)
     stop = time.monotonic() + options.seconds
     return seed, lambda: time.monotonic() < stop
+
+
+def random_case(rng: random.Random, name: str) -> tuple[str, strategies.Properties]:
+    """Draw a selector that compiles in a dialect, and a message for it."""
+    return (typed if name in typed.BROKERS else strategies).random_case(rng, name)
+
+
+def random_dialect(rng: random.Random, name: str) -> Dialect:
+    """Return a broker's preset, or another dialect with some choices of its own."""
+    return DIALECTS[name].replace(**({} if name in typed.BROKERS else rng.choice(strategies.READINGS)))

@@ -44,9 +44,10 @@ ROWS = [
     ("cli", "the command line"),
 ]
 INSIDE = {
-    "language": "dialects dialect wordings operators nodes pattern computed settle static hints sets lexer parser"
+    "language": "dialects dialect wordings operators nodes pattern clues computed settle static hints sets lexer parser"
     " checker selector layout optimizer parameters",
-    "logic": "intervals sets formulas needs normal solver.automata solver.domains solver.boxes solver solver.__init__ solver.cells",
+    "logic": "intervals sets formulas needs normal solver.automata solver.domains solver.boxes"
+    " solver.trials solver solver.__init__ solver.cells",
     "machine": "opcodes _opcodes wordings schema _values _verifier program compiler origin _image _operators"
     " _sources _vm _stream sections",
     "columns": "wordings lookup _arrow _sets _columns _kernel _formulas _answers __init__",
@@ -54,16 +55,17 @@ INSIDE = {
     "sets": "receiving file choice set __init__",
     "formats": "wordings mqmd jms mqrfh2 inspection jsonl records envelopes _tables _words _decoder _mq _json"
     " _records mq __init__",
-    "analysis": "readings explain.near explain.change explain.account explain explain.__init__ compare compare.contract compare.__init__ compare.writing compare.gaps compare.rewrites compare.migrate"
-    " compare.audit lint.findings lint.chains lint.tests lint.names lint.products lint lint.__init__ explain.sentences"
-    " explain.profile",
+    "analysis": "readings explain.near explain.change explain.account explain explain.__init__ compare compare.contract"
+    " compare.writing compare.__init__ compare.gaps compare.rewrites compare.migrate compare.audit lint.findings"
+    " lint.chains lint.tests lint.names lint.products lint lint.__init__ explain.sentences explain.profile",
     "selection": "selectors providers message queues topics __init__",
     "files": "wordings opening dumps _splitters amqsbcg qload framings rows _footer extremes parquet parts _sifter"
     " run.work inspection selectors run.tasks run.workers run run.__init__ __init__",
-    "inventory": "kinds pieces entries trees camel data properties markup sources mqsc ems own recognition walk known"
-    " __init__",
+    "inventory": "kinds writings pieces entries trees camel data properties markup expressions sources mqsc ems own"
+    " recognition walk known __init__ keyed edit",
     "spark": "wordings columns native job ship raw planning sets sieve route profiling audience source __init__",
-    "cli": "arguments report run selectors match route lint check format explain why inspect diff audit migrate __init__",
+    "cli": "configuration arguments rules baseline report run selectors choice rewriting changes match why route lint"
+    " check format explain inspect diff audit contract migrate __init__",
 }
 TOP = {
     name: level
@@ -304,6 +306,7 @@ def test_public_names() -> None:
         "ARTEMIS",
         "AZURE_SERVICE_BUS",
         "ArgumentError",
+        "Contract",
         "DecodeError",
         "Dialect",
         "FileError",
@@ -337,6 +340,7 @@ def test_public_names() -> None:
         "__version__",
         "compile",
         "difference",
+        "gap",
         "lint",
         "relation",
         "satisfiable",

@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from mqsel.errors import PropertyTypeError, SelectorError
+from mqsel.errors import SelectorError, UndocumentedError
 from mqsel.language import dialects
 from mqsel.language.dialect import JMS, Dialect
 from mqsel.language.optimizer import optimize
@@ -46,7 +46,7 @@ def answer(machine: Machine, message: Mapping[str, Any]) -> Truth | str:
     """Return the truth of a message, or that it is undocumented."""
     try:
         return Truth(machine.truth(message))
-    except PropertyTypeError:
+    except UndocumentedError:
         return UNDOCUMENTED
 
 
@@ -63,7 +63,8 @@ def _machine(text: str, dialect: Dialect) -> Machine | None:
         return None
 
 
-def _outcome(text: str, message: Mapping[str, Any], dialect: Dialect) -> Truth | str:
+def outcome(text: str, message: Mapping[str, Any], dialect: Dialect) -> Truth | str:
+    """Return the truth of a message, or that it is undocumented, or that the text is refused."""
     machine = _machine(text, dialect)
     return REFUSED if machine is None else answer(machine, message)
 
@@ -81,13 +82,13 @@ def readings(text: str, message: Mapping[str, Any], a: Dialect, b: Dialect) -> t
 
     They are the fewest where two suffice; of more, none can be left out. Brokers differ in dozens of fields.
     """
-    first, second = [counted(_outcome(text, message, one)) for one in (a, b)]
+    first, second = [counted(outcome(text, message, one)) for one in (a, b)]
 
     def suffice(names: Sequence[str]) -> bool:
-        changed = counted(_outcome(text, message, _with(a, b, names)))
+        changed = counted(outcome(text, message, _with(a, b, names)))
         # A choice of a product may be refused beside the others of another dialect.
         return changed == second or (
-            changed == REFUSED and counted(_outcome(text, message, _with(b, a, names))) == first
+            changed == REFUSED and counted(outcome(text, message, _with(b, a, names))) == first
         )
 
     names = _differing(a, b)
@@ -114,8 +115,8 @@ def peculiar(text: str, message: Mapping[str, Any], dialect: Dialect, truth: Tru
     """
     dialect = dialect.replace(max_length=None, constant_false="accept", rest="error")
     names = sorted(_differing(dialect, JMS), key=lambda name: name not in _BEFORE_A_TEST)
-    for name in names if _outcome(text, message, dialect) is truth else ():
-        if _outcome(text, message, _with(dialect, JMS, (name,))) not in (truth, REFUSED, UNDOCUMENTED):
+    for name in names if outcome(text, message, dialect) is truth else ():
+        if outcome(text, message, _with(dialect, JMS, (name,))) not in (truth, REFUSED, UNDOCUMENTED):
             return in_this_dialect(name, getattr(dialect, name))
     return ""
 

@@ -31,6 +31,7 @@ examples:
   mqsel explain "weight > 2500" '{"weight": {"int32": 3000}}'
   mqsel inspect dump.qload
   mqsel diff "weight > 2500" "NOT (weight <= 2500)"
+  mqsel contract messages.jsonl.gz
 
 exit code: that of the command, see its help; 2 also if stdout is closed or full, 130 if it was ended by Ctrl-C. It does
 not depend on whether stderr can be written.
@@ -39,7 +40,18 @@ not depend on whether stderr can be written.
 
 # The modules of this folder that have one.
 _COMMANDS = (
-    *("match", "route", "why", "check", "lint", "format", "explain", "inspect", "diff", "audit", "migrate"),
+    "match",
+    "route",
+    "why",
+    "check",
+    "lint",
+    "format",
+    "explain",
+    "inspect",
+    "diff",
+    "audit",
+    "contract",
+    "migrate",
     "selectors",
 )
 

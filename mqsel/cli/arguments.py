@@ -8,8 +8,9 @@ import re
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from mqsel.cli.configuration import configured
 from mqsel.errors import ArgumentError, MqselError, PropertyTypeError, SelectorError, shortened
 from mqsel.files.framings import FORMATS, FRAMINGS
 from mqsel.files.opening import unfolded
@@ -18,6 +19,9 @@ from mqsel.formats.records import SCHEMAS
 from mqsel.language.dialect import IBM_MQ, PRESETS, Dialect, as_dialect
 from mqsel.language.selector import read_selector
 from mqsel.values import TYPE_NAMES
+
+if TYPE_CHECKING:
+    from mqsel.analysis.compare.contract import Contract
 
 _SHOWN = 3  # files that a hint names
 KEYED = "selectors by key"
@@ -235,11 +239,36 @@ def add_dialect(made: argparse.ArgumentParser) -> None:
     """Add the dialect of selectors."""
     made.add_argument(
         "--dialect",
-        type=dialect_of,
-        default=IBM_MQ,
+        type=lambda text: dialect_of(text) if text else configured().usual,
+        default="",  # argparse reads it as it does what is given
         metavar="NAME",
-        help=f"{', '.join(PRESETS)}; default IBM_MQ",
+        help=f"{', '.join(PRESETS)}; default that of the configuration, or IBM_MQ",
     )
+
+
+def add_given(made: argparse.ArgumentParser) -> None:
+    """Add the contract of messages."""
+    made.add_argument(
+        "--given",
+        dest="contract",
+        metavar="CONTRACT",
+        help="what messages are like: a file that mqsel contract wrote, or a selector that is TRUE of all",
+    )
+
+
+def contract_of(arguments: argparse.Namespace, dialect: Dialect) -> Contract | None:
+    """Return the contract that the arguments name, or else the configuration.
+
+    Raises: MqselError: the file is none, or the selector is refused; or there is a mistake in the configuration.
+    """
+    name = arguments.contract if arguments.contract is not None else configured().contract
+    if not name and arguments.contract is None:
+        return None
+    from mqsel.analysis.compare.contract import Contract  # noqa: PLC0415 (for this option alone)
+
+    if arguments.contract is None or place_of(name) or name.endswith(".json"):
+        return Contract.read(name)
+    return Contract(selector=name, dialect=dialect)
 
 
 def add_files(made: argparse.ArgumentParser, formats: Iterable[str]) -> None:

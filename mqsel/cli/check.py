@@ -9,12 +9,13 @@ from typing import Any
 
 from mqsel.analysis.lint import lint
 from mqsel.cli.arguments import Commands, command
+from mqsel.cli.choice import Choice
 from mqsel.cli.lint import in_json, place
 from mqsel.cli.report import complain, folded, print_json, width_of
-from mqsel.cli.selectors import ABOUT_PATHS, Given, add_selectors, complain_of, given
+from mqsel.cli.selectors import ABOUT_PATHS, Given, add_selectors, complain_of, configuration_of, given
 from mqsel.errors import SelectorError, visible
 from mqsel.inventory.known import error_of, is_checked
-from mqsel.language.dialect import PRESETS, Dialect
+from mqsel.language.dialect import PRESETS
 from mqsel.language.selector import read_selector
 
 _EXAMPLES = f"""\
@@ -38,6 +39,7 @@ def add(commands: Commands) -> None:
 
 def _check(arguments: argparse.Namespace) -> int:
     width = width_of(sys.stdout)
+    choice = Choice(configuration_of(arguments))
     found = given(arguments)
     invalid = unknown = 0
     is_many = len(found.selectors) != 1 or any(one.entry is not None for one in found.selectors)
@@ -50,12 +52,12 @@ def _check(arguments: argparse.Namespace) -> int:
             if not arguments.json:
                 complain_of(one, error, is_many=is_many)
         else:
-            answer = _unknown(one) if one.reason else _read(one.text, one.dialect)
+            answer = _unknown(one) if one.reason else _read(one, choice)
             if not arguments.json:
                 if is_many:
                     print(f"{one.where}: {visible(one.text)}")
                 for line in _lines(answer):
-                    print(folded(visible(f"  {line}" if is_many else line), width, " " * 12))
+                    print(folded(f"  {line}" if is_many else line, width, " " * 12))
         if arguments.json:
             print_json({**place(one, (0, 0)), **answer})
     if is_many and not arguments.json:
@@ -74,19 +76,19 @@ def _unknown(one: Given) -> dict[str, Any]:
     return {"valid": True if is_whole else None, "reason": one.reason, "sentence": f"{one.reason}; {said}"}
 
 
-def _read(text: str, dialect: Dialect) -> dict[str, Any]:
+def _read(one: Given, choice: Choice) -> dict[str, Any]:
     """Return what there is to know of a valid selector."""
-    selector = read_selector(text, dialect)
+    selector = read_selector(one.text, one.dialect)
     remarks = selector.remarks()
     option = selector.match_option
     return {
         "valid": True,
-        "dialect": next(name for name, preset in PRESETS.items() if preset == dialect),
+        "dialect": next(name for name, preset in PRESETS.items() if preset == one.dialect),
         "tests": remarks.tests,
         "reads": {name: list(kinds) for name, kinds in remarks.expected.items()},
         "constant": None if selector.constant is None else str(selector.constant),
         "option": None if option is None else {"name": option.name, "identifier": option.identifier.hex().upper()},
-        "findings": [in_json(finding) for finding in lint(text, dialect)],
+        "findings": [in_json(finding) for finding in choice.chosen(one, lint(one.text, one.dialect))],
     }
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import re
 import sys
@@ -16,15 +15,17 @@ from mqsel.analysis.explain import Explanation, explain
 from mqsel.analysis.lint import lint
 from mqsel.analysis.lint.findings import WARNING
 from mqsel.analysis.lint.findings import piece as piece_of
-from mqsel.cli.arguments import Commands, add_format, add_selector, check_order, command, limit, list_formats, types_of
+from mqsel.cli.arguments import Commands, add_format, check_order, command, limit, list_formats, types_of
 from mqsel.cli.lint import in_json
-from mqsel.cli.report import complain, fitted, folded, say_format, seeming, width_of
-from mqsel.errors import FileError, MqselError, PropertyTypeError, cut_piece, shortened
+from mqsel.cli.report import complain, escaped, fitted, folded, print_json, say_format, seeming, width_of
+from mqsel.cli.selectors import add_inventory, complain_of, configuration_of, keyed, named
+from mqsel.errors import FileError, MqselError, PropertyTypeError, cut_piece, shortened, visible
 from mqsel.files.framings import FORMATS, shown
 from mqsel.files.inspection import FoundMessage, alone, find_message
 from mqsel.files.run.work import in_json_words, reader, why
 from mqsel.formats.jsonl import plain
 from mqsel.formats.records import SCHEMAS
+from mqsel.inventory.known import error_of
 from mqsel.language.lexer import Token, tokenize
 from mqsel.language.nodes import Literal, Node, children, unparse
 from mqsel.language.optimizer import optimize
@@ -50,6 +51,7 @@ examples:
   mqsel explain "color = 'blue'" '{{"color": "red"}}'
   mqsel explain "color = 'blue'" messages.jsonl:17
   mqsel explain "Root.MQMD.MsgType = 8" dump.qload --nth 3
+  mqsel explain --key CARS subs.mqsc messages.jsonl:17
   mqsel explain --json "color = 'blue'" messages.jsonl:17
   mqsel explain --program "weight * 2 > 5000 OR color = 'blue'"
 """
@@ -58,7 +60,11 @@ examples:
 def add(commands: Commands) -> None:
     """Add the command."""
     made = command(commands, "explain", _explain, "report why a message is selected, or is not", _EXAMPLES)
-    add_selector(made)
+    made.add_argument(
+        "selector", metavar="SELECTOR", help="the message selector, as one argument; with --key the PATH that has it"
+    )
+    made.add_argument("--key", metavar="KEY", help="the selector of this key in PATH, as mqsel selectors lists it")
+    add_inventory(made)
     made.add_argument("message", metavar="MESSAGE", nargs="?", help="a JSON object, FILE:LINE, FILE, or - for stdin")
     made.add_argument("--nth", type=limit, metavar="N", help="the message of the file: 1 is the first")
     add_format(made, FORMATS)
@@ -67,8 +73,17 @@ def add(commands: Commands) -> None:
 
 
 def _explain(arguments: argparse.Namespace) -> int:
-    selector, dialect = arguments.selector, arguments.dialect
-    check_order("explain", selector, [] if arguments.message is None else [arguments.message], dialect)
+    if arguments.key is not None:
+        read, _ = keyed([arguments.selector], arguments, arguments.dialect)
+        one = named(arguments.key, read, [arguments.selector])
+        if (error := error_of(one.source, one.dialect)) is not None:
+            complain_of(one, error, arguments.key)
+            return 2
+        selector, dialect = one.text, one.dialect
+        complain(f"{one.where}: {visible(selector)}")
+    else:
+        selector, dialect = arguments.selector, arguments.dialect or configuration_of(arguments).usual
+        check_order("explain", selector, [] if arguments.message is None else [arguments.message], dialect)
     matcher = compile_selector(selector, dialect=dialect)
     judged = None if arguments.message is None else _judged(matcher, arguments)
     is_program = judged is None or arguments.program
@@ -79,10 +94,10 @@ def _explain(arguments: argparse.Namespace) -> int:
             said |= judged.in_json() | {"findings": [in_json(finding) for finding in findings]}
         if is_program:
             said["program"] = _program_in_json(matcher)
-        print(json.dumps(said, ensure_ascii=False))
+        print_json(said)
     else:
         if judged is not None:
-            print(judged.text(width_of(sys.stdout)))
+            print(escaped(judged.text(width_of(sys.stdout))))
         for finding in findings:
             if finding.severity == WARNING:
                 print(folded(f"warning: {finding.sentence}", width_of(sys.stdout)))
@@ -108,7 +123,7 @@ def _show_program(matcher: Matcher) -> None:
     for node, depth in _tree(read.node):
         label = "  " * depth + _label(node)
         print(fitted(f"  {label:24}  {cut_piece(piece_of(selector, node), 72)}".rstrip()))
-    print(f"\noptimised\n  {unparse(optimize(read).node)}")
+    print(escaped(f"\noptimised\n  {unparse(optimize(read).node)}"))
     print("\ninstructions")
     for line in listing(matcher.program).splitlines():
         print(fitted(line))

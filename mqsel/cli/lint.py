@@ -3,43 +3,53 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
-from collections.abc import Iterable
-from itertools import groupby
+from collections import Counter
 from pathlib import Path
 from typing import Any, TextIO
 from urllib.parse import quote
 
-from mqsel._interrupt import held
-from mqsel.analysis.lint import RULES, Finding, fixed, lint
-from mqsel.analysis.lint.findings import NOTE
+from mqsel.analysis.lint import RULES, Finding, fixed
+from mqsel.analysis.lint.findings import NOTE, Edit
+from mqsel.cli import baseline
 from mqsel.cli.arguments import Commands, command
-from mqsel.cli.report import complain, folded, print_json, say, width_of
-from mqsel.cli.selectors import ABOUT_PATHS, AllGiven, Given, add_selectors, given
-from mqsel.errors import MqselError, caret, visible
-from mqsel.files.framings import shown
+from mqsel.cli.choice import Choice, add_choice, known_as
+from mqsel.cli.configuration import KEYS
+from mqsel.cli.report import fitted, folded, print_json, say, width_of
+from mqsel.cli.rewriting import DIFF, WRITE, Outcome, rewrite
+from mqsel.cli.rules import HEADED, LISTED, described, explained
+from mqsel.cli.selectors import ABOUT_PATHS, AllGiven, Given, add_selectors, configuration_of, given
+from mqsel.errors import caret, carets
 from mqsel.inventory import Entry
+from mqsel.inventory.edit import Part, replacement
 from mqsel.inventory.known import findings_of
-from mqsel.inventory.recognition import text_of
 from mqsel.machine.program import VERSION
 
-_WIDTH = max(len(rule.code) for rule in RULES)
 _ABOUT = f"""\
 exit code: 0 if nothing is worse than a note, 1 if there are warnings or errors, 2 if something went wrong, such \
-as a damaged file.
+as a damaged file, or an edit that cannot be written. With --diff 1 if there is something to write. --exit-zero, \
+--write-baseline, --list-rules and --explain end with 0 or 2.
 
 {ABOUT_PATHS}
-An edit of --fix never changes which messages are selected: that is proved for each edit.
+An edit of --fix never changes which messages are selected: that is proved for each edit. It is written where the
+selector stands, in the escaping of the file, and nothing else is touched; what cannot be written is left as it is, with
+a reason.
+A comment beside a selector, or on the line before it, silences rules: mqsel: ignore[RULE, …], or mqsel: ignore for all.
+[tool.mqsel] of pyproject.toml, or mqsel.toml, in this folder or one above, may have {", ".join(KEYS)}. \
+What the command line has wins over it.
 
-{"rule":{_WIDTH}}  what it finds
-{chr(10).join(f"{rule.code:{_WIDTH}}  {rule.severity}: {rule.about}" for rule in RULES)}
+{HEADED}
 
 examples:
   mqsel lint "color = blue"
   mqsel lint src/ config/
   mqsel lint --dialect JMS --as lines selectors.txt
   mqsel lint --sarif src/ > selectors.sarif
-  mqsel lint --fix selectors.txt
+  mqsel lint --fix src/ config/
+  mqsel lint --diff subs.mqsc
+  mqsel lint --explain never-true
+  mqsel lint --write-baseline known.json src/ && mqsel lint --baseline known.json src/
 """
 
 
@@ -50,41 +60,60 @@ def add(commands: Commands) -> None:
     output = made.add_mutually_exclusive_group()
     output.add_argument("--json", action="store_true", help="print one JSON object for each finding")
     output.add_argument("--sarif", action="store_true", help="print SARIF 2.1.0, which code hosts show")
+    output.add_argument("--statistics", action="store_true", help="print how many findings each rule has")
     output.add_argument(
         "--fix",
         action="store_true",
-        help="rewrite the files with the edits, and print edited selectors of arguments and of stdin",
+        help="write the edits into the files, and print edited selectors of arguments, and stdin with its edits",
     )
+    output.add_argument("--diff", action="store_true", help="show what --fix would write, and write nothing")
+    output.add_argument("--list-rules", action="store_true", help="print all rules")
+    output.add_argument("--explain", metavar="RULE", help="print what a rule finds and why, with an example")
+    add_choice(made)
 
 
 def _lint(arguments: argparse.Namespace) -> int:
+    if arguments.list_rules or arguments.explain:
+        text = LISTED if arguments.list_rules else explained(arguments.explain)
+        for line in text.splitlines():
+            print(folded(line, width_of(sys.stdout), " " * 12 if line[:1] == " " else ""))
+        return 0
+    configuration = configuration_of(arguments)
+    path = "" if arguments.write_baseline else arguments.baseline or configuration.baseline
+    choice = Choice(configuration, arguments.select, arguments.ignore, path)
     read = given(arguments)
-    if arguments.fix:
-        return _fix(read)
-    found = [(one, findings_of(one.source, one.dialect)) for one in read.selectors]
+    outcome = Outcome([], 0, 0)
+    if arguments.fix or arguments.diff:
+        found, outcome = _fix(arguments, read, choice)
+    else:
+        found = [(one, choice.chosen(one, findings_of(one.source, one.dialect))) for one in read.selectors]
+    if arguments.write_baseline:
+        _write_baseline(arguments.write_baseline, found)
+        return 2 if read.damaged else 0
     if arguments.sarif:
         print_json(sarif(found, read.damaged), indent=1)
-    for one, findings in found if not arguments.sarif else ():
-        if arguments.json:
-            for finding in findings:
-                print_json({**place(one, finding.span), **in_json(finding)})
-            if one.reason:
-                print_json({**place(one, (0, 0)), "reason": one.reason})
-        else:
-            show(one, findings, sys.stdout)
+    elif arguments.json:
+        _print_json(found)
+    elif arguments.statistics:
+        _print_statistics(found)
+    elif not arguments.diff:
+        for one, findings in found:
+            show(one, findings, sys.stderr if arguments.fix else sys.stdout)
     if not arguments.json and not arguments.sarif:
-        _sum_up(found)
-    return 2 if read.damaged else _status(found)
+        _sum_up(found, choice.known)
+    if read.damaged or outcome.refused:
+        return 2
+    if arguments.diff:
+        return int(outcome.changed > 0)
+    return int(
+        not arguments.exit_zero and any(finding.severity != NOTE for _, findings in found for finding in findings)
+    )
 
 
-_Found = Iterable[tuple[Given, list[Finding]]]
+_Found = list[tuple[Given, list[Finding]]]
 
 
-def _status(found: _Found) -> int:
-    return int(any(finding.severity != NOTE for _, findings in found for finding in findings))
-
-
-def _sum_up(found: list[tuple[Given, list[Finding]]]) -> None:
+def _sum_up(found: _Found, known: int) -> None:
     findings = [one for _, many in found for one in many]
     unknown = sum(bool(one.reason) for one, _ in found)
     fixable = sum(bool(one.edits) for one in findings)
@@ -93,91 +122,70 @@ def _sum_up(found: list[tuple[Given, list[Finding]]]) -> None:
         f"{unknown:,} that cannot be known" * bool(unknown),
         f"{len(findings):,} finding{'s' * (len(findings) != 1)}",
         f"{fixable:,} of them for --fix" * bool(fixable),
+        f"{known:,} more in the baseline" * bool(known),
     )
     say(f"mqsel: {', '.join(filter(None, counts))}")
 
 
-def _fix(read: AllGiven) -> int:
-    """Write selectors with their edits; what is left is said on stderr."""
-    left = [_fixed(one) for one in read.selectors]
-    for one, _ in left:
-        if one.entry is None:
-            print(one.text)
-    changes = [(one, after.text) for one, (after, _) in zip(read.selectors, left, strict=True)]
-    is_written = write_back(read, changes)
-    for one, findings in left:
-        show(one, findings, sys.stderr)
-    _sum_up(left)
-    return 2 if read.damaged or not is_written else _status(left)
+def _write_baseline(path: str, found: _Found) -> None:
+    known: baseline.Known = {}
+    for one, findings in found:
+        if findings:
+            known.setdefault(known_as(one, path), Counter()).update(finding.code for finding in findings)
+    baseline.write(path, known)
+    count = sum(len(findings) for _, findings in found)
+    say(f"mqsel: {path}: {count:,} finding{'s' * (count != 1)}")
 
 
-def _fixed(one: Given) -> tuple[Given, list[Finding]]:
-    if one.reason:
-        return one, findings_of(one.source, one.dialect)
-    text = fixed(one.text, one.dialect)
-    return one._replace(text=text), lint(text, one.dialect)
+def _print_json(found: _Found) -> None:
+    for one, findings in found:
+        for finding in findings:
+            print_json({**place(one, finding.span), **in_json(finding)})
+        if one.reason:
+            print_json({**place(one, (0, 0)), "reason": one.reason})
 
 
-def write_back(read: AllGiven, changes: list[tuple[Given, str]]) -> bool:
-    """Write selectors into the files in which they stand; stdin goes to stdout with them.
-
-    Args:
-        changes: what stands in files, in order, and what to write for it.
-
-    Returns: whether all was written; what was not is complained of.
-    """
-    is_written = True
-    in_files = [(one.entry, text) for one, text in changes if one.entry is not None]
-    for file, group in groupby(in_files, key=lambda one: one[0].file):
-        before = read.stdin if file == "-" else _plain(file)
-        content, encoding, mark = text_of(before)
-        pieces, at = [], 0
-        for entry, text in group:
-            if text == entry.selector or entry.text is None:
-                continue
-            start, stop = entry.text.span
-            if entry.kind != "lines" or content[start:stop] != entry.selector:
-                complain(f"{shown(file)}:{entry.line}:{entry.column}: only plain files of lines are written anew")
-                is_written = False
-                continue
-            line_end = "\r\n" if "\r\n" in content else "\n"
-            pieces += [content[at:start], text.replace("\n", line_end)]
-            at = stop
-        after = before[:mark] + "".join([*pieces, content[at:]]).encode(encoding)
-        if file == "-":
-            sys.stdout.flush()
-            sys.stdout.buffer.write(after)  # print would write other line ends on some systems
-        elif after != before:
-            try:
-                with held():
-                    Path(file).write_bytes(after)
-            except OSError as error:
-                raise MqselError(f"{shown(file)}: cannot be written: {error.strerror}") from error
-    return is_written
+def _print_statistics(found: _Found) -> None:
+    counts = Counter(finding.code for _, findings in found for finding in findings)
+    rules = {rule.code: rule for rule in RULES}
+    wide = max(map(len, counts), default=0)
+    for code, count in sorted(counts.items(), key=lambda row: (-row[1], row[0])):
+        print(fitted(f"{count:6,}  {code:{wide}}  {rules[code].severity}: {rules[code].about}"))
 
 
-def _plain(file: str) -> bytes:
-    """Return the content of a file that can be written anew."""
-    if "://" in file or not Path(file).is_file():
-        return b""
-    return Path(file).read_bytes()
+def _fix(arguments: argparse.Namespace, read: AllGiven, choice: Choice) -> tuple[_Found, Outcome]:
+    """Write selectors with their edits; return what is left, and what became of the files."""
+    texts = [one.text if one.reason else fixed(one.text, one.dialect, choice.edited(one)) for one in read.selectors]
+    pairs = [*zip(read.selectors, texts, strict=True)]
+    given_alone = [(one, text) for one, text in pairs if one.entry is None]
+    for _, text in given_alone:
+        print(text)
+    in_files = [(one, text) for one, text in pairs if one.entry is not None]
+    outcome = rewrite(read, in_files, arguments, DIFF if arguments.diff else WRITE)
+    now = [*[one._replace(text=text) for one, text in given_alone], *outcome.after]
+    left = [
+        (after, choice.chosen(before, findings_of(after.source, after.dialect)))
+        for (before, _), after in zip([*given_alone, *in_files], now, strict=True)
+    ]
+    return left, outcome
 
 
 # ---- findings in words, in JSON, in SARIF ----------------------------------------------------------------------------
 
 
 def show(one: Given, findings: list[Finding], stream: TextIO) -> None:
-    """Print findings of a selector, each with the place in it, and why it cannot be known, if so."""
+    """Print findings of a selector, and why it cannot be known, if so; then its text, with carets under all places."""
     width = width_of(stream)
     for finding in findings:
-        said = f"{finding.severity}: {visible(finding.sentence)} [{finding.code}]"
+        said = f"{finding.severity}: {finding.sentence} [{finding.code}]"
         print(folded(f"{one.place(finding.span)}: {said}", width), file=stream)
-        for drawn in caret(one.text, finding.span, width):
-            print(drawn, file=stream)
     if one.reason:
         print(folded(f"{one.where}: unknown: {one.reason}", width), file=stream)
-        for drawn in caret(one.text, (0, 0), width)[:1] if one.text.strip("…") else ():
-            print(drawn, file=stream)
+    drawn = carets(one.text, [finding.span for finding in findings], width)
+    if one.reason and not findings and one.text.strip("…"):
+        drawn = caret(one.text, (0, 0), width)[:1]
+    for line in drawn:
+        print(line, file=stream)
 
 
 def place(one: Given, span: tuple[int, int]) -> dict[str, Any]:
@@ -231,24 +239,17 @@ def sarif(found: list[tuple[Given, list[Finding]]], damaged: list[Entry]) -> dic
                     {"physicalLocation": {"artifactLocation": location, "region": _region(start, finding.span)}}
                 ],
             }
-            if finding.edits and _is_verbatim(start):
+            texts = [_in_file(start, edit) for edit in finding.edits]
+            if texts and None not in texts:
                 replacements = [
-                    {"deletedRegion": _region(start, edit.span), "insertedContent": {"text": edit.text}}
-                    for edit in finding.edits
+                    {"deletedRegion": _region(start, edit.span), "insertedContent": {"text": text}}
+                    for edit, text in zip(finding.edits, texts, strict=True)
                 ]
                 change = {"artifactLocation": location, "replacements": replacements}
                 result["fixes"] = [{"artifactChanges": [change]}]
             results.append(result)
-    rules = [
-        {
-            "id": rule.code,
-            "shortDescription": {"text": rule.about},
-            "defaultConfiguration": {"level": rule.severity},
-        }
-        for rule in RULES
-    ]
     run = {
-        "tool": {"driver": {"name": "mqsel", "version": VERSION, "rules": rules}},
+        "tool": {"driver": {"name": "mqsel", "version": VERSION, "rules": [described(rule) for rule in RULES]}},
         "columnKind": "unicodeCodePoints",
         "artifacts": artifacts,
         "invocations": [{"executionSuccessful": not damaged, "toolExecutionNotifications": notifications}],
@@ -258,7 +259,11 @@ def sarif(found: list[tuple[Given, list[Finding]]], damaged: list[Entry]) -> dic
 
 
 def _of_file(file: str) -> dict[str, Any]:
-    return {"uri": quote(Path(file).as_posix())}
+    """Return where a file is: an address, or a path as it was given: code hosts begin at the repository's root."""
+    if "://" in file:
+        return {"uri": quote(file, safe="/:?&=%@+")}
+    path = Path(file)
+    return {"uri": path.as_uri() if path.is_absolute() else quote(os.fsencode(path.as_posix()))}
 
 
 def _notification(reason: str, level: str, location: dict[str, Any], at: tuple[int, ...]) -> dict[str, Any]:
@@ -267,9 +272,11 @@ def _notification(reason: str, level: str, location: dict[str, Any], at: tuple[i
     return {"level": level, "message": {"text": reason}, "locations": [place]}
 
 
-def _is_verbatim(one: Given) -> bool:
-    """Report whether a selector stands in its file as it is, without any writing."""
-    return one.entry is None or (one.entry.text is not None and not any(row.written for row in one.entry.text.pieces))
+def _in_file(one: Given, edit: Edit) -> str | None:
+    """Return what an edit writes into the file of a selector; None where that is not in one place."""
+    if one.entry is None or one.entry.text is None:
+        return edit.text
+    return replacement(one.entry.text, Part(*edit.span, edit.text))
 
 
 def _region(one: Given, span: tuple[int, int]) -> dict[str, int]:

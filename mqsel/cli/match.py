@@ -7,9 +7,11 @@ import argparse
 from mqsel.cli.arguments import (
     Commands,
     add_files,
+    add_given,
     add_selector,
     check_order,
     command,
+    contract_of,
     files_of,
     limit,
     list_formats,
@@ -62,6 +64,7 @@ def add(commands: Commands) -> None:
         default="skip",
         help="what to do with an invalid message: report and skip it (default), or stop with exit code 2",
     )
+    add_given(match)
     add_ways(match)
 
 
@@ -88,13 +91,15 @@ class MatchReport(Report):
         if total.noted:
             messages = f"{total.noted:,} message{'s' * (total.noted != 1)}"
             say(f"skipped in part: {messages}, the first {total.note[1] if total.note else ''}")
+        self.say_kept()
         return 2 if self.trouble else int(not total.selected)
 
 
 def _match(arguments: argparse.Namespace) -> int:
     raising = arguments.errors == "raise"
     wanted = arguments.format or "json"
-    ask = Ask(arguments.invert, arguments.count, raising, arguments.limit, wanted, types_of(arguments))
+    given = contract_of(arguments, arguments.dialect)
+    ask = Ask(arguments.invert, arguments.count, raising, arguments.limit, wanted, types_of(arguments), given=given)
     check_order("match", arguments.selector, arguments.files, arguments.dialect)
     files = files_of(arguments)
     report = MatchReport(ask)

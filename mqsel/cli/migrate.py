@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 from mqsel.analysis.compare.contract import Contract
 from mqsel.analysis.compare.migrate import VERDICTS, Migrated, portable
 from mqsel.cli.arguments import Commands, command, dialect_of
-from mqsel.cli.lint import write_back
 from mqsel.cli.report import folded, print_json, say, width_of
+from mqsel.cli.rewriting import WRITE, rewrite
 from mqsel.cli.selectors import ABOUT_PATHS, Given, add_selectors, complain_of, given
 from mqsel.errors import MqselError, SelectorError, visible
 from mqsel.formats.jsonl import in_json
@@ -109,7 +109,8 @@ def _migrate(arguments: argparse.Namespace) -> int:
         _write_html(arguments.html, rows, names)
     if arguments.write:
         changes = [(row.one, row.found.text) for row in rows if row.found.verdict == "translated"]
-        trouble = not write_back(read, [pair for pair in changes if pair[0].entry is not None]) or trouble
+        changes = [pair for pair in changes if pair[0].entry is not None]
+        trouble = bool(rewrite(read, changes, arguments, WRITE).refused) or trouble
     return 2 if trouble else int(not all(row.found for row in rows))
 
 

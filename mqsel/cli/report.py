@@ -9,16 +9,17 @@ import os
 import re
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, TextIO
 
 from mqsel._interrupt import undone
 from mqsel.cli.arguments import KEYED, holds_selectors
-from mqsel.errors import MqselError, cut
+from mqsel.errors import MqselError, cut, visible
 from mqsel.files.framings import ARRAY, CSV, FORMATS, looks_like, place_of, shown
 from mqsel.files.run.tasks import Advance, Begun
-from mqsel.files.run.work import REPORTED, Ask, Broken, Complaint, Tally
+from mqsel.files.run.work import REPORTED, Ask, Broken, Complaint, Kept, Tally
 from mqsel.formats.envelopes import PLAIN
 
 # Of the characters that JSON leaves as they are: DEL, C1, and those that turn the direction of writing.
@@ -33,14 +34,21 @@ def width_of(stream: TextIO) -> int | None:
     return None
 
 
+def escaped(text: str) -> str:
+    """Return lines without what a terminal would obey: files, messages and names may hold anything."""
+    return "\n".join([visible(line) for line in text.split("\n")])
+
+
 def fitted(line: str) -> str:
     """Cut a line for stdout to the terminal."""
     width = width_of(sys.stdout)
+    line = escaped(line)
     return line if width is None else cut(line, width)
 
 
 def folded(line: str, width: int | None, indent: str = "    ") -> str:
     """Break a line between words where it is longer than the terminal is wide."""
+    line = escaped(line)
     if width is None:
         return line
     import textwrap  # noqa: PLC0415 (for a terminal alone)
@@ -118,6 +126,7 @@ class Report:
         self._first: tuple[str, str, bytes] | None = None  # the first file: name, format, first bytes
         self._out = sys.stdout.buffer
         self._is_live = sys.stdout.isatty()
+        self._kept: list[Kept] = []
 
     @property
     def ask(self) -> Ask:
@@ -150,6 +159,8 @@ class Report:
                 self._first = None
         elif isinstance(record, Begun):
             self.begin(name, *record)
+        elif isinstance(record, Kept):
+            self._kept.append(record)
         elif not isinstance(record, Complaint):
             if record.note is not None:
                 line, text = record.note
@@ -178,6 +189,17 @@ class Report:
         if (total.skipped or self.trouble) and is_unread(self._first, self.seen, total.skipped):
             self.trouble = True
         return stopped
+
+    def say_kept(self) -> None:
+        """Print how many messages break the contract, and how, where there is one."""
+        if not self._kept:
+            return
+        messages, broken = sum(one.messages for one in self._kept), sum(one.broken for one in self._kept)
+        say(f"contract: {broken:,} of {messages:,} messages break it")
+        ways: Counter[tuple[str, str]] = sum([one.ways for one in self._kept], Counter())
+        first = {way: text for one in reversed(self._kept) for way, text in one.first.items()}
+        for way, count in sorted(ways.items(), key=lambda one: (-one[1], one[0])):
+            say(f"  {count:,}  {visible(first[way])}" + " (the first)" * (way[1] in ("type", "value")))
 
     @property
     def seconds(self) -> float:

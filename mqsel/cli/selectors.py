@@ -13,22 +13,22 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mqsel.cli.arguments import Commands, command, dialect_of, in_shell, is_message
+from mqsel.cli.configuration import Configuration, configured
 from mqsel.cli.report import complain, print_json, progress, say, width_of
-from mqsel.errors import FileError, MqselError, PropertyTypeError, SelectorError, caret, shortened, visible
-from mqsel.files.framings import CSV, LINES, looks_like, shown
+from mqsel.errors import FileError, MqselError, SelectorError, caret, shortened, visible
+from mqsel.files.framings import shown
 from mqsel.files.opening import opened
 from mqsel.files.run.work import Ask, why
-from mqsel.files.selectors import Keyed, selectors
-from mqsel.formats.jsonl import object_from_json
-from mqsel.inventory import COLUMNS, KINDS, Entry, Place, files_of, read_file
+from mqsel.inventory import COLUMNS, KINDS, Entry, Place, files_of, keys_of, read_file
 from mqsel.inventory.pieces import HOLE
 from mqsel.inventory.recognition import EXTENSIONS
-from mqsel.language.dialect import IBM_MQ, PRESETS, Dialect
+from mqsel.language.dialect import PRESETS, Dialect
 
 ABOUT_PATHS = """\
 PATH is a file, a folder, which is walked as ripgrep does it, a pattern in quotes, an address such as s3://…, or - for \
 stdin. What a file holds is recognised, or told by --as: mqsel selectors --help lists the kinds. Each selector is read \
-in the dialect of its kind, unless --dialect tells another; one of the command line in that of IBM MQ.
+in the dialect of its kind, unless --dialect or the configuration names another; one of the command line in that of \
+IBM MQ.
 SELECTOR stands behind -e, or is a text that names no file. A bare word, a text with a / that has no blanks around it \
 and is not in quotes, and a text that ends in a known extension are taken for names: where there is no such file, that \
 is an error.
@@ -88,11 +88,13 @@ class AllGiven(NamedTuple):
     Attributes:
         selectors: in order: those behind -e and among the arguments, then those of files.
         damaged: the entries of files that cannot be read, or not wholly; they have been complained of.
+        places: the files, each once.
         stdin: the bytes of stdin, if it was read.
     """
 
     selectors: list[Given]
     damaged: list[Entry]
+    places: list[Place]
     stdin: bytes = b""
 
 
@@ -113,7 +115,15 @@ def add_selectors(made: argparse.ArgumentParser) -> None:
 
 
 def add_inventory(made: argparse.ArgumentParser) -> None:
-    """Add the options for how selectors in files are read."""
+    """Add the options for how selectors in files are read, and the dialect."""
+    add_kind(made)
+    made.add_argument(
+        "--dialect", type=dialect_of, metavar="NAME", help=f"{', '.join(PRESETS)}; default that of the kind"
+    )
+
+
+def add_kind(made: argparse.ArgumentParser) -> None:
+    """Add the options for what files of selectors hold."""
     made.add_argument("--as", dest="kind", choices=tuple(KINDS), metavar="KIND", help="what the files hold")
     made.add_argument(
         "--columns",
@@ -123,9 +133,11 @@ def add_inventory(made: argparse.ArgumentParser) -> None:
         metavar="NAME=COLUMN",
         help="the columns of CSV, such as key=id,selector=rule",
     )
-    made.add_argument(
-        "--dialect", type=dialect_of, metavar="NAME", help=f"{', '.join(PRESETS)}; default that of the kind"
-    )
+
+
+def columns_of(arguments: argparse.Namespace) -> dict[str, str]:
+    """Return how the columns of CSV are called, where that is told."""
+    return dict(one for many in arguments.columns for one in many)
 
 
 def _columns(text: str) -> tuple[str, str]:
@@ -149,13 +161,22 @@ def given(arguments: argparse.Namespace) -> AllGiven:
         raise MqselError(
             "no selector is given: expected one, or a path", hint=f"write mqsel {arguments.called} PATH, or -e SELECTOR"
         )
-    dialect = arguments.dialect or IBM_MQ
-    made = AllGiven([Given(f"selector {number}", text, dialect) for number, text in enumerate(texts, 1)], [])
-    for place in files_of(paths):
+    dialect = arguments.dialect or configuration_of(arguments).usual
+    first = [Given(f"selector {number}", text, dialect) for number, text in enumerate(texts, 1)]
+    found = _in_files(paths, arguments, arguments.dialect)
+    if paths and not first and not found.selectors and not found.damaged:
+        complain("no selector was found: mqsel selectors --help lists what is read, --as KIND tells what a file holds")
+    return found._replace(selectors=[*first, *found.selectors])
+
+
+def _in_files(paths: list[str], arguments: argparse.Namespace, dialect: Dialect | None) -> AllGiven:
+    """Read the selectors of files; complain of what is damaged."""
+    made = AllGiven([], [], [*dict.fromkeys(files_of(paths))])
+    for place in made.places:
         content = _stdin() if place.path == "-" else None
-        for entry in entries_of(place, arguments, content):
+        for entry in entries_of(place, arguments, dialect, content):
             if entry.text is None and entry.reason:
-                complain(f"{shown(entry.file)}:{entry.line}:{entry.column}: {visible(entry.reason)}")
+                complain(f"{_place(entry)}: {entry.reason}")
                 made.damaged.append(entry)
             else:
                 made.selectors.append(_of_entry(entry))
@@ -164,19 +185,39 @@ def given(arguments: argparse.Namespace) -> AllGiven:
     return made
 
 
+def _place(entry: Entry) -> str:
+    return f"{shown(entry.file)}:{entry.line}:{entry.column}"
+
+
 def _of_entry(entry: Entry) -> Given:
-    where = f"{shown(entry.file)}:{entry.line}:{entry.column}"
     text = entry.selector if entry.text is None else entry.text.value
     assert text is not None
-    return Given(where, text.replace(HOLE, "…"), PRESETS[entry.dialect], entry)
+    return Given(_place(entry), text.replace(HOLE, "…"), PRESETS[entry.dialect], entry)
 
 
-def entries_of(place: Place, arguments: argparse.Namespace, content: bytes | None = None) -> Iterator[Entry]:
-    """Yield the entries of a file, each with the dialect to read it in."""
-    columns = dict(one for many in arguments.columns for one in many)
-    dialect = next((name for name, one in PRESETS.items() if one == arguments.dialect), None)
-    for one in read_file(place, arguments.kind, columns, content):
-        yield one if dialect is None else one._replace(dialect=dialect)
+def entries_of(
+    place: Place, arguments: argparse.Namespace, dialect: Dialect | None, content: bytes | None = None
+) -> Iterator[Entry]:
+    """Yield the entries of a file, each with the dialect to read it in.
+
+    That is the one that is wanted, that of the configuration for the path, or that of the kind.
+    """
+    wanted = next((name for name, one in PRESETS.items() if one == dialect), "")
+    configuration = configuration_of(arguments)
+    for one in read_file(place, arguments.kind, columns_of(arguments), content):
+        chosen = wanted or configuration.dialect_of(one.file, one.dialect)
+        yield one if chosen == one.dialect else one._replace(dialect=chosen)
+
+
+def configuration_of(arguments: argparse.Namespace) -> Configuration:
+    """Return the configuration of the project, which is read once for a command line.
+
+    Raises: MqselError: there is a mistake in it.
+    """
+    if "configuration" not in arguments:
+        arguments.configuration = configured()
+    found: Configuration = arguments.configuration
+    return found
 
 
 def _stdin() -> bytes:
@@ -211,49 +252,71 @@ def names_files(text: str, called: str) -> bool:
     return False
 
 
-def complain_of(one: Given, error: SelectorError, *, is_many: bool = True) -> None:
-    """Print what is wrong with a selector, by its place in the file that people edit."""
+def complain_of(one: Given, error: SelectorError, key: str = "", *, is_many: bool = True) -> None:
+    """Print what is wrong with a selector, by its place in the file that people edit.
+
+    Args:
+        key: of the selector, where keys matter.
+        is_many: there are others: it is named by its number, if it stands in no file.
+    """
     if one.entry is None:
         complain(error, f"{one.where}: " * is_many)
         return
     lines = [
-        f"{visible(error.message)} [{error.reason}]",
+        f"{error.message} [{error.reason}]",
         *caret(one.text, error.span, width_of(sys.stderr)),
         *[f"  hint: {hint}" for hint in [error.hint] if hint],
     ]
-    complain("\n".join(lines), f"{one.place(error.span)}: ")
+    complain("\n".join(lines), f"{one.place(error.span)}: " + f"{key}: " * bool(key))
 
 
-def keyed(path: str) -> list[Keyed]:
-    """Read a file of selectors by key; here a key is a text.
+def named(key: str, by: dict[str, Given], paths: list[str]) -> Given:
+    """Return the selector of a key.
 
-    Raises: MqselError: it cannot be read, is none, or has a key twice.
+    Raises: MqselError: there is none.
     """
-    try:
-        return [one._replace(key=str(one.key)) for one in selectors(path)]
-    except FileError as error:
-        if path != "-":
-            with suppress(FileError), opened(path) as (_, stream):
-                _refuse_others(path, stream.peek())
-        place = shown(path) if error.line is None else f"{shown(path)}:{error.line}"
-        raise MqselError(f"{place}: {why(error) if error.line is None else error.message}", hint=error.hint) from error
+    if key not in by:
+        alike = [one for one in by if one.startswith(f"{key}@")]
+        known = ", ".join(shortened(one) for one in (alike or [*by])[:_NAMED])
+        more = ", …" * (len(alike or by) > _NAMED)
+        raise MqselError(
+            f"there is no selector with the key {shortened(key)} in {', '.join(map(shown, paths))}",
+            hint=f"the keys are {known}{more}" if by else None,
+        )
+    return by[key]
 
 
-def _refuse_others(file: str, start: bytes) -> None:
-    """Raise MqselError if the first bytes of a file of selectors by key are those of messages."""
-    what = looks_like(start, "")[0]
-    if start.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"["):
-        line = start.lstrip().partition(b"\n")[0]
-        with suppress(PropertyTypeError):
-            message = object_from_json(line)
-            texts = [value for value in message.values() if isinstance(value, str)]
-            if b"\n{" in start or len(texts) < len(message):
-                what = LINES
-        if what != LINES:
-            return
-    if what not in ("", CSV, "parquet"):
-        advice = f"mqsel match SELECTOR {in_shell(file)} reads messages"
-        raise MqselError(f"{shown(file)}: this looks like {what}: expected selectors", hint=advice)
+def keyed(paths: list[str], arguments: argparse.Namespace, dialect: Dialect | None) -> tuple[dict[str, Given], bool]:
+    """Read the selectors of files by key; complain of what is damaged, and of what cannot be known.
+
+    Args:
+        dialect: to read all of them in; None for that of the kind of each.
+
+    Returns: those that are known, and whether anything was damaged.
+
+    Raises: MqselError: a file of keys has one twice.
+    """
+    read = _in_files(paths, arguments, dialect)
+    entries = [one.entry for one in read.selectors if one.entry is not None]
+    places: dict[tuple[str, str], Entry] = {}
+    for one in entries:
+        before = places.setdefault((one.file, one.key), one)
+        if before is not one and one.kind in _KEYED:
+            raise MqselError(
+                f"{shown(one.file)}:{one.line}: the key {shortened(one.key)} stands in it twice: in line {one.line}, "
+                f"and in line {before.line}"
+            )
+    made = {}
+    for key, entry in zip(keys_of(entries), entries, strict=True):
+        if entry.reason:
+            complain(f"{_place(entry)}: {key}: it cannot be known: {entry.reason}")
+        else:
+            made[key] = _of_entry(entry)
+    return made, bool(read.damaged)
+
+
+_NAMED = 8  # keys in a hint
+_KEYED = ("keyed", "keyed-json", "parquet")  # whose keys are of their own
 
 
 # ---- the command -------------------------------------------------------------------------------------------------
@@ -294,14 +357,14 @@ def _list(arguments: argparse.Namespace) -> int:
         places = iter(listed := [*places])
     with progress([one.path for one in listed] if sys.stderr.isatty() else [], Ask()) as advance:
         for place in places:
-            for entry in entries_of(place, arguments):
+            for entry in entries_of(place, arguments, arguments.dialect):
                 known += entry.selector is not None
                 unknown += entry.selector is None and entry.text is not None
                 damaged += entry.text is None and bool(entry.reason)
                 if arguments.json:
                     print_json(_in_json(entry))
                 elif entry.text is None and entry.reason:
-                    complain(f"{shown(entry.file)}:{entry.line}:{entry.column}: {entry.reason}")
+                    complain(f"{_place(entry)}: {entry.reason}")
                 else:
                     print(_line(entry))
             if advance is not None and place.path != "-":
@@ -314,8 +377,7 @@ def _list(arguments: argparse.Namespace) -> int:
 
 def _line(entry: Entry) -> str:
     text = f"({entry.reason})" if entry.selector is None else entry.selector
-    place = f"{shown(entry.file)}:{entry.line}:{entry.column}"
-    return "\t".join(map(visible, (entry.key, entry.destination, text, place)))
+    return "\t".join(map(visible, (entry.key, entry.destination, text, _place(entry))))
 
 
 def _in_json(entry: Entry) -> dict[str, object]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 
 from mqsel.analysis.explain.account import Profiler
@@ -11,14 +10,16 @@ from mqsel.analysis.explain.profile import report
 from mqsel.cli.arguments import (
     Commands,
     add_files,
+    add_given,
     add_selector,
     check_order,
     command,
+    contract_of,
     files_of,
     list_formats,
     types_of,
 )
-from mqsel.cli.report import Report, width_of
+from mqsel.cli.report import Report, escaped, print_json, width_of
 from mqsel.cli.run import add_ways, run
 from mqsel.files.framings import FORMATS
 from mqsel.files.run.work import Ask, Why
@@ -48,6 +49,7 @@ def add(commands: Commands) -> None:
     add_selector(made)
     add_files(made, FORMATS)
     made.add_argument("--json", action="store_true", help="print one JSON object")
+    add_given(made)
     add_ways(made)
 
 
@@ -60,7 +62,8 @@ class WhyReport(Report):
 
 
 def _why(arguments: argparse.Namespace) -> int:
-    ask = Ask(counting=True, format=arguments.format or "json", types=types_of(arguments))
+    given = contract_of(arguments, arguments.dialect)
+    ask = Ask(counting=True, format=arguments.format or "json", types=types_of(arguments), given=given)
     check_order("why", arguments.selector, arguments.files, arguments.dialect)
     files = files_of(arguments)
     matcher = compile_selector(arguments.selector, dialect=arguments.dialect)
@@ -71,7 +74,8 @@ def _why(arguments: argparse.Namespace) -> int:
     made = report(selector, desk.total)
     if made.messages or not desk.trouble:
         if arguments.json:
-            print(json.dumps(made.as_dict(), ensure_ascii=False))
+            print_json(made.as_dict())
         else:
-            print(made.text(width_of(sys.stdout)))
+            print(escaped(made.text(width_of(sys.stdout))))
+    desk.say_kept()
     return 2 if desk.trouble else int(not made)

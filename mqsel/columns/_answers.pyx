@@ -26,8 +26,8 @@ from importlib import import_module
 
 from mqsel.columns import wordings
 from mqsel.columns._kernel import TooLargeError
-from mqsel.errors import PropertyTypeError
-from mqsel.logic.formulas import all_of, complement
+from mqsel.errors import PropertyTypeError, UndocumentedError
+from mqsel.logic.formulas import NEVER, all_of, complement
 from mqsel.logic.normal import normal
 from mqsel.language.dialect import core_of
 from mqsel.language.optimizer import optimize as optimized
@@ -40,12 +40,14 @@ cdef extern from "_loops.h" nogil:
     void bits_of_mask(uint8_t *bits, const uint8_t *mask, int rows)
 
 cdef enum:
-    MAX_ROOTS = 3            # truth values that are asked for
+    MAX_ROOTS = 4            # truth values that are asked for
+    NO_ANSWER = 4            # in place of a truth value: no document says which it is
 
 # What is asked for, in the order of asking: a row that has one truth value is not asked for the next.
 cdef tuple _ONE = (TRUE,)
 cdef tuple _TWO = (TRUE, UNKNOWN)
 cdef tuple _THREE = (TRUE, UNKNOWN, ERR)
+cdef tuple _ONE_OR_NONE = (TRUE, NO_ANSWER)
 
 
 cdef Batch batch_of(Machine machine, batch):
@@ -71,7 +73,12 @@ cdef object kernels_of(Machine machine):
 
 
 cdef object formula_of(form, int truth):
-    """Return the formula of rows that have a truth value; that of UNKNOWN is only asked of those that are not TRUE."""
+    """Return the formula of rows that have a truth value; that of UNKNOWN is only asked of those that are not TRUE.
+
+    What has a formula has an answer.
+    """
+    if truth == NO_ANSWER:
+        return NEVER
     if truth == UNKNOWN:
         return all_of([complement(form.false), complement(form.error)])
     return form.true if truth == TRUE else form.error
@@ -111,15 +118,21 @@ cdef int evaluate(Machine machine, Batch batch, uint32_t start, int64_t first, i
     cdef Frame *frame
     cdef RowMessage message = RowMessage(batch)
     cdef Pace pace
-    cdef int64_t row
+    cdef int64_t row = first
     pace_start(&pace)
     frame = machine.frame_take()
     try:
-        for row in range(first, stop):
-            if row - first >= pace.due:
-                pace_look(&pace, <Py_ssize_t> (row - first))
-            message.row = row
-            truths[row - first] = <uint8_t> machine.dispatch(frame, <PyObject *> message, start)
+        while row < stop:
+            try:  # outside of the loop: to enter it for each row would cost each
+                while row < stop:
+                    if row - first >= pace.due:
+                        pace_look(&pace, <Py_ssize_t> (row - first))
+                    message.row = row
+                    truths[row - first] = <uint8_t> machine.dispatch(frame, <PyObject *> message, start)
+                    row += 1
+            except UndocumentedError:
+                truths[row - first] = NO_ANSWER
+                row += 1
     finally:
         machine.frame_give(frame)
     return 0
@@ -150,7 +163,7 @@ cdef int bits_by_rows(
     cdef int number, row, rows, truth
     while start < stop:
         rows = <int> min(stop - start, BLOCK)
-        evaluate(machine, batch, 0 if truths == _ONE else machine.exact, start, start + rows, found)
+        evaluate(machine, batch, machine.exact if UNKNOWN in truths else 0, start, start + rows, found)
         for number, truth in enumerate(truths):
             for row in range(rows):
                 mask[row] = found[row] == truth
@@ -164,7 +177,8 @@ cdef int bits_by_kernel(Machine machine, Kernel kernel, Batch batch, tuple truth
     cdef int rows
     cdef int status = 0
     # Where a mismatch is not UNKNOWN, that comes from a NULL alone.
-    cdef int by_null = 1 if len(truths) > 1 and UNKNOWN not in core_of(machine.program.dialect).others.values() else -1
+    cdef bint by_mismatch = UNKNOWN in core_of(machine.program.dialect).others.values()
+    cdef int by_null = 1 if UNKNOWN in truths and not by_mismatch else -1
     cdef BatchRun *call = kernel.start(batch.columns, batch.rows)
     call.turned = clock_nanoseconds()
     try:
@@ -190,7 +204,7 @@ cdef int bits_by_kernel(Machine machine, Kernel kernel, Batch batch, tuple truth
 # ---- answers -----------------------------------------------------------------------------------------------------
 
 def truths(Machine machine not None, batch, *, by_rows: bool = False) -> bytes:
-    """Return the truth value of each row: 0 FALSE, 1 TRUE, 2 UNKNOWN, 3 ERR.
+    """Return the truth value of each row: 0 FALSE, 1 TRUE, 2 UNKNOWN, 3 ERR; 4 where no document says which.
 
     Args:
         batch: anything with ``__arrow_c_array__`` whose array is a struct.
@@ -211,7 +225,8 @@ def truths(Machine machine not None, batch, *, by_rows: bool = False) -> bytes:
         evaluate(machine, columns, machine.exact, 0, columns.rows, each)
         return result
     memset(each, FALSE, columns.rows)
-    for truth, bits in zip(_THREE, bits_where(machine, columns, _THREE), strict=True):
+    asked = _THREE if core_of(machine.program.dialect).is_documented else (*_THREE, NO_ANSWER)
+    for truth, bits in zip(asked, bits_where(machine, columns, asked), strict=True):
         for row in range(columns.rows):
             if (<const uint8_t *> PyBytes_AS_STRING(bits))[row >> 3] >> (row & 7) & 1:
                 each[row] = <uint8_t> truth
@@ -221,13 +236,15 @@ def truths(Machine machine not None, batch, *, by_rows: bool = False) -> bytes:
 def match_batch(Machine machine not None, batch):
     """Do what `Matcher.match_batch` says."""
     pyarrow = library("match_batch")
-    return answers(pyarrow, machine, batch, False)
+    return answers(pyarrow, machine, batch, _ONE if core_of(machine.program.dialect).is_documented else _ONE_OR_NONE)
 
 
 def truth_batch(Machine machine not None, batch):
     """Do what `Matcher.truth_batch` says."""
     pyarrow = library("truth_batch")
-    return answers(pyarrow, machine, batch, True)
+    return answers(
+        pyarrow, machine, batch, _TWO if core_of(machine.program.dialect).is_documented else (*_TWO, NO_ANSWER)
+    )
 
 
 def library(caller: str):
@@ -238,18 +255,18 @@ def library(caller: str):
         raise wordings.package_missing(caller, "pyarrow", "arrow") from error
 
 
-cdef object answers(pyarrow, Machine machine, batch, bint three_valued):
-    """Answer for one chunk after the other, and join what they gave."""
+cdef object answers(pyarrow, Machine machine, batch, tuple asked):
+    """Answer for one chunk after the other, and join what they gave: all that is asked for but TRUE is null."""
     cdef Batch columns
     cdef bytes known, values
     cdef list found = []
     for chunk in chunks(pyarrow, batch):
         try:
             columns = batch_of(machine, chunk)
-            values, *rest = bits_where(machine, columns, _TWO if three_valued else _ONE)
-            known = rest[0] if three_valued else None
-            if three_valued:
-                known = inverted(known) if known.count(0) < len(known) else None
+            values, *nulls = bits_where(machine, columns, asked)
+            known = None
+            if any([null.count(0) < len(null) for null in nulls]):
+                known = outside(nulls)
         except PropertyTypeError as error:
             if error.index is not None:
                 error.index += sum(map(len, found))
@@ -261,14 +278,18 @@ cdef object answers(pyarrow, Machine machine, batch, bint three_valued):
     return pyarrow.concat_arrays([pyarrow.array([], pyarrow.bool_()), *found])
 
 
-cdef bytes inverted(bytes bits):
-    cdef Py_ssize_t size = len(bits)
+cdef bytes outside(list bitmaps):
+    """Return the bits that none of some bitmaps has."""
+    cdef Py_ssize_t size = len(bitmaps[0])
     cdef bytes result = PyBytes_FromStringAndSize(NULL, size)
     cdef uint8_t *to = <uint8_t *> PyBytes_AS_STRING(result)
-    cdef const uint8_t *given = <const uint8_t *> PyBytes_AS_STRING(bits)
+    cdef const uint8_t *given
     cdef Py_ssize_t at
-    for at in range(size):
-        to[at] = <uint8_t> ~given[at]
+    memset(to, 0xFF, size)
+    for bits in bitmaps:
+        given = <const uint8_t *> PyBytes_AS_STRING(<bytes> bits)
+        for at in range(size):
+            to[at] &= <uint8_t> ~given[at]
     return result
 
 

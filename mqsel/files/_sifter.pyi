@@ -21,6 +21,7 @@ class Sifter:
         judge: Callable[[bytes], int],
         complain: Callable[[int, MqselError], Any],
         note: Callable[[int, bytes], None],
+        watch: Callable[[bytes], None] | None,
         path: bytes | None,
         *,
         invert: bool = False,

@@ -18,7 +18,7 @@ from mqsel.formats._decoder cimport FILLED, IDENTIFIED, UNREAD, Decoder
 from mqsel.machine._values cimport NULL_VALUE, Record, zeroed
 from mqsel.machine._vm cimport FALSE, TRUE, UNKNOWN, Frame, Machine
 
-from mqsel.errors import DecodeError, FileError, PropertyTypeError
+from mqsel.errors import DecodeError, FileError, PropertyTypeError, UndocumentedError
 
 
 @cython.final
@@ -40,6 +40,7 @@ cdef class Sifter:
         judge: takes a message that the decoder does not read here, and returns its truth value.
         complain: takes the place of a message and the error that it is; returns what to yield for it, or None.
         note: takes the place, and the bytes, of the first message of which the decoder skipped something.
+        watch: takes the bytes of each message before it is read; None where nobody does.
         path: of the file, if it has a name: stands for a message that is all that the file has; else None.
         invert: ask for the messages that are not selected.
         counting: yield no messages.
@@ -53,6 +54,7 @@ cdef class Sifter:
     cdef object judge
     cdef object complain
     cdef object note
+    cdef object watch
     cdef bytes path
     cdef bint invert
     cdef bint counting
@@ -76,13 +78,14 @@ cdef class Sifter:
     cdef readonly Py_ssize_t skipped
     cdef readonly bint is_over
 
-    def __cinit__(self, Machine machine not None, Decoder decoder not None, judge, complain, note, bytes path, *,
+    def __cinit__(self, Machine machine not None, Decoder decoder not None, judge, complain, note, watch, bytes path, *,
                   bint invert=False, bint counting=False, bint raising=False, Py_ssize_t limit=-1, bint apart=False):
         self.machine = machine
         self.decoder = decoder
         self.judge = judge
         self.complain = complain
         self.note = note
+        self.watch = watch
         self.path = path
         self.invert = invert
         self.counting = counting
@@ -134,24 +137,30 @@ cdef class Sifter:
         cdef const uint8_t *stop
         cdef int truth
         while at < limit and not self.is_over:
-            line = at
-            stop = <const uint8_t *> memchr(line, c"\n", limit - line)
-            if stop == NULL:
-                at = stop = limit
-            else:
-                at = stop + 1
-            self.lines += 1
-            if self.decoder.read(line, stop, limit) == FILLED:
-                self.messages += 1
-                truth = self.machine.dispatch(frame, <PyObject *> self.record, self.machine.exact)
-                if truth == UNKNOWN:
-                    self.count_nulls()
-                if self.is_asked_for(truth):
-                    self.keep(line, at)
-            elif not is_blank(line, stop):
-                self.messages += 1
-                if self.is_wanted(frame, self.lines, line, at - line):
-                    self.keep(line, at)
+            try:  # outside of the loop: to enter it for each line would cost each
+                while at < limit and not self.is_over:
+                    line = at
+                    stop = <const uint8_t *> memchr(line, c"\n", limit - line)
+                    if stop == NULL:
+                        at = stop = limit
+                    else:
+                        at = stop + 1
+                    self.lines += 1
+                    if self.decoder.read(line, stop, limit) == FILLED:
+                        self.messages += 1
+                        if self.watch is not None:
+                            self.watch(PyBytes_FromStringAndSize(<const char *> line, stop - line))
+                        truth = self.machine.dispatch(frame, <PyObject *> self.record, self.machine.exact)
+                        if truth == UNKNOWN:
+                            self.count_nulls()
+                        if self.is_asked_for(truth):
+                            self.keep(line, at)
+                    elif not is_blank(line, stop):
+                        self.messages += 1
+                        if self.is_wanted(frame, self.lines, line, at - line):
+                            self.keep(line, at)
+            except UndocumentedError as error:
+                self.refuse(self.lines, error)
         return 0
 
     cdef int sift_pieces(self, Frame *frame, Splitter splitter) except -1:
@@ -203,6 +212,8 @@ cdef class Sifter:
     cdef bint is_wanted(self, Frame *frame, Py_ssize_t place, const uint8_t *message, Py_ssize_t size) except -1:
         """Read, judge and count a message. Returns whether it is to be kept."""
         cdef int reading, truth
+        if self.watch is not None:
+            self.watch(PyBytes_FromStringAndSize(<const char *> message, size))
         try:
             reading = self.decoder.read(message, message + size, message + size)
             if reading == FILLED:

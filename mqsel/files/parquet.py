@@ -176,12 +176,14 @@ class Counts(NamedTuple):
     Attributes:
         rows: how many were looked at.
         unknown: for how many it was UNKNOWN.
-        missing: for each property, how many of these did not have it.
+        missing: for each property, how many of the unknown ones did not have it.
+        unanswered: for which rows no document says what it was; None where one says it for all.
     """
 
     rows: int
     unknown: int
     missing: dict[str, int]
+    unanswered: pa.BooleanArray | None = None
 
 
 def groups(
@@ -315,19 +317,27 @@ def counted(
         truth = pa.repeat(constant(value), group.rows).cast(pa.bool_())
     mask = pc.coalesce(truth, constant(False))
     mask = pc.invert(mask) if is_inverted else mask
+    unanswered = None
+    if group.table.num_columns and not core_of(matcher.dialect).is_documented:
+        unanswered = matcher.match_batch(group.table).is_null()
+        mask = pc.and_not(mask, unanswered)
     rows = group.rows
     if limit is not None and mask.true_count > limit:
         rows = pc.indices_nonzero(mask)[limit - 1].as_py() + 1
         truth = truth.slice(0, rows)
         mask = pa.concat_arrays([mask.slice(0, rows), pa.repeat(constant(False), group.rows - rows)])
+    unknown = truth.is_null()
+    if unanswered is not None:
+        unanswered = unanswered.slice(0, rows)
+        unknown = pc.and_not(unknown, unanswered)
     missing = {}
-    if truth.null_count:
+    if unknown.true_count:
         table = group.table.slice(0, rows).to_struct_array()
         for name in matcher.properties:
             places = _places(matcher, name, table.type)
             nulls = pc.struct_field(table, list(places)).is_null() if places else pa.repeat(constant(True), rows)
-            missing[name] = pc.sum(pc.and_(truth.is_null(), nulls)).as_py() or 0
-    return Counts(rows, truth.null_count, missing), mask
+            missing[name] = pc.sum(pc.and_(unknown, nulls)).as_py() or 0
+    return Counts(rows, unknown.true_count, missing, unanswered), mask
 
 
 def taken(path: str, group: RowGroup, mask: pa.BooleanArray) -> Iterator[pa.Table]:

@@ -11,16 +11,16 @@ from mqsel.errors import ArgumentError, FileError, shortened
 from mqsel.files.framings import FORMATS, LINES, looks_like
 from mqsel.files.opening import name_of, opened
 from mqsel.files.selectors import selectors
-from mqsel.inventory.entries import Entry, Source
+from mqsel.inventory.entries import Entry, Source, keys_of
 from mqsel.inventory.kinds import KINDS
 from mqsel.inventory.own import COLUMNS
 from mqsel.inventory.recognition import WORDS, kind_of, text_of
 from mqsel.inventory.trees import TreeError
 from mqsel.inventory.walk import Place, files_of
 
-__all__ = ["COLUMNS", "KINDS", "Entry", "Place", "files_of", "read", "read_file"]
+__all__ = ["COLUMNS", "KINDS", "Entry", "Place", "files_of", "keys_of", "kind_of_file", "read", "read_file"]
 
-_PACKED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\x04\x22\x4d\x18")
+PACKED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\x04\x22\x4d\x18")
 _PARQUET = b"PAR1"
 _CHUNK = 1 << 24  # bytes of a large file that are looked at together
 _OVERLAP = 32  # of two chunks: longer than any of the words
@@ -81,11 +81,7 @@ def read_file(
         return
     text, *_ = text_of(data)
     source = Source(place.path, text)
-    what = looks_like(data[:_START], "")[0] if place.is_named and kind is None else ""
-    is_other = what in FORMATS or what.startswith("the middle")
-    found = kind or (
-        "" if is_other else kind_of(Path(place.path).name, text, is_named=place.is_named, has_words=has_words)
-    )
+    found, what = (kind, "") if kind else _recognised(place, data, text, has_words)
     if found:
         row = KINDS[found]
         reader: Callable[..., Iterator[Entry]] = import_module(f"mqsel.inventory.{row.reader}").read
@@ -93,8 +89,27 @@ def read_file(
             yield from reader(source, found, columns)
         except TreeError as error:
             yield source.damage(found, error.offset, error.message)
-    elif is_other or what == LINES:
+    elif what:
         yield source.damage("lines", 0, f"this looks like {what}: expected selectors; mqsel match reads messages")
+
+
+def _recognised(place: Place, data: bytes, text: str, has_words: bool) -> tuple[str, str]:
+    """Return the kind of a file, empty if it has none; and if somebody named it, what it seems to hold instead."""
+    what = looks_like(data[:_START], "")[0] if place.is_named else ""
+    if what in FORMATS or what.startswith("the middle"):
+        return "", what
+    kind = kind_of(Path(place.path).name, text, is_named=place.is_named, has_words=has_words)
+    return kind, "" if kind or what != LINES else what
+
+
+def kind_of_file(path: str | os.PathLike[str]) -> str:
+    """Return the kind of a file that somebody names, a row of `KINDS`; empty if it has none, or cannot be read."""
+    place = Place(name_of(path), True)
+    try:
+        data, has_words = _content(place, False)
+    except FileError:
+        return ""
+    return "parquet" if data.startswith(_PARQUET) else _recognised(place, data, text_of(data)[0], has_words)[0]
 
 
 def _may_be_own(path: str) -> bool:
@@ -131,7 +146,7 @@ def _content(place: Place, is_told: bool) -> tuple[bytes, bool]:
         raise FileError(f"the file cannot be read: {error}", path=place.path) from error
     except OSError as error:
         raise FileError(f"the file cannot be read: {error.strerror}", path=place.path) from error
-    if data.startswith(_PACKED):
+    if data.startswith(PACKED):
         if not place.is_named:
             return b"", False
         with opened(place.path) as (_, stream):

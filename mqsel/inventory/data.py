@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import Any, NamedTuple
 
-from mqsel.inventory.camel import of_uri
-from mqsel.inventory.entries import EXPRESSION, Entry, Source
+from mqsel.inventory.camel import destination_of, of_uri
+from mqsel.inventory.entries import EXPRESSION, PLACEHOLDERS, Entry, Source
 from mqsel.inventory.kinds import KINDS
 from mqsel.inventory.pieces import HOLE, Text, inserted, joined
 from mqsel.inventory.trees import Node, check_depth, errors_of, tree_of
@@ -29,10 +30,23 @@ class Table:
         self.pairs = pairs
         self.start = start
 
+    @cached_property
     def texts(self) -> dict[str, str]:
-        """Return the texts by key, in small letters."""
+        """Return the texts by key, in small letters, with ``…`` for each part that is not known."""
         texts = {key.lower(): value.value for key, value in self.pairs if isinstance(value, Text)}
-        return {key: value for key, value in texts.items() if HOLE not in value}
+        return {key: value.replace(HOLE, "…") for key, value in texts.items() if value.strip(HOLE)}
+
+    @cached_property
+    def destinations(self) -> dict[str, str]:
+        """Return the first destination under each of the nearest parts in front of its key; under "" of all."""
+        first: dict[str, str] = {}
+        for name, value in self.texts.items():
+            if value and _DESTINATIONS.fullmatch(name):
+                first.setdefault("", value)
+                parts = name.split(".")
+                for length in range(max(1, len(parts) - _NEAREST), len(parts)):
+                    first.setdefault(".".join(parts[:length]), value)
+        return first
 
 
 def read(source: Source, kind: str, _: object) -> Iterator[Entry]:
@@ -60,7 +74,11 @@ def value_of(source: Source, node: Node, grammar: str) -> Any:
         return convert(source, node, grammar)
     children = [one for one in node.named_children if one.type not in _UNREAD]
     if len(children) == 1:
-        return value_of(source, children[0], grammar)
+        value = value_of(source, children[0], grammar)
+        anchor = node.named_children[0]
+        if anchor.type == "anchor" and isinstance(value, Text):  # those of tables would grow with each use
+            source.anchors[source.content[anchor.start_byte + 1 : anchor.end_byte]] = value
+        return value
     if not children:
         return source.text(node.start_byte, node.end_byte)
     return [value_of(source, one, grammar) for one in children]
@@ -84,7 +102,10 @@ def _table(source: Source, node: Node, grammar: str) -> Table:
             continue
         nested = one.named_children[0] if one.type == "object_property" and one.named_children else one
         if nested.type == "resource_declaration" and nested.named_children:  # of Bicep, also within another
-            pairs.append(("resource", value_of(source, nested.named_children[-1], grammar)))
+            name, value = nested.named_children[0], value_of(source, nested.named_children[-1], grammar)
+            if isinstance(value, Table):
+                value.pairs.append(("\0label", source.text(name.start_byte, name.end_byte)))
+            pairs.append(("resource", value))
             continue
         key, value = one.child_by_field_name("key"), one.child_by_field_name("value")
         parts = [part for part in one.named_children if part.type not in _UNREAD]
@@ -120,25 +141,11 @@ def _quoted(writing: str, width: int = 1) -> _Convert:
         parts: list[Text] = []
         for one in node.named_children:
             if one.type in ("interpolation", "template_interpolation", "template_directive"):
-                parts += [_meant(source.text(start, one.start_byte), writing), _hole(source, one)]
+                parts += [source.text(start, one.start_byte).decoded(writing), _hole(source, one)]
                 start = one.end_byte
-        return joined([*parts, _meant(source.text(start, max(start, stop)), writing)])
+        return joined([*parts, source.text(start, max(start, stop)).decoded(writing)])
 
     return convert
-
-
-def _meant(text: Text, writing: str) -> Text:
-    return text.decoded(writing) if WRITTEN[writing].search(text.value) else text
-
-
-WRITTEN = {
-    "json": re.compile(r"\\"),
-    "yaml": re.compile(r"[\\\n]"),
-    "yaml quoted": re.compile(r"['\n]"),
-    "yaml plain": re.compile(r"\n"),
-    "hcl": re.compile(r"[\\$%]"),
-    "bicep": re.compile(r"\\"),
-}
 
 
 def _hole(source: Source, node: Node, _: str = "") -> Text:
@@ -153,7 +160,8 @@ def _nested(source: Source, node: Node, grammar: str) -> Text:
 
 
 def _plain(source: Source, node: Node, _: str) -> Text:
-    return _meant(source.text(node.start_byte, node.end_byte), "yaml plain")
+    text: Text = source.text(node.start_byte, node.end_byte).decoded("yaml plain")
+    return text
 
 
 def _block(source: Source, node: Node, _: str, until: int = -1) -> Text:
@@ -181,7 +189,8 @@ def _block(source: Source, node: Node, _: str, until: int = -1) -> Text:
             end = lines[number - 1][1]
             made.append(source.text(end, start).replaced(" " if is_folded else "\n"))
         made.append(source.text(min(start + indent, stop), stop))
-    return joined(made).stripped()
+    text = joined(made).stripped()
+    return text if is_folded else text.decoded("margin")
 
 
 def _heredoc(source: Source, node: Node, grammar: str) -> Text:
@@ -202,6 +211,10 @@ def _expression(source: Source, node: Node, grammar: str) -> Any:
 
 def _name(source: Source, node: Node, _: str) -> Text:
     return source.text(node.start_byte, node.end_byte)
+
+
+def _alias(source: Source, node: Node, grammar: str) -> Text:
+    return source.anchors.get(source.content[node.start_byte + 1 : node.end_byte]) or _name(source, node, grammar)
 
 
 def _whole(source: Source, node: Node, grammar: str) -> Any:
@@ -227,7 +240,7 @@ _CONVERT: dict[str, dict[str, _Convert]] = {
         "single_quote_scalar": _quoted("yaml quoted"),
         "plain_scalar": _plain,
         "block_scalar": _block,
-        "alias": _name,
+        "alias": _alias,
         "ERROR": _table,
     },
     "hcl": {
@@ -253,7 +266,7 @@ _CONVERT: dict[str, dict[str, _Convert]] = {
         "object": _table,
         "array": _list,
         "string": lambda source, node, grammar: (
-            source.text(node.start_byte + 3, max(node.start_byte + 3, node.end_byte - 3))
+            source.text(node.start_byte + 3, max(node.start_byte + 3, node.end_byte - 3)).decoded("lines")
             if source.content.startswith("'''", node.start_byte)
             else _quoted("bicep")(source, node, grammar)
         ),
@@ -296,14 +309,16 @@ def of_tables(source: Source, value: Any, kind: str, trail: _Trail | None = None
         for key, one in value.pairs:
             inside = [*trail, (key, value)]
             row = next((row for row in _KEYS if row.name.fullmatch(key.lower())), None)
+            if key.lower() == "value" and row is None:  # of a pair of name and value, as environments have them
+                row = _ANY_KEY if _ANY_KEY.name.fullmatch(value.texts.get("name", "").lower()) else None
             taken = [*row.read(source, _kind(row, kind), one, inside)] if row else []
             yield from taken
             if isinstance(one, (Table, list)):
                 if not taken:
                     yield from of_tables(source, one, kind, inside)
-            elif not taken and "selector=" in one.value:
+            elif not taken and "elector=" in one.value:
                 yield from of_uri(source, one, _key(inside))
-    elif isinstance(value, Text) and "selector=" in value.value:
+    elif isinstance(value, Text) and "elector=" in value.value:
         yield from of_uri(source, value, _key(trail) if trail else "")
 
 
@@ -312,6 +327,7 @@ def _kind(row: _Key, kind: str) -> str:
     return kind if not row.kind or KINDS[row.kind].dialect == KINDS[kind].dialect != "JMS" else row.kind
 
 
+_NEAREST = 3  # parts of a key in front of its last, which may have a destination and a selector
 _KEY_NAMES = ("name", "\0label", "id", "rulename", "binding", "bindingkey")
 _DESTINATIONS = re.compile(
     r"(?:.*[._-])?(?:destinations?|destinationname|destination[._-]name|queue(?:[._-]?name)?|topic(?:[._-]?name)?|"
@@ -322,7 +338,7 @@ _DESTINATIONS = re.compile(
 def _key(trail: _Trail) -> str:
     """Return what a value belongs to: the name that stands nearest, or the keys above it."""
     for _, table in reversed(trail):
-        texts = table.texts()
+        texts = table.texts
         for one in _KEY_NAMES:
             if texts.get(one):
                 return texts[one]
@@ -330,14 +346,9 @@ def _key(trail: _Trail) -> str:
 
 
 def _destination(trail: _Trail) -> str:
-    key = trail[-1][0].lower()
-    prefix = key.rpartition(".")[0]
-    texts = trail[-1][1].texts()
-    near = [(name, value) for name, value in texts.items() if not prefix or name.startswith(f"{prefix}.")]
-    for name, value in [*near, *[pair for _, table in trail[-2::-1] for pair in table.texts().items()]]:
-        if _DESTINATIONS.fullmatch(name) and value:
-            return value
-    return ""
+    prefix = trail[-1][0].lower().rpartition(".")[0]
+    near = trail[-1][1].destinations.get(prefix, "")
+    return near or next((table.destinations[""] for _, table in trail[-2::-1] if table.destinations), "")
 
 
 def _of_text(source: Source, kind: str, value: Any, trail: _Trail) -> Iterator[Entry]:
@@ -348,7 +359,7 @@ def _of_text(source: Source, kind: str, value: Any, trail: _Trail) -> Iterator[E
             text = text.decoded("arm")
         elif text.value.startswith("[") and text.value.endswith("]") and kind == "azure":
             reason, text = EXPRESSION, text.replaced(HOLE)
-        if text.value in ("null", "~") and not value.pieces[0].written:
+        if text.value in ("null", "~") and value.pieces[0].written in ((), ("yaml plain",)):
             return
         yield from source.entry(kind, _key(trail), _destination(trail), text, reason)
 
@@ -356,20 +367,51 @@ def _of_text(source: Source, kind: str, value: Any, trail: _Trail) -> Iterator[E
 # Keys that end in selector and select something else than messages.
 _OTHERS = re.compile(
     r"(?:.*[._-])?(?:label|field|node|pod|namespace|object|css|query|dom|xpath|element|resource|service|match|color|"
-    r"date|time|file|file|image|region|version|key|column|row|tag|id|list|item|method|type|volume|host|peer)[._-]?selector"
+    r"date|time|file|image|region|version|key|column|row|tag|id|list|item|method|type|volume|host|peer|erlang|component)"
+    r"[._-]?selector"
 )
-_LOOKS = re.compile(r"[=<>]|\b(?:LIKE|IN|BETWEEN|IS|AND|OR|NOT)\b|[$#]\{", re.IGNORECASE)
-_STYLES = re.compile(r"\s*[.#\[>*:/]|[A-Za-z*][\w-]*(?:[.#:\[>]|\s*>)[\w\-\[:]*")
-_SURE = re.compile(r".*(?:message|jms|mq|consumer|subscription|listener|incoming|source)[\w.-]*selector", re.DOTALL)
+# Keys that nothing else has, and places where a selector is one of messages if it can be a selector at all.
+_SURE = re.compile(r"(?:.*[._-])?(?:jms|mq|consumer)?[._-]?message[._-]?selector|(?:.*[._-])?jms[._-]?selector")
+_NEAR = re.compile(r".*(?:jms|mq|consumer|subscription|listener|incoming)[\w.-]*selector", re.DOTALL)
+# A selector of messages compares with a literal, or has a test of its own: two names with a sign between them, `a=b` or
+# `a > b`, are labels of Kubernetes and styles. Those, paths and expressions have signs that no selector has.
+_HELD = re.compile(r"'[^']*'|\"[^\"]*\"")
+_LITERAL = rf"(?:['\"{HOLE}]|[-+]?\.?\d|(?:TRUE|FALSE)\b)"
+_TEST = re.compile(
+    rf"[=<>]\s*{_LITERAL}|(?:['\"{HOLE}]|(?<![\w.])[\d.]{{1,40}}|\b(?:TRUE|FALSE))\s*[=<>]|\bLIKE\b|\bIN\s*\(|\bBETWEEN\b|"
+    r"\bIS\s+(?:NOT\s+)?NULL\b",
+    re.IGNORECASE,
+)
+_FOREIGN = re.compile(r"^\s*[.*/>$]|[\[\]{}:;#@~?^|&`\\]|[=!]==|=>|=~|^[^(]*,|\)[^()]*,")
+
+
+def is_selector(text: str) -> bool:
+    """Report whether a text can be a selector of messages."""
+    bare = _HELD.sub(lambda match: match[0][0] * 2, PLACEHOLDERS.sub(HOLE, text))
+    return _FOREIGN.search(bare) is None and _TEST.search(bare) is not None
 
 
 def _of_any_key(source: Source, kind: str, value: Any, trail: _Trail) -> Iterator[Entry]:
     """Yield the entry of a key that ends in selector, if that can be one of messages."""
-    path = ".".join([key for key, _ in trail]).lower()
-    if not isinstance(value, Text) or _OTHERS.fullmatch(trail[-1][0].lower()):
+    last, owner = trail[-1]
+    uri = trail[-2][1].texts.get("uri", "") if len(trail) > 1 and trail[-2][0] == "parameters" else ""
+    if last in ("selector", "messageSelector") and isinstance(value, Text) and destination_of(uri):
+        yield from source.entry("camel", _key(trail), destination_of(uri), value)
         return
-    is_glued = HOLE in value.value
-    if _SURE.fullmatch(path) or is_glued or (_LOOKS.search(value.value) and not _STYLES.match(value.value)):
+    name = (owner.texts["name"] if last.lower() == "value" else last).lower()
+    if not isinstance(value, Text) or _OTHERS.fullmatch(name):
+        return
+    path = ".".join([*[key for key, _ in trail[:-1]], name]).lower()
+    is_kubernetes = any({"apiversion", "kind"} <= table.texts.keys() for _, table in trail)
+    is_known = not value.value.strip(HOLE) or PLACEHOLDERS.fullmatch(value.value.strip()) is not None
+    is_config = kind in ("yaml", "properties", "connect") and not is_kubernetes and "{{" not in value.value
+    if (
+        _SURE.fullmatch(name)
+        or kind == "ems"
+        or (is_selector(value.value) and not is_kubernetes)
+        or (is_known and is_config)
+        or (_NEAR.fullmatch(path) and not is_kubernetes and re.fullmatch(r"\s*\w+\s*", value.value))
+    ):
         kind = "connect" if path.endswith("jms.message.selector") else kind
         kind = {"bicep": "json", "terraform": "json", "azure": "json"}.get(kind, kind)
         yield from _of_text(source, kind, value, trail)
@@ -381,7 +423,7 @@ def _of_argument(source: Source, kind: str, value: Any, trail: _Trail) -> Iterat
         keys = {key.lower() for _, table in trail for key, _ in table.pairs}
         is_rabbit = bool(keys & {"rabbit_version", "rabbitmq_version", "vhost", "routing_key", "destination_type"})
         kind = "rabbitmq" if is_rabbit else kind
-        texts = trail[-2][1].texts() if len(trail) > 1 else {}
+        texts = trail[-2][1].texts if len(trail) > 1 else {}
         binding = texts.get("bindingkey") or texts.get("routing_key") or ""
         key = binding or texts.get("destination") or _key(trail)
         destination = texts.get("destination") or texts.get("queue") or _destination(trail)
@@ -399,7 +441,8 @@ def _of_sql(source: Source, kind: str, value: Any, trail: _Trail) -> Iterator[En
 
 
 def _of_azure(source: Source, kind: str, value: Any, trail: _Trail) -> Iterator[Entry]:
-    if isinstance(value, Text):
+    """Yield the entry of an expression; the action of a rule has one, too, which is no filter."""
+    if isinstance(value, Text) and not any(key.lower().endswith("action") for key, _ in trail):
         text, reason = value, ""
         path = _azure_name(trail)
         if text.value.startswith("[[") and kind == "azure":
@@ -414,7 +457,14 @@ _ARM = re.compile(r"\[\s*[A-Za-z]\w*\s*\(")
 
 
 def _azure_name(trail: _Trail) -> str:
-    return _key(trail).rpartition("/")[2]
+    return _known_name(_key(trail)).rpartition("/")[2]
+
+
+def _known_name(name: str) -> str:
+    """Return a name of a template: of an expression what stands in apostrophes, which are its parts in their order."""
+    if not name.startswith("[") or not name.endswith("]"):
+        return name
+    return "".join([part for part in re.findall(r"'([^']*)'", name) if "{" not in part])
 
 
 _RESOURCE = re.compile(r".*/topics/([^/]+)(?:/subscriptions/([^/]+))?(?:/rules/.*)?", re.IGNORECASE)
@@ -422,11 +472,11 @@ _RESOURCE = re.compile(r".*/topics/([^/]+)(?:/subscriptions/([^/]+))?(?:/rules/.
 
 def _azure_destination(trail: _Trail) -> str:
     """Return topic and subscription of a rule: what its id, its name, or the objects around it say."""
-    own = {key: value for _, table in reversed(trail[-3:]) for key, value in table.texts().items()}
-    found = _RESOURCE.fullmatch(own.get("id", ""))
+    own = {key: value for _, table in reversed(trail[-3:]) for key, value in table.texts.items()}
+    found = _RESOURCE.fullmatch(own.get("id", "")) or _RESOURCE.fullmatch(own.get("subscription_id", ""))
     if found:
         return "/".join(filter(None, found.groups()))
-    name = own.get("name", "")
+    name = _known_name(own.get("name", ""))
     if name.count("/") >= 2:
         return "/".join(name.split("/")[-3:-1])
     names = [own[one] for one in ("topic_name", "subscription_name") if own.get(one)] or [
@@ -435,9 +485,10 @@ def _azure_destination(trail: _Trail) -> str:
     if names:
         return "/".join(names)
     around = [
-        table.texts().get("name", "")
+        table.texts.get("name", "")
         for key, table in trail
         if any(name in ("Rules", "Subscriptions", "resource") for name, _ in table.pairs)
+        or re.fullmatch(r"(?i)(?:.*/)?(?:topics|subscriptions)", table.texts.get("type", ""))
     ]
     return "/".join(filter(None, around)) or _destination(trail)
 
@@ -499,9 +550,11 @@ def _of_kcql(source: Source, _: str, value: Any, trail: _Trail) -> Iterator[Entr
         group = next(number for number in (1, 2, 3) if match[number] is not None)
         before = re.search(r"\bFROM\s+(\S+)[^;]*$", value.value[: match.start()], re.IGNORECASE)
         text = value[match.start(group) : match.end(group)]
+        text = text.decoded("doubled '") if group == 2 else text
         yield from source.entry("connect", _key(trail), before[1].strip("`") if before else "", text)
 
 
+_ANY_KEY = _Key(re.compile(r"(?:.*[._-])?\w*selector"), "", _of_any_key)
 _KEYS = (
     _Key(re.compile(r"sqlfilter|sql_filter"), "azure", _of_sql),
     _Key(re.compile(r"sqlexpression"), "azure", _of_azure),
@@ -509,5 +562,5 @@ _KEYS = (
     _Key(re.compile(r"x-filter-jms-selector|x-jms-selector|rjms_selector|jms-selector"), "broker-j", _of_argument),
     _Key(re.compile(r"rabbitmq:sql-filter|sql-filter|x-stream-filter-sql"), "rabbitmq", _of_argument),
     _Key(re.compile(r"(?:.*\.)?kcql"), "connect", _of_kcql),
-    _Key(re.compile(r"(?:.*[._-])?\w*selector"), "", _of_any_key),
+    _ANY_KEY,
 )

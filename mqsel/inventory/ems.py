@@ -1,7 +1,8 @@
 """TIBCO EMS: bridges, durables and routes, in its files of configuration and in scripts of its administration tool.
 
 Facts: *TIBCO Enterprise Message Service, User's Guide*: bridges.conf has a section for each source, ``[topic:NAME]``,
-with lines ``queue=NAME selector="…"``; durables.conf a line for each; ``create bridge source=… target=… selector=…``.
+with lines ``queue=NAME selector="…"``; durables.conf a line for each; ``create bridge source=… target=… selector=…``;
+tibemsd.json has them all as objects.
 """
 
 from __future__ import annotations
@@ -9,9 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from mqsel.inventory import data
 from mqsel.inventory.entries import Entry, Source
 
-_SECTION = re.compile(r"\[(?:(topic|queue)[:=])?([^\]]*)\]", re.IGNORECASE)
+_SECTION = re.compile(r"\[\s*(?:(?:topic|queue)\s*[:=])?([^\]]*)\]", re.IGNORECASE)
 _SELECTOR = re.compile(r"\bselector\s*=\s*(?:\"((?:[^\"\\]|\\.)*)(\"?)|(\S.*))", re.IGNORECASE)
 _WORD = re.compile(r"([A-Za-z_]+)\s*[=:]\s*(\"[^\"]*\"|[^\s,\"]+)|(\"[^\"]*\"|\S+)")
 _COMMAND = re.compile(r"\s*(?:create|setprop|addprop)\s+(bridge|durable|route)\b(.*)", re.IGNORECASE)
@@ -19,6 +21,9 @@ _COMMAND = re.compile(r"\s*(?:create|setprop|addprop)\s+(bridge|durable|route)\b
 
 def read(source: Source, kind: str, _: object) -> Iterator[Entry]:
     """Yield the entries of lines: of scripts, and of the files of a server."""
+    if source.content.lstrip().startswith("{"):
+        yield from data.read(source, kind, None)
+        return
     section = ""
     at = 0
     for line in source.content.splitlines(keepends=True):
@@ -28,7 +33,7 @@ def read(source: Source, kind: str, _: object) -> Iterator[Entry]:
             continue
         heading = _SECTION.match(words)
         if heading:
-            section = heading[2].strip()
+            section = heading[1].strip()
         match = _SELECTOR.search(line)
         if match is None:
             continue
@@ -38,7 +43,7 @@ def read(source: Source, kind: str, _: object) -> Iterator[Entry]:
         group = 1 if match[3] is None else 3
         text = source.text(start + match.start(group), start + match.end(group))
         key, destination = _names(line[: match.start()] + line[match.end() :], section)
-        yield from source.entry(kind, key, destination, text.decoded("ems") if "\\" in text.value else text)
+        yield from source.entry(kind, key, destination, text.decoded("ems"))
 
 
 def _names(line: str, section: str) -> tuple[str, str]:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from functools import cached_property
+from itertools import count
 from typing import NamedTuple
 
 from mqsel.errors import Span
 from mqsel.inventory.kinds import KINDS
-from mqsel.inventory.pieces import HOLE, Text, of_file
+from mqsel.inventory.pieces import HOLE, Text, inserted, of_file
 
 
 class Entry(NamedTuple):
@@ -28,6 +30,8 @@ class Entry(NamedTuple):
         reason: why the selector cannot be known, or the file not be read; empty where there is a selector.
         text: the selector and where each piece of it stands in the file. With a reason it is what is known of it, and
             `HOLE` in the places of the rest; None where the file itself is damaged.
+        silenced: the rules of lint that a comment beside it silences, ``mqsel: ignore[never-true]``; empty for all of
+            them, ``mqsel: ignore``; None without a comment.
         line_starts: offsets in the file at which the lines that the text touches begin; none where offsets are unknown.
     """
 
@@ -41,6 +45,7 @@ class Entry(NamedTuple):
     column: int
     reason: str
     text: Text | None
+    silenced: tuple[str, ...] | None = None
     line_starts: tuple[int, ...] = ()
 
     def region(self, span: Span) -> tuple[int, int, int, int]:
@@ -60,8 +65,10 @@ PLACEHOLDER = "a placeholder: its value is set when the program starts"
 UNKNOWN = "an expression: this file does not have its value"
 GLUED = "glued from values that only the running program has"
 EXPRESSION = "an expression that is evaluated when the template is deployed"
-_PLACEHOLDERS = re.compile(
-    r"[$#@]\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}|\{\{[^{}]*\}\}|\$\([^()]*\)|%\{[^{}]*\}|@[A-Za-z][\w.]*@"
+_SILENCE = r"mqsel:\s*ignore\b(?:\s*\[([^\]\n]*)\])?"
+_COMMENT = 500  # characters beside a selector that are searched: a file may be one line
+PLACEHOLDERS = re.compile(
+    r"[$#@]\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}|\{\{[^{}]*\}\}|\$\([^()]*\)|%\{[^{}]*\}|#\[[^\[\]]*\]|@[A-Za-z][\w.]*@"
 )
 
 
@@ -71,11 +78,15 @@ class Source:
     Args:
         name: its path.
         content: its text, without a byte order mark.
+
+    Attributes:
+        anchors: texts of YAML that stand for other values, too, by their names.
     """
 
     def __init__(self, name: str, content: str) -> None:
         self.name = name
         self.content = content
+        self.anchors: dict[str, Text] = {}
 
     @cached_property
     def _lines(self) -> list[int]:
@@ -91,28 +102,72 @@ class Source:
         return of_file(self.content, start, stop)
 
     def entry(self, kind: str, key: str, destination: str, text: Text, reason: str = "") -> Iterator[Entry]:
-        """Yield the entry of a text; none of an empty one.
+        """Yield the entry of a text; none of an empty one, which is no selector but in the forms of our own.
+
+        In these a text is what it is, too: nothing in it is a placeholder.
 
         Args:
             reason: why it cannot be known; otherwise holes and placeholders in it are.
         """
-        text = text.stripped()
-        if not text:
+        is_own = KINDS[kind].reader == "own"
+        place = text.span[0]
+        text = text.stripped() or inserted("", place)
+        if not text and not is_own:
             return
-        if not reason and HOLE in text.value:
+        if not reason and HOLE in text.value and not is_own:
             reason = UNKNOWN if text.value == HOLE else GLUED
-        if not reason and _PLACEHOLDERS.search(text.value):
+        if not reason and not is_own and PLACEHOLDERS.search(text.value):
             reason = PLACEHOLDER
-            text = Text(_PLACEHOLDERS.sub(lambda match: HOLE * len(match[0]), text.value), text.pieces)
+            text = Text(PLACEHOLDERS.sub(lambda match: HOLE * len(match[0]), text.value), text.pieces)
         line, column = self.line_of(text.span[0])
         selector = None if reason else text.value
+        row = KINDS[kind]
+        silenced = self._silenced(row.comments, text) if row.comments and self._has_silences else None
         low = bisect_right(self._lines, min(one.place for one in text.pieces)) - 1
         starts = tuple(self._lines[low : bisect_right(self._lines, text.span[1])])
         yield Entry(
-            key, destination, selector, KINDS[kind].dialect, kind, self.name, line, column, reason, text, starts
+            key, destination, selector, row.dialect, kind, self.name, line, column, reason, text, silenced, starts
         )
+
+    @cached_property
+    def _has_silences(self) -> bool:
+        return "mqsel:" in self.content
+
+    def _silenced(self, comments: str, text: Text) -> tuple[str, ...] | None:
+        """Return what the comments beside a text silence: a comment of the line before has that line to itself."""
+        start, stop = text.span
+        line, last = self.line_of(start)[0], self.line_of(stop)[0]
+        before, first = self._lines[max(0, line - 2)], self._lines[line - 1]
+        end = self._lines[last] if last < len(self._lines) else len(self.content)
+        comment = re.compile(rf"(?:{comments})\s*{_SILENCE}")
+        found = [
+            comment.match(self.content[before : min(first, before + _COMMENT)].lstrip(" \t")),
+            comment.search(self.content[max(first, start - _COMMENT) : start]),
+            comment.search(self.content[stop : min(end, stop + _COMMENT)]),
+        ]
+        rules = [(one[1] or "").replace(",", " ").split() for one in found if one]
+        return (tuple([code for codes in rules for code in codes]) if all(rules) else ()) if rules else None
 
     def damage(self, kind: str, offset: int, what: str) -> Entry:
         """Return the entry of a place where the file is damaged."""
         line, column = self.line_of(offset)
         return Entry("", "", None, KINDS[kind].dialect, kind, self.name, line, column, what, None)
+
+
+def keys_of(entries: Sequence[Entry]) -> list[str]:
+    """Return a key for each entry, of which no two are alike.
+
+    It is that of the entry. Where several have the same one, or none, it is ``KEY@FILE:LINE:COLUMN``; and where a
+    constant of a source is used more than once, ``#2``, ``#3`` … stand behind that of the others.
+    """
+    times = Counter(entry.key for entry in entries)
+    taken = {key for key, number in times.items() if number == 1 and key}
+    keys = []
+    for entry in entries:
+        key = entry.key
+        if not key or times[key] > 1:
+            place = f"{key}@{entry.file}:{entry.line}:{entry.column}"
+            key = place if place not in taken else next(one for n in count(2) if (one := f"{place}#{n}") not in taken)
+            taken.add(key)
+        keys.append(key)
+    return keys

@@ -16,38 +16,49 @@ class Kind(NamedTuple):
         dialect: the name of the preset that brokers of this kind have.
         reader: the module that reads such files.
         holds: what is read, for people.
+        comments: what begins a comment, as a regular expression; empty where there are none.
+        kept: why other selectors are not written there; empty where they are.
     """
 
     dialect: str
     reader: str
     holds: str
+    comments: str = ""
+    kept: str = ""
 
 
 KINDS = {
-    "mqsc": Kind("IBM_MQ", "mqsc", "MQSC scripts, dmpmqcfg: SELECTOR of DEFINE and ALTER SUB"),
-    "runmqsc": Kind("IBM_MQ", "mqsc", "output of DISPLAY SUB and DISPLAY SBSTATUS"),
-    "ems": Kind("TIBCO_EMS", "ems", "bridges.conf, durables.conf, routes.conf; scripts of tibemsadmin"),
-    "artemis": Kind("ARTEMIS", "markup", "broker.xml, the data export: queues, diverts, bridges"),
-    "activemq": Kind("ACTIVEMQ", "markup", "activemq.xml: filteredDestination, bridges"),
-    "ejb": Kind("JMS", "markup", "ejb-jar.xml and other descriptors: messageSelector, message-selector"),
-    "spring": Kind("JMS", "markup", "Spring XML: jms:listener, channel adapters, messageSelector of beans"),
-    "camel": Kind("JMS", "markup", "URIs of Camel with selector=, in XML, YAML and sources"),
-    "java": Kind("JMS", "sources", "Java: annotations and calls of JMS, Spring, EJB"),
-    "kotlin": Kind("JMS", "sources", "Kotlin: the same"),
-    "scala": Kind("JMS", "sources", "Scala: the same"),
-    "rocketmq": Kind("ROCKETMQ", "sources", "bySql and RocketMQMessageListener in sources"),
-    "yaml": Kind("JMS", "data", "YAML: keys that end in selector"),
-    "properties": Kind("JMS", "properties", ".properties: keys that end in selector"),
+    "mqsc": Kind("IBM_MQ", "mqsc", "MQSC scripts, dmpmqcfg: SELECTOR of DEFINE and ALTER SUB", r"^\*"),
+    "runmqsc": Kind(
+        "IBM_MQ",
+        "mqsc",
+        "output of DISPLAY SUB and DISPLAY SBSTATUS",
+        kept="output of a command: the subscription is changed by ALTER SUB",
+    ),
+    "ems": Kind(
+        "TIBCO_EMS", "ems", "bridges.conf, durables.conf, routes.conf, tibemsd.json; scripts of tibemsadmin", r"^\s*#"
+    ),
+    "artemis": Kind("ARTEMIS", "markup", "broker.xml, the data export: queues, diverts, bridges", "<!--"),
+    "activemq": Kind("ACTIVEMQ", "markup", "activemq.xml: filteredDestination, bridges", "<!--"),
+    "ejb": Kind("JMS", "markup", "ejb-jar.xml and other descriptors: messageSelector, message-selector", "<!--"),
+    "spring": Kind("JMS", "markup", "Spring XML: jms:listener, channel adapters, messageSelector of beans", "<!--"),
+    "camel": Kind("JMS", "markup", "URIs of Camel with selector=, in XML, YAML and sources", r"<!--|//|/\*|#"),
+    "java": Kind("JMS", "sources", "Java: annotations and calls of JMS, Spring, EJB", r"//|/\*"),
+    "kotlin": Kind("JMS", "sources", "Kotlin: the same", r"//|/\*"),
+    "scala": Kind("JMS", "sources", "Scala: the same", r"//|/\*"),
+    "rocketmq": Kind("ROCKETMQ", "sources", "bySql and RocketMQMessageListener in sources", r"//|/\*"),
+    "yaml": Kind("JMS", "data", "YAML: keys that end in selector", "#"),
+    "properties": Kind("JMS", "properties", ".properties: keys that end in selector", r"^\s*[#!]"),
     "json": Kind("JMS", "data", "JSON: keys that end in selector"),
-    "connect": Kind("JMS", "data", "Kafka Connect: jms.message.selector, WITHJMSSELECTOR of KCQL"),
+    "connect": Kind("JMS", "data", "Kafka Connect: jms.message.selector, WITHJMSSELECTOR of KCQL", r"^\s*[#!]"),
     "azure": Kind("AZURE_SERVICE_BUS", "data", "ARM templates, Config.json of the emulator, az rule list"),
-    "bicep": Kind("AZURE_SERVICE_BUS", "data", "Bicep: sqlFilter, correlationFilter"),
-    "terraform": Kind("AZURE_SERVICE_BUS", "data", "Terraform: sql_filter, correlation_filter"),
+    "bicep": Kind("AZURE_SERVICE_BUS", "data", "Bicep: sqlFilter, correlationFilter", r"//|/\*"),
+    "terraform": Kind("AZURE_SERVICE_BUS", "data", "Terraform: sql_filter, correlation_filter", r"#|//|/\*"),
     "broker-j": Kind("QPID_BROKER_J", "data", "x-filter-jms-selector in JSON"),
     "rabbitmq": Kind("RABBITMQ", "data", "definitions of RabbitMQ: selectors among arguments"),
-    "keyed": Kind("IBM_MQ", "own", "lines, each a key, a tab and a selector; # begins a comment"),
-    "lines": Kind("IBM_MQ", "own", "selectors, one a line, which may end in AND or OR; # begins a comment"),
+    "keyed": Kind("IBM_MQ", "own", "lines, each a key, a tab and a selector; # begins a comment", r"^\s*#"),
+    "lines": Kind("IBM_MQ", "own", "selectors, one a line, which may end in AND or OR; # begins a comment", r"^\s*#"),
     "keyed-json": Kind("IBM_MQ", "own", "a JSON object of keys and selectors, an array, objects in lines"),
     "csv": Kind("IBM_MQ", "own", "CSV with a header row; --columns names its columns"),
-    "parquet": Kind("IBM_MQ", "own", "Parquet with columns key and selector"),
+    "parquet": Kind("IBM_MQ", "own", "Parquet with columns key and selector", kept="Parquet is not written back"),
 }

@@ -17,12 +17,12 @@ from mqsel.inventory.trees import Node, errors_of, tree_of
 
 
 class Element:
-    """An element: its names without prefix, attributes, children, and the text that stands directly in it."""
+    """An element: its name, attributes, children, and the text that stands directly in it; names without prefix."""
 
-    __slots__ = ("attributes", "children", "name", "parent", "texts")
+    __slots__ = ("attributes", "children", "name", "parent", "prefix", "texts")
 
     def __init__(self, name: str, attributes: dict[str, Text], parent: Element | None) -> None:
-        self.name = name
+        self.prefix, _, self.name = name.rpartition(":")
         self.attributes = attributes
         self.parent = parent
         self.children: list[Element] = []
@@ -72,7 +72,7 @@ def _elements(source: Source, root: Node) -> list[Element]:
                 levels.append(depth)
         elif node.type in _TEXTS and len(opened) > 1:
             text = source.text(node.start_byte, node.end_byte)
-            opened[-1].texts.append(text.decoded("xml") if node.type == "EntityRef" or "&" in text.value else text)
+            opened[-1].texts.append(text.decoded("cdata" if node.type == "CData" else "xml"))
         elif node.type == "ETag" and len(opened) > 1:
             opened.pop()
             levels.pop()
@@ -93,12 +93,13 @@ def _element(source: Source, tag: Node, parent: Element) -> Element:
     name, attributes = "", {}
     for node in tag.named_children:
         if node.type == "Name":
-            name = _local(source.content[node.start_byte : node.end_byte])
+            name = source.content[node.start_byte : node.end_byte]
         elif node.type == "Attribute" and len(node.named_children) > 1:
             called, value = node.named_children[0], node.named_children[-1]
             text = source.text(value.start_byte + 1, max(value.start_byte + 1, value.end_byte - 1))
             called_local = _local(source.content[called.start_byte : called.end_byte])
-            attributes[called_local] = text.decoded("xml") if re.search("[&\r]", text.value) else text
+            mark = source.content[value.start_byte : value.start_byte + 1]
+            attributes[called_local] = text.decoded("xml '" if mark == "'" else 'xml "')
     return Element(name, attributes, parent)
 
 
@@ -120,13 +121,11 @@ def _of_element(source: Source, element: Element, kind: str) -> Iterator[Entry]:
             destination = owner.value(*named["destination"]) or _property(owner, "destination", "destinationName")
             yield from source.entry(row.kind or kind, key, destination or _address(owner), text)
             return
-    for name, text in element.attributes.items():
+    for text in element.attributes.values():
         if "elector=" in text.value:
-            yield from of_uri(
-                source, text, element.attributes["id"].value if name != "id" and "id" in element.attributes else ""
-            )
+            yield from of_uri(source, text, _named_above(element))
     if any("elector=" in text.value for text in element.texts):
-        yield from of_uri(source, element.text, "")
+        yield from of_uri(source, element.text, _named_above(element))
 
 
 def _named_above(element: Element | None) -> str:
@@ -160,7 +159,7 @@ def _bean(element: Element) -> Element:
     """Return the element that a property of a bean, or of a descriptor, belongs to."""
     at = _parent(element)
     while at.parent is not None and re.fullmatch(
-        r"activation-config(?:-property)?|config-property|property|value", at.name
+        r"activation-config(?:-property)?|config-property|propert(?:y|ies)|value", at.name
     ):
         at = at.parent
     return at
@@ -254,7 +253,8 @@ _PLACES = (
         lambda one: one.text.value != "" and _is_artemis(one),
     ),
     _row("queue-binding|queue", "filter-string", "artemis", _itself, "name", "address"),
-    _row("queue", "filter", "artemis", _itself, "name", "address"),
+    _row("queue|divert|bridge", "filter", "artemis", _itself, "name", "address divert-address queue-name"),
+    _row("jms-queue|jms-bridge", "selector", "artemis", _itself, "name", ""),
     _row("filteredDestination", "selector", "activemq", _itself, "name queue topic", "queue topic"),
     _row(
         r"(?:in|out)bound(?:Queue|Topic)Bridge",
@@ -263,6 +263,15 @@ _PLACES = (
         _itself,
         "name inboundQueueName outboundQueueName inboundTopicName outboundTopicName",
         "inboundQueueName inboundTopicName outboundQueueName outboundTopicName",
+    ),
+    _row(
+        "selector",
+        "",
+        "ejb",
+        _parent,
+        "name",
+        "source-destination",
+        lambda one: _parent(one).name == "messaging-bridge",
     ),
     _row(
         "message-selector",
@@ -277,7 +286,7 @@ _PLACES = (
         "",
         "ejb",
         _bean,
-        "ejb-name name",
+        "ejb-name name activationspec-class",
         "message-destination-link",
         _is_selector,
     ),
@@ -288,12 +297,28 @@ _PLACES = (
         _bean,
         "id name",
         "",
-        lambda one: "value" in one.attributes and _is_selector(one),
+        lambda one: "value" in one.attributes and _is_selector(one) and _bean(one).name != "message",
     ),
     _row("config-property", "", "ejb", _bean, "id class-name", "", _is_selector),
     _row("value", "", "spring", lambda one: _bean(_parent(one)), "id name", "", _property_value),
     _row(".*listener", "selector", "spring", _itself, "id ref method", "destination"),
-    _row(".*(?:channel-adapter|gateway)", "selector", "spring", _itself, "id channel", "destination-name destination"),
+    _row(
+        ".*(?:channel-adapter|gateway)",
+        "selector",
+        "spring",
+        _itself,
+        "id channel",
+        "destination-name destination request-destination-name request-destination",
+    ),
+    _row(
+        ".*",
+        "selector",
+        "spring",
+        _itself,
+        "id name",
+        "destination",
+        lambda one: "selector" in one.attributes and "jms" in one.prefix,
+    ),
     _row("selector", "expression", "spring", _parent, "name", "destination"),
     _row(
         ".*", "messageSelector", "", _itself, "id name", "destinationRef destination destinationName destination-name"

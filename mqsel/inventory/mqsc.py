@@ -15,8 +15,7 @@ from mqsel.inventory.pieces import Text, joined
 
 _QUOTED = r"'[^']*(?:''[^']*)*'|\"[^\"]*(?:\"\"[^\"]*)*\""
 _WORDS = re.compile(rf"([A-Za-z][A-Za-z0-9_]*)[ \t]*\([ \t]*({_QUOTED}|[^()'\"]*)[ \t]*(\)?)|{_QUOTED}|[^\s()]+|[()]")
-_BEGINS = re.compile(r"(?:DEF|DEFI|DEFIN|DEFINE|ALT|ALTE|ALTER)[ \t]+SUB[ \t]*\(", re.IGNORECASE)
-_VERB = re.compile(r"\s*(?:DEF|DEFI|DEFIN|DEFINE|ALT|ALTE|ALTER)\b", re.IGNORECASE)
+_BEGINS = re.compile(r"\s*(?:DEF|DEFI|DEFIN|DEFINE|ALT|ALTE|ALTER)[ \t]+(?=SUB[ \t]*\()", re.IGNORECASE)
 # Of a subscription that somebody else defined, the queue says more than the topic.
 _DESTINATIONS = ("DEST", "TOPICSTR", "TOPICOBJ")
 
@@ -28,10 +27,9 @@ def read(source: Source, kind: str, _: object) -> Iterator[Entry]:
         yield from _of_output(source)
         return
     for command in _commands(source):
-        verb = _VERB.match(command.value)
-        begins = _BEGINS.match(command.value, verb.start() + len(verb[0]) - len(verb[0].lstrip())) if verb else None
+        begins = _BEGINS.match(command.value)
         if begins:
-            yield from _of_command(source, command[begins.end() - len("SUB(") :], kind)
+            yield from _of_command(source, command[begins.end() :], kind)
     if _ANSWER.search(content):
         yield from _of_output(source)
 
@@ -65,7 +63,7 @@ def _commands(source: Source) -> Iterator[Text]:
 def _of_command(source: Source, command: Text, kind: str) -> Iterator[Entry]:
     values: dict[str, Text] = {}
     last = 0
-    for match in _WORDS.finditer(command.value, max(0, command.value.upper().find("SUB"))):
+    for match in _WORDS.finditer(command.value):
         last = match.end()
         if match[0] == ";":
             break
@@ -90,8 +88,7 @@ def _of_command(source: Source, command: Text, kind: str) -> Iterator[Entry]:
 def _unquoted(value: Text) -> Text:
     mark = value.value[:1]
     if mark in ("'", '"') and len(value.value) > 1 and value.value[-1] == mark:
-        inside = value[1:-1]
-        return inside.decoded("mqsc" if mark == "'" else "csv") if mark in inside.value else inside
+        return value[1:-1].decoded(f"doubled {mark}")
     return value.stripped()
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from typing import Any
 
-from mqsel.inventory.data import Table, value_of
+from mqsel.inventory.data import Table
 from mqsel.inventory.entries import Entry, Source
 from mqsel.inventory.pieces import Text, joined
-from mqsel.inventory.trees import check_depth, errors_of, tree_of
 
 COLUMNS = ("key", "destination", "selector")
 
@@ -70,28 +70,95 @@ def _lines(source: Source, _: Mapping[str, str]) -> Iterator[Entry]:
             else:
                 spans[-1] = spans[-1][0], stop
         else:
-            number += bool(spans)
-            yield from source.entry("lines", str(number), "", joined([source.text(*one) for one in spans]))
+            if spans:
+                number += 1
+                yield from source.entry("lines", str(number), "", _joined(source, spans))
             spans, is_open = [(start, stop)], 0
         last = line
         is_open += sum({"(": 1, ")": -1}.get(sign, 0) for sign in _PARENTHESES.findall(line))
-    yield from source.entry("lines", str(number + 1), "", joined([source.text(*one) for one in spans]))
+    if spans:
+        yield from source.entry("lines", str(number + 1), "", _joined(source, spans))
+
+
+def _joined(source: Source, spans: list[tuple[int, int]]) -> Text:
+    return joined([source.text(*one) for one in spans]).decoded("lines")
 
 
 def _json(source: Source, columns: Mapping[str, str]) -> Iterator[Entry]:
-    root = tree_of(source, "json")
-    check_depth(root)
-    whole = value_of(source, root, "json")
     number = 0
-    for value in whole if isinstance(whole, list) else [whole]:
+    for value in _values(source):
+        if isinstance(value, Entry):
+            yield value
+            continue
         pairs = value.pairs if isinstance(value, Table) else enumerate(value, 1) if isinstance(value, list) else ()
         if isinstance(value, Table) and (columns.get("selector", "selector")) in dict(value.pairs):
             pairs = [("", value)]
         for key, one in pairs:
             number += 1
             yield from _of_json(source, str(key) or str(number), one, columns)
-    for error in errors_of(root)[:1]:
-        yield source.damage("keyed-json", error.start_byte, "damaged JSON: what else there is was read")
+
+
+_TOKEN = re.compile(r'"((?:[^"\\\n]|\\.)*)"|[{}\[\],:]|"[^\n]*|[^\s"{}\[\],:]+')
+_VALUE = "[{v"  # what begins a value: a bracket, a brace, a string or another word
+_AT_START = {"[": f"{_VALUE}]", "{": "k}"}  # of a list, of an object
+_DAMAGED = "damaged JSON: what else there is was read"
+
+
+def _values(source: Source) -> Iterator[Table | list[Any] | Text | Entry]:
+    """Yield the values of JSON, one or several, and an entry for the first damage of each.
+
+    A scanner with places, because our own forms are read without any library. What should not stand somewhere is
+    passed over, so that the rest is read; behind damage an object at the start of a line begins a new value.
+    """
+    content = source.content
+    around: list[Table | list[Any]] = []  # what a value stands in
+    wanted, key, is_damaged = _VALUE, "", False
+    for match in _TOKEN.finditer(content):
+        word, at = match[0], match.start()
+        if is_damaged and word == "{" and content[at - 1 : at] in ("\n", ""):
+            yield from around[:1]
+            around, wanted, is_damaged = [], _VALUE, False
+        is_lacking = wanted[0] == "," and word not in ",]}"  # a comma: it is taken to be there
+        if is_lacking:
+            wanted = _VALUE if isinstance(around[-1], list) else "k"
+        sign = word if word in "{}[],:" else "k" if wanted[0] == "k" and match[1] is not None else "v"
+        is_wrong = sign not in wanted or (match[1] is None and word[0] == '"')
+        if (is_lacking or is_wrong) and not is_damaged:
+            is_damaged = True
+            yield source.damage("keyed-json", at, _DAMAGED)
+        if is_wrong:
+            continue
+        if sign in ("k", ":", ","):
+            key = source.text(*match.span(1)).decoded("json").value if sign == "k" else key
+            wanted = {"k": ":", ":": _VALUE}.get(sign) or (_VALUE if isinstance(around[-1], list) else "k")
+            continue
+        value: Table | list[Any] | Text
+        if sign in ("]", "}"):
+            value = around.pop()
+        else:
+            value = [] if sign == "[" else Table([], at) if sign == "{" else _scalar(source, match)
+            holder = around[-1] if around else []
+            if isinstance(holder, Table):
+                holder.pairs.append((key, value))
+            else:
+                holder.append(value)
+            if not isinstance(value, Text):
+                around.append(value)
+                wanted = _AT_START[sign]
+                continue
+        wanted = _VALUE if not around else ",]" if isinstance(around[-1], list) else ",}"
+        if not around:
+            is_damaged = False
+            yield value
+    if around:
+        if not is_damaged:
+            yield source.damage("keyed-json", len(content), _DAMAGED)
+        yield around[0]
+
+
+def _scalar(source: Source, match: re.Match[str]) -> Text:
+    """Return a string, or another word as it stands."""
+    return source.text(*match.span()) if match[1] is None else source.text(*match.span(1)).decoded("json")
 
 
 def _of_json(source: Source, key: str, value: object, columns: Mapping[str, str]) -> Iterator[Entry]:
@@ -118,8 +185,8 @@ def _of_json(source: Source, key: str, value: object, columns: Mapping[str, str]
 def _csv(source: Source, columns: Mapping[str, str]) -> Iterator[Entry]:
     rows = _rows(source)
     heading = next(rows, [])
-    names = [one.value.strip() for one in heading]
-    places = [names.index(name) if (name := columns.get(one, one)) in names else -1 for one in COLUMNS]
+    names = [one.value.strip().lower() for one in heading]
+    places = [names.index(name) if (name := columns.get(one, one).lower()) in names else -1 for one in COLUMNS]
     if places[2] < 0:
         wanted = columns.get("selector", "selector")
         yield source.damage("csv", 0, f"no column is called {wanted}: name it by --columns selector=NAME")
@@ -144,8 +211,7 @@ def _rows(source: Source) -> Iterator[list[Text]]:
         if match[1] is None:
             row.append(source.text(*match.span(3)))
         else:
-            text = source.text(*match.span(1))
-            row.append(joined([text.decoded("csv") if '"' in text.value else text, source.text(*match.span(2))]))
+            row.append(joined([source.text(*match.span(1)).decoded("csv"), source.text(*match.span(2))]))
         at = match.end()
         if content.startswith(comma, at):
             at += 1

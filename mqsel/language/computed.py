@@ -12,12 +12,14 @@ import functools
 import math
 import operator
 import re
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from decimal import Decimal
 from typing import Any
 
-from mqsel.errors import PropertyTypeError
+from mqsel.errors import ArgumentError, UndocumentedError, shortened
 from mqsel.language.dialect import Dialect, core_of
 from mqsel.language.nodes import (
     And,
@@ -73,6 +75,45 @@ _OPERATIONS = {"+": operator.add, "-": operator.sub, "*": operator.mul}
 _Step = Callable[..., Any]
 
 
+class _Clock(threading.local):
+    """The time of the call that a thread is in, in milliseconds since 1970; None where each UTC() reads its own."""
+
+    now: int | None = None
+
+
+_CLOCK = _Clock()
+
+
+def time_of(now: int | None) -> int:
+    """Return a time that was given, in milliseconds since 1970, or that of the clock.
+
+    Raises: ArgumentError: what was given is no such time.
+    """
+    if now is not None and (type(now) is not int or now < 0):
+        raise ArgumentError(f"now is {shortened(now)}: expected a time, in milliseconds since 1970")
+    return time.time_ns() // 1_000_000 if now is None else now
+
+
+def set_clock(now: int | None) -> int | None:
+    """Let UTC() be one time in this thread, or None: that of the clock. Return what it was."""
+    before = _CLOCK.now
+    _CLOCK.now = now
+    return before
+
+
+@contextmanager
+def clock_held(now: int | None) -> Iterator[None]:
+    """Let UTC() be one time within a call: that which is given, or that at which the call begins.
+
+    Raises: as `time_of`.
+    """
+    before = set_clock(time_of(now))
+    try:
+        yield
+    finally:
+        set_clock(before)
+
+
 def truth_of(test: Computed, values: Sequence[Any]) -> Truth:
     """Return the truth of a computed test.
 
@@ -90,7 +131,8 @@ def evaluator(test: Computed) -> Callable[[Sequence[Any]], Truth]:
     rules = _Rules(test.dialect)
     order = walk(test.expression)
     places = {id(node): place for place, node in enumerate(order)}
-    names = {one.name: place for place, one in enumerate(test.identifiers)}
+    read = dict.fromkeys(one.name for one in order if isinstance(one, Identifier))
+    names = {name: place for place, name in enumerate(read)}
     steps: list[tuple[_Step, tuple[int, ...]]] = []
     constants: list[Any] = [None] * len(order)
     defaults = DEFAULTS.get(test.dialect.identifier_dots, {})
@@ -183,10 +225,10 @@ class _Rules:
     def mismatch(self, sign: str) -> Truth:
         """Return what a test yields for a value of another kind, by its operator.
 
-        Raises: PropertyTypeError: the documents of the product do not say.
+        Raises: UndocumentedError: the documents of the product do not say.
         """
         if self.dialect.type_mismatch == "undocumented":
-            raise PropertyTypeError(
+            raise UndocumentedError(
                 f"what {sign or 'a condition'} yields for values of different types is undocumented for this product",
                 hint="test the type that the property has, or leave such messages out with errors='skip'",
             )
@@ -339,6 +381,16 @@ class _Rules:
         )
         return Truth((found is not None) is not negated)
 
+    def like_any(self, node: Call, operand: Any, *texts: Any) -> Truth:
+        """Match a pattern, and perhaps an escape, that are no constants."""
+        if _fails(texts):
+            return _ERR
+        if None in texts:
+            return Truth.UNKNOWN
+        if not all(isinstance(one, str) for one in texts):
+            return self.mismatch("NOT LIKE" if node.negated else "LIKE")
+        return self.matched(operand, texts[0], texts[1] if len(texts) > 1 else None, negated=node.negated)
+
     def call(self, node: Call, *operands: Any) -> Any:
         match node.name:
             case "IS NULL":
@@ -346,11 +398,11 @@ class _Rules:
             case "IN":
                 return self.within(operands[0], operands[1:], negated=node.negated)
             case "LIKE":
-                return self.matched(operands[0], *[*operands[1:], None][:2], negated=node.negated)
+                return self.like_any(node, *map(self.value, operands))
             case "EXISTS":
                 return Truth((operands[0] is not None) is not node.negated)
             case "UTC":
-                return time.time_ns() // 1_000_000
+                return time_of(_CLOCK.now)
         value, part = map(self.value, operands)
         if value is _ERR:
             return _ERR

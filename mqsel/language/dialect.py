@@ -106,6 +106,7 @@ class _Choices(NamedTuple):
     prefix: str = _JAKARTA["prefix"]
     max_tokens: str = _JAKARTA["max_tokens"]
     not_modelled: str = _JAKARTA["not_modelled"]
+    max_depth: str = _JAKARTA["max_depth"]
 
 
 class Dialect(_Choices):
@@ -193,6 +194,8 @@ class Core(NamedTuple):
         has_greatest: whether NaN is greater than every number, in comparisons with a constant.
         is_narrow: whether arithmetic follows the rule "narrow" of `mqsel.language.nodes.Arithmetic`.
         is_plain: whether every test is one of the core, as it is parsed.
+        is_documented: whether every test has an answer for values of any types.
+        has_clock: whether a selector may read the time.
     """
 
     others: Mapping[str, Truth]
@@ -202,6 +205,8 @@ class Core(NamedTuple):
     has_greatest: bool
     is_narrow: bool
     is_plain: bool
+    is_documented: bool
+    has_clock: bool
 
 
 _Made = TypeVar("_Made")
@@ -246,6 +251,8 @@ def core_of(dialect: Dialect) -> Core:
         dialect.floats == "total",
         dialect.integers == "narrow",
         all(getattr(dialect, field) in plain for field, plain in dialects.PLAIN.items()),
+        dialect.type_mismatch != "undocumented",
+        dialect.words == "functions",
     )
 
 

@@ -14,7 +14,7 @@ from contextlib import suppress
 from mqsel.errors import Span, cut_piece
 from mqsel.language.dialect import PRESETS, Dialect
 from mqsel.language.nodes import quote
-from mqsel.language.operators import FOREIGN, HAVING, INSTEAD, KEYWORDS, RESERVED_OF
+from mqsel.language.operators import FOREIGN, HAVING, INSTEAD, KEYWORDS, READ_OF
 
 _SHOWN = 60  # cells of a text that a hint has
 # Patterns are texts here: compiled ones would be read at each start, and most never used.
@@ -51,7 +51,7 @@ def adjacent(text: str, kinds: Sequence[str], spans: Sequence[Span], dialect: Di
 
         if plain in INSTEAD:
             return INSTEAD[plain]
-        near = difflib.get_close_matches(plain, RESERVED_OF[dialect.words] - {"NULL", "TRUE", "FALSE", plain}, 1, 0.6)
+        near = difflib.get_close_matches(plain, READ_OF[dialect.words] - {"NULL", "TRUE", "FALSE", plain}, 1, 0.6)
         if near:
             return f"did you mean {near[0]} instead of {name}?"
     are_numbers = [kind in ("exact", "approximate") for kind in kinds]

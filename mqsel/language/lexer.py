@@ -235,11 +235,12 @@ def _name_patterns(chosen: dict[str, str], space: str, has_hyphens: bool) -> tup
     dots = chosen["identifier_dots"]
     if chosen["letters"] != "java":
         first, part = NAMES[chosen["letters"]]
-        if dots in NAME_PREFIXES:
-            first = f"(?:(?i:{'|'.join(NAME_PREFIXES[dots])})\\.(?={first}))?{first}"
         more = "." * (dots == "yes") + "-" * has_hyphens
         # A hyphen stands at the end of a set.
         name = f"{first}(?:{part}|[{more}])*" if more else f"{first}{part}*"
+        if dots in NAME_PREFIXES:
+            behind = f"{name}|{_QUOTED['both']}" if chosen["quoted_names"] == "both" else name
+            name = f"(?:(?i:{'|'.join(NAME_PREFIXES[dots])})\\.(?:{behind})|{name})"
         return name, name
     # (?<![…]) keeps Unicode white space out of names, where the dialect has it.
     no_part = _NO_PART.replace(r"\.", "") if dots == "yes" else _NO_PART
@@ -317,10 +318,13 @@ def scan(text: str, dialect: Dialect) -> Tokens:
             except errors.SelectorSyntaxError as error:
                 if dialect.rest == "error":
                     raise
-                # A number that is not read is no error; nothing is read behind what is no word.
+                # A number that is not read is no error, nor is the string before the last of three apostrophes;
+                # nothing is read behind what is no word.
                 values[at] = error
-                kinds[at] = "unreadable" if word[0] in ".0123456789" and len(word) > 1 else "damage"
-                if kinds[at] == "damage":
+                is_number = word[0] in ".0123456789" and len(word) > 1
+                is_string = word == "'" and "'" in text[stops[at] :]
+                kinds[at] = "unreadable" if is_number or is_string else "damage"
+                if not is_number:
                     kinds[at + 1 :] = [""] * (len(words) - at - 1)
                     break
             if kinds[at] == "identifier" and values[at] == word:
@@ -359,8 +363,7 @@ def _token(
         case "name":
             if not word.isascii() and dialect.letters == "java":
                 _check_name(text, start, word, dialect)
-            prefixes = NAME_PREFIXES.get(dialect.identifier_dots)
-            return "identifier", word if prefixes is None else _prefixed_name(text, span, word, prefixes)
+            return "identifier", _prefixed_name(text, span, word, dialect)
         case "string":
             return "string", word[1:-1].replace(word[0] * 2, word[0])
         case "bytes":
@@ -389,8 +392,8 @@ def _number_of(text: str, span: Span, word: str, group: str, numbers: _Numbers) 
         if math.isinf(number) and not numbers.has_infinity:
             raise number_out_of_range(text, span, "approximate")
         digits = re.split("[eE]", plain)[0].rstrip("fFdD")
-        if not number and (numbers.zero == "none" or (numbers.zero == "written" and digits.strip("0."))):
-            raise number_out_of_range(text, span, "least")
+        if not number and numbers.zero != "any" and (numbers.zero == "none" or digits.strip("0.")):
+            raise number_out_of_range(text, span, "zero" if numbers.zero == "none" else "least")
         return "approximate", number
     digits = plain.rstrip("lL")
     is_octal = numbers.has_octal and len(digits) > 1 and digits[0] == "0"
@@ -413,15 +416,20 @@ def _number_of(text: str, span: Span, word: str, group: str, numbers: _Numbers) 
     return "exact", whole if has_sign else wrapped
 
 
-def _prefixed_name(text: str, span: Span, word: str, prefixes: dict[str, str | None]) -> str:
+def _prefixed_name(text: str, span: Span, word: str, dialect: Dialect) -> str:
     """Return the name of a property that may be written with a section or a scope of the message before it.
 
     Raises: SelectorSyntaxError: a section that has no such field.
     """
+    prefixes = NAME_PREFIXES.get(dialect.identifier_dots)
     before, dot, name = word.partition(".")
-    prefix = prefixes[before.lower()] if dot else None
+    if prefixes is None or not dot:
+        return word
+    prefix = prefixes[before.lower()]
+    if name[0] in '["':
+        name = _quoted_name(text, (span[0] + len(before) + 1, span[1]), name, dialect)
     if prefix is None:
-        return name if dot else word
+        return name
     if name not in SECTION_FIELDS.get(prefix, (name,)):
         raise errors.SelectorSyntaxError(
             f"{errors.quoted(word)} is no field of a section",
@@ -483,9 +491,11 @@ def _bad_character(text: str, start: int, character: str, dialect: Dialect) -> e
             hint=hints.unterminated(text, start),
         )
     span = (start, start + 1)
-    for construct in NOT_MODELLED[dialect.not_modelled]:
-        if construct.endswith(character) and text[: start + 1].endswith(construct):
-            return not_modelled(text, (start + 1 - len(construct), start + 1), construct)
+    for construct, following in NOT_MODELLED[dialect.not_modelled].items():
+        first = start + 1 - len(construct)
+        is_whole = text[start + 1 : start + 2].isidentifier() if following else first == 0
+        if is_whole and construct[-1] == character and text.startswith(construct, max(first, 0)):
+            return not_modelled(text, (first, start + 1), construct)
     hint = hints.closed_early(text, start)
     if hint is not None:
         return unexpected_character(text, span, hint)
@@ -502,11 +512,11 @@ def _bad_character(text: str, start: int, character: str, dialect: Dialect) -> e
         return unexpected_character(text, (start, stop), hint or foreign)
     hint = hints.encoded(text, start) or (_hint_for(character) or "") + hints.owners(character) or None
     if character == ".":
-        hint = (
-            "a name starts with a letter, not with a dot"
-            if dialect.identifier_dots == "yes"
-            else "names have no dots in this dialect; IBM_MQ has them (Root.MQMD.MsgType)"
-        )
+        hint = "names have no dots in this dialect; IBM_MQ has them (Root.MQMD.MsgType)"
+        if dialect.identifier_dots == "yes":
+            hint = "a name starts with a letter, not with a dot"
+        elif dialect.identifier_dots in NAME_PREFIXES:
+            hint = f"before a dot stands one of {', '.join(NAME_PREFIXES[dialect.identifier_dots])}, without quotes"
     elif character == ":":
         dated = text[start - 1 : start].isdigit() and text[start + 1 : start + 2].isdigit()
         hint = (
@@ -523,9 +533,10 @@ def _quoted_name(text: str, span: Span, word: str, dialect: Dialect) -> str:
     name = word[1:-1].replace(word[-1] * 2, word[-1])
     if dialect.quoted_names == "brackets":
         name = name.replace("[[", "[")
-    if not name:
+    if not name and dialect.quoted_names == "both":
         quotes = "double quotes" if word[0] == '"' else "brackets"
-        raise errors.SelectorSyntaxError(f"a name in {quotes} has no characters", selector=text, span=span)
+        hint = "write the name of a property between them"
+        raise errors.SelectorSyntaxError(f"a name in {quotes} has no characters", selector=text, span=span, hint=hint)
     return name
 
 

@@ -460,10 +460,20 @@ def written_name(name: str, dialect: Dialect | None = None) -> str:
     """Write a name, in quotes where it is no identifier: those of the dialect, double ones without one."""
     if _is_bare(name, dialect):
         return name
-    if dialect is not None and dialect.quoted_names in ("brackets", "both"):
-        opened = name.replace("[", "[[") if dialect.quoted_names == "brackets" else name
-        return f"[{opened.replace(']', ']]')}]"
-    return '"' + name.replace('"', '""') + '"'
+    if dialect is None or dialect.quoted_names not in ("brackets", "both"):
+        return '"' + name.replace('"', '""') + '"'
+    scope = ""
+    if dialect.quoted_names == "brackets":
+        name = name.replace("[", "[[")
+    elif _scope_of(name, dialect):
+        scope, name = _scope_of(name, dialect) + ".", name.partition(".")[2]
+    return f"{scope}[{name.replace(']', ']]')}]"
+
+
+def _scope_of(name: str, dialect: Dialect) -> str:
+    """Return the section or scope of a message that a name begins with; empty where it begins with none."""
+    prefix, dot, _ = name.partition(".")
+    return prefix if dot and NAME_PREFIXES.get(dialect.identifier_dots, {}).get(prefix) == prefix else ""
 
 
 def _is_bare(name: str, dialect: Dialect | None) -> bool:
@@ -474,8 +484,9 @@ def _is_bare(name: str, dialect: Dialect | None) -> bool:
     if dialect is None or dialect.letters == "java":
         return _BARE.fullmatch(name) is not None
     first, part = NAMES[dialect.letters]
-    prefix, dot, field = name.partition(".")
-    if dot and NAME_PREFIXES.get(dialect.identifier_dots, {}).get(prefix) == prefix:
+    prefix = _scope_of(name, dialect)
+    if prefix:
+        field = name.partition(".")[2]
         return re.fullmatch(f"{first}{part}*", field) is not None and field in SECTION_FIELDS.get(prefix, (field,))
     more = "|[.]" if dialect.identifier_dots == "yes" else ""
     return re.fullmatch(f"{first}(?:{part}{more})*", name) is not None

@@ -88,15 +88,35 @@ KEYWORDS = frozenset((*RESERVED, *WORDS))
 
 # Tests of texts, which are written as LIKE is: RocketMQ has them.
 TEXT_TESTS = ("CONTAINS", "STARTSWITH", "ENDSWITH")
-# The reserved words of each choice of the field `words`.
-RESERVED_OF = {
+# The reserved keywords of Transact-SQL, which Service Bus reserves.
+_TRANSACT_SQL = (
+    "ADD ALL ALTER AND ANY AS ASC AUTHORIZATION BACKUP BEGIN BETWEEN BREAK BROWSE BULK BY CASCADE CASE CHECK "
+    "CHECKPOINT CLOSE CLUSTERED COALESCE COLLATE COLUMN COMMIT COMPUTE CONSTRAINT CONTAINS CONTAINSTABLE CONTINUE "
+    "CONVERT CREATE CROSS CURRENT CURRENT_DATE CURRENT_TIME CURRENT_TIMESTAMP CURRENT_USER CURSOR DATABASE DBCC "
+    "DEALLOCATE DECLARE DEFAULT DELETE DENY DESC DISK DISTINCT DISTRIBUTED DOUBLE DROP DUMP ELSE END ERRLVL ESCAPE "
+    "EXCEPT EXEC EXECUTE EXISTS EXIT EXTERNAL FETCH FILE FILLFACTOR FOR FOREIGN FREETEXT FREETEXTTABLE FROM FULL "
+    "FUNCTION GOTO GRANT GROUP HAVING HOLDLOCK IDENTITY IDENTITYCOL IDENTITY_INSERT IF IN INDEX INNER INSERT "
+    "INTERSECT INTO IS JOIN KEY KILL LEFT LIKE LINENO LOAD MERGE NATIONAL NOCHECK NONCLUSTERED NOT NULL NULLIF OF OFF "
+    "OFFSETS ON OPEN OPENDATASOURCE OPENQUERY OPENROWSET OPENXML OPTION OR ORDER OUTER OVER PERCENT PIVOT PLAN "
+    "PRECISION PRIMARY PRINT PROC PROCEDURE PUBLIC RAISERROR READ READTEXT RECONFIGURE REFERENCES REPLICATION RESTORE "
+    "RESTRICT RETURN REVERT REVOKE RIGHT ROLLBACK ROWCOUNT ROWGUIDCOL RULE SAVE SCHEMA SECURITYAUDIT SELECT "
+    "SEMANTICKEYPHRASETABLE SEMANTICSIMILARITYDETAILSTABLE SEMANTICSIMILARITYTABLE SESSION_USER SET SETUSER SHUTDOWN "
+    "SOME STATISTICS SYSTEM_USER TABLE TABLESAMPLE TEXTSIZE THEN TO TOP TRAN TRANSACTION TRIGGER TRUNCATE TRY_CONVERT "
+    "TSEQUAL UNION UNIQUE UNPIVOT UPDATE UPDATETEXT USE USER VALUES VARYING VIEW WAITFOR WHEN WHERE WHILE WITH WITHIN "
+    "WRITETEXT"
+).split()
+# The words of each choice of the field `words` that stand for something.
+READ_OF: dict[str, frozenset[str]] = {
     "jms": KEYWORDS,
     "xpath": KEYWORDS | {"XPATH", "XQUERY"},
     "contains": KEYWORDS - {"LIKE", "ESCAPE"} | {*TEXT_TESTS},
-    "functions": KEYWORDS - {"BETWEEN"} | {*"EXISTS NAN INF LOWER UPPER LEFT RIGHT SUBSTRING DATE UTC".split()},
+    "functions": KEYWORDS - {"BETWEEN"} | {"UTC"},
     "not_null": KEYWORDS - {"NULL"},
     "exists": KEYWORDS - {"BETWEEN"} | {"EXISTS"},
 }
+# Those that are reserved, and stand for nothing.
+_UNREAD = {"functions": "EXISTS NAN INF LOWER UPPER LEFT RIGHT SUBSTRING DATE".split(), "exists": _TRANSACT_SQL}
+RESERVED_OF = {choice: words | {*_UNREAD.get(choice, ())} for choice, words in READ_OF.items()}
 # The functions among them: UTC() and EXISTS(name).
 FUNCTIONS_OF = {"functions": ("UTC",), "exists": ("EXISTS",)}
 FUNCTIONS = frozenset(name for names in FUNCTIONS_OF.values() for name in names)
@@ -107,13 +127,19 @@ NAMES = {
     "plain": ("[A-Za-z]", "[A-Za-z0-9_]"),
     "unicode": (r"[^\W\d_]", r"\w"),
 }
-# What a product has and mqsel refuses, by the choice of the field `not_modelled`: words, and beginnings of a text.
-_CONVERSIONS = ("convert_string_expressions:", "no_convert_string_expressions:")
-NOT_MODELLED = {
-    "none": (),
-    "activemq": (*"XPATH XQUERY REGEX INLIST MAKELIST SPLIT REPLACE".split(), *_CONVERSIONS),
-    "artemis": ("XPATH", "XQUERY", *_CONVERSIONS),
-    "azure": ("NEWID", "PROPERTY", "P", "@"),
+# What a product has and mqsel refuses, by the choice of the field `not_modelled`: words and signs, each with the kind
+# of token that follows it there; and what a text begins with, which nothing needs to follow.
+_CONVERSIONS = dict.fromkeys(("convert_string_expressions:", "no_convert_string_expressions:"), "")
+_OF_BODIES = dict.fromkeys(("XPATH", "XQUERY"), "string")
+NOT_MODELLED: dict[str, dict[str, str]] = {
+    "none": {},
+    "activemq": {
+        **_OF_BODIES,
+        **_CONVERSIONS,
+        **dict.fromkeys(("REGEX", "INLIST", "MAKELIST", "SPLIT", "REPLACE"), "("),
+    },
+    "artemis": {**_OF_BODIES, **_CONVERSIONS},
+    "azure": {**dict.fromkeys(("NEWID", "PROPERTY", "P"), "("), "@": "identifier"},
 }
 
 # What only some dialects have: the field and its choice.

@@ -34,6 +34,7 @@ from mqsel.language.nodes import (
     Sign,
     walk,
     with_conversions,
+    written_name,
 )
 from mqsel.language.operators import (
     BINARY,
@@ -49,6 +50,7 @@ from mqsel.language.operators import (
     PREDICATE,
     PREDICATES,
     PRIMARY,
+    READ_OF,
     RELATIONS,
     RESERVED_OF,
     SIGN,
@@ -58,7 +60,7 @@ from mqsel.language.operators import (
     TWO_MINUS_SIGNS,
 )
 from mqsel.language.settle import settled
-from mqsel.language.static import check_parsed
+from mqsel.language.static import check_depth, check_parsed
 from mqsel.language.wordings import not_modelled, unexpected_token, wrong_type
 
 MAX_NESTING = 500  # open parentheses, NOTs and signs at one place
@@ -103,16 +105,16 @@ class _Grammar(NamedTuple):
 @kept
 def _grammar_of(dialect: Dialect) -> _Grammar:
     chains = dialect.comparisons == "chained"
-    reserved = RESERVED_OF[dialect.words]
+    words = READ_OF[dialect.words]
     binding = {row.spelling: row.chained if chains and row.chained else row.binding for row in TABLE}
-    is_read = {one: not one.isalpha() or one in reserved for one in binding}
+    is_read = {one: not one.isalpha() or one in words for one in binding}
     if dialect.arithmetic == "none":
         is_read |= {one: False for one in BINARY if BINARY[one] >= SUM}
     order = binding["<"]
     return _Grammar(
         core_of(dialect),
         {one: binding[one] for one in BINARY if is_read[one]},
-        {one: binding.get(one, order) for one in ("NOT", *PREDICATES, *TEXT_TESTS) if one in reserved} | {"NOT": order},
+        {one: binding.get(one, order) for one in ("NOT", *PREDICATES, *TEXT_TESTS) if one in words} | {"NOT": order},
         int(chains),
         dialect.arithmetic == "right",
         order,
@@ -160,6 +162,8 @@ def parse_in_order(text: str, dialect: Dialect) -> list[Node]:
         order = _Parser(text, scan(text, dialect), dialect).selector()
         if dialect.static_types != "jms":
             check_parsed(order, text, dialect)
+        if dialect.max_depth != "any":
+            check_depth(order, text, dialect)
         if dialect.text_numbers == "compared":
             order = walk(with_conversions(order))
         return order if core_of(dialect).is_plain else walk(settled(order[-1], dialect))
@@ -621,11 +625,20 @@ class _Parser:
         token = self.tokens[self.at]
         if isinstance(token.value, errors.SelectorError):
             raise token.value
-        for one in self.tokens[max(0, self.at - 1) : self.at + 1]:
-            word = str(one.value).upper()
-            if one.kind in (word, "identifier") and word in NOT_MODELLED[self.dialect.not_modelled]:
-                raise not_modelled(self.text, (one.start, one.stop), word)
+        self.refuse_not_modelled()
         raise self.unexpected(expected, self.hint(token))
+
+    def refuse_not_modelled(self) -> None:
+        """Raise what is not modelled, if a construct stands here, where a value may, that the product has."""
+        at = self.at - (self.kinds[self.at] == "(" and self.at > 0)
+        if self.kinds[at] == "end" or (at and self.kinds[at - 1] in _ENDS):
+            return
+        span = (self.starts[at], self.stops[at])
+        word = self.text[slice(*span)]
+        if self.kinds[at] != "identifier" or self.dialect.words == "exists":
+            word = word.upper()
+        if NOT_MODELLED[self.dialect.not_modelled].get(word) == self.kinds[at + 1]:
+            raise not_modelled(self.text, span, word)
 
     def unexpected(self, expected: str, hint: str | None) -> errors.SelectorSyntaxError:
         token = self.tokens[self.at]
@@ -643,6 +656,9 @@ class _Parser:
         before = self.tokens[self.at - 1].kind if self.at else ""
         earlier = self.tokens[self.at - 2].kind if self.at > 1 else ""
         following = self.tokens[self.at + 1].kind if kind != "end" else ""
+        if kind in RESERVED_OF[self.dialect.words] - READ_OF[self.dialect.words]:
+            meant = None if following in RELATIONS | PREDICATES else INSTEAD.get(kind) or foreign(kind)
+            return meant or f"{kind} is a reserved word{self.as_name(token)}"
         if before == "/" and kind == "/":
             return NO_COMMENTS
         if before in RELATIONS and kind in RELATIONS:
@@ -691,7 +707,7 @@ class _Parser:
         if kind in PREDICATES and following not in RELATIONS:
             return f"write the property first: name {kind} …"
         if kind in KEYWORDS and following in RELATIONS | PREDICATES and kind not in _TRUTHS:
-            return f"{kind} is a reserved word: no property can have this name"
+            return f"{kind} is a reserved word{self.as_name(token)}"
         if before == "identifier" and kind == "(" and following in RELATIONS | PREDICATES | {"NOT"}:
             words = [self.at - 1, self.at + 1, self.at + 2][: 2 + (following == "NOT")]
             shown = " ".join(self.text[self.starts[at] : self.stops[at]] for at in words)
@@ -717,6 +733,12 @@ class _Parser:
             spans = [(one.start, one.stop) for one in pair]
             return adjacent(self.text, [one.kind for one in pair], spans, self.dialect)
         return None
+
+    def as_name(self, token: Token) -> str:
+        """Return how a reserved word is written as a name, to stand behind a hint."""
+        if self.dialect.quoted_names == "no":
+            return ": no property can have this name"
+        return f": as a name it is written {written_name(self.text[token.start : token.stop], self.dialect)}"
 
     def negatable(self) -> str:
         """List the words before which NOT stands."""

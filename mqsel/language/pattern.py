@@ -79,6 +79,15 @@ def wildcards(pattern: str, escape: str | None, dialect: Dialect) -> list[tuple[
     return found
 
 
+def plain(parts: Sequence[tuple[str, bool]]) -> tuple[str, str | None]:
+    """Return the pattern and the escape by which the core reads characters, each a wildcard or none."""
+    is_special = any(not is_wild and character in "%_" for character, is_wild in parts)
+    return "".join(
+        "\\" + character if is_special and not is_wild and character in "%_\\" else character
+        for character, is_wild in parts
+    ), "\\" if is_special else None
+
+
 def is_escape(text: str, dialect: Dialect) -> bool:
     """Report whether a text is one of what the wildcard for one character matches."""
     return len(text.encode("utf-8", "surrogatepass") if dialect.like_units == "bytes" else text) == 1
@@ -96,15 +105,21 @@ def is_simple(parts: Sequence[tuple[str, bool]], dialect: Dialect) -> bool:
     return dialect.like_lines == "simple" and wild.count("%") < 2 and "_" not in wild
 
 
+def parts_of(pattern: str, escape: str | None, dialect: Dialect) -> list[tuple[str, bool]] | None:
+    """Return `wildcards` of a pattern with any escape; None if it matches nothing."""
+    if escape == "" and dialect.like_escapes == "dropped":
+        escape = None
+    is_possible = escape is None or is_escape(escape, dialect)
+    return wildcards(pattern, escape, dialect) if is_possible else None
+
+
 @functools.lru_cache(1024)
 def regex(pattern: str, escape: str | None, dialect: Dialect) -> re.Pattern[Any]:
     """Return what matches the texts that LIKE does, as UTF-8 where the wildcard for one character is one byte."""
     is_bytes = dialect.like_units == "bytes"
-    if escape == "" and dialect.like_escapes == "dropped":
-        escape = None
-    if escape is not None and not is_escape(escape, dialect):
+    parts = parts_of(pattern, escape, dialect)
+    if parts is None:
         return re.compile(b"(?!)" if is_bytes else "(?!)")
-    parts = wildcards(pattern, escape, dialect)
     wild = {"%": ".*", "_": "."}
     body = "".join(wild[character] if is_wild else re.escape(character) for character, is_wild in parts)
     flags = re.DOTALL if dialect.like_lines == "all" or is_simple(parts, dialect) else re.RegexFlag(0)

@@ -29,7 +29,7 @@ from mqsel.language.nodes import (
     with_children,
 )
 from mqsel.language.operators import BOUNDS, OPERATORS
-from mqsel.language.pattern import is_escape, is_simple, wildcards
+from mqsel.language.pattern import is_escape, is_simple, plain, wildcards
 from mqsel.names import DEFAULTS
 from mqsel.values import KINDS, Truth
 
@@ -237,11 +237,5 @@ def _like(node: Like, dialect: Dialect) -> Node | None:
         return None
     if dialect.like_escapes == "wildcards":
         return node
-    characters, wild = zip(*parts, strict=True) if parts else ((), ())
-    is_special = any(not one and character in "%_" for character, one in zip(characters, wild, strict=True))
-    escape = "\\" if is_special else None
-    pattern = "".join(
-        "\\" + character if is_special and not one and character in "%_\\" else character
-        for character, one in zip(characters, wild, strict=True)
-    )
+    pattern, escape = plain(parts)
     return node._replace(pattern=pattern, escape=escape)

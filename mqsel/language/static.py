@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from mqsel.errors import quoted
+from mqsel.errors import SelectorLimitError, quoted
 from mqsel.language.dialect import Dialect
 from mqsel.language.nodes import (
     And,
@@ -15,6 +15,7 @@ from mqsel.language.nodes import (
     Between,
     Comparison,
     Identifier,
+    In,
     Literal,
     Node,
     Not,
@@ -27,6 +28,32 @@ from mqsel.language.wordings import wrong_type
 from mqsel.values import LITERAL_KINDS
 
 _ORDER = ("<", "<=", ">", ">=")
+
+
+def check_depth(order: Sequence[Node], text: str, dialect: Dialect) -> None:
+    """Check how deep a tree is as a term of Erlang, which RabbitMQ's JMS client makes of it.
+
+    Args: as for `check_parsed`.
+
+    Raises: SelectorLimitError: deeper than the dialect allows.
+    """
+    limit = int(dialect.max_depth)
+    depths: dict[int, int] = {}
+    for node in order:
+        below = [depths[id(one)] for one in children(node)]
+        if isinstance(node, (And, Or)):  # of three operands the last two are one
+            below = [depth + min(place, len(below) - 2) for place, depth in enumerate(below)]
+        # A sign is a term around its number, a name one around its text, and a list one of its values.
+        is_inner = isinstance(node, (Identifier, In)) or (isinstance(node, Literal) and text[node.span[0]] in "+-")
+        depth = depths[id(node)] = max(below, default=0) + (is_inner or not isinstance(node, Literal))
+        if depth > limit:
+            raise SelectorLimitError(
+                f"nested more than {limit} deep: the product refuses the selector",
+                selector=text,
+                span=node.span,
+                hint="each AND, OR, NOT, comparison and operator within another is one deeper, and so is each further "
+                "term of a chain: split the selector, or use IN for several texts",
+            )
 
 
 def check_parsed(order: Sequence[Node], text: str, dialect: Dialect) -> None:

@@ -31,17 +31,16 @@ def number_out_of_range(text: str, span: Span, kind: str) -> SelectorSyntaxError
         "exact": "exact numbers go from -9223372036854775808 to 9223372036854775807",
         "approximate": "approximate numbers go up to 1.797693134862315E+308",
         "least": "the least approximate number above zero is 4.9E-324",
+        "zero": "no approximate number is zero in this dialect",
         "digits": "an exact number has 4,000 digits at most",
     }
+    not_exact = "write an approximate number (with a point or an exponent) if the value need not be exact"
+    hints = {"approximate": "write a smaller number", "least": "write 0.0", "zero": "write 0"}
     return SelectorSyntaxError(
         f"{quoted(text[span[0] : span[1]])} is out of range: {limits[kind]}",
         selector=text,
         span=span,
-        hint="write an approximate number (with a point or an exponent) if the value need not be exact"
-        if kind in ("exact", "digits")
-        else "write a smaller number"
-        if kind == "approximate"
-        else "write 0.0",
+        hint=hints.get(kind, not_exact),
     )
 
 

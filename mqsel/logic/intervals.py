@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from struct import Struct
 from typing import Any, NamedTuple
 
-from mqsel.language.nodes import Arithmetic, Conversion, Identifier, Literal, Node, Sign, children, walk
+from mqsel.language.nodes import Conversion, Identifier, Literal, Node, Sign, children, walk
 from mqsel.language.operators import FAILING
 from mqsel.values import Float32
 
@@ -213,13 +213,12 @@ def compute(root: Node, sides: Mapping[str, Result], known: dict[int, Result | N
             made = below[0]
             if isinstance(node, Conversion):
                 made = None if made is None or made.lane == "string" else _signed("+", made)
-            elif isinstance(node, Arithmetic) and node.rule != "java":
-                made = None
             elif isinstance(node, Sign):
                 made = None if made is None else _signed(node.operator, made)
             else:
+                combined = _narrow if node.rule == "narrow" else _combined  # type: ignore[union-attr]
                 for operator, operand in zip(node.operators, below[1:], strict=True):  # type: ignore[union-attr]
-                    made = None if made is None or operand is None else _combined(operator, made, operand)
+                    made = None if made is None or operand is None else combined(operator, made, operand)
         known[id(node)] = made
     return known[id(root)]
 
@@ -248,6 +247,16 @@ def _combined(operator: str, left: Result, right: Result) -> Result:
         return _integers(operator, left, right, error=error)
     lane = "float64" if "float64" in lanes else "float32"
     return _floats(operator, lane, left, right, error=error)
+
+
+def _narrow(operator: str, left: Result, right: Result) -> Result:
+    """Compute where constants that INT32 holds are INT32, floats and quotients are doubles, and else there is ERR."""
+    if not {left.lane, right.lane} <= AXES.keys():
+        return _combined(operator, left, right)._replace(error=True)
+    if operator in FAILING or {left.lane, right.lane} != {"integer"}:
+        left, right = left._replace(lane="float64"), right._replace(lane="float64")
+    sides = [one._replace(short=one.short or bool(overlap(one.numbers, (INT32,)))) for one in (left, right)]
+    return _combined(operator, *sides)
 
 
 def _integers(operator: str, left: Result, right: Result, *, error: bool) -> Result:

@@ -153,7 +153,7 @@ cdef inline int value_affix(Value *value, Like *like, int shape, bint negated, i
         and PyUnicode_KIND(value.it.o) == like.text.kind
         and (shape != AFFIX_ANYWHERE or (like.text.kind == 1 and PyUnicode_GET_LENGTH(value.it.o) < LONG_TEXT))
     ):
-        return negated ^ affix_match(
+        return negated != affix_match(
             &like.text, <const uint8_t *> PyUnicode_DATA(value.it.o), PyUnicode_GET_LENGTH(value.it.o), shape
         )
     return value_like(value, like, negated, other)

@@ -81,7 +81,7 @@ cdef int run(Frame *frame, Source *source, Step *step) except -1:
     cdef int truth = FALSE                     # top of the truth stack
     cdef int result
     cdef Py_ssize_t number
-    cdef Value *value = NULL
+    cdef Value *value
     cdef uint32_t op
     cdef Step *start = step
     frame.stamp += 1
@@ -118,19 +118,23 @@ cdef int run(Frame *frame, Source *source, Step *step) except -1:
         elif op == STARTS_WITH_SLOT or op == NOT_STARTS_WITH_SLOT:
             value = slot_value(frame, source, step.slot)
             result = value_affix(value, step.it.like, AFFIX_START, step.mask, step.other)
+            result = like_now(frame, value, step, result)
         elif op == ENDS_WITH_SLOT or op == NOT_ENDS_WITH_SLOT:
             value = slot_value(frame, source, step.slot)
             result = value_affix(value, step.it.like, AFFIX_END, step.mask, step.other)
+            result = like_now(frame, value, step, result)
         elif op == CONTAINS_SLOT or op == NOT_CONTAINS_SLOT:
             value = slot_value(frame, source, step.slot)
             result = value_affix(value, step.it.like, AFFIX_ANYWHERE, step.mask, step.other)
+            result = like_now(frame, value, step, result)
         elif op == LIKE_SLOT or op == NOT_LIKE_SLOT:
             value = slot_value(frame, source, step.slot)
             result = value_like(value, step.it.like, step.mask, step.other)
+            result = like_now(frame, value, step, result)
         elif op == LIKE or op == NOT_LIKE:
             stack -= 1
-            value = stack
             result = value_like(stack, step.it.like, step.mask, step.other)
+            result = like_now(frame, stack, step, result)
         elif (
             op == EQUAL or op == NOT_EQUAL or op == LESS or op == LESS_EQUAL or op == GREATER or op == GREATER_EQUAL
         ):
@@ -348,9 +352,12 @@ cdef int run(Frame *frame, Source *source, Step *step) except -1:
             way_taken()
             step += step.to[FALSE]
         else:
-            if result == LATER:
-                result = like_later(frame, value.it.o, step)
             step += step.to[result]
+
+
+cdef inline int like_now(Frame *frame, Value *value, Step *step, int found) except -1:
+    """Return the truth of LIKE, which a long text has later."""
+    return like_later(frame, value.it.o, step) if found == LATER else found
 
 
 cdef int like_later(Frame *frame, PyObject *text, Step *step) except -1:

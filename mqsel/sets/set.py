@@ -12,16 +12,19 @@ from __future__ import annotations
 import functools
 import os
 import pickle
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, MutableMapping
+import warnings
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from importlib import import_module
 from random import Random
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar, cast
 
 from mqsel import formats
 from mqsel.columns._kernel import Kernel
-from mqsel.errors import ArgumentError, SelectorError, shortened, type_name
+from mqsel.errors import ArgumentError, MqselError, SelectorError, shortened, type_name
 from mqsel.index._index import Index
 from mqsel.index._reader import DeliveryStream, MessageReader, alone, changing, match_rows, no_key
 from mqsel.language.checker import MatchOption
+from mqsel.language.computed import clock_held
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
 from mqsel.language.selector import Selector, read_anew
 from mqsel.logic.formulas import Any as AnyOf
@@ -42,6 +45,8 @@ if TYPE_CHECKING:
     import pyarrow as pa  # type: ignore[import-untyped]
     from typing_extensions import Self
 
+    from mqsel.analysis.compare import Given
+    from mqsel.analysis.compare.gaps import Gap
     from mqsel.analysis.explain import Explanation
 
 K = TypeVar("K", bound=Hashable)
@@ -52,6 +57,7 @@ Selectors = Mapping[K, str | Matcher] | Iterable[tuple[K, str | Matcher]]
 _SCANNED = 10_000
 # Selectors that are remembered while many are read: a set may have copies of few.
 _KNOWN = 256
+_NAMED = 5  # faulty selectors in a warning
 # Places without a key that a set keeps before it closes the gaps, beside as many as it has keys.
 _GAPS = 1024
 
@@ -128,6 +134,13 @@ def _selector(key: object, text: str, dialect: Dialect) -> Selector:
         raise
 
 
+def left_out(faulty: Sequence[tuple[object, MqselError]]) -> str:
+    """Return a warning of selectors that are left out, the first of them with their errors."""
+    named = "; ".join(f"{shortened(key)}: {error.message}" for key, error in faulty[:_NAMED])
+    few = "1 faulty selector is" if len(faulty) == 1 else f"{len(faulty):,} faulty selectors are"
+    return f"{few} left out: {named}{'; …' * (len(faulty) > _NAMED)}"
+
+
 class SelectorSet(MutableMapping[K, str], Generic[K]):
     """Selectors by key, in order of insertion; `match` returns the keys of those that select a message.
 
@@ -158,6 +171,48 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
         laid_out = None if schema is None else as_schema(schema)
         self._hold(Contents(as_dialect(dialect), laid_out, bool(keep_text), [], None, Texts(), {}, {}, Index()))
         self.update(selectors)
+
+    @classmethod
+    def from_inventory(
+        cls,
+        paths: str | os.PathLike[str] | Iterable[Any],
+        *,
+        kind: str | None = None,
+        columns: Mapping[str, str] | None = None,
+        dialect: Dialect | str | None = None,
+        schema: SchemaLike | None = None,
+        keep_text: bool = True,
+        errors: Literal["raise", "skip"] = "raise",
+    ) -> SelectorSet[str]:
+        """Return the set of the selectors that stand in files: scripts, configurations, sources.
+
+        A key is that of the entry; where several have the same one, it is ``KEY@FILE:LINE:COLUMN``.
+
+        Args:
+            paths, kind, columns: as for `mqsel.inventory.read`; entries that have been read are taken, too.
+            dialect: how to read all selectors; by default each is read in the dialect of its kind, and the set has the
+                one of the most.
+            schema, keep_text: as for the set.
+            errors: "raise" at the first selector that cannot be known, or is invalid; "skip" leaves those out, with a
+                warning that counts them.
+
+        Raises: FileError: a selector that cannot be known, or a file that cannot be read. SelectorError: an invalid
+            one, with its ``key``. ArgumentError: as `mqsel.inventory.read`.
+        """
+        keyed = import_module("mqsel.inventory.keyed")  # a row below: it reads files, of which a set knows nothing
+        made, faulty = keyed.selector_set(
+            cls,
+            paths,
+            kind=kind,
+            columns=columns,
+            dialect=None if dialect is None else as_dialect(dialect),
+            errors=errors,
+            schema=schema,
+            keep_text=keep_text,
+        )
+        if faulty:
+            warnings.warn(left_out(faulty), stacklevel=2)
+        return cast("SelectorSet[str]", made)
 
     def _hold(self, contents: Contents) -> None:
         """Begin with what a set consists of."""
@@ -383,18 +438,19 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
 
     # ---- messages ----------------------------------------------------------------------------------------------------
 
-    def match(self, message: Any, *, within: Iterable[K] | None = None) -> list[K]:
+    def match(self, message: Any, *, within: Iterable[K] | None = None, now: int | None = None) -> list[K]:
         """Return the keys of the selectors that select *message*, in order of insertion.
 
         Args:
             message: a mapping, a sequence laid out by the schema, a Row or namedtuple, a `Record`, or what `decoder`
                 returns.
             within: look at these keys alone; one that is not in the set selects nothing.
+            now: what UTC() is, in milliseconds since 1970; by default the time of this call.
 
         Raises: PropertyTypeError: no message, or a property that any selector of the set reads has no property value,
             though a Matcher might not have come to it. ArgumentError: *within* is no collection of keys.
         """
-        return self._reader.match(message, within=within)
+        return self._reader.match(message, within=within, now=now)
 
     @alone
     def dialects(self) -> list[tuple[int, Dialect]]:
@@ -433,6 +489,7 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
         *,
         errors: Literal["raise", "skip"] = "raise",
         format: formats.FormatName | None = None,  # noqa: A002 (the word of the command line)
+        now: int | None = None,
         **options: Any,
     ) -> DeliveryStream[_M, K]:
         """Iterate over (message, keys) for those of *messages* that a selector selects.
@@ -444,7 +501,7 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
         """
         check_stream(messages, errors, format, options)
         decode = None if format is None else self.decoder(format, **options)
-        return DeliveryStream(self._reader, messages, errors == "skip", decode)
+        return DeliveryStream(self._reader, messages, errors == "skip", decode, now)
 
     def decoder(self, format: str, **options: Any) -> Callable[[Any], Any]:  # noqa: A002 (the word of the command line)
         """Return a callable that turns one raw message into what `match` of this set takes.
@@ -464,17 +521,22 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
             return PropertyDecoder(self, self._reader, make).decode
         return QueueManager(self, self._reader, make, options.get("invalid_names")).decode
 
-    def match_batch(self, batch: object) -> pa.ListArray:
+    def match_batch(self, batch: object, *, now: int | None = None) -> pa.ListArray:
         """Return for each row of a batch which selectors select it. Its columns are the properties, as for a Matcher.
 
         Args:
             batch: as for `Matcher.match_batch`.
+            now: likewise.
 
-        Returns: shape (rows,): lists of uint32, rising: positions in ``list(self)``. Changes of the set wait meanwhile.
+        Returns: shape (rows,): lists of uint32, rising: positions in ``list(self)``; null where no document says what
+            a selector is for the row. Changes of the set wait meanwhile.
 
         Raises: as `Matcher.match_batch`.
         """
-        return self._matched(batch)
+        if now is None and not self._reader.reads_clock:
+            return self._matched(batch)
+        with clock_held(now):
+            return self._matched(batch)
 
     @alone
     def _matched(self, batch: object) -> pa.ListArray:
@@ -509,6 +571,16 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
         Raises: KeyError: no such key. ArgumentError: the texts were not kept.
         """
         return self.matcher(key).explain(message)
+
+    def gap(self, *, given: Given = None) -> Gap:
+        """Return a message that no selector of the set selects, and the shape of all such messages.
+
+        Args:
+            given: what messages are like, as for `mqsel.relation`.
+        """
+        from mqsel.analysis.compare.gaps import gap  # noqa: PLC0415 (matching needs none of it)
+
+        return gap([self.matcher(key) for key in self], given=given)
 
     def stats(self) -> dict[str, Any]:
         """Return how many selectors there are, and how they are found.

@@ -15,12 +15,15 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mqsel.errors import ArgumentError, SelectorError, shortened
+from mqsel.errors import ArgumentError, MqselError, shortened
 from mqsel.files.selectors import selectors as read_selectors
+from mqsel.inventory import Entry, kind_of_file
+from mqsel.inventory.keyed import selector_set
+from mqsel.language.computed import time_of
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect, core_of
 from mqsel.matcher import Matcher
 from mqsel.names import spellings
-from mqsel.sets.set import SelectorSet
+from mqsel.sets.set import SelectorSet, left_out
 from mqsel.spark import planning, sets, wordings
 from mqsel.spark.columns import Layout, Place, PropertySource, PropertySources, session_of, text_literal
 from mqsel.spark.planning import Plan, arrow_layout, check_batches, check_strategy
@@ -33,12 +36,13 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 Selectors = SelectorSet[Any] | Mapping[Any, str | Matcher] | str | os.PathLike[str] | Any  # or a DataFrame
-Faulty = tuple[tuple[Any, SelectorError], ...]
+Faulty = tuple[tuple[Any, MqselError], ...]
 
 # Characters of a native expression: of 5,100 Java compiles the method that Spark generates, of 6,100 it does not, and a
 # row costs five times as much; up to there the Arrow function costs more (spark §13).
 MOST_NATIVE = 4_500
-_NAMED = 5  # of faulty selectors and missing properties in a warning
+_KEYED = ("", "keyed", "keyed-json", "parquet")  # kinds of files that have only keys and selectors
+_NAMED = 5  # of missing properties in a warning
 _LOOKED_AT = 200  # selectors whose tests are held against the types of the columns
 
 
@@ -57,6 +61,7 @@ class RoutePlan:
         warnings: sentences about what will surprise the author.
         raw: Catalyst text of the column of raw messages, and how they are read; None where columns have properties.
         session: the Spark session of the rows.
+        now: what UTC() is in all of the query.
     """
 
     selectors: SelectorSet[Any]
@@ -69,6 +74,7 @@ class RoutePlan:
     warnings: tuple[str, ...]
     raw: tuple[str, MessageColumn] | None
     session: SparkSession
+    now: int
 
     @property
     def sieve(self) -> str:
@@ -85,10 +91,13 @@ class RoutePlan:
         held = sets.shipped(self.selectors, self.session)
         if self.raw is not None:
             text, messages = self.raw
-            return self._call("keys_of_messages", held, [text], messages.options()).alias("subscribers")
+            options = json.dumps({**json.loads(messages.options()), "now": self.now})
+            return self._call("keys_of_messages", held, [text], options).alias("subscribers")
         layout, columns = arrow_layout(self.sources)
-        between = sets.separator(self.selectors)
-        found = self._call("keys_of_rows", held, columns, json.dumps({"layout": layout, "separator": between}), between)
+        has_answers = all(core_of(one).is_documented for one in {one for _, one in self.selectors.dialects()})
+        between = sets.separator(self.selectors) if has_answers else ""
+        options = json.dumps({"layout": layout, "separator": between, "now": self.now})
+        found = self._call("keys_of_rows", held, columns, options, between)
         if between:
             found = F.coalesce(F.split(found, between), F.expr("CAST(array() AS ARRAY<STRING>)"))
         return found.alias("subscribers")
@@ -118,6 +127,7 @@ def route(
     dialect: Dialect | str | None = None,
     strategy: str | None = None,
     errors: str | None = None,
+    now: int | None = None,
 ) -> Column:
     """Return the Column of the keys of the selectors that select a row: array<string>, or array<bigint> of int keys.
 
@@ -126,18 +136,20 @@ def route(
 
     Args:
         selectors: a `mqsel.SelectorSet`; a mapping of keys to selectors; a DataFrame with the columns ``key`` and
-            ``selector``; or the path of a file: one that `SelectorSet.save` wrote, or one of `mqsel.files.selectors`.
-            Keys are str or int.
+            ``selector``; or the path of a file: one that `SelectorSet.save` wrote, one of `mqsel.files.selectors`, or
+            a file or folder of `mqsel.inventory`; or a list of such paths, or of its entries. Keys are str or int;
+            those of an inventory are as `SelectorSet.from_inventory` has them.
         rows, properties, types: as for `mqsel.spark.column`.
-        dialect: how to read texts, by default IBM_MQ; a SelectorSet has its own.
+        dialect: how to read texts, by default IBM_MQ; a SelectorSet, and each entry of an inventory, has its own.
         strategy: "native" or "arrow" to force one.
         errors: "raise" at the first faulty selector, or "skip" all of them with a warning; by default those of a
-            DataFrame or a file are skipped, those of a mapping raise.
+            DataFrame, a file or an inventory are skipped, those of a mapping raise.
+        now: as for `mqsel.spark.column`.
 
     Raises: SelectorError: a faulty selector, with its ``key``. PropertyTypeError, ArgumentError: as
         `mqsel.spark.column`; a key that is neither a str nor an int.
     """
-    made = planned(selectors, rows, properties, types, dialect, strategy, errors)
+    made = planned(selectors, rows, properties, types, dialect, strategy, errors, now)
     for warning in made.warnings:
         warnings.warn(warning, stacklevel=2)
     return made.column()
@@ -176,6 +188,7 @@ def deliveries(
     dialect: Dialect | str | None = None,
     strategy: str | None = None,
     errors: str | None = None,
+    now: int | None = None,
     subscriber: str = "subscriber",
 ) -> DataFrame:
     """Return one row for each delivery: the row, and in a column more the key of one selector that selects it.
@@ -190,7 +203,7 @@ def deliveries(
     """
     from pyspark.sql import functions as F  # noqa: N812, PLC0415 (optional; its usual name)
 
-    made = planned(selectors, rows, properties, types, dialect, strategy, errors)
+    made = planned(selectors, rows, properties, types, dialect, strategy, errors, now)
     if subscriber.lower() in [name.lower() for name in rows.columns]:
         raise ArgumentError(
             f"there is a column '{subscriber}' already", hint="name the column of the keys: subscriber='…'"
@@ -209,6 +222,7 @@ def plan(
     dialect: Dialect | str | None = None,
     strategy: str | None = None,
     errors: str | None = None,
+    now: int | None = None,
 ) -> Plan | RoutePlan:
     """Report how `column` evaluates a selector, or `route` a set of them, and why so.
 
@@ -218,8 +232,10 @@ def plan(
     Raises: what `column` or `route` raises.
     """
     if isinstance(selector, str | Matcher):
-        return planning.plan(selector, rows, properties=properties, types=types, dialect=dialect, strategy=strategy)
-    return planned(selector, rows, properties, types, dialect, strategy, errors)
+        return planning.plan(
+            selector, rows, properties=properties, types=types, dialect=dialect, strategy=strategy, now=now
+        )
+    return planned(selector, rows, properties, types, dialect, strategy, errors, now)
 
 
 # ---- the selectors ---------------------------------------------------------------------------------------------------
@@ -241,10 +257,16 @@ def as_set(
         path = Path(selectors)
         if sets.is_saved(path):
             selectors = SelectorSet.open(path)
+        elif path.is_dir() or kind_of_file(path) not in _KEYED:
+            return _of_inventory(selectors, read_as, errors)
         else:
             selectors, errors = [(one.key, one.selector) for one in read_selectors(path)], errors or "skip"
     elif hasattr(selectors, "collect") and hasattr(selectors, "schema"):
         selectors, errors = _of_frame(selectors), errors or "skip"
+    elif not isinstance(selectors, Mapping):
+        selectors = [*selectors]
+        if selectors and all(isinstance(one, str | os.PathLike | Entry) for one in selectors):
+            return _of_inventory(selectors, read_as, errors)
     if isinstance(selectors, SelectorSet):
         if read_as not in (None, selectors.dialect):
             raise ArgumentError(f"dialect is {read_as!r}: the set has {selectors.dialect!r}", hint="leave out dialect")
@@ -254,6 +276,11 @@ def as_set(
         return made, tuple(made.admit(selectors).items())
     made.update(selectors)
     return made, ()
+
+
+def _of_inventory(paths: Any, dialect: Dialect | None, errors: str | None) -> tuple[SelectorSet[Any], Faulty]:
+    made, faulty = selector_set(SelectorSet, paths, dialect=dialect, errors=errors or "skip")
+    return made, tuple(faulty)
 
 
 def _of_frame(frame: Any) -> list[tuple[Any, Any]]:
@@ -301,13 +328,14 @@ def planned(
     dialect: Dialect | str | None = None,
     strategy: str | None = None,
     errors: str | None = None,
+    now: int | None = None,
 ) -> RoutePlan:
     """Read the arguments of `route`, and plan."""
     check_strategy(strategy)
     made, faulty = as_set(selectors, dialect, errors)
     kind = key_type(made)
     held = where(properties, types)
-    said = [_said_of(faulty)] * bool(faulty)
+    said = [left_out(faulty)] * bool(faulty)
     if isinstance(held, MessageColumn):
         text = message_text(rows, held)
         sql, why = "", f"the properties are in the bytes of the messages in {text}"
@@ -333,13 +361,8 @@ def planned(
         tuple(said),
         raw,
         session_of(rows),
+        time_of(now),
     )
-
-
-def _said_of(faulty: Faulty) -> str:
-    named = "; ".join(f"{shortened(key)}: {error.message}" for key, error in faulty[:_NAMED])
-    few = "1 faulty selector is" if len(faulty) == 1 else f"{len(faulty):,} faulty selectors are"
-    return f"{few} left out: {named}{'; …' * (len(faulty) > _NAMED)}"
 
 
 def sources_of(

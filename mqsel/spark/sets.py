@@ -20,7 +20,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mqsel.errors import DecodeError
+from mqsel.errors import DecodeError, UndocumentedError
 from mqsel.language.selector import Selector, read_selector
 from mqsel.machine.sections import MAGIC
 from mqsel.sets.set import SelectorSet
@@ -153,14 +153,15 @@ def keys_of_rows(held: bytes, options: str, columns: Sequence[pa.Array]) -> pa.A
 
     Args:
         held: what `shipped` has sent.
-        options: JSON of the ``layout`` of the columns, see `mqsel.spark.ship.evaluate`, and of the ``separator``: keys
-            are joined by it, and null where there are none; empty to give lists.
+        options: JSON of the ``layout`` of the columns, see `mqsel.spark.ship.evaluate`; of the ``separator``: keys
+            are joined by it, and null where there are none; empty to give lists; and of ``now``, what UTC() is.
     """
     import pyarrow.compute as pc  # type: ignore[import-untyped]  # noqa: PLC0415 (optional)
 
     chosen = _read(options)
     selectors, layout = opened(held), chosen["layout"]
-    places = read_anyhow(lambda one: by_types(selectors.match_batch, layout, one), columns)
+    answer = functools.partial(selectors.match_batch, now=chosen["now"])
+    places = read_anyhow(lambda one: by_types(answer, layout, one), columns)
     keys = _named(_keys(held), places)
     if not chosen["separator"]:
         return keys
@@ -175,14 +176,16 @@ def keys_of_messages(held: bytes, options: str, columns: Sequence[pa.Array]) -> 
     chosen = _read(options)
     selectors = opened(held)
     decode = selectors.decoder("mq", **chosen["decoder"])
-    found: list[list[Any]] = []
+    found: list[list[Any] | None] = []
     for raw in columns[0].to_pylist():
         try:
-            found.append([] if raw is None else selectors.match(decode(raw)))
+            found.append([] if raw is None else selectors.match(decode(raw), now=chosen["now"]))
         except DecodeError:
             if chosen["raising"]:
                 raise
             found.append([])
+        except UndocumentedError:
+            found.append(None)
     return pa.array(found, pa.list_(_keys(held).type))
 
 
@@ -190,5 +193,5 @@ def _named(keys: pa.Array, places: pa.ListArray) -> pa.ListArray:
     """Put keys for their places."""
     import pyarrow as pa  # noqa: PLC0415 (optional)
 
-    offsets = places.offsets
-    return pa.ListArray.from_arrays(offsets, keys.take(places.values))
+    nulls = places.is_null() if places.null_count else None
+    return pa.ListArray.from_arrays(places.offsets, keys.take(places.values), mask=nulls)

@@ -86,6 +86,7 @@ OF_SYMBOLS = {"symbol": {"values": SYMBOLS, "required": True}}
     ("count", "message", "selector"), [(1_000, None, ""), (999, {"symbol": "S999"}, "symbol = 'S999'")]
 )
 def test_thousand_selectors(count: int, message: Any, selector: str) -> None:
+    """Of a thousand selectors on one destination the one value that is left is found, or that none is."""
     found = gap([f"symbol = '{symbol}'" for symbol in SYMBOLS[:count]], given=OF_SYMBOLS)
 
     assert (found.message, found.selector, found.reason) == (message, selector, "")
@@ -124,6 +125,7 @@ def test_thousand_selectors(count: int, message: Any, selector: str) -> None:
     ],
 )
 def test_examples(texts: list[str], given: Any, message: Any, selector: str | None) -> None:
+    """The message of a gap is simple, and its selector is what a person would write."""
     found = gap(texts, given=given)
 
     assert found.message == message or (message and found.message and message.items() <= found.message.items())
@@ -132,6 +134,7 @@ def test_examples(texts: list[str], given: Any, message: Any, selector: str | No
 
 
 def test_too_much_work_is_not_decided() -> None:
+    """Where the work that is allowed runs out, the answer says so."""
     found = gap([f"a{number} + b{number} > c{number} * 2" for number in range(40)], work=50)
 
     assert found.message is None
@@ -139,6 +142,7 @@ def test_too_much_work_is_not_decided() -> None:
 
 
 def test_one_selector_is_no_list() -> None:
+    """A text is not taken for a list of its characters."""
     with pytest.raises(mqsel.ArgumentError, match="a list"):
         gap("color = 'red'")
 

@@ -11,9 +11,10 @@ from conftest import VECTORS_ROOT, dialects_of, json_lines, message_of, shared
 from strategies import DIALECTS, LETTERS, random_case, to_message
 
 import mqsel
-from mqsel.analysis.lint import RULES, fixed, lint
-from mqsel.errors import SelectorError
+from mqsel.analysis.lint import RULES, Rule, fixed, lint
+from mqsel.errors import SelectorError, cut_piece
 from mqsel.language.dialect import PRESETS, Dialect
+from mqsel.language.dialects import SOURCES
 from mqsel.language.selector import read_selector
 from mqsel.values import Float32
 
@@ -63,12 +64,33 @@ def _rule(vector: dict[str, Any]) -> str:
 def test_readme_lists_the_rules() -> None:
     """The table in the README is that of the code, with those that can be fixed as the vectors show them."""
     can_be_fixed = {_rule(vector) for vector in VECTORS if "fixed" in vector}
-    rows = [
-        f"| `{rule.code}` | {rule.severity} | {'yes' if rule.code in can_be_fixed else ''} | {rule.about} |"
-        for rule in RULES
-    ]
+    rows = []
+    for rule in RULES:
+        fix = "yes" if rule.code in can_be_fixed else ""
+        found, instead = [f"`{cut_piece(text, 60)}`" for text in rule.example[:2]]
+        rows.append(f"| `{rule.code}` | {rule.severity} | {fix} | {rule.about} | {found} | {instead} |")
 
-    assert "\n".join(rows) + "\n\n" in README
+    assert "\n".join(rows) + "\n\n" in README, "\n".join(rows)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
+def test_examples(rule: Rule) -> None:
+    """A rule finds something in its example, and nothing in what stands there instead; its document is known."""
+    found, instead = [[one.code for one in lint(text, rule.example.dialect)] for text in rule.example[:2]]
+
+    assert rule.code in found
+    assert rule.code not in instead
+    assert {code for code in instead if code not in found} <= {"missing-excluded", "refused-elsewhere"}
+    assert SOURCES[rule.source].count("](https://") == 1
+    assert rule.why.endswith(".")
+
+
+def test_edits_of_some_rules() -> None:
+    """Only the rules that are named change the text."""
+    text = "a LIKE 'b' AND c = 1 AND c = 1"
+    assert fixed(text) == "a = 'b' AND c = 1"
+    assert fixed(text, rules={"repeated"}) == "a LIKE 'b' AND c = 1"
+    assert fixed(text, rules=()) == text
 
 
 def test_findings_in_order_with_sentences() -> None:

@@ -60,7 +60,7 @@ def test_invalid(run):
     """An invalid selector is told with its line and key, and is 2; the others are compared all the same."""
     status, out, err = run("a\tx = 1\nb\tx == 2\nc\tx = 1\n")
     assert (status, out) == (2, "same      a, c: x = 1\n")
-    assert err.startswith("mqsel: DIR/selectors, line 2: b: unexpected '=' after '='")
+    assert err.startswith("mqsel: DIR/selectors:2:6: b: unexpected '=' after '='")
     assert err.endswith("3 selectors, 1 invalid, 1 repeat the text of another\n")
 
 
@@ -91,15 +91,23 @@ def test_the_dialect_decides(run):
     assert run('["x = 5F", "x = 5.0"]')[0] == 2
 
 
+def test_paths(tmp_path, capsys):
+    """Selectors are read where they stand, each in the dialect of its place; keys that are not alone name theirs."""
+    (tmp_path / "subs.mqsc").write_text("DEFINE SUB(car) SELECTOR('a = 1')\nDEFINE SUB(x) SELECTOR('a=1 AND')\n")
+    (tmp_path / "bridges.conf").write_text('[topic:T]\n queue=Q selector="a = 1"\n')
+    (tmp_path / "more").write_text("car\ta = 1\nb\tc = '${x}'\n")
+    status = cli.main(["audit", *map(str, (tmp_path / "subs.mqsc", tmp_path / "bridges.conf", tmp_path / "more"))])
+    out, err = (text.replace(f"{tmp_path}/", "") for text in capsys.readouterr())
+    same = "car@subs.mqsc:1:27, car@more:1:5"
+    assert (status, out) == (2, f"same      {same}: a = 1\nequal     {same}, T -> Q: a = 1\n")
+    assert err.startswith("mqsel: subs.mqsc:2:32: x: unexpected end")
+
+
 def test_files_that_cannot_be_read(run, capsys):
     """The place and the reason are said in one line."""
-    assert run("a = 1\n") == (
-        2,
-        "",
-        (
-            "mqsel: DIR/selectors:1: found 'a = 1': expected a key, a tab and a selector\n"
-            "  hint: selectors without keys are read from a JSON array\n"
-        ),
-    )
+    assert run("a = 1\n")[:2] == (0, "")
     assert cli.main(["audit", "/nowhere/at/all"]) == 2
-    assert capsys.readouterr().err == "mqsel: /nowhere/at/all: No such file or directory\n"
+    said = "mqsel: /nowhere/at/all:1:1: the file cannot be read: No such file or directory\n0 selectors\n"
+    assert capsys.readouterr().err == said
+    status, _, err = run("a\tx = 1\na\tx = 2\n")
+    assert (status, err) == (2, "mqsel: DIR/selectors:2: the key 'a' stands in it twice: in line 2, and in line 1\n")

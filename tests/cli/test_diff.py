@@ -152,12 +152,70 @@ def test_bad_calls(run):
         2,
         (
             "mqsel: one selector is given, and not two dialects: expected something to compare it with\n"
-            "  hint: write mqsel diff SELECTOR SELECTOR, or mqsel diff --dialect IBM_MQ --dialect JMS SELECTOR\n"
+            "  hint: write mqsel diff SELECTOR SELECTOR, mqsel diff PATH PATH, mqsel diff KEY KEY --in PATH, "
+            "or mqsel diff --dialect IBM_MQ --dialect JMS SELECTOR\n"
         ),
     )
     status, _, err = run("diff", *["--dialect", "JMS"] * 3, "a = 1", "b = 1")
     assert (status, err) == (2, "mqsel: 3 dialects are given: expected one, or two to compare\n")
     assert run("diff", "--dialect", "XYZ", "a = 1", "b = 1")[0] == 2
+
+
+BEFORE = """\
+DEFINE SUB(CARS) SELECTOR('a = ''x''')
+DEFINE SUB(OLD) SELECTOR('b = 1')
+DEFINE SUB(SAME) SELECTOR('c > 1')
+"""
+AFTER = """\
+DEFINE SUB(CARS) SELECTOR('a LIKE ''x%''')
+DEFINE SUB(SAME) SELECTOR('c > 1.0')
+DEFINE SUB(NEW) SELECTOR('d')
+"""
+
+
+def test_paths(run, tmp_path, monkeypatch):
+    """Selectors of two paths are compared key by key; two keys of a path with each other."""
+    pytest.importorskip("pathspec")
+    monkeypatch.chdir(tmp_path)
+    Path("a.mqsc").write_text(BEFORE)
+    Path("b.mqsc").write_text(AFTER)
+    status, out, err = run("diff", "a.mqsc", "b.mqsc")
+    assert (status, err) == (1, "3 and 3 selectors, 1 of them equal\n")
+    assert [line for line in out.splitlines() if line[0] != " "] == [
+        "CARS: a within b: every message that a selects is selected by b",
+        "OLD: only in a.mqsc: b = 1",
+        "NEW: only in b.mqsc: d",
+    ]
+    assert run("diff", "a.mqsc", "a.mqsc") == (0, "", "3 and 3 selectors, 3 of them equal\n")
+    objects = [json.loads(line) for line in run("diff", "--json", "a.mqsc", "b.mqsc")[1].splitlines()]
+    assert [(one["key"], one["relation"]) for one in objects] == [
+        ("CARS", "a within b"),
+        ("OLD", "only"),
+        ("SAME", "equal"),
+        ("NEW", "only"),
+    ]
+    assert run("diff", "OLD", "OLD", "--in", "a.mqsc")[:2] == (
+        0,
+        'equal: no message is selected by one alone\n  both     {"b": 1}\n',
+    )
+    assert run("diff", "CARS@a.mqsc:1:28", "CARS@b.mqsc:1:28", "--in", "a.mqsc", "--in", "b.mqsc")[0] == 1
+    hint = "  hint: the keys are 'CARS@./a.mqsc:1:28', 'CARS@./b.mqsc:1:28'\n"
+    said = f"mqsel: there is no selector with the key 'CARS' in .\n{hint}"
+    assert run("diff", "OLD", "CARS", "--in", ".") == (2, "", said)
+    assert run("diff", "--dialect", "JMS", "--dialect", "IBM_MQ", "OLD", "--in", "a.mqsc")[0] == 0
+
+
+def test_paths_with_one_selector_each(run, tmp_path):
+    """One with one is compared, whatever their keys; a name that names no file is no selector."""
+    (tmp_path / "a").write_text("x\ta = 1\n")
+    (tmp_path / "b").write_text("y\ta = 1 AND\n")
+    status, out, err = run("diff", str(tmp_path / "a"), str(tmp_path / "b"))
+    assert (status, out) == (2, "")
+    assert f"mqsel: {tmp_path}/b:1:12: unexpected end" in err
+    (tmp_path / "b").write_text("y\ta < 1\n")
+    assert run("diff", str(tmp_path / "a"), str(tmp_path / "b"))[1].startswith("disjoint: ")
+    assert run("diff", "nowhere", "a = 1")[2].startswith("mqsel: 'nowhere': there is no such file\n  hint: ")
+    assert run("diff", "-e", "nowhere", "nowhere = TRUE")[0] == 0
 
 
 def test_messages_in_json_are_read_again():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -57,3 +58,142 @@ def test_columns(capsys, tmp_path):
     with pytest.raises(SystemExit):
         cli.main(["selectors", "--columns", "id", str(file)])
     assert "names no column" in capsys.readouterr().err
+
+
+# ---- the other commands ----------------------------------------------------------------------------------------------
+
+FILES = {
+    "subs.mqsc": "DEFINE SUB(A) +\n  SELECTOR('color = ''red''-\n AND a == 1')\n",
+    "broker.xml": """<configuration xmlns="urn:activemq"><core><diverts><divert name="d"><address>A</address>
+<filter string="name = &apos;x&apos; AND weight &gt; 5 AND a == 1"/></divert></diverts></core></configuration>
+""",
+    "L.java": r"""import javax.jms.*;
+class L { static final String A = "color = 'r\u0065d' AND ";
+  void f(Session s) { s.createConsumer(q, A + "a == 1"); s.createConsumer(q, A + "b = '" + id + "' AND c == 1"); }
+}
+""",
+    "application.yml": "my:\n  selector: >-\n    color = 'red'\n    AND a == 1\n",
+    "e.json": r"""{"my": {"selector": "color = '\"\"' AND a == 1"}}
+""",
+    "k.txt": "key\tcolor = 'red'\nother\ta == 1\n",
+}
+SPANS = {  # where in the file the second sign of each == stands
+    name: [
+        (number, match.start() + 2)
+        for number, line in enumerate(content.splitlines(), 1)
+        for match in re.finditer("==", line)
+    ]
+    for name, content in FILES.items()
+}
+
+
+@pytest.fixture
+def _folder(tmp_path, monkeypatch):
+    """Go into a folder with selectors in files of many kinds, each with an error behind what is written otherwise."""
+    for name, content in FILES.items():
+        (tmp_path / name).write_text(content, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.usefixtures("_folder")
+def test_places_of_errors(capsys, name):
+    """An error points into the file that people edit."""
+    assert cli.main(["check", name]) == 2
+    said = capsys.readouterr().err.splitlines()
+    places = [line.split(": ")[1] for line in said if line.startswith(f"mqsel: {name}:")]
+    assert places == [f"{name}:{line}:{column}" for line, column in SPANS[name]]
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.usefixtures("_folder")
+def test_regions_of_sarif(capsys, name):
+    """Regions are those of the file, as places in text are."""
+    cli.main(["lint", "--sarif", name])
+    (made,) = json.loads(capsys.readouterr().out)["runs"]
+    found = [one for one in made["results"] if one["ruleId"] == "invalid"]
+    places = [one["locations"][0]["physicalLocation"] for one in found]
+    assert [(one["region"]["startLine"], one["region"]["startColumn"]) for one in places] == SPANS[name]
+    assert {one["artifactLocation"]["uri"] for one in places} == {name}
+
+
+@pytest.mark.usefixtures("_folder")
+def test_what_is_known_in_part(capsys):
+    """What holds whatever a hole holds is reported; the rest is reported as not known, and never dropped."""
+    source = """import javax.jms.*;
+class L { void f(Session s) {
+  s.createConsumer(q, "a = '" + x + "' AND b LIKE '" + y + "'");
+  s.createConsumer(q, "a > " + x);
+  s.createConsumer(q, "a == " + x);
+  s.createConsumer(q, x);
+  s.createConsumer(q, "a = '" + x + "' AND c LIKE 'd' AND a = '" + y + "'");
+} }
+"""
+    Path("M.java").write_text(source, encoding="utf-8")
+    assert cli.main(["check", "M.java"]) == 2
+    out, err = capsys.readouterr()
+    assert [line for line in out.splitlines() if line[0] == " "] == [
+        "  unknown   glued from values that only the running program has; what is known of it is valid",
+        "  unknown   glued from values that only the running program has; its syntax cannot be checked",
+        "  unknown   an expression: this file does not have its value; its syntax cannot be checked",
+        "  unknown   glued from values that only the running program has; what is known of it is valid",
+    ]
+    assert err.startswith("mqsel: M.java:5:27: unexpected '=' after '='")
+    assert err.endswith("mqsel: 5 selectors, 1 invalid, 5 that cannot be known\n")
+    assert cli.main(["lint", "--json", "M.java"]) == 1
+    found = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    codes = [(one["line"], one["code"]) for one in found if "code" in one]
+    assert codes == [(5, "invalid"), (7, "like-without-wildcard")]
+    assert [one["line"] for one in found if "reason" in one] == [3, 4, 5, 6, 7]
+    assert cli.main(["format", "--check", "M.java"]) == 2
+
+
+@pytest.mark.usefixtures("_folder")
+def test_damage_is_an_error_with_its_place(capsys):
+    """A damaged file is one error, the rest of it and of the others is read, and the exit code is 2."""
+    Path("d.json").write_text('{"a": "x = 1", "b" "y = 2"}\n{"c": "z = 3"}\n', encoding="utf-8")
+    for command in ("check", "lint", "audit"):
+        assert cli.main([command, "--as", "keyed-json", "d.json"]) == 2
+        assert "mqsel: d.json:1:20: damaged JSON" in capsys.readouterr().err
+    Path("m.jsonl").write_text('{"z": 3}\n', encoding="utf-8")
+    assert cli.main(["route", "--as", "keyed-json", "d.json", "m.jsonl"]) == 2
+    assert json.loads(capsys.readouterr().out) == {"subscribers": ["c"], "message": {"z": 3}}
+    assert cli.main(["lint", "--sarif", "--as", "keyed-json", "d.json"]) == 2
+    (made,) = json.loads(capsys.readouterr().out)["runs"]
+    (invocation,) = made["invocations"]
+    assert not invocation["executionSuccessful"]
+    assert invocation["toolExecutionNotifications"][0]["level"] == "error"
+
+
+@pytest.mark.usefixtures("_folder")
+def test_route_and_explain_of_paths(capfd):
+    """Selectors of scripts route messages, and one is explained by its key."""
+    Path("s.mqsc").write_text("DEFINE SUB(A) SELECTOR('a = 1')\nDEFINE SUB(B) SELECTOR('a = 2')\n", encoding="utf-8")
+    Path("m.jsonl").write_text('{"a": 2}\n', encoding="utf-8")
+    assert cli.main(["route", "s.mqsc", "m.jsonl"]) == 0
+    assert json.loads(capfd.readouterr().out)["subscribers"] == ["B"]
+    assert cli.main(["explain", "--key", "B", "s.mqsc", "m.jsonl:1"]) == 0
+    assert cli.main(["explain", "--key", "A", "s.mqsc", '{"a": 2}']) == 1
+    assert cli.main(["explain", "--key", "C", "s.mqsc"]) == 2
+    assert capfd.readouterr().err.endswith("the key 'C' in s.mqsc\n  hint: the keys are 'A', 'B'\n")
+
+
+@pytest.mark.usefixtures("_folder")
+def test_what_a_terminal_would_obey(capsys):
+    """Control characters of files are shown escaped, whatever prints them."""
+    signs = "\x1b[2J\x9b\u202e"
+    content = f"a{signs}\tb = '{signs}'\nc\tb == '{signs}'\nd\tb = '{signs}'\ne\t\"{signs}\" = 1\n"
+    Path("k.txt").write_text(content, encoding="utf-8")
+    calls = (
+        ["check"],
+        ["lint"],
+        ["format", "--check"],
+        ["audit"],
+        ["selectors"],
+        ["check", "--json"],
+        ["lint", "--json"],
+    )
+    for call in (*calls, ["lint", "--sarif"], ["audit", "--json"], ["selectors", "--json"], ["lint", "--fix"]):
+        cli.main([*call, "k.txt"])
+        shown = "".join(capsys.readouterr())
+        assert [sign for sign in shown if sign not in "\n\t" and not sign.isprintable()] == [], call

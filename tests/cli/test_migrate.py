@@ -94,7 +94,8 @@ def test_parameters_stand_outside_of_quotes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "parameters", "span"), [("a = :x", {}, (4, 6)), ("a = :x", {"x": 1, "y": 2}, (0, 6)), ("a = :", {}, (4, 5))]
+    ("text", "parameters", "span"),
+    [("a = :x", {}, (4, 6)), ("a = :x", {"x": 1, "y": 2}, (0, 6)), ("a = :", {}, (4, 5))],
 )
 def test_parameters_that_do_not_fit(text: str, parameters: dict[str, int], span: tuple[int, int]) -> None:
     with pytest.raises(mqsel.SelectorSyntaxError) as error:

@@ -15,8 +15,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import batches
-import strategies
-from fuzzing import begun
+from fuzzing import DIALECTS, begun, random_dialect
 
 
 def main() -> int:
@@ -25,10 +24,9 @@ def main() -> int:
     while is_time():
         rounds += 1
         rng = random.Random(f"{seed} {rounds}")
-        name = rng.choice([*strategies.DIALECTS])
-        dialect = strategies.DIALECTS[name].replace(**rng.choice(strategies.READINGS))
+        name = rng.choice([*DIALECTS])
         try:
-            taken += batches.run_case(rng, name, dialect, 5)
+            taken += batches.run_case(rng, name, random_dialect(rng, name), 5)
             damaged += batches.run_damaged(rng)
         except BaseException:
             print(f"failing: random.Random('{seed} {rounds}')", flush=True)

@@ -18,13 +18,11 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-import strategies
-from fuzzing import begun
+from fuzzing import DIALECTS, begun, random_case, random_dialect
 
 import mqsel
 from mqsel.errors import ProgramError
 from mqsel.index._index import Index
-from mqsel.language.dialect import Dialect
 from mqsel.machine._values import Record
 from mqsel.values import Float32, Int8, Int16, Int32
 
@@ -33,12 +31,8 @@ WORDS = 0, 1, 2, 0x7F, 0xFF, 0x7FFFFFFF, 0xFFFFFFFF
 
 
 def drawn(rng: random.Random, name: str) -> tuple[str, dict[str, Any]]:
-    text, message = strategies.random_case(rng, name)
+    text, message = random_case(rng, name)
     return text, {name: WRAPPERS.get(kind, lambda one: one)(value) for name, (kind, value) in message.items()}
-
-
-def dialect_of(rng: random.Random, name: str) -> Dialect:
-    return strategies.DIALECTS[name].replace(**rng.choice(strategies.READINGS))
 
 
 def check(selectors: mqsel.SelectorSet[int], loop: dict[int, mqsel.Matcher], message: dict[str, Any]) -> None:
@@ -50,8 +44,8 @@ def check(selectors: mqsel.SelectorSet[int], loop: dict[int, mqsel.Matcher], mes
 
 def run_case(rng: random.Random) -> int:
     """Change a set in all ways, and ask it between; give how many messages it answered."""
-    name = rng.choice([*strategies.DIALECTS])
-    dialect = dialect_of(rng, name)
+    name = rng.choice([*DIALECTS])
+    dialect = random_dialect(rng, name)
     cases = [drawn(rng, name) for _ in range(rng.choice((3, 30, 120)))]
     loop = {key: mqsel.compile(text, dialect=dialect) for key, (text, _) in enumerate(cases)}
     selectors: mqsel.SelectorSet[int] = mqsel.SelectorSet(
@@ -102,8 +96,8 @@ def broken(rng: random.Random, part: bytes) -> bytearray:
 
 def run_damaged(rng: random.Random) -> int:
     """Damage the buffers of an index and use it in all ways; give how often that was refused."""
-    name = rng.choice([*strategies.DIALECTS])
-    dialect = dialect_of(rng, name)
+    name = rng.choice([*DIALECTS])
+    dialect = random_dialect(rng, name)
     cases = [drawn(rng, name) for _ in range(rng.choice((5, 40)))]
     made = mqsel.SelectorSet({key: text for key, (text, _) in enumerate(cases)}, dialect=dialect)
     parts = [bytes(part) for part in made._reader.index.to_buffers()]

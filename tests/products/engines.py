@@ -175,7 +175,7 @@ def _erlang(call: str, lines: list[str]) -> list[str]:
     unpacked = _debian()
     home = unpacked / "usr" / "lib" / "erlang"
     (binaries,) = home.glob("erts-*/bin")
-    places = {"ROOTDIR": home, "BINDIR": binaries, "EMU": "beam", "PROGNAME": "erl"}
+    places = {"ROOTDIR": home, "BINDIR": binaries, "EMU": "beam", "PROGNAME": "erl", "ERL_CRASH_DUMP": "/dev/null"}
     environment = {**os.environ, **{name: str(place) for name, place in places.items()}}
     start = [*_loaded(unpacked), str(binaries / "beam.smp"), "-S", "1", "--", "-root", str(home)]
     start += ["-bindir", str(binaries), "-progname", "erl", "-home", str(BUILD), "-noshell", "-noinput"]

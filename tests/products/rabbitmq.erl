@@ -52,8 +52,7 @@ negated(Selector, Message) ->
 
 jms(<<>>, _) -> "P";
 jms(Written, Properties) ->
-    {ok, Tokens, _} = erl_scan:string(binary_to_list(Written)),
-    case erl_parse:parse_term(Tokens) of
+    case sjx_parser:parse_term(binary_to_list(Written)) of
         {ok, Term} -> jms_answer(catch sjx_evaluator:evaluate(Term, [header(One) || One <- Properties]));
         _ -> "P"
     end.

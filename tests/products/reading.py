@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import math
 import re
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 Value = tuple[str, Any] | None  # a type and a value; None is NULL
@@ -51,6 +52,7 @@ class Product(NamedTuple):
     escapes: str = "special"  # any: every character may be escaped
     hyphens: str = ""  # a text that begins so has names with - in them
     collapses: bool = False  # of a run of % one is read
+    depth: int = 0  # the deepest that a tree may be; 0 for any
 
 
 Words = tuple[tuple[str, str], ...]  # kinds of words and their patterns: the longest match, then the first, is taken
@@ -140,7 +142,7 @@ PRODUCTS = {
             bytes=r"0x(?:[0-9A-F]{2})+",
             digits=r"[0-9]+",
             string=rf"{_STRING}|{_QUOTED}",
-            delimited=r"\[(?:[^\[\]\x00-\x1f]|\[\[|\]\])+\]",
+            delimited=r"\[(?:[^\[\]\x00-\x1f]|\[\[|\]\])*\]",
             section=r"(?:h|header|p|properties|a|application_properties)\.(?:[A-Za-z][A-Za-z0-9_]*)",
             name=r"[A-Za-z][A-Za-z0-9_]*",
             sign=r"<>|!=|<=|>=|[-=<>+*/%(),]",
@@ -181,6 +183,7 @@ PRODUCTS = {
         unit="byte",
         newline="no",
         escapes="any",
+        depth=16,
     ),
 }
 
@@ -231,6 +234,7 @@ class _Reader:
             product = product._replace(words=_with(words, name=words["name"].replace("]*", "-]*")))
         self.words = _words(product, text)
         self.place = 0
+        self.chains: dict[int, list[Tree]] = {}  # the parts of each AND and OR, by its identity
 
     @property
     def kind(self) -> str:
@@ -257,7 +261,21 @@ class _Reader:
             self.want("end")
         elif self.kind == "damage":
             raise Refused
+        if self.product.depth and self.depth(tree) > self.product.depth:
+            raise Refused
         return self.boolean(tree)
+
+    def depth(self, tree: Tree) -> int:
+        """Return how deep the term of Erlang is that RabbitMQ's JMS client makes of a tree."""
+        match tree:
+            case ("literal", _):
+                return 0
+            case ("name", _) | ("null", *_) | ("in", *_) | ("like", *_):
+                return 1 + (tree[0] != "name")
+            case ("and" | "or", *_):
+                parts = self.chains[id(tree)]
+                return max(self.depth(one) + min(place + 1, len(parts) - 1) for place, one in enumerate(parts))
+        return 1 + max(self.depth(one) for one in tree if isinstance(one, tuple))
 
     def boolean(self, tree: Tree) -> Tree:
         """Refuse what cannot be a condition."""
@@ -270,15 +288,19 @@ class _Reader:
         return tree
 
     def either(self) -> Tree:
-        tree = self.both()
-        while self.next("OR"):
-            tree = "or", self.boolean(tree), self.boolean(self.both())
-        return tree
+        return self.chain("OR", self.both)
 
     def both(self) -> Tree:
-        tree = self.negated()
-        while self.next("AND"):
-            tree = "and", self.boolean(tree), self.boolean(self.negated())
+        return self.chain("AND", self.negated)
+
+    def chain(self, word: str, part: Callable[[], Tree]) -> Tree:
+        parts = [part()]
+        while self.next(word):
+            parts.append(part())
+        if len(parts) == 1:
+            return parts[0]
+        tree = functools.reduce(lambda left, right: (word.lower(), left, right), map(self.boolean, parts))
+        self.chains[id(tree)] = parts
         return tree
 
     def negated(self) -> Tree:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+import random
 from typing import Any
 
-from products import answers
+from products import answers, selectors
 from products.ours import PRESETS
 from products.reading import PRODUCTS, read
 
+import mqsel
 from mqsel.language.dialect import Dialect
 from mqsel.language.nodes import Computed, Identifier, Node, unparse
 
@@ -19,6 +22,28 @@ _TRUTHS = {"T": "TRUE", "F": "FALSE", "U": "UNKNOWN", "E": "ERR", "P": "refused"
 _VALUES = {"T": ("boolean", True), "F": ("boolean", False), "U": ("null", None), "E": ("error", None)}
 
 
+# The products by the names of their presets.
+BROKERS = {product.upper().replace("-", "_"): product for product in PRESETS}
+
+
+def random_text(rng: random.Random, preset: str) -> str:
+    """Draw a selector that compiles under the preset of a product, as it is and behind NOT."""
+    while True:
+        text = selectors.Selectors(BROKERS[preset], rng).text()
+        try:
+            for each in (text, f"NOT ({text}\n)"):  # RocketMQ ignores what stands behind a condition
+                mqsel.compile(each, dialect=PRESETS[BROKERS[preset]])
+        except mqsel.SelectorError:
+            continue
+        return text
+
+
+def random_case(rng: random.Random, preset: str) -> tuple[str, Typed]:
+    """Draw a selector that compiles under the preset of a product, and a message."""
+    text, drawn = random_text(rng, preset), selectors.message(BROKERS[preset], rng)
+    return text, {name: (_NAMES.get(kind, kind), value) for name, (kind, value) in drawn.items()}
+
+
 def product_of(dialect: Dialect) -> str | None:
     """Return the product whose preset a dialect is, limits apart."""
     freed = dialect.replace(max_length=None, constant_false="accept")
@@ -28,6 +53,12 @@ def product_of(dialect: Dialect) -> str | None:
 
 def _properties(typed: Typed) -> answers.Properties:
     return {name: (KINDS.get(kind, kind), value) for name, (kind, value) in typed.items() if kind != "null"}
+
+
+def is_sent(product: str, kind: str, value: Any) -> bool:
+    """Report whether a product carries a value: RabbitMQ no NaN and no infinity, none of them bytes."""
+    is_finite = not isinstance(value, float) or math.isfinite(value)
+    return kind != "bytes" and (is_finite or not product.startswith("rabbitmq"))
 
 
 def truth(product: str, text: str, typed: Typed) -> str:

@@ -132,6 +132,31 @@ def test_no_texts(spark: Any) -> None:
     assert made.sieve == "true"
 
 
+def test_inventories(spark: Any, tmp_path: Path) -> None:
+    """Selectors where they stand are routed by: a folder, a file, paths, entries; each in the dialect of its kind."""
+    pytest.importorskip("tree_sitter")
+    pytest.importorskip("pathspec")
+    from mqsel.inventory import read
+
+    frame = spark.createDataFrame(ROWS, KINDS).coalesce(1)
+    script, rule = tmp_path / "subs.mqsc", tmp_path / "rule.json"
+    script.write_text("DEFINE SUB(HEAVY) SELECTOR('region LIKE ''eu%'' AND weight > 100')\n")
+    rule.write_text('{"name": "urgent", "sqlFilter": {"sqlExpression": "[JMSPriority] > 6"}}')
+    wanted = [["HEAVY"], ["urgent"], ["urgent"], []]
+
+    assert _keys(frame, route(script, frame)) == [["HEAVY"], [], [], []]
+    for one in (tmp_path, [script, str(rule)], read([script, rule]), [*read(script), rule]):
+        assert sorted(_keys(frame, route(one, frame))) == sorted(wanted)
+    assert plan(script, frame).strategy == "native"
+    script.write_text(
+        "DEFINE SUB(A) SELECTOR('weight >')\nDEFINE SUB(B) SELECTOR('${x}')\nDEFINE SUB(C) SELECTOR('TRUE')\n"
+    )
+    with pytest.warns(UserWarning, match=r"2 faulty selectors are left out: 'B': a placeholder.*; 'A': "):
+        assert _keys(frame, route(script, frame)) == [["C"]] * 4
+    with pytest.raises(errors.FileError, match="a placeholder"):
+        route(script, frame, errors="raise")
+
+
 def test_faulty_selectors(spark: Any, tmp_path: Path) -> None:
     """Those of a table or a file are left out with a warning that names them, unless asked; of a mapping one raises."""
     frame = spark.createDataFrame(ROWS, KINDS).coalesce(1)

@@ -338,7 +338,7 @@ class Difference:
         return self.message is not None or (is_refused_by_one and not self.reason)
 
 
-def difference(text: str, dialect_a: Dialect | str, dialect_b: Dialect | str) -> Difference:
+def difference(text: str, dialect_a: Dialect | str, dialect_b: Dialect | str, *, given: Given = None) -> Difference:
     """Return a message that two dialects treat differently, and what parts them, or that there is none.
 
     A message that one of them selects goes before one that is FALSE to one and UNKNOWN to the other, or undocumented.
@@ -348,11 +348,13 @@ def difference(text: str, dialect_a: Dialect | str, dialect_b: Dialect | str) ->
         text: the selector.
         dialect_a: how to read it: a dialect, or the name of a preset.
         dialect_b: how else.
+        given: what messages are like, as for `relation`; a selector is read in the first dialect.
 
     Raises: ArgumentError: no text, or no dialect. A text that is invalid is a difference, or is none; one that a
         product has and mqsel does not model is not decided.
     """
     dialects = as_dialect(dialect_a), as_dialect(dialect_b)
+    contract = contract_of(given, dialects[0])
     errors: list[SelectorError | None] = []
     read: list[Known] = []
     for dialect in dialects:
@@ -369,13 +371,13 @@ def difference(text: str, dialect_a: Dialect | str, dialect_b: Dialect | str) ->
         parts = readings(text, {}, *dialects) if is_one else ()
         return Difference(errors=(errors[0], errors[1]), readings=parts, is_proved=not is_one)
     a, b = read
-    message, tries = _tried(a, b)
+    message, tries = _tried(a, b, contract)
     reason = ""
     if message is None or not _is_selected_by_one((a.truth(message), b.truth(message))):
-        found = _found(a, b, ((a.normal.true, b.others), (b.normal.true, a.others)), _is_selected_by_one)
+        found = _found(a, b, contract, ((a.normal.true, b.others), (b.normal.true, a.others)), _is_selected_by_one)
         reason, message = found.reason, message if found.message is None else found.message
     if message is None:
-        found = _found(a, b, ((a.normal.unknown, _false(b)), (b.normal.unknown, _false(a))), lambda _: True)
+        found = _found(a, b, contract, ((a.normal.unknown, _false(b)), (b.normal.unknown, _false(a))), lambda _: True)
         reason, message = reason or found.reason, found.message
     if message is None:
         return Difference(is_proved=not reason, tries=tries, reason=reason)
@@ -395,17 +397,22 @@ def _false(one: Known) -> Formula:
     return any_of((one.normal.false, one.normal.error))
 
 
-def _tried(a: Known, b: Known) -> tuple[Message | None, int]:
-    """Try small messages.
+def _tried(a: Known, b: Known, contract: Contract | None) -> tuple[Message | None, int]:
+    """Try small messages: of a contract, with what it requires.
 
     Returns: the first that one selects and the other does not; else the first with different truths; how many were
         tried.
     """
     known_by: Message | None = None
     tries = 0
-    for tries, message in enumerate(
-        itertools.islice(small_messages((a.names, b.names), (a.normal, b.normal)), MAX_TRIES), 1
-    ):
+    messages = small_messages((a.names, b.names), (a.normal, b.normal))
+    if contract is not None:
+        said, allows = contract.bound([*a.names, *b.names], a.selector.naming)
+        least = find(said, allows).message
+        if least is None:
+            return None, 0
+        messages = filter(allows, ({**least, **one} for one in messages))
+    for tries, message in enumerate(itertools.islice(messages, MAX_TRIES), 1):
         truths = a.truth(message), b.truth(message)
         if truths[0] != truths[1]:
             if _is_selected_by_one(truths):
@@ -417,6 +424,7 @@ def _tried(a: Known, b: Known) -> tuple[Message | None, int]:
 def _found(
     a: Known,
     b: Known,
+    contract: Contract | None,
     pairs: Iterable[tuple[Formula, ...]],
     is_wanted: Callable[[_Truths], bool],
 ) -> Witness:
@@ -428,7 +436,7 @@ def _found(
 
     reason = ""
     for pair in pairs:
-        found = find(pair, check)
+        found = search(contract, (a, b), pair, check)
         if found.message is not None:
             return found
         reason = reason or found.reason

@@ -7,10 +7,13 @@ and few of them are left for the proof. Where a proof fails, its message rules o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, cast
 
-from mqsel.analysis.compare import Known, contradiction_in_words, made, satisfied
+from mqsel.analysis.compare import Given, Known, contract_of, contradiction_in_words, made, satisfied, search
+from mqsel.analysis.compare.contract import Contract
+from mqsel.analysis.compare.gaps import Gap, gap_of
 from mqsel.errors import SelectorError
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
 from mqsel.language.nodes import Identifier
@@ -18,7 +21,8 @@ from mqsel.logic.formulas import Any as AnyOf
 from mqsel.logic.formulas import Formula, Leaf, leaves
 from mqsel.logic.needs import needs
 from mqsel.logic.sets import NOTHING, PROPERTY, Values, outside
-from mqsel.logic.solver import Message, find
+from mqsel.logic.solver import Message, Witness
+from mqsel.logic.solver.boxes import Check
 from mqsel.machine._stream import Selection
 
 MAX_PAIRS = 20_000  # that are looked at for what a missing property does: some ten seconds
@@ -67,6 +71,13 @@ class Missing(NamedTuple):
     message: Message
 
 
+class Twice(NamedTuple):
+    """Two selectors that both select a message."""
+
+    keys: tuple[str, str]
+    message: Message
+
+
 class Audit(NamedTuple):
     """The findings about many selectors.
 
@@ -78,7 +89,9 @@ class Audit(NamedTuple):
         within: those that select all that others do; of equal ones, the first is named.
         missing: those that overlap by accident; of equal ones, the first is named.
         undecided: keys with a comparison that is not decided.
-        pairs_left: pairs that were not compared for `missing`.
+        pairs_left: pairs that were not compared for `missing` or `twice`.
+        gaps: for each destination what no selector there selects.
+        twice: pairs that select a message of one destination in common, where each should have one receiver.
     """
 
     total: int
@@ -89,6 +102,8 @@ class Audit(NamedTuple):
     missing: tuple[Missing, ...]
     undecided: tuple[str, ...]
     pairs_left: int
+    gaps: tuple[tuple[str, Gap], ...]
+    twice: tuple[Twice, ...]
 
 
 class _Entry:
@@ -96,14 +111,18 @@ class _Entry:
 
     Attributes:
         keys: of those that have it.
+        contract: what messages are like.
+        destinations: of its keys.
         messages: that it selects.
         gates: for properties, the texts or truth values one of which a message must have.
         needs: properties that it must have.
     """
 
-    def __init__(self, known: Known, keys: list[str]) -> None:
+    def __init__(self, known: Known, keys: list[str], contract: Contract | None) -> None:
         self.known = known
+        self.contract = contract
         self.keys = keys
+        self.destinations: dict[str, None] = {}
         self.messages: list[Message] = []
         needed = needs(known.normal.true) or {}
         self.gates = {name: points for name, values in needed.items() if (points := _points(values)) is not None}
@@ -111,35 +130,53 @@ class _Entry:
         self.matches = known.machine.matches
 
 
-def audit(selectors: Iterable[tuple[str, str]], *, dialect: Dialect | str = IBM_MQ) -> Audit:
+def audit(
+    selectors: Iterable[tuple[str, str] | tuple[str, str, Dialect]],
+    *,
+    dialect: Dialect | str = IBM_MQ,
+    given: Given = None,
+    destinations: Mapping[str, str] | None = None,
+    once: bool = False,
+) -> Audit:
     """Compare many selectors.
 
     Args:
-        selectors: pairs of a key and a text.
-        dialect: how to read them.
+        selectors: for each a key, a text, and its dialect if it is another than that of the others.
+        dialect: how to read the others.
+        given: what messages are like, as for `relation`.
+        destinations: of keys: what a selector leaves is asked of each of them; without, all are of one.
+        once: whether each message should have one receiver: then selectors of one destination that overlap are
+            reported.
+
+    Raises: ArgumentError, SelectorError: of the dialect, and of what messages are like.
     """
-    chosen = as_dialect(dialect)
+    usual = as_dialect(dialect)
+    contract = contract_of(given, usual)
     invalid: list[tuple[str, SelectorError]] = []
-    texts: dict[str, list[str]] = {}
+    texts: dict[tuple[str, Dialect], list[str]] = {}
     total = 0
-    for key, text in selectors:
+    for key, text, *own in selectors:
         total += 1
-        texts.setdefault(text, []).append(key)
+        texts.setdefault((text, own[0] if own else usual), []).append(key)
     entries: list[_Entry] = []
+    every: dict[str, list[Known]] = {}
     never: list[Never] = []
     undecided: list[str] = []
     same: list[Equal] = []
-    for text, keys in texts.items():
+    for (text, chosen), keys in texts.items():
         try:
-            entry = _Entry(made(text, chosen), keys)
+            entry = _Entry(made(text, chosen), keys, contract)
         except SelectorError as error:
             invalid += [(key, error) for key in keys]
             continue
+        entry.destinations = dict.fromkeys((destinations or {}).get(key, "") for key in keys)
+        for one in entry.destinations:
+            every.setdefault(one, []).append(entry.known)
         if len(keys) > 1:
             same.append(Equal(tuple(keys), is_one_text=True))
-        found = satisfied(entry.known)
+        found = satisfied(entry.known, contract)
         if found.is_none:
-            reason = contradiction_in_words(entry.known)
+            reason = contradiction_in_words(entry.known, contract)
             never += [Never(key, reason) for key in keys]
         elif found.message is None:
             undecided += keys
@@ -150,6 +187,7 @@ def audit(selectors: Iterable[tuple[str, str]], *, dialect: Dialect | str = IBM_
     equal = [Equal(tuple([key for one in group for key in one.keys]), is_one_text=False) for group in groups]
     repeated = {id(one) for group in groups for one in group[1:]}
     missing, left = _missing([one for one in entries if id(one) not in repeated])
+    twice, more_left = _twice(entries) if once else ([], 0)
     undecided += [key for one in unsure for key in one.keys]
     return Audit(
         total,
@@ -159,8 +197,15 @@ def audit(selectors: Iterable[tuple[str, str]], *, dialect: Dialect | str = IBM_
         tuple([Within(wide.keys[0], tuple([one.keys[0] for one in inner])) for wide, inner in within]),
         tuple(missing),
         tuple(undecided),
-        left,
+        left + more_left,
+        tuple([(one, gap_of(many, contract)) for one, many in every.items()]),
+        tuple(twice),
     )
+
+
+def _found(entry: _Entry, formulas: Iterable[Formula], check: Check, *others: _Entry) -> Witness:
+    known = [one.known for one in (entry, *others)]
+    return search(entry.contract, known, formulas, check, work=_WORK)
 
 
 # ---- what a selector asks for ----------------------------------------------------------------------------------------
@@ -181,11 +226,11 @@ def _messages(entry: _Entry, first: Message) -> Iterator[Message]:
     formula = entry.known.normal.true
     found: list[Message | None] = [first]
     if isinstance(formula, AnyOf):
-        found += [find((part,), entry.matches, work=_WORK).message for part in formula.parts[:_PARTS]]
+        found += [_found(entry, (part,), entry.matches).message for part in formula.parts[:_PARTS]]
     for one in found:
         if one is not None:
             yield one
-            for end in _INT64:
+            for end in _INT64 if entry.contract is None else ():  # which knows nothing of what messages are like
                 yield _at_end(entry, one, end)
 
 
@@ -297,7 +342,9 @@ def _contained(
 
 def _is_within(inner: _Entry, wide: _Entry) -> bool | None:
     """Report whether all that *inner* selects is selected by *wide*; if not, remember what shows it."""
-    found = find(
+    found = search(
+        inner.contract,
+        (inner.known, wide.known),
         (inner.known.normal.true, wide.known.others),
         lambda message: inner.matches(message) and not wide.matches(message),
         like=inner.messages,
@@ -323,7 +370,7 @@ def _missing(entries: Sequence[_Entry]) -> tuple[list[Missing], int]:
     for place, entry in enumerate(entries):
         for name in _may_lack(entry.known.normal.true):
             present = Leaf(Identifier(name), _PRESENT)
-            with_it = find((entry.known.normal.true, present), entry.matches, work=_WORK).message
+            with_it = _found(entry, (entry.known.normal.true, present), entry.matches).message
             if with_it is None:
                 continue  # it asks for messages that lack it
             for other, second in enumerate(entries):
@@ -349,10 +396,10 @@ def _in_common_without(first: _Entry, second: _Entry, present: Leaf) -> Message 
         return first.matches(message) and second.matches(message)
 
     formulas = first.known.normal.true, second.known.normal.true
-    if not find((*formulas, present), both, work=_WORK).is_none:
+    if not _found(first, (*formulas, present), both, second).is_none:
         return None
-    message = find(formulas, both, work=_WORK).message
-    if message is None or find((formulas[1], present), second.matches, work=_WORK).message is None:
+    message = _found(first, formulas, both, second).message
+    if message is None or _found(second, (formulas[1], present), second.matches).message is None:
         return None
     return message
 
@@ -361,3 +408,39 @@ def _may_lack(formula: Formula) -> list[str]:
     """List the properties of which NULL is among what is asked for somewhere."""
     found = [one for one in leaves(formula) if isinstance(one, Leaf) and one.values.null]
     return [*dict.fromkeys(one.subject.name for one in found if isinstance(one.subject, Identifier))]
+
+
+# ---- what has two receivers ------------------------------------------------------------------------------------------
+
+
+def _twice(entries: Sequence[_Entry]) -> tuple[list[Twice], int]:
+    """Find pairs that both select a message.
+
+    Returns: them, and how many pairs were not looked at.
+    """
+    found = [
+        Twice((one, other), entry.messages[0])
+        for entry in entries
+        for one, other in itertools.pairwise(entry.keys if len(entry.destinations) == 1 else ())  # of one text
+    ]
+    looked = left = 0
+    for place, entry in enumerate(entries):
+        for second in entries[place + 1 :]:
+            if entry.destinations.keys().isdisjoint(second.destinations):
+                continue
+            if any(not points & second.gates.get(one, points) for one, points in entry.gates.items()):
+                continue
+            shared = [*filter(second.matches, entry.messages), *filter(entry.matches, second.messages)]
+            if not shared:
+                looked += 1
+                left += looked > MAX_PAIRS
+                shared = _both(entry, second) if looked <= MAX_PAIRS else []
+            found += [Twice((entry.keys[0], second.keys[0]), one) for one in shared[:1]]
+    return found, left
+
+
+def _both(first: _Entry, second: _Entry) -> list[Message]:
+    """Return a message that both select, if one is found."""
+    formulas = first.known.normal.true, second.known.normal.true
+    found = _found(first, formulas, lambda message: first.matches(message) and second.matches(message), second)
+    return [] if found.message is None else [found.message]

@@ -12,9 +12,10 @@ import math
 import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mqsel.analysis.explain.account import Held
+from mqsel.analysis.explain.account import Held, take_column
+from mqsel.columns.lookup import column_of, laid_out, names_of, type_of
 from mqsel.errors import ArgumentError, FileError, MqselError, PropertyTypeError, quoted, shortened, type_name
 from mqsel.formats.jms import JMS
 from mqsel.formats.jsonl import plain, typed
@@ -23,6 +24,7 @@ from mqsel.language.nodes import Identifier
 from mqsel.language.optimizer import optimize
 from mqsel.language.selector import Selector, read_selector
 from mqsel.logic.formulas import Compared, Formula, Relation, all_of, any_of, leaf
+from mqsel.logic.needs import needs
 from mqsel.logic.normal import true_of
 from mqsel.logic.sets import NOTHING, PROPERTY, Floats, Values, has_value, unite
 from mqsel.logic.solver import Message
@@ -30,7 +32,10 @@ from mqsel.logic.solver.domains import only
 from mqsel.machine._vm import Machine
 from mqsel.machine.compiler import lower
 from mqsel.names import DESCRIPTOR, HEADER_DOMAINS, JMS_SYNONYMS, MQMD_TYPES, spellings
-from mqsel.values import CLASS_NAMES, TYPES
+from mqsel.values import APPROXIMATE, CLASS_NAMES, TYPES
+
+if TYPE_CHECKING:
+    import pyarrow as pa  # type: ignore[import-untyped]
 
 MAX_VALUES = 20  # of one property, that a contract of messages lists
 _COMMON = 2  # messages that have each of them, on average: else they are names of things, not a domain
@@ -61,6 +66,8 @@ class Property(NamedTuple):
 
     def allowed(self) -> Values:
         """Return the set of its values; NULL is in where it may be missing."""
+        if self is _ABSENT:
+            return _ABSENT_VALUES
         if self.values:
             many = [only(value) for value in self.values]
         else:
@@ -101,12 +108,21 @@ class Property(NamedTuple):
         if self.types:
             found["type"] = self.types[0] if is_one else [*self.types]
         if self.values:
-            found["values"] = [
-                plain(one) if is_one or type(one) in (str, bool, int) else {CLASS_NAMES[type(one)]: plain(one)}
-                for one in self.values
-            ]
+            pairs = [(CLASS_NAMES[type(one)], _bare(plain(one))) for one in self.values]
+            usual = self.types[0] if is_one else ""
+            found["values"] = [one if kind in (usual, *_WRITTEN) else {kind: one} for kind, one in pairs]
         found |= {name: getattr(self, name) for name in ("least", "greatest") if getattr(self, name) is not None}
         return found | {name: True for name in ("nan", "required") if getattr(self, name)}
+
+
+_WRITTEN = ("string", "boolean", "int64")  # types whose values JSON holds as they are
+
+
+def _bare(value: Any) -> Any:
+    """Return a number without its class, which JSON does not have."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return value
+    return int(value) if isinstance(value, int) else float(value)
 
 
 class Breach(NamedTuple):
@@ -148,11 +164,16 @@ class Contract:
             raise ArgumentError(f"properties are {shortened(properties)}: expected a mapping of names")
         self.properties = {name: _property(name, one) for name, one in (properties or {}).items()}
         self.others = others
+        self._sets: dict[tuple[str, str], tuple[Property | None, Values]] = {}
         self.selector: Selector | None = None
         if selector:
             self.selector = read_selector(selector, as_dialect(dialect))
             self._true = true_of(self.selector)
             self._machine = Machine(lower(optimize(self.selector)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        text, dialect = ("", IBM_MQ) if self.selector is None else (self.selector.text, self.selector.dialect)
+        return _made, (self.properties, self.others, text, dialect)
 
     @classmethod
     def of(cls, messages: Iterable[Mapping[str, Any]], *, values: bool = True) -> Contract:
@@ -220,7 +241,14 @@ class Contract:
         header = header_of(name, naming)
         if header is not None:
             return header
-        return None if self.others else _ABSENT
+        return None if self.others or name.startswith(OF_DESCRIPTOR) else _ABSENT
+
+    def domain(self, name: str, naming: str) -> Values:
+        """Return what a property can be."""
+        said = self.property(name, naming)
+        if said is not None:
+            return said.allowed()
+        return PROPERTY if self.selector is None else (needs(self._true) or {}).get(name, PROPERTY)
 
     def bound(self, names: Iterable[str], naming: str) -> tuple[list[Formula], Callable[[Message], bool]]:
         """Return what a contract says for selectors.
@@ -237,7 +265,7 @@ class Contract:
         for name in read:
             said = self.property(name, naming)
             if said is not None:
-                allowed[name] = _ABSENT_VALUES if said is _ABSENT else said.allowed()
+                allowed[name] = said.allowed()
                 formulas.append(leaf(Identifier(name), allowed[name]))
         pairs = [(one, field) for one, field in (SAME_FIELDS.items() if naming == "mqi" else ()) if one in read]
         pairs = [(one, field) for one, field in pairs if field in read]
@@ -265,10 +293,13 @@ class Contract:
             if said.required and spellings(name, naming)[0] not in names:
                 found.append(Breach(name, "missing", f"{name} is missing"))
         for name, value in names.items():
-            own = self.property(name, naming)
+            if (name, naming) not in self._sets:
+                own = self.property(name, naming)
+                self._sets[name, naming] = own, PROPERTY if own is None else own.allowed()
+            own, allowed = self._sets[name, naming]
             if own is _ABSENT:
                 found.append(Breach(name, "unknown", f"{name} is no property of the contract"))
-            elif own is not None and not has_value(own.allowed(), value):
+            elif own is not None and not has_value(allowed, value):
                 kind = CLASS_NAMES[type(value)]
                 what = "value" if kind in (own.types or _TYPES) else "type"
                 shown = kind if what == "type" else quoted(value) if type(value) is str else str(plain(value))
@@ -276,6 +307,11 @@ class Contract:
         if self.selector is not None and not self._machine.matches(message):
             found.append(Breach("", "selector", "the selector of the contract is not TRUE"))
         return found
+
+
+def _made(properties: Mapping[str, Property], others: bool, selector: str, dialect: Dialect) -> Contract:
+    """Return a contract that was pickled."""
+    return Contract(properties, others=others, selector=selector, dialect=dialect)
 
 
 _ABSENT = Property()
@@ -337,6 +373,8 @@ def _value(name: str, given: Any, types: tuple[str, ...]) -> Any:
 
 # ---- headers ---------------------------------------------------------------------------------------------------------
 
+# Names of the fields of the descriptor, and of those that IBM's JMS makes of them: every message of IBM MQ has them.
+OF_DESCRIPTOR = (DESCRIPTOR, "JMS_IBM_")
 # Names of JMS for a field of the message descriptor, whose value both have.
 SAME_FIELDS = {
     name: DESCRIPTOR + places[0].path.removeprefix("MQMD/")
@@ -374,12 +412,17 @@ class Seen:
 
     Attributes:
         messages: how many.
+        skipped: how many could not be read.
+        lines: of the input, blank ones included.
+        note: unused; see `mqsel.files.run.work.Job`.
         held: for each name, what messages have of it.
         with_nan: the names of which one is NaN.
     """
 
+    note = None
+
     def __init__(self) -> None:
-        self.messages = 0
+        self.messages = self.skipped = self.lines = self.selected = 0
         self.held: dict[str, Held] = {}
         self.with_nan: set[str] = set()
 
@@ -401,9 +444,34 @@ class Seen:
                 self.held.setdefault(name, Held()).take(CLASS_NAMES[type(value)], value)
         self.messages += 1
 
+    def take_batch(self, batch: pa.RecordBatch, fixed: Mapping[str, Any]) -> None:
+        """Count the rows of a batch; a column of a type that no property has is passed over.
+
+        Args:
+            fixed: values that all rows have alike, of properties that are no columns.
+        """
+        import pyarrow.compute as pc  # type: ignore[import-untyped]  # noqa: PLC0415 (optional)
+
+        rows = batch.to_struct_array()
+        for name in names_of(rows.type):
+            column = column_of(rows, name, "any")
+            if column is not None and type_of(column.type) in _TYPES and column.null_count < len(column):
+                column = laid_out(column)
+                take_column(column, self.held.setdefault(name, Held()))
+                if type_of(column.type) in APPROXIMATE and pc.any(pc.is_nan(column)).as_py():
+                    self.with_nan.add(name)
+        for name, value in fixed.items():
+            if value is not None and name not in rows.type.names:
+                held = self.held.setdefault(name, Held())
+                held.take(CLASS_NAMES[type(value)], value)
+                held.types[CLASS_NAMES[type(value)]] += len(rows) - 1
+        self.messages += len(rows)
+
     def add(self, other: Seen) -> None:
         """Add what was counted elsewhere."""
         self.messages += other.messages
+        self.skipped += other.skipped
+        self.lines += other.lines
         self.with_nan |= other.with_nan
         for name, held in other.held.items():
             self.held.setdefault(name, Held()).add(held)
@@ -426,15 +494,11 @@ class Seen:
             return made
         if isinstance(domain, range):
             return made._replace(least=min(domain[0], held.least or 0), greatest=max(domain[-1], held.greatest or 0))
-        listed = [value for _, value in held.values]
+        listed = [_TYPES[kind].python(value) for kind, value in held.values]  # columns have no classes of ours
         if domain is not None and set(listed) <= set(domain):
             return made._replace(values=domain)
         is_short = all(len(one) < _CUT for one in listed if isinstance(one, (str, bytes)))
         is_few = held.is_open and len(listed) <= MAX_VALUES and len(listed) * _COMMON <= present
         if is_few and is_short and not made.nan and types != ("boolean",):
             return made._replace(values=tuple(sorted(listed, key=lambda one: (type(one).__name__, one))))
-        ends = [
-            None if one is None else int(one) if isinstance(one, int) else float(one)
-            for one in (held.least, held.greatest)
-        ]
-        return made._replace(least=ends[0], greatest=ends[1])
+        return made._replace(least=_bare(held.least), greatest=_bare(held.greatest))

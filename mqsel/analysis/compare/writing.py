@@ -17,6 +17,7 @@ from mqsel.language.selector import read_selector
 from mqsel.logic.formulas import (
     ALWAYS,
     NEVER,
+    All,
     Compared,
     Formula,
     Leaf,
@@ -44,7 +45,7 @@ class _UnwrittenError(Exception):
 
 
 def written(formula: Formula, said: Sequence[Formula], domain: Domain, dialect: Dialect) -> str:
-    """Return a selector; empty where none is found.
+    """Return a selector; empty where none is found, and of what is never true.
 
     Args:
         formula: what it means.
@@ -54,8 +55,8 @@ def written(formula: Formula, said: Sequence[Formula], domain: Domain, dialect: 
     """
     subjects: dict[str, Identifier] = {}
     merged = fold(formula, lambda one: _of_one(one, subjects), all_of, any_of)
-    possible = fold(merged, lambda one: _within(one, domain), all_of, any_of)
-    if len(leaves(possible)) > MAX_LEAVES:
+    possible = _without_implied(fold(merged, lambda one: _within(one, domain), all_of, any_of), domain)
+    if possible is NEVER or len(leaves(possible)) > MAX_LEAVES:
         return ""
     try:
         text = fold(possible, lambda one: _of_leaf(one, domain, dialect), _joined("AND"), _joined("OR"))[0]
@@ -84,10 +85,46 @@ def _within(one: Leaf | Relation, domain: Domain) -> Formula:
     return one
 
 
+def _without_implied(formula: Formula, domain: Domain) -> Formula:
+    """Leave out of an AND what its tests of single properties imply, and of its other parts what they exclude."""
+    while isinstance(formula, All):
+        tests = {
+            one.subject.name: one.values
+            for one in formula.parts
+            if isinstance(one, Leaf) and isinstance(one.subject, Identifier)
+        }
+
+        def narrowed(name: str, tests: dict[str, Values] = tests) -> Values:
+            return _common(tests[name], domain(name)) if name in tests else domain(name)
+
+        parts = [
+            one if _is_test(one) else fold(one, lambda part: _within(part, narrowed), all_of, any_of)
+            for one in formula.parts
+        ]
+        simpler = all_of(parts)
+        if _size(simpler) == _size(formula):
+            break
+        formula = simpler
+    return formula
+
+
+def _size(formula: Formula) -> int:
+    """Count the leaves, each as often as it is written."""
+
+    def count(parts: Sequence[int]) -> int:
+        return sum(parts)
+
+    return fold(formula, lambda _: 1, count, count)
+
+
+def _is_test(one: Formula) -> bool:
+    return isinstance(one, Leaf) and isinstance(one.subject, Identifier)
+
+
 def _joined(word: str) -> Callable[[Sequence[_Text]], _Text]:
     def join(parts: Sequence[_Text]) -> _Text:
         if not parts:
-            return "TRUE = TRUE" if word == "AND" else "TRUE = FALSE", ""
+            return "TRUE = TRUE", ""  # an OR without parts was left out before
         if len(parts) == 1:
             return parts[0]
         return f" {word} ".join([text if joint in ("", word) else f"({text})" for text, joint in parts]), word

@@ -23,12 +23,13 @@ from mqsel.analysis.explain.near import (
     time_of,
     unquoted,
 )
-from mqsel.analysis.readings import in_this_dialect, peculiar
+from mqsel.analysis.readings import UNDOCUMENTED, in_this_dialect, outcome, peculiar
 from mqsel.errors import Span, cells, cut_piece, padded, quoted
 from mqsel.formats.jsonl import plain
 from mqsel.language.dialect import core_of
 from mqsel.language.nodes import And, Comparison, Identifier, Literal, Node, Not, Or, children, walk
 from mqsel.language.selector import Selector
+from mqsel.names import DEFAULTS
 from mqsel.values import AND, OR, Truth
 
 
@@ -51,6 +52,7 @@ class Part:
     reason: str
 
 
+NO_ANSWER = "there is no answer: what the product does with values of these types is undocumented"
 NEVER = "no message can be selected: no values make this selector TRUE"
 _NAMED = 5  # names of a message that a reason lists
 
@@ -146,6 +148,8 @@ def explain(selector: Selector, properties: Mapping[str, tuple[str, Any]], names
     parts = tuple(_parts(selector, truths, reasons))
     root = parts[0].truth
     truth = Truth.FALSE if root is None else root
+    if truth is Truth.ERR and outcome(selector.text, message, selector.dialect) == UNDOCUMENTED:
+        return Explanation(truth, properties, parts, NO_ANSWER)
     return Explanation(truth, properties, parts, "" if truth else _change(selector, message, truths))
 
 
@@ -269,6 +273,9 @@ class _Reasons:
         if named != "null":
             time = time_of(name, value)
             return f"{name} is {_shown(named, value)}{f' ({time})' * bool(time)}"
+        default = DEFAULTS.get(self.selector.dialect.identifier_dots, {}).get(name)
+        if default is not None:
+            return f"{name} is missing, and so {default}"
         near = near_names(name, self.present)
         if near:
             return f"{name} is missing: the message has {near[0]}"

@@ -85,6 +85,7 @@ class Outcomes:
         index.add(range(len(self._formulas)), self._formulas)
         self._names = index.names
         self._reader: MessageReader[int] = MessageReader()
+        self._reader.reports = True
         places = [*range(len(self._formulas))]
         self._reader.begin(index, None, places, None, Texts(), {}, {})
         self._kernel: Kernel | str = ""
@@ -317,6 +318,26 @@ class Account:
         self.lines += other.lines
 
 
+def take_column(column: pa.Array, held: Held) -> None:
+    """Count the values of a column of a type that a property has, as `laid_out` returns it."""
+    import pyarrow.compute as pc  # noqa: PLC0415 (optional)
+
+    kind = type_of(column.type)
+    if held.is_open:
+        values, counts = pc.value_counts(column.drop_null()).flatten()
+        if len(counts) > _DIFFERENT:
+            most = pc.array_sort_indices(counts, order="descending")[:_DIFFERENT]
+            values, counts = values.take(most), counts.take(most)
+        for value, count in zip(values.to_pylist(), counts.to_pylist(), strict=True):
+            held.values[kind, _held(kind, value)] += count
+        held.counted += len(column) - column.null_count
+        held.is_open = len(held.values) < _DIFFERENT
+    held.types[kind] += len(column) - column.null_count
+    if kind in EXACT or kind in APPROXIMATE:
+        ends = pc.min_max(column).as_py()
+        held.widen(ends["min"], ends["max"])
+
+
 class Profiler:
     """Counts messages into an account.
 
@@ -433,35 +454,14 @@ class Profiler:
             self._take_column(rows, name, held)
 
     def _take_column(self, rows: pa.StructArray, name: str, held: Held) -> None:
-        import pyarrow.compute as pc  # noqa: PLC0415 (optional)
-
         column = column_of(rows, name, self._rules)
         column = None if column is None else laid_out(column)
         missing = len(rows) if column is None else column.null_count
-        values = len(rows) - missing
-        if column is not None and values:
-            kind = type_of(column.type)
-            if held.is_open:
-                self._take_values(column, kind, held)
-            held.types[kind] += values
-            if kind in EXACT or kind in APPROXIMATE:
-                ends = pc.min_max(column).as_py()
-                held.widen(ends["min"], ends["max"])
+        if column is not None and len(column) > missing:
+            take_column(column, held)
         held.missing += missing
         if missing:
             self._take_other_columns(rows, name, column, held)
-
-    def _take_values(self, column: pa.Array, kind: str, held: Held) -> None:
-        import pyarrow.compute as pc  # noqa: PLC0415 (optional)
-
-        values, counts = pc.value_counts(column.drop_null()).flatten()
-        if len(counts) > _DIFFERENT:
-            most = pc.array_sort_indices(counts, order="descending")[:_DIFFERENT]
-            values, counts = values.take(most), counts.take(most)
-        for value, count in zip(values.to_pylist(), counts.to_pylist(), strict=True):
-            held.values[kind, _held(kind, value)] += count
-        held.counted += len(column) - column.null_count
-        held.is_open = len(held.values) < _DIFFERENT
 
     def _take_other_columns(self, rows: pa.StructArray, name: str, column: pa.Array | None, held: Held) -> None:
         import pyarrow.compute as pc  # noqa: PLC0415 (optional)

@@ -12,7 +12,7 @@ from contextlib import suppress
 from datetime import datetime, timedelta, timezone
 
 from mqsel.errors import quoted
-from mqsel.language.dialect import Dialect
+from mqsel.language.dialect import Dialect, core_of
 from mqsel.language.nodes import Arithmetic, Comparison, Computed, Identifier, In, Like, Literal, Node, quote, walk
 from mqsel.language.operators import FAILING
 from mqsel.language.pattern import segments
@@ -152,5 +152,8 @@ def failed(test: Node, dialect: Dialect, where: str = "") -> str:
     order = walk(test.expression if isinstance(test, Computed) else test)
     divides = any(isinstance(node, Arithmetic) and not FAILING.isdisjoint(node.operators) for node in order)
     cause = DIVIDED_BY_ZERO if divides and dialect.division == "java" else "evaluating the test fails"
-    said = f"{cause}{' ' * bool(where)}{where}: {ALL_FALSE}"
-    return f"{said} there" if where else said
+    effect = f"{ALL_FALSE} there" if where else ALL_FALSE
+    if not core_of(dialect).is_documented:
+        cause = f"{cause}, or types differ" if divides else "types differ"
+        effect = "what that yields is undocumented for this product"
+    return f"{cause}{' ' * bool(where)}{where}: {effect}"

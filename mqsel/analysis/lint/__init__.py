@@ -7,14 +7,14 @@ syntax*; the README of this folder lists the rules. It is longer than 500 lines 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from mqsel.analysis.compare import Known, contradiction
 from mqsel.analysis.explain import near
 from mqsel.analysis.lint import chains, names, products, tests
 from mqsel.analysis.lint.chains import Structure, read
-from mqsel.analysis.lint.findings import ERROR, NOTE, WARNING, Edit, Finding, Found, piece
+from mqsel.analysis.lint.findings import ERROR, NOTE, WARNING, Edit, Finding, Found, parsed, piece
 from mqsel.errors import SelectorError, Span
 from mqsel.language.checker import MAX_TESTS
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
@@ -31,6 +31,7 @@ from mqsel.language.nodes import (
     Node,
     Not,
     Or,
+    unparse,
 )
 from mqsel.language.optimizer import optimize
 from mqsel.language.selector import Selector, read_selector
@@ -41,7 +42,21 @@ from mqsel.logic.solver import find as find_message
 from mqsel.machine._vm import Machine
 from mqsel.machine.compiler import lower
 
-__all__ = ["RULES", "Edit", "Finding", "Rule", "fixed", "lint"]
+__all__ = ["RULES", "Edit", "Example", "Finding", "Rule", "fixed", "lint"]
+
+
+class Example(NamedTuple):
+    """A selector in which a rule finds something, and what to write instead.
+
+    Attributes:
+        found: the selector.
+        instead: one in which the rule finds nothing.
+        dialect: the name of a preset.
+    """
+
+    found: str
+    instead: str
+    dialect: str = "IBM_MQ"
 
 
 class Rule(NamedTuple):
@@ -54,6 +69,9 @@ class Rule(NamedTuple):
         find: returns what it found in a node and the selector, or None; or all that it found in a `Structure`.
         about: what it is about, for lists of rules.
         says: the sentence of a finding, with places for its words.
+        why: what is wrong with it, for those who meet the rule.
+        example: of a finding, and of what it asks for.
+        source: the document that says so, of `mqsel.language.dialects.SOURCES`.
     """
 
     code: str
@@ -62,10 +80,23 @@ class Rule(NamedTuple):
     find: Callable[..., Any] | None
     about: str
     says: str
+    why: str
+    example: Example
+    source: str
 
 
 RULES = (
-    Rule("invalid", ERROR, (), None, "a text that does not compile", "{0}"),
+    Rule(
+        "invalid",
+        ERROR,
+        (),
+        None,
+        "a text that does not compile",
+        "{0}",
+        "A broker that speaks this dialect refuses the text: there is no consumer, and no subscription.",
+        Example("color == 'blue'", "color = 'blue'"),
+        "Syntax",
+    ),
     Rule(
         "like-regular-expression",
         WARNING,
@@ -73,6 +104,9 @@ RULES = (
         tests.regular_expression,
         "signs of regular expressions in a LIKE pattern without %",
         "{0} stands for itself in a LIKE pattern: its wildcards are % for any text and _ for any one character",
+        "LIKE has two wildcards; every other sign stands for itself, so this selects no text without these very signs.",
+        Example("color LIKE 'bl.*'", "color LIKE 'bl%'"),
+        "Jakarta",
     ),
     Rule(
         "like-shell-pattern",
@@ -81,6 +115,9 @@ RULES = (
         tests.shell_pattern,
         "* or ? in a LIKE pattern without %",
         "{0} stands for itself in a LIKE pattern: the wildcard is {1}",
+        "Shells write * and ?, selectors % and _: this selects a text with the sign itself, and nothing else.",
+        Example("symbol LIKE 'AB*'", "symbol LIKE 'AB%'"),
+        "Jakarta",
     ),
     Rule(
         "like-without-wildcard",
@@ -89,6 +126,9 @@ RULES = (
         tests.no_wildcard,
         "a LIKE pattern without a wildcard",
         "the pattern {0} has no wildcard, so this is the operator {1}: write that, or put in the % that is missing",
+        "Such a pattern is one text, as it would be behind =; often a % was forgotten.",
+        Example("color LIKE 'blue'", "color = 'blue'"),
+        "Jakarta",
     ),
     Rule(
         "like-underscore",
@@ -97,6 +137,9 @@ RULES = (
         tests.underscore,
         "_ between letters or digits in a LIKE pattern without ESCAPE",
         "_ is any one character in a LIKE pattern: for the sign itself write {0}",
+        "The pattern selects more than it seems to: this one also a text that begins with orderXid.",
+        Example("name LIKE 'order_id%'", "name LIKE 'order!_id%' ESCAPE '!'"),
+        "Jakarta",
     ),
     Rule(
         "unquoted-text",
@@ -105,6 +148,9 @@ RULES = (
         tests.unquoted_text,
         "two properties compared with = or <>, one of which is read nowhere else",
         near.unquoted("{0}"),
+        "A word without apostrophes is the name of a property; messages lack it, so that none is selected.",
+        Example("color = blue", "color = 'blue'"),
+        "Syntax",
     ),
     Rule(
         "boolean-literal",
@@ -113,6 +159,9 @@ RULES = (
         tests.boolean_literal,
         "'true' or 'false' as a text, or 0 or 1 for a property whose name says that it is a boolean",
         "{0} is a {1}, which a boolean never equals: if {2} is a boolean, write {2} = {3}",
+        "A boolean is neither a text nor a number, and the comparison with one is never TRUE.",
+        Example("active = 'true'", "active = TRUE"),
+        "Jakarta",
     ),
     Rule(
         "text-of-digits",
@@ -121,6 +170,9 @@ RULES = (
         tests.text_of_digits,
         "a property compared with digits between apostrophes",
         "{0} is a text, which a number never equals: if {1} is a number, write {2}",
+        "Apostrophes make a text of digits. If the property is a number, nothing is selected.",
+        Example("weight = '5'", "weight = 5"),
+        "Jakarta",
     ),
     Rule(
         "blank-at-an-end",
@@ -129,6 +181,9 @@ RULES = (
         tests.blank_at_an_end,
         "a text that begins or ends with white space",
         "{0} begins or ends with white space, which counts",
+        "Texts are equal if all their characters are, blanks included; such a blank is easily overlooked.",
+        Example("country = ' UK'", "country = 'UK'"),
+        "Jakarta",
     ),
     Rule(
         "quotes-in-a-text",
@@ -137,6 +192,9 @@ RULES = (
         tests.quotes_in_a_text,
         "a text in quotation marks between its apostrophes",
         "the quotation marks of {0} belong to the text, and are compared: the text alone is {1}",
+        "Apostrophes alone enclose a text. What stands between them is compared, quotation marks included.",
+        Example("color = '\"blue\"'", "color = 'blue'"),
+        "Syntax",
     ),
     Rule(
         "encoded-text",
@@ -145,6 +203,9 @@ RULES = (
         tests.encoded_text,
         "a text that is encoded for a URL or escaped for XML",
         "{0} is {1}, and compared as it stands: the plain text is {2}",
+        "Nothing decodes a selector: a text that was escaped for its way is compared with its escapes.",
+        Example("company = 'Smith &amp; Sons'", "company = 'Smith & Sons'"),
+        "Jakarta",
     ),
     Rule(
         "comma-in-a-list",
@@ -153,6 +214,9 @@ RULES = (
         tests.comma_in_a_list,
         "an IN list of one text with a comma in it",
         "the list has one text with a comma: two texts are written {0}",
+        "A list has a text for each pair of apostrophes: this one has a single text, comma and all.",
+        Example("color IN ('red, blue')", "color IN ('red', 'blue')"),
+        "Jakarta",
     ),
     Rule(
         "repeat-in-a-list",
@@ -161,6 +225,9 @@ RULES = (
         tests.repeat_in_a_list,
         "a text that stands in an IN list twice",
         "{0} stands in the list twice",
+        "The second one changes nothing: perhaps another text was meant.",
+        Example("color IN ('red', 'blue', 'red')", "color IN ('red', 'blue')"),
+        "Jakarta",
     ),
     Rule(
         "octal-number",
@@ -169,6 +236,9 @@ RULES = (
         tests.octal_number,
         "a number with a leading zero, which dialects or pages read as different values",
         "{0} is {1}, and {2}: write it without the leading zero",
+        "The same digits are another number elsewhere: 0100 is 64 in octal, and 100 in decimal.",
+        Example("weight > 0100", "weight > 100"),
+        "Syntax",
     ),
     Rule(
         "no-number",
@@ -177,6 +247,9 @@ RULES = (
         names.no_number,
         "Infinity or NaN, which have no literal",
         "{0} is the name of a property here: infinity and NaN have no literal",
+        "Selectors have no literal for these values: the word is a property, which messages lack.",
+        Example("weight < Infinity", "weight < 1.7E308"),
+        "Jakarta",
     ),
     Rule(
         "out-of-range",
@@ -185,6 +258,9 @@ RULES = (
         tests.out_of_range,
         "a number that no property can have, where the dialect accepts it",
         "{0} is out of range: no check is made, and here it is {1}",
+        "The number is not the one that is compared: it is rounded, or becomes infinite.",
+        Example("weight < 9223372036854775808", "weight <= 9223372036854775807"),
+        "Syntax",
     ),
     Rule(
         "different-kinds",
@@ -193,6 +269,9 @@ RULES = (
         tests.different_kinds,
         "= or <> between two constants of different kinds, where the dialect accepts it",
         "'{0}' compares {1}: it is never TRUE; {2}",
+        "The comparison reads no property, and its result is always the same.",
+        Example("size = 1 AND 1 = 'a'", "size = 1"),
+        "Syntax",
     ),
     Rule(
         "beyond-doubles",
@@ -201,6 +280,9 @@ RULES = (
         tests.beyond_doubles,
         "equality with a floating-point number beyond 2^53, which several 64-bit integers equal",
         "{0} is a double, which more than one 64-bit integer equals: write {1}",
+        "Doubles have 53 bits: beyond them, integers that differ become the same double.",
+        Example("id = 9007199254740993.0", "id = 9007199254740993"),
+        "Jakarta",
     ),
     Rule(
         "header-value",
@@ -209,6 +291,9 @@ RULES = (
         tests.value_of_a_header,
         "a header compared with a value that it never has",
         "{0} is never {1}: it is {2}",
+        "The values of headers are fixed by the standard or by the product: this one does not occur.",
+        Example("JMSDeliveryMode = 2", "JMSDeliveryMode = 'PERSISTENT'"),
+        "Jakarta",
     ),
     Rule(
         "identifier-in-capitals",
@@ -217,6 +302,9 @@ RULES = (
         names.identifier_in_capitals,
         "an identifier in upper case that is not the whole selector",
         "{0} has digits in upper case, and identifiers of messages have lower case: write {1}",
+        "Texts are compared with case, and messages have their identifiers in lower case.",
+        Example("JMSMessageID LIKE 'ID:414D5120%'", "JMSMessageID LIKE 'ID:414d5120%'"),
+        "Behavior",
     ),
     Rule(
         "match-option",
@@ -225,6 +313,12 @@ RULES = (
         names.lost_match_option,
         "an identifier of 24 bytes in a form by which no queue manager looks it up",
         "every message is inspected: a queue manager looks an identifier up only if {0} is the whole selector",
+        "A queue manager looks up an identifier for the plain comparison alone; otherwise it inspects every message.",
+        Example(
+            "(JMSMessageID = 'ID:414d5120414d5120414d5120414d5120414d5120414d5120')",
+            "JMSMessageID = 'ID:414d5120414d5120414d5120414d5120414d5120414d5120'",
+        ),
+        "Behavior",
     ),
     Rule(
         "field-length",
@@ -233,6 +327,9 @@ RULES = (
         names.field_of_other_length,
         "a field of the message descriptor compared with a value of another length",
         "{0} has {1} in every message, this has {2}",
+        "Fields of the message descriptor have a fixed length, and their texts are padded with blanks, which count.",
+        Example("Root.MQMD.Format = 'MQSTR'", "Root.MQMD.Format = 'MQSTR   '"),
+        "Fields",
     ),
     Rule(
         "unit-of-time",
@@ -241,6 +338,9 @@ RULES = (
         tests.unit_of_time,
         "JMSTimestamp compared with seconds, a date in digits, or a number that is too long",
         "JMSTimestamp counts milliseconds since 1970: {0} is {1}{2}",
+        "In another unit the number is a time in 1970, or in thousands of years: all messages are selected, or none.",
+        Example("JMSTimestamp > 1700000000", "JMSTimestamp > 1700000000000"),
+        "Jakarta",
     ),
     Rule(
         "date-as-arithmetic",
@@ -249,6 +349,9 @@ RULES = (
         tests.date_as_arithmetic,
         "a date without apostrophes, which is a subtraction or a division",
         "{0} is arithmetic and is {1}: write a date as the property has it, in milliseconds since 1970{2} or a text",
+        "There is no literal for a date: 2011-05-18 is a subtraction.",
+        Example("sent > 2011-05-18", "sent > 1305676800000"),
+        "Jakarta",
     ),
     Rule(
         "empty-range",
@@ -257,6 +360,9 @@ RULES = (
         tests.empty_range,
         "BETWEEN with a lower bound above the upper one",
         "no number is from {0} to {1}: the test is {2}",
+        "The lower bound stands first; otherwise no number lies between.",
+        Example("weight BETWEEN 5 AND 1", "weight BETWEEN 1 AND 5"),
+        "Jakarta",
     ),
     Rule(
         "integer-division",
@@ -265,6 +371,9 @@ RULES = (
         tests.integer_division,
         "division by a whole number",
         "an integer divided by {0} loses its remainder: write {0}.0 if that is not meant",
+        "Of two integers the quotient is an integer: 5 / 2 is 2.",
+        Example("weight / 2 > 10", "weight / 2.0 > 10"),
+        "Jakarta",
     ),
     Rule(
         "division-by-zero",
@@ -273,6 +382,9 @@ RULES = (
         tests.division_by_zero,
         "division by the constant zero",
         f"{near.DIVIDED_BY_ZERO}: {near.ALL_FALSE}",
+        "An integer cannot be divided by zero, whatever the message.",
+        Example("size = 1 / 0", "size = 1"),
+        "Syntax",
     ),
     Rule(
         "compared-with-itself",
@@ -281,6 +393,9 @@ RULES = (
         tests.compared_with_itself,
         "the same on both sides of a comparison",
         "{0} is compared with itself: the test is {1}",
+        "Such a test depends only on whether the property is there. IS NOT NULL is the test for that.",
+        Example("color = color", "color IS NOT NULL"),
+        "Jakarta",
     ),
     Rule(
         "and-before-or",
@@ -289,6 +404,9 @@ RULES = (
         tests.and_before_or,
         "an AND without parentheses in an OR, with a test of the same property as the test beside the AND",
         "AND binds before OR: {0} is joined with {1}, and {2} is not; put parentheses around what belongs together",
+        "AND binds before OR, as times does before plus: the third test holds for the second alone.",
+        Example("color = 'red' OR color = 'blue' AND weight > 5", "(color = 'red' OR color = 'blue') AND weight > 5"),
+        "Jakarta",
     ),
     Rule(
         "never-true",
@@ -297,6 +415,9 @@ RULES = (
         chains.never_true,
         "tests joined by AND that exclude each other",
         "{0} is {1}{2}",
+        "No message is selected: the consumer waits for ever, or the part of an OR is dead.",
+        Example("weight > 5 AND weight < 3", "weight > 3 AND weight < 5"),
+        "Jakarta",
     ),
     Rule(
         "always-true",
@@ -305,6 +426,9 @@ RULES = (
         chains.always_true,
         "tests of one property, joined by OR, of which one is TRUE whatever its value",
         "{0} is TRUE for every {1}{2}",
+        "Every message that has the property is selected: the tests filter nothing.",
+        Example("weight > 3 OR weight <= 5", "weight > 5 OR weight <= 3"),
+        "Jakarta",
     ),
     Rule(
         "implied",
@@ -313,8 +437,21 @@ RULES = (
         chains.implied,
         "a test that another one of the same property makes superfluous",
         "{0} adds nothing beside {1}",
+        "Whatever the other test selects, this one does too: it is superfluous, or has the wrong value.",
+        Example("weight > 5 AND weight > 3", "weight > 5"),
+        "Jakarta",
     ),
-    Rule("repeated", WARNING, (), chains.repeated, "the same part twice in one AND or OR", "{0} stands here twice"),
+    Rule(
+        "repeated",
+        WARNING,
+        (),
+        chains.repeated,
+        "the same part twice in one AND or OR",
+        "{0} stands here twice",
+        "The second one changes nothing: perhaps another property or value was meant.",
+        Example("color = 'red' AND color = 'red'", "color = 'red'"),
+        "Jakarta",
+    ),
     Rule(
         "constant-part",
         WARNING,
@@ -322,6 +459,9 @@ RULES = (
         chains.constant_part,
         "a part that reads no property",
         "{0} reads no property: it is always {1}",
+        "Its result is the same for every message: it is superfluous, or decides all by itself.",
+        Example("1 = 1 AND color = 'red'", "color = 'red'"),
+        "Jakarta",
     ),
     Rule(
         "missing-excluded",
@@ -330,6 +470,9 @@ RULES = (
         chains.missing_excluded,
         "a test that excludes values, and with them the messages that lack the property",
         near.missing_is_not_unequal("{0}", "{1}"),
+        "A comparison with a missing property is UNKNOWN, and NOT of that is UNKNOWN, too: only TRUE selects.",
+        Example("color <> 'red'", "color <> 'red' OR color IS NULL"),
+        "Jakarta",
     ),
     Rule(
         "mixed-kinds",
@@ -338,6 +481,9 @@ RULES = (
         names.mixed_kinds,
         "a property compared with values of different kinds, other than in one OR",
         "'{0}' is compared with {1}: one of them never matches",
+        "A property of a message has one type, so no message meets both tests.",
+        Example("code > 5 AND code <> 'x'", "code > 5 AND code <> 6"),
+        "Jakarta",
     ),
     Rule(
         "header-kind",
@@ -346,6 +492,9 @@ RULES = (
         names.kind_of_a_header,
         "a header compared with a value of a kind that it never has",
         "'{0}' is a {1} in every message: compared with a {2} it never matches{3}",
+        "The types of headers are fixed, and a value of another type never equals them.",
+        Example("JMSPriority = 'high'", "JMSPriority > 4"),
+        "Jakarta",
     ),
     Rule(
         "descriptor-field",
@@ -354,6 +503,9 @@ RULES = (
         names.field_without_its_folder,
         "the name of a field of the message descriptor without Root.MQMD., or with a part of it, if the dialect has it",
         "{0} is a property of the message here: the field of the message descriptor is {1}",
+        "Fields are properties under the name Root.MQMD.… alone. Any other name is a property that the sender sets.",
+        Example("Priority > 4", "Root.MQMD.Priority > 4"),
+        "Fields",
     ),
     Rule(
         "header-spelling",
@@ -362,6 +514,9 @@ RULES = (
         names.header_in_other_letters,
         "a name that is nearly a header's",
         "{0} is no header: did you mean {1}?",
+        "Names are compared with case. Another spelling is a property that messages lack.",
+        Example("jmspriority > 4", "JMSPriority > 4"),
+        "Jakarta",
     ),
     Rule(
         "header-prefix",
@@ -370,6 +525,9 @@ RULES = (
         names.header_without_its_beginning,
         "the name of a header without JMS, or as another product has it",
         "{0} is a property of the message here: the header is {1}",
+        "Without its prefix it is a property that the sender has to set. The header is another value.",
+        Example("priority > 4", "JMSPriority > 4"),
+        "Jakarta",
     ),
     Rule(
         "name-alone",
@@ -378,6 +536,9 @@ RULES = (
         names.name_alone,
         "a selector that is one name",
         "{0} is a property that has to be TRUE: the name of a consumer or of a subscription is no selector",
+        "A selector is a condition. Where tools ask for a name and for a selector, the two get mixed up.",
+        Example("OrderConsumer", "consumer = 'OrderConsumer'"),
+        "Jakarta",
     ),
     Rule(
         "name-case",
@@ -386,6 +547,9 @@ RULES = (
         names.names_that_differ_in_case,
         "names that differ in case alone",
         "{0} and {1} are two properties: case counts",
+        "Names are compared with case: of a message that has one of them, the other is missing.",
+        Example("Color = 'red' OR color = 'blue'", "color = 'red' OR color = 'blue'"),
+        "Jakarta",
     ),
     Rule(
         "two-minus-signs",
@@ -394,6 +558,9 @@ RULES = (
         names.two_minus_signs,
         "two minus signs side by side, which may be meant as a comment",
         "{0}",
+        "Some products take what follows for a comment, others for two signs: put a blank between.",
+        Example("a = 5 --b", "a = 5 - -b"),
+        "Artemis",
     ),
     Rule(
         "not-of-a-value",
@@ -402,6 +569,9 @@ RULES = (
         products.not_of_a_value,
         "NOT before a test without parentheses, where the dialect negates what stands next to NOT",
         "NOT negates what stands next here, and the test compares {0}: to negate the test write NOT ({1})",
+        "Here NOT belongs to the word behind it: NOT a = b is (NOT a) = b.",
+        Example("NOT color = 'red'", "NOT (color = 'red')", "ARTEMIS"),
+        "Artemis",
     ),
     Rule(
         "missing-included",
@@ -410,6 +580,9 @@ RULES = (
         products.missing_included,
         "a test that is TRUE of messages that lack the property, in some dialects",
         "{0} is TRUE where {1} is missing: … AND {1} IS NOT NULL excludes these",
+        "A missing property is unequal to every value here. In JMS the comparison is UNKNOWN, and selects nothing.",
+        Example("weight <> 5", "weight <> 5 AND weight IS NOT NULL", "QPID_BROKER_J"),
+        "Broker-J",
     ),
     Rule(
         "unread-rest",
@@ -418,6 +591,9 @@ RULES = (
         products.unread_rest,
         "what stands behind a complete selector, where the dialect does not read it",
         "{0} is not read: what follows a complete selector is ignored",
+        "The broker stops where a selector is complete, and reports no error: what follows has no effect.",
+        Example("weight = 5 garbage", "weight = 5", "ROCKETMQ"),
+        "RocketMQ",
     ),
     Rule(
         "many-tests",
@@ -426,6 +602,9 @@ RULES = (
         tests.many_tests,
         f"more than {MAX_TESTS} tests",
         "the selector has {0} tests: IBM MQ may refuse more than {1}{2}",
+        "Beyond that number a queue manager may protect itself, and refuse the selector.",
+        Example(" OR ".join(f"a = {number}" for number in range(MAX_TESTS + 1)), f"a BETWEEN 0 AND {MAX_TESTS}"),
+        "Behavior",
     ),
     Rule(
         "refused-elsewhere",
@@ -434,6 +613,9 @@ RULES = (
         products.refused_elsewhere,
         "what only some products accept",
         "{0} is {1}",
+        "The selector cannot be moved to the products that it names.",
+        Example("flags = 0x1F", "flags = 31"),
+        "Jakarta",
     ),
 )
 
@@ -447,6 +629,7 @@ _OF_NODES: dict[type, list[tuple[Callable[..., Any], Rule]]] = {}
 for _rule in RULES:
     for _class in _rule.classes:
         _OF_NODES.setdefault(_class, []).append((_rule.find, _rule))  # type: ignore[arg-type]
+_CODES = frozenset(rule.code for rule in RULES)
 _OF_WHOLE = [rule for rule in RULES if rule.find is not None and not rule.classes]
 
 
@@ -488,12 +671,12 @@ def _finding(rule: Rule, found: Found) -> Finding:
 def _found(structure: Structure) -> list[tuple[Rule, Found]]:
     selector = structure.selector
     made: list[tuple[Rule, Found]] = []
-    for node in selector.order:
+    for node in parsed(selector):
         for find, rule in _OF_NODES.get(type(node), ()):
-            found = find(node, selector)
+            found = find(node, selector) if products.holds(rule.code, selector.dialect) else None
             if found is not None:
                 made.append((rule, found))
-    for rule in _OF_WHOLE:
+    for rule in [one for one in _OF_WHOLE if products.holds(one.code, selector.dialect)]:
         made += [(rule, found) for found in rule.find(structure)]  # type: ignore[misc]
     return sorted(made, key=lambda one: one[1].span)
 
@@ -515,10 +698,13 @@ def _never_true(selector: Selector, made: Sequence[tuple[Rule, Found]]) -> Itera
 # ---- edits -----------------------------------------------------------------------------------------------------------
 
 
-def fixed(text: str, dialect: Dialect | str = IBM_MQ) -> str:
+def fixed(text: str, dialect: Dialect | str = IBM_MQ, rules: Container[str] = _CODES) -> str:
     """Apply the edits of findings until none has any. No message is selected otherwise.
 
     All of one rule at once where that is proved to be the same selector, or else one: each takes a proof.
+
+    Args:
+        rules: the codes of those whose edits are applied.
 
     Raises: ArgumentError: no dialect.
     """
@@ -528,7 +714,7 @@ def fixed(text: str, dialect: Dialect | str = IBM_MQ) -> str:
             selector = read_selector(text, dialect)
         except SelectorError:
             return text
-        findings = [(rule, found) for rule, found in _found(read(selector)) if found.edits]
+        findings = [(rule, found) for rule, found in _found(read(selector)) if found.edits and rule.code in rules]
         alike = _together([found for rule, found in findings if rule is findings[0][0]])
         safe = (found for found in (alike, *[one for _, one in findings]) if found.edits and _is_safe(found, selector))
         edits = next(safe, Found((0, 0))).edits
@@ -577,7 +763,10 @@ def _is_safe(found: Found, selector: Selector) -> bool:
     if selector.match_option != whole.match_option:
         return False
     one, other = [lower(optimize(each)) for each in parts]
-    if (one.code, repr(one.constants), one.slots) == (other.code, repr(other.constants), other.slots):
+    # A program has its computed tests in its text alone.
+    tests = [[unparse(node.expression, dialect) for node in each.order if isinstance(node, Computed)] for each in parts]
+    is_one_program = (one.code, repr(one.constants), one.slots) == (other.code, repr(other.constants), other.slots)
+    if is_one_program and tests[0] == tests[1]:
         return True
     known: dict[object, int] = {}
     numbers = [[_number(formula, known) for formula in normal(each).truths] for each in parts]

@@ -10,26 +10,31 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import partial
 from itertools import compress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mqsel import formats
-from mqsel.errors import FileError, MqselError, PropertyTypeError
+from mqsel.errors import DecodeError, FileError, MqselError, PropertyTypeError, UndocumentedError
 from mqsel.files._sifter import Sifter
 from mqsel.files.dumps import Piece
 from mqsel.files.framings import FORMATS, each, taken_apart
 from mqsel.files.parts import FilePart, units
 from mqsel.formats.jsonl import typed
-from mqsel.language.dialect import core_of
+from mqsel.language.dialect import Dialect, core_of
 from mqsel.matcher import Matcher
 from mqsel.names import look_up
-from mqsel.values import Truth
+from mqsel.values import TYPES, Truth
 
 if TYPE_CHECKING:
+    import pyarrow as pa  # type: ignore[import-untyped]
+
+    from mqsel.analysis.compare.contract import Contract
     from mqsel.files.parquet import RowGroup
     from mqsel.sets.set import SelectorSet
 
+EXAMPLES = 3  # messages of one part that nobody gets
 REPORTED = 10  # skipped messages reported in full
 
 
@@ -38,6 +43,7 @@ class Ask(NamedTuple):
 
     Attributes:
         apart: whether messages come in lists, one an item, rather than together.
+        given: the contract that messages are held against; None for none.
     """
 
     invert: bool = False
@@ -47,6 +53,7 @@ class Ask(NamedTuple):
     format: str = "json"
     types: tuple[tuple[str, str], ...] = ()
     apart: bool = False
+    given: Contract | None = None
 
 
 class Complaint(NamedTuple):
@@ -124,6 +131,22 @@ class Tally:
             if name != "note":
                 setattr(self, name, getattr(self, name) + getattr(other, name))
         self.note = self.note or other.note
+
+
+class Kept(NamedTuple):
+    """How the messages of one part of the input keep a contract.
+
+    Attributes:
+        messages: that were held against it.
+        broken: how many of them break it.
+        ways: in how many messages each property breaks it, and how: "missing", "unknown", "type", "value", "selector".
+        first: what the first that breaks it does, in words, for each of these.
+    """
+
+    messages: int
+    broken: int
+    ways: Counter[tuple[str, str]]
+    first: dict[tuple[str, str], str]
 
 
 class Broken(NamedTuple):
@@ -207,7 +230,7 @@ def in_files(
         if at != (number, name):
             at, before = (number, name), 0
         placed = record
-        if isinstance(record, Complaint):
+        if isinstance(record, (Complaint, Example, Unclaimed)):
             placed = record._replace(line=before + record.line)
         elif is_counts(record):
             if record.note is not None:
@@ -238,6 +261,7 @@ class Job:
         self.ask = ask
         self.counts = Tally()
         self.seen = 0
+        self._keeper = None if ask.given is None else _Keeper(ask.given, ask.format, dict(ask.types))
 
     @classmethod
     def part(
@@ -279,6 +303,7 @@ class Job:
             if self.is_over:
                 break
         self.end()
+        yield from self.kept()
         yield self.counts
 
     def rows(self, part: FilePart) -> Iterator[Any]:
@@ -289,19 +314,39 @@ class Job:
             for group in parquet.groups(
                 self.selects, part.path, part.start, part.stop, fixed=dict(part.fixed), is_inverted=self.reads_all
             ):
+                if self._keeper is not None:
+                    self._keeper.take_group(group, part)
                 yield from self.take_group(group, part)
                 if self.is_over:
                     break
         except (FileError, PropertyTypeError) as error:
             yield of_rows(error)
         self.counts.lines = self.counts.messages
+        yield from self.kept()
         yield self.counts
+
+    def kept(self) -> Iterator[Kept]:
+        """Yield how the messages kept the contract, where there is one."""
+        if self._keeper is not None:
+            yield self._keeper.kept()
 
     def refused(self, place: int, error: MqselError) -> Iterator[Complaint]:
         """Count a message that is skipped; yield the complaint if it is one of the first."""
         self.counts.skipped += 1
         if self.counts.skipped <= REPORTED:
             yield Complaint(place, said(error))
+
+    def unanswered(self, rows: pa.BooleanArray) -> Iterator[Complaint]:
+        """Count the rows of a group for which no document says what a selector is, and yield complaints.
+
+        Raises: UndocumentedError: if that is asked for.
+        """
+        for row, is_unanswered in enumerate(rows.to_pylist() if rows.true_count else (), self.counts.messages + 1):
+            if is_unanswered:
+                error = UndocumentedError("what the selector is for values of these types is undocumented")
+                if self.ask.raising:
+                    raise error
+                yield from self.refused(row, error)
 
     @property
     def is_over(self) -> bool:
@@ -338,10 +383,58 @@ class Job:
         self.counts.messages = self.seen
 
 
+class _Keeper:
+    """Holds messages against a contract."""
+
+    def __init__(self, contract: Contract, kind: str, types: Mapping[str, str]) -> None:
+        self._contract, self._kind, self._types = contract, kind, types
+        self._messages = self._broken = 0
+        self._ways: Counter[tuple[str, str]] = Counter()
+        self._first: dict[tuple[str, str], str] = {}
+
+    def take(self, message: Mapping[str, Any]) -> None:
+        breaches = self._contract.breaches(message)
+        self._messages += 1
+        self._broken += bool(breaches)
+        for one in breaches:
+            self._ways[one.name, one.what] += 1
+            self._first.setdefault((one.name, one.what), one.sentence)
+
+    def take_raw(self, data: bytes) -> None:
+        with suppress(DecodeError, PropertyTypeError):  # it is an error for who reads less of it, too
+            self.take(everything(self._kind, data, self._types))
+
+    def take_group(self, group: RowGroup, part: FilePart) -> None:
+        """Take the rows of a group, with all columns of types that properties have."""
+        from mqsel.columns.lookup import column_of, names_of, type_of  # noqa: PLC0415 (for Parquet alone)
+
+        fixed = dict(part.fixed)
+        for batch in group.file.read_row_group(group.number).to_batches():
+            rows = batch.to_struct_array()
+            columns = {}
+            for name in names_of(rows.type):
+                column = column_of(rows, name, "any")
+                made = None if column is None else _CLASSES.get(type_of(column.type))
+                if column is not None and made is not None:
+                    columns[name] = [None if value is None else made(value) for value in column.to_pylist()]
+            for values in zip(*columns.values(), strict=True):
+                self.take({**fixed, **dict(zip(columns, values, strict=True))})
+
+    def kept(self) -> Kept:
+        return Kept(self._messages, self._broken, self._ways, self._first)
+
+
+_CLASSES = {row.name: row.python for row in TYPES if row.kind != "null"}
+
+
 class Match(Job):
     """Yields what is selected, untouched: messages that follow each other together, or in a list."""
 
-    def messages(self, source: Iterable[Any], path: str = "-") -> Iterator[Any]:
+    def sifter(self, path: str) -> tuple[Sifter, formats.Decoder, Counter[str]]:
+        """Return the loop of `Job.messages`, compiled: a message takes a third of a microsecond instead of several.
+
+        Returns: it, what it decodes with, and what properties were missing that it does not count itself.
+        """
         ask, matcher, tally = self.ask, self.selects, self.counts
         decoder = reader(ask.format, matcher, types=dict(ask.types))
         assert isinstance(decoder, formats.Decoder)
@@ -365,13 +458,13 @@ class Match(Job):
         def note(place: int, message: bytes) -> None:
             tally.note = (place, first_note(ask.format, message))
 
-        # The loop above, compiled: a message takes a third of a microsecond instead of several.
         sifter = Sifter(
             matcher,
             decoder,
             judge,
             complain,
             note,
+            None if self._keeper is None else self._keeper.take_raw,
             None if path == "-" else os.fsencode(path),
             invert=ask.invert,
             counting=ask.counting,
@@ -379,6 +472,11 @@ class Match(Job):
             limit=-1 if ask.limit is None else ask.limit,
             apart=ask.apart,
         )
+        return sifter, decoder, missing
+
+    def messages(self, source: Iterable[Any], path: str = "-") -> Iterator[Any]:
+        sifter, decoder, missing = self.sifter(path)
+        tally = self.counts
         try:
             for unit in source:
                 yield from sifter.sift(unit)
@@ -389,6 +487,7 @@ class Match(Job):
         tally.lines, tally.messages, tally.selected = sifter.lines, sifter.messages, sifter.selected
         tally.unknown, tally.skipped, tally.noted = sifter.unknown, sifter.skipped, decoder.noted
         tally.missing, tally.unread = missing + Counter(sifter.missing()), +Counter(decoder.unread)
+        yield from self.kept()
         yield tally
 
     @property
@@ -401,6 +500,8 @@ class Match(Job):
         ask, tally = self.ask, self.counts
         limit = None if ask.limit is None else ask.limit - tally.selected
         counts, mask = parquet.counted(self.selects, group, is_inverted=ask.invert, limit=limit)
+        if counts.unanswered is not None:
+            yield from self.unanswered(counts.unanswered)
         tally.messages += counts.rows
         tally.unknown += counts.unknown
         tally.missing.update(counts.missing)
@@ -429,12 +530,19 @@ class Delivery(NamedTuple):
     message: bytes
 
 
+class Unclaimed(NamedTuple):
+    """A message that nobody gets, one of the first; its line is as in a `Complaint`."""
+
+    line: int
+
+
 class Route(Job):
     """Yields each message that somebody gets, with the keys of the selectors of a set."""
 
     def __init__(self, selects: SelectorSet[Any], ask: Ask) -> None:
         super().__init__(selects, ask)
         self._head = b""
+        self._unclaimed = 0
         if ask.format != "parquet":
             self._decode = reader(ask.format, selects, types=dict(ask.types))
 
@@ -445,21 +553,30 @@ class Route(Job):
         if not FORMATS[self.ask.format].is_lines:
             self._head = self._head or piece.raw
 
-    def take(self, result: Any, _place: int, piece: Piece, path: str) -> Iterator[Any]:
+    def take(self, result: Any, place: int, piece: Piece, path: str) -> Iterator[Any]:
         if result:
             yield from self._given(result, piece.place, piece.raw, path)
+        elif self._unclaimed < EXAMPLES:
+            self._unclaimed += 1
+            yield Unclaimed(place)
 
     def take_group(self, group: RowGroup, part: FilePart) -> Iterator[Any]:
-        import pyarrow as pa  # type: ignore[import-untyped]  # noqa: PLC0415 (optional)
+        import pyarrow as pa  # noqa: PLC0415 (optional)
 
         from mqsel.files import parquet  # noqa: PLC0415 (for Parquet alone)
 
         assert group.table is not None
         every = list(self.selects)
         table = group.table if group.table.num_columns else pa.table({"-": pa.nulls(group.rows)})
-        keys = [[every[place] for place in row] for row in self.selects.match_batch(table).to_pylist()]
-        self.counts.messages += group.rows
+        places = self.selects.match_batch(table)
+        keys = [[every[place] for place in row or ()] for row in places.to_pylist()]
+        yield from self.unanswered(places.is_null())
         mask = [bool(row) for row in keys]
+        for place, is_claimed in enumerate(mask, self.counts.messages + 1):
+            if not is_claimed and self._unclaimed < EXAMPLES:
+                self._unclaimed += 1
+                yield Unclaimed(place)
+        self.counts.messages += group.rows
         left = sum(mask) if self.ask.limit is None else self.ask.limit - self.counts.selected
         if sum(mask) > left:
             last = [number for number, is_wanted in enumerate(mask) if is_wanted][left - 1]
@@ -541,6 +658,8 @@ class Why(Job):
         try:
             message = self._decoder(data)
             self._profiler.take_raw(data, kind, message, self._types)
+            if self._keeper is not None:
+                self._keeper.take_raw(data)
         except PropertyTypeError as error:
             raise (in_json_words(error, message, self.selects) if kind == "json" else error) from None
         return data
@@ -568,3 +687,168 @@ class Why(Job):
         self.counts.noted = self._decoder.noted
         for name, count in self._decoder.unread.items():
             self.counts.held[name].unread += count
+
+
+# ---- change ------------------------------------------------------------------------------------------------------
+
+
+class Example(NamedTuple):
+    """A message that is selected by one of two selectors alone.
+
+    Attributes:
+        line: as in a `Complaint`.
+        key: of the two.
+        is_gained: the new one selects it, and the old one does not.
+        message: as it stands in the file; of Parquet a line of JSON.
+    """
+
+    line: int
+    key: Any
+    is_gained: bool
+    message: bytes
+
+
+class Changed(NamedTuple):
+    """Selectors by key, before and after a change; a key may be on one side alone."""
+
+    old: SelectorSet[Any]
+    new: SelectorSet[Any]
+
+    @property
+    def properties(self) -> tuple[str, ...]:
+        """The properties that any of them reads."""
+        return tuple(dict.fromkeys((*self.old.properties, *self.new.properties)))
+
+    @property
+    def dialect(self) -> Dialect:
+        """The dialect of names of columns."""
+        return self.new.dialect
+
+
+class Change(Job):
+    """Counts by key what is selected after a change and was not before, and the other way round; yields examples."""
+
+    is_over = False
+
+    def __init__(self, selects: Changed, ask: Ask) -> None:
+        super().__init__(selects, ask)
+        self._shown: Counter[tuple[Any, bool]] = Counter()
+        if ask.format != "parquet":
+            types = dict(ask.types)
+            self._decoders = [reader(ask.format, one, types=types) for one in (selects.old, selects.new)]
+
+    def messages(self, source: Iterable[Any], path: str = "-") -> Iterator[Any]:
+        """Do it with lines of one pair by the compiled loop: blocks that both treat alike are done with."""
+        keys = [*self.selects.old, *self.selects.new]
+        if not FORMATS[self.ask.format].is_lines or len(keys) != 2 or keys[0] != keys[1]:
+            yield from super().messages(source, path)
+            return
+        ask = self.ask._replace(apart=True, counting=False)
+        sifters = [Match(one.matcher(keys[0]), ask).sifter("-")[0] for one in self.selects]
+        try:
+            for unit in source:
+                before = sifters[1].lines
+                old, new = (sifter.sift(unit) for sifter in sifters)
+                yield from [one for one in new if isinstance(one, Complaint)]
+                old, new = ([line for one in found if isinstance(one, list) for line in one] for found in (old, new))
+                if old != new:
+                    yield from self._compared(unit, before, keys[0], set(old), set(new))
+        except FileError as error:
+            yield Broken(why(error))
+        self.counts.lines, self.counts.messages = sifters[1].lines, sifters[1].messages
+        self.counts.skipped = sifters[1].skipped
+        yield self.counts
+
+    def _compared(self, unit: bytes, before: int, key: Any, old: set[bytes], new: set[bytes]) -> Iterator[Example]:
+        """Yield examples of a block; equal lines are selected alike."""
+        for number, line in enumerate(bytes(unit).splitlines(keepends=True), before + 1):
+            if (line in old) != (line in new):
+                yield from self._differs(key, line in new, number, line)
+
+    def _differs(self, key: Any, is_gained: bool, place: int, message: bytes) -> Iterator[Example]:
+        self.counts.delivered[key, is_gained] += 1
+        self._shown[key, is_gained] += 1
+        if self._shown[key, is_gained] <= REPORTED:
+            yield Example(place, key, is_gained, message)
+
+    def read(self, data: bytes) -> Any:
+        return [set(one.match(decode(data))) for one, decode in zip(self.selects, self._decoders, strict=True)]
+
+    def take(self, result: Any, place: int, piece: Piece, _path: str) -> Iterator[Any]:
+        old, new = result
+        for key in old ^ new:
+            yield from self._differs(key, key in new, place, piece.raw)
+
+    def take_group(self, group: RowGroup, part: FilePart) -> Iterator[Any]:
+        import pyarrow as pa  # noqa: PLC0415 (optional)
+
+        from mqsel.files import parquet  # noqa: PLC0415 (for Parquet alone)
+
+        assert group.table is not None
+        table = group.table if group.table.num_columns else pa.table({"-": pa.nulls(group.rows)})
+        found = []
+        for one in self.selects:
+            every = list(one)
+            found.append([{every[place] for place in row} for row in one.match_batch(table).to_pylist()])
+        mask = [old != new for old, new in zip(*found, strict=True)]
+        lines = parquet.written(part.path, group, pa.array(mask, pa.bool_())) if any(mask) else ()
+        texts = (line for _, many in lines for line in many.splitlines(keepends=True))
+        for row, (old, new) in enumerate(zip(*found, strict=True), self.counts.messages + 1):
+            if old != new:
+                text = next(texts)
+                for key in old ^ new:
+                    yield from self._differs(key, key in new, row, text)
+        self.counts.messages += group.rows
+
+
+# ---- contract ----------------------------------------------------------------------------------------------------
+
+
+class Describe(Job):
+    """Counts what messages are like; yields nothing but complaints and the counts.
+
+    Fields of the message descriptor, and the names that IBM's JMS has for them, are left out: each message has all.
+    """
+
+    is_over = False
+
+    def __init__(self, selects: None, ask: Ask) -> None:
+        from mqsel.analysis.compare.contract import OF_DESCRIPTOR, Seen  # noqa: PLC0415 (match needs none of it)
+
+        super().__init__(selects, ask)
+        self.counts = Seen()
+        self._left_out = OF_DESCRIPTOR
+        self._types = dict(ask.types)
+
+    def read(self, data: bytes) -> Any:
+        return everything(self.ask.format, data, self._types)
+
+    def take(self, result: Any, _place: int, _piece: Piece, _path: str) -> Iterator[Any]:
+        self.counts.take({name: value for name, value in result.items() if not name.startswith(self._left_out)})
+        return iter(())
+
+    def rows(self, part: FilePart) -> Iterator[Any]:
+        from mqsel.files import parquet  # noqa: PLC0415 (for Parquet alone)
+
+        try:
+            with parquet.opened(part.path) as file, parquet.trouble_of(part.path):
+                stop = file.metadata.num_row_groups if part.stop < 0 else part.stop
+                for number in range(part.start, stop):
+                    for batch in file.read_row_group(number).to_batches():
+                        self.counts.take_batch(batch, dict(part.fixed))
+        except (FileError, PropertyTypeError) as error:
+            yield of_rows(error)
+        self.counts.lines = self.counts.messages
+        yield self.counts
+
+    def end(self) -> None:
+        """Complete nothing: each message was counted when it was taken."""
+
+
+def everything(kind: str, data: bytes, types: Mapping[str, str]) -> dict[str, Any]:
+    """Return all properties of a message of the format *kind*.
+
+    Raises: DecodeError, PropertyTypeError: it is invalid.
+    """
+    found = formats.FORMATS[FORMATS[kind].message or ""].inspect(data, types)
+    return {one.name: one.value for one in found.rows}

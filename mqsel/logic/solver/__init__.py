@@ -11,13 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from mqsel.errors import PropertyTypeError
+from mqsel.errors import UndocumentedError
 from mqsel.language.nodes import Arithmetic, Computed, Conversion, Identifier, Literal, Node, children, unparse, walk
 from mqsel.logic.formulas import ALWAYS, NEVER, All, Compared, Formula, Leaf, Relation
 from mqsel.logic.formulas import Any as AnyOf
 from mqsel.logic.solver.automata import UndecidedError, unconfirmed
-from mqsel.logic.solver.boxes import Check, solve, try_out
+from mqsel.logic.solver.boxes import Check, solve
 from mqsel.logic.solver.domains import Domain, any_of, is_empty, meet, some_values
+from mqsel.logic.solver.trials import try_out
 
 Message = dict[str, Any]
 
@@ -90,7 +91,7 @@ def find(
     def passes(message: Message) -> bool:
         try:
             return check(message)
-        except PropertyTypeError:  # undocumented: of values of different types, in some products
+        except UndocumentedError:
             return False
 
     search = _Solver(passes, like, work if isinstance(work, Work) else Work(work))
@@ -280,8 +281,7 @@ class _Solver:
         # NULL is said: for `x`, `usr.x` would be read, where a dialect takes them for one. `smaller` leaves it out.
         message = {name: next(some_values(domain)) for name, domain in domains.items()}
         if any(type(root) is Computed for root, _ in computed):
-            roots = [root for root, _ in computed] + [side for one in related for side in one[:2]]
-            return try_out(roots, domains, message, self.check, self.like, self.work.spend)
+            return try_out(computed, related, domains, message, self.check, self.like, self.work.spend)
         if computed or related:
             return solve(domains, computed, related, message, self.check, self.like, self.work.spend)
         self.work.spend(1)

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from random import Random
 from typing import Any, TypeVar
 
-from mqsel.language.nodes import Computed, Conversion, Identifier, Literal, Node, unparse, walk
+from mqsel.language.nodes import Conversion, Identifier, Node, walk
 from mqsel.logic.formulas import Compared, Relation
 from mqsel.logic.intervals import AXES, INT32, Result, compute, has_number, hull, overlap, rounded
 from mqsel.logic.solver.automata import UndecidedError, unconfirmed
@@ -27,19 +27,14 @@ from mqsel.logic.solver.domains import (
     ANY_PROPERTY,
     NONE,
     Domain,
-    is_empty,
-    meet,
     meet_texts,
     nearest,
     nearest_float,
-    only,
     some_values,
 )
 from mqsel.values import Float32, Int32
 
 MAX_BOXES = 300  # of one choice of lanes
-MAX_TRIES = 500  # of values for computed tests
-_TRY = 20  # the work of one: tests are computed in Python
 _WORK = 4  # of looking at a box, in leaves, for each operand
 
 Spend = Callable[[int], None]
@@ -94,59 +89,6 @@ def solve(
     if undecided is not None:
         raise undecided
     return None
-
-
-def try_out(
-    roots: Sequence[Node],
-    domains: Mapping[str, Domain],
-    rest: Mapping[str, Any],
-    check: Check,
-    like: Sequence[Mapping[str, Any]],
-    spend: Spend,
-) -> dict[str, Any]:
-    """Find values for the properties of subjects of which some are computed tests: by trying values.
-
-    What such a test is for a message is not known before, so values that are no answer prove nothing.
-
-    Args: as `solve` has them; *roots* are the subjects.
-
-    Raises: UndecidedError: no values that were tried are an answer.
-    """
-    names = [*dict.fromkeys(one.name for root in roots for one in walk(root) if type(one) is Identifier)]
-    tests = [root for root in roots if isinstance(root, Computed)]
-    written = [
-        one.value
-        for root in (*roots, *[test.expression for test in tests])
-        for one in walk(root)
-        if type(one) is Literal
-    ]
-    numbers = [one for one in written if isinstance(one, (int, float)) and not isinstance(one, bool)]
-    texts = [one.replace("%", "").replace("_", "a") for one in written if isinstance(one, str)]
-    likely = [
-        None,
-        *written,
-        *texts,
-        *(one + step for one in numbers for step in (-1, 1)),
-        1,
-        "a",
-        True,
-        False,
-        2,
-        "b",
-        1.5,
-    ]
-    choices: list[list[Any]] = []
-    for name in names:
-        domain = domains.get(name, ANY_PROPERTY)
-        values = [*(other.get(name) for other in like), *likely, *some_values(domain, 2)]
-        choices.append([*{repr(one): one for one in values if not is_empty(meet(domain, only(one)))}.values()])
-    for chosen in _chosen(choices, MAX_TRIES):
-        spend(_TRY)
-        message = {**rest, **dict(zip(names, chosen, strict=True))}
-        if check(message):
-            return message
-    shown = ", ".join([unparse(test.expression, test.dialect) for test in tests])
-    raise UndecidedError(f"the search tries some values alone for {shown}, and none of them is an answer")
 
 
 def _by_completion(computed: Sequence[tuple[Node, Domain]], related: Sequence[Relation]) -> list[str]:

@@ -1,0 +1,255 @@
+"""The configuration of a project: ``[tool.mqsel]`` of pyproject.toml, or mqsel.toml.
+
+It stands in the current folder or in one above, up to the root of the repository. `KEYS` is what may stand in it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from mqsel.columns.wordings import package_missing
+from mqsel.errors import MqselError, shortened
+from mqsel.language.dialect import IBM_MQ, PRESETS, Dialect
+
+
+class Configuration(NamedTuple):
+    """What a project has chosen; without a file, nothing.
+
+    Attributes:
+        folder: where the file stands: its paths and patterns are relative to it.
+        select: rules of lint; None for all.
+        ignore: rules of lint.
+        per_file_ignores: for patterns of paths, rules of lint.
+        dialect: the name of a preset, for every selector; empty for that of its kind.
+        dialects: for patterns of paths, the name of a preset.
+        baseline: the path of a file, or empty.
+        contract: the same.
+    """
+
+    folder: str = ""
+    select: tuple[str, ...] | None = None
+    ignore: tuple[str, ...] = ()
+    per_file_ignores: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = ()
+    dialect: str = ""
+    dialects: tuple[tuple[re.Pattern[str], str], ...] = ()
+    baseline: str = ""
+    contract: str = ""
+
+    @property
+    def usual(self) -> Dialect:
+        """The dialect of selectors of the command line."""
+        return PRESETS[self.dialect] if self.dialect else IBM_MQ
+
+    def dialect_of(self, path: str, other: str) -> str:
+        """Return the name of the dialect of a file: of the patterns that match it the last one decides.
+
+        Args:
+            path: of the file.
+            other: the dialect where the configuration names none.
+        """
+        found = self._matching(self.dialects, path)
+        return found[-1] if found else self.dialect or other
+
+    def ignored(self, path: str) -> set[str]:
+        """Return the rules that are ignored in a file, other than everywhere."""
+        return {code for codes in self._matching(self.per_file_ignores, path) for code in codes}
+
+    def _matching(self, rows: Sequence[tuple[re.Pattern[str], Any]], path: str) -> list[Any]:
+        if not rows or not has_folder(path):
+            return []
+        relative = relative_to(self.folder, path)
+        return [value for pattern, value in rows if pattern.fullmatch(relative)]
+
+
+def has_folder(path: str) -> bool:
+    """Report whether a path is one of a file system: neither stdin, nor an address, nor empty."""
+    return path not in ("", "-") and "://" not in path
+
+
+def relative_to(folder: str, path: str) -> str:
+    """Return a path as it is from a folder, with slashes; on another drive of Windows the whole path."""
+    whole = os.path.abspath(path)  # noqa: PTH100 (of each of 100,000 files, as below)
+    with suppress(ValueError):
+        whole = os.path.relpath(whole, folder)
+    return whole.replace(os.sep, "/")
+
+
+def known(name: str, names: Iterable[str], what: str, otherwise: str) -> str:
+    """Return a name if it is one of some.
+
+    Args:
+        what: they are.
+        otherwise: the hint where none of them is spelt like it.
+
+    Raises: MqselError: it is none.
+    """
+    names = tuple(names)
+    if name in names:
+        return name
+    import difflib  # noqa: PLC0415 (for errors alone)
+
+    near = difflib.get_close_matches(name, names, 1)
+    raise MqselError(f"there is no {what} {shortened(name)}", hint=f"did you mean {near[0]}?" if near else otherwise)
+
+
+def known_rules(codes: Iterable[str]) -> tuple[str, ...]:
+    """Return codes of rules of lint.
+
+    Raises: MqselError: one of them is none.
+    """
+    from mqsel.analysis.lint import RULES  # noqa: PLC0415 (for those who name rules)
+
+    names = [rule.code for rule in RULES]
+    return tuple(known(code, names, "rule", "mqsel lint --list-rules lists them") for code in codes)
+
+
+# ---- what may stand in it --------------------------------------------------------------------------------------------
+
+
+def _text(value: object, _: str) -> str:
+    if not isinstance(value, str):
+        raise MqselError(f"found {shortened(value)}: expected a text")
+    return value
+
+
+def _rules(value: object, _: str) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+        raise MqselError(f"found {shortened(value)}: expected a list of rules, such as ['never-true']")
+    return known_rules(value)
+
+
+def _preset(value: object, _: str) -> str:
+    name = _text(value, "").upper().replace("-", "_")
+    return known(name, PRESETS, "dialect", f"choose {', '.join(PRESETS)}")
+
+
+def _by_path(read: Callable[[object, str], Any]) -> Callable[[object, str], Any]:
+    def of_table(value: object, _: str) -> tuple[tuple[re.Pattern[str], Any], ...]:
+        if not isinstance(value, dict):
+            raise MqselError(f"found {shortened(value)}: expected a table of patterns of paths")
+        rows = []
+        for text, inside in value.items():
+            try:
+                rows.append((_pattern(text), read(inside, "")))
+            except MqselError as error:
+                raise MqselError(f"{shortened(text)}: {error.message}", hint=error.hint) from error
+        return tuple(rows)
+
+    return of_table
+
+
+def _path(value: object, folder: str) -> str:
+    return os.path.join(folder, _text(value, ""))  # noqa: PTH118 (shown as it is)
+
+
+class Key(NamedTuple):
+    """A key of the configuration.
+
+    Attributes:
+        field: of `Configuration`.
+        read: returns what a value of the file, and the folder of the file, are.
+        about: what it is, for people.
+    """
+
+    field: str
+    read: Callable[[object, str], Any]
+    about: str
+
+
+KEYS = {
+    "select": Key("select", _rules, "the rules of lint that report something; all by default"),
+    "ignore": Key("ignore", _rules, "rules of lint that report nothing"),
+    "per-file-ignores": Key("per_file_ignores", _by_path(_rules), "the same for patterns of paths"),
+    "dialect": Key("dialect", _preset, "how all selectors are read; by default as the kind of their file has it"),
+    "dialects": Key("dialects", _by_path(_preset), "the same for patterns of paths; of several the last one decides"),
+    "baseline": Key("baseline", _path, "a file of findings that are known, written by --write-baseline"),
+    "contract": Key("contract", _path, "a file that mqsel contract wrote, for the commands that have --given"),
+}
+_SIGNS = {"**/": "(?:[^/]+/)*", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+
+
+def _pattern(text: str) -> re.Pattern[str]:
+    """Read a pattern of paths: one without a slash is a name in any folder; of a folder it is all that is in it."""
+    plain = text.removeprefix("./").rstrip("/")
+    pieces = re.split(r"(\*\*/|\*\*|\*|\?|\[[^]]+\])", plain)
+    parts = [_SIGNS.get(one) or (one.replace("[!", "[^", 1) if one[:1] == "[" else re.escape(one)) for one in pieces]
+    try:
+        return re.compile("(?:.*/)?" * ("/" not in plain) + "".join(parts) + "(?:/.*)?", re.DOTALL)
+    except re.error as error:
+        raise MqselError(f"no pattern of paths: {error}") from error
+
+
+# ---- files -----------------------------------------------------------------------------------------------------------
+
+# Most pyproject.toml have no such table: they are not parsed, which takes as long as many a command.
+_MAY_HAVE_ONE = re.compile(
+    rb"""tool["']?\s*\.\s*["']?mqsel|^\s*\[\s*["']?tool["']?\s*\]|^\s*["']?tool["']?\s*=""", re.MULTILINE
+)
+
+
+def configured(folder: str = ".") -> Configuration:
+    """Return the configuration that holds in a folder.
+
+    Raises: MqselError: its file cannot be read, or has something that it may not have.
+    """
+    try:
+        start = Path(folder).absolute()
+    except OSError:  # the current folder has been removed
+        return Configuration()
+    for parent in (start, *start.parents):
+        for name in ("mqsel.toml", "pyproject.toml"):
+            path = parent / name
+            # Those of Path raise where a folder may not be searched.
+            if os.path.isfile(path) and (table := _read(path)) is not None:  # noqa: PTH113
+                return _of_table(path, table)
+        if os.path.lexists(parent / ".git"):
+            break
+    return Configuration()
+
+
+def _read(path: Path) -> object:
+    """Return the table of a file; None if it has none."""
+    whole = path.name == "mqsel.toml"
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise MqselError(f"{path}: cannot be read: {error.strerror}") from error
+    if not whole and not _MAY_HAVE_ONE.search(data):
+        return None
+    try:
+        if sys.version_info >= (3, 11):
+            import tomllib  # noqa: PLC0415 (for those who have a configuration)
+        else:
+            import tomli as tomllib  # noqa: PLC0415
+    except ImportError as error:
+        raise package_missing(f"the configuration {path}", "tomli", "cli") from error
+    try:
+        found = tomllib.loads(data.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:  # no UTF-8, too
+        raise MqselError(f"{path}: this is no TOML: {error}") from error
+    tool = found.get("tool")
+    return found if whole else tool.get("mqsel") if isinstance(tool, dict) else None
+
+
+def _of_table(path: Path, table: object) -> Configuration:
+    """Read the keys of a table.
+
+    Raises: MqselError: with file and key.
+    """
+    if not isinstance(table, dict):
+        raise MqselError(f"{path}: tool.mqsel is {shortened(table)}: expected a table")
+    made: dict[str, Any] = {"folder": str(path.parent)}
+    for name, value in table.items():
+        try:
+            key = KEYS[known(name, KEYS, "key", f"the keys are {', '.join(KEYS)}")]
+            made[key.field] = key.read(value, made["folder"])
+        except MqselError as error:
+            where = f"{name}: " if name in KEYS else ""
+            raise MqselError(f"{path}: {where}{error.message}", hint=error.hint) from error
+    return Configuration(**made)

@@ -1,0 +1,70 @@
+"""``mqsel contract``: report what the messages of files are like, as a contract that other commands take."""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import json
+from typing import Any
+
+from mqsel.analysis.compare.contract import Seen
+from mqsel.cli.arguments import Commands, add_files, command, files_of, list_formats, types_of
+from mqsel.cli.report import Report, say
+from mqsel.cli.run import add_ways, run
+from mqsel.files.framings import FORMATS
+from mqsel.files.run.work import Ask, Describe
+
+_ABOUT = f"""\
+Prints JSON: for each property its types, whether every message has it, and its values where they are few, else its \
+least and greatest number. Each of the messages keeps this contract. Edit it, keep it beside your selectors, and pass \
+it to diff, audit, match and why as --given FILE.
+
+A contract holds values of messages. With --no-values it holds types and presence alone. Fields of the message \
+descriptor are left out: their types and domains are part of any contract.
+
+{list_formats(FORMATS)}
+
+exit code: 0, or 2 if no message could be read or something else went wrong.
+
+examples:
+  mqsel contract messages.jsonl.gz > contract.json
+  mqsel contract --no-values dump.qload
+  mqsel contract 'messages/day=*/*.parquet'
+"""
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    made = command(commands, "contract", _contract, "report what messages are like, as a contract", _ABOUT)
+    add_files(made, FORMATS)
+    made.add_argument("--no-values", action="store_true", help="write types and presence, and no value of a message")
+    add_ways(made)
+
+
+class _ContractReport(Report):
+    """Where counts arrive."""
+
+    @property
+    def seen(self) -> int:
+        return int(self.total.messages + self.total.skipped)
+
+
+def _contract(arguments: argparse.Namespace) -> int:
+    ask = Ask(counting=True, format=arguments.format or "json", types=types_of(arguments))
+    desk = _ContractReport(ask, Seen())
+    run(arguments, files_of(arguments), None, Describe, desk)
+    desk.ended()
+    total: Seen = desk.total
+    if total.messages:
+        print(_in_lines(total.contract(values=not arguments.no_values).as_dict()))
+    say(f"{total.messages:,} message{'s' * (total.messages != 1)}, {total.skipped:,} skipped, {desk.seconds:.2f} s")
+    return 2 if desk.trouble or not total.messages else 0
+
+
+def _in_lines(found: dict[str, Any]) -> str:
+    """Write a contract with a line for each property."""
+    dumped = functools.partial(json.dumps, ensure_ascii=False)
+    lines = [f"    {dumped(name)}: {dumped(one)}" for name, one in found.pop("properties").items()]
+    rest = [f"  {dumped(name)}: {dumped(one)}" for name, one in found.items()]
+    inner = "{\n" + ",\n".join(lines) + "\n  }" if lines else "{}"
+    return "{\n" + ",\n".join([f'  "properties": {inner}', *rest]) + "\n}"

@@ -1,0 +1,410 @@
+"""What expressions of Java, Kotlin and Scala are worth, as far as their own file has it.
+
+Strings, concatenations, formats, text blocks and constants have a value; whatever else stands between them is a hole.
+tree-sitter reads all three languages in one way, with offsets, also what does not compile.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Container, Iterator
+from itertools import chain
+from typing import NamedTuple
+
+from mqsel.inventory.entries import Source
+from mqsel.inventory.pieces import HOLE, Text, joined
+from mqsel.inventory.trees import Node, matches
+
+QUERIES = {
+    "java": """
+      (annotation name: (_) @name arguments: (annotation_argument_list) @annotated)
+      (method_invocation name: (identifier) @call arguments: (argument_list) @arguments)
+      (object_creation_expression type: (type_identifier) @call arguments: (argument_list) @arguments)
+      (variable_declarator name: (identifier) @constant value: (_) @value)
+      (variable_declarator name: (identifier) @unknown !value)
+      (assignment_expression left: (_) @assigned)
+      (class_declaration name: (identifier) @type) @body
+      (record_declaration name: (identifier) @type) @body
+      (interface_declaration name: (identifier) @type) @body
+      (enum_declaration name: (identifier) @type) @body
+      (method_declaration name: (identifier) @method) @body
+      (constructor_declaration name: (identifier) @method) @body
+      [(block) (lambda_expression)] @body
+      (formal_parameter name: (identifier) @unknown)
+      (lambda_expression parameters: (identifier) @unknown)
+      (enhanced_for_statement name: (identifier) @unknown)
+    """,
+    "kotlin": """
+      (annotation (constructor_invocation (user_type) @name (value_arguments) @annotated))
+      (call_expression (navigation_expression (_) (identifier) @call . )
+        (value_arguments) @arguments)
+      (call_expression (identifier) @call (value_arguments) @arguments)
+      (property_declaration (variable_declaration (identifier) @constant) (_) @value .)
+      (assignment (_) @assigned (_) @given)
+      (class_declaration name: (identifier) @type) @body
+      (object_declaration name: (identifier) @type) @body
+      (function_declaration name: (identifier) @method) @body
+      [(block) (lambda_literal)] @body
+      (parameter (identifier) @unknown)
+    """,
+    "scala": """
+      (annotation name: (_) @name arguments: (arguments) @annotated)
+      (call_expression function: (field_expression field: (identifier) @call)
+        arguments: (arguments) @arguments)
+      (call_expression function: (identifier) @call arguments: (arguments) @arguments)
+      (assignment_expression left: (field_expression field: (identifier) @assigned) right: (_) @given)
+      (val_definition pattern: (identifier) @constant value: (_) @value)
+      (var_definition pattern: (identifier) @unknown)
+      (class_definition name: (identifier) @type) @body
+      (object_definition name: (identifier) @type) @body
+      (trait_definition name: (identifier) @type) @body
+      (function_definition name: (identifier) @method) @body
+      [(block) (lambda_expression)] @body
+      (parameter name: (identifier) @unknown)
+    """,
+}
+# Strings, and sums of which they are parts.
+_STRINGS = {
+    "java": "[(string_literal) (binary_expression)] @string",
+    "kotlin": "[(string_literal) (multiline_string_literal) (binary_expression)] @string",
+    "scala": "[(string) (interpolated_string_expression) (infix_expression)] @string",
+}
+
+
+class _Scope(NamedTuple):
+    """A class, a method or a block, in which names are defined.
+
+    Attributes:
+        start, stop: of the file.
+        kind: "type", "method"; empty for a block.
+        name: of the class or the method.
+        parent: the number of the scope around it; -1 for the file.
+    """
+
+    start: int
+    stop: int
+    kind: str
+    name: str
+    parent: int
+
+
+def _nested_scopes(scopes: list[_Scope]) -> list[_Scope]:
+    """Return scopes in the order of the file, each with the number of the one around it."""
+    nested: list[_Scope] = []
+    around: list[int] = []
+    for one in sorted(scopes, key=lambda one: (one.start, -one.stop)):
+        while around and nested[around[-1]].stop <= one.start:
+            around.pop()
+        nested.append(one._replace(parent=around[-1] if around else -1))
+        around.append(len(nested) - 1)
+    return nested
+
+
+class SourceFile:
+    """A source file, and what its names are worth.
+
+    Args:
+        source: the file.
+        root: of its tree.
+        language: a row of `QUERIES`.
+        calls: the names of those that are wanted.
+
+    Attributes:
+        annotations, calls: the name of each, and its arguments.
+        given: assignments of a property ``messageSelector``: its name, the target, and the value.
+    """
+
+    def __init__(self, source: Source, root: Node, language: str, calls: Container[str]) -> None:
+        self.source = source
+        self.root = root
+        self.language = language
+        self.annotations: list[tuple[str, Node]] = []
+        self.calls: list[tuple[str, Node]] = []
+        self.given: list[tuple[str, Node, Node]] = []
+        self._values: dict[int, Text] = {}
+        defined: list[tuple[Node, Node | None]] = []
+        assigned: list[Node] = []
+        scopes: list[_Scope] = []
+        for _, match in matches(root, language, QUERIES[language]):
+            one = {name: nodes[0] for name, nodes in match.items()}
+            if "annotated" in one:
+                self.annotations.append((self.said(one["name"]).rpartition(".")[2], one["annotated"]))
+            elif "arguments" in one:
+                name = self.said(one["call"])
+                if name in calls:
+                    self.calls.append((name, one["arguments"]))
+            elif "constant" in one:
+                defined.append((one["constant"], one["value"]))
+            elif "unknown" in one:
+                defined.append((one["unknown"], None))
+            elif "assigned" in one:
+                if "given" in one and self.said(one["assigned"]).rpartition(".")[2] == "messageSelector":
+                    self.given.append(("messageSelector", one["assigned"], one["given"]))
+                assigned.append(one["assigned"])
+            else:
+                body, kind = one["body"], next((kind for kind in ("type", "method") if kind in one), "")
+                scopes.append(_Scope(body.start_byte, body.end_byte, kind, self.said(one[kind]) if kind else "", -1))
+        self._scopes = _nested_scopes(scopes)
+        self._starts = [one.start for one in self._scopes]
+        # Of each name its definitions: the scope, and the value if it has one that stays.
+        self._defined: dict[str, dict[int, Node | None]] = {}
+        # Of each name the classes that define it, with the numbers of their scopes.
+        self._types: dict[str, dict[str, list[int]]] = {}
+        for node, value in defined:
+            rows = self._defined.setdefault(self.said(node), {})
+            scope = next(self._around(node.start_byte), -1)
+            if self._is_type(scope) and scope not in rows:
+                self._types.setdefault(self.said(node), {}).setdefault(self._scopes[scope].name, []).append(scope)
+            rows[scope] = None if scope in rows else value
+        for node in assigned:
+            name, assigned_in = self._definition(self.said(node), node.start_byte)
+            if assigned_in is not None:
+                self._defined[name][assigned_in] = None
+
+    def said(self, node: Node) -> str:
+        """Return what a node is in the file."""
+        return self.source.content[node.start_byte : node.end_byte]
+
+    def owner(self, node: Node) -> str:
+        """Return the class and the method that a node stands in."""
+        around = [self._scopes[number].name for number in self._around(node.start_byte)]
+        return ".".join([name for name in reversed(around) if name])
+
+    def _around(self, at: int) -> Iterator[int]:
+        """Yield the numbers of the scopes around a place, from the innermost to the outermost."""
+        number = bisect_right(self._starts, at) - 1
+        for _ in range(_DEEPEST_SCOPE):
+            if number < 0:
+                return
+            if at < self._scopes[number].stop:
+                yield number
+            number = self._scopes[number].parent
+
+    def _definition(self, name: str, at: int) -> tuple[str, int | None]:
+        """Return the last part of a name, and in which scope it is defined that is used in a place; None if in none.
+
+        What a class inherits stands in another one: a name that is found nowhere around is that of the one class that
+        defines it.
+        """
+        qualifier, _, last = name.rpartition(".")
+        rows, types = self._defined.get(last, {}), self._types.get(last, {})
+        owner = qualifier.rpartition(".")[2]
+        numbers = types.get(owner, [])
+        if owner in ("this", "super", ""):
+            for number in chain(self._around(at), [-1]):
+                if number in rows and (not owner or self._is_type(number)):
+                    return last, number
+            numbers = next(iter(types.values())) if len(types) == 1 else []
+        return last, numbers[0] if len(numbers) == 1 else None
+
+    def _is_type(self, number: int) -> bool:
+        return number >= 0 and self._scopes[number].kind == "type"
+
+    def strings(self) -> list[Node]:
+        """List the string literals."""
+        return [
+            node for _, match in matches(self.root, self.language, _STRINGS[self.language]) for node in match["string"]
+        ]
+
+    def text(self, node: Node | None, depth: int = 0) -> Text:
+        """Return what an expression is worth; `HOLE` stands for what cannot be known."""
+        if node is None or depth > _DEEPEST:
+            return Text("") if node is None else self._hole(node)
+        kind = node.type
+        if kind in ("binary_expression", "additive_expression", "infix_expression"):
+            return self._sum(node, depth)
+        if kind in _LITERALS:
+            return self._string(node, depth)
+        if kind in ("parenthesized_expression", "line_string_content") and node.named_children:
+            return self.text(node.named_children[0], depth + 1)
+        if kind in ("collection_literal", "element_value_array_initializer", "array_initializer"):
+            return self.text(node.named_children[0], depth + 1) if node.named_children else Text("")
+        if kind in ("null_literal", "null"):
+            return Text("")
+        if kind in ("identifier", "field_access", "navigation_expression", "field_expression", "simple_identifier"):
+            return self._named(node, depth)
+        if kind in ("decimal_integer_literal", "integer_literal", "number_literal", "boolean_literal", "true", "false"):
+            return self.source.text(node.start_byte, node.end_byte)
+        if kind in ("method_invocation", "call_expression"):
+            return self._adjusted(node, depth)
+        return self._hole(node)
+
+    def _hole(self, node: Node) -> Text:
+        return self.source.text(node.start_byte, node.end_byte).replaced(HOLE)
+
+    def _sum(self, node: Node, depth: int) -> Text:
+        """Return a concatenation: the tree leans to the left, as deep as it has signs."""
+        parts: list[Text] = []
+        at = node
+        while at.type == node.type and len(inside := [one for one in at.children if "comment" not in one.type]) == 3:
+            left, sign, right = inside
+            if self.said(sign) != "+":
+                parts.append(self._hole(at))
+                return joined(parts[::-1])
+            parts.append(self.text(right, depth + 1) if right.type not in _NULL else self._hole(right))
+            at = left
+        parts.append(self.text(at, depth + 1))
+        return joined(parts[::-1])
+
+    def _named(self, node: Node, depth: int) -> Text:
+        name = self.said(node)
+        if name.endswith("stripMargin"):
+            return self._adjusted(node, depth)
+        value = self.value(name, node.start_byte)
+        if value is None:
+            return self._hole(node)
+        if value.start_byte not in self._values:
+            self._values[value.start_byte] = self._hole(node)  # what is defined by itself
+            self._values[value.start_byte] = self.text(value, depth + 1)
+        return self._values[value.start_byte]
+
+    def value(self, name: str, at: int) -> Node | None:
+        """Return the expression that a name stands for where it is used; None if this file does not have it."""
+        name, scope = self._definition(name, at)
+        return None if scope is None else self._defined[name][scope]
+
+    def _adjusted(self, node: Node, depth: int) -> Text:
+        """Return a text block whose margin a method takes away; another call is a hole."""
+        content = self.said(node)
+        method = re.search(
+            r"\.\s*(trimIndent|trimMargin|stripMargin|stripIndent|trim|strip|intern)\s*(?:\(\s*\))?\s*$", content
+        )
+        if method is None or not node.named_children:
+            if self.language == "scala" and content.startswith("Array(") and len(node.named_children) == 2:
+                inside = node.named_children[1].named_children
+                return self.text(inside[0], depth + 1) if inside else Text("")
+            return self._formatted(node, depth)
+        receiver = node.named_children[0]
+        while receiver.type in ("navigation_expression", "field_expression") and receiver.named_children:
+            receiver = receiver.named_children[0]
+        text = self.text(receiver, depth + 1)
+        if method[1] in ("trimMargin", "stripMargin"):
+            return _without(text, _MARGIN)
+        return _unindented(text) if method[1] in ("trimIndent", "stripIndent") else text.stripped()
+
+    def _formatted(self, node: Node, depth: int) -> Text:
+        """Return a format with holes for what it is given; another call is a hole."""
+        call = _FORMAT.match(self.source.content, node.start_byte, node.end_byte)
+        parts = node.named_children
+        if call:
+            texts = [self.text(one, depth + 1) for one in parts[-1].named_children[:2] if one.type != "comment"]
+            texts = [one for one in texts if one.value != HOLE]  # a locale
+        else:
+            is_format = _FORMATTED.search(self.source.content, node.start_byte, parts[-1].start_byte if parts else 0)
+            receiver = parts[0] if is_format else node
+            while receiver.type in ("navigation_expression", "field_expression") and receiver.named_children:
+                receiver = receiver.named_children[0]
+            texts = [self.text(receiver, depth + 1)] if is_format and receiver.type in _LITERALS else []
+        return formatted(texts[0]) if texts else self._hole(node)
+
+    def _string(self, node: Node, depth: int) -> Text:
+        content, start, stop = self.source.content, node.start_byte, node.end_byte
+        is_interpolated = self.language == "kotlin"
+        if node.type == "interpolated_string_expression":
+            is_interpolated = True
+            start = content.find('"', start, stop)
+        mark = '"""' if content.startswith('"""', start) and stop - start >= 6 else content[start : start + 1]
+        start, stop = start + len(mark), max(start + len(mark), stop - len(mark))
+        writing = _WRITINGS[self.language, "block" if mark == '"""' else "string"]
+        if node.type == "interpolated_string_expression" and writing == "java":
+            writing = "scala interpolated"
+        parts: list[Text] = []
+        for begin, end, inside in self._interpolations(node) if is_interpolated else ():
+            parts.append(self.source.text(start, begin).decoded(writing))
+            worth = self.text(inside, depth + 1) if inside is not None else Text(HOLE)
+            hole = self.source.text(begin, end).replaced(HOLE)
+            parts.append(hole if HOLE in worth.value else worth)
+            start = end
+            if self.source.content[node.start_byte] == "f" and (width := _SPECIFIERS.match(self.source.content, end)):
+                start = width.end()
+        if writing == "java block":
+            return self._block(start, stop)
+        parts.append(self.source.text(start, max(start, stop)).decoded(writing))
+        return joined(parts)
+
+    def _interpolations(self, node: Node) -> Iterator[tuple[int, int, Node | None]]:
+        """Yield what is put into a string: its span, and the expression if it is one."""
+        at = node.start_byte
+        for one in [*node.named_children, None]:
+            if one is not None and one.type == "interpolated_string":
+                yield from self._interpolations(one)
+            elif one is None or one.type == "interpolation":
+                # The grammar of Kotlin sees only those in braces; nothing else has a simple one here.
+                end = node.end_byte if one is None else one.start_byte
+                for match in _SIMPLE.finditer(self.source.content, at, end) if self.language == "kotlin" else ():
+                    yield match.start(), match.end(), self.value(match[1], match.start())
+                if one is not None:
+                    inside = one.named_children
+                    if len(inside) == 1 and inside[0].type == "block":
+                        inside = inside[0].named_children
+                    yield one.start_byte, one.end_byte, inside[0] if len(inside) == 1 else None
+                    at = one.end_byte
+
+    def _block(self, start: int, stop: int) -> Text:
+        """Return a text block of Java without what only lays it out, which goes before its escapes are read.
+
+        The line with the closing marks counts for the indent, even where nothing else is on it.
+        """
+        head = _HEAD.match(self.source.content, start, stop)
+        text = self.source.text(head.end() if head else start, stop)
+        lines = text.value.split("\n")
+        counted = [line for line in lines[:-1] if line.strip()] + lines[-1:]
+        indent = min([len(line) - len(line.lstrip(" \t")) for line in counted])
+        text = _without(text, re.compile(rf"^[ \t]{{1,{indent}}}|[ \t]+$", re.MULTILINE) if indent else _TRAILING)
+        return text.decoded("java block")
+
+
+_LITERALS = (
+    "string_literal",
+    "string",
+    "multiline_string_literal",
+    "character_literal",
+    "interpolated_string_expression",
+)
+_FORMAT = re.compile(r"String\s*\.\s*format\s*\(")
+_FORMATTED = re.compile(r"\.\s*format(?:ted)?\s*$")
+_SPECIFIERS = re.compile(r"%(?:%|(?:\d+\$)?[-#+ 0,(]{0,6}\d{0,9}(?:\.\d{1,9})?[a-zA-Z])")
+
+
+def formatted(text: Text) -> Text:
+    """Return a format with a hole for each of its specifiers."""
+    parts, at = [], 0
+    for match in _SPECIFIERS.finditer(text.value):
+        meant = {"%%": "%", "%n": "\n"}.get(match[0], HOLE)
+        parts += [text[at : match.start()], text[match.start() : match.end()].replaced(meant)]
+        at = match.end()
+    return joined([*parts, text[at:]])
+
+
+# How strings are written; blocks that no language unescapes are lines as they stand.
+_WRITINGS = {
+    ("java", "string"): "java",
+    ("java", "block"): "java block",
+    ("kotlin", "string"): "kotlin",
+    ("kotlin", "block"): "lines",
+    ("scala", "string"): "java",
+    ("scala", "block"): "lines",
+}
+_SIMPLE = re.compile(r"(?<!\\)\$([A-Za-z_]\w*)")
+_HEAD = re.compile(r"[ \t\f]*\r?\n")
+_TRAILING = re.compile(r"[ \t]+(?=\r?\n)")
+_DEEPEST_SCOPE = 200  # scopes that are looked at, of those around a place
+_DEEPEST = 60  # constants within constants
+_NULL = ("null_literal", "null")
+_MARGIN = re.compile(r"^[ \t]*\|", re.MULTILINE)
+
+
+def _without(text: Text, pattern: re.Pattern[str]) -> Text:
+    made, at = [], 0
+    for match in pattern.finditer(text.value):
+        made.append(text[at : match.start()])
+        at = match.end()
+    return joined([*made, text[at:]]).stripped().decoded("margin")
+
+
+def _unindented(text: Text) -> Text:
+    lines = [line for line in text.value.split("\n") if line.strip()]
+    indent = min([len(line) - len(line.lstrip()) for line in lines], default=0)
+    margin = re.compile(rf"^[ \t]{{1,{indent}}}" if indent else r"(?!)", re.MULTILINE)
+    return _without(text, margin)

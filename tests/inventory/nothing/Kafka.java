@@ -1,0 +1,2 @@
+import org.apache.kafka.*;
+class A { void f() { x.createConsumer("g", props); } }
