@@ -127,20 +127,19 @@ def test_random_selectors(source: str) -> None:
 @pytest.mark.parametrize("target", ["ARTEMIS", "RABBITMQ"])
 @pytest.mark.parametrize("source", ["IBM_MQ", "JMS", "TIBCO_EMS"])
 def test_many_random_selectors(source: str, target: str) -> None:
+    """Invariant: likewise, of more selectors, for the products that most people leave and go to."""
     rng = random.Random(f"migrate {source} {target}")
     counts = Counter(check(condition(rng), source, target, rng) for _ in range(MANY))
-    print(source, target, counts)
     assert counts["same"] + counts["translated"] + counts["translated if"] + counts["same if"] > MANY / 5
 
 
 def test_measured_selectors() -> None:
+    """Invariant: likewise, of the selectors that engines were measured with."""
     lines = shared("vectors", "dialects-measured.tsv").read_text(encoding="utf-8").split("\n")
     rows = [line.split("\t")[0] for line in lines if line and not line.startswith("# ")][1:]
     rng = random.Random("measured")
     couples = [*itertools.permutations(PRESETS, 2)]
     chosen = couples if TEXTS > 100 else rng.sample(couples, 4)
     for source, target in chosen:
-        counts: Counter[str | None] = Counter()
         for row in rows if TEXTS > 100 else rng.sample(rows, 40):
-            counts[check(row.encode("latin-1", "backslashreplace").decode("unicode_escape"), source, target, rng)] += 1
-        print(source, target, counts)
+            check(row.encode("latin-1", "backslashreplace").decode("unicode_escape"), source, target, rng)
