@@ -261,3 +261,11 @@ def test_differences_of_brokers_take_no_time_that_grows_with_their_fields() -> N
         assert difference("a <> b AND c LIKE 'x%' OR NOT d = 'y'", one, other) is not None
 
     assert time.process_time() - began < 30
+
+
+def test_narrow_arithmetic_on_a_text_is_an_error_for_matches_too() -> None:
+    """What is not TRUE of an AND is not left out where the rest may be ERR: that is ERR of the whole selector."""
+    for optimize in (True, False):
+        matcher = mqsel.compile("b <> 1 AND a * 3 < 5 OR b IS NULL", dialect="ARTEMIS", optimize=optimize)
+        assert not matcher.matches({"a": "1"})
+        assert matcher.matches({"a": 1})
