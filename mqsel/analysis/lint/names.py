@@ -49,6 +49,7 @@ _HEADER_KINDS = {
     "jms": _JMS_KINDS,
     "any": _JMS_KINDS,
     "sections": {},
+    "folded": {},
 }
 
 
@@ -249,7 +250,7 @@ _LENGTHS = {
 _OF_MQI = {**_LENGTHS, "JMSXUserID": (12, "characters"), "JMSXAppID": (28, "characters")}
 _LENGTHS_OF = {
     rules: (one, frozenset(one))
-    for rules, one in {"mqi": _OF_MQI, "jms": _LENGTHS, "any": _LENGTHS, "sections": {}}.items()
+    for rules, one in {"mqi": _OF_MQI, "jms": _LENGTHS, "any": _LENGTHS, "sections": {}, "folded": {}}.items()
 }
 
 

@@ -330,6 +330,7 @@ _MESSAGE_IDS = {
     "jms": _ANY_ID,
     "any": _ANY_ID,
     "sections": _ANY_ID,
+    "folded": _ANY_ID,
 }
 
 _BEGINNING = datetime(1970, 1, 1, tzinfo=timezone.utc)
