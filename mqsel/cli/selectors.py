@@ -19,7 +19,7 @@ from mqsel.errors import FileError, MqselError, SelectorError, caret, shortened,
 from mqsel.files.framings import shown
 from mqsel.files.opening import opened
 from mqsel.files.run.work import Ask, why
-from mqsel.inventory import COLUMNS, KINDS, Entry, Place, files_of, read_file
+from mqsel.inventory import COLUMNS, KINDS, Entry, Place, files_of, keys_of, read_file
 from mqsel.inventory.pieces import HOLE
 from mqsel.inventory.recognition import EXTENSIONS
 from mqsel.language.dialect import PRESETS, Dialect
@@ -88,11 +88,13 @@ class AllGiven(NamedTuple):
     Attributes:
         selectors: in order: those behind -e and among the arguments, then those of files.
         damaged: the entries of files that cannot be read, or not wholly; they have been complained of.
+        places: the files, each once.
         stdin: the bytes of stdin, if it was read.
     """
 
     selectors: list[Given]
     damaged: list[Entry]
+    places: list[Place]
     stdin: bytes = b""
 
 
@@ -133,6 +135,11 @@ def add_kind(made: argparse.ArgumentParser) -> None:
     )
 
 
+def columns_of(arguments: argparse.Namespace) -> dict[str, str]:
+    """Return how the columns of CSV are called, where that is told."""
+    return dict(one for many in arguments.columns for one in many)
+
+
 def _columns(text: str) -> tuple[str, str]:
     name, _, column = text.partition("=")
     if name in COLUMNS and column:
@@ -164,8 +171,8 @@ def given(arguments: argparse.Namespace) -> AllGiven:
 
 def _in_files(paths: list[str], arguments: argparse.Namespace, dialect: Dialect | None) -> AllGiven:
     """Read the selectors of files; complain of what is damaged."""
-    made = AllGiven([], [])
-    for place in files_of(paths):
+    made = AllGiven([], [], [*dict.fromkeys(files_of(paths))])
+    for place in made.places:
         content = _stdin() if place.path == "-" else None
         for entry in entries_of(place, arguments, dialect, content):
             if entry.text is None and entry.reason:
@@ -195,10 +202,9 @@ def entries_of(
 
     That is the one that is wanted, that of the configuration for the path, or that of the kind.
     """
-    columns = dict(one for many in arguments.columns for one in many)
     wanted = next((name for name, one in PRESETS.items() if one == dialect), "")
     configuration = configuration_of(arguments)
-    for one in read_file(place, arguments.kind, columns, content):
+    for one in read_file(place, arguments.kind, columns_of(arguments), content):
         chosen = wanted or configuration.dialect_of(one.file, one.dialect)
         yield one if chosen == one.dialect else one._replace(dialect=chosen)
 
@@ -300,8 +306,6 @@ def keyed(paths: list[str], arguments: argparse.Namespace, dialect: Dialect | No
                 f"{shown(one.file)}:{one.line}: the key {shortened(one.key)} stands in it twice: in line {one.line}, "
                 f"and in line {before.line}"
             )
-    from mqsel.inventory.keyed import keys_of  # noqa: PLC0415 (it needs sets)
-
     made = {}
     for key, entry in zip(keys_of(entries), entries, strict=True):
         if entry.reason:

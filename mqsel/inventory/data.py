@@ -74,7 +74,11 @@ def value_of(source: Source, node: Node, grammar: str) -> Any:
         return convert(source, node, grammar)
     children = [one for one in node.named_children if one.type not in _UNREAD]
     if len(children) == 1:
-        return value_of(source, children[0], grammar)
+        value = value_of(source, children[0], grammar)
+        anchor = node.named_children[0]
+        if anchor.type == "anchor" and isinstance(value, Text):  # those of tables would grow with each use
+            source.anchors[source.content[anchor.start_byte + 1 : anchor.end_byte]] = value
+        return value
     if not children:
         return source.text(node.start_byte, node.end_byte)
     return [value_of(source, one, grammar) for one in children]
@@ -137,25 +141,11 @@ def _quoted(writing: str, width: int = 1) -> _Convert:
         parts: list[Text] = []
         for one in node.named_children:
             if one.type in ("interpolation", "template_interpolation", "template_directive"):
-                parts += [_meant(source.text(start, one.start_byte), writing), _hole(source, one)]
+                parts += [source.text(start, one.start_byte).decoded(writing), _hole(source, one)]
                 start = one.end_byte
-        return joined([*parts, _meant(source.text(start, max(start, stop)), writing)])
+        return joined([*parts, source.text(start, max(start, stop)).decoded(writing)])
 
     return convert
-
-
-def _meant(text: Text, writing: str) -> Text:
-    return text.decoded(writing) if WRITTEN[writing].search(text.value) else text
-
-
-WRITTEN = {
-    "json": re.compile(r"\\"),
-    "yaml": re.compile(r"[\\\n]"),
-    "yaml quoted": re.compile(r"['\n]"),
-    "yaml plain": re.compile(r"\n"),
-    "hcl": re.compile(r"[\\$%]"),
-    "bicep": re.compile(r"\\"),
-}
 
 
 def _hole(source: Source, node: Node, _: str = "") -> Text:
@@ -170,7 +160,8 @@ def _nested(source: Source, node: Node, grammar: str) -> Text:
 
 
 def _plain(source: Source, node: Node, _: str) -> Text:
-    return _meant(source.text(node.start_byte, node.end_byte), "yaml plain")
+    text: Text = source.text(node.start_byte, node.end_byte).decoded("yaml plain")
+    return text
 
 
 def _block(source: Source, node: Node, _: str, until: int = -1) -> Text:
@@ -198,7 +189,8 @@ def _block(source: Source, node: Node, _: str, until: int = -1) -> Text:
             end = lines[number - 1][1]
             made.append(source.text(end, start).replaced(" " if is_folded else "\n"))
         made.append(source.text(min(start + indent, stop), stop))
-    return joined(made).stripped()
+    text = joined(made).stripped()
+    return text if is_folded else text.decoded("margin")
 
 
 def _heredoc(source: Source, node: Node, grammar: str) -> Text:
@@ -219,6 +211,10 @@ def _expression(source: Source, node: Node, grammar: str) -> Any:
 
 def _name(source: Source, node: Node, _: str) -> Text:
     return source.text(node.start_byte, node.end_byte)
+
+
+def _alias(source: Source, node: Node, grammar: str) -> Text:
+    return source.anchors.get(source.content[node.start_byte + 1 : node.end_byte]) or _name(source, node, grammar)
 
 
 def _whole(source: Source, node: Node, grammar: str) -> Any:
@@ -244,7 +240,7 @@ _CONVERT: dict[str, dict[str, _Convert]] = {
         "single_quote_scalar": _quoted("yaml quoted"),
         "plain_scalar": _plain,
         "block_scalar": _block,
-        "alias": _name,
+        "alias": _alias,
         "ERROR": _table,
     },
     "hcl": {
@@ -270,7 +266,7 @@ _CONVERT: dict[str, dict[str, _Convert]] = {
         "object": _table,
         "array": _list,
         "string": lambda source, node, grammar: (
-            source.text(node.start_byte + 3, max(node.start_byte + 3, node.end_byte - 3))
+            source.text(node.start_byte + 3, max(node.start_byte + 3, node.end_byte - 3)).decoded("lines")
             if source.content.startswith("'''", node.start_byte)
             else _quoted("bicep")(source, node, grammar)
         ),
@@ -363,7 +359,7 @@ def _of_text(source: Source, kind: str, value: Any, trail: _Trail) -> Iterator[E
             text = text.decoded("arm")
         elif text.value.startswith("[") and text.value.endswith("]") and kind == "azure":
             reason, text = EXPRESSION, text.replaced(HOLE)
-        if text.value in ("null", "~") and not value.pieces[0].written:
+        if text.value in ("null", "~") and value.pieces[0].written in ((), ("yaml plain",)):
             return
         yield from source.entry(kind, _key(trail), _destination(trail), text, reason)
 
@@ -554,7 +550,7 @@ def _of_kcql(source: Source, _: str, value: Any, trail: _Trail) -> Iterator[Entr
         group = next(number for number in (1, 2, 3) if match[number] is not None)
         before = re.search(r"\bFROM\s+(\S+)[^;]*$", value.value[: match.start()], re.IGNORECASE)
         text = value[match.start(group) : match.end(group)]
-        text = text.decoded("doubled") if group == 2 else text
+        text = text.decoded("doubled '") if group == 2 else text
         yield from source.entry("connect", _key(trail), before[1].strip("`") if before else "", text)
 
 

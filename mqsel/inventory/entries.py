@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from functools import cached_property
+from itertools import count
 from typing import NamedTuple
 
 from mqsel.errors import Span
@@ -76,11 +78,15 @@ class Source:
     Args:
         name: its path.
         content: its text, without a byte order mark.
+
+    Attributes:
+        anchors: texts of YAML that stand for other values, too, by their names.
     """
 
     def __init__(self, name: str, content: str) -> None:
         self.name = name
         self.content = content
+        self.anchors: dict[str, Text] = {}
 
     @cached_property
     def _lines(self) -> list[int]:
@@ -146,3 +152,22 @@ class Source:
         """Return the entry of a place where the file is damaged."""
         line, column = self.line_of(offset)
         return Entry("", "", None, KINDS[kind].dialect, kind, self.name, line, column, what, None)
+
+
+def keys_of(entries: Sequence[Entry]) -> list[str]:
+    """Return a key for each entry, of which no two are alike.
+
+    It is that of the entry. Where several have the same one, or none, it is ``KEY@FILE:LINE:COLUMN``; and where a
+    constant of a source is used more than once, ``#2``, ``#3`` … stand behind that of the others.
+    """
+    times = Counter(entry.key for entry in entries)
+    taken = {key for key, number in times.items() if number == 1 and key}
+    keys = []
+    for entry in entries:
+        key = entry.key
+        if not key or times[key] > 1:
+            place = f"{key}@{entry.file}:{entry.line}:{entry.column}"
+            key = place if place not in taken else next(one for n in count(2) if (one := f"{place}#{n}") not in taken)
+            taken.add(key)
+        keys.append(key)
+    return keys

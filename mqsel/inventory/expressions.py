@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Container, Iterator
+from itertools import chain
 from typing import NamedTuple
 
 from mqsel.inventory.entries import Source
@@ -148,9 +149,13 @@ class SourceFile:
         self._starts = [one.start for one in self._scopes]
         # Of each name its definitions: the scope, and the value if it has one that stays.
         self._defined: dict[str, dict[int, Node | None]] = {}
+        # Of each name the classes that define it, with the numbers of their scopes.
+        self._types: dict[str, dict[str, list[int]]] = {}
         for node, value in defined:
             rows = self._defined.setdefault(self.said(node), {})
             scope = next(self._around(node.start_byte), -1)
+            if self._is_type(scope) and scope not in rows:
+                self._types.setdefault(self.said(node), {}).setdefault(self._scopes[scope].name, []).append(scope)
             rows[scope] = None if scope in rows else value
         for node in assigned:
             name, assigned_in = self._definition(self.said(node), node.start_byte)
@@ -183,15 +188,18 @@ class SourceFile:
         defines it.
         """
         qualifier, _, last = name.rpartition(".")
-        rows = self._defined.get(last, {})
+        rows, types = self._defined.get(last, {}), self._types.get(last, {})
         owner = qualifier.rpartition(".")[2]
-        types = [number for number in rows if number >= 0 and self._scopes[number].kind == "type"]
+        numbers = types.get(owner, [])
         if owner in ("this", "super", ""):
-            around = [*self._around(at), -1]
-            found = next((one for one in around if one in rows and (not owner or one in types)), None)
-            return last, types[0] if found is None and len(types) == 1 else found
-        named = [number for number in types if self._scopes[number].name == owner]
-        return last, named[0] if len(named) == 1 else None
+            for number in chain(self._around(at), [-1]):
+                if number in rows and (not owner or self._is_type(number)):
+                    return last, number
+            numbers = next(iter(types.values())) if len(types) == 1 else []
+        return last, numbers[0] if len(numbers) == 1 else None
+
+    def _is_type(self, number: int) -> bool:
+        return number >= 0 and self._scopes[number].kind == "type"
 
     def strings(self) -> list[Node]:
         """List the string literals."""
@@ -229,8 +237,8 @@ class SourceFile:
         """Return a concatenation: the tree leans to the left, as deep as it has signs."""
         parts: list[Text] = []
         at = node
-        while at.type == node.type and len(at.children) == 3:
-            left, sign, right = at.children
+        while at.type == node.type and len(inside := [one for one in at.children if "comment" not in one.type]) == 3:
+            left, sign, right = inside
             if self.said(sign) != "+":
                 parts.append(self._hole(at))
                 return joined(parts[::-1])
@@ -298,19 +306,21 @@ class SourceFile:
             start = content.find('"', start, stop)
         mark = '"""' if content.startswith('"""', start) and stop - start >= 6 else content[start : start + 1]
         start, stop = start + len(mark), max(start + len(mark), stop - len(mark))
-        is_raw = mark == '"""' and self.language != "java"
+        writing = _WRITINGS[self.language, "block" if mark == '"""' else "string"]
+        if node.type == "interpolated_string_expression" and writing == "java":
+            writing = "scala interpolated"
         parts: list[Text] = []
         for begin, end, inside in self._interpolations(node) if is_interpolated else ():
-            parts.append(self._meant(start, begin, is_raw))
+            parts.append(self.source.text(start, begin).decoded(writing))
             worth = self.text(inside, depth + 1) if inside is not None else Text(HOLE)
             hole = self.source.text(begin, end).replaced(HOLE)
             parts.append(hole if HOLE in worth.value else worth)
             start = end
             if self.source.content[node.start_byte] == "f" and (width := _SPECIFIERS.match(self.source.content, end)):
                 start = width.end()
-        if mark == '"""' and self.language == "java":
+        if writing == "java block":
             return self._block(start, stop)
-        parts.append(self._meant(start, max(start, stop), is_raw))
+        parts.append(self.source.text(start, max(start, stop)).decoded(writing))
         return joined(parts)
 
     def _interpolations(self, node: Node) -> Iterator[tuple[int, int, Node | None]]:
@@ -331,10 +341,6 @@ class SourceFile:
                     yield one.start_byte, one.end_byte, inside[0] if len(inside) == 1 else None
                     at = one.end_byte
 
-    def _meant(self, start: int, stop: int, is_raw: bool) -> Text:
-        text = self.source.text(start, stop)
-        return text if is_raw or "\\" not in text.value else text.decoded("java")
-
     def _block(self, start: int, stop: int) -> Text:
         """Return a text block of Java without what only lays it out, which goes before its escapes are read.
 
@@ -346,7 +352,7 @@ class SourceFile:
         counted = [line for line in lines[:-1] if line.strip()] + lines[-1:]
         indent = min([len(line) - len(line.lstrip(" \t")) for line in counted])
         text = _without(text, re.compile(rf"^[ \t]{{1,{indent}}}|[ \t]+$", re.MULTILINE) if indent else _TRAILING)
-        return text.decoded("java") if "\\" in text.value else text
+        return text.decoded("java block")
 
 
 _LITERALS = (
@@ -371,6 +377,15 @@ def formatted(text: Text) -> Text:
     return joined([*parts, text[at:]])
 
 
+# How strings are written; blocks that no language unescapes are lines as they stand.
+_WRITINGS = {
+    ("java", "string"): "java",
+    ("java", "block"): "java block",
+    ("kotlin", "string"): "kotlin",
+    ("kotlin", "block"): "lines",
+    ("scala", "string"): "java",
+    ("scala", "block"): "lines",
+}
 _SIMPLE = re.compile(r"(?<!\\)\$([A-Za-z_]\w*)")
 _HEAD = re.compile(r"[ \t\f]*\r?\n")
 _TRAILING = re.compile(r"[ \t]+(?=\r?\n)")
@@ -385,10 +400,11 @@ def _without(text: Text, pattern: re.Pattern[str]) -> Text:
     for match in pattern.finditer(text.value):
         made.append(text[at : match.start()])
         at = match.end()
-    return joined([*made, text[at:]]).stripped()
+    return joined([*made, text[at:]]).stripped().decoded("margin")
 
 
 def _unindented(text: Text) -> Text:
     lines = [line for line in text.value.split("\n") if line.strip()]
     indent = min([len(line) - len(line.lstrip()) for line in lines], default=0)
-    return _without(text, re.compile(rf"^[ \t]{{1,{indent}}}", re.MULTILINE)) if indent else text.stripped()
+    margin = re.compile(rf"^[ \t]{{1,{indent}}}" if indent else r"(?!)", re.MULTILINE)
+    return _without(text, margin)
