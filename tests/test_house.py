@@ -342,6 +342,8 @@ def test_public_names() -> None:
         "difference",
         "gap",
         "lint",
+        "migrate",
+        "quote",
         "relation",
         "satisfiable",
     ]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from mqsel.errors import SelectorLimitError, Span
 from mqsel.language.checker import may_err
@@ -370,7 +370,9 @@ class _Lowering:
         last = len(operands) - 1
         every = isinstance(node, And) == positive  # must hold; else one suffices
         copied, long = last, True
-        is_first = node.rule == "first"  # what decides is the operand at which evaluation stops, or the last
+        is_first = (
+            cast("And | Or", node).rule == "first"
+        )  # what decides is the operand at which evaluation stops, or the last
         if is_first:
             copied = 0
         elif unknown is None:

@@ -4,6 +4,7 @@ A message is canonical: it has headers of JMS and typed properties, and each pro
 (`mqsel.names.HEADER_NAMES`). Selectors are read with canonical names in both dialects, and the formulas of the normal
 form are compared: test by test, each where it is TRUE, or FALSE under a NOT, as Kleene's connectives keep that; or as a
 whole. Where a test differs, rewrites of it are tried (`mqsel.analysis.compare.rewrites`). Follows language §1 and §2.
+Longer than 500 lines because what is canonical, what is compared and what is tried share their tables.
 """
 
 from __future__ import annotations
