@@ -64,8 +64,8 @@ INSIDE = {
     "inventory": "kinds writings pieces entries trees camel data properties markup expressions sources mqsc ems own"
     " recognition walk known __init__ keyed edit",
     "spark": "wordings columns native job ship raw planning sets sieve route profiling audience source __init__",
-    "cli": "arguments configuration rules baseline report run selectors choice rewriting match route lint check format"
-    " explain why inspect diff audit contract __init__",
+    "cli": "configuration arguments rules baseline report run selectors choice rewriting changes match why route lint"
+    " check format explain inspect diff audit contract __init__",
 }
 TOP = {
     name: level

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections import Counter
 from pathlib import Path
@@ -19,7 +20,7 @@ from mqsel.cli.report import fitted, folded, print_json, say, width_of
 from mqsel.cli.rewriting import DIFF, WRITE, Outcome, rewrite
 from mqsel.cli.rules import HEADED, LISTED, described, explained
 from mqsel.cli.selectors import ABOUT_PATHS, AllGiven, Given, add_selectors, configuration_of, given
-from mqsel.errors import caret, carets, visible
+from mqsel.errors import caret, carets
 from mqsel.inventory import Entry
 from mqsel.inventory.edit import Part, replacement
 from mqsel.inventory.known import findings_of
@@ -73,7 +74,9 @@ def add(commands: Commands) -> None:
 
 def _lint(arguments: argparse.Namespace) -> int:
     if arguments.list_rules or arguments.explain:
-        print(LISTED if arguments.list_rules else explained(arguments.explain))
+        text = LISTED if arguments.list_rules else explained(arguments.explain)
+        for line in text.splitlines():
+            print(folded(line, width_of(sys.stdout), " " * 12 if line[:1] == " " else ""))
         return 0
     configuration = configuration_of(arguments)
     path = "" if arguments.write_baseline else arguments.baseline or configuration.baseline
@@ -174,7 +177,7 @@ def show(one: Given, findings: list[Finding], stream: TextIO) -> None:
     """Print findings of a selector, and why it cannot be known, if so; then its text, with carets under all places."""
     width = width_of(stream)
     for finding in findings:
-        said = f"{finding.severity}: {visible(finding.sentence)} [{finding.code}]"
+        said = f"{finding.severity}: {finding.sentence} [{finding.code}]"
         print(folded(f"{one.place(finding.span)}: {said}", width), file=stream)
     if one.reason:
         print(folded(f"{one.where}: unknown: {one.reason}", width), file=stream)
@@ -256,7 +259,11 @@ def sarif(found: list[tuple[Given, list[Finding]]], damaged: list[Entry]) -> dic
 
 
 def _of_file(file: str) -> dict[str, Any]:
-    return {"uri": quote(Path(file).as_posix())}
+    """Return where a file is: an address, or a path as it was given: code hosts begin at the repository's root."""
+    if "://" in file:
+        return {"uri": quote(file, safe="/:?&=%@+")}
+    path = Path(file)
+    return {"uri": path.as_uri() if path.is_absolute() else quote(os.fsencode(path.as_posix()))}
 
 
 def _notification(reason: str, level: str, location: dict[str, Any], at: tuple[int, ...]) -> dict[str, Any]:

@@ -50,6 +50,8 @@ def rewrite(
     outcome = Outcome([one for one, _ in changes], 0, 0)
     for place in read.places:
         numbers = wanted.pop(place.path, [])
+        if not numbers and place.path != "-":
+            continue
         is_printed = do == PRINT or (do == WRITE and place.path == "-")
         if not is_printed and all(one.text == text for one, text in (changes[number] for number in numbers)):
             continue

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Container, Iterator
+from itertools import chain
 from typing import NamedTuple
 
 from mqsel.inventory.entries import Source
@@ -148,9 +149,13 @@ class SourceFile:
         self._starts = [one.start for one in self._scopes]
         # Of each name its definitions: the scope, and the value if it has one that stays.
         self._defined: dict[str, dict[int, Node | None]] = {}
+        # Of each name the classes that define it, with the numbers of their scopes.
+        self._types: dict[str, dict[str, list[int]]] = {}
         for node, value in defined:
             rows = self._defined.setdefault(self.said(node), {})
             scope = next(self._around(node.start_byte), -1)
+            if self._is_type(scope) and scope not in rows:
+                self._types.setdefault(self.said(node), {}).setdefault(self._scopes[scope].name, []).append(scope)
             rows[scope] = None if scope in rows else value
         for node in assigned:
             name, assigned_in = self._definition(self.said(node), node.start_byte)
@@ -183,15 +188,18 @@ class SourceFile:
         defines it.
         """
         qualifier, _, last = name.rpartition(".")
-        rows = self._defined.get(last, {})
+        rows, types = self._defined.get(last, {}), self._types.get(last, {})
         owner = qualifier.rpartition(".")[2]
-        types = [number for number in rows if number >= 0 and self._scopes[number].kind == "type"]
+        numbers = types.get(owner, [])
         if owner in ("this", "super", ""):
-            around = [*self._around(at), -1]
-            found = next((one for one in around if one in rows and (not owner or one in types)), None)
-            return last, types[0] if found is None and len(types) == 1 else found
-        named = [number for number in types if self._scopes[number].name == owner]
-        return last, named[0] if len(named) == 1 else None
+            for number in chain(self._around(at), [-1]):
+                if number in rows and (not owner or self._is_type(number)):
+                    return last, number
+            numbers = next(iter(types.values())) if len(types) == 1 else []
+        return last, numbers[0] if len(numbers) == 1 else None
+
+    def _is_type(self, number: int) -> bool:
+        return number >= 0 and self._scopes[number].kind == "type"
 
     def strings(self) -> list[Node]:
         """List the string literals."""

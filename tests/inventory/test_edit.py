@@ -327,7 +327,7 @@ def test_what_cannot_be_written_holds_up_nothing_else(tmp_path):
     again, refused = rewrite(one, wanted)
     assert sorted(refused) == [7, 20]
     assert refused[7] == "an end of line cannot be written in this place"
-    assert refused[20] == "read again, the file would have more selectors, or fewer"
+    assert refused[20] == "read again, it would not be the same selector"
     assert again.entries[19].selector == "b = 19"
 
 

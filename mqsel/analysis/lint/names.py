@@ -49,6 +49,7 @@ _HEADER_KINDS = {
     "jms": _JMS_KINDS,
     "any": _JMS_KINDS,
     "sections": {},
+    "folded": {},
 }
 
 
@@ -209,7 +210,7 @@ def _texts(structure: Structure, names: frozenset[str]) -> Iterator[tuple[Node, 
         if type(node) is Comparison or type(node) is In:
             name, strings = strings_in(node, selector)
         elif type(node) is Like:
-            name, strings = node.identifier.name, [(node.pattern, strings_of(node, selector.text)[0])]
+            name, strings = node.identifier.name, [(node.pattern, strings_of(node, selector)[0])]
         else:
             continue
         if name in names:
@@ -249,7 +250,7 @@ _LENGTHS = {
 _OF_MQI = {**_LENGTHS, "JMSXUserID": (12, "characters"), "JMSXAppID": (28, "characters")}
 _LENGTHS_OF = {
     rules: (one, frozenset(one))
-    for rules, one in {"mqi": _OF_MQI, "jms": _LENGTHS, "any": _LENGTHS, "sections": {}}.items()
+    for rules, one in {"mqi": _OF_MQI, "jms": _LENGTHS, "any": _LENGTHS, "sections": {}, "folded": {}}.items()
 }
 
 
