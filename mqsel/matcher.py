@@ -16,6 +16,7 @@ from mqsel.errors import MQRC, ArgumentError, DecodeError, ProgramError, Propert
 from mqsel.language.checker import MatchOption
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect, core_of
 from mqsel.language.optimizer import optimize as optimized
+from mqsel.language.parameters import with_parameters
 from mqsel.language.selector import at_time, read_selector
 from mqsel.machine._stream import Selection
 from mqsel.machine._values import Record
@@ -297,6 +298,7 @@ def compile(  # noqa: A001 (like re.compile)
     schema: SchemaLike | None = None,
     optimize: bool = True,
     for_subscription: bool = False,
+    parameters: Mapping[str, Any] | None = None,
 ) -> Matcher:
     """Compile a message selector; repeated calls are answered from a cache, like those of `re.compile`.
 
@@ -307,6 +309,8 @@ def compile(  # noqa: A001 (like re.compile)
         schema: the layout of messages that are sequences: names, (name, type) pairs, or a mapping of names to types.
         optimize: rearrange and fuse; the truth values are the same without.
         for_subscription: report a faulty text with the reason code a subscription gets (2551 instead of 2459).
+        parameters: values for `:name` in the text, each of which becomes a literal: see `quote`. Spans of other errors,
+            and the text of the matcher, are those of the text with the literals.
 
     Raises: SelectorSyntaxError, SelectorTypeError, SelectorLimitError, SelectorAlwaysFalseError: see `mqsel.errors`.
         ArgumentError: an argument of the wrong type.
@@ -315,7 +319,10 @@ def compile(  # noqa: A001 (like re.compile)
         raise ArgumentError(f"a selector is a str, found {type(text).__name__}")
     layout = None if schema is None else as_schema(schema)
     try:
-        return _compile(str.__str__(text), as_dialect(dialect), layout, bool(optimize))
+        chosen, written = as_dialect(dialect), str.__str__(text)
+        if parameters is not None:
+            written = with_parameters(written, parameters, chosen)
+        return _compile(written, chosen, layout, bool(optimize))
     except SelectorError as error:
         if for_subscription and error.reason is MQRC.MQRC_SELECTOR_SYNTAX_ERROR:
             error.reason = MQRC.MQRC_SELECTION_NOT_AVAILABLE

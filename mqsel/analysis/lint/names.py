@@ -30,6 +30,7 @@ from mqsel.language.operators import MINUS_IS_NO_COMMENT
 from mqsel.language.pattern import segments
 from mqsel.names import (
     DESCRIPTOR,
+    HEADER_NAMES,
     JMS_DESCRIPTOR,
     JMS_HEADERS,
     JMS_PREFIX,
@@ -127,15 +128,9 @@ def field_without_its_folder(structure: Structure) -> Iterator[Found]:
 _BY_CASE = {name.lower(): name for name in JMS_SYNONYMS}
 # Headers that people call by less than their name, and that are seldom the name of something else.
 _SHORT = ("JMSPriority", "JMSDeliveryMode", "JMSMessageID", "JMSCorrelationID")
-# What other products call them.
+# What other products call them; the names of Qpid are read beside those of JMS.
 _ELSEWHERE = {
-    "AMQPriority": "JMSPriority",
-    "AMQTimestamp": "JMSTimestamp",
-    "AMQDurable": "JMSDeliveryMode",
-    "AMQUserID": "JMSMessageID",
-    "sys.Label": "JMSType",
-    "sys.MessageId": "JMSMessageID",
-    "sys.CorrelationId": "JMSCorrelationID",
+    **{name: header for row in HEADER_NAMES.values() for header, name in row.items() if header != name},
     "amqp.message_id": "JMSMessageID",
     "amqp.correlation_id": "JMSCorrelationID",
     "amqp.priority": "JMSPriority",
