@@ -148,8 +148,6 @@ cdef class Sifter:
                     self.lines += 1
                     if self.decoder.read(line, stop, limit) == FILLED:
                         self.messages += 1
-                        if self.watch is not None:
-                            self.watch(PyBytes_FromStringAndSize(<const char *> line, stop - line))
                         truth = self.machine.dispatch(frame, <PyObject *> self.record, self.machine.exact)
                         if truth == UNKNOWN:
                             self.count_nulls()
