@@ -7,6 +7,7 @@ Longer than 500 lines because four grammars become tables here, and the keys of 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -15,7 +16,7 @@ from mqsel.inventory.camel import destination_of, of_uri
 from mqsel.inventory.entries import EXPRESSION, PLACEHOLDERS, Entry, Source
 from mqsel.inventory.kinds import KINDS
 from mqsel.inventory.pieces import HOLE, Text, inserted, joined
-from mqsel.inventory.trees import Node, check_depth, errors_of, tree_of
+from mqsel.inventory.trees import Node, check_depth, errors_of, matches, trees_of
 
 
 class Table:
@@ -52,10 +53,15 @@ class Table:
 def read(source: Source, kind: str, _: object) -> Iterator[Entry]:
     """Yield the entries of a file of data."""
     grammar = {"bicep": "bicep", "terraform": "hcl", "yaml": "yaml"}.get(kind, "json")
-    root = tree_of(source, grammar)
-    check_depth(root)
-    yield from of_tables(source, value_of(source, root, grammar), kind)
-    for error in errors_of(root)[:1]:
+    errors: list[Node] = []
+    for root in trees_of(source, grammar):
+        check_depth(root)
+        for _, one in matches(root, "yaml", _ANCHORED) if grammar == "yaml" and "*" in source.content else ():
+            name = source.content[one["name"][0].start_byte : one["name"][0].end_byte]
+            source.anchors.setdefault(name, []).append(one["node"][0])
+        yield from of_tables(source, value_of(source, root, grammar), kind)
+        errors += errors_of(root)[:1]
+    for error in errors[:1]:
         yield source.damage(kind, error.start_byte, f"damaged {_SPOKEN[grammar]}: what else there is was read")
 
 
@@ -221,6 +227,19 @@ def _name(source: Source, node: Node, _: str) -> Text:
     return source.text(node.start_byte, node.end_byte)
 
 
+def _alias(source: Source, node: Node, grammar: str) -> Text:
+    """Return the text that an alias of YAML stands for; of more than a text its name, so that nothing multiplies."""
+    named = source.anchors.get(source.content[node.start_byte + 1 : node.end_byte].strip(), [])
+    before = bisect_left(named, node.start_byte, key=lambda one: one.start_byte)
+    meant = (
+        value_of(source, named[before - 1], grammar) if before and named[before - 1].named_child_count == 2 else None
+    )
+    return meant if isinstance(meant, Text) and meant else _name(source, node, grammar)
+
+
+_ANCHORED = "[(flow_node (anchor (anchor_name) @name)) (block_node (anchor (anchor_name) @name))] @node"
+
+
 def _whole(source: Source, node: Node, grammar: str) -> Any:
     """Return the tables of a file: one, or those of its documents."""
     return [value_of(source, one, grammar) for one in node.named_children if one.type not in _UNREAD]
@@ -244,7 +263,7 @@ _CONVERT: dict[str, dict[str, _Convert]] = {
         "single_quote_scalar": _quoted("yaml quoted"),
         "plain_scalar": _plain,
         "block_scalar": _block,
-        "alias": _name,
+        "alias": _alias,
         "ERROR": _table,
     },
     "hcl": {

@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from mqsel.errors import Span
 from mqsel.inventory.kinds import KINDS
@@ -77,11 +77,15 @@ class Source:
     Args:
         name: its path.
         content: its text, without a byte order mark.
+
+    Attributes:
+        anchors: of YAML: nodes of its tree by the names of their anchors, in order.
     """
 
     def __init__(self, name: str, content: str) -> None:
         self.name = name
         self.content = content
+        self.anchors: dict[str, list[Any]] = {}
 
     @cached_property
     def _lines(self) -> list[int]:

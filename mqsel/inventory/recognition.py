@@ -108,7 +108,7 @@ _SIGNS = (
     _sign("ems", "", r"(?i)^[ \t]*\[(?:topic|queue)[:=]", r"(?i)\bselector[ \t]*="),
     _sign("ems", r"(?:.*[._-])?(?:bridges|durables|routes)(?:[._-].*)?", "", r"(?i)\bselector[ \t]*="),
     _sign("ems", "", _JSON, r"(?s)\A(?=.*\"tibemsd\"\s*:).*?elector"),
-    _sign("azure", r".*\.jsonc", _JSON, r"(?i)\"(?:sqlFilter|sqlExpression|correlationFilter)\"\s*:"),
+    _sign("azure", r".*\.jsonc", _JSON, r"(?i)\"(?:sql_?Filter|sqlExpression|correlation_?Filter)\"\s*:"),
     _sign("rabbitmq", "", _JSON, r"(?s)\A(?=.*\"(?:rabbit_version|rabbitmq_version)\").*?(?:elector|sql-filter)"),
     _sign("broker-j", "", _JSON, r"\"(?:x-filter-jms-selector|x-jms-selector|rjms_selector|jms-selector)\""),
     _sign("connect", "", _JSON, r"(?i)\"(?:[\w.]*jms\.message\.selector|[\w.]*kcql)\"|WITHJMSSELECTOR"),
