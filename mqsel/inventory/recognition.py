@@ -82,6 +82,7 @@ _SOURCE_WORDS = (
 )
 _XML = r"\A\s*(?:<\?xml|<!--|<!DOCTYPE(?!\s+html)|<(?!html)[A-Za-z][\w:.-]*[\s>/])"
 _JSON = r"\A\s*[{\[]"
+_STRING = r"\"(?:[^\"\\]|\\.)*+\""
 _KEY = r"(?<![\w.\-%])[\w.\-%]*[sS](?:elector|ELECTOR)[\"']?\s*"
 
 # In this order: what begins in a way of its own, then what only its name or its lines tell.
@@ -116,7 +117,7 @@ _SIGNS = (
         "keyed-json",
         "",
         _JSON,
-        r"\A\s*\[?\s*\{(?:[^{}\"]|\"(?:[^\"\\]|\\.)*\")*\"selector\"\s*:\s*\"(?:[^\"\\]|\\.)*\"(?:[^{}\"]|\"(?:[^\"\\]|\\.)*\")*\}",
+        rf"\A\s*(?:\[\s*)?\{{(?>(?:[^{{}}\"]|{_STRING})*?\"selector\"\s*:\s*{_STRING})(?:[^{{}}\"]|{_STRING})*+\}}",
     ),
     _sign("json", "", _JSON, rf"\"{_KEY}:|[?&](?:messageS|s)elector="),
     _sign(
