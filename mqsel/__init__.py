@@ -10,8 +10,9 @@
 that select a message. A message is a mapping, a sequence laid out by a schema, or bytes, which `mqsel.formats` reads.
 `mqsel.files` reads files of messages, `mqsel.spark` turns selectors into Columns. `relation` compares two selectors,
 `difference` two dialects, and `satisfiable` returns a message that is selected. `gap` returns a message that none of
-many selectors selects, and a `Contract` says what messages are like. `lint` finds likely mistakes. A `Dialect` is the
-record of how a product reads selectors. Every error is an `MqselError`.
+many selectors selects, and a `Contract` says what messages are like. `migrate` writes a selector for another product,
+`lint` finds likely mistakes, and `quote` makes a literal of a value. A `Dialect` is the record of how a product reads
+selectors. Every error is an `MqselError`.
 """
 
 import _signal  # type: ignore[import-not-found]  # `signal` makes enumerations of it, which takes long
@@ -66,6 +67,7 @@ from mqsel.language.dialect import (
     TIBCO_EMS,
     Dialect,
 )
+from mqsel.language.parameters import quote
 from mqsel.machine._values import Record
 from mqsel.machine.program import VERSION as __version__  # noqa: N811 (an attribute every package has)
 from mqsel.matcher import Matcher, compile  # noqa: A004 (like re.compile)
@@ -75,6 +77,7 @@ if TYPE_CHECKING:
     from mqsel.analysis.compare import difference, relation, satisfiable
     from mqsel.analysis.compare.contract import Contract
     from mqsel.analysis.compare.gaps import gap
+    from mqsel.analysis.compare.migrate import migrate
     from mqsel.analysis.lint import lint
     from mqsel.sets.set import SelectorSet
 
@@ -119,6 +122,8 @@ __all__ = [
     "difference",
     "gap",
     "lint",
+    "migrate",
+    "quote",
     "relation",
     "satisfiable",
 ]
@@ -130,6 +135,7 @@ _LATER = {
     "difference": "mqsel.analysis.compare",
     "gap": "mqsel.analysis.compare.gaps",
     "lint": "mqsel.analysis.lint",
+    "migrate": "mqsel.analysis.compare.migrate",
     "relation": "mqsel.analysis.compare",
     "satisfiable": "mqsel.analysis.compare",
 }

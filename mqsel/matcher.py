@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from mqsel import formats
 from mqsel.errors import MQRC, ArgumentError, DecodeError, ProgramError, PropertyTypeError, SelectorError
 from mqsel.language.checker import MatchOption
-from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
+from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect, core_of
 from mqsel.language.optimizer import optimize as optimized
-from mqsel.language.selector import read_selector
+from mqsel.language.parameters import with_parameters
+from mqsel.language.selector import at_time, read_selector
 from mqsel.machine._stream import Selection
 from mqsel.machine._values import Record
 from mqsel.machine._vm import Machine
@@ -111,6 +112,7 @@ class Matcher(Machine):
         *,
         errors: Literal["raise", "skip"] = "raise",
         format: formats.FormatName | None = None,  # noqa: A002 (the word of the command line)
+        now: int | None = None,
         **options: Any,
     ) -> Selection[_M]:
         """Iterate over the selected ones of *messages*, untouched and in order.
@@ -122,12 +124,21 @@ class Matcher(Machine):
             errors: "raise" a PropertyTypeError or DecodeError with the index of the record, or "skip" it; the iterator
                 counts ``seen``, ``selected`` and ``skipped``, and keeps the first errors as ``failures``.
             format: of raw messages: "mq" for the bytes of an MQMD and its data; see `decoder`.
+            now: what UTC() is, in milliseconds since 1970; by default the time of this call.
             options: of the format; for "mq": ``invalid_names`` "never" (the default under IBM_MQ) selects no message
                 with a property name IBM MQ does not allow, "ignore" skips the property; ``strip``, ``ccsid``.
         """
         check_stream(messages, errors, format, options)
         decode = None if format is None else self.decoder(format, **options)
-        return Selection(self, messages, errors == "skip", decode)
+        return Selection(self._at(now), messages, errors == "skip", decode)
+
+    def _at(self, now: int | None) -> Matcher:
+        """Return the matcher that this one is at a time, by default that of the clock."""
+        if now is None and not core_of(self.dialect).has_clock:
+            return self
+        selector = selector_of(self.program)
+        fixed = at_time(selector, now)
+        return self if fixed is selector else Matcher(lower(optimized(fixed)), self.schema)
 
     def decoder(self, format: str, **options: Any) -> formats.Decoder:  # noqa: A002 (the word of the command line)
         """Return a callable that turns one raw message into the form that this matcher reads quickest.
@@ -146,7 +157,7 @@ class Matcher(Machine):
                 options["identifier"] = COMPARED[name], identifier
         return formats.decoder(format, self.properties, **options)
 
-    def match_batch(self, batch: object) -> pa.BooleanArray:
+    def match_batch(self, batch: object, *, now: int | None = None) -> pa.BooleanArray:
         """Report which rows of a batch are selected. Its columns are the properties, and stay Arrow's.
 
         A property is the column of its name, or, where there is none, a field of a struct column: ``a.x`` is x in a;
@@ -154,6 +165,7 @@ class Matcher(Machine):
         is null itself. The columns have their own types, so a schema given to `compile` is not used.
 
         Args:
+            now: what UTC() is, in milliseconds since 1970; by default the time of this call.
             batch: a pyarrow RecordBatch, Table or StructArray, or what else offers Arrow's C data or stream interface
                 with columns; of types bool, int8 to int64, uint8 to uint64, float, double, string, binary, null
                 (large and view ones too), or dictionaries of such. A uint64 beyond int64 is an error.
@@ -165,9 +177,9 @@ class Matcher(Machine):
         """
         from mqsel.columns import _answers  # noqa: PLC0415 (a fifth of the time that importing mqsel takes)
 
-        return _answers.match_batch(self, batch)
+        return _answers.match_batch(self._at(now), batch)
 
-    def truth_batch(self, batch: object) -> pa.BooleanArray:
+    def truth_batch(self, batch: object, *, now: int | None = None) -> pa.BooleanArray:
         """Evaluate the rows of a batch in three values: true, false, and null for UNKNOWN or no answer. ERR is false.
 
         Args, Raises: those of `match_batch`.
@@ -176,7 +188,7 @@ class Matcher(Machine):
         """
         from mqsel.columns import _answers  # noqa: PLC0415 (likewise)
 
-        return _answers.truth_batch(self, batch)
+        return _answers.truth_batch(self._at(now), batch)
 
     def explain(self, message: Message) -> Explanation:
         """Report what every part of the selector was for *message*, and why."""
@@ -286,6 +298,7 @@ def compile(  # noqa: A001 (like re.compile)
     schema: SchemaLike | None = None,
     optimize: bool = True,
     for_subscription: bool = False,
+    parameters: Mapping[str, Any] | None = None,
 ) -> Matcher:
     """Compile a message selector; repeated calls are answered from a cache, like those of `re.compile`.
 
@@ -296,6 +309,8 @@ def compile(  # noqa: A001 (like re.compile)
         schema: the layout of messages that are sequences: names, (name, type) pairs, or a mapping of names to types.
         optimize: rearrange and fuse; the truth values are the same without.
         for_subscription: report a faulty text with the reason code a subscription gets (2551 instead of 2459).
+        parameters: values for `:name` in the text, each of which becomes a literal: see `quote`. Spans of other errors,
+            and the text of the matcher, are those of the text with the literals.
 
     Raises: SelectorSyntaxError, SelectorTypeError, SelectorLimitError, SelectorAlwaysFalseError: see `mqsel.errors`.
         ArgumentError: an argument of the wrong type.
@@ -304,7 +319,10 @@ def compile(  # noqa: A001 (like re.compile)
         raise ArgumentError(f"a selector is a str, found {type(text).__name__}")
     layout = None if schema is None else as_schema(schema)
     try:
-        return _compile(str.__str__(text), as_dialect(dialect), layout, bool(optimize))
+        chosen, written = as_dialect(dialect), str.__str__(text)
+        if parameters is not None:
+            written = with_parameters(written, parameters, chosen)
+        return _compile(written, chosen, layout, bool(optimize))
     except SelectorError as error:
         if for_subscription and error.reason is MQRC.MQRC_SELECTOR_SYNTAX_ERROR:
             error.reason = MQRC.MQRC_SELECTION_NOT_AVAILABLE

@@ -117,6 +117,54 @@ HEADER_DOMAINS: dict[str, range | tuple[str, ...]] = {
     f"{DESCRIPTOR}Priority": range(10),
     f"{DESCRIPTOR}Persistence": range(2),
 }
+# What products call the headers of JMS, where not all have their own names there: in a row none but these is offered.
+# Artemis: artemis-jms-client, ActiveMQMessage and SelectorTranslator. RabbitMQ: AMQP JMS Mapping 1.0, §3.2; of its
+# section `h` there is the priority alone. Service Bus: Use JMS 2.0 with Azure Service Bus Premium.
+HEADER_NAMES: dict[str, dict[str, str]] = {
+    "ARTEMIS": {
+        "JMSDeliveryMode": "AMQDurable",
+        "JMSPriority": "AMQPriority",
+        "JMSMessageID": "AMQUserID",
+        "JMSTimestamp": "AMQTimestamp",
+        "JMSExpiration": "AMQExpiration",
+        "JMSXGroupID": "AMQGroupID",
+        "JMSCorrelationID": "JMSCorrelationID",
+        "JMSType": "JMSType",
+        "JMSReplyTo": "JMSReplyTo",
+    },
+    "RABBITMQ": {
+        "JMSPriority": "h.priority",
+        "JMSMessageID": "p.message_id",
+        "JMSTimestamp": "p.creation_time",
+        "JMSCorrelationID": "p.correlation_id",
+        "JMSType": "p.subject",
+        "JMSDestination": "p.to",
+        "JMSExpiration": "p.absolute_expiry_time",
+        "JMSReplyTo": "p.reply_to",
+        "JMSXGroupID": "p.group_id",
+        "JMSXGroupSeq": "p.group_sequence",
+    },
+    "ROCKETMQ": {},
+    "AZURE_SERVICE_BUS": {
+        "JMSMessageID": "sys.MessageId",
+        "JMSCorrelationID": "sys.CorrelationId",
+        "JMSType": "sys.Label",
+        "JMSDestination": "sys.To",
+        "JMSReplyTo": "sys.ReplyTo",
+        "JMSXGroupID": "sys.SessionId",
+    },
+}
+# Products whose client of JMS has those names, too, and translates them: artemis-jms-client, SelectorTranslator.
+TRANSLATED = ("ARTEMIS",)
+# What values of headers are called where the header has another name: each way round.
+HEADER_VALUES = {
+    "AMQDurable": {
+        "PERSISTENT": "DURABLE",
+        "NON_PERSISTENT": "NON_DURABLE",
+        "DURABLE": "PERSISTENT",
+        "NON_DURABLE": "NON_PERSISTENT",
+    },
+}
 # Those that hold a time, in milliseconds since 1970.
 TIMES = ("JMSTimestamp", "JMSExpiration")
 

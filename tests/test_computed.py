@@ -77,7 +77,7 @@ def test_attributes_that_are_no_tests() -> None:
     """What no set has written is refused, and a property may not be named as a test is."""
     (written,) = [name for name in mqsel.SelectorSet({1: "a = b"}, dialect=LEFT)._reader.index.names if "=" in name]
 
-    assert [(place, read) for place, _, read in computed_among(["b", "a", written])] == [(2, (1, 0))]
+    assert [(place, read) for place, (_, read) in computed_among(["b", "a", written]).items()] == [(2, (1, 0))]
     for old, new in (
         ("a = b", "a = 1"),
         ("a = b", "a ="),
@@ -96,6 +96,41 @@ def test_attributes_that_are_no_tests() -> None:
     quoted = mqsel.JMS.replace(quoted_names="double", headers="any")
     with pytest.raises(mqsel.ArgumentError, match="as computed"):
         mqsel.SelectorSet({1: '"x as test" = 1'}, dialect=quoted)
+
+
+def test_sets_compute_what_the_rest_of_a_selector_lets_through(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A set computes a test once a message, and only where nothing else of a selector is false; so do batches."""
+    compared: list[tuple[Any, Any]] = []
+
+    def counting(self: Any, sign: str, left: Any, right: Any) -> Any:
+        compared.append((left, right))
+        return compare(self, sign, left, right)
+
+    compare = computed._Rules.compare
+    monkeypatch.setattr(computed._Rules, "compare", counting)
+    texts = [f"k = '{number % 50}' AND (c = d OR a = b) AND e = f" for number in range(200)]
+    texts += ["NOT (a = b) AND k IS NULL AND NOT (c = d OR e = f)"] * 2
+    selectors = mqsel.SelectorSet(enumerate(texts), dialect=LEFT)
+    message = {"a": 1, "b": 1, "c": 2, "d": 3, "e": 4, "f": 4}
+    cases: list[tuple[dict[str, Any], int, int]] = [
+        ({**message, "k": "none"}, 0, 0),
+        ({**message, "k": "7"}, 4, 3),
+        ({**message, "k": "7", "c": 3}, 4, 3),
+        (message, 0, 1),
+        ({**message, "a": 2, "e": 5}, 2, 3),
+    ]
+    for one, selected, most in cases:
+        compared.clear()
+        assert len(selectors.match(one)) == selected, one
+        assert len(compared) <= most, one
+        assert len({*compared}) == len(compared)
+        assert selectors.match(one) == selectors.scan(one)
+    arrow = pytest.importorskip("pyarrow")
+    compared.clear()
+    found = selectors.match_batch(arrow.RecordBatch.from_pylist([{**message, "k": one} for one in ("none", "7", "x")]))
+
+    assert [len(each) for each in found.to_pylist()] == [0, 4, 0]
+    assert len(compared) <= 3
 
 
 @pytest.mark.parametrize("ask", ["matches", "evaluate", "filter", "match_batch", "match", "set batch", "explain"])

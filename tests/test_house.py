@@ -45,7 +45,7 @@ ROWS = [
 ]
 INSIDE = {
     "language": "dialects dialect wordings operators nodes pattern clues computed settle static hints sets lexer parser"
-    " checker selector layout optimizer",
+    " checker selector layout optimizer parameters",
     "logic": "intervals sets formulas needs normal solver.automata solver.domains solver.boxes"
     " solver.trials solver solver.__init__ solver.cells",
     "machine": "opcodes _opcodes wordings schema _values _verifier program compiler origin _image _operators"
@@ -56,16 +56,16 @@ INSIDE = {
     "formats": "wordings mqmd jms mqrfh2 inspection jsonl records envelopes _tables _words _decoder _mq _json"
     " _records mq __init__",
     "analysis": "readings explain.near explain.change explain.account explain explain.__init__ compare compare.contract"
-    " compare.writing compare.__init__ compare.gaps compare.audit lint.findings lint.chains lint.tests lint.names"
-    " lint.products lint lint.__init__ explain.sentences explain.profile",
+    " compare.writing compare.__init__ compare.gaps compare.rewrites compare.migrate compare.audit lint.findings"
+    " lint.chains lint.tests lint.names lint.products lint lint.__init__ explain.sentences explain.profile",
     "selection": "selectors providers message queues topics __init__",
     "files": "wordings opening dumps _splitters amqsbcg qload framings rows _footer extremes parquet parts _sifter"
     " run.work inspection selectors run.tasks run.workers run run.__init__ __init__",
-    "inventory": "kinds pieces entries trees camel data properties markup expressions sources mqsc ems own recognition"
-    " walk known __init__ keyed",
+    "inventory": "kinds writings pieces entries trees camel data properties markup expressions sources mqsc ems own"
+    " recognition walk known __init__ keyed edit",
     "spark": "wordings columns native job ship raw planning sets sieve route profiling audience source __init__",
-    "cli": "arguments configuration rules baseline report run selectors choice match route lint check format explain"
-    " why inspect diff audit contract __init__",
+    "cli": "configuration arguments rules baseline report run selectors choice rewriting changes match why route lint"
+    " check format explain inspect diff audit contract migrate __init__",
 }
 TOP = {
     name: level

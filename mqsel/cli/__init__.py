@@ -51,6 +51,7 @@ _COMMANDS = (
     "diff",
     "audit",
     "contract",
+    "migrate",
     "selectors",
 )
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from mqsel.cli.configuration import configured
 from mqsel.errors import ArgumentError, MqselError, PropertyTypeError, SelectorError, shortened
 from mqsel.files.framings import FORMATS, FRAMINGS
 from mqsel.files.opening import unfolded
@@ -238,10 +239,10 @@ def add_dialect(made: argparse.ArgumentParser) -> None:
     """Add the dialect of selectors."""
     made.add_argument(
         "--dialect",
-        type=dialect_of,
-        default=IBM_MQ,
+        type=lambda text: dialect_of(text) if text else configured().usual,
+        default="",  # argparse reads it as it does what is given
         metavar="NAME",
-        help=f"{', '.join(PRESETS)}; default IBM_MQ",
+        help=f"{', '.join(PRESETS)}; default that of the configuration, or IBM_MQ",
     )
 
 
@@ -256,17 +257,18 @@ def add_given(made: argparse.ArgumentParser) -> None:
 
 
 def contract_of(arguments: argparse.Namespace, dialect: Dialect) -> Contract | None:
-    """Return the contract that the arguments name.
+    """Return the contract that the arguments name, or else the configuration.
 
-    Raises: MqselError: the file is none, or the selector is refused.
+    Raises: MqselError: the file is none, or the selector is refused; or there is a mistake in the configuration.
     """
-    if arguments.contract is None:
+    name = arguments.contract if arguments.contract is not None else configured().contract
+    if not name and arguments.contract is None:
         return None
     from mqsel.analysis.compare.contract import Contract  # noqa: PLC0415 (for this option alone)
 
-    if place_of(arguments.contract) or arguments.contract.endswith(".json"):
-        return Contract.read(arguments.contract)
-    return Contract(selector=arguments.contract, dialect=dialect)
+    if arguments.contract is None or place_of(name) or name.endswith(".json"):
+        return Contract.read(name)
+    return Contract(selector=name, dialect=dialect)
 
 
 def add_files(made: argparse.ArgumentParser, formats: Iterable[str]) -> None:

@@ -9,17 +9,18 @@ from collections.abc import Iterator
 from typing import Any
 
 from mqsel.analysis.compare.audit import Audit, audit
-from mqsel.cli.arguments import Commands, command
+from mqsel.analysis.compare.gaps import Gap
+from mqsel.cli.arguments import Commands, add_given, command, contract_of
 from mqsel.cli.report import folded, print_json, say, width_of
 from mqsel.cli.selectors import Given, add_inventory, complain_of, keyed
-from mqsel.errors import visible
 from mqsel.formats.jsonl import in_json
+from mqsel.language.dialect import IBM_MQ
 
 _EXAMPLES = """\
 PATH is a file, a folder, a pattern in quotes, or - for stdin: mqsel selectors --help lists what is read, scripts, \
 configurations and sources among it. Files of our own have lines of a key, a tab and a selector; or one JSON object of \
 keys and selectors; or one JSON array of selectors, with their numbers as keys; or they are Parquet with the columns \
-key and selector. They may be packed. Of a key that stands in several places each is called KEY (FILE:LINE).
+key and selector. They may be packed. Of a key that stands in several places each is called KEY@FILE:LINE:COLUMN.
 
 finding   selectors
 never     that select no message, and why
@@ -28,15 +29,18 @@ equal     that select the same messages, and have different texts
 contains  that select all messages that others select, and more; of equal selectors the first is named, and each \
 contained selector once
 missing   that select in common only messages that lack a property, though each also selects messages that have it
+gap       of a destination: a message that none of them selects, and the selector of all such messages
+twice     of a destination, with --once: that select a message in common
 
-Each finding but "same" is proved. A message is any mapping of names to values: that a header always has one type is \
-not taken into account.
+Each finding but "same" is proved. A message is any mapping of names to values, unless --given says what messages are \
+like: with it headers have one type, and gaps are findings. mqsel contract writes one.
 
 exit code: 0 if nothing was found, 1 if something was, 2 if a selector is invalid or something else went wrong.
 
 examples:
   mqsel audit subscriptions.tsv
   mqsel audit subs.mqsc src/
+  mqsel audit --once --given contract.json bridges.conf
   mqsel audit --dialect JMS --json subscriptions.json.gz
 """
 
@@ -50,22 +54,33 @@ def add(commands: Commands) -> None:
     made.add_argument("paths", metavar="PATH", nargs="+", help="files, folders, patterns in quotes; - is stdin")
     made.set_defaults(rest="paths")
     add_inventory(made)
+    add_given(made)
+    made.add_argument("--once", action="store_true", help="each message should have one receiver: report overlaps")
     made.add_argument("--json", action="store_true", help="print one JSON object, with every key")
 
 
 def _audit(arguments: argparse.Namespace) -> int:
     read, is_damaged = keyed(arguments.paths, arguments, arguments.dialect)
-    found = audit([(key, one.text, one.dialect) for key, one in read.items()])
+    usual = next((one.dialect for one in read.values()), arguments.dialect or IBM_MQ)
+    contract = contract_of(arguments, usual)
+    found = audit(
+        [(key, one.text, one.dialect) for key, one in read.items()],
+        given=contract,
+        destinations={key: one.entry.destination for key, one in read.items() if one.entry is not None},
+        once=arguments.once,
+    )
+    gaps = [one for one in found.gaps if one[0] or contract is not None]
     if arguments.json:
         print_json(_in_json(found))
     else:
         width = width_of(sys.stdout)
-        for line in _lines(found, read):
-            print(folded(visible(line), width, " " * 10))
+        for line in [*_lines(found, read), *_of_destinations(found, gaps)]:
+            print(folded(line, width, " " * 10))
     for key, refused in found.invalid:
         complain_of(read[key], refused, key)
     say(_summary(found))
-    is_clean = not (found.never or found.equal or found.within or found.missing)
+    is_clean = not (found.never or found.equal or found.within or found.missing or found.twice)
+    is_clean = is_clean and not (contract is not None and any(one for _, one in gaps))
     return 2 if found.invalid or is_damaged else int(not is_clean)
 
 
@@ -85,6 +100,18 @@ def _lines(found: Audit, read: dict[str, Given]) -> Iterator[str]:
         yield f"missing   {key} and {other} overlap only where {name} is missing: {line}"
 
 
+def _of_destinations(found: Audit, gaps: list[tuple[str, Gap]]) -> Iterator[str]:
+    for (key, other), message in found.twice:
+        yield f"twice     {key} and {other} both select {json.dumps(in_json(message), ensure_ascii=False)}"
+    for destination, gap in gaps:
+        where = f"{destination}: " * bool(destination)
+        if gap.message is not None:
+            shape = f"; all such: {gap.selector}" * bool(gap.selector)
+            yield f"gap       {where}nobody selects {json.dumps(in_json(gap.message), ensure_ascii=False)}{shape}"
+        elif gap.reason:
+            yield f"gap       {where}not decided: {gap.reason}"
+
+
 def _listed(keys: tuple[str, ...]) -> str:
     more = len(keys) - _SHOWN
     return f"{', '.join(keys[:_SHOWN])}{f' and {more:,} more' if more > 0 else ''}"
@@ -101,6 +128,16 @@ def _in_json(found: Audit) -> dict[str, Any]:
         "missing": [{**one._asdict(), "message": in_json(one.message)} for one in found.missing],
         "undecided": found.undecided,
         "pairs_left": found.pairs_left,
+        "gaps": [
+            {
+                "destination": destination,
+                "message": gap.message and in_json(gap.message),
+                "selector": gap.selector,
+                "reason": gap.reason,
+            }
+            for destination, gap in found.gaps
+        ],
+        "twice": [{**one._asdict(), "message": in_json(one.message)} for one in found.twice],
     }
 
 
@@ -114,6 +151,7 @@ def _summary(found: Audit) -> str:
         (sum(len(one.keys) for one in found.within), "are within others"),
         (len(found.missing), "pairs overlap only where a property is missing"),
         (len(found.undecided), "not decided"),
-        (found.pairs_left, "pairs not looked at for missing properties"),
+        (len(found.twice), "pairs select a message in common"),
+        (found.pairs_left, "pairs not looked at"),
     )
     return ", ".join([total, *(f"{count:,} {what}" for count, what in counts if count)])

@@ -12,6 +12,7 @@ from collections import Counter
 from pathlib import Path
 
 from mqsel._interrupt import held
+from mqsel.cli.configuration import has_folder, relative_to
 from mqsel.errors import MqselError, SelectorError, shortened
 from mqsel.language.dialect import Dialect
 from mqsel.language.layout import laid_out
@@ -30,9 +31,8 @@ def known_as(path: str, baseline: str, selector: str, dialect: Dialect) -> tuple
         baseline: the path of the baseline, to which that of the file is relative.
         selector: the text.
     """
-    if path and path != "-" and "://" not in path:
-        folder = os.path.dirname(os.path.abspath(baseline))  # noqa: PTH100, PTH120
-        path = os.path.relpath(os.path.abspath(path), folder).replace(os.sep, "/")  # noqa: PTH100
+    if has_folder(path):
+        path = relative_to(os.path.dirname(os.path.abspath(baseline)), path)  # noqa: PTH100, PTH120
     try:
         return path, laid_out(read_selector(selector, dialect), _WIDE)
     except SelectorError:

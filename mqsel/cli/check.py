@@ -57,7 +57,7 @@ def _check(arguments: argparse.Namespace) -> int:
                 if is_many:
                     print(f"{one.where}: {visible(one.text)}")
                 for line in _lines(answer):
-                    print(folded(visible(f"  {line}" if is_many else line), width, " " * 12))
+                    print(folded(f"  {line}" if is_many else line, width, " " * 12))
         if arguments.json:
             print_json({**place(one, (0, 0)), **answer})
     if is_many and not arguments.json:

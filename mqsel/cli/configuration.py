@@ -8,13 +8,14 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from mqsel.columns.wordings import package_missing
 from mqsel.errors import MqselError, shortened
-from mqsel.language.dialect import PRESETS
+from mqsel.language.dialect import IBM_MQ, PRESETS, Dialect
 
 
 class Configuration(NamedTuple):
@@ -27,7 +28,8 @@ class Configuration(NamedTuple):
         per_file_ignores: for patterns of paths, rules of lint.
         dialect: the name of a preset, for every selector; empty for that of its kind.
         dialects: for patterns of paths, the name of a preset.
-        baseline: the path of a file.
+        baseline: the path of a file, or empty.
+        contract: the same.
     """
 
     folder: str = ""
@@ -37,12 +39,18 @@ class Configuration(NamedTuple):
     dialect: str = ""
     dialects: tuple[tuple[re.Pattern[str], str], ...] = ()
     baseline: str = ""
+    contract: str = ""
+
+    @property
+    def usual(self) -> Dialect:
+        """The dialect of selectors of the command line."""
+        return PRESETS[self.dialect] if self.dialect else IBM_MQ
 
     def dialect_of(self, path: str, other: str) -> str:
         """Return the name of the dialect of a file: of the patterns that match it the last one decides.
 
         Args:
-            path: of the file; empty for a selector of the command line.
+            path: of the file.
             other: the dialect where the configuration names none.
         """
         found = self._matching(self.dialects, path)
@@ -52,12 +60,24 @@ class Configuration(NamedTuple):
         """Return the rules that are ignored in a file, other than everywhere."""
         return {code for codes in self._matching(self.per_file_ignores, path) for code in codes}
 
-    def _matching(self, rows: Iterable[tuple[re.Pattern[str], Any]], path: str) -> list[Any]:
-        if not path or path == "-" or "://" in path:
+    def _matching(self, rows: Sequence[tuple[re.Pattern[str], Any]], path: str) -> list[Any]:
+        if not rows or not has_folder(path):
             return []
-        whole = os.path.abspath(path)  # noqa: PTH100 (for each of 100,000 files)
-        relative = os.path.relpath(whole, self.folder).replace(os.sep, "/")
+        relative = relative_to(self.folder, path)
         return [value for pattern, value in rows if pattern.fullmatch(relative)]
+
+
+def has_folder(path: str) -> bool:
+    """Report whether a path is one of a file system: neither stdin, nor an address, nor empty."""
+    return path not in ("", "-") and "://" not in path
+
+
+def relative_to(folder: str, path: str) -> str:
+    """Return a path as it is from a folder, with slashes; on another drive of Windows the whole path."""
+    whole = os.path.abspath(path)  # noqa: PTH100 (of each of 100,000 files, as below)
+    with suppress(ValueError):
+        whole = os.path.relpath(whole, folder)
+    return whole.replace(os.sep, "/")
 
 
 def known(name: str, names: Iterable[str], what: str, otherwise: str) -> str:
@@ -149,6 +169,7 @@ KEYS = {
     "dialect": Key("dialect", _preset, "how all selectors are read; by default as the kind of their file has it"),
     "dialects": Key("dialects", _by_path(_preset), "the same for patterns of paths; of several the last one decides"),
     "baseline": Key("baseline", _path, "a file of findings that are known, written by --write-baseline"),
+    "contract": Key("contract", _path, "a file that mqsel contract wrote, for the commands that have --given"),
 }
 _SIGNS = {"**/": "(?:[^/]+/)*", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 
@@ -165,6 +186,11 @@ def _pattern(text: str) -> re.Pattern[str]:
 
 
 # ---- files -----------------------------------------------------------------------------------------------------------
+
+# Most pyproject.toml have no such table: they are not parsed, which takes as long as many a command.
+_MAY_HAVE_ONE = re.compile(
+    rb"""tool["']?\s*\.\s*["']?mqsel|^\s*\[\s*["']?tool["']?\s*\]|^\s*["']?tool["']?\s*=""", re.MULTILINE
+)
 
 
 def configured(folder: str = ".") -> Configuration:
@@ -194,7 +220,7 @@ def _read(path: Path) -> object:
         data = path.read_bytes()
     except OSError as error:
         raise MqselError(f"{path}: cannot be read: {error.strerror}") from error
-    if not whole and b"mqsel" not in data:
+    if not whole and not _MAY_HAVE_ONE.search(data):
         return None
     try:
         if sys.version_info >= (3, 11):
@@ -202,8 +228,6 @@ def _read(path: Path) -> object:
         else:
             import tomli as tomllib  # noqa: PLC0415
     except ImportError as error:
-        if not whole and not re.search(rb"\btool\s*\.\s*[\"']?mqsel", data):
-            return None
         raise package_missing(f"the configuration {path}", "tomli", "cli") from error
     try:
         found = tomllib.loads(data.decode("utf-8-sig"))

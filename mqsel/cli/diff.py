@@ -9,18 +9,25 @@ from collections.abc import Iterable
 from typing import Any
 
 from mqsel.analysis.compare import RELATIONS, Difference, Related, difference, related, taken
-from mqsel.cli.arguments import Commands, command, dialect_of
+from mqsel.analysis.compare.contract import Contract
+from mqsel.cli.arguments import Commands, add_format, add_given, command, contract_of, dialect_of
+from mqsel.cli.changes import over_files
 from mqsel.cli.report import complain, fitted, folded, print_json, say, width_of
-from mqsel.cli.selectors import Given, add_kind, complain_of, keyed, named, names_files
-from mqsel.errors import MqselError, SelectorError, shortened, visible
+from mqsel.cli.run import add_ways
+from mqsel.cli.selectors import Given, add_kind, complain_of, configuration_of, keyed, named, names_files
+from mqsel.errors import MqselError, SelectorError, shortened
+from mqsel.files.framings import FORMATS
 from mqsel.formats.jsonl import in_json
-from mqsel.language.dialect import IBM_MQ, PRESETS, Dialect
+from mqsel.language.dialect import PRESETS, Dialect
 
 _EXAMPLES = """\
 Two texts are compared; or the selectors of two paths, each with the one that has its key there, or one with one; or \
 the selectors of two keys of the paths behind --in. PATH is a file, a folder, a pattern in quotes, or - for stdin: \
 mqsel selectors --help lists what is read.
 SELECTOR stands behind -e, or is a text that names no file.
+Files of messages behind the two selectors, or the two paths, are searched for what the second selects and the first \
+does not (gained), and the other way round (lost): counts by key, examples with FILE:LINE, what is left of each when \
+all that does not matter is left out, and the selector of exactly what is gained.
 
 Messages are printed as JSON that mqsel match and explain read; both selectors were evaluated on each. Two selectors \
 are equal if no message is selected by only one of them. For a message that neither selects, one may be FALSE and the \
@@ -34,6 +41,9 @@ examples:
   mqsel diff --dialect IBM_MQ --dialect JMS "weight + 1 > 2500 OR color = 'blue'"
   mqsel diff before.mqsc after.mqsc
   mqsel diff CARS BIKES --in subs.mqsc
+  mqsel diff --given contract.json "weight > 2500" "NOT (weight <= 2500)"
+  mqsel diff "color = 'red'" "color <> 'blue'" messages.jsonl.gz more.jsonl
+  mqsel diff before.mqsc after.mqsc messages.jsonl.gz
 """
 
 _SAID = {
@@ -53,7 +63,8 @@ def add(commands: Commands) -> None:
         "given",
         metavar="SELECTOR|PATH|KEY",
         nargs="*",
-        help="two selectors, or two paths, or with --in two keys; one selector is compared in two dialects",
+        help="two selectors, or two paths, or with --in two keys; one selector is compared in two dialects; then files "
+        "of messages",
     )
     diff.set_defaults(rest="given")
     diff.add_argument(
@@ -71,12 +82,15 @@ def add(commands: Commands) -> None:
         help=f"{', '.join(PRESETS)}; default IBM_MQ, in files that of the kind; "
         "twice, for the first selector and the second, or for one",
     )
+    add_given(diff)
+    add_format(diff, FORMATS)
+    add_ways(diff)
     diff.add_argument("--json", action="store_true", help="print one JSON object; for paths one for each key")
 
 
 def _diff(arguments: argparse.Namespace) -> int:
     dialects: list[Dialect] = arguments.dialects
-    given = [*arguments.selectors, *arguments.given]
+    given, files = _parted(arguments)
     if len(dialects) > 2:
         raise MqselError(f"{len(dialects)} dialects are given: expected one, or two to compare")
     if not 0 < len(given) < 3:
@@ -87,24 +101,39 @@ def _diff(arguments: argparse.Namespace) -> int:
         )
     wanted: list[Dialect | None] = [*dialects, *dialects, None, None][:2]
     is_path = [False] * len(arguments.selectors)
-    is_path += [not arguments.paths and names_files(one, "diff") for one in arguments.given]
+    is_path += [not arguments.paths and names_files(one, "diff") for one in given[len(arguments.selectors) :]]
     if arguments.paths:
         read, is_damaged = keyed(arguments.paths, arguments, None)
         asked = [named(one, read, arguments.paths) for one in given]
     elif all(is_path) and len(given) == 2:
-        return _paths(given, wanted, arguments)
+        return _paths(given, wanted, files, arguments)
     elif any(is_path):
         raise MqselError(f"{shortened(given[is_path.index(True)])} is a path: expected two paths", hint=_ADVICE)
     else:
         is_damaged = False
-        asked = [Given(f"selector {number}", text, IBM_MQ) for number, text in enumerate(given, 1)]
-    if len(asked) == 1:
-        return _dialects(asked[0].text, *dialects, as_json=arguments.json)
-    found = _related([one._replace(dialect=choice or one.dialect) for one, choice in zip(asked, wanted, strict=True)])
-    if found is None:
-        return 2
-    status = _selectors(found, as_json=arguments.json)
+        usual = configuration_of(arguments).usual
+        asked = [Given(f"selector {number}", text, usual) for number, text in enumerate(given, 1)]
+    if len(asked) == 1 and not files:
+        return _dialects(asked[0].text, dialects[0], dialects[1], arguments)
+    pair = [one._replace(dialect=choice or one.dialect) for one, choice in zip([*asked, *asked], wanted, strict=False)]
+    if files:
+        status = over_files({"": pair[0]}, {"": pair[1]}, files, arguments)
+    else:
+        found = _related(pair, contract_of(arguments, pair[0].dialect))
+        status = 2 if found is None else _selectors(found, as_json=arguments.json)
     return 2 if is_damaged else status
+
+
+def _parted(arguments: argparse.Namespace) -> tuple[list[str], list[str]]:
+    """Return what is compared, and the files of messages behind it."""
+    given, rest = arguments.selectors, arguments.given
+    wanted = max(2 - len(given), 0)
+    is_one = len(arguments.dialects) == 2 and not given and not arguments.paths and len(rest) > 1
+    if is_one and not names_files(rest[0], "diff") and names_files(rest[1], "diff"):
+        wanted = 1
+    elif len(given) == 1 and len(arguments.dialects) == 2 and rest and names_files(rest[0], "diff"):
+        wanted = 0
+    return [*given, *rest[:wanted]], rest[wanted:]
 
 
 _ADVICE = (
@@ -113,7 +142,7 @@ _ADVICE = (
 )
 
 
-def _related(pair: Iterable[Given], key: str = "") -> Related | None:
+def _related(pair: Iterable[Given], contract: Contract | None, key: str = "") -> Related | None:
     """Compare two selectors; of an invalid one it is said what is wrong."""
     read = []
     for one in pair:
@@ -121,10 +150,10 @@ def _related(pair: Iterable[Given], key: str = "") -> Related | None:
             read.append(taken(one.text, one.dialect))
         except SelectorError as error:
             complain_of(one, error, key)
-    return related(read[0], read[1]) if len(read) == 2 else None
+    return related(read[0], read[1], contract) if len(read) == 2 else None
 
 
-def _paths(paths: list[str], dialects: list[Dialect | None], arguments: argparse.Namespace) -> int:
+def _paths(paths: list[str], dialects: list[Dialect | None], files: list[str], arguments: argparse.Namespace) -> int:
     """Compare the selectors of two paths, key by key."""
     both = []
     status = 0
@@ -135,6 +164,9 @@ def _paths(paths: list[str], dialects: list[Dialect | None], arguments: argparse
     first, second = both
     if len(first) == len(second) == 1:
         first, second = ({"": one} for read in both for one in read.values())
+    if files:
+        return max(status, over_files(first, second, files, arguments))
+    contract = contract_of(arguments, next((one.dialect for one in first.values()), configuration_of(arguments).usual))
     equal = 0
     for key in dict.fromkeys([*first, *second]):
         one, other = first.get(key), second.get(key)
@@ -143,7 +175,7 @@ def _paths(paths: list[str], dialects: list[Dialect | None], arguments: argparse
             text = one.text if one is not None else other.text if other is not None else ""
             _only(key, text, paths[one is None], as_json=arguments.json)
             continue
-        found = _related((one, other), key)
+        found = _related((one, other), contract, key)
         if found is None:
             status = 2
         elif found.relation == "equal" and not arguments.json:
@@ -159,7 +191,7 @@ def _only(key: str, text: str, path: str, *, as_json: bool) -> None:
     if as_json:
         print_json({"key": key, "relation": "only", "path": path, "selector": text})
     else:
-        print(folded(visible(f"{key}: only in {path}: {text}"), width_of(sys.stdout)))
+        print(folded(f"{key}: only in {path}: {text}", width_of(sys.stdout)))
 
 
 def _selectors(found: Related, *, as_json: bool, key: str = "") -> int:
@@ -169,7 +201,7 @@ def _selectors(found: Related, *, as_json: bool, key: str = "") -> int:
         parts = {name.replace(" ", "_"): one and in_json(one) for name, one in messages.items()}
         print_json({**({"key": key} if key else {}), "relation": found.relation, **parts, "reason": found.reason})
     else:
-        head = f"{visible(key)}: " * bool(key)
+        head = f"{key}: " * bool(key)
         print(folded(f"{head}{found.relation}: {_SAID.get(found.relation, found.reason)}", width_of(sys.stdout)))
         for name, message in messages.items():
             if message is not None:
@@ -183,10 +215,10 @@ def _line(message: dict[str, Any]) -> str:
     return json.dumps(in_json(message), ensure_ascii=False)
 
 
-def _dialects(text: str, a: Dialect, b: Dialect, *, as_json: bool) -> int:
-    found = difference(text, a, b)
+def _dialects(text: str, a: Dialect, b: Dialect, arguments: argparse.Namespace) -> int:
+    found = difference(text, a, b, given=contract_of(arguments, a))
     names = [next(name for name, preset in PRESETS.items() if preset == one) for one in (a, b)]
-    if as_json:
+    if arguments.json:
         print_json(_in_json(found, names))
     else:
         for line in _lines(found, names):

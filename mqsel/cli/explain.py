@@ -17,8 +17,8 @@ from mqsel.analysis.lint.findings import WARNING
 from mqsel.analysis.lint.findings import piece as piece_of
 from mqsel.cli.arguments import Commands, add_format, check_order, command, limit, list_formats, types_of
 from mqsel.cli.lint import in_json
-from mqsel.cli.report import complain, fitted, folded, print_json, say_format, seeming, width_of
-from mqsel.cli.selectors import add_inventory, complain_of, keyed, named
+from mqsel.cli.report import complain, escaped, fitted, folded, print_json, say_format, seeming, width_of
+from mqsel.cli.selectors import add_inventory, complain_of, configuration_of, keyed, named
 from mqsel.errors import FileError, MqselError, PropertyTypeError, cut_piece, shortened, visible
 from mqsel.files.framings import FORMATS, shown
 from mqsel.files.inspection import FoundMessage, alone, find_message
@@ -26,7 +26,6 @@ from mqsel.files.run.work import in_json_words, reader, why
 from mqsel.formats.jsonl import plain
 from mqsel.formats.records import SCHEMAS
 from mqsel.inventory.known import error_of
-from mqsel.language.dialect import IBM_MQ
 from mqsel.language.lexer import Token, tokenize
 from mqsel.language.nodes import Literal, Node, children, unparse
 from mqsel.language.optimizer import optimize
@@ -83,7 +82,7 @@ def _explain(arguments: argparse.Namespace) -> int:
         selector, dialect = one.text, one.dialect
         complain(f"{one.where}: {visible(selector)}")
     else:
-        selector, dialect = arguments.selector, arguments.dialect or IBM_MQ
+        selector, dialect = arguments.selector, arguments.dialect or configuration_of(arguments).usual
         check_order("explain", selector, [] if arguments.message is None else [arguments.message], dialect)
     matcher = compile_selector(selector, dialect=dialect)
     judged = None if arguments.message is None else _judged(matcher, arguments)
@@ -98,7 +97,7 @@ def _explain(arguments: argparse.Namespace) -> int:
         print_json(said)
     else:
         if judged is not None:
-            print(judged.text(width_of(sys.stdout)))
+            print(escaped(judged.text(width_of(sys.stdout))))
         for finding in findings:
             if finding.severity == WARNING:
                 print(folded(f"warning: {finding.sentence}", width_of(sys.stdout)))
@@ -124,7 +123,7 @@ def _show_program(matcher: Matcher) -> None:
     for node, depth in _tree(read.node):
         label = "  " * depth + _label(node)
         print(fitted(f"  {label:24}  {cut_piece(piece_of(selector, node), 72)}".rstrip()))
-    print(f"\noptimised\n  {unparse(optimize(read).node)}")
+    print(escaped(f"\noptimised\n  {unparse(optimize(read).node)}"))
     print("\ninstructions")
     for line in listing(matcher.program).splitlines():
         print(fitted(line))

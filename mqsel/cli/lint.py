@@ -3,36 +3,38 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections import Counter
-from itertools import groupby
 from pathlib import Path
 from typing import Any, TextIO
 from urllib.parse import quote
 
-from mqsel._interrupt import held
 from mqsel.analysis.lint import RULES, Finding, fixed
-from mqsel.analysis.lint.findings import NOTE
+from mqsel.analysis.lint.findings import NOTE, Edit
 from mqsel.cli import baseline
 from mqsel.cli.arguments import Commands, command
 from mqsel.cli.choice import Choice, add_choice, known_as
 from mqsel.cli.configuration import KEYS
-from mqsel.cli.report import complain, fitted, folded, print_json, say, width_of
+from mqsel.cli.report import fitted, folded, print_json, say, width_of
+from mqsel.cli.rewriting import DIFF, WRITE, Outcome, rewrite
 from mqsel.cli.rules import HEADED, LISTED, described, explained
 from mqsel.cli.selectors import ABOUT_PATHS, AllGiven, Given, add_selectors, configuration_of, given
-from mqsel.errors import MqselError, caret, carets, visible
-from mqsel.files.framings import shown
+from mqsel.errors import caret, carets
 from mqsel.inventory import Entry
+from mqsel.inventory.edit import Part, replacement
 from mqsel.inventory.known import findings_of
-from mqsel.inventory.recognition import text_of
 from mqsel.machine.program import VERSION
 
 _ABOUT = f"""\
 exit code: 0 if nothing is worse than a note, 1 if there are warnings or errors, 2 if something went wrong, such \
-as a damaged file. --exit-zero, --write-baseline, --list-rules and --explain end with 0 or 2.
+as a damaged file, or an edit that cannot be written. With --diff 1 if there is something to write. --exit-zero, \
+--write-baseline, --list-rules and --explain end with 0 or 2.
 
 {ABOUT_PATHS}
-An edit of --fix never changes which messages are selected: that is proved for each edit.
+An edit of --fix never changes which messages are selected: that is proved for each edit. It is written where the
+selector stands, in the escaping of the file, and nothing else is touched; what cannot be written is left as it is, with
+a reason.
 A comment beside a selector, or on the line before it, silences rules: mqsel: ignore[RULE, …], or mqsel: ignore for all.
 [tool.mqsel] of pyproject.toml, or mqsel.toml, in this folder or one above, may have {", ".join(KEYS)}. \
 What the command line has wins over it.
@@ -44,7 +46,8 @@ examples:
   mqsel lint src/ config/
   mqsel lint --dialect JMS --as lines selectors.txt
   mqsel lint --sarif src/ > selectors.sarif
-  mqsel lint --fix selectors.txt
+  mqsel lint --fix src/ config/
+  mqsel lint --diff subs.mqsc
   mqsel lint --explain never-true
   mqsel lint --write-baseline known.json src/ && mqsel lint --baseline known.json src/
 """
@@ -61,8 +64,9 @@ def add(commands: Commands) -> None:
     output.add_argument(
         "--fix",
         action="store_true",
-        help="rewrite the files with the edits, and print edited selectors of arguments and of stdin",
+        help="write the edits into the files, and print edited selectors of arguments, and stdin with its edits",
     )
+    output.add_argument("--diff", action="store_true", help="show what --fix would write, and write nothing")
     output.add_argument("--list-rules", action="store_true", help="print all rules")
     output.add_argument("--explain", metavar="RULE", help="print what a rule finds and why, with an example")
     add_choice(made)
@@ -70,15 +74,17 @@ def add(commands: Commands) -> None:
 
 def _lint(arguments: argparse.Namespace) -> int:
     if arguments.list_rules or arguments.explain:
-        print(LISTED if arguments.list_rules else explained(arguments.explain))
+        text = LISTED if arguments.list_rules else explained(arguments.explain)
+        for line in text.splitlines():
+            print(folded(line, width_of(sys.stdout), " " * 12 if line[:1] == " " else ""))
         return 0
     configuration = configuration_of(arguments)
     path = "" if arguments.write_baseline else arguments.baseline or configuration.baseline
     choice = Choice(configuration, arguments.select, arguments.ignore, path)
     read = given(arguments)
-    is_written = True
-    if arguments.fix:
-        found, is_written = _fix(read, choice)
+    outcome = Outcome([], 0, 0)
+    if arguments.fix or arguments.diff:
+        found, outcome = _fix(arguments, read, choice)
     else:
         found = [(one, choice.chosen(one, findings_of(one.source, one.dialect))) for one in read.selectors]
     if arguments.write_baseline:
@@ -90,13 +96,15 @@ def _lint(arguments: argparse.Namespace) -> int:
         _print_json(found)
     elif arguments.statistics:
         _print_statistics(found)
-    else:
+    elif not arguments.diff:
         for one, findings in found:
             show(one, findings, sys.stderr if arguments.fix else sys.stdout)
     if not arguments.json and not arguments.sarif:
         _sum_up(found, choice.known)
-    if read.damaged or not is_written:
+    if read.damaged or outcome.refused:
         return 2
+    if arguments.diff:
+        return int(outcome.changed > 0)
     return int(
         not arguments.exit_zero and any(finding.severity != NOTE for _, findings in found for finding in findings)
     )
@@ -145,61 +153,21 @@ def _print_statistics(found: _Found) -> None:
         print(fitted(f"{count:6,}  {code:{wide}}  {rules[code].severity}: {rules[code].about}"))
 
 
-def _fix(read: AllGiven, choice: Choice) -> tuple[_Found, bool]:
-    """Write selectors with their edits; return what is left, and whether all was written."""
-    left = []
-    for one in read.selectors:
-        text = one.text if one.reason else fixed(one.text, one.dialect, choice.edited(one))
-        findings = findings_of(one.source if one.reason else text, one.dialect)
-        left.append((one._replace(text=text), choice.chosen(one, findings)))
-        if one.entry is None:
-            print(text)
-    return left, write_back(read, [(one, after.text) for one, (after, _) in zip(read.selectors, left, strict=True)])
-
-
-def write_back(read: AllGiven, changes: list[tuple[Given, str]]) -> bool:
-    """Write selectors into the files in which they stand; stdin goes to stdout with them.
-
-    Args:
-        changes: what stands in files, in order, and what to write for it.
-
-    Returns: whether all was written; what was not is complained of.
-    """
-    is_written = True
-    in_files = [(one.entry, text) for one, text in changes if one.entry is not None]
-    for file, group in groupby(in_files, key=lambda one: one[0].file):
-        before = read.stdin if file == "-" else _plain(file)
-        content, encoding, mark = text_of(before)
-        pieces, at = [], 0
-        for entry, text in group:
-            if text == entry.selector or entry.text is None:
-                continue
-            start, stop = entry.text.span
-            if entry.kind != "lines" or content[start:stop] != entry.selector:
-                complain(f"{shown(file)}:{entry.line}:{entry.column}: only plain files of lines are written anew")
-                is_written = False
-                continue
-            line_end = "\r\n" if "\r\n" in content else "\n"
-            pieces += [content[at:start], text.replace("\n", line_end)]
-            at = stop
-        after = before[:mark] + "".join([*pieces, content[at:]]).encode(encoding)
-        if file == "-":
-            sys.stdout.flush()
-            sys.stdout.buffer.write(after)  # print would write other line ends on some systems
-        elif after != before:
-            try:
-                with held():
-                    Path(file).write_bytes(after)
-            except OSError as error:
-                raise MqselError(f"{shown(file)}: cannot be written: {error.strerror}") from error
-    return is_written
-
-
-def _plain(file: str) -> bytes:
-    """Return the content of a file that can be written anew."""
-    if "://" in file or not Path(file).is_file():
-        return b""
-    return Path(file).read_bytes()
+def _fix(arguments: argparse.Namespace, read: AllGiven, choice: Choice) -> tuple[_Found, Outcome]:
+    """Write selectors with their edits; return what is left, and what became of the files."""
+    texts = [one.text if one.reason else fixed(one.text, one.dialect, choice.edited(one)) for one in read.selectors]
+    pairs = [*zip(read.selectors, texts, strict=True)]
+    given_alone = [(one, text) for one, text in pairs if one.entry is None]
+    for _, text in given_alone:
+        print(text)
+    in_files = [(one, text) for one, text in pairs if one.entry is not None]
+    outcome = rewrite(read, in_files, arguments, DIFF if arguments.diff else WRITE)
+    now = [*[one._replace(text=text) for one, text in given_alone], *outcome.after]
+    left = [
+        (after, choice.chosen(before, findings_of(after.source, after.dialect)))
+        for (before, _), after in zip([*given_alone, *in_files], now, strict=True)
+    ]
+    return left, outcome
 
 
 # ---- findings in words, in JSON, in SARIF ----------------------------------------------------------------------------
@@ -209,7 +177,7 @@ def show(one: Given, findings: list[Finding], stream: TextIO) -> None:
     """Print findings of a selector, and why it cannot be known, if so; then its text, with carets under all places."""
     width = width_of(stream)
     for finding in findings:
-        said = f"{finding.severity}: {visible(finding.sentence)} [{finding.code}]"
+        said = f"{finding.severity}: {finding.sentence} [{finding.code}]"
         print(folded(f"{one.place(finding.span)}: {said}", width), file=stream)
     if one.reason:
         print(folded(f"{one.where}: unknown: {one.reason}", width), file=stream)
@@ -271,10 +239,11 @@ def sarif(found: list[tuple[Given, list[Finding]]], damaged: list[Entry]) -> dic
                     {"physicalLocation": {"artifactLocation": location, "region": _region(start, finding.span)}}
                 ],
             }
-            if finding.edits and _is_verbatim(start):
+            texts = [_in_file(start, edit) for edit in finding.edits]
+            if texts and None not in texts:
                 replacements = [
-                    {"deletedRegion": _region(start, edit.span), "insertedContent": {"text": edit.text}}
-                    for edit in finding.edits
+                    {"deletedRegion": _region(start, edit.span), "insertedContent": {"text": text}}
+                    for edit, text in zip(finding.edits, texts, strict=True)
                 ]
                 change = {"artifactLocation": location, "replacements": replacements}
                 result["fixes"] = [{"artifactChanges": [change]}]
@@ -290,7 +259,11 @@ def sarif(found: list[tuple[Given, list[Finding]]], damaged: list[Entry]) -> dic
 
 
 def _of_file(file: str) -> dict[str, Any]:
-    return {"uri": quote(Path(file).as_posix())}
+    """Return where a file is: an address, or a path as it was given: code hosts begin at the repository's root."""
+    if "://" in file:
+        return {"uri": quote(file, safe="/:?&=%@+")}
+    path = Path(file)
+    return {"uri": path.as_uri() if path.is_absolute() else quote(os.fsencode(path.as_posix()))}
 
 
 def _notification(reason: str, level: str, location: dict[str, Any], at: tuple[int, ...]) -> dict[str, Any]:
@@ -299,9 +272,11 @@ def _notification(reason: str, level: str, location: dict[str, Any], at: tuple[i
     return {"level": level, "message": {"text": reason}, "locations": [place]}
 
 
-def _is_verbatim(one: Given) -> bool:
-    """Report whether a selector stands in its file as it is, without any writing."""
-    return one.entry is None or (one.entry.text is not None and not any(row.written for row in one.entry.text.pieces))
+def _in_file(one: Given, edit: Edit) -> str | None:
+    """Return what an edit writes into the file of a selector; None where that is not in one place."""
+    if one.entry is None or one.entry.text is None:
+        return edit.text
+    return replacement(one.entry.text, Part(*edit.span, edit.text))
 
 
 def _region(one: Given, span: tuple[int, int]) -> dict[str, int]:

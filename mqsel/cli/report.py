@@ -34,14 +34,21 @@ def width_of(stream: TextIO) -> int | None:
     return None
 
 
+def escaped(text: str) -> str:
+    """Return lines without what a terminal would obey: files, messages and names may hold anything."""
+    return "\n".join([visible(line) for line in text.split("\n")])
+
+
 def fitted(line: str) -> str:
     """Cut a line for stdout to the terminal."""
     width = width_of(sys.stdout)
+    line = escaped(line)
     return line if width is None else cut(line, width)
 
 
 def folded(line: str, width: int | None, indent: str = "    ") -> str:
     """Break a line between words where it is longer than the terminal is wide."""
+    line = escaped(line)
     if width is None:
         return line
     import textwrap  # noqa: PLC0415 (for a terminal alone)

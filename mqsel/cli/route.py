@@ -7,19 +7,25 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import io
 from collections import OrderedDict
+from contextlib import redirect_stderr
 from pathlib import Path
 from typing import IO, Any
 
+from mqsel.analysis.explain.account import Profiler
+from mqsel.analysis.explain.profile import report as profiled
 from mqsel.cli.arguments import Commands, add_files, command, files_of, limit, list_formats, types_of
 from mqsel.cli.report import Report, complain, say
 from mqsel.cli.run import add_ways, run
 from mqsel.cli.selectors import add_inventory, complain_of, keyed
-from mqsel.errors import MqselError, SelectorError, shortened
-from mqsel.files.framings import FORMATS, shown
-from mqsel.files.run.work import Ask, Delivery, Route, RouteInJSON
+from mqsel.cli.why import WhyReport
+from mqsel.errors import MqselError, SelectorError, shortened, visible
+from mqsel.files.framings import FORMATS, place_of, shown
+from mqsel.files.run.work import EXAMPLES, Ask, Delivery, Route, RouteInJSON, Unclaimed, Why
 from mqsel.files.wordings import fault
 from mqsel.language.dialect import IBM_MQ
+from mqsel.language.selector import read_selector
 from mqsel.matcher import Matcher
 from mqsel.matcher import compile as compile_selector
 from mqsel.sets.set import SelectorSet
@@ -28,7 +34,7 @@ _EXAMPLES = f"""\
 PATH has the selectors: a file, a folder, a pattern in quotes. mqsel selectors --help lists what is read: lines of a \
 key, a tab and a selector; a JSON object of selectors by key; Parquet with the columns key and selector; scripts, \
 configurations and sources. Faulty selectors are reported by key, and left out. Of a key that stands in several places \
-each is called KEY (FILE:LINE).
+each is called KEY@FILE:LINE:COLUMN.
 
 For each message that any selector selects a line of JSON is printed. It has the keys of these selectors under \
 "subscribers", in the order of the file, and the message. A message in JSON stands under "message" as in its file, a \
@@ -43,6 +49,7 @@ wrong.
 examples:
   mqsel route subscriptions.txt messages.jsonl more.jsonl.gz
   mqsel route --count subscriptions.json dump.qload
+  mqsel route --count --why bridges.conf messages.jsonl.gz
   mqsel route --into deliveries --format lenses --type weight=int32 subscriptions.parquet records.jsonl
   mqsel route --count subs.mqsc messages.jsonl
   mqsel route --spark --count subscriptions.txt 'messages/day=*/*.parquet'
@@ -63,6 +70,7 @@ def add(commands: Commands) -> None:
     add_files(route, FORMATS)
     route.add_argument("--into", metavar="DIR", help="write each message as it stands into a file for each of its keys")
     route.add_argument("--count", action="store_true", help="print for each key how many messages it gets")
+    route.add_argument("--why", action="store_true", help="report for each key that gets nothing what keeps it from it")
     route.add_argument("--limit", type=limit, metavar="N", help="stop after N messages that any selector selects")
     route.add_argument(
         "--errors",
@@ -85,6 +93,8 @@ def _route(arguments: argparse.Namespace) -> int:
         types=types_of(arguments),
     )
     files = files_of(arguments)
+    if arguments.why and "-" in files:
+        raise MqselError("--why reads the messages again: stdin cannot be", hint="put them into a file")
     if arguments.selectors == "-" and "-" in files:
         raise MqselError("stdin has the selectors: it cannot have the messages, too", hint="name the files at the end")
     selectors, is_damaged = _read(arguments)
@@ -92,7 +102,21 @@ def _route(arguments: argparse.Namespace) -> int:
     report = RouteReport(ask, selectors, folder)
     run(arguments, files, selectors, Route if folder else RouteInJSON, report)
     status = report.close()
+    if arguments.why:
+        for key in report.nothing[:_SHOWN]:
+            _say_why(arguments, files, key, selectors.matcher(key))
     return 2 if is_damaged else status
+
+
+def _say_why(arguments: argparse.Namespace, files: list[str], key: str, matcher: Matcher) -> None:
+    """Print what keeps a key from getting a message: the files are read again."""
+    selector = read_selector(matcher.selector, matcher.dialect)
+    desk = WhyReport(
+        Ask(counting=True, format=arguments.format or "json", types=types_of(arguments)), Profiler(selector).account
+    )
+    with redirect_stderr(io.StringIO()):  # what is wrong with the files has been said
+        run(arguments, files, matcher, Why, desk)
+    say(f"{visible(shortened(key))}: " + profiled(selector, desk.total).sentences[0])
 
 
 def _read(arguments: argparse.Namespace) -> tuple[SelectorSet[str], bool]:
@@ -132,14 +156,22 @@ class RouteReport(Report):
         super().__init__(ask)
         self._folder = folder
         self._keys = list(selectors)
+        self._unclaimed: list[str] = []
 
     def take(self, name: str, kind: str, record: Any) -> None:
         if isinstance(record, Delivery):
             assert self._folder is not None
             for key in record.keys:
                 self._folder.write(key, kind, record.head, record.message)
+        elif isinstance(record, Unclaimed):
+            self._unclaimed.append(place_of(name, kind, record.line))
         else:
             super().take(name, kind, record)
+
+    @property
+    def nothing(self) -> list[str]:
+        """The keys that got no message."""
+        return [key for key in self._keys if not self.total.delivered[key]]
 
     def close(self) -> int:
         """Print the counts and the summary; return the exit code."""
@@ -148,9 +180,9 @@ class RouteReport(Report):
             self._folder.close()
         if self.asked.counting and not (self.asked.raising and total.skipped):
             for key in self._keys:
-                print(f"{key}\t{total.delivered[key]}")
+                print(f"{visible(key)}\t{total.delivered[key]}")
         count = sum(total.delivered.values())
-        nothing = [key for key in self._keys if not total.delivered[key]]
+        nothing = self.nothing
         say(
             f"{total.messages:,} message{'s' * (total.messages != 1)}, {total.selected:,} of them delivered, "
             f"{count:,} deliver{'y' if count == 1 else 'ies'} to {len(self._keys) - len(nothing):,} of "
@@ -159,6 +191,10 @@ class RouteReport(Report):
         if nothing:
             named = ", ".join(shortened(key) for key in nothing[:_SHOWN])
             say(f"nothing for: {named}{', …' * (len(nothing) > _SHOWN)}")
+        left = total.messages - total.skipped - total.selected
+        if left and self._unclaimed:
+            places = ", ".join(self._unclaimed[:EXAMPLES])
+            say(f"nobody gets {left:,} of them: {places}{', …' * (left > EXAMPLES)}")
         return 2 if self.trouble else int(not total.selected)
 
 

@@ -34,7 +34,7 @@ def explained(code: str) -> str:
             *(f"  {name:9} {text}" for name, text in _example(rule)),
             "",
             f"source: {title}",
-            f"        {_address(rule)}",
+            _address(rule),
         ]
     )
 

@@ -19,7 +19,7 @@ from mqsel.errors import FileError, MqselError, SelectorError, caret, shortened,
 from mqsel.files.framings import shown
 from mqsel.files.opening import opened
 from mqsel.files.run.work import Ask, why
-from mqsel.inventory import COLUMNS, KINDS, Entry, Place, by_key, files_of, read_file
+from mqsel.inventory import COLUMNS, KINDS, Entry, Place, files_of, keys_of, read_file
 from mqsel.inventory.pieces import HOLE
 from mqsel.inventory.recognition import EXTENSIONS
 from mqsel.language.dialect import PRESETS, Dialect
@@ -88,11 +88,13 @@ class AllGiven(NamedTuple):
     Attributes:
         selectors: in order: those behind -e and among the arguments, then those of files.
         damaged: the entries of files that cannot be read, or not wholly; they have been complained of.
+        places: the files, each once.
         stdin: the bytes of stdin, if it was read.
     """
 
     selectors: list[Given]
     damaged: list[Entry]
+    places: list[Place]
     stdin: bytes = b""
 
 
@@ -133,6 +135,11 @@ def add_kind(made: argparse.ArgumentParser) -> None:
     )
 
 
+def columns_of(arguments: argparse.Namespace) -> dict[str, str]:
+    """Return how the columns of CSV are called, where that is told."""
+    return dict(one for many in arguments.columns for one in many)
+
+
 def _columns(text: str) -> tuple[str, str]:
     name, _, column = text.partition("=")
     if name in COLUMNS and column:
@@ -154,7 +161,7 @@ def given(arguments: argparse.Namespace) -> AllGiven:
         raise MqselError(
             "no selector is given: expected one, or a path", hint=f"write mqsel {arguments.called} PATH, or -e SELECTOR"
         )
-    dialect = arguments.dialect or PRESETS[configuration_of(arguments).dialect_of("", "IBM_MQ")]
+    dialect = arguments.dialect or configuration_of(arguments).usual
     first = [Given(f"selector {number}", text, dialect) for number, text in enumerate(texts, 1)]
     found = _in_files(paths, arguments, arguments.dialect)
     if paths and not first and not found.selectors and not found.damaged:
@@ -164,12 +171,12 @@ def given(arguments: argparse.Namespace) -> AllGiven:
 
 def _in_files(paths: list[str], arguments: argparse.Namespace, dialect: Dialect | None) -> AllGiven:
     """Read the selectors of files; complain of what is damaged."""
-    made = AllGiven([], [])
-    for place in files_of(paths):
+    made = AllGiven([], [], [*dict.fromkeys(files_of(paths))])
+    for place in made.places:
         content = _stdin() if place.path == "-" else None
         for entry in entries_of(place, arguments, dialect, content):
             if entry.text is None and entry.reason:
-                complain(f"{_place(entry)}: {visible(entry.reason)}")
+                complain(f"{_place(entry)}: {entry.reason}")
                 made.damaged.append(entry)
             else:
                 made.selectors.append(_of_entry(entry))
@@ -191,11 +198,13 @@ def _of_entry(entry: Entry) -> Given:
 def entries_of(
     place: Place, arguments: argparse.Namespace, dialect: Dialect | None, content: bytes | None = None
 ) -> Iterator[Entry]:
-    """Yield the entries of a file, each with the dialect to read it in: that of its kind, unless another is wanted."""
-    columns = dict(one for many in arguments.columns for one in many)
+    """Yield the entries of a file, each with the dialect to read it in.
+
+    That is the one that is wanted, that of the configuration for the path, or that of the kind.
+    """
     wanted = next((name for name, one in PRESETS.items() if one == dialect), "")
     configuration = configuration_of(arguments)
-    for one in read_file(place, arguments.kind, columns, content):
+    for one in read_file(place, arguments.kind, columns_of(arguments), content):
         chosen = wanted or configuration.dialect_of(one.file, one.dialect)
         yield one if chosen == one.dialect else one._replace(dialect=chosen)
 
@@ -254,11 +263,11 @@ def complain_of(one: Given, error: SelectorError, key: str = "", *, is_many: boo
         complain(error, f"{one.where}: " * is_many)
         return
     lines = [
-        f"{visible(error.message)} [{error.reason}]",
+        f"{error.message} [{error.reason}]",
         *caret(one.text, error.span, width_of(sys.stderr)),
         *[f"  hint: {hint}" for hint in [error.hint] if hint],
     ]
-    complain("\n".join(lines), f"{one.place(error.span)}: " + f"{visible(key)}: " * bool(key))
+    complain("\n".join(lines), f"{one.place(error.span)}: " + f"{key}: " * bool(key))
 
 
 def named(key: str, by: dict[str, Given], paths: list[str]) -> Given:
@@ -267,7 +276,7 @@ def named(key: str, by: dict[str, Given], paths: list[str]) -> Given:
     Raises: MqselError: there is none.
     """
     if key not in by:
-        alike = [one for one in by if one.startswith(f"{key} (")]
+        alike = [one for one in by if one.startswith(f"{key}@")]
         known = ", ".join(shortened(one) for one in (alike or [*by])[:_NAMED])
         more = ", …" * (len(alike or by) > _NAMED)
         raise MqselError(
@@ -298,9 +307,9 @@ def keyed(paths: list[str], arguments: argparse.Namespace, dialect: Dialect | No
                 f"and in line {before.line}"
             )
     made = {}
-    for key, entry in by_key(entries).items():
+    for key, entry in zip(keys_of(entries), entries, strict=True):
         if entry.reason:
-            complain(f"{_place(entry)}: {visible(key)}: it cannot be known: {visible(entry.reason)}")
+            complain(f"{_place(entry)}: {key}: it cannot be known: {entry.reason}")
         else:
             made[key] = _of_entry(entry)
     return made, bool(read.damaged)
@@ -355,7 +364,7 @@ def _list(arguments: argparse.Namespace) -> int:
                 if arguments.json:
                     print_json(_in_json(entry))
                 elif entry.text is None and entry.reason:
-                    complain(f"{_place(entry)}: {visible(entry.reason)}")
+                    complain(f"{_place(entry)}: {entry.reason}")
                 else:
                     print(_line(entry))
             if advance is not None and place.path != "-":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 
 from mqsel.analysis.explain.account import Profiler
@@ -20,7 +19,7 @@ from mqsel.cli.arguments import (
     list_formats,
     types_of,
 )
-from mqsel.cli.report import Report, width_of
+from mqsel.cli.report import Report, escaped, print_json, width_of
 from mqsel.cli.run import add_ways, run
 from mqsel.files.framings import FORMATS
 from mqsel.files.run.work import Ask, Why
@@ -75,8 +74,8 @@ def _why(arguments: argparse.Namespace) -> int:
     made = report(selector, desk.total)
     if made.messages or not desk.trouble:
         if arguments.json:
-            print(json.dumps(made.as_dict(), ensure_ascii=False))
+            print_json(made.as_dict())
         else:
-            print(made.text(width_of(sys.stdout)))
+            print(escaped(made.text(width_of(sys.stdout))))
     desk.say_kept()
     return 2 if desk.trouble else int(not made)

@@ -40,7 +40,7 @@ cdef class Sifter:
         judge: takes a message that the decoder does not read here, and returns its truth value.
         complain: takes the place of a message and the error that it is; returns what to yield for it, or None.
         note: takes the place, and the bytes, of the first message of which the decoder skipped something.
-        watch: takes the bytes of each message that is no error of its own; None where nobody does.
+        watch: takes the bytes of each message before it is read; None where nobody does.
         path: of the file, if it has a name: stands for a message that is all that the file has; else None.
         invert: ask for the messages that are not selected.
         counting: yield no messages.
@@ -153,8 +153,6 @@ cdef class Sifter:
                         truth = self.machine.dispatch(frame, <PyObject *> self.record, self.machine.exact)
                         if truth == UNKNOWN:
                             self.count_nulls()
-                        if self.watch is not None:
-                            self.watch(PyBytes_FromStringAndSize(<const char *> line, stop - line))
                         if self.is_asked_for(truth):
                             self.keep(line, at)
                     elif not is_blank(line, stop):
@@ -214,6 +212,8 @@ cdef class Sifter:
     cdef bint is_wanted(self, Frame *frame, Py_ssize_t place, const uint8_t *message, Py_ssize_t size) except -1:
         """Read, judge and count a message. Returns whether it is to be kept."""
         cdef int reading, truth
+        if self.watch is not None:
+            self.watch(PyBytes_FromStringAndSize(<const char *> message, size))
         try:
             reading = self.decoder.read(message, message + size, message + size)
             if reading == FILLED:
@@ -227,8 +227,6 @@ cdef class Sifter:
         except (PropertyTypeError, DecodeError) as error:
             self.refuse(place, error)
             return False
-        if self.watch is not None:
-            self.watch(PyBytes_FromStringAndSize(<const char *> message, size))
         if self.decoder.noted and self.note is not None:
             note, self.note = self.note, None
             note(place, PyBytes_FromStringAndSize(<const char *> message, size))

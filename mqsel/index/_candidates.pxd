@@ -47,6 +47,9 @@ cdef struct Search:
     Items met                   # uint32_t: which bits those are
     uint64_t budget             # postings, then steps, that no sound segment has
     uint32_t *memo              # of the segment that is searched
+    uint64_t asked              # how many open tests of a clause that may be true are listed; 0 to find what is true
+    Items open                  # uint32_t: attributes that are such tests
+    Items chunks                # uint32_t: leaves whose code was looked at for them
     const uint8_t *tombstones   # of the segment that is searched: a bit for each place that counts no more; or NULL
 
 

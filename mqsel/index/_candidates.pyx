@@ -68,6 +68,8 @@ cdef void search_free(Search *search) noexcept:
     free(search.segments.items)
     free(search.seen.items)
     free(search.met.items)
+    free(search.open.items)
+    free(search.chunks.items)
     free(search)
 
 
@@ -105,6 +107,8 @@ cdef int search_begin(Search *search, Record record, uint32_t attributes) except
     """Read a record.
 
     Args:
+        record: what is POISON in it is an open test. To a search that asks for such it may be anything; to any other
+            it is nothing, so that no test of it is true.
         attributes: of the index; those that the record lacks are NULL.
     """
     cdef AttributeValue *slots
@@ -155,6 +159,8 @@ cdef int search_begin(Search *search, Record record, uint32_t attributes) except
         elif value.tag <= FLOAT64:
             slot.number = value.it.d
             slot.kind = KIND_NUMBER if slot.number == slot.number else KIND_NAN
+        elif value.tag == POISON:
+            slot.kind = KIND_OPEN | KIND_NULL | KIND_FALSE | KIND_TRUE | KIND_NUMBER if search.asked else 0
         else:
             slot.kind = KIND_BYTES
             slot.is_hashed = False
@@ -389,6 +395,8 @@ cdef bint leaf_holds(Search *search, const SegmentArrays *segment, uint32_t numb
             return set_has(search, leaf, &left, is_error)
         if leaf.attribute[0] >= search.value_count:
             return leaf.flags & KIND_NULL != 0
+        if search.slots[leaf.attribute[0]].kind & KIND_OPEN:
+            return True
         if leaf.patterns == 0:
             return set_has(search, leaf, &search.values[leaf.attribute[0]], False)
     if search.memo[number] >> 1 == search.epoch:
@@ -717,7 +725,7 @@ cdef int candidates_find(Search *search, const SegmentArrays *segment) except -1
     cdef const Attribute *row
     cdef const AttributeValue *slot
     cdef uint64_t at
-    cdef uint32_t attribute
+    cdef uint32_t attribute, number
     search.candidates.count = 0
     search.budget = segment.posting_count
     for at in range(search.present.count):
@@ -747,6 +755,13 @@ cdef int candidates_find(Search *search, const SegmentArrays *segment) except -1
             if row.flags & HAS_TEXT_POINTS and slot.text != NONE:
                 point_take(search, segment, attribute, LANE_TEXT, slot.text)
             list_take(search, segment, row.lists[ANY_BYTES])
+        elif slot.kind & KIND_OPEN:
+            for number in range(2):
+                point_take(search, segment, attribute, LANE_TRUTH, number)
+            list_take(search, segment, row.lists[ANY_TRUTH])
+            list_take(search, segment, row.lists[ANY_NUMBER])
+        elif slot.kind == 0:
+            continue
         else:
             if row.flags & HAS_TRUTH_POINTS:
                 point_take(search, segment, attribute, LANE_TRUTH, slot.kind == KIND_TRUE)
@@ -756,12 +771,72 @@ cdef int candidates_find(Search *search, const SegmentArrays *segment) except -1
         attribute = segment.nulls[at]
         if attribute >= segment.attribute_count:
             search.is_damaged = True
-        elif attribute >= search.slot_room or search.slots[attribute].kind == KIND_NULL:
+        elif attribute >= search.slot_room or search.slots[attribute].kind & KIND_NULL:
             list_take(search, segment, segment.attributes[attribute].lists[ANY_NULL])
     return list_take(search, segment, segment.always)
 
 
 # ---- clauses -------------------------------------------------------------------------------------------------------
+
+cdef int clause_ask(Search *search, const SegmentArrays *segment, const ClauseStep *code) except -1:
+    """List the first open tests of a clause that may be true: of its steps, then of the code that it shares.
+
+    Args:
+        code: the first of its steps.
+    """
+    cdef const PooledLeaf *leaf
+    cdef const ClauseStep *end = segment.code + segment.code_count
+    cdef uint64_t done = 0
+    cdef uint64_t listed = 0
+    search.chunks.count = 0
+    while True:
+        while code < end:
+            if code.test & TEST_MASK != LEAF:
+                listed += open_add(search, code.attribute)
+            elif leaf_holds(search, segment, code.it.place, 0) or not search.is_damaged:
+                leaf = <const PooledLeaf *> (segment.pool + segment.leaves[code.it.place])
+                if leaf.kind == CODE:
+                    chunk_add(search, code.it.place)
+                elif leaf.kind == SET:
+                    listed += open_add(search, leaf.attribute[0])
+            if search.is_damaged or listed >= search.asked:
+                return 0
+            if code.test >> TEST_BITS == LAST:
+                break
+            code += 1
+        if done == search.chunks.count:
+            return 0
+        leaf = <const PooledLeaf *> (segment.pool + segment.leaves[(<uint32_t *> search.chunks.items)[done]])
+        code = <const ClauseStep *> (<const uint64_t *> leaf + LEAF_WORDS)
+        end = code + leaf.actions[0]
+        done += 1
+
+
+cdef bint open_add(Search *search, uint32_t attribute) except -1:
+    """List an attribute that is an open test, once a search. Returns whether it is one."""
+    if attribute >= search.slot_room or search.slots[attribute].kind & KIND_OPEN == 0:
+        return False
+    if search.slots[attribute].kind & KIND_ASKED == 0:
+        if items_room(&search.open, 1, 4) < 0:
+            raise MemoryError
+        (<uint32_t *> search.open.items)[search.open.count] = attribute
+        search.open.count += 1
+        search.slots[attribute].kind |= KIND_ASKED
+    return True
+
+
+cdef int chunk_add(Search *search, uint32_t number) except -1:
+    """List a leaf whose code is to be looked at, once a clause."""
+    cdef uint64_t at
+    for at in range(search.chunks.count):
+        if (<uint32_t *> search.chunks.items)[at] == number:
+            return 0
+    if items_room(&search.chunks, 1, 4) < 0:
+        raise MemoryError
+    (<uint32_t *> search.chunks.items)[search.chunks.count] = number
+    search.chunks.count += 1
+    return 0
+
 
 cdef int clause_emit(Search *search, const SegmentArrays *segment, const Clause *clause) except -1:
     """Add the places of a clause that is true."""
@@ -849,6 +924,8 @@ cdef int candidates_run(Search *search, const SegmentArrays *segment) except -1:
             search, segment, segment.code, segment.code_count, <uint64_t> clause.code + (clause.info >> 1), NONE, 0
         ):
             continue
+        if search.asked:
+            clause_ask(search, segment, segment.code + clause.code)
         if clause.info & MANY_PLACES:
             # One that is reached in several ways gives its places once, if they are many.
             if is_new(search, candidates[at]):
@@ -899,6 +976,8 @@ cdef int draft_scan(Search *search, const SegmentArrays *view, const Draft *draf
     for at in range(draft.clauses.count):
         link = clauses[at].link
         if link and steps_hold(search, view, view.code, view.code_count, clauses[at].code, NONE, 0):
+            if search.asked:
+                clause_ask(search, view, view.code + clauses[at].code)
             if items_room(&search.places, 1, 4) < 0:
                 raise MemoryError
             while link:

@@ -49,6 +49,7 @@ cdef class Index:
     cdef Py_ssize_t search_c(
         self, Record record, const uint8_t *within, Py_ssize_t within_size, Search *search
     ) except -1
+    cdef list open_tests(self, Record record, uint64_t asked)
     cdef int run(self, Record record, Search *search, bint is_search) except -1
     cdef int finish(self, Search *search, const uint8_t *within, Py_ssize_t within_size) except -1
     cdef int change(self, removed, places, formulas) except -1

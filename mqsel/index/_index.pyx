@@ -830,6 +830,24 @@ cdef class Index:
         finally:
             self.give(search)
 
+    cdef list open_tests(self, Record record, uint64_t asked):
+        """List attributes that are POISON in a record, and on which it depends what is true of it; none if none are.
+
+        Args:
+            asked: how many of a clause.
+        """
+        cdef Search *search = self.take()
+        cdef uint64_t at
+        try:
+            search.asked = asked
+            search.open.count = 0
+            self.run(record, search, True)
+            self.finish(search, NULL, 0)
+            return [(<uint32_t *> search.open.items)[at] for at in range(search.open.count)]
+        finally:
+            search.asked = 0
+            self.give(search)
+
     def count(self, Record record not None) -> int:
         """Count the places that `search` gives."""
         cdef Search *search = self.take()

@@ -907,6 +907,7 @@ cdef class Memtable:
             step.attribute = <uint16_t> attribute
             step.kinds = <uint8_t> kinds
             if not numbers and not texts and not blobs:
+                step.test = TRUTH if type(<object> subject) is COMPUTED else KIND
                 return 0
             if numbers and number_step(values, step):
                 if known != NULL:

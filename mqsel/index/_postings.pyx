@@ -543,7 +543,8 @@ cdef int clause_chances(SegmentLayout *it, const ClauseStep *steps, uint32_t cou
         chance = 0
         for number in range(it.terms.count):
             chance += term_chance(it, <const LeafTerm *> it.terms.items + number)
-        chances[at] = chance
+        # Only what is found by all the rest is computed.
+        chances[at] = 1 if steps[at].test & TEST_MASK == TRUTH else chance
     return 0
 
 
@@ -562,6 +563,8 @@ cdef double second_buckets(SegmentLayout *it, const ClauseStep *step, Posting *p
     cdef int high = 255
     cdef uint32_t at
     cdef double least, most, number
+    if test == TRUTH:
+        return 1
     if test == LEAF:
         leaf = <const PooledLeaf *> (it.view.pool + it.view.leaves[step.it.place])
         attribute = needed(leaf) if leaf.kind != SET or leaf.attribute[0] == NONE else leaf.attribute[0]

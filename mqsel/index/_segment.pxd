@@ -10,7 +10,7 @@ cdef enum:
     ANY_POINT = 0xFFFFFFFF      # _ in a pattern: no code point
 
 
-# What a value is to a step, a bit each; of a property none but one.
+# What a value is to a step, a bit each; of a property none but one, of an open test all that it may be.
 cdef enum:
     KIND_NULL = 1
     KIND_FALSE = 2
@@ -19,6 +19,8 @@ cdef enum:
     KIND_NAN = 16
     KIND_STRING = 32
     KIND_BYTES = 64
+    KIND_OPEN = 128             # beside others: a computed test that is not computed yet
+    KIND_ASKED = 256            # beside that: it is listed
 
 
 # How a step tests what `kinds` has not let through.
@@ -33,6 +35,7 @@ cdef enum:
     LEAST                       # at least the double
     MOST                        # at most the double
     LEAF                        # the leaf of a number: of any set, of arithmetic, of a relation
+    TRUTH                       # not at all, of a computed test: to compute it is dearer than all the rest
     TESTS
 
 

@@ -42,8 +42,8 @@ def _read(name: str) -> tuple[Evaluate, tuple[str, ...]]:
     raise ProgramError(f"{shortened(name)} is no computed test of this mqsel", hint="save the set again")
 
 
-def computed_among(names: Sequence[str], first: int = 0) -> list[tuple[int, Evaluate, tuple[int, ...]]]:
-    """List the attributes that are computed tests: the place of each, what computes it, and the places that it reads.
+def computed_among(names: Sequence[str], first: int = 0) -> dict[int, tuple[Evaluate, tuple[int, ...]]]:
+    """Return by their places the attributes that are computed tests: what computes each, and the places that it reads.
 
     Args:
         names: of attributes.
@@ -51,7 +51,7 @@ def computed_among(names: Sequence[str], first: int = 0) -> list[tuple[int, Eval
 
     Raises: ProgramError: no test of this version, or one that lacks a property.
     """
-    found: list[tuple[int, Evaluate, tuple[int, ...]]] = []
+    found: dict[int, tuple[Evaluate, tuple[int, ...]]] = {}
     places: Mapping[str, int] = {}
     for place in range(first, len(names)):
         if parted(names[place])[2] == "test":
@@ -59,5 +59,5 @@ def computed_among(names: Sequence[str], first: int = 0) -> list[tuple[int, Eval
             places = places or {name: at for at, name in enumerate(names)}
             if not places.keys() >= {*read}:
                 raise ProgramError(f"the set lacks a property of {shortened(names[place])}", hint="save the set again")
-            found.append((place, evaluate, tuple([places[name] for name in read])))
+            found[place] = evaluate, tuple([places[name] for name in read])
     return found

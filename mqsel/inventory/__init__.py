@@ -11,16 +11,16 @@ from mqsel.errors import ArgumentError, FileError, shortened
 from mqsel.files.framings import FORMATS, LINES, looks_like
 from mqsel.files.opening import name_of, opened
 from mqsel.files.selectors import selectors
-from mqsel.inventory.entries import Entry, Source, by_key
+from mqsel.inventory.entries import Entry, Source, keys_of
 from mqsel.inventory.kinds import KINDS
 from mqsel.inventory.own import COLUMNS
 from mqsel.inventory.recognition import WORDS, kind_of, text_of
 from mqsel.inventory.trees import TreeError
 from mqsel.inventory.walk import Place, files_of
 
-__all__ = ["COLUMNS", "KINDS", "Entry", "Place", "by_key", "files_of", "kind_of_file", "read", "read_file"]
+__all__ = ["COLUMNS", "KINDS", "Entry", "Place", "files_of", "keys_of", "kind_of_file", "read", "read_file"]
 
-_PACKED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\x04\x22\x4d\x18")
+PACKED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\x04\x22\x4d\x18")
 _PARQUET = b"PAR1"
 _CHUNK = 1 << 24  # bytes of a large file that are looked at together
 _OVERLAP = 32  # of two chunks: longer than any of the words
@@ -146,7 +146,7 @@ def _content(place: Place, is_told: bool) -> tuple[bytes, bool]:
         raise FileError(f"the file cannot be read: {error}", path=place.path) from error
     except OSError as error:
         raise FileError(f"the file cannot be read: {error.strerror}", path=place.path) from error
-    if data.startswith(_PACKED):
+    if data.startswith(PACKED):
         if not place.is_named:
             return b"", False
         with opened(place.path) as (_, stream):

@@ -32,6 +32,7 @@ def of_uri(source: Source, uri: Text, key: str) -> Iterator[Entry]:
         return
     group = next(number for number in (3, 4, 5) if match[number] is not None)
     text = uri[match.start(group) : match.end(group)]
-    is_raw = group != 5 or not re.search(r"[%+]", text.value)
+    if group == 5:
+        text = text.decoded("url" if re.search(r"[%+]", text.value) else "url plain")
     destination = match[2].strip("/").replace(HOLE, "…")
-    yield from source.entry("camel", key or destination, destination, text if is_raw else text.decoded("url"))
+    yield from source.entry("camel", key or destination, destination, text)

@@ -7,7 +7,6 @@ Longer than 500 lines because four grammars become tables here, and the keys of 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -16,7 +15,7 @@ from mqsel.inventory.camel import destination_of, of_uri
 from mqsel.inventory.entries import EXPRESSION, PLACEHOLDERS, Entry, Source
 from mqsel.inventory.kinds import KINDS
 from mqsel.inventory.pieces import HOLE, Text, inserted, joined
-from mqsel.inventory.trees import Node, check_depth, errors_of, matches, trees_of
+from mqsel.inventory.trees import Node, check_depth, errors_of, trees_of
 
 
 class Table:
@@ -56,9 +55,6 @@ def read(source: Source, kind: str, _: object) -> Iterator[Entry]:
     errors: list[Node] = []
     for root in trees_of(source, grammar):
         check_depth(root)
-        for _, one in matches(root, "yaml", _ANCHORED) if grammar == "yaml" and "*" in source.content else ():
-            name = source.content[one["name"][0].start_byte : one["name"][0].end_byte]
-            source.anchors.setdefault(name, []).append(one["node"][0])
         yield from of_tables(source, value_of(source, root, grammar), kind)
         errors += errors_of(root)[:1]
     for error in errors[:1]:
@@ -80,7 +76,11 @@ def value_of(source: Source, node: Node, grammar: str) -> Any:
         return convert(source, node, grammar)
     children = [one for one in node.named_children if one.type not in _UNREAD]
     if len(children) == 1:
-        return value_of(source, children[0], grammar)
+        value = value_of(source, children[0], grammar)
+        anchor = node.named_children[0]
+        if anchor.type == "anchor" and isinstance(value, Text):  # those of tables would grow with each use
+            source.anchors[source.content[anchor.start_byte + 1 : anchor.end_byte]] = value
+        return value
     if not children:
         return source.text(node.start_byte, node.end_byte)
     return [value_of(source, one, grammar) for one in children]
@@ -143,25 +143,11 @@ def _quoted(writing: str, width: int = 1) -> _Convert:
         parts: list[Text] = []
         for one in node.named_children:
             if one.type in ("interpolation", "template_interpolation", "template_directive"):
-                parts += [_meant(source.text(start, one.start_byte), writing), _hole(source, one)]
+                parts += [source.text(start, one.start_byte).decoded(writing), _hole(source, one)]
                 start = one.end_byte
-        return joined([*parts, _meant(source.text(start, max(start, stop)), writing)])
+        return joined([*parts, source.text(start, max(start, stop)).decoded(writing)])
 
     return convert
-
-
-def _meant(text: Text, writing: str) -> Text:
-    return text.decoded(writing) if WRITTEN[writing].search(text.value) else text
-
-
-WRITTEN = {
-    "json": re.compile(r"\\"),
-    "yaml": re.compile(r"[\\\n]"),
-    "yaml quoted": re.compile(r"['\n]"),
-    "yaml plain": re.compile(r"\n"),
-    "hcl": re.compile(r"[\\$%]"),
-    "bicep": re.compile(r"\\"),
-}
 
 
 def _hole(source: Source, node: Node, _: str = "") -> Text:
@@ -176,7 +162,8 @@ def _nested(source: Source, node: Node, grammar: str) -> Text:
 
 
 def _plain(source: Source, node: Node, _: str) -> Text:
-    return _meant(source.text(node.start_byte, node.end_byte), "yaml plain")
+    text: Text = source.text(node.start_byte, node.end_byte).decoded("yaml plain")
+    return text
 
 
 def _block(source: Source, node: Node, _: str, until: int = -1) -> Text:
@@ -204,7 +191,8 @@ def _block(source: Source, node: Node, _: str, until: int = -1) -> Text:
             end = lines[number - 1][1]
             made.append(source.text(end, start).replaced(" " if is_folded else "\n"))
         made.append(source.text(min(start + indent, stop), stop))
-    return joined(made).stripped()
+    text = joined(made).stripped()
+    return text if is_folded else text.decoded("margin")
 
 
 def _heredoc(source: Source, node: Node, grammar: str) -> Text:
@@ -228,16 +216,7 @@ def _name(source: Source, node: Node, _: str) -> Text:
 
 
 def _alias(source: Source, node: Node, grammar: str) -> Text:
-    """Return the text that an alias of YAML stands for; of more than a text its name, so that nothing multiplies."""
-    named = source.anchors.get(source.content[node.start_byte + 1 : node.end_byte].strip(), [])
-    before = bisect_left(named, node.start_byte, key=lambda one: one.start_byte)
-    meant = (
-        value_of(source, named[before - 1], grammar) if before and named[before - 1].named_child_count == 2 else None
-    )
-    return meant if isinstance(meant, Text) and meant else _name(source, node, grammar)
-
-
-_ANCHORED = "[(flow_node (anchor (anchor_name) @name)) (block_node (anchor (anchor_name) @name))] @node"
+    return source.anchors.get(source.content[node.start_byte + 1 : node.end_byte]) or _name(source, node, grammar)
 
 
 def _whole(source: Source, node: Node, grammar: str) -> Any:
@@ -289,7 +268,7 @@ _CONVERT: dict[str, dict[str, _Convert]] = {
         "object": _table,
         "array": _list,
         "string": lambda source, node, grammar: (
-            source.text(node.start_byte + 3, max(node.start_byte + 3, node.end_byte - 3))
+            source.text(node.start_byte + 3, max(node.start_byte + 3, node.end_byte - 3)).decoded("lines")
             if source.content.startswith("'''", node.start_byte)
             else _quoted("bicep")(source, node, grammar)
         ),
@@ -382,7 +361,7 @@ def _of_text(source: Source, kind: str, value: Any, trail: _Trail) -> Iterator[E
             text = text.decoded("arm")
         elif text.value.startswith("[") and text.value.endswith("]") and kind == "azure":
             reason, text = EXPRESSION, text.replaced(HOLE)
-        if text.value in ("null", "~") and not value.pieces[0].written:
+        if text.value in ("null", "~") and value.pieces[0].written in ((), ("yaml plain",)):
             return
         yield from source.entry(kind, _key(trail), _destination(trail), text, reason)
 
@@ -573,7 +552,7 @@ def _of_kcql(source: Source, _: str, value: Any, trail: _Trail) -> Iterator[Entr
         group = next(number for number in (1, 2, 3) if match[number] is not None)
         before = re.search(r"\bFROM\s+(\S+)[^;]*$", value.value[: match.start()], re.IGNORECASE)
         text = value[match.start(group) : match.end(group)]
-        text = text.decoded("doubled") if group == 2 else text
+        text = text.decoded("doubled '") if group == 2 else text
         yield from source.entry("connect", _key(trail), before[1].strip("`") if before else "", text)
 
 

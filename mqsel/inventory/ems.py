@@ -43,7 +43,7 @@ def read(source: Source, kind: str, _: object) -> Iterator[Entry]:
         group = 1 if match[3] is None else 3
         text = source.text(start + match.start(group), start + match.end(group))
         key, destination = _names(line[: match.start()] + line[match.end() :], section)
-        yield from source.entry(kind, key, destination, text.decoded("ems") if "\\" in text.value else text)
+        yield from source.entry(kind, key, destination, text.decoded("ems"))
 
 
 def _names(line: str, section: str) -> tuple[str, str]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from itertools import count
+from typing import NamedTuple
 
 from mqsel.errors import Span
 from mqsel.inventory.kinds import KINDS
@@ -79,13 +80,13 @@ class Source:
         content: its text, without a byte order mark.
 
     Attributes:
-        anchors: of YAML: nodes of its tree by the names of their anchors, in order.
+        anchors: texts of YAML that stand for other values, too, by their names.
     """
 
     def __init__(self, name: str, content: str) -> None:
         self.name = name
         self.content = content
-        self.anchors: dict[str, list[Any]] = {}
+        self.anchors: dict[str, Text] = {}
 
     @cached_property
     def _lines(self) -> list[int]:
@@ -153,14 +154,20 @@ class Source:
         return Entry("", "", None, KINDS[kind].dialect, kind, self.name, line, column, what, None)
 
 
-def by_key(entries: Iterable[Entry]) -> dict[str, Entry]:
-    """Return entries by key, in order; of a key that several have each is called ``KEY (FILE:LINE)``.
+def keys_of(entries: Sequence[Entry]) -> list[str]:
+    """Return a key for each entry, of which no two are alike.
 
-    Where a line has several of these the column follows it: nothing is dropped.
+    It is that of the entry. Where several have the same one, or none, it is ``KEY@FILE:LINE:COLUMN``; and where a
+    constant of a source is used more than once, ``#2``, ``#3`` … stand behind that of the others.
     """
-    given = [*entries]
-    names = [one.key for one in given]
-    for told in ("{0.key} ({0.file}:{0.line})", "{0.key} ({0.file}:{0.line}:{0.column})"):
-        counts = Counter(names)
-        names = [told.format(one) if counts[name] > 1 else name for name, one in zip(names, given, strict=True)]
-    return dict(zip(names, given, strict=True))
+    times = Counter(entry.key for entry in entries)
+    taken = {key for key, number in times.items() if number == 1 and key}
+    keys = []
+    for entry in entries:
+        key = entry.key
+        if not key or times[key] > 1:
+            place = f"{key}@{entry.file}:{entry.line}:{entry.column}"
+            key = place if place not in taken else next(one for n in count(2) if (one := f"{place}#{n}") not in taken)
+            taken.add(key)
+        keys.append(key)
+    return keys

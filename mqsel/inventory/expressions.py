@@ -237,8 +237,8 @@ class SourceFile:
         """Return a concatenation: the tree leans to the left, as deep as it has signs."""
         parts: list[Text] = []
         at = node
-        while at.type == node.type and len(at.children) == 3:
-            left, sign, right = at.children
+        while at.type == node.type and len(inside := [one for one in at.children if "comment" not in one.type]) == 3:
+            left, sign, right = inside
             if self.said(sign) != "+":
                 parts.append(self._hole(at))
                 return joined(parts[::-1])
@@ -306,19 +306,21 @@ class SourceFile:
             start = content.find('"', start, stop)
         mark = '"""' if content.startswith('"""', start) and stop - start >= 6 else content[start : start + 1]
         start, stop = start + len(mark), max(start + len(mark), stop - len(mark))
-        is_raw = mark == '"""' and self.language != "java"
+        writing = _WRITINGS[self.language, "block" if mark == '"""' else "string"]
+        if node.type == "interpolated_string_expression" and writing == "java":
+            writing = "scala interpolated"
         parts: list[Text] = []
         for begin, end, inside in self._interpolations(node) if is_interpolated else ():
-            parts.append(self._meant(start, begin, is_raw))
+            parts.append(self.source.text(start, begin).decoded(writing))
             worth = self.text(inside, depth + 1) if inside is not None else Text(HOLE)
             hole = self.source.text(begin, end).replaced(HOLE)
             parts.append(hole if HOLE in worth.value else worth)
             start = end
             if self.source.content[node.start_byte] == "f" and (width := _SPECIFIERS.match(self.source.content, end)):
                 start = width.end()
-        if mark == '"""' and self.language == "java":
+        if writing == "java block":
             return self._block(start, stop)
-        parts.append(self._meant(start, max(start, stop), is_raw))
+        parts.append(self.source.text(start, max(start, stop)).decoded(writing))
         return joined(parts)
 
     def _interpolations(self, node: Node) -> Iterator[tuple[int, int, Node | None]]:
@@ -339,10 +341,6 @@ class SourceFile:
                     yield one.start_byte, one.end_byte, inside[0] if len(inside) == 1 else None
                     at = one.end_byte
 
-    def _meant(self, start: int, stop: int, is_raw: bool) -> Text:
-        text = self.source.text(start, stop)
-        return text if is_raw or "\\" not in text.value else text.decoded("java")
-
     def _block(self, start: int, stop: int) -> Text:
         """Return a text block of Java without what only lays it out, which goes before its escapes are read.
 
@@ -354,7 +352,7 @@ class SourceFile:
         counted = [line for line in lines[:-1] if line.strip()] + lines[-1:]
         indent = min([len(line) - len(line.lstrip(" \t")) for line in counted])
         text = _without(text, re.compile(rf"^[ \t]{{1,{indent}}}|[ \t]+$", re.MULTILINE) if indent else _TRAILING)
-        return text.decoded("java") if "\\" in text.value else text
+        return text.decoded("java block")
 
 
 _LITERALS = (
@@ -379,6 +377,15 @@ def formatted(text: Text) -> Text:
     return joined([*parts, text[at:]])
 
 
+# How strings are written; blocks that no language unescapes are lines as they stand.
+_WRITINGS = {
+    ("java", "string"): "java",
+    ("java", "block"): "java block",
+    ("kotlin", "string"): "kotlin",
+    ("kotlin", "block"): "lines",
+    ("scala", "string"): "java",
+    ("scala", "block"): "lines",
+}
 _SIMPLE = re.compile(r"(?<!\\)\$([A-Za-z_]\w*)")
 _HEAD = re.compile(r"[ \t\f]*\r?\n")
 _TRAILING = re.compile(r"[ \t]+(?=\r?\n)")
@@ -393,10 +400,11 @@ def _without(text: Text, pattern: re.Pattern[str]) -> Text:
     for match in pattern.finditer(text.value):
         made.append(text[at : match.start()])
         at = match.end()
-    return joined([*made, text[at:]]).stripped()
+    return joined([*made, text[at:]]).stripped().decoded("margin")
 
 
 def _unindented(text: Text) -> Text:
     lines = [line for line in text.value.split("\n") if line.strip()]
     indent = min([len(line) - len(line.lstrip()) for line in lines], default=0)
-    return _without(text, re.compile(rf"^[ \t]{{1,{indent}}}", re.MULTILINE)) if indent else text.stripped()
+    margin = re.compile(rf"^[ \t]{{1,{indent}}}" if indent else r"(?!)", re.MULTILINE)
+    return _without(text, margin)

@@ -4,38 +4,18 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import count
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from mqsel.errors import ArgumentError, FileError, MqselError, SelectorError
 from mqsel.inventory import read
-from mqsel.inventory.entries import Entry
+from mqsel.inventory.entries import Entry, keys_of
 from mqsel.language.dialect import IBM_MQ, PRESETS, Dialect
 from mqsel.matcher import compile as compiled
 from mqsel.sets.set import SelectorSet
 
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str] | Entry]
 Faulty = list[tuple[str, MqselError]]
-
-
-def keys_of(entries: Sequence[Entry]) -> list[str]:
-    """Return a key for each entry, of which no two are alike.
-
-    It is that of the entry. Where several have the same one, or none, it is ``KEY@FILE:LINE:COLUMN``; and where a
-    constant of a source is used more than once, ``#2``, ``#3`` … stand behind that of the others.
-    """
-    times = Counter(entry.key for entry in entries)
-    taken = {key for key, number in times.items() if number == 1 and key}
-    keys = []
-    for entry in entries:
-        key = entry.key
-        if not key or times[key] > 1:
-            place = f"{key}@{entry.file}:{entry.line}:{entry.column}"
-            key = place if place not in taken else next(one for n in count(2) if (one := f"{place}#{n}") not in taken)
-            taken.add(key)
-        keys.append(key)
-    return keys
 
 
 def selector_set(

@@ -17,17 +17,24 @@ class Kind(NamedTuple):
         reader: the module that reads such files.
         holds: what is read, for people.
         comments: what begins a comment, as a regular expression; empty where there are none.
+        kept: why other selectors are not written there; empty where they are.
     """
 
     dialect: str
     reader: str
     holds: str
     comments: str = ""
+    kept: str = ""
 
 
 KINDS = {
     "mqsc": Kind("IBM_MQ", "mqsc", "MQSC scripts, dmpmqcfg: SELECTOR of DEFINE and ALTER SUB", r"^\*"),
-    "runmqsc": Kind("IBM_MQ", "mqsc", "output of DISPLAY SUB and DISPLAY SBSTATUS"),
+    "runmqsc": Kind(
+        "IBM_MQ",
+        "mqsc",
+        "output of DISPLAY SUB and DISPLAY SBSTATUS",
+        kept="output of a command: the subscription is changed by ALTER SUB",
+    ),
     "ems": Kind(
         "TIBCO_EMS", "ems", "bridges.conf, durables.conf, routes.conf, tibemsd.json; scripts of tibemsadmin", r"^\s*#"
     ),
@@ -53,5 +60,5 @@ KINDS = {
     "lines": Kind("IBM_MQ", "own", "selectors, one a line, which may end in AND or OR; # begins a comment", r"^\s*#"),
     "keyed-json": Kind("IBM_MQ", "own", "a JSON object of keys and selectors, an array, objects in lines"),
     "csv": Kind("IBM_MQ", "own", "CSV with a header row; --columns names its columns"),
-    "parquet": Kind("IBM_MQ", "own", "Parquet with columns key and selector"),
+    "parquet": Kind("IBM_MQ", "own", "Parquet with columns key and selector", kept="Parquet is not written back"),
 }

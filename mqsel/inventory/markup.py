@@ -72,7 +72,7 @@ def _elements(source: Source, root: Node) -> list[Element]:
                 levels.append(depth)
         elif node.type in _TEXTS and len(opened) > 1:
             text = source.text(node.start_byte, node.end_byte)
-            opened[-1].texts.append(text.decoded("xml") if node.type == "EntityRef" or "&" in text.value else text)
+            opened[-1].texts.append(text.decoded("cdata" if node.type == "CData" else "xml"))
         elif node.type == "ETag" and len(opened) > 1:
             opened.pop()
             levels.pop()
@@ -98,7 +98,8 @@ def _element(source: Source, tag: Node, parent: Element) -> Element:
             called, value = node.named_children[0], node.named_children[-1]
             text = source.text(value.start_byte + 1, max(value.start_byte + 1, value.end_byte - 1))
             called_local = _local(source.content[called.start_byte : called.end_byte])
-            attributes[called_local] = text.decoded("xml") if re.search("[&\r]", text.value) else text
+            mark = source.content[value.start_byte : value.start_byte + 1]
+            attributes[called_local] = text.decoded("xml '" if mark == "'" else 'xml "')
     return Element(name, attributes, parent)
 
 

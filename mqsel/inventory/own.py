@@ -72,12 +72,16 @@ def _lines(source: Source, _: Mapping[str, str]) -> Iterator[Entry]:
         else:
             if spans:
                 number += 1
-                yield from source.entry("lines", str(number), "", joined([source.text(*one) for one in spans]))
+                yield from source.entry("lines", str(number), "", _joined(source, spans))
             spans, is_open = [(start, stop)], 0
         last = line
         is_open += sum({"(": 1, ")": -1}.get(sign, 0) for sign in _PARENTHESES.findall(line))
     if spans:
-        yield from source.entry("lines", str(number + 1), "", joined([source.text(*one) for one in spans]))
+        yield from source.entry("lines", str(number + 1), "", _joined(source, spans))
+
+
+def _joined(source: Source, spans: list[tuple[int, int]]) -> Text:
+    return joined([source.text(*one) for one in spans]).decoded("lines")
 
 
 def _json(source: Source, columns: Mapping[str, str]) -> Iterator[Entry]:
@@ -207,8 +211,7 @@ def _rows(source: Source) -> Iterator[list[Text]]:
         if match[1] is None:
             row.append(source.text(*match.span(3)))
         else:
-            text = source.text(*match.span(1))
-            row.append(joined([text.decoded("csv") if '"' in text.value else text, source.text(*match.span(2))]))
+            row.append(joined([source.text(*match.span(1)).decoded("csv"), source.text(*match.span(2))]))
         at = match.end()
         if content.startswith(comma, at):
             at += 1

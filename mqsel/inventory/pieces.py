@@ -7,14 +7,11 @@ code points. Knows no kind of file.
 
 from __future__ import annotations
 
-import html
-import re
 from bisect import bisect_right
-from collections.abc import Callable
 from typing import NamedTuple
-from urllib.parse import unquote
 
 from mqsel.errors import Span
+from mqsel.inventory.writings import WRITINGS
 
 HOLE = "\ufffc"  # stands in a text for what only a run of the program could tell
 
@@ -53,7 +50,7 @@ class Text:
     def __getitem__(self, span: slice) -> Text:
         start, stop, _ = span.indices(len(self.value))
         kept: list[Piece] = []
-        for at in range(max(0, self._at(start)), len(self.pieces)):
+        for at in range(max(0, self.at(start)), len(self.pieces)):
             one = self.pieces[at]
             if one.start >= stop and kept:
                 break
@@ -69,7 +66,8 @@ class Text:
     def __add__(self, other: Text) -> Text:
         return joined([self, other])
 
-    def _at(self, offset: int) -> int:
+    def at(self, offset: int) -> int:
+        """Return the number of the piece that an offset is in, or behind."""
         return bisect_right(self.pieces, offset, key=lambda one: one.start) - 1
 
     def stripped(self, characters: str | None = None) -> Text:
@@ -109,7 +107,7 @@ class Text:
 
     def place_of(self, offset: int) -> int:
         """Return where in the file a character of the text stands, or what follows its last."""
-        at = self._at(offset)
+        at = self.at(offset)
         if at < 0:
             return 0
         one = self.pieces[at]
@@ -141,91 +139,3 @@ def joined(texts: list[Text]) -> Text:
 def inserted(value: str, place: int) -> Text:
     """Return a text that is not in the file, for a place of it."""
     return Text(value, (Piece(0, len(value), place, place, ()),))
-
-
-# ---- writings ----------------------------------------------------------------------------------------------------
-
-
-class Writing(NamedTuple):
-    """How a language writes characters in a string of it.
-
-    Attributes:
-        escapes: finds what is not itself.
-        decode: returns what such an escape is.
-    """
-
-    escapes: re.Pattern[str]
-    decode: Callable[[str], str]
-
-
-_LETTERS = {
-    "n": "\n",
-    "t": "\t",
-    "r": "\r",
-    "b": "\b",
-    "f": "\f",
-    "s": " ",
-    "0": "\0",
-    "a": "\a",
-    "v": "\v",
-    "e": "\x1b",
-}
-_LETTERS |= {"N": "\x85", "_": "\xa0", "L": "\u2028", "P": "\u2029"}
-
-
-def _backslash(escape: str) -> str:
-    r"""Return what a backslash and what follows it are: ``\n``, ``\u0041``, ``\u{41}``, ``\101``, an end of line."""
-    rest = escape[1:]
-    digits = rest.lstrip("uUx").strip("{}")
-    if rest[:1] in ("u", "U", "x") and digits:
-        number = int(digits, 16)
-        return chr(number) if number < 0x110000 else "\ufffd"
-    if rest[:1] in "01234567" and rest:
-        return chr(int(rest, 8))
-    if rest[:1] in ("\n", "\r"):
-        return ""
-    return _LETTERS.get(rest, rest)
-
-
-def _folded(escape: str) -> str:
-    return "\n" * (escape.count("\n") - 1) or " "
-
-
-_HEX = "[0-9A-Fa-f]"
-WRITINGS = {
-    "mqsc": Writing(re.compile("''|\"\""), lambda escape: escape[0]),
-    "doubled": Writing(re.compile("''"), lambda _: "'"),
-    "csv": Writing(re.compile('""'), lambda _: '"'),
-    "java": Writing(re.compile(rf"\\(?:u+{_HEX}{{4}}|[0-3]?[0-7]{{1,2}}|\r?\n|.|$)", re.DOTALL), _backslash),
-    "json": Writing(
-        re.compile(rf"\\u[dD][89abAB]{_HEX}{{2}}\\u[dD][c-fC-F]{_HEX}{{2}}|\\u{_HEX}{{4}}|\\.", re.DOTALL),
-        lambda escape: (
-            _backslash(escape)
-            if len(escape) < 12
-            else chr(0x10000 + ((int(escape[2:6], 16) & 0x3FF) << 10) + (int(escape[8:], 16) & 0x3FF))
-        ),
-    ),
-    "yaml": Writing(
-        re.compile(rf"\\(?:x{_HEX}{{2}}|u{_HEX}{{4}}|U{_HEX}{{8}}|\r?\n[ \t]*|.)|[ \t]*\r?\n\s*", re.DOTALL),
-        lambda escape: _backslash(escape) if escape[0] == "\\" else _folded(escape),
-    ),
-    "yaml quoted": Writing(re.compile(r"''|[ \t]*\r?\n\s*"), lambda escape: "'" if escape == "''" else _folded(escape)),
-    "yaml plain": Writing(re.compile(r"[ \t]*\r?\n\s*"), _folded),
-    "properties": Writing(
-        re.compile(rf"\\(?:u{_HEX}{{4}}|\r?\n[ \t\f]*|[^\r\n]|$)"),
-        lambda escape: _backslash(escape) if escape[1:2] in ("u", "n", "t", "r", "f", "\n", "\r", "") else escape[1:],
-    ),
-    "hcl": Writing(
-        re.compile(rf"\\(?:u{_HEX}{{4}}|U{_HEX}{{8}}|.)|\$\$\{{|%%\{{", re.DOTALL),
-        lambda escape: _backslash(escape) if escape[0] == "\\" else escape[1:],
-    ),
-    "bicep": Writing(re.compile(rf"\\(?:u\{{{_HEX}{{1,6}}\}}|.)", re.DOTALL), _backslash),
-    # Attribute values have their line ends as blanks; an entity that nobody declared stays as it is.
-    "xml": Writing(
-        re.compile(r"&(?:#\d{1,7}|#[xX][0-9A-Fa-f]{1,6}|lt|gt|amp|quot|apos);|\r\n"),
-        lambda escape: "\n" if escape == "\r\n" else html.unescape(escape),
-    ),
-    "url": Writing(re.compile(r"(?:%[0-9A-Fa-f]{2})+|\+"), lambda escape: unquote(escape.replace("+", " "))),
-    "arm": Writing(re.compile(r"^\[\["), lambda _: "["),
-    "ems": Writing(re.compile(r'\\[\\"]'), lambda escape: escape[1]),
-}

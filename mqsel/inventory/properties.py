@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 from mqsel.inventory.data import Table, of_tables
 from mqsel.inventory.entries import Entry, Source
-from mqsel.inventory.pieces import Text
 
 # A line that goes on ends in an odd number of backslashes; a comment never goes on.
 _LINE = re.compile(r"^[ \t\f]*(?:([#!])[^\r\n]*|((?:[^\\\r\n]|\\(?:\r\n|[^\r]|\r|\Z))+))", re.MULTILINE)
@@ -25,6 +24,5 @@ def read(source: Source, kind: str, _: object) -> Iterator[Entry]:
         if key is None:
             continue
         name = re.sub(r"\\(.)", r"\1", key[1])
-        value: Text = source.text(key.end(), stop)
-        pairs.append((name, value.decoded("properties") if "\\" in value.value else value))
+        pairs.append((name, source.text(key.end(), stop).decoded("properties")))
     yield from of_tables(source, Table(pairs, 0), kind)

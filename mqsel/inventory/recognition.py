@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from mqsel.errors import SelectorError
 from mqsel.inventory.entries import Source
-from mqsel.inventory.own import read
+from mqsel.inventory.own import read as read_own
 from mqsel.language.dialect import IBM_MQ
 from mqsel.language.selector import read_selector
 
@@ -82,7 +82,7 @@ _SOURCE_WORDS = (
 )
 _XML = r"\A\s*(?:<\?xml|<!--|<!DOCTYPE(?!\s+html)|<(?!html)[A-Za-z][\w:.-]*[\s>/])"
 _JSON = r"\A\s*[{\[]"
-_STRING = r"\"(?:[^\"\\]|\\.)*+\""
+_STRING = r"\"(?:[^\"\\]|\\.)*\""
 _KEY = r"(?<![\w.\-%])[\w.\-%]*[sS](?:elector|ELECTOR)[\"']?\s*"
 
 # In this order: what begins in a way of its own, then what only its name or its lines tell.
@@ -117,7 +117,7 @@ _SIGNS = (
         "keyed-json",
         "",
         _JSON,
-        rf"\A\s*(?:\[\s*)?\{{(?>(?:[^{{}}\"]|{_STRING})*?\"selector\"\s*:\s*{_STRING})(?:[^{{}}\"]|{_STRING})*+\}}",
+        rf"\A\s*(?:\[\s*)?\{{(?=((?:[^{{}}\"]|{_STRING})*?\"selector\"\s*:\s*{_STRING}))\1(?:[^{{}}\"]|{_STRING})*\}}",
     ),
     _sign("json", "", _JSON, rf"\"{_KEY}:|[?&](?:messageS|s)elector="),
     _sign(
@@ -176,31 +176,35 @@ def _own(content: str, *, is_named: bool) -> str:
         is_named: somebody named the file: a line with an operator is one of a selector, though that may be invalid.
     """
     head = content[: _LINES * 1000]
-    is_named = is_named and "\0" not in head
+    forms: dict[str, list[str]] = {}
     if head.lstrip()[:1] in ("{", "["):
-        texts = [one.replace('\\"', '"') for one in _STRINGS.findall(head)[:_LINES]]
-        return "keyed-json" if _most(texts, is_named=is_named) else ""
-    whole = head.splitlines()[: _LINES * 2]
-    lines = [line for line in whole if line.strip() and not line.lstrip().startswith("#")][:_LINES]
-    if lines and all("\t" in line for line in lines):
-        texts = [line.partition("\t")[2] for line in lines]
-        if _most(texts, is_named=is_named):
-            return "keyed"
-    texts = [one.text.value for one in read(Source("", "\n".join(whole)), "lines", {}) if one.text is not None]
-    return "lines" if _most(texts, is_named=is_named) else ""
+        forms["keyed-json"] = [one.replace('\\"', '"') for one in _STRINGS.findall(head)[:_LINES]]
+    else:
+        whole = head.splitlines()[: _LINES * 2]
+        lines = [line for line in whole if line.strip() and not line.lstrip().startswith("#")][:_LINES]
+        if lines and all("\t" in line for line in lines):
+            forms["keyed"] = [line.partition("\t")[2] for line in lines]
+        read = read_own(Source("", "\n".join(whole)), "lines", {})  # a selector may have many lines that tell nothing
+        forms["lines"] = [one.text.value for one in read if one.text is not None]
+    # What reads as one form is that, though it may look like another.
+    for is_loose in (False, True) if is_named and "\0" not in head else (False,):
+        for kind, texts in forms.items():
+            if _most(texts, is_loose=is_loose):
+                return kind
+    return ""
 
 
 _NAME = re.compile(r"\s*[\w$.]*\s*")
 _OPERATOR = re.compile(r"[=<>]|\b(?:LIKE|BETWEEN|IN\s*\(|IS\s+(?:NOT\s+)?NULL)", re.IGNORECASE)
 
 
-def _most(texts: list[str], *, is_named: bool) -> bool:
+def _most(texts: list[str], *, is_loose: bool) -> bool:
     """Report whether more than half of some texts are selectors; the name of a property alone is no evidence."""
     good = 0
     for text in texts:
         if _NAME.fullmatch(text):
             continue
-        if is_named and _OPERATOR.search(text):
+        if is_loose and _OPERATOR.search(text):
             good += 1
             continue
         try:

@@ -98,6 +98,9 @@ def check(
     for part in order:
         if type(part) is Identifier and part.name not in names:
             names[part.name] = _property(part, text, dialect)
+    if dialect.headers == "folded":
+        first: dict[str, str] = {}
+        names = {name: first.setdefault(name.casefold(), read) for name, read in names.items()}
     try:
         check_types(order, text, dialect)
     except errors.SelectorTypeError as error:
@@ -105,7 +108,7 @@ def check(
             error.hint = TWO_MINUS_SIGNS
         raise
     constant = None
-    if not names and not _reads_clock(order):
+    if not names and not clock_readings(order):
         try:
             constant = truth_of(evaluate(node))
         except errors.UndocumentedError as error:
@@ -123,10 +126,10 @@ def check(
     return names, constant, _match_option(node, text, dialect)
 
 
-def _reads_clock(order: Sequence[Node]) -> bool:
-    """Report whether a test depends on when it is computed."""
+def clock_readings(order: Sequence[Node]) -> list[errors.Span]:
+    """List where tests read the time."""
     tests = [node.expression for node in order if type(node) is Computed]
-    return any(type(node) is Call and node.name == "UTC" for test in tests for node in walk(test))
+    return [node.span for test in tests for node in walk(test) if type(node) is Call and node.name == "UTC"]
 
 
 def remark(order: Sequence[Node], names: Mapping[str, str]) -> Remarks:
@@ -197,6 +200,7 @@ _PROBLEMS: dict[str, Callable[[str], tuple[str, str] | None]] = {
     "jms": _jms_problem,
     "any": lambda _: None,
     "sections": lambda _: None,
+    "folded": lambda _: None,
 }
 
 

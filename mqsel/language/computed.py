@@ -12,12 +12,14 @@ import functools
 import math
 import operator
 import re
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from decimal import Decimal
 from typing import Any
 
-from mqsel.errors import UndocumentedError
+from mqsel.errors import ArgumentError, UndocumentedError, shortened
 from mqsel.language.dialect import Dialect, core_of
 from mqsel.language.nodes import (
     And,
@@ -71,6 +73,45 @@ _RELATIONS: dict[str, Callable[[Any, Any], bool]] = {
 _OPERATIONS = {"+": operator.add, "-": operator.sub, "*": operator.mul}
 
 _Step = Callable[..., Any]
+
+
+class _Clock(threading.local):
+    """The time of the call that a thread is in, in milliseconds since 1970; None where each UTC() reads its own."""
+
+    now: int | None = None
+
+
+_CLOCK = _Clock()
+
+
+def time_of(now: int | None) -> int:
+    """Return a time that was given, in milliseconds since 1970, or that of the clock.
+
+    Raises: ArgumentError: what was given is no such time.
+    """
+    if now is not None and (type(now) is not int or now < 0):
+        raise ArgumentError(f"now is {shortened(now)}: expected a time, in milliseconds since 1970")
+    return time.time_ns() // 1_000_000 if now is None else now
+
+
+def set_clock(now: int | None) -> int | None:
+    """Let UTC() be one time in this thread, or None: that of the clock. Return what it was."""
+    before = _CLOCK.now
+    _CLOCK.now = now
+    return before
+
+
+@contextmanager
+def clock_held(now: int | None) -> Iterator[None]:
+    """Let UTC() be one time within a call: that which is given, or that at which the call begins.
+
+    Raises: as `time_of`.
+    """
+    before = set_clock(time_of(now))
+    try:
+        yield
+    finally:
+        set_clock(before)
 
 
 def truth_of(test: Computed, values: Sequence[Any]) -> Truth:
@@ -361,7 +402,7 @@ class _Rules:
             case "EXISTS":
                 return Truth((operands[0] is not None) is not node.negated)
             case "UTC":
-                return time.time_ns() // 1_000_000
+                return time_of(_CLOCK.now)
         value, part = map(self.value, operands)
         if value is _ERR:
             return _ERR

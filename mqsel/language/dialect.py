@@ -195,6 +195,7 @@ class Core(NamedTuple):
         is_narrow: whether arithmetic follows the rule "narrow" of `mqsel.language.nodes.Arithmetic`.
         is_plain: whether every test is one of the core, as it is parsed.
         is_documented: whether every test has an answer for values of any types.
+        has_clock: whether a selector may read the time.
     """
 
     others: Mapping[str, Truth]
@@ -205,6 +206,7 @@ class Core(NamedTuple):
     is_narrow: bool
     is_plain: bool
     is_documented: bool
+    has_clock: bool
 
 
 _Made = TypeVar("_Made")
@@ -250,6 +252,7 @@ def core_of(dialect: Dialect) -> Core:
         dialect.integers == "narrow",
         all(getattr(dialect, field) in plain for field, plain in dialects.PLAIN.items()),
         dialect.type_mismatch != "undocumented",
+        dialect.words == "functions",
     )
 
 

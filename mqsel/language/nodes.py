@@ -342,6 +342,18 @@ def with_children(node: Node, below: Sequence[Node]) -> Node:
     return node._replace(**dict(zip(names, below, strict=True)))  # type: ignore[arg-type]
 
 
+def mapped(root: Node, change: Callable[[Node], Node]) -> Node:
+    """Return a tree with each node changed, those below first; a computed test is what was parsed."""
+    done: list[Node] = []
+    for node in walk(root):
+        first = len(done) - len(children(node))
+        if isinstance(node, Computed):
+            done[first:] = [mapped(node.expression, change)]
+        else:
+            done[first:] = [change(with_children(node, done[first:]) if children(node) else node)]
+    return done[0]
+
+
 def sign_of(node: Node) -> str:
     """Return the operator of a test, of which its NOT is a part; empty for what is none."""
     if type(node) is Comparison:

@@ -10,7 +10,8 @@ import functools
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from mqsel.language.checker import MatchOption, Remarks, check, remark
+from mqsel.language.checker import MatchOption, Remarks, check, clock_readings, remark
+from mqsel.language.computed import time_of
 from mqsel.language.dialect import Dialect, core_of
 from mqsel.language.nodes import Computed, Identifier, Node, of_core, unparse, walk, with_outcomes
 from mqsel.language.parser import parse_in_order
@@ -113,3 +114,25 @@ def read_selector(text: str, dialect: Dialect) -> Selector:
     Raises: as `read_anew`.
     """
     return read_anew(text, dialect)
+
+
+def _as_long_as_it_is(dialect: Dialect) -> Dialect:
+    return dialect.replace(max_length=None, max_tokens="any", constant_false="accept")
+
+
+def at_time(selector: Selector, now: int | None) -> Selector:
+    """Return a selector that is what another one is at a time; the same where it does not read the time.
+
+    Args:
+        now: milliseconds since 1970; by default the time of the clock.
+
+    Raises: ArgumentError: no time.
+    """
+    readings = clock_readings(selector.order) if core_of(selector.dialect).has_clock else []
+    time = str(time_of(now)) if readings or now is not None else ""
+    if not readings:
+        return selector
+    text, last = "", 0
+    for start, stop in sorted(readings):
+        text, last = text + selector.text[last:start] + time, stop
+    return read_anew(text + selector.text[last:], _as_long_as_it_is(selector.dialect))

@@ -24,6 +24,7 @@ from mqsel.errors import ArgumentError, MqselError, SelectorError, shortened, ty
 from mqsel.index._index import Index
 from mqsel.index._reader import DeliveryStream, MessageReader, alone, changing, match_rows, no_key
 from mqsel.language.checker import MatchOption
+from mqsel.language.computed import clock_held
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
 from mqsel.language.selector import Selector, read_anew
 from mqsel.logic.formulas import Any as AnyOf
@@ -437,18 +438,19 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
 
     # ---- messages ----------------------------------------------------------------------------------------------------
 
-    def match(self, message: Any, *, within: Iterable[K] | None = None) -> list[K]:
+    def match(self, message: Any, *, within: Iterable[K] | None = None, now: int | None = None) -> list[K]:
         """Return the keys of the selectors that select *message*, in order of insertion.
 
         Args:
             message: a mapping, a sequence laid out by the schema, a Row or namedtuple, a `Record`, or what `decoder`
                 returns.
             within: look at these keys alone; one that is not in the set selects nothing.
+            now: what UTC() is, in milliseconds since 1970; by default the time of this call.
 
         Raises: PropertyTypeError: no message, or a property that any selector of the set reads has no property value,
             though a Matcher might not have come to it. ArgumentError: *within* is no collection of keys.
         """
-        return self._reader.match(message, within=within)
+        return self._reader.match(message, within=within, now=now)
 
     @alone
     def dialects(self) -> list[tuple[int, Dialect]]:
@@ -487,6 +489,7 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
         *,
         errors: Literal["raise", "skip"] = "raise",
         format: formats.FormatName | None = None,  # noqa: A002 (the word of the command line)
+        now: int | None = None,
         **options: Any,
     ) -> DeliveryStream[_M, K]:
         """Iterate over (message, keys) for those of *messages* that a selector selects.
@@ -498,7 +501,7 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
         """
         check_stream(messages, errors, format, options)
         decode = None if format is None else self.decoder(format, **options)
-        return DeliveryStream(self._reader, messages, errors == "skip", decode)
+        return DeliveryStream(self._reader, messages, errors == "skip", decode, now)
 
     def decoder(self, format: str, **options: Any) -> Callable[[Any], Any]:  # noqa: A002 (the word of the command line)
         """Return a callable that turns one raw message into what `match` of this set takes.
@@ -518,18 +521,22 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
             return PropertyDecoder(self, self._reader, make).decode
         return QueueManager(self, self._reader, make, options.get("invalid_names")).decode
 
-    def match_batch(self, batch: object) -> pa.ListArray:
+    def match_batch(self, batch: object, *, now: int | None = None) -> pa.ListArray:
         """Return for each row of a batch which selectors select it. Its columns are the properties, as for a Matcher.
 
         Args:
             batch: as for `Matcher.match_batch`.
+            now: likewise.
 
         Returns: shape (rows,): lists of uint32, rising: positions in ``list(self)``; null where no document says what
             a selector is for the row. Changes of the set wait meanwhile.
 
         Raises: as `Matcher.match_batch`.
         """
-        return self._matched(batch)
+        if now is None and not self._reader.reads_clock:
+            return self._matched(batch)
+        with clock_held(now):
+            return self._matched(batch)
 
     @alone
     def _matched(self, batch: object) -> pa.ListArray:

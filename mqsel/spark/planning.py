@@ -23,7 +23,7 @@ from mqsel.formats.records import UNREADABLE, readers
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
 from mqsel.language.nodes import And, unparse
 from mqsel.language.optimizer import optimize
-from mqsel.language.selector import Selector
+from mqsel.language.selector import Selector, at_time
 from mqsel.machine.compiler import lower
 from mqsel.machine.origin import selector_of
 from mqsel.matcher import Matcher
@@ -128,6 +128,7 @@ def column(
     types: Mapping[str, str] | None = None,
     dialect: Dialect | str | None = None,
     strategy: str | None = None,
+    now: int | None = None,
 ) -> Column:
     """Return the Column that is TRUE where a selector selects a row, FALSE where not, and NULL where it is UNKNOWN.
 
@@ -142,11 +143,12 @@ def column(
         dialect: how to read the text, or the name of a preset; by default IBM_MQ. A Matcher has its own.
         strategy: "native" or "arrow" to force one; by default native where all of the selector has an exact expression.
             The Arrow strategy so forced has no prefilter.
+        now: what UTC() is in all of the query, in milliseconds since 1970; by default the time of this call.
 
     Raises: SelectorError: as `mqsel.compile`. PropertyTypeError: a column of a type that no property has.
         ArgumentError: an argument of the wrong type, or a strategy that the selector cannot take.
     """
-    made = plan(selector, rows, properties=properties, types=types, dialect=dialect, strategy=strategy)
+    made = plan(selector, rows, properties=properties, types=types, dialect=dialect, strategy=strategy, now=now)
     for warning in made.warnings:
         warnings.warn(warning, stacklevel=2)
     return made.column()
@@ -160,6 +162,7 @@ def plan(
     types: Mapping[str, str] | None = None,
     dialect: Dialect | str | None = None,
     strategy: str | None = None,
+    now: int | None = None,
 ) -> Plan:
     """Report how `column` evaluates a selector, and why so.
 
@@ -168,7 +171,7 @@ def plan(
     Raises: what `column` raises.
     """
     check_strategy(strategy)
-    whole = as_selector(selector, dialect)
+    whole = as_selector(selector, dialect, now)
     held = where(properties, types)
     if isinstance(held, MessageColumn):
         return _message_plan(whole, rows, held, strategy)
@@ -201,8 +204,8 @@ def check_strategy(strategy: str | None) -> None:
         raise ArgumentError(f"strategy is {strategy!r}: expected {' or '.join(map(repr, STRATEGIES))}, or None")
 
 
-def as_selector(selector: str | Matcher, dialect: Dialect | str | None) -> Selector:
-    """Read the arguments ``selector`` and ``dialect``.
+def as_selector(selector: str | Matcher, dialect: Dialect | str | None, now: int | None = None) -> Selector:
+    """Read the arguments ``selector``, ``dialect`` and ``now``; UTC() becomes the time that it is in the whole query.
 
     Raises: SelectorError: as `mqsel.compile`. ArgumentError: there is no such dialect, or a Matcher has another.
     """
@@ -213,9 +216,9 @@ def as_selector(selector: str | Matcher, dialect: Dialect | str | None) -> Selec
             raise ArgumentError(
                 f"dialect is {dialect!r}: the Matcher was compiled as {selector.dialect!r}", hint="leave out dialect"
             )
-        return selector_of(selector.program)
+        return at_time(selector_of(selector.program), now)
     made = mqsel.matcher.compile(selector, dialect=IBM_MQ if dialect is None else dialect)
-    return selector_of(made.program)
+    return at_time(selector_of(made.program), now)
 
 
 def _message_plan(
@@ -480,6 +483,7 @@ def register(
     types: Mapping[str, str] | None = None,
     dialect: Dialect | str | None = None,
     strategy: str | None = None,
+    now: int | None = None,
 ) -> Plan:
     """Register a selector as a function of SQL: ``WHERE selected_by_x(color => color, weight => weight)``.
 
@@ -499,7 +503,7 @@ def register(
     if not hasattr(spark, "dataSource"):
         raise wordings.old_spark("a selector in SQL", "4.0", "use mqsel.spark.column")
     schema, _ = schema_of(rows)
-    made = plan(selector, schema, properties=properties, types=types, dialect=dialect, strategy=strategy)
+    made = plan(selector, schema, properties=properties, types=types, dialect=dialect, strategy=strategy, now=now)
     for warning in made.warnings:
         warnings.warn(warning, stacklevel=2)
     conjuncts = [made.sql] * bool(made.sql)

@@ -19,6 +19,7 @@ from mqsel.errors import ArgumentError, MqselError, shortened
 from mqsel.files.selectors import selectors as read_selectors
 from mqsel.inventory import Entry, kind_of_file
 from mqsel.inventory.keyed import selector_set
+from mqsel.language.computed import time_of
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect, core_of
 from mqsel.matcher import Matcher
 from mqsel.names import spellings
@@ -60,6 +61,7 @@ class RoutePlan:
         warnings: sentences about what will surprise the author.
         raw: Catalyst text of the column of raw messages, and how they are read; None where columns have properties.
         session: the Spark session of the rows.
+        now: what UTC() is in all of the query.
     """
 
     selectors: SelectorSet[Any]
@@ -72,6 +74,7 @@ class RoutePlan:
     warnings: tuple[str, ...]
     raw: tuple[str, MessageColumn] | None
     session: SparkSession
+    now: int
 
     @property
     def sieve(self) -> str:
@@ -88,10 +91,13 @@ class RoutePlan:
         held = sets.shipped(self.selectors, self.session)
         if self.raw is not None:
             text, messages = self.raw
-            return self._call("keys_of_messages", held, [text], messages.options()).alias("subscribers")
+            options = json.dumps({**json.loads(messages.options()), "now": self.now})
+            return self._call("keys_of_messages", held, [text], options).alias("subscribers")
         layout, columns = arrow_layout(self.sources)
-        between = sets.separator(self.selectors)
-        found = self._call("keys_of_rows", held, columns, json.dumps({"layout": layout, "separator": between}), between)
+        has_answers = all(core_of(one).is_documented for one in {one for _, one in self.selectors.dialects()})
+        between = sets.separator(self.selectors) if has_answers else ""
+        options = json.dumps({"layout": layout, "separator": between, "now": self.now})
+        found = self._call("keys_of_rows", held, columns, options, between)
         if between:
             found = F.coalesce(F.split(found, between), F.expr("CAST(array() AS ARRAY<STRING>)"))
         return found.alias("subscribers")
@@ -121,6 +127,7 @@ def route(
     dialect: Dialect | str | None = None,
     strategy: str | None = None,
     errors: str | None = None,
+    now: int | None = None,
 ) -> Column:
     """Return the Column of the keys of the selectors that select a row: array<string>, or array<bigint> of int keys.
 
@@ -137,11 +144,12 @@ def route(
         strategy: "native" or "arrow" to force one.
         errors: "raise" at the first faulty selector, or "skip" all of them with a warning; by default those of a
             DataFrame, a file or an inventory are skipped, those of a mapping raise.
+        now: as for `mqsel.spark.column`.
 
     Raises: SelectorError: a faulty selector, with its ``key``. PropertyTypeError, ArgumentError: as
         `mqsel.spark.column`; a key that is neither a str nor an int.
     """
-    made = planned(selectors, rows, properties, types, dialect, strategy, errors)
+    made = planned(selectors, rows, properties, types, dialect, strategy, errors, now)
     for warning in made.warnings:
         warnings.warn(warning, stacklevel=2)
     return made.column()
@@ -180,6 +188,7 @@ def deliveries(
     dialect: Dialect | str | None = None,
     strategy: str | None = None,
     errors: str | None = None,
+    now: int | None = None,
     subscriber: str = "subscriber",
 ) -> DataFrame:
     """Return one row for each delivery: the row, and in a column more the key of one selector that selects it.
@@ -194,7 +203,7 @@ def deliveries(
     """
     from pyspark.sql import functions as F  # noqa: N812, PLC0415 (optional; its usual name)
 
-    made = planned(selectors, rows, properties, types, dialect, strategy, errors)
+    made = planned(selectors, rows, properties, types, dialect, strategy, errors, now)
     if subscriber.lower() in [name.lower() for name in rows.columns]:
         raise ArgumentError(
             f"there is a column '{subscriber}' already", hint="name the column of the keys: subscriber='…'"
@@ -213,6 +222,7 @@ def plan(
     dialect: Dialect | str | None = None,
     strategy: str | None = None,
     errors: str | None = None,
+    now: int | None = None,
 ) -> Plan | RoutePlan:
     """Report how `column` evaluates a selector, or `route` a set of them, and why so.
 
@@ -222,8 +232,10 @@ def plan(
     Raises: what `column` or `route` raises.
     """
     if isinstance(selector, str | Matcher):
-        return planning.plan(selector, rows, properties=properties, types=types, dialect=dialect, strategy=strategy)
-    return planned(selector, rows, properties, types, dialect, strategy, errors)
+        return planning.plan(
+            selector, rows, properties=properties, types=types, dialect=dialect, strategy=strategy, now=now
+        )
+    return planned(selector, rows, properties, types, dialect, strategy, errors, now)
 
 
 # ---- the selectors ---------------------------------------------------------------------------------------------------
@@ -316,6 +328,7 @@ def planned(
     dialect: Dialect | str | None = None,
     strategy: str | None = None,
     errors: str | None = None,
+    now: int | None = None,
 ) -> RoutePlan:
     """Read the arguments of `route`, and plan."""
     check_strategy(strategy)
@@ -348,6 +361,7 @@ def planned(
         tuple(said),
         raw,
         session_of(rows),
+        time_of(now),
     )
 
 

@@ -153,14 +153,15 @@ def keys_of_rows(held: bytes, options: str, columns: Sequence[pa.Array]) -> pa.A
 
     Args:
         held: what `shipped` has sent.
-        options: JSON of the ``layout`` of the columns, see `mqsel.spark.ship.evaluate`, and of the ``separator``: keys
-            are joined by it, and null where there are none; empty to give lists.
+        options: JSON of the ``layout`` of the columns, see `mqsel.spark.ship.evaluate`; of the ``separator``: keys
+            are joined by it, and null where there are none; empty to give lists; and of ``now``, what UTC() is.
     """
     import pyarrow.compute as pc  # type: ignore[import-untyped]  # noqa: PLC0415 (optional)
 
     chosen = _read(options)
     selectors, layout = opened(held), chosen["layout"]
-    places = read_anyhow(lambda one: by_types(selectors.match_batch, layout, one), columns)
+    answer = functools.partial(selectors.match_batch, now=chosen["now"])
+    places = read_anyhow(lambda one: by_types(answer, layout, one), columns)
     keys = _named(_keys(held), places)
     if not chosen["separator"]:
         return keys
@@ -178,7 +179,7 @@ def keys_of_messages(held: bytes, options: str, columns: Sequence[pa.Array]) -> 
     found: list[list[Any] | None] = []
     for raw in columns[0].to_pylist():
         try:
-            found.append([] if raw is None else selectors.match(decode(raw)))
+            found.append([] if raw is None else selectors.match(decode(raw), now=chosen["now"]))
         except DecodeError:
             if chosen["raising"]:
                 raise

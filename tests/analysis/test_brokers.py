@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import random
+import re
 from typing import Any
 
 import pytest
+from products import selectors
+from products.ours import PRESETS, as_message
 
 import mqsel
 from mqsel.analysis.lint import fixed
 from mqsel.analysis.readings import UNDOCUMENTED, answer
+from mqsel.language.dialect import PRESETS as ALL
 from mqsel.language.dialects import PRODUCTS
+from mqsel.language.layout import laid_out
+from mqsel.language.nodes import unparse
+from mqsel.language.selector import read_selector
 from mqsel.machine._vm import Machine
 from mqsel.values import Truth
 
@@ -21,7 +29,7 @@ RIGHT = "in this dialect a NULL on the right is equal to NULL alone"
 NULL = "in this dialect NULL is equal to NULL alone"
 TOTAL = "in this dialect NaN equals NaN and is greater than all else, -0.0 is less than 0.0"
 DOUBLES = "in this dialect / and % are of doubles: by zero an infinity or NaN"
-READ = "in this dialect each property is a text, and is read as what it is compared with; ERR if it is none"
+READ = "in this dialect each property is a text, read as the type of what stands beside it; ERR if that fails"
 FIRST = "in this dialect AND is its first operand that is not TRUE, OR its first that is; else the last"
 EAGER = "in this dialect both sides are evaluated, and ERR of either is ERR"
 FAILS = "evaluating the test fails: the complete selector is false"
@@ -68,6 +76,7 @@ def test_explain_names_the_choice(preset: str, text: str, message: dict[str, Any
         # A string is compared with the string alone and with its bytes: types differ only where both do.
         ("RABBITMQ", "color = 'red'", {"color": "blue"}, "color is the string 'blue'"),
         ("RABBITMQ", "color = 'red'", {"color": 5}, "color is int64 5; types differ: the test is FALSE"),
+        ("RABBITMQ", "h.priority = 4", {}, "h.priority is missing, and so 4"),
         # What stands alone is no name with hyphens.
         ("ARTEMIS", "hyphenated_props:a-b = 1", {"a-b": 2}, "a-b is int64 2"),
     ],
@@ -183,6 +192,80 @@ def test_constants_without_an_answer_are_refused_or_left_alone() -> None:
     with pytest.raises(mqsel.SelectorTypeError, match="undocumented"):
         mqsel.compile("TRUE = 0.0", dialect="AZURE_SERVICE_BUS")
     assert mqsel.lint("TRUE = 0.0 OR a = 5", "AZURE_SERVICE_BUS") == []
+
+
+# A preset, a selector, and the rules that find something in it.
+FOUND: list[tuple[str, str, list[str]]] = [
+    ("ARTEMIS", "color = blue", ["unquoted-text"]),
+    ("ARTEMIS", "5 > a AND 7 < a", ["never-true"]),
+    ("ARTEMIS", "a /* don't */ IN ('x', 'x')", ["repeat-in-a-list"]),
+    ("ARTEMIS", "a <> 5 AND a = 'x' AND a IS NOT NULL", ["implied"]),  # 'x' <> 5 is TRUE
+    ("RABBITMQ", "a LIKE 'x'", ["like-without-wildcard"]),
+    ("RABBITMQ", 'a LIKE "x.*"', ["like-regular-expression"]),
+    ("RABBITMQ", "a = 9007199254740993.0", []),  # an integer and a double are compared exactly
+    ("RABBITMQ", "h.priority <> 5", []),  # it is never missing
+    ("ROCKETMQ", "a = '5' OR b = 'true'", []),  # each property is a text
+    ("ROCKETMQ", "a > 9 AND a < 3", ["never-true"]),
+    ("ACTIVEMQ", "a / 2024/01/02 > 1", []),
+    ("AZURE_SERVICE_BUS", "str LIKE 5", []),  # undocumented
+]
+
+
+@pytest.mark.parametrize(("preset", "text", "codes"), FOUND)
+def test_rules_hold_for_the_dialect(preset: str, text: str, codes: list[str]) -> None:
+    """Rules look into computed tests, and are silent where what they report would be wrong."""
+    found = [one.code for one in mqsel.lint(text, preset)]
+    assert [code for code in found if code != "refused-elsewhere"] == codes
+
+
+@pytest.mark.parametrize("product", PRESETS)
+def test_who_refuses_a_part_refuses_the_whole(product: str) -> None:
+    """Products that are named as refusing something do, but for one that does not read what follows a selector."""
+    rng = random.Random(f"refused {product}")
+    texts = selectors.Selectors(product, rng)
+    for text in [texts.text() for _ in range(100)]:
+        for one in mqsel.lint(text, PRESETS[product]):
+            named = re.search(r"refused by ([A-Z_]+(?:, [A-Z_]+)*)", one.sentence)
+            names = named[1].split(", ") if named and one.code == "refused-elsewhere" else []
+            for dialect in [ALL[name] for name in names if ALL[name].rest == "error"]:
+                with pytest.raises(mqsel.SelectorError):
+                    mqsel.compile(text, dialect=dialect.replace(max_length=None))
+
+
+@pytest.mark.parametrize("product", PRESETS)
+def test_random_selectors_are_linted(product: str) -> None:
+    """No rule fails, what is never TRUE selects no random message, and edits change no answer."""
+    rng = random.Random(f"lint {product}")
+    texts = selectors.Selectors(product, rng)
+    for _ in range(150):
+        text = texts.text()
+        findings = mqsel.lint(text, PRESETS[product])
+        if any(one.code == "invalid" for one in findings):
+            continue
+        matcher, edited = [
+            mqsel.compile(one, dialect=PRESETS[product]) for one in (text, fixed(text, PRESETS[product]))
+        ]
+        is_never = any(one.code == "never-true" and one.span == (0, len(text)) for one in findings)
+        for _ in range(4):
+            message = as_message(selectors.message(product, rng))
+            assert not (is_never and matcher.matches(message)), (text, message)
+            assert answer(matcher, message) is answer(edited, message), (text, edited.program.text, message)
+
+
+@pytest.mark.parametrize("product", PRESETS)
+def test_layout_is_the_same_selector(product: str) -> None:
+    """What format writes is read as the same tree, in each product's own grammar."""
+    rng = random.Random(f"layout {product}")
+    texts = selectors.Selectors(product, rng)
+    for _ in range(300):
+        try:
+            selector = read_selector(texts.text(), PRESETS[product])
+        except mqsel.SelectorError:
+            continue
+        laid = laid_out(selector)
+        again = read_selector(laid, PRESETS[product])
+        assert unparse(again.node, again.dialect) == unparse(selector.node, selector.dialect), (selector.text, laid)
+        assert laid_out(again) == laid
 
 
 NOT_NEXT = "NOT negates what stands next in this dialect: put the test that it negates into parentheses"

@@ -148,3 +148,12 @@ def test_values_of_one_type_alone(text: str, kinds: set[str]) -> None:
     assert said
     assert {CLASS_NAMES[type(value)] for value in said.message.values()} <= kinds
     assert mqsel.compile(text, dialect="JMS").matches(said.message)
+
+
+def test_arithmetic_of_two_dialects_is_not_one() -> None:
+    """Arithmetic on a text compares with nothing in JMS, and is ERR in Artemis: one subject for both would be none."""
+    text = "a = 1 AND (b * 3 <= 3 OR a IS NOT NULL)"
+    matchers = [mqsel.compile(text, dialect=one) for one in ("JMS", "ARTEMIS")]
+    found = mqsel.relation(*matchers)
+    assert found.relation == "b within a"
+    assert [one.matches(found.a_alone) for one in matchers] == [True, False]

@@ -131,7 +131,7 @@ def test_the_rules_explain_themselves(run: Run) -> None:
     for rule in RULES:
         status, out, err = run("lint", "--explain", rule.code)
         assert (status, err) == (0, "")
-        for piece in (rule.about[1:], rule.why, rule.example.instead[:50], "\nsource: ", " https://"):
+        for piece in (rule.about[1:], rule.why, rule.example.instead[:50], "\nsource: ", "\nhttps://"):
             assert piece in out
     assert run("lint", "--explain", "implid")[::2] == (
         2,
@@ -202,6 +202,43 @@ def test_the_configuration_holds(run: Run, tmp_path: Path) -> None:
             2,
             f"mqsel: {config}: there is no key 'selct'\n  hint: did you mean select?\n",
         )
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="tomllib")
+def test_the_contract_of_the_configuration(run: Run, tmp_path: Path) -> None:
+    """Commands that have --given take the contract of the configuration without it."""
+    (tmp_path / "mqsel.toml").write_text("contract = 'sub/contract.json'\n")
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "a.jsonl").write_text('{"a": 1}\n')
+    _, out, _ = run("contract", "a.jsonl")
+    (tmp_path / "sub" / "contract.json").write_text(out)
+    (tmp_path / "b.jsonl").write_text('{"a": "x"}\n')
+    messages = ("--count", "a = 1", "b.jsonl")
+    said, named = [
+        re.sub(r"[0-9.]+ s\b", "", run("match", *more, *messages)[2]) for more in ([], ["--given", "sub/contract.json"])
+    ]
+    assert said == named
+    assert "contract" in said
+    (tmp_path / "sub" / "contract.json").unlink()
+    assert run("match", "--count", "a = 1", "b.jsonl")[0] == 2
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="tomllib")
+def test_the_dialect_of_the_command_line(run: Run, tmp_path: Path) -> None:
+    """Every command reads a selector of the command line in the dialect of the configuration, or in the one named."""
+    (tmp_path / "mqsel.toml").write_text("dialect = 'JMS'\n")
+    (tmp_path / "a.jsonl").write_text('{"a.b": 1}\n')
+    for arguments in (
+        ["match", "a.b = 1", "a.jsonl"],
+        ["why", "a.b = 1", "a.jsonl"],
+        ["explain", "a.b = 1", '{"a.b": 1}'],
+        ["diff", "a.b = 1", "a.b = 2"],
+        ["check", "a.b = 1"],
+        ["format", "a.b = 1"],
+    ):
+        assert run(*arguments)[0] == 2, arguments
+        more = ["--dialect", "IBM_MQ"] * (1 + (arguments[0] == "diff"))
+        assert run(*arguments, *more)[0] < 2, arguments
 
 
 # ---- what the READMEs show -------------------------------------------------------------------------------------------

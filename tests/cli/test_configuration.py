@@ -9,6 +9,7 @@ import pytest
 
 from mqsel.cli.configuration import KEYS, configured
 from mqsel.errors import MqselError
+from mqsel.language.dialect import IBM_MQ, JMS
 
 if sys.version_info < (3, 11):
     pytest.importorskip("tomli")
@@ -18,6 +19,7 @@ select = ["never-true", "implied"]
 ignore = ["implied"]
 dialect = "JMS"
 baseline = "known.json"
+contract = "sub/contract.json"
 [per-file-ignores]
 "*.xml" = ["never-true"]
 "old/**" = ["name-alone"]
@@ -35,6 +37,7 @@ def test_keys(tmp_path: Path) -> None:
 
     assert (found.select, found.ignore, found.dialect) == (("never-true", "implied"), ("implied",), "JMS")
     assert found.baseline == str(tmp_path / "known.json")
+    assert found.contract == str(tmp_path / "sub" / "contract.json")
     for path, dialect in (
         ("a.xml", "ARTEMIS"),
         ("src/a/b.xml", "ARTEMIS"),
@@ -47,7 +50,8 @@ def test_keys(tmp_path: Path) -> None:
         ("../a.txt", "JMS"),
     ):
         assert found.dialect_of(str(tmp_path / path), "RABBITMQ") == dialect, path
-    for path in ("", "-", "s3://bucket/a.xml"):
+    assert found.usual == JMS
+    for path in ("-", "s3://bucket/a.xml"):
         assert found.dialect_of(path, "RABBITMQ") == "JMS"
     assert found.ignored(str(tmp_path / "old/a.xml")) == {"never-true", "name-alone"}
     assert found.ignored(str(tmp_path / "older/a.json")) == set()
@@ -68,6 +72,7 @@ def test_where_it_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert configured().ignore == ()
     inside.rmdir()
     assert configured().folder == ""
+    assert configured().usual == IBM_MQ
 
 
 @pytest.mark.parametrize(
@@ -114,3 +119,20 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
             configured(str(tmp_path))
     path.write_bytes(b"tool = 'mqsel'")
     assert configured(str(tmp_path)).folder == ""
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "[tool.mqsel]\nignore = ['implied']",
+        "[ 'tool' . \"mqsel\" ]\nignore = ['implied']",
+        "tool.mqsel.ignore = ['implied']",
+        "[tool]\nmqsel.ignore = ['implied']",
+        "tool = {mqsel = {ignore = ['implied']}}",
+        "[tool.mqsel.dialects]\na = 'JMS'\n[tool.mqsel]\nignore = ['implied']",
+    ],
+)
+def test_spellings_of_the_table(tmp_path: Path, content: str) -> None:
+    """The table is found however TOML allows to write it."""
+    (tmp_path / "pyproject.toml").write_text(content)
+    assert configured(str(tmp_path)).ignore == ("implied",)

@@ -183,3 +183,106 @@ def test_contracts_travel():
     assert again.as_dict() == contract.as_dict() == Contract.from_dict(contract.as_dict()).as_dict()
     assert again.breaches({"a": Int32(5), "b": b"\n"}) == []
     assert [one.what for one in again.breaches({"a": True, "b": b"\r"})] == ["type", "value"]
+
+
+# ---- other commands --------------------------------------------------------------------------------------------------
+
+SUBSCRIPTIONS = """\
+DEFINE SUB('A') DEST(Q1) SELECTOR('color = ''red'' AND weight > 3')
+DEFINE SUB('B') DEST(Q1) SELECTOR('color <> ''blue''')
+DEFINE SUB('C') DEST(Q2) SELECTOR('weight <= 3')
+"""
+GIVEN = {
+    "properties": {
+        "color": {"values": ["red", "blue"], "required": True},
+        "weight": {"type": "int32", "required": True},
+    }
+}
+
+
+@pytest.fixture
+def subscriptions(tmp_path):
+    """Write subscriptions of two queues, and a contract; return both files."""
+    paths = tmp_path / "subs.mqsc", tmp_path / "contract.json"
+    paths[0].write_text(SUBSCRIPTIONS, encoding="utf-8")
+    paths[1].write_text(json.dumps(GIVEN), encoding="utf-8")
+    return paths
+
+
+def test_audit_reports_gaps_of_destinations(run, subscriptions):
+    """Each destination has a message that nobody selects, and the selector of all such; --once reports overlaps."""
+    script, contract = subscriptions
+    status, out, _ = run("audit", "--once", "--given", contract, script)
+
+    assert status == 1
+    assert out.splitlines() == [
+        "contains  B: color <> 'blue' | A: color = 'red' AND weight > 3",
+        'twice     A and B both select {"color": "red", "weight": 4}',
+        """gap       Q1: nobody selects {"color": "blue", "weight": 0}; all such: color = 'blue'""",
+        """gap       Q2: nobody selects {"color": "red", "weight": 4}; all such: weight > 3""",
+    ]
+    found = json.loads(run("audit", "--json", "--given", contract, script)[1])
+    assert [one["destination"] for one in found["gaps"]] == ["Q1", "Q2"]
+    assert found["twice"] == []
+
+
+def test_diff_knows_what_messages_are_like(run, subscriptions):
+    """With a contract two selectors are equal that differ of messages that do not exist."""
+    contract = subscriptions[1]
+
+    assert run("diff", "NOT (weight <= 3)", "weight > 3")[0] == 1
+    assert run("diff", "--given", contract, "NOT (weight <= 3)", "weight > 3")[:2] == (
+        0,
+        "equal: no message is selected by one alone\n",
+    )
+
+
+def test_diff_over_files(run, lines, subscriptions):
+    """Gained and lost are counted, with places, what matters of each message, and the selector of what is gained."""
+    status, out, err = run("diff", "--given", subscriptions[1], "weight > 490", "weight > 480 AND color = 'red'", lines)
+    messages = [*_messages(300)]
+    gained = [n for n, one in enumerate(messages, 1) if 480 < one["weight"] <= 490 and one["color"] == "red"]
+    lost = [n for n, one in enumerate(messages, 1) if one["weight"] > 490 and one["color"] == "blue"]
+
+    assert status == 1
+    assert err.startswith(f"300 messages, {len(gained):,} gained, {len(lost):,} lost, 0 skipped, ")
+    assert out.startswith(f"gained  {lines}:{gained[0]}: ")
+    assert "exactly what is gained: color = 'red' AND weight BETWEEN 481 AND 490\n" in out
+    found = json.loads(run("diff", "--json", "weight > 490", "weight > 480 AND color = 'red'", lines)[1])
+    assert (found["gained"]["messages"], found["lost"]["messages"]) == (len(gained), len(lost))
+    assert found["gained"]["examples"][0]["least"].keys() == {"color", "weight"}
+
+
+def test_diff_of_dialects_over_files(run, lines):
+    """One selector in two dialects is compared over files, too."""
+    status, _, err = run("diff", "--dialect", "JMS", "--dialect", "ARTEMIS", "NOT color = 'red'", lines)
+    blue = sum(one["color"] == "blue" for one in _messages(300))
+
+    assert status == 1
+    assert f"0 gained, {blue} lost" in err
+
+
+def test_diff_of_two_sets_over_files(run, lines, tmp_path):
+    """Two files of selectors are compared by key; one that is new gains all that it selects."""
+    (tmp_path / "old.tsv").write_text("A\tweight > 490\nB\tcolor = 'red'\n", encoding="utf-8")
+    (tmp_path / "new.tsv").write_text("A\tweight > 480\nC\tweight = 7\n", encoding="utf-8")
+    status, out, _ = run("diff", "--json", tmp_path / "old.tsv", tmp_path / "new.tsv", lines)
+    found = {one["key"]: one for one in map(json.loads, out.splitlines())}
+    weights = [one["weight"] for one in _messages(300)]
+
+    assert status == 1
+    assert found["A"]["gained"]["messages"] == sum(480 < one <= 490 for one in weights)
+    assert found["B"]["lost"]["messages"] == sum(one["color"] == "red" for one in _messages(300))
+    assert (found["C"]["gained"]["messages"], found["C"]["gained"]["selector"]) == (weights.count(7), "weight = 7")
+
+
+def test_route_reports_what_nobody_gets(run, lines, tmp_path):
+    """Route counts the messages that nobody gets, names the first, and with --why reports what keeps a key from any."""
+    selectors = tmp_path / "selectors.tsv"
+    selectors.write_text("A\tweight > 490\nB\tcolour = 'red'\n", encoding="utf-8")
+    left = [n for n, one in enumerate(_messages(300), 1) if one["weight"] <= 490]
+    _, _, err = run("route", "--count", "--why", selectors, lines)
+
+    assert f"nobody gets {len(left)} of them: {lines}:{left[0]}, {lines}:{left[1]}, {lines}:{left[2]}, …\n" in err
+    assert err.endswith("'B': no message has colour; all have color\n")
+    assert run("route", "--count", "--why", selectors, "-")[0] == 2

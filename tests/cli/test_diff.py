@@ -198,8 +198,8 @@ def test_paths(run, tmp_path, monkeypatch):
         0,
         'equal: no message is selected by one alone\n  both     {"b": 1}\n',
     )
-    assert run("diff", "CARS (a.mqsc:1)", "CARS (b.mqsc:1)", "--in", "a.mqsc", "--in", "b.mqsc")[0] == 1
-    hint = "  hint: the keys are 'CARS (./a.mqsc:1)', 'CARS (./b.mqsc:1)'\n"
+    assert run("diff", "CARS@a.mqsc:1:28", "CARS@b.mqsc:1:28", "--in", "a.mqsc", "--in", "b.mqsc")[0] == 1
+    hint = "  hint: the keys are 'CARS@./a.mqsc:1:28', 'CARS@./b.mqsc:1:28'\n"
     said = f"mqsel: there is no selector with the key 'CARS' in .\n{hint}"
     assert run("diff", "OLD", "CARS", "--in", ".") == (2, "", said)
     assert run("diff", "--dialect", "JMS", "--dialect", "IBM_MQ", "OLD", "--in", "a.mqsc")[0] == 0

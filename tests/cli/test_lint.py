@@ -161,7 +161,7 @@ def test_fix_writes_plain_files_alone(run: Run, tmp_path: Path) -> None:
     status, out, err = run("lint", "--fix", "--file", packed)
 
     assert (status, out) == (2, "")
-    assert err.startswith(f"mqsel: {packed}:1:1: only plain files of lines are written anew\n")
+    assert err.startswith(f"mqsel: {packed}: not written: the file is packed\n")
     assert run("lint", "--file", packed)[0] == 1
 
 
@@ -237,13 +237,19 @@ def test_format_of_files(run: Run, file: Path) -> None:
     file.write_text("a=1 and (b=2 or c in('x','y')and d is null)and e like 'a long text that needs a line%'\n\nb=2")
     status, out, err = run("format", "--check", "--file", file)
     assert (status, out, err) == (1, "".join(f"{file}:{at}:1: would be written otherwise\n" for at in (1, 3)), "")
-    assert run("format", "--file", file) == (0, "", "")
-    assert file.read_text() == (
+    before = file.read_text()
+    status, out, err = run("format", file)
+    assert (status, file.read_text(), err) == (0, before, "")
+    status, changes, _ = run("format", "--diff", file)
+    assert (status, file.read_text(), changes.splitlines()[:2]) == (1, before, [f"--- {file}", f"+++ {file}"])
+    assert run("format", "--write", "--file", file) == (0, "", f"mqsel: {file}: 2 selectors written\n")
+    assert file.read_text() == out
+    assert out == (
         "a = 1\nAND (b = 2 OR (c IN ('x', 'y') AND d IS NULL))\nAND e LIKE 'a long text that needs a line%'\n\nb = 2"
     )
     assert run("format", "--check", "--file", file) == (0, "", "")
     file.write_text("b==2\nc=3\n")
-    assert run("format", "--file", file)[0] == 2
+    assert run("format", "--write", "--file", file)[0] == 2
     assert file.read_text() == "b==2\nc = 3\n"
     assert run("format", "--check", "--file", file)[0] == 2
 
@@ -251,7 +257,7 @@ def test_format_of_files(run: Run, file: Path) -> None:
 def test_format_keeps_line_ends(run: Run, file: Path) -> None:
     """A file with the line ends of Windows keeps them, and is not read as something to change."""
     file.write_bytes(b"a=1 and b in('" + b"x" * 40 + b"','" + b"y" * 40 + b"')\r\nc=2\r\n")
-    assert run("format", "--file", file)[0] == 0
+    assert run("format", "--write", "--file", file)[0] == 0
     written = file.read_bytes()
     assert written.count(b"\r\n") == written.count(b"\n") == 6
     assert run("format", "--check", "--file", file) == (0, "", "")

@@ -7,8 +7,10 @@ what we write, and nothing else may be written. Source: *SARIF Version 2.1.0*, �
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote_to_bytes
 
 import pytest
 
@@ -111,6 +113,26 @@ def test_logs_are_valid(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> N
         assert "* instead: `" in rule["help"]["markdown"]
     assert {result["ruleId"] for result in run["results"]} > {"unquoted-text", "never-true", "invalid"}
     assert any(result.get("fixes") for result in run["results"])
+
+
+def test_places_are_uris(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A path is a URI: relative as it was given, absolute with its scheme, whatever characters it has."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("a b%é.txt", "sub:ä?.txt", "\udcff.txt"):
+        try:
+            Path(name).write_text("color = blue\n", encoding="utf-8")
+        except OSError:  # no name on this system
+            continue
+        uris = []
+        for path in (f"./{name}", str(tmp_path / name)):
+            cli.main(["lint", "--sarif", "--file", path])
+            log = json.loads(capsys.readouterr().out)
+            jsonschema.Draft202012Validator(schema()).validate(log)
+            location = log["runs"][0]["results"][0]["locations"][0]["physicalLocation"]
+            uris.append(location["artifactLocation"]["uri"])
+        assert uris[1].startswith("file:///")
+        assert uris[1].endswith(f"/{uris[0]}")
+        assert os.fsdecode(unquote_to_bytes(uris[0])) == name
 
 
 def test_the_schema_refuses() -> None:

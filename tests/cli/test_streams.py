@@ -260,14 +260,14 @@ def test_a_file_is_written_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ended: list[int] = []
     monkeypatch.setattr(os, "_exit", ended.append)
     monkeypatch.setitem(_interrupt._state, "is_due", False)  # or the next file that this process writes would end it
-    write = Path.write_bytes
+    replace = Path.replace
 
-    def interrupted(path: Path, data: bytes) -> int:
+    def interrupted(path: Path, target: Path) -> Path:
         _interrupt.end()
         assert ended == []
-        return write(path, data)
+        return replace(path, target)
 
-    monkeypatch.setattr(Path, "write_bytes", interrupted)
+    monkeypatch.setattr(Path, "replace", interrupted)
     cli.main(["lint", "--fix", "--file", str(file)])
 
     assert (file.read_text(), ended) == ("a = 'b'", [130])

@@ -405,7 +405,7 @@ def _tried(a: Known, b: Known, contract: Contract | None) -> tuple[Message | Non
     """
     known_by: Message | None = None
     tries = 0
-    messages = _small(a, b)
+    messages = small_messages((a.names, b.names), (a.normal, b.normal))
     if contract is not None:
         said, allows = contract.bound([*a.names, *b.names], a.selector.naming)
         least = find(said, allows).message
@@ -443,20 +443,24 @@ def _found(
     return Witness(None, reason)
 
 
-def _small(a: Known, b: Known) -> Iterator[Message]:
-    """Return messages of few properties, with the values that the constants of the selectors suggest."""
-    values = _values(a, b)
+def small_messages(names: Iterable[Sequence[str]], normals: Iterable[Normal]) -> Iterator[Message]:
+    """Return messages of few properties, with the values that the constants of the selectors suggest.
+
+    Args:
+        names: that each selector reads.
+        normals: the normal form of each.
+    """
+    values = _values(dict.fromkeys(itertools.chain.from_iterable(names)), normals)
     for count in range(min(len(values), _PROPERTIES) + 1):
-        for names in itertools.combinations(values, count):
-            for chosen in itertools.product(*[values[name] for name in names]):
-                yield dict(zip(names, chosen, strict=True))
+        for few in itertools.combinations(values, count):
+            for chosen in itertools.product(*[values[name] for name in few]):
+                yield dict(zip(few, chosen, strict=True))
 
 
-def _values(a: Known, b: Known) -> dict[str, list[Any]]:
+def _values(names: Iterable[str], normals: Iterable[Normal]) -> dict[str, list[Any]]:
     """List for each property values on either side of what is said of it, small ones first."""
-    names = dict.fromkeys([*a.selector.names.values(), *b.selector.names.values()])
     found: dict[str, dict[tuple[type, str], Any]] = {name: {} for name in names}
-    parts = itertools.chain.from_iterable(leaves(part) for read in (a, b) for part in read.normal.truths)
+    parts = itertools.chain.from_iterable(leaves(part) for read in normals for part in read.truths)
     for one in itertools.islice(parts, _LEAVES):
         if isinstance(one, Leaf) and isinstance(one.subject, Identifier):
             own = found[one.subject.name]

@@ -8,7 +8,7 @@ and few of them are left for the proof. Where a proof fails, its message rules o
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, cast
 
 from mqsel.analysis.compare import Given, Known, contract_of, contradiction_in_words, made, satisfied, search
@@ -90,8 +90,8 @@ class Audit(NamedTuple):
         missing: those that overlap by accident; of equal ones, the first is named.
         undecided: keys with a comparison that is not decided.
         pairs_left: pairs that were not compared for `missing` or `twice`.
-        gap: what none of them selects.
-        twice: pairs that select a message in common, where each message should have one receiver.
+        gaps: for each destination what no selector there selects.
+        twice: pairs that select a message of one destination in common, where each should have one receiver.
     """
 
     total: int
@@ -102,7 +102,7 @@ class Audit(NamedTuple):
     missing: tuple[Missing, ...]
     undecided: tuple[str, ...]
     pairs_left: int
-    gap: Gap
+    gaps: tuple[tuple[str, Gap], ...]
     twice: tuple[Twice, ...]
 
 
@@ -112,6 +112,7 @@ class _Entry:
     Attributes:
         keys: of those that have it.
         contract: what messages are like.
+        destinations: of its keys.
         messages: that it selects.
         gates: for properties, the texts or truth values one of which a message must have.
         needs: properties that it must have.
@@ -121,6 +122,7 @@ class _Entry:
         self.known = known
         self.contract = contract
         self.keys = keys
+        self.destinations: dict[str, None] = {}
         self.messages: list[Message] = []
         needed = needs(known.normal.true) or {}
         self.gates = {name: points for name, values in needed.items() if (points := _points(values)) is not None}
@@ -133,6 +135,7 @@ def audit(
     *,
     dialect: Dialect | str = IBM_MQ,
     given: Given = None,
+    destinations: Mapping[str, str] | None = None,
     once: bool = False,
 ) -> Audit:
     """Compare many selectors.
@@ -141,7 +144,9 @@ def audit(
         selectors: for each a key, a text, and its dialect if it is another than that of the others.
         dialect: how to read the others.
         given: what messages are like, as for `relation`.
-        once: whether each message should have one receiver: then selectors that overlap are reported.
+        destinations: of keys: what a selector leaves is asked of each of them; without, all are of one.
+        once: whether each message should have one receiver: then selectors of one destination that overlap are
+            reported.
 
     Raises: ArgumentError, SelectorError: of the dialect, and of what messages are like.
     """
@@ -154,7 +159,7 @@ def audit(
         total += 1
         texts.setdefault((text, own[0] if own else usual), []).append(key)
     entries: list[_Entry] = []
-    every: list[Known] = []
+    every: dict[str, list[Known]] = {}
     never: list[Never] = []
     undecided: list[str] = []
     same: list[Equal] = []
@@ -164,7 +169,9 @@ def audit(
         except SelectorError as error:
             invalid += [(key, error) for key in keys]
             continue
-        every.append(entry.known)
+        entry.destinations = dict.fromkeys((destinations or {}).get(key, "") for key in keys)
+        for one in entry.destinations:
+            every.setdefault(one, []).append(entry.known)
         if len(keys) > 1:
             same.append(Equal(tuple(keys), is_one_text=True))
         found = satisfied(entry.known, contract)
@@ -191,7 +198,7 @@ def audit(
         tuple(missing),
         tuple(undecided),
         left + more_left,
-        gap_of(every, contract),
+        tuple([(one, gap_of(many, contract)) for one, many in every.items()]),
         tuple(twice),
     )
 
@@ -414,11 +421,13 @@ def _twice(entries: Sequence[_Entry]) -> tuple[list[Twice], int]:
     found = [
         Twice((one, other), entry.messages[0])
         for entry in entries
-        for one, other in itertools.pairwise(entry.keys)  # of one text
+        for one, other in itertools.pairwise(entry.keys if len(entry.destinations) == 1 else ())  # of one text
     ]
     looked = left = 0
     for place, entry in enumerate(entries):
         for second in entries[place + 1 :]:
+            if entry.destinations.keys().isdisjoint(second.destinations):
+                continue
             if any(not points & second.gates.get(one, points) for one, points in entry.gates.items()):
                 continue
             shared = [*filter(second.matches, entry.messages), *filter(entry.matches, second.messages)]

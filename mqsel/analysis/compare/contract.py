@@ -24,6 +24,7 @@ from mqsel.language.nodes import Identifier
 from mqsel.language.optimizer import optimize
 from mqsel.language.selector import Selector, read_selector
 from mqsel.logic.formulas import Compared, Formula, Relation, all_of, any_of, leaf
+from mqsel.logic.needs import needs
 from mqsel.logic.normal import true_of
 from mqsel.logic.sets import NOTHING, PROPERTY, Floats, Values, has_value, unite
 from mqsel.logic.solver import Message
@@ -65,6 +66,8 @@ class Property(NamedTuple):
 
     def allowed(self) -> Values:
         """Return the set of its values; NULL is in where it may be missing."""
+        if self is _ABSENT:
+            return _ABSENT_VALUES
         if self.values:
             many = [only(value) for value in self.values]
         else:
@@ -240,6 +243,13 @@ class Contract:
             return header
         return None if self.others or name.startswith(OF_DESCRIPTOR) else _ABSENT
 
+    def domain(self, name: str, naming: str) -> Values:
+        """Return what a property can be."""
+        said = self.property(name, naming)
+        if said is not None:
+            return said.allowed()
+        return PROPERTY if self.selector is None else (needs(self._true) or {}).get(name, PROPERTY)
+
     def bound(self, names: Iterable[str], naming: str) -> tuple[list[Formula], Callable[[Message], bool]]:
         """Return what a contract says for selectors.
 
@@ -255,7 +265,7 @@ class Contract:
         for name in read:
             said = self.property(name, naming)
             if said is not None:
-                allowed[name] = _ABSENT_VALUES if said is _ABSENT else said.allowed()
+                allowed[name] = said.allowed()
                 formulas.append(leaf(Identifier(name), allowed[name]))
         pairs = [(one, field) for one, field in (SAME_FIELDS.items() if naming == "mqi" else ()) if one in read]
         pairs = [(one, field) for one, field in pairs if field in read]

@@ -10,7 +10,7 @@ from mqsel.analysis.compare.contract import Contract
 from mqsel.analysis.compare.writing import written
 from mqsel.errors import ArgumentError
 from mqsel.language.dialect import IBM_MQ, Dialect
-from mqsel.logic.formulas import all_of
+from mqsel.logic.formulas import Formula, all_of
 from mqsel.logic.sets import PROPERTY, Values
 from mqsel.logic.solver import Message
 from mqsel.logic.solver.cells import MAX_WORK, find_in_cells
@@ -66,11 +66,21 @@ def gap_of(known: Sequence[Known], contract: Contract | None = None, *, work: in
     if found.message is None or not known:
         return Gap(found.message, "", found.reason)
 
-    def domain(name: str) -> Values:
-        spoken = None if contract is None else contract.property(name, naming)
-        return PROPERTY if spoken is None else spoken.allowed()
+    return Gap(found.message, _written(all_of(others), said, naming, contract, known[0]))
 
-    return Gap(found.message, written(all_of(others), said, domain, known[0].selector.dialect))
+
+def alone(one: Known, other: Known, contract: Contract | None = None) -> str:
+    """Return the selector of exactly what one selects and the other does not; empty where none is found."""
+    naming = one.selector.naming
+    said = contract.bound([*one.names, *other.names], naming)[0] if contract else []
+    return _written(all_of((one.normal.true, other.others)), said, naming, contract, one)
+
+
+def _written(formula: Formula, said: Sequence[Formula], naming: str, contract: Contract | None, of: Known) -> str:
+    def domain(name: str) -> Values:
+        return PROPERTY if contract is None else contract.domain(name, naming)
+
+    return written(formula, said, domain, of.selector.dialect)
 
 
 def _any(_: Message) -> bool:

@@ -45,7 +45,7 @@ class _UnwrittenError(Exception):
 
 
 def written(formula: Formula, said: Sequence[Formula], domain: Domain, dialect: Dialect) -> str:
-    """Return a selector; empty where none is found.
+    """Return a selector; empty where none is found, and of what is never true.
 
     Args:
         formula: what it means.
@@ -56,7 +56,7 @@ def written(formula: Formula, said: Sequence[Formula], domain: Domain, dialect: 
     subjects: dict[str, Identifier] = {}
     merged = fold(formula, lambda one: _of_one(one, subjects), all_of, any_of)
     possible = _without_implied(fold(merged, lambda one: _within(one, domain), all_of, any_of), domain)
-    if len(leaves(possible)) > MAX_LEAVES:
+    if possible is NEVER or len(leaves(possible)) > MAX_LEAVES:
         return ""
     try:
         text = fold(possible, lambda one: _of_leaf(one, domain, dialect), _joined("AND"), _joined("OR"))[0]
@@ -124,7 +124,7 @@ def _is_test(one: Formula) -> bool:
 def _joined(word: str) -> Callable[[Sequence[_Text]], _Text]:
     def join(parts: Sequence[_Text]) -> _Text:
         if not parts:
-            return "TRUE = TRUE" if word == "AND" else "TRUE = FALSE", ""
+            return "TRUE = TRUE", ""  # an OR without parts was left out before
         if len(parts) == 1:
             return parts[0]
         return f" {word} ".join([text if joint in ("", word) else f"({text})" for text, joint in parts]), word

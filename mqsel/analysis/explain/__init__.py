@@ -29,6 +29,7 @@ from mqsel.formats.jsonl import plain
 from mqsel.language.dialect import core_of
 from mqsel.language.nodes import And, Comparison, Identifier, Literal, Node, Not, Or, children, walk
 from mqsel.language.selector import Selector
+from mqsel.names import DEFAULTS
 from mqsel.values import AND, OR, Truth
 
 
@@ -272,6 +273,9 @@ class _Reasons:
         if named != "null":
             time = time_of(name, value)
             return f"{name} is {_shown(named, value)}{f' ({time})' * bool(time)}"
+        default = DEFAULTS.get(self.selector.dialect.identifier_dots, {}).get(name)
+        if default is not None:
+            return f"{name} is missing, and so {default}"
         near = near_names(name, self.present)
         if near:
             return f"{name} is missing: the message has {near[0]}"

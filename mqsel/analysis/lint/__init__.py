@@ -14,7 +14,7 @@ from mqsel.analysis.compare import Known, contradiction
 from mqsel.analysis.explain import near
 from mqsel.analysis.lint import chains, names, products, tests
 from mqsel.analysis.lint.chains import Structure, read
-from mqsel.analysis.lint.findings import ERROR, NOTE, WARNING, Edit, Finding, Found, piece
+from mqsel.analysis.lint.findings import ERROR, NOTE, WARNING, Edit, Finding, Found, parsed, piece
 from mqsel.errors import SelectorError, Span
 from mqsel.language.checker import MAX_TESTS
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
@@ -31,6 +31,7 @@ from mqsel.language.nodes import (
     Node,
     Not,
     Or,
+    unparse,
 )
 from mqsel.language.optimizer import optimize
 from mqsel.language.selector import Selector, read_selector
@@ -670,12 +671,12 @@ def _finding(rule: Rule, found: Found) -> Finding:
 def _found(structure: Structure) -> list[tuple[Rule, Found]]:
     selector = structure.selector
     made: list[tuple[Rule, Found]] = []
-    for node in selector.order:
+    for node in parsed(selector):
         for find, rule in _OF_NODES.get(type(node), ()):
-            found = find(node, selector)
+            found = find(node, selector) if products.holds(rule.code, selector.dialect) else None
             if found is not None:
                 made.append((rule, found))
-    for rule in _OF_WHOLE:
+    for rule in [one for one in _OF_WHOLE if products.holds(one.code, selector.dialect)]:
         made += [(rule, found) for found in rule.find(structure)]  # type: ignore[misc]
     return sorted(made, key=lambda one: one[1].span)
 
@@ -762,7 +763,10 @@ def _is_safe(found: Found, selector: Selector) -> bool:
     if selector.match_option != whole.match_option:
         return False
     one, other = [lower(optimize(each)) for each in parts]
-    if (one.code, repr(one.constants), one.slots) == (other.code, repr(other.constants), other.slots):
+    # A program has its computed tests in its text alone.
+    tests = [[unparse(node.expression, dialect) for node in each.order if isinstance(node, Computed)] for each in parts]
+    is_one_program = (one.code, repr(one.constants), one.slots) == (other.code, repr(other.constants), other.slots)
+    if is_one_program and tests[0] == tests[1]:
         return True
     known: dict[object, int] = {}
     numbers = [[_number(formula, known) for formula in normal(each).truths] for each in parts]

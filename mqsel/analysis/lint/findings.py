@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import functools
+from bisect import bisect_left
 from collections.abc import Container, Iterator
 from typing import NamedTuple
 
 from mqsel.errors import Span
-from mqsel.language.nodes import And, Computed, In, Like, Node, Or, quote, walk
+from mqsel.language.dialect import Dialect
+from mqsel.language.lexer import tokenize
+from mqsel.language.nodes import And, Computed, In, Like, Node, Or, walk
 from mqsel.language.selector import Selector
 from mqsel.names import WHITE_SPACE
 
@@ -72,15 +76,16 @@ def parsed(selector: Selector) -> Iterator[Node]:
             yield from walk(node.expression)
 
 
-def strings_of(node: In | Like, text: str) -> list[Span]:
+def strings_of(node: In | Like, selector: Selector) -> list[Span]:
     """Return where the strings of an IN list stand, or the pattern of LIKE."""
-    at = node.identifier.span[1]
-    spans: list[Span] = []
-    for string in node.choices if isinstance(node, In) else (node.pattern,):
-        start = text.index("'", at)
-        at = start + len(quote(string))
-        spans.append((start, at))
-    return spans
+    strings = _strings(selector.text, selector.dialect)
+    first, last = [bisect_left(strings, (at, 0)) for at in (node.identifier.span[1], node.span[1])]
+    return strings[first : last if isinstance(node, In) else first + 1]
+
+
+@functools.lru_cache(64)
+def _strings(text: str, dialect: Dialect) -> list[Span]:
+    return [(token.start, token.stop) for token in tokenize(text, dialect) if token.kind == "string"]
 
 
 def _left(text: str, at: int, passed: Container[str]) -> int:

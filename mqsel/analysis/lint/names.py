@@ -30,6 +30,7 @@ from mqsel.language.operators import MINUS_IS_NO_COMMENT
 from mqsel.language.pattern import segments
 from mqsel.names import (
     DESCRIPTOR,
+    HEADER_NAMES,
     JMS_DESCRIPTOR,
     JMS_HEADERS,
     JMS_PREFIX,
@@ -49,6 +50,7 @@ _HEADER_KINDS = {
     "jms": _JMS_KINDS,
     "any": _JMS_KINDS,
     "sections": {},
+    "folded": {},
 }
 
 
@@ -126,15 +128,9 @@ def field_without_its_folder(structure: Structure) -> Iterator[Found]:
 _BY_CASE = {name.lower(): name for name in JMS_SYNONYMS}
 # Headers that people call by less than their name, and that are seldom the name of something else.
 _SHORT = ("JMSPriority", "JMSDeliveryMode", "JMSMessageID", "JMSCorrelationID")
-# What other products call them.
+# What other products call them; the names of Qpid are read beside those of JMS.
 _ELSEWHERE = {
-    "AMQPriority": "JMSPriority",
-    "AMQTimestamp": "JMSTimestamp",
-    "AMQDurable": "JMSDeliveryMode",
-    "AMQUserID": "JMSMessageID",
-    "sys.Label": "JMSType",
-    "sys.MessageId": "JMSMessageID",
-    "sys.CorrelationId": "JMSCorrelationID",
+    **{name: header for row in HEADER_NAMES.values() for header, name in row.items() if header != name},
     "amqp.message_id": "JMSMessageID",
     "amqp.correlation_id": "JMSCorrelationID",
     "amqp.priority": "JMSPriority",
@@ -209,7 +205,7 @@ def _texts(structure: Structure, names: frozenset[str]) -> Iterator[tuple[Node, 
         if type(node) is Comparison or type(node) is In:
             name, strings = strings_in(node, selector)
         elif type(node) is Like:
-            name, strings = node.identifier.name, [(node.pattern, strings_of(node, selector.text)[0])]
+            name, strings = node.identifier.name, [(node.pattern, strings_of(node, selector)[0])]
         else:
             continue
         if name in names:
@@ -249,7 +245,7 @@ _LENGTHS = {
 _OF_MQI = {**_LENGTHS, "JMSXUserID": (12, "characters"), "JMSXAppID": (28, "characters")}
 _LENGTHS_OF = {
     rules: (one, frozenset(one))
-    for rules, one in {"mqi": _OF_MQI, "jms": _LENGTHS, "any": _LENGTHS, "sections": {}}.items()
+    for rules, one in {"mqi": _OF_MQI, "jms": _LENGTHS, "any": _LENGTHS, "sections": {}, "folded": {}}.items()
 }
 
 

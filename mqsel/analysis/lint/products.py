@@ -15,7 +15,7 @@ from typing import NamedTuple
 from mqsel.analysis.lint.chains import Structure
 from mqsel.analysis.lint.findings import Found, parsed, piece
 from mqsel.analysis.lint.names import spans
-from mqsel.errors import SelectorError, Span, cut_piece, quoted
+from mqsel.errors import SelectorError, Span, UndocumentedError, cut_piece, quoted
 from mqsel.language.checker import is_name
 from mqsel.language.computed import truth_of
 from mqsel.language.dialect import JMS, PRESETS, Dialect
@@ -36,8 +36,27 @@ from mqsel.language.nodes import (
     written_name,
 )
 from mqsel.language.selector import Selector, read_selector
-from mqsel.names import JMS_PREFIX, WHITE_SPACE
+from mqsel.names import DEFAULTS, JMS_PREFIX, WHITE_SPACE
 from mqsel.values import Truth
+
+# What a rule reports is wrong of dialects with these choices of a field, and not reported there.
+WRONG: dict[str, tuple[str, tuple[str, ...]]] = {
+    "boolean-literal": ("text_numbers", ("read",)),
+    "text-of-digits": ("text_numbers", ("read",)),
+    "beyond-doubles": ("mixed_numbers", ("exact",)),
+    "date-as-arithmetic": ("division", ("ieee", "unknown", "word")),
+    "different-kinds": ("static_types", ("ordered", "ranged", "numeric", "none")),
+    "mixed-kinds": ("type_mismatch", ("negated", "undocumented", "ordered")),
+    "header-kind": ("type_mismatch", ("negated", "undocumented", "ordered")),
+    "compared-with-itself": ("text_numbers", ("read",)),
+}
+
+
+def holds(code: str, dialect: Dialect) -> bool:
+    """Report whether what a rule reports is right of a dialect."""
+    field, choices = WRONG.get(code, ("type_mismatch", ()))
+    return getattr(dialect, field) not in choices
+
 
 # ---- tests that mean something else ----------------------------------------------------------------------------------
 
@@ -60,10 +79,16 @@ def missing_included(node: Computed | Not, selector: Selector) -> Found | None:
     if not isinstance(test, Computed) or len(test.identifiers) != 1:
         return None
     name = test.identifiers[0].name
+    if name in DEFAULTS.get(selector.dialect.identifier_dots, {}):  # it is never missing
+        return None
     asked = (one for one in parsed(selector) if isinstance(one, IsNull) or getattr(one, "name", "") in _ASKS)
     if any(isinstance(one, Identifier) and one.name == name for ask in asked for one in walk(ask)):
         return None
-    if truth_of(test, [None]) is not (Truth.FALSE if isinstance(node, Not) else Truth.TRUE):
+    try:
+        truth = truth_of(test, [None])
+    except UndocumentedError:  # undocumented
+        return None
+    if truth is not (Truth.FALSE if isinstance(node, Not) else Truth.TRUE):
         return None
     return Found(node.span, (cut_piece(piece(selector.text, node), 60), written_name(name)))
 
@@ -118,7 +143,7 @@ def _literal(kind: str, sign: str, pattern: str) -> Callable[[Structure], Span |
         text = structure.selector.text
         if not in_text.search(text):
             return None
-        literals = (one for one in structure.selector.order if type(one) is Literal and one.kind == kind)
+        literals = (one for one in parsed(structure.selector) if type(one) is Literal and one.kind == kind)
         return next((one.span for one in literals if whole.fullmatch(text, *one.span)), None)
 
     return find
@@ -153,7 +178,7 @@ def _written(pattern: str) -> Callable[[Structure], Span | None]:
 
     def find(structure: Structure) -> Span | None:
         text = structure.selector.text
-        spans = (one.span for one in structure.selector.order if type(one) is Identifier)
+        spans = (one.span for one in parsed(structure.selector) if type(one) is Identifier)
         return next((span for span in spans if written.match(text, span[0])), None)
 
     return find
@@ -178,7 +203,7 @@ def _operator(sign: str) -> Callable[[Structure], Span | None]:
 FEATURES = (
     Feature("a name with a dot", "{} = 1", _name(lambda name: "." in name)),
     Feature("a name beyond U+FFFF", "{} = 1", _name(lambda name: any(one > "\uffff" for one in name))),
-    Feature("a name in double quotes or brackets", "{} = 1", _written('["[]')),
+    Feature("a name in double quotes or brackets", "{} = p", _written('["[]')),
     Feature("a byte string", "p = {}", _literal("bytes", '"', ".*")),
     Feature("a hexadecimal number", "p = {}", _literal("exact", "0[xX]", ".*0[xX].*")),
     Feature("F or D at a whole number", "p = {}", _literal("approximate", "[0-9][fFdD]", "[^0-9.]*[0-9]+[fFdD]")),
@@ -207,7 +232,7 @@ def refused_elsewhere(structure: Structure) -> Iterator[Found]:
     for node in parsed(selector):
         if isinstance(node, Call) and node.name not in told:
             told.add(node.name)
-            probe = _PROBES.get(node.name, selector.text[slice(*node.span)])
+            probe = _PROBES.get(node.name, f"p = 1 OR {selector.text[slice(*node.span)]}")
             where = _elsewhere(probe, selector.dialect) if _read(probe, JMS) is None else ""
             if where:
                 yield Found(node.span, (f"this {node.name}", where))

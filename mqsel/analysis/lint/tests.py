@@ -34,7 +34,7 @@ from mqsel.language.nodes import (
     walk,
 )
 from mqsel.language.operators import FAILING, OPERATORS
-from mqsel.language.pattern import segments, shape
+from mqsel.language.pattern import parts_of, plain, segments, shape
 from mqsel.language.selector import Selector, read_selector
 from mqsel.names import DESCRIPTOR, HEADER_DOMAINS, JMS_DESCRIPTOR, JMS_SYNONYMS, MQMD_TYPES
 from mqsel.values import LITERAL_KINDS, Truth, compare
@@ -50,7 +50,7 @@ def regular_expression(node: Like, selector: Selector) -> Found | None:
     found = None if "%" in node.pattern else _REGULAR.search(node.pattern)
     if found is None or (node.escape is not None and found[0].startswith(node.escape)):
         return None
-    return Found(strings_of(node, selector.text)[0], (quoted(found[0]),))
+    return Found(strings_of(node, selector)[0], (quoted(found[0]),))
 
 
 def shell_pattern(node: Like, selector: Selector) -> Found | None:
@@ -58,7 +58,7 @@ def shell_pattern(node: Like, selector: Selector) -> Found | None:
     if found is None or found[0] == node.escape:
         return None
     wildcard = {"*": "%", "?": "_"}[found[0]]
-    return Found(strings_of(node, selector.text)[0], (found[0], wildcard))
+    return Found(strings_of(node, selector)[0], (found[0], wildcard))
 
 
 _UNDERSCORE = re.compile(r"(?<=[^\W_])_(?=[^\W_])")
@@ -69,7 +69,7 @@ def underscore(node: Like, selector: Selector) -> Found | None:
         return None
     escape = next(one for one in _ESCAPES if one not in node.pattern)
     literal = quote(node.pattern.replace("_", escape + "_"))
-    return Found(strings_of(node, selector.text)[0], (f"LIKE {literal} ESCAPE {quote(escape)}",))
+    return Found(strings_of(node, selector)[0], (f"LIKE {literal} ESCAPE {quote(escape)}",))
 
 
 # The last one is in no text that comes from a line.
@@ -77,7 +77,8 @@ _ESCAPES = "\\!#~^|@\n"
 
 
 def no_wildcard(node: Like, selector: Selector) -> Found | None:
-    found, text = shape(segments(node.pattern, node.escape))
+    parts = parts_of(node.pattern, node.escape, selector.dialect)
+    found, text = shape(segments(*plain(parts))) if parts is not None else ("", "")
     if found != "exact" or regular_expression(node, selector) or shell_pattern(node, selector):
         return None
     sign = "<>" if node.negated else "="
@@ -104,7 +105,7 @@ _EQUALITIES = frozenset(("=", "<>"))
 def strings_in(node: Comparison | In, selector: Selector) -> tuple[str, list[tuple[str, tuple[int, int]]]]:
     """List the texts that a property is to be equal to, and where they stand; with its name."""
     if isinstance(node, In):
-        return node.identifier.name, list(zip(node.choices, strings_of(node, selector.text), strict=True))
+        return node.identifier.name, list(zip(node.choices, strings_of(node, selector), strict=True))
     pair = pair_of(node) if node.operator in _EQUALITIES else None
     if pair is None or type(pair[1].value) is not str:
         return "", []
@@ -117,8 +118,8 @@ def unquoted_text(node: Comparison, selector: Selector) -> Found | None:
         return None
     text = left if right.name in _HEADERS else right
     # What is a property elsewhere, too, is one here.
-    uses = sum(type(one) is Identifier and one.name == text.name for one in selector.order)
-    if uses > 1 or text.name in _HEADERS or text.name.lower() in NO_NUMBERS:
+    uses = {one.span for one in parsed(selector) if type(one) is Identifier and one.name == text.name}
+    if len(uses) > 1 or text.name in _HEADERS or text.name.lower() in NO_NUMBERS:
         return None
     return Found(text.span, (text.name,))
 
@@ -144,7 +145,7 @@ _DIGITS = re.compile(f"'{_NUMBER.pattern}'")  # most texts have none
 
 def text_of_digits(structure: Structure) -> Iterator[Found]:
     told: set[str] = set()
-    for node in structure.selector.order if _DIGITS.search(structure.selector.text) else ():
+    for node in parsed(structure.selector) if _DIGITS.search(structure.selector.text) else ():
         if type(node) is not Comparison and type(node) is not In:
             continue
         name, strings = strings_in(node, structure.selector)
@@ -158,7 +159,7 @@ NO_NUMBERS = ("infinity", "inf", "nan")  # what other languages call a double th
 
 
 def encoded_text(structure: Structure) -> Iterator[Found]:
-    for node in structure.selector.order if _CODES.search(structure.selector.text) else ():
+    for node in parsed(structure.selector) if _CODES.search(structure.selector.text) else ():
         if type(node) is Comparison or type(node) is In:
             for text, span in strings_in(node, structure.selector)[1]:
                 found = decoded(text)
@@ -189,13 +190,13 @@ def comma_in_a_list(node: In, selector: Selector) -> Found | None:
     if len(node.choices) > 1 or "," not in node.choices[0]:
         return None
     texts = ", ".join(quote(one.strip()) for one in node.choices[0].split(","))
-    return Found(strings_of(node, selector.text)[0], (texts,))
+    return Found(strings_of(node, selector)[0], (texts,))
 
 
 def repeat_in_a_list(node: In, selector: Selector) -> Found | None:
     if len(set(node.choices)) == len(node.choices):
         return None
-    spans = strings_of(node, selector.text)
+    spans = strings_of(node, selector)
     repeats = [place for place, choice in enumerate(node.choices) if choice in node.choices[:place]]
     edits = tuple(Edit((spans[place - 1][1], spans[place][1]), "") for place in repeats)
     return Found(spans[repeats[0]], (quote(node.choices[repeats[0]]),), edits)
@@ -290,7 +291,7 @@ def value_of_a_header(node: Comparison | Between | In, selector: Selector) -> Fo
                 operator = node.operator if pair[0] is node.left else OPERATORS[node.operator].mirrored
                 return _outside(pair[0].name, operator, pair[1], selector)
         case In(_, Identifier(header), choices):
-            spans = strings_of(node, selector.text)
+            spans = strings_of(node, selector)
             found = [
                 _outside(header, "=", Literal("string", *one), selector) for one in zip(choices, spans, strict=True)
             ]
@@ -330,6 +331,7 @@ _MESSAGE_IDS = {
     "jms": _ANY_ID,
     "any": _ANY_ID,
     "sections": _ANY_ID,
+    "folded": _ANY_ID,
 }
 
 _BEGINNING = datetime(1970, 1, 1, tzinfo=timezone.utc)
@@ -380,7 +382,9 @@ def date_as_arithmetic(node: Arithmetic, selector: Selector) -> Found | None:
 
 def empty_range(node: Between, selector: Selector) -> Found | None:
     low, high = node.low, node.high
-    if not isinstance(low, Literal) or not isinstance(high, Literal) or low.value <= high.value:  # type: ignore[operator]
+    if not isinstance(low, Literal) or not isinstance(high, Literal):
+        return None
+    if not {type(low.value), type(high.value)} <= _NUMERIC or low.value <= high.value:  # type: ignore[operator]
         return None
     shown = [piece(selector.text, one) for one in (low, high)]
     return Found(node.span, (*shown, "TRUE of every number" if node.negated else "never TRUE"))

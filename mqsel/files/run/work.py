@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from mqsel.files.parquet import RowGroup
     from mqsel.sets.set import SelectorSet
 
+EXAMPLES = 3  # messages of one part that nobody gets
 REPORTED = 10  # skipped messages reported in full
 
 
@@ -229,7 +230,7 @@ def in_files(
         if at != (number, name):
             at, before = (number, name), 0
         placed = record
-        if isinstance(record, (Complaint, Example)):
+        if isinstance(record, (Complaint, Example, Unclaimed)):
             placed = record._replace(line=before + record.line)
         elif is_counts(record):
             if record.note is not None:
@@ -529,12 +530,19 @@ class Delivery(NamedTuple):
     message: bytes
 
 
+class Unclaimed(NamedTuple):
+    """A message that nobody gets, one of the first; its line is as in a `Complaint`."""
+
+    line: int
+
+
 class Route(Job):
     """Yields each message that somebody gets, with the keys of the selectors of a set."""
 
     def __init__(self, selects: SelectorSet[Any], ask: Ask) -> None:
         super().__init__(selects, ask)
         self._head = b""
+        self._unclaimed = 0
         if ask.format != "parquet":
             self._decode = reader(ask.format, selects, types=dict(ask.types))
 
@@ -545,9 +553,12 @@ class Route(Job):
         if not FORMATS[self.ask.format].is_lines:
             self._head = self._head or piece.raw
 
-    def take(self, result: Any, _place: int, piece: Piece, path: str) -> Iterator[Any]:
+    def take(self, result: Any, place: int, piece: Piece, path: str) -> Iterator[Any]:
         if result:
             yield from self._given(result, piece.place, piece.raw, path)
+        elif self._unclaimed < EXAMPLES:
+            self._unclaimed += 1
+            yield Unclaimed(place)
 
     def take_group(self, group: RowGroup, part: FilePart) -> Iterator[Any]:
         import pyarrow as pa  # noqa: PLC0415 (optional)
@@ -560,8 +571,12 @@ class Route(Job):
         places = self.selects.match_batch(table)
         keys = [[every[place] for place in row or ()] for row in places.to_pylist()]
         yield from self.unanswered(places.is_null())
-        self.counts.messages += group.rows
         mask = [bool(row) for row in keys]
+        for place, is_claimed in enumerate(mask, self.counts.messages + 1):
+            if not is_claimed and self._unclaimed < EXAMPLES:
+                self._unclaimed += 1
+                yield Unclaimed(place)
+        self.counts.messages += group.rows
         left = sum(mask) if self.ask.limit is None else self.ask.limit - self.counts.selected
         if sum(mask) > left:
             last = [number for number, is_wanted in enumerate(mask) if is_wanted][left - 1]

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from random import Random
 from typing import Any, NamedTuple
 
-from mqsel.errors import PropertyTypeError
+from mqsel.errors import UndocumentedError
 from mqsel.language.clues import Clues, clues_of, number_in
 from mqsel.language.computed import evaluator
 from mqsel.language.nodes import Computed, Identifier, Node, unparse, walk
@@ -148,7 +148,7 @@ def _is_in(domain: Domain, evaluate: Callable[[Sequence[Any]], Truth], values: S
     """Report whether a test is of some values what it must be; None where that is undocumented."""
     try:
         truth = evaluate(values)
-    except PropertyTypeError:
+    except UndocumentedError:
         return None
     return domain.null if truth is Truth.UNKNOWN else domain.error if truth is Truth.ERR else domain.booleans[truth]
 

@@ -1,0 +1,247 @@
+"""``mqsel migrate``: write selectors for another product, with the proof that they select the same messages there."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from html import escape
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from mqsel.analysis.compare.contract import Contract
+from mqsel.analysis.compare.migrate import VERDICTS, Migrated, portable
+from mqsel.cli.arguments import Commands, command, dialect_of
+from mqsel.cli.report import folded, print_json, say, width_of
+from mqsel.cli.rewriting import WRITE, rewrite
+from mqsel.cli.selectors import ABOUT_PATHS, Given, add_selectors, complain_of, given
+from mqsel.errors import MqselError, SelectorError, visible
+from mqsel.formats.jsonl import in_json
+from mqsel.language.dialect import PRESETS, Dialect
+
+_ABOUT = f"""\
+A message is that of JMS: it has headers and typed properties, and each product sees it under its own names: \
+JMSPriority is AMQPriority to Artemis, h.priority to RabbitMQ. No number is NaN or -0.0. A translation is shown only \
+if it is proved to select the same messages; what has to be assumed for that stands beside it.
+
+verdict      what becomes of a selector
+same         it is used as it is: proved
+translated   the text to use: proved
+differs      no translation was found: a message, and what both products say of it
+refused      the product has no such thing: what, and what people do instead
+not decided  no difference was found, and no proof
+
+exit code: 0 if all are same or translated, 1 if some are not, 2 if a selector is invalid or something else went wrong.
+
+{ABOUT_PATHS}
+examples:
+  mqsel migrate --from TIBCO_EMS --to ARTEMIS bridges.conf
+  mqsel migrate --from JMS --to RABBITMQ -e "JMSPriority > 4 AND color <> 'red'"
+  mqsel migrate --from JMS --portable JMS,ARTEMIS,RABBITMQ --html report.html src/
+  mqsel migrate --from IBM_MQ --to ACTIVEMQ --given contract.json --write selectors.txt
+"""
+
+
+class _Row(NamedTuple):
+    """A selector and what becomes of it."""
+
+    one: Given
+    found: Migrated
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    made = command(commands, "migrate", _migrate, "write selectors for another product, with a proof", _ABOUT)
+    add_selectors(made)
+    made.add_argument(
+        "--from", dest="dialect", type=dialect_of, metavar="NAME", help="the product of today; as --dialect"
+    )
+    wanted = made.add_mutually_exclusive_group(required=True)
+    wanted.add_argument("--to", type=_dialects, metavar="NAME", help=f"the other product: {', '.join(PRESETS)}")
+    wanted.add_argument(
+        "--portable", dest="to", type=_dialects, metavar="NAME,NAME", help="several: one text for all of them"
+    )
+    made.add_argument("--given", dest="contract", metavar="CONTRACT", help="what messages are like: FILE or SELECTOR")
+    made.add_argument("--json", action="store_true", help="print one JSON object for each selector")
+    made.add_argument("--html", metavar="FILE", help="write a report for people")
+    made.add_argument("--write", action="store_true", help="write translations into the files")
+
+
+def _dialects(text: str) -> list[Dialect]:
+    return [dialect_of(one.strip()) for one in text.split(",")]
+
+
+def _contract(text: str | None, dialect: Dialect) -> Contract | None:
+    if text is None:
+        return None
+    if os.path.exists(text):  # noqa: PTH110 (Path raises where a selector is too long for a name)
+        return Contract.read(text)
+    return Contract(selector=text, dialect=dialect)
+
+
+def _migrate(arguments: argparse.Namespace) -> int:
+    read = given(arguments)
+    names = [next(name for name, one in PRESETS.items() if one == target) for target in arguments.to]
+    contracts = {one.dialect: _contract(arguments.contract, one.dialect) for one in read.selectors}
+    rows: list[_Row] = []
+    trouble = bool(read.damaged)
+    for one in read.selectors:
+        if one.reason:
+            rows.append(_Row(one, Migrated("not decided", reason=f"the selector cannot be known: {one.reason}")))
+        else:
+            try:
+                rows.append(_Row(one, portable(one.text, one.dialect, arguments.to, contracts[one.dialect])))
+            except SelectorError as error:
+                trouble = True
+                complain_of(one, error, is_many=len(read.selectors) > 1)
+                continue
+        if arguments.json:
+            print_json(_in_json(rows[-1]))
+        else:
+            _show(rows[-1], names[0])
+    if not arguments.json:
+        for line in _summary(rows):
+            say(line)
+    if arguments.html is not None:
+        _write_html(arguments.html, rows, names)
+    if arguments.write:
+        changes = [(row.one, row.found.text) for row in rows if row.found.verdict == "translated"]
+        changes = [pair for pair in changes if pair[0].entry is not None]
+        trouble = bool(rewrite(read, changes, arguments, WRITE).refused) or trouble
+    return 2 if trouble else int(not all(row.found for row in rows))
+
+
+def _in_json(row: _Row) -> dict[str, Any]:
+    one, found = row
+    names = () if one.entry is None else ("key", "destination", "file", "line")
+    return {
+        "where": one.where,
+        **{name: getattr(one.entry, name) for name in names},
+        "selector": one.text,
+        "verdict": found.verdict,
+        "text": found.text or None,
+        "assumes": [{"name": name, "kind": kind} for name, kind in found.assumes],
+        "message": found.message and in_json(found.message),
+        "truths": found.truths and [str(one) for one in found.truths],
+        "reason": found.reason,
+        "advice": found.advice,
+        "because": [reading._asdict() for reading in found.readings],
+    }
+
+
+# ---- for the terminal ------------------------------------------------------------------------------------------------
+
+
+def _show(row: _Row, target: str) -> None:
+    width = width_of(sys.stdout)
+    for line in _lines(row, target):
+        print(folded(visible(line), width, " " * 6))
+
+
+def _lines(row: _Row, target: str) -> Iterator[str]:
+    one, found = row
+    yield f"{found.verdict:11}  {one.where}"
+    text = " ".join(one.text.split())
+    if found.verdict == "same":
+        yield f"    {text}"
+    else:
+        yield f"  - {text}"
+    if found.verdict == "translated":
+        yield f"  + {' '.join(found.text.split())}"
+    for line in _details(found, target):
+        yield f"    {line}"
+
+
+def _details(found: Migrated, target: str) -> Iterator[str]:
+    """Yield what there is to say of a verdict."""
+    if found.assumes:
+        yield f"if {found.condition()}"
+    if found.message is not None and found.truths is not None:
+        line = json.dumps(in_json(found.message), ensure_ascii=False)
+        yield f"for {line} it is {found.truths[0]}, and {found.truths[1]} in {target}"
+    for one in found.readings:
+        yield f"because of {one.field}: {one.meanings[0] or one.choices[0]} [{one.sources[0]}]"
+        yield f"in {target} {one.meanings[1] or one.choices[1]} [{one.sources[1]}]"
+    if found.reason:
+        yield found.reason
+    if found.advice:
+        yield f"instead: {found.advice}"
+
+
+def _reason(found: Migrated) -> str:
+    """Return what verdicts are counted by."""
+    if found.readings:
+        return f"because of {', '.join(one.field for one in found.readings)}"
+    return found.reason or ("if properties have one type" if found.assumes else "")
+
+
+def _summary(rows: list[_Row]) -> Iterator[str]:
+    counts = Counter(row.found.verdict for row in rows)
+    shown = ", ".join([f"{counts[verdict]:,} {verdict}" for verdict in VERDICTS if counts[verdict]])
+    yield f"mqsel: {len(rows):,} selector{'s' * (len(rows) != 1)}{': ' * bool(shown)}{shown}"
+    for (verdict, reason), count in _reasons(rows):
+        yield f"  {count:,} {verdict} {reason}"
+
+
+def _reasons(rows: list[_Row]) -> list[tuple[tuple[str, str], int]]:
+    counts = Counter((row.found.verdict, _reason(row.found)) for row in rows)
+    return [pair for pair in counts.most_common() if pair[0][1]]
+
+
+# ---- for people who open files ---------------------------------------------------------------------------------------
+
+_STYLE = """\
+body { font: 15px/1.5 system-ui, sans-serif; margin: 2em auto; max-width: 75em; padding: 0 1em }
+table { border-collapse: collapse; width: 100% } td, th { border-bottom: 1px solid #8886; padding: .4em .8em;
+text-align: left; vertical-align: top } code { white-space: pre-wrap; overflow-wrap: anywhere }
+del { color: #a22 } ins { color: #171 } del, ins { text-decoration: none; display: block }
+.same, .translated { color: #171 } .differs, .refused { color: #a22; font-weight: bold }
+"""
+_ABOUT_VERDICTS = {
+    "same": "can be used as they are: proved",
+    "translated": "have a translation: proved",
+    "differs": "select other messages, and no translation was found",
+    "refused": "use something that the product does not have",
+    "not decided": "have to be looked at: no difference was found, and no proof",
+}
+
+
+def _write_html(file: str, rows: list[_Row], names: list[str]) -> None:
+    """Write a report.
+
+    Raises: MqselError: the file cannot be written.
+    """
+    try:
+        Path(file).write_text("\n".join(_html(rows, names)) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise MqselError(f"{visible(file)}: cannot be written: {error.strerror}") from error
+
+
+def _html(rows: list[_Row], names: list[str]) -> Iterator[str]:
+    title = f"Selectors for {', '.join(names)}"
+    counts = Counter(row.found.verdict for row in rows)
+    yield f'<!DOCTYPE html>\n<html lang="en"><meta charset="utf-8"><title>{escape(title)}</title>'
+    yield f"<style>{_STYLE}</style><h1>{escape(title)}</h1>"
+    yield "<table><tr><th>Selectors<th>Verdict<th>What it means"
+    for verdict in VERDICTS:
+        if counts[verdict]:
+            yield f'<tr><td>{counts[verdict]:,}<td class="{verdict}">{verdict}<td>{_ABOUT_VERDICTS[verdict]}'
+    yield "</table>"
+    reasons = _reasons(rows)
+    if reasons:
+        yield "<h2>Reasons</h2><table><tr><th>Selectors<th>Verdict<th>Reason"
+        yield from (f"<tr><td>{count:,}<td>{verdict}<td>{escape(reason)}" for (verdict, reason), count in reasons)
+        yield "</table>"
+    yield "<h2>Selectors</h2><table><tr><th>Where<th>Verdict<th>Selector<th>What to know"
+    for one, found in sorted(rows, key=lambda row: -VERDICTS.index(row.found.verdict)):
+        key = "" if one.entry is None else f"{one.entry.key} {one.entry.destination}".strip()
+        text = escape(one.text)
+        if found.verdict == "translated":
+            text = f"<del>{text}</del><ins>{escape(found.text)}</ins>"
+        known = "<br>".join(escape(line) for line in _details(found, names[0]))
+        where = "<br>".join(escape(part) for part in (key, one.where) if part)
+        yield f'<tr><td>{where}<td class="{found.verdict}">{found.verdict}<td><code>{text}</code><td>{known}'
+    yield "</table></html>"

@@ -1,0 +1,127 @@
+"""Selectors written back into the files in which they stand, for ``lint --fix`` and ``format``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import NamedTuple
+
+from mqsel.cli.report import complain, say
+from mqsel.cli.selectors import AllGiven, Given, columns_of
+from mqsel.files.framings import shown
+from mqsel.inventory.edit import Document, Rewritten, difference, document_of, indented, rewritten, write
+from mqsel.inventory.entries import Entry
+from mqsel.inventory.writings import EditError
+
+# What is done with a file that has other selectors: its content is printed, written, or only compared.
+PRINT, WRITE, DIFF, CHECK = "print", "write", "diff", "check"
+
+
+class Outcome(NamedTuple):
+    """What became of selectors in files.
+
+    Attributes:
+        after: the selectors as they stand now, in the order of the changes; those that could not be written as before.
+        changed: how many are others, or would be.
+        refused: how many could not be written; they have been complained of.
+    """
+
+    after: list[Given]
+    changed: int
+    refused: int
+
+
+def rewrite(
+    read: AllGiven, changes: list[tuple[Given, str]], arguments: argparse.Namespace, do: str, *, is_layout: bool = False
+) -> Outcome:
+    """Write selectors into the files in which they stand; stdin is printed with them.
+
+    Args:
+        read: what the arguments give.
+        changes: selectors of files, each with what to write for it.
+        arguments: of the command.
+        do: what is done.
+        is_layout: lines are indented as the line that a selector begins in.
+    """
+    wanted: dict[str, list[int]] = {}
+    for number, (one, _) in enumerate(changes):
+        wanted.setdefault(one.entry.file if one.entry is not None else "", []).append(number)
+    outcome = Outcome([one for one, _ in changes], 0, 0)
+    for place in read.places:
+        numbers = wanted.pop(place.path, [])
+        if not numbers and place.path != "-":
+            continue
+        is_printed = do == PRINT or (do == WRITE and place.path == "-")
+        if not is_printed and all(one.text == text for one, text in (changes[number] for number in numbers)):
+            continue
+        here = [changes[number] for number in numbers]
+        try:
+            content = read.stdin if place.path == "-" else None
+            document = document_of(place, arguments.kind, columns_of(arguments), content)
+            made, places = _rewritten(document, here, is_layout=is_layout)
+            if do == WRITE and not is_printed and made.data != document.data:
+                write(document, made.data)
+        except EditError as error:
+            complain(f"{shown(place.path)}: not written: {error.message}")
+            outcome = outcome._replace(refused=outcome.refused + sum(one.text != text for one, text in here))
+            continue
+        for number, reason in made.refused.items():
+            complain(f"{_place(document.entries[number])}: not written: {reason}")
+        _show(document, made, do, is_printed=is_printed)
+        if made.changed and do == WRITE:
+            again = document.again(made.data)
+            for number, at in zip(numbers, places, strict=True):
+                outcome.after[number] = _now(outcome.after[number], again[at])
+        changed, refused = outcome.changed + len(made.changed), outcome.refused + len(made.refused)
+        outcome = outcome._replace(changed=changed, refused=refused)
+    return outcome
+
+
+def _rewritten(document: Document, changes: list[tuple[Given, str]], *, is_layout: bool) -> tuple[Rewritten, list[int]]:
+    """Return the file with its changes, and the number of the entry of each.
+
+    Raises: EditError: the file is not the one that was read.
+    """
+    numbers = {_identity(entry): number for number, entry in enumerate(document.entries)}
+    places: list[int] = []
+    wanted: dict[int, str] = {}
+    for one, text in changes:
+        assert one.entry is not None
+        number = numbers.get(_identity(one.entry))
+        if number is None:
+            raise EditError("the file has changed since it was read")
+        places.append(number)
+        if not one.reason:
+            wanted[number] = indented(document, one.entry, text) if is_layout else text
+    return rewritten(document, wanted), places
+
+
+def _identity(entry: Entry) -> tuple[object, ...]:
+    return entry.kind, entry.key, entry.line, entry.selector, entry.text and entry.text.pieces
+
+
+def _now(one: Given, entry: Entry) -> Given:
+    """Return a selector as it stands in the file now."""
+    dialect = one.entry.dialect if one.entry is not None else entry.dialect
+    text = one.text if entry.selector is None else entry.selector
+    where = f"{shown(entry.file)}:{entry.line}:{entry.column}"
+    return one._replace(where=where, text=text, entry=entry._replace(dialect=dialect))
+
+
+def _show(document: Document, made: Rewritten, do: str, *, is_printed: bool) -> None:
+    file = shown(document.place.path)
+    if is_printed:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(made.data)  # print would write other line ends on some systems
+    elif do == DIFF:
+        for line in difference(document, made.data):
+            print(line)
+    elif do == CHECK:
+        for number in made.changed:
+            print(f"{_place(document.entries[number])}: would be written otherwise")
+    elif made.changed:
+        say(f"mqsel: {file}: {len(made.changed):,} selector{'s' * (len(made.changed) != 1)} written")
+
+
+def _place(entry: Entry) -> str:
+    return f"{shown(entry.file)}:{entry.line}:{entry.column}"

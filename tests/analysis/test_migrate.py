@@ -1,0 +1,143 @@
+"""What is migrated selects the same canonical messages in both products, each of which sees them under its names."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import random
+from collections import Counter
+from typing import Any
+
+import pairs
+import pytest
+from conftest import shared
+
+import mqsel
+from mqsel.analysis.compare.migrate import Migrated, migrate, view
+from mqsel.errors import SelectorError
+from mqsel.language.dialect import PRESETS
+from mqsel.language.selector import read_selector
+from mqsel.values import Float32, Int8, Int16, Int32
+
+# 500 and 5,000 are those of a full run: python -m pytest with both takes some hours of one processor.
+TEXTS = int(os.environ.get("MQSEL_MIGRATIONS", "2"))
+MANY = int(os.environ.get("MQSEL_MIGRATIONS_MANY", "40"))
+MESSAGES = int(os.environ.get("MQSEL_MESSAGES", "200"))
+
+_HEADERS: dict[str, tuple[Any, ...]] = {
+    "JMSPriority": tuple(map(Int32, range(10))),
+    "JMSDeliveryMode": ("PERSISTENT", "NON_PERSISTENT"),
+    "JMSType": (None, "a", "b", "car", "1"),
+    "JMSCorrelationID": (None, "a", "ab", ""),
+    "JMSTimestamp": (None, 0, 5, 1_700_000_000_000),
+    "JMSMessageID": (None, "ID:1", "a"),
+    "JMSExpiration": (None, 0, 5),
+}
+_MORE = (*map(Int8, (1, 2, -1)), *map(Int16, (1, 2, 300)), Float32(1.0), 2.0, "true", "5", "a\nb")
+VALUES = tuple(one for one in (*pairs.VALUES[1], *_MORE) if str(one) not in ("nan", "-0.0"))
+_OF_KIND = {"number": (int, float), "string": str, "boolean": bool, "byte string": bytes}
+_REQUIRED = ("JMSPriority", "JMSDeliveryMode")
+
+
+def messages(rng: random.Random, names: list[str], assumed: dict[str, str]) -> list[dict[str, Any]]:
+    """Draw canonical messages over some names."""
+    made = []
+    for _ in range(MESSAGES):
+        message = {}
+        for name in names:
+            values = _HEADERS.get(name, VALUES)
+            if name in assumed:
+                values = tuple(one for one in values if one is None or _is_of(one, assumed[name]))
+            value = rng.choice(values)
+            if value is not None:
+                message[name] = value
+        message |= {name: rng.choice(_HEADERS[name]) for name in _REQUIRED if name not in message}
+        made.append(message)
+    return made
+
+
+def _is_of(value: Any, kind: str) -> bool:
+    return isinstance(value, _OF_KIND[kind]) and (kind == "boolean" or not isinstance(value, bool))
+
+
+def decision(matcher: mqsel.Matcher, dialect: str, message: dict[str, Any]) -> bool | str:
+    try:
+        return matcher.matches(view(message, dialect))
+    except mqsel.PropertyTypeError:
+        return "undocumented"
+
+
+def check(text: str, source: str, target: str, rng: random.Random) -> str | None:
+    """Migrate a selector and hold the verdict against both presets; return the verdict, None for a refusal at home."""
+    try:
+        found = migrate(text, source, target)
+    except SelectorError:
+        return None
+    hold(text, source, target, found, rng)
+    return found.verdict + " if" * bool(found.assumes)
+
+
+def hold(text: str, source: str, target: str, found: Migrated, rng: random.Random) -> None:
+    names = [*read_selector(text, PRESETS[source]).names.values()]
+    renamed = {"AMQPriority": "JMSPriority", "AMQDurable": "JMSDeliveryMode", "h.priority": "JMSPriority"}
+    names = [renamed.get(name, name) for name in names]
+    case = (text, source, target, found)
+    own = mqsel.compile(text, dialect=source)
+    if found:
+        other = mqsel.compile(found.text, dialect=target)
+        for message in messages(rng, names, dict(found.assumes)):
+            assert decision(own, source, message) == decision(other, target, message), (case, message)
+    elif found.message is not None:
+        other = mqsel.compile(found.tried, dialect=target)
+        truths = decision(own, source, found.message), decision(other, target, found.message)
+        assert truths[0] != truths[1] or "undocumented" in truths, case
+
+
+def condition(rng: random.Random) -> str:
+    """Draw a selector over properties and headers."""
+    names = pairs.NAMES[: rng.choice((1, 2, 2, 3))]
+    text = pairs.condition(rng, names, rng.choice((1, 1, 2, 3)))
+    extra = (
+        "JMSPriority > 4",
+        "JMSDeliveryMode = 'PERSISTENT'",
+        "JMSDeliveryMode <> 'PERSISTENT'",
+        "JMSType IN ('a', 'car')",
+        "NOT JMSType = 'a'",
+        "JMSType LIKE 'c%'",
+        "JMSCorrelationID = 'a'",
+        "JMSTimestamp BETWEEN 0 AND 10",
+    )
+    return f"{rng.choice(extra)} {rng.choice(('AND', 'OR'))} ({text})" if rng.random() < 0.3 else text
+
+
+@pytest.mark.parametrize("source", PRESETS)
+def test_random_selectors(source: str) -> None:
+    """Invariant: of no message the decisions differ where a selector is the same, or was translated."""
+    rng = random.Random(f"migrate {source}")
+    counts: Counter[str | None] = Counter()
+    for target in PRESETS:
+        if target != source:
+            counts.update(check(condition(rng), source, target, rng) for _ in range(TEXTS))
+    assert counts["same"] + counts["translated"] + counts["translated if"] + counts["same if"] > 0
+
+
+@pytest.mark.parametrize("target", ["ARTEMIS", "RABBITMQ"])
+@pytest.mark.parametrize("source", ["IBM_MQ", "JMS", "TIBCO_EMS"])
+def test_many_random_selectors(source: str, target: str) -> None:
+    rng = random.Random(f"migrate {source} {target}")
+    counts = Counter(check(condition(rng), source, target, rng) for _ in range(MANY))
+    print(source, target, counts)
+    assert counts["same"] + counts["translated"] + counts["translated if"] + counts["same if"] > MANY / 5
+
+
+def test_measured_selectors() -> None:
+    lines = shared("vectors", "dialects-measured.tsv").read_text(encoding="utf-8").split("\n")
+    rows = [line.split("\t")[0] for line in lines if line and not line.startswith("# ")][1:]
+    rng = random.Random("measured")
+    couples = [*itertools.permutations(PRESETS, 2)]
+    chosen = couples if TEXTS > 100 else rng.sample(couples, 4)
+    for source, target in chosen:
+        counts: Counter[str | None] = Counter()
+        for row in rows if TEXTS > 100 else rng.sample(rows, 40):
+            counts[check(row.encode("latin-1", "backslashreplace").decode("unicode_escape"), source, target, rng)] += 1
+        print(source, target, counts)

@@ -1,0 +1,103 @@
+"""What `mqsel migrate` prints, writes and returns; values as literals of a text."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import mqsel
+from mqsel.cli import main
+from mqsel.language.dialect import PRESETS
+from mqsel.values import Int32
+
+
+def test_each_verdict(capsys: pytest.CaptureFixture[str]) -> None:
+    texts = ["color = 'x'", "weight <> 5", "JMSXUserID = 'a'", "NOT (a + b > 5)"]
+    status = main(["migrate", "--from", "JMS", "--to", "ARTEMIS", *[part for one in texts for part in ("-e", one)]])
+    out, err = capsys.readouterr()
+    assert status == 1
+    assert [line.split("  ")[0] for line in out.splitlines() if line[:1].isalpha()] == [
+        "same",
+        "translated",
+        "refused",
+        "differs",
+    ]
+    assert "  + weight < 5 OR weight > 5\n" in out
+    assert "because of arithmetic_mismatch" in out
+    assert "1 refused ARTEMIS offers no JMSXUserID to selectors" in err
+
+
+def test_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["migrate", "--from", "TIBCO_EMS", "--to", "ARTEMIS", "-e", "JMSPriority > 4"]) == 0
+    assert main(["migrate", "--from", "TIBCO_EMS", "--to", "ARTEMIS", "-e", "JMSPriority >"]) == 2
+    assert "AMQPriority > 4" in capsys.readouterr().out
+
+
+def test_files_report_and_writing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The report escapes what comes from selectors; translations are written into the file, and nothing else."""
+    file, report = tmp_path / "rules.selectors", tmp_path / "report.html"
+    file.write_text("color = '<b>&'\nJMSPriority > 4\nNOT weight = 3\n", encoding="utf-8")
+    arguments = ["--from", "JMS", "--to", "ARTEMIS", "--as", "lines", "--html", str(report), "--write", str(file)]
+    assert main(["migrate", *arguments]) == 0
+    assert file.read_text(encoding="utf-8") == "color = '<b>&'\nAMQPriority > 4\nNOT (weight = 3)\n"
+    page = report.read_text(encoding="utf-8")
+    assert "&lt;b&gt;&amp;" in page
+    assert "<b>" not in page
+    capsys.readouterr()
+
+
+def test_json_and_contract(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["migrate", "--from", "JMS", "--to", "AZURE_SERVICE_BUS", "--json", "-e", "weight > 5"]
+    assert main(arguments) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["verdict"] == "same"
+    assert found["assumes"] == [{"name": "weight", "kind": "number"}]
+    assert main([*arguments, "--given", "weight <= 5 OR weight > 5 OR weight IS NULL"]) == 0
+    assert json.loads(capsys.readouterr().out)["assumes"] == []
+
+
+def test_one_text_for_several(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["migrate", "--from", "JMS", "--portable", "JMS,ACTIVEMQ,RABBITMQ", "--json", "-e", "w <> 5"]) == 0
+    text = json.loads(capsys.readouterr().out)["text"]
+    for dialect in ("JMS", "ACTIVEMQ", "RABBITMQ"):
+        answers = [mqsel.compile(text, dialect=dialect).matches({"w": one}) for one in (4, 5, 6.5, "a", True)]
+        assert answers == [True, False, True, False, False]
+
+
+# ---- literals and parameters -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dialect", [one for one in PRESETS if one != "ROCKETMQ"])
+@pytest.mark.parametrize("value", [True, False, 0, -5, 2**31, 1.5, -1e300, 5e-324, "", "o'x' OR 1=1 --", 'a"b\n'])
+def test_a_literal_is_its_value(dialect: str, value: object) -> None:
+    assert mqsel.compile(f"x = {mqsel.quote(value, dialect)}", dialect=dialect).matches({"x": value})
+    assert mqsel.compile("x = :v", dialect=dialect, parameters={"v": value}).matches({"x": value})
+
+
+@pytest.mark.parametrize("value", [None, float("nan"), float("inf"), 2**63, b"", [1], object()])
+def test_what_has_no_literal(value: object) -> None:
+    with pytest.raises(mqsel.ArgumentError, match="has no literal"):
+        mqsel.quote(value)
+    with pytest.raises(mqsel.ArgumentError, match="has no literal"):
+        mqsel.quote(b"a", "JMS")
+
+
+def test_narrow_values_are_plain_literals() -> None:
+    assert mqsel.quote(Int32(5)) == "5"
+
+
+def test_parameters_stand_outside_of_quotes() -> None:
+    matcher = mqsel.compile("a = ':x' AND b = :x AND c > -:n", parameters={"x": "y'", "n": -1})
+    assert matcher.selector == "a = ':x' AND b = 'y''' AND c > - -1"
+
+
+@pytest.mark.parametrize(
+    ("text", "parameters", "span"),
+    [("a = :x", {}, (4, 6)), ("a = :x", {"x": 1, "y": 2}, (0, 6)), ("a = :", {}, (4, 5))],
+)
+def test_parameters_that_do_not_fit(text: str, parameters: dict[str, int], span: tuple[int, int]) -> None:
+    with pytest.raises(mqsel.SelectorSyntaxError) as error:
+        mqsel.compile(text, parameters=parameters)
+    assert error.value.span == span
