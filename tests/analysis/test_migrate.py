@@ -35,17 +35,18 @@ _HEADERS: dict[str, tuple[Any, ...]] = {
 }
 _MORE = (*map(Int8, (1, 2, -1)), *map(Int16, (1, 2, 300)), Float32(1.0), 2.0, "true", "5", "a\nb")
 VALUES = tuple(one for one in (*pairs.VALUES[1], *_MORE) if str(one) not in ("nan", "-0.0"))
-_OF_KIND = {"number": (int, float), "string": str, "boolean": bool, "byte string": bytes}
+_OF_KIND = {"number": (int, float), "string": str, "text of one line": str, "boolean": bool, "byte string": bytes}
 _REQUIRED = ("JMSPriority", "JMSDeliveryMode")
 
 
-def messages(rng: random.Random, names: list[str], assumed: dict[str, str]) -> list[dict[str, Any]]:
+def messages(rng: random.Random, names: list[str], assumed: dict[str, str], *, has_bytes: bool) -> list[dict[str, Any]]:
     """Draw canonical messages over some names."""
     made = []
     for _ in range(MESSAGES):
         message = {}
         for name in names:
             values = _HEADERS.get(name, VALUES)
+            values = tuple(one for one in values if has_bytes or not isinstance(one, bytes))
             if name in assumed:
                 values = tuple(one for one in values if one is None or _is_of(one, assumed[name]))
             value = rng.choice(values)
@@ -57,6 +58,8 @@ def messages(rng: random.Random, names: list[str], assumed: dict[str, str]) -> l
 
 
 def _is_of(value: Any, kind: str) -> bool:
+    if kind == "text of one line" and "\n" in str(value):
+        return False
     return isinstance(value, _OF_KIND[kind]) and (kind == "boolean" or not isinstance(value, bool))
 
 
@@ -85,7 +88,7 @@ def hold(text: str, source: str, target: str, found: Migrated, rng: random.Rando
     own = mqsel.compile(text, dialect=source)
     if found:
         other = mqsel.compile(found.text, dialect=target)
-        for message in messages(rng, names, dict(found.assumes)):
+        for message in messages(rng, names, dict(found.assumes), has_bytes='"0x' in text):
             assert decision(own, source, message) == decision(other, target, message), (case, message)
     elif found.message is not None:
         other = mqsel.compile(found.tried, dialect=target)
@@ -124,20 +127,19 @@ def test_random_selectors(source: str) -> None:
 @pytest.mark.parametrize("target", ["ARTEMIS", "RABBITMQ"])
 @pytest.mark.parametrize("source", ["IBM_MQ", "JMS", "TIBCO_EMS"])
 def test_many_random_selectors(source: str, target: str) -> None:
+    """Invariant: likewise, of more selectors, for the products that most people leave and go to."""
     rng = random.Random(f"migrate {source} {target}")
     counts = Counter(check(condition(rng), source, target, rng) for _ in range(MANY))
-    print(source, target, counts)
     assert counts["same"] + counts["translated"] + counts["translated if"] + counts["same if"] > MANY / 5
 
 
 def test_measured_selectors() -> None:
+    """Invariant: likewise, of the selectors that engines were measured with."""
     lines = shared("vectors", "dialects-measured.tsv").read_text(encoding="utf-8").split("\n")
     rows = [line.split("\t")[0] for line in lines if line and not line.startswith("# ")][1:]
     rng = random.Random("measured")
     couples = [*itertools.permutations(PRESETS, 2)]
     chosen = couples if TEXTS > 100 else rng.sample(couples, 4)
     for source, target in chosen:
-        counts: Counter[str | None] = Counter()
         for row in rows if TEXTS > 100 else rng.sample(rows, 40):
-            counts[check(row.encode("latin-1", "backslashreplace").decode("unicode_escape"), source, target, rng)] += 1
-        print(source, target, counts)
+            check(row.encode("latin-1", "backslashreplace").decode("unicode_escape"), source, target, rng)

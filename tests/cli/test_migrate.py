@@ -14,6 +14,7 @@ from mqsel.values import Int32
 
 
 def test_each_verdict(capsys: pytest.CaptureFixture[str]) -> None:
+    """Each verdict is shown with what to know of it, and counted by its reason."""
     texts = ["color = 'x'", "weight <> 5", "JMSXUserID = 'a'", "NOT (a + b > 5)"]
     status = main(["migrate", "--from", "JMS", "--to", "ARTEMIS", *[part for one in texts for part in ("-e", one)]])
     out, err = capsys.readouterr()
@@ -30,6 +31,7 @@ def test_each_verdict(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
+    """All is well where each selector can go; an invalid one is trouble."""
     assert main(["migrate", "--from", "TIBCO_EMS", "--to", "ARTEMIS", "-e", "JMSPriority > 4"]) == 0
     assert main(["migrate", "--from", "TIBCO_EMS", "--to", "ARTEMIS", "-e", "JMSPriority >"]) == 2
     assert "AMQPriority > 4" in capsys.readouterr().out
@@ -49,6 +51,7 @@ def test_files_report_and_writing(tmp_path: Path, capsys: pytest.CaptureFixture[
 
 
 def test_json_and_contract(capsys: pytest.CaptureFixture[str]) -> None:
+    """What is assumed is in the output, and nothing is where a contract says it."""
     arguments = ["migrate", "--from", "JMS", "--to", "AZURE_SERVICE_BUS", "--json", "-e", "weight > 5"]
     assert main(arguments) == 0
     found = json.loads(capsys.readouterr().out)
@@ -59,6 +62,7 @@ def test_json_and_contract(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_one_text_for_several(capsys: pytest.CaptureFixture[str]) -> None:
+    """One text selects the same messages in several dialects."""
     assert main(["migrate", "--from", "JMS", "--portable", "JMS,ACTIVEMQ,RABBITMQ", "--json", "-e", "w <> 5"]) == 0
     text = json.loads(capsys.readouterr().out)["text"]
     for dialect in ("JMS", "ACTIVEMQ", "RABBITMQ"):
@@ -72,12 +76,14 @@ def test_one_text_for_several(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize("dialect", [one for one in PRESETS if one != "ROCKETMQ"])
 @pytest.mark.parametrize("value", [True, False, 0, -5, 2**31, 1.5, -1e300, 5e-324, "", "o'x' OR 1=1 --", 'a"b\n'])
 def test_a_literal_is_its_value(dialect: str, value: object) -> None:
+    """Invariant: a value equals its literal, whatever characters it has."""
     assert mqsel.compile(f"x = {mqsel.quote(value, dialect)}", dialect=dialect).matches({"x": value})
     assert mqsel.compile("x = :v", dialect=dialect, parameters={"v": value}).matches({"x": value})
 
 
 @pytest.mark.parametrize("value", [None, float("nan"), float("inf"), 2**63, b"", [1], object()])
 def test_what_has_no_literal(value: object) -> None:
+    """A value that no literal stands for is refused."""
     with pytest.raises(mqsel.ArgumentError, match="has no literal"):
         mqsel.quote(value)
     with pytest.raises(mqsel.ArgumentError, match="has no literal"):
@@ -85,10 +91,12 @@ def test_what_has_no_literal(value: object) -> None:
 
 
 def test_narrow_values_are_plain_literals() -> None:
+    """A number of a narrow type is written as any number."""
     assert mqsel.quote(Int32(5)) == "5"
 
 
 def test_parameters_stand_outside_of_quotes() -> None:
+    """In a string there is no parameter, and two minus signs never meet."""
     matcher = mqsel.compile("a = ':x' AND b = :x AND c > -:n", parameters={"x": "y'", "n": -1})
     assert matcher.selector == "a = ':x' AND b = 'y''' AND c > - -1"
 
@@ -98,6 +106,7 @@ def test_parameters_stand_outside_of_quotes() -> None:
     [("a = :x", {}, (4, 6)), ("a = :x", {"x": 1, "y": 2}, (0, 6)), ("a = :", {}, (4, 5))],
 )
 def test_parameters_that_do_not_fit(text: str, parameters: dict[str, int], span: tuple[int, int]) -> None:
+    """A name without a value, and a value without a name, are errors with their places."""
     with pytest.raises(mqsel.SelectorSyntaxError) as error:
         mqsel.compile(text, parameters=parameters)
     assert error.value.span == span

@@ -1,0 +1,387 @@
+"""What a selector with canonical names is for canonical messages, and proofs that two are the same.
+
+A product is read as one whose tests have formulas where its own are only computed; the messages for which it may do
+something else are a formula beside them, and a proof shows that there are none.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from mqsel.analysis.compare import small_messages
+from mqsel.analysis.compare.canonical import names_of
+from mqsel.analysis.compare.contract import Contract, Property, header_of
+from mqsel.analysis.compare.rewrites import patterns, tests_of, with_tests
+from mqsel.analysis.readings import UNDOCUMENTED, answer, counted
+from mqsel.errors import SelectorError
+from mqsel.language.dialect import JMS, Dialect, kept
+from mqsel.language.nodes import (
+    And,
+    Arithmetic,
+    Between,
+    Call,
+    Comparison,
+    Computed,
+    Identifier,
+    In,
+    IsNull,
+    Like,
+    Literal,
+    Node,
+    Not,
+    Or,
+    children,
+    mapped,
+    unparse,
+    walk,
+    with_children,
+)
+from mqsel.language.operators import OPERATORS
+from mqsel.language.optimizer import optimize
+from mqsel.language.pattern import is_simple, wildcards
+from mqsel.language.selector import Selector, read_anew, read_selector
+from mqsel.language.settle import settled
+from mqsel.logic.formulas import Formula, Leaf, all_of, any_of, complement, leaf, leaves
+from mqsel.logic.normal import ALL_PARTS, NEVER, TRUTHS, All, Writer, normal
+from mqsel.logic.normal import Any as AnyOf
+from mqsel.logic.sets import NUMBERS
+from mqsel.logic.solver import Message, Witness, find
+from mqsel.machine._vm import Machine
+from mqsel.machine.compiler import lower
+from mqsel.values import KINDS, TYPE_NAMES, TYPES, Float32, Int32, Truth
+
+MAX_WORK = 5_000  # leaves that are looked at for one proof: a twentieth of a second
+RULES = "jms"  # how a canonical message spells its properties
+# Headers that every message has, each with its default: Jakarta Messaging 3.1, §3.4.2 and §3.4.10.
+_USUAL = {"JMSPriority": Int32(4), "JMSDeliveryMode": "PERSISTENT"}
+MAX_TRIES = 500  # messages, where formulas do not decide
+_TYPES = {kind: tuple([row.name for row in TYPES if KINDS.get(row.kind) == kind]) for kind in KINDS.values()}
+ONE_LINE = "text of one line"
+_TYPES[ONE_LINE] = _TYPES["string"]
+Kinds = tuple[tuple[str, str], ...]  # names of properties, each with the kind of its values
+
+
+class Meaning:
+    """What a selector with canonical names is for canonical messages.
+
+    A product that reads texts as numbers, or whose documents do not say what different types yield, is read as one
+    that does neither: of messages without a mismatch it is the same, and the formula of the mismatches says which.
+
+    Attributes:
+        selector: as it is read for the proof.
+        normal: its formulas.
+        is_exact: whether the formulas are what the product does, but for what is strange: no test is only computed.
+        strange: where the product may do something else: a mismatch, a text of many lines.
+        divides: whether computation is part of the formulas.
+        has_bytes: whether it has byte strings.
+    """
+
+    def __init__(self, text: str, dialect: Dialect) -> None:
+        self.text = text
+        self.dialect, read = _lenient(dialect)
+        selector = read_anew(text, read)
+        node = with_tests(_with_pairs(selector.node), _with_core)
+        self.selector = selector._replace(node=node, order=walk(node))
+        is_model = read is not self.dialect or any(map(_is_order_of_two, self.selector.order))
+        self.is_exact = dialect.text_numbers != "read" or all(_is_as_text(one.node) for one in tests_of(node)[0])
+        self.normal = normal(self.selector, ALL_PARTS if is_model else TRUTHS)
+        tests = [one.node for one in tests_of(node)[0]]
+        lines = [_of_name(_LINES, name) for one in tests for name in _of_one_line(one)]
+        self.strange = any_of([*lines, *map(_gap_of, tests), *[self.normal.mismatch] * is_model])
+        self.has_bytes = any(isinstance(one, Literal) and one.kind == "bytes" for one in walk(mapped(node, _same)))
+        self.divides = any(
+            isinstance(one, Leaf) and isinstance(one.subject, Arithmetic)
+            for part in self.normal[:2]
+            for one in leaves(part)
+        )
+
+        self.is_exact = self.is_exact and not any(
+            type(one) is Computed and one.core is None for one in self.selector.order
+        )
+
+    @property
+    def names(self) -> list[str]:
+        """The properties that it reads."""
+        return [*dict.fromkeys(self.selector.names.values())]
+
+    @functools.cached_property
+    def _machine(self) -> Machine:
+        return Machine(lower(optimize(read_anew(self.text, self.dialect))))
+
+    def truth(self, message: Mapping[str, Any]) -> Truth | str:
+        """Return the truth of a canonical message as the product itself has it."""
+        return counted(answer(self._machine, message))
+
+
+@kept
+def _lenient(dialect: Dialect) -> tuple[Dialect, Dialect]:
+    """Return what parts of a selector are read as, and what they are read as for a proof."""
+    own = read = dialect.replace(max_length=None, constant_false="accept")
+    if read.text_numbers == "read":
+        read = read.replace(text_numbers="never")
+    if read.type_mismatch == "undocumented":
+        read = read.replace(type_mismatch="operation")
+    return own, read
+
+
+@functools.lru_cache(8192)
+def meaning(text: str, dialect: Dialect) -> Meaning | SelectorError:
+    """Read a selector with canonical names, or remember why it is refused."""
+    try:
+        return Meaning(text, dialect)
+    except SelectorError as error:
+        return error
+
+
+def _pair_of(node: Node) -> Comparison | None:
+    """Return the comparison of two properties that a computed test is."""
+    if isinstance(node, Computed) and node.core is None:
+        match node.expression:
+            case Comparison(_, Identifier(), Identifier()) as found:
+                return found
+    return None
+
+
+def _is_order_of_two(node: Node) -> bool:
+    found = node.expression if isinstance(node, Computed) and node.core is not None else None
+    return isinstance(found, Comparison) and found.operator not in ("=", "<>") and isinstance(found.right, Identifier)
+
+
+def _with_pairs(root: Node) -> Node:
+    """Return a tree with what `x = y OR y = x` is in the core: of narrow integers one of the two has no answer.
+
+    Of NaN and of -0.0, which no canonical message has, it is something else.
+    """
+    done: list[Node] = []
+    for node in walk(root, (And, Or, Not)):
+        first = len(done) - (len(children(node)) if isinstance(node, (And, Or, Not)) else 0)
+        below = done[first:]
+        if isinstance(node, Or) and len(below) == 2:
+            one, other = map(_pair_of, below)
+            if one is not None and other is not None and one == _mirrored(other):
+                below = [_with_pair(part) for part in below]
+        done[first:] = [with_children(node, below) if below else node]
+    return done[0]
+
+
+def _mirrored(pair: Comparison) -> Comparison:
+    return Comparison(OPERATORS[pair.operator].mirrored, pair.right, pair.left)
+
+
+def _with_pair(node: Node) -> Node:
+    """Return a comparison of two properties with what it is in the core, of values that have no gaps."""
+    pair = _pair_of(node)
+    if pair is None or not isinstance(node, Computed):
+        return node
+    dialect, (left, right) = node.dialect, node.identifiers * (3 - len(node.identifiers))
+    if dialect.mixed_numbers != "double" or dialect.integers not in ("java", "narrow"):
+        return node
+    if pair.operator not in ("=", "<>"):
+        return node._replace(core=pair)
+    equal = pair._replace(operator="=")
+    both_missing = And((IsNull(False, left), IsNull(False, right)))
+    cores: dict[str, Node] = {
+        "unknown": equal,
+        "left": Or((both_missing, And((IsNull(True, right), equal)))),
+        "value": Or((both_missing, And((IsNull(True, left), IsNull(True, right), equal)))),
+    }
+    core = cores[dialect.null_equality]
+    return node._replace(core=core if pair.operator == "=" else Not(core))
+
+
+def _gap_of(node: Node) -> Formula:
+    """Return where a comparison of two properties is ERR though both are numbers: FLOAT32 beside a double."""
+    expression = node.expression if isinstance(node, Computed) and node.core is not None else None
+    match expression:
+        case Comparison(_, Identifier() as left, Identifier() as right) if node.dialect.narrow_types == "casts":  # type: ignore[union-attr]
+            return all_of([leaf(left, NUMBERS), leaf(right, NUMBERS)])
+    return NEVER
+
+
+def _is_of_texts(pair: Comparison) -> bool:
+    """Report whether one of two properties is a header that is a text: numbers are never compared."""
+    headers = [header_of(one.name, RULES) for one in (pair.left, pair.right)]  # type: ignore[union-attr]
+    return any(one is not None and one.types == ("string",) for one in headers)
+
+
+def _with_core(node: Node) -> Node:
+    """Return a test of texts with what it is in the core: of texts of one line, see `_of_one_line`."""
+    pair = _pair_of(node)
+    if pair is not None:
+        return _with_pair(node) if _is_of_texts(pair) else node
+    if isinstance(node, Computed) and node.core is None:
+        core = patterns(node.expression)
+        if core is None and _of_one_line(node):
+            again = settled(node.expression, _of_lines(node.dialect))
+            core = again.core if isinstance(again, Computed) else again
+        return node if core is None else node._replace(core=core)
+    return node
+
+
+@kept
+def _of_lines(dialect: Dialect) -> Dialect:
+    return dialect.replace(like_lines="all", byte_strings="no")
+
+
+def _of_one_line(node: Node) -> list[str]:
+    """List the properties that a test takes to be of one line: its pattern does not match line ends as others do."""
+    if not isinstance(node, Computed) or not isinstance(node.expression, Like):
+        return []
+    dialect, like = node.dialect, node.expression
+    parts = wildcards(like.pattern, like.escape, dialect)
+    is_odd = dialect.like_lines != "all" and any(wild for _, wild in parts) and not is_simple(parts, dialect)
+    return names_of(like) if is_odd or dialect.byte_strings == "unquoted" else []
+
+
+def _same(node: Node) -> Node:
+    return node
+
+
+def _is_as_text(node: Node) -> bool:
+    """Report whether a test of values of the right kind is the same of their texts, each read as what it stands beside.
+
+    A text is read as an INT32 beside one, and beside a double as a double, of a FLOAT32 the shortest.
+    """
+    node = node.expression if isinstance(node, Computed) else node
+    match node:
+        case IsNull() | In() | Literal("boolean"):
+            return True
+        case Comparison("=" | "<>", Identifier(), Literal("string" | "boolean")):
+            return True
+        case Comparison(_, Identifier(), Literal() as low) | Between(_, Identifier(), _, Literal() as low):
+            bounds = [low, node.low] if isinstance(node, Between) else [low]
+            return all(
+                isinstance(one, Literal) and one.kind == "approximate" and Float32(one.value) == one.value  # type: ignore[arg-type]
+                for one in bounds
+            )
+        case Call("STARTSWITH" | "ENDSWITH" | "CONTAINS"):
+            return True
+    return False
+
+
+# ---- proofs ----------------------------------------------------------------------------------------------------------
+
+# Of a property: what canonical messages do not have, and what they may be assumed not to have.
+_MINUS_ZERO = read_selector("x = 0 AND 1.0 / x < 0", JMS)
+_LINES = read_selector("x LIKE '%\n%'", JMS)
+
+
+def _of_name(selector: Selector, name: str) -> Formula:
+    """Return where a selector of the property x is TRUE of another property."""
+    return Writer().write(selector, {"x": name}, TRUTHS).true
+
+
+_Allows = Callable[[Message], bool]
+
+
+@functools.lru_cache(4096)
+def _messages(
+    names: tuple[str, ...], kinds: Kinds, given: Contract | None, *, divides: bool, has_bytes: bool
+) -> tuple[list[Formula], _Allows]:
+    """Return formulas that are true of canonical messages, and what reports whether a message is one.
+
+    A property is no byte string where no selector has one: JMS has no such properties.
+    """
+    types = dict(kinds)
+    properties: dict[str, Property] = {}
+    for name in names:
+        header = header_of(name, RULES)
+        any_type = tuple([one for one in TYPE_NAMES if has_bytes or one not in ("bytes", "null")])
+        known = Property(_TYPES.get(types.get(name, ""), any_type)) if header is None else header
+        properties[name] = known._replace(required=name in _USUAL)
+    formulas, allows = Contract(properties).bound(names, RULES)
+    checks = [allows]
+    for name in names if divides else ():
+        if header_of(name, RULES) is None and types.get(name, "number") == "number":
+            formulas.append(complement(_of_name(_MINUS_ZERO, name)))
+    formulas += [complement(_of_name(_LINES, name)) for name, kind in kinds if kind == ONE_LINE]
+    if given is not None:
+        more, allows = given.bound(names, RULES)
+        formulas += more
+        checks.append(allows)
+
+    def allowed(message: Message) -> bool:
+        if any(isinstance(one, float) and not one and math.copysign(1.0, one) < 0 for one in message.values()):
+            return False
+        if any("\n" in str(message.get(name, "")) for name, kind in kinds if kind == ONE_LINE):
+            return False
+        return all(check(message) for check in checks)
+
+    return formulas, allowed
+
+
+def _is_same(a: Formula, b: Formula) -> bool:
+    """Report whether two formulas are written alike; arithmetic, which each dialect has its own rules for, is not."""
+    pairs = [(a, b)]
+    while pairs:
+        one, other = pairs.pop()
+        if type(one) is not type(other):
+            return False
+        if isinstance(one, (All, AnyOf)):
+            if len(one.parts) != len(other.parts):  # type: ignore[union-attr]
+                return False
+            pairs += zip(one.parts, other.parts, strict=True)  # type: ignore[union-attr]
+        elif one != other or not isinstance(one, Leaf) or not isinstance(one.subject, Identifier):
+            return False
+    return True
+
+
+PROVED = Witness(None)
+
+
+@functools.lru_cache(16384)
+def difference_of(
+    a: Meaning, b: Meaning, kinds: Kinds, given: Contract | None, *, is_negated: bool = False, is_part: bool = False
+) -> Witness:
+    """Search for a message of which one selector is TRUE and the other is not.
+
+    Args:
+        is_negated: FALSE counts, and not TRUE.
+        is_part: a part of a selector: it must not be ERR either.
+    """
+    names = tuple(dict.fromkeys([*a.names, *b.names]))
+    divides, has_bytes = a.divides or b.divides, a.has_bytes or b.has_bytes
+    said, allows = _messages(names, kinds, given, divides=divides, has_bytes=has_bytes)
+    wanted = Truth.FALSE if is_negated else Truth.TRUE
+
+    def differ(message: Message) -> bool:
+        truths = a.truth(message), b.truth(message)
+        return allows(message) and (UNDOCUMENTED in truths or (truths[0] is wanted) is not (truths[1] is wanted))
+
+    for one in (a, b):
+        if not one.is_exact:
+            return Witness(None, "a test that the product computes, of which nothing is proved")
+    unwanted = [one.strange for one in (a, b)]
+    unwanted += [one.normal.error for one in (a, b) if is_part]
+    if any(part is not NEVER and not find([*said, part], allows, work=MAX_WORK).is_none for part in unwanted):
+        return Witness(None, "values of other types, or errors, decide")
+    first, second = [one.normal.false if is_negated else one.normal.true for one in (a, b)]
+    if _is_same(first, second):
+        return PROVED
+    reason = ""
+    for holds, other in ((first, second), (second, first)):
+        found = find([*said, holds, complement(other)], differ, work=MAX_WORK)
+        if found.message is not None:
+            return found
+        reason = reason or found.reason
+    return Witness(None, reason)
+
+
+def tried(a: Meaning, b: Meaning, kinds: Kinds, given: Contract | None) -> Message | None:
+    """Try small messages, where formulas do not find one."""
+    names = tuple(dict.fromkeys([*a.names, *b.names]))
+    _, allows = _messages(names, kinds, given, divides=False, has_bytes=a.has_bytes or b.has_bytes)
+    for message in itertools.islice(small_messages((a.names, b.names), (a.normal, b.normal)), MAX_TRIES):
+        full = {**{name: _USUAL[name] for name in names if name in _USUAL}, **message}
+        if (a.truth(full) is Truth.TRUE) is not (b.truth(full) is Truth.TRUE) and allows(full):
+            return full
+    return None
+
+
+def part_of(node: Node, dialect: Dialect) -> Meaning | SelectorError:
+    """Return what a part is: in parentheses no identifier stands for a match option."""
+    return meaning(f"({unparse(node, dialect)})", dialect)
