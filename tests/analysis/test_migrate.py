@@ -13,7 +13,8 @@ import pytest
 from conftest import shared
 
 import mqsel
-from mqsel.analysis.compare.migrate import Migrated, migrate, view
+from mqsel.analysis.compare.canonical import view
+from mqsel.analysis.compare.migrate import Migrated, migrate
 from mqsel.errors import SelectorError
 from mqsel.language.dialect import PRESETS
 from mqsel.language.selector import read_selector
