@@ -11,6 +11,7 @@ from mqsel.cli.selectors import AllGiven, Given, columns_of
 from mqsel.files.framings import shown
 from mqsel.inventory.edit import Document, Rewritten, difference, document_of, indented, rewritten, write
 from mqsel.inventory.entries import Entry
+from mqsel.inventory.recognition import text_of
 from mqsel.inventory.writings import EditError
 
 # What is done with a file that has other selectors: its content is printed, written, or only compared.
@@ -83,6 +84,7 @@ def _rewritten(document: Document, changes: list[tuple[Given, str]], *, is_layou
     Raises: EditError: the file is not the one that was read.
     """
     numbers = {_identity(entry): number for number, entry in enumerate(document.entries)}
+    content, *_ = text_of(document.data)
     places: list[int] = []
     wanted: dict[int, str] = {}
     for one, text in changes:
@@ -92,7 +94,7 @@ def _rewritten(document: Document, changes: list[tuple[Given, str]], *, is_layou
             raise EditError("the file has changed since it was read")
         places.append(number)
         if not one.reason:
-            wanted[number] = indented(document, one.entry, text) if is_layout else text
+            wanted[number] = indented(content, one.entry, text) if is_layout else text
     return rewritten(document, wanted), places
 
 

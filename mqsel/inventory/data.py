@@ -15,7 +15,7 @@ from mqsel.inventory.camel import destination_of, of_uri
 from mqsel.inventory.entries import EXPRESSION, PLACEHOLDERS, Entry, Source
 from mqsel.inventory.kinds import KINDS
 from mqsel.inventory.pieces import HOLE, Text, inserted, joined
-from mqsel.inventory.trees import Node, check_depth, errors_of, tree_of
+from mqsel.inventory.trees import Node, check_depth, errors_of, trees_of
 
 
 class Table:
@@ -52,10 +52,12 @@ class Table:
 def read(source: Source, kind: str, _: object) -> Iterator[Entry]:
     """Yield the entries of a file of data."""
     grammar = {"bicep": "bicep", "terraform": "hcl", "yaml": "yaml"}.get(kind, "json")
-    root = tree_of(source, grammar)
-    check_depth(root)
-    yield from of_tables(source, value_of(source, root, grammar), kind)
-    for error in errors_of(root)[:1]:
+    errors: list[Node] = []
+    for root in trees_of(source, grammar):
+        check_depth(root)
+        yield from of_tables(source, value_of(source, root, grammar), kind)
+        errors += errors_of(root)[:1]
+    for error in errors[:1]:
         yield source.damage(kind, error.start_byte, f"damaged {_SPOKEN[grammar]}: what else there is was read")
 
 

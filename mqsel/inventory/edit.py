@@ -104,11 +104,10 @@ def holds_lines(text: Text) -> bool:
     return all(one.written and all(WRITINGS[name].holds_lines for name in one.written) for one in text.pieces)
 
 
-def indented(document: Document, entry: Entry, text: str) -> str:
-    """Return a text whose lines stand below the line that the selector begins in, as deep as that."""
+def indented(content: str, entry: Entry, text: str) -> str:
+    """Return a text whose lines stand below the line that the selector of an entry begins in, as deep as that."""
     if entry.text is None or any("margin" in one.written for one in entry.text.pieces):
         return text
-    content, *_ = text_of(document.data)
     blanks = _blanks_before(content, entry.text.span[0])
     return re.sub(r"'[^']*'|\n", lambda match: match[0] + blanks * (match[0] == "\n"), text)
 

@@ -82,6 +82,7 @@ _SOURCE_WORDS = (
 )
 _XML = r"\A\s*(?:<\?xml|<!--|<!DOCTYPE(?!\s+html)|<(?!html)[A-Za-z][\w:.-]*[\s>/])"
 _JSON = r"\A\s*[{\[]"
+_STRING = r"\"(?:[^\"\\]|\\.)*\""
 _KEY = r"(?<![\w.\-%])[\w.\-%]*[sS](?:elector|ELECTOR)[\"']?\s*"
 
 # In this order: what begins in a way of its own, then what only its name or its lines tell.
@@ -108,7 +109,7 @@ _SIGNS = (
     _sign("ems", "", r"(?i)^[ \t]*\[(?:topic|queue)[:=]", r"(?i)\bselector[ \t]*="),
     _sign("ems", r"(?:.*[._-])?(?:bridges|durables|routes)(?:[._-].*)?", "", r"(?i)\bselector[ \t]*="),
     _sign("ems", "", _JSON, r"(?s)\A(?=.*\"tibemsd\"\s*:).*?elector"),
-    _sign("azure", r".*\.jsonc", _JSON, r"(?i)\"(?:sqlFilter|sqlExpression|correlationFilter)\"\s*:"),
+    _sign("azure", r".*\.jsonc", _JSON, r"(?i)\"(?:sql_?Filter|sqlExpression|correlation_?Filter)\"\s*:"),
     _sign("rabbitmq", "", _JSON, r"(?s)\A(?=.*\"(?:rabbit_version|rabbitmq_version)\").*?(?:elector|sql-filter)"),
     _sign("broker-j", "", _JSON, r"\"(?:x-filter-jms-selector|x-jms-selector|rjms_selector|jms-selector)\""),
     _sign("connect", "", _JSON, r"(?i)\"(?:[\w.]*jms\.message\.selector|[\w.]*kcql)\"|WITHJMSSELECTOR"),
@@ -116,7 +117,7 @@ _SIGNS = (
         "keyed-json",
         "",
         _JSON,
-        r"\A\s*\[?\s*\{(?:[^{}\"]|\"(?:[^\"\\]|\\.)*\")*\"selector\"\s*:\s*\"(?:[^\"\\]|\\.)*\"(?:[^{}\"]|\"(?:[^\"\\]|\\.)*\")*\}",
+        rf"\A\s*(?:\[\s*)?\{{(?=((?:[^{{}}\"]|{_STRING})*?\"selector\"\s*:\s*{_STRING}))\1(?:[^{{}}\"]|{_STRING})*\}}",
     ),
     _sign("json", "", _JSON, rf"\"{_KEY}:|[?&](?:messageS|s)elector="),
     _sign(

@@ -9,11 +9,12 @@ from __future__ import annotations
 import functools
 import re
 import time
+from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
 
 from mqsel.columns.wordings import package_missing
-from mqsel.errors import MqselError
+from mqsel.errors import MqselError, Span
 from mqsel.inventory.entries import Source
 
 # For each grammar the module that has it, and the function there that returns it.
@@ -35,6 +36,10 @@ _SLICE = 1 << 16  # bytes that the parser takes at once
 # the parser's search for what was meant by a damaged one may grow with the square of its size.
 _LEAST, _MOST = 0.1, 3e-6
 _DEEPEST = 200  # levels of a tree that are read, of which a level of a file takes up to five
+
+_FAR = 0xFFFFFFFF  # lines and columns, of which only the bytes count
+# The scanner of YAML counts lines in 16 bits: a longer file is read in parts, each of which begins in the first column.
+_PART = re.compile(r"(?:[^\n]*\n){20000}(?:(?:[ \t#}\]\r][^\n]*)?\n)*")
 
 _TOO_SLOW = "so damaged, or so deeply nested, that it cannot be read in the time that files of its size take"
 
@@ -69,27 +74,41 @@ def _query(grammar: str, pattern: str) -> Any:
     return import_module("tree_sitter").Query(_language(grammar), pattern)
 
 
-def tree_of(source: Source, grammar: str) -> Node:
+def trees_of(source: Source, grammar: str) -> Iterator[Node]:
+    """Yield the roots of the trees of a file: one, or in YAML of many lines those of its parts.
+
+    Raises: as `tree_of`.
+    """
+    start = 0
+    while grammar == "yaml" and (part := _PART.match(source.content, start)) and part.end() < len(source.content):
+        yield tree_of(source, grammar, (start, part.end()))
+        start = part.end()
+    yield tree_of(source, grammar, (start, len(source.content)))
+
+
+def tree_of(source: Source, grammar: str, span: Span | None = None) -> Node:
     """Return the root of a file's tree, whose bytes are the code points of its text.
+
+    Args:
+        span: the part of the file that is read, by default all of it.
 
     Raises: MqselError: the library or the grammar is not installed. TreeError: the file is damaged beyond that.
     """
+    start, stop = span or (0, len(source.content))
     # One byte for each code point: offsets of the tree are those of the text.
     alien = rf"[^\t-\r -~]+|[{_ALIEN[grammar]}]+" if grammar in _ALIEN else r"[^\t-\r -~]+"
-    shadow = re.sub(alien, lambda match: "x" * len(match[0]), source.content).encode()
+    shadow = re.sub(alien, lambda match: "x" * len(match[0]), source.content[start:stop]).encode()
     language = _language(grammar)
+    library = import_module("tree_sitter")
+    anywhere = library.Point(0, 0), library.Point(_FAR, _FAR)
     until = time.thread_time() + _LEAST + _MOST * len(shadow)
     try:
-        tree = (
-            import_module("tree_sitter")
-            .Parser(language)
-            .parse(
-                lambda offset, _: shadow[offset : offset + _SLICE],
-                progress_callback=lambda *_: time.thread_time() > until,
-            )
+        tree = library.Parser(language, included_ranges=[library.Range(*anywhere, start, stop)]).parse(
+            lambda offset, _: shadow[max(0, offset - start) : max(0, offset - start) + _SLICE],
+            progress_callback=lambda *_: time.thread_time() > until,
         )
     except ValueError as error:
-        raise TreeError(0, _TOO_SLOW) from error
+        raise TreeError(start, _TOO_SLOW) from error
     return tree.root_node
 
 

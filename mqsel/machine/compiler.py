@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from mqsel.errors import SelectorLimitError, Span
 from mqsel.language.checker import may_err
@@ -370,7 +370,12 @@ class _Lowering:
         last = len(operands) - 1
         every = isinstance(node, And) == positive  # must hold; else one suffices
         copied, long = last, True
-        if unknown is None:
+        is_first = (
+            cast("And | Or", node).rule == "first"
+        )  # what decides is the operand at which evaluation stops, or the last
+        if is_first:
+            copied = 0
+        elif unknown is None:
             # UNKNOWN may pass for "no": where all must hold it matters only up to the last operand that can be ERR.
             copied = 0
             if every and self.failing:
@@ -384,6 +389,8 @@ class _Lowering:
         pieces: list[_Work] = []
         for place, operand in enumerate(operands):
             otherwise = labels[place] if place < copied else unknown
+            if is_first and not every and place < last:
+                otherwise = None  # OR goes on
             following = _Label()
             if place < last:
                 ends = (following, no) if every else (yes, following)

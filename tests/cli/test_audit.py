@@ -99,7 +99,8 @@ def test_paths(tmp_path, capsys):
     status = cli.main(["audit", *map(str, (tmp_path / "subs.mqsc", tmp_path / "bridges.conf", tmp_path / "more"))])
     out, err = (text.replace(f"{tmp_path}/", "") for text in capsys.readouterr())
     same = "car@subs.mqsc:1:27, car@more:1:5"
-    assert (status, out) == (2, f"same      {same}: a = 1\nequal     {same}, T -> Q: a = 1\n")
+    expected = f"same      {same}: a = 1\nequal     {same}, T -> Q: a = 1\ngap       T: nobody selects {{}}\n"
+    assert (status, out) == (2, expected)
     assert err.startswith("mqsel: subs.mqsc:2:32: x: unexpected end")
 
 

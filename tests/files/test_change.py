@@ -12,7 +12,7 @@ from conftest import ROOT
 import mqsel
 from mqsel.files.parts import listed_files
 from mqsel.files.run import sifted
-from mqsel.files.run.work import Ask, Change, Changed, Example, in_files, is_counts
+from mqsel.files.run.work import Ask, Change, Changed, Example, everything, in_files, is_counts
 
 OLD = {"a": "color = 'red' AND weight > 100", "b": "weight < 50", "gone": "weight > 400"}
 NEW = {"a": "color = 'red' AND weight > 110 OR weight = 7", "b": "weight < 50", "new": "color = 'blue'"}
@@ -82,8 +82,10 @@ def test_dumps_and_columns(tmp_path):
     assert (counts, seen) == (_expected(OLD, NEW, messages), 240)
     assert all(json.loads(one.message) == messages[one.line - 1] for _, one in examples)
 
-    counts, _, seen = _changes(
+    counts, found, seen = _changes(
         {"k": "weight > 1000"}, {"k": "JMSType = 'car'"}, [ROOT / "bench" / "data" / "dump.qload"]
     )
     assert seen == 6
     assert counts
+    for _, one in found:
+        assert everything("qload", one.message, {})["JMSType"]

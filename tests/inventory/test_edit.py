@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import random
 import stat
 from pathlib import Path
 
@@ -125,12 +126,13 @@ def read(entry):
 
 def layouts(one, width):
     wanted = {}
+    content, *_ = text_of(one.data)
     for number, entry in enumerate(one.entries):
         selector = read(entry)
         if selector is not None:
             wanted[number] = laid_out(selector, 10_000)
             if holds_lines(entry.text) and "\n" not in wanted[number]:
-                wanted[number] = indented(one, entry, laid_out(selector, width))
+                wanted[number] = indented(content, entry, laid_out(selector, width))
     return wanted
 
 
@@ -449,3 +451,29 @@ def test_the_difference_shows_control_characters(tmp_path):
     one = document(tmp_path / "a.txt", b"k\x1b\ta=1\r\nc\tb = 2\r\n", "keyed")
     lines = [*difference(one, rewritten(one, {0: "a = 1"}).data)]
     assert lines[2:] == ["@@ -1,2 +1,2 @@", "-k�\ta=1", "+k�\ta = 1", " c\tb = 2"]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_damaged_files_are_written_exactly_or_not_at_all(tmp_path, seed):
+    """Whatever a file holds: its selectors are written, with nothing else, or refused with a reason."""
+    rng = random.Random(seed)
+    contents = [path.read_bytes() for path in sorted(CORPUS.iterdir())]
+    changed = 0
+    for _ in range(60):
+        data = bytearray(rng.choice(contents))
+        for _ in range(rng.choice([0, 1, 3, 10])):
+            at = rng.randrange(len(data) + 1)
+            data[at:at] = rng.choice([b"'", b'"', b"\\", b"\xff", b"\n", b"+\n", b"${", b"\0", b"<!--", b"''", b"\r"])
+            del data[at + 1 : at + 1 + rng.choice([0, 0, 1, 5])]
+        one = document(tmp_path / "a", bytes(data))
+        known = [number for number, entry in enumerate(one.entries) if entry.selector is not None]
+        wanted = {}
+        for number in rng.sample(known, len(known) // 2):
+            text = one.entries[number].selector
+            at = rng.randrange(len(text) + 1)
+            wanted[number] = text[:at] + rng.choice(["'", " ", "ä€", "\n", "", "\\", "a = 1 OR "]) + text[at + 1 :]
+        before = one.data
+        one, refused = rewrite(one, wanted)
+        assert all(refused.values())
+        changed += one.data != before
+    assert changed > 10

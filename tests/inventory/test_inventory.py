@@ -208,6 +208,15 @@ def test_damage_is_one_entry_and_the_rest_is_read(tmp_path):
     ]
 
 
+def test_yaml_of_many_lines(tmp_path):
+    """The scanner of YAML counts lines in 16 bits: longer files are read in parts, and have no damage."""
+    file = tmp_path / "a.yml"
+    file.write_text("".join(f"a{n}:\n  jms.selector: x = {n}\n" for n in range(35_000)), encoding="utf-8")
+    found = [*read(file)]
+    assert [one.selector for one in found] == [f"x = {n}" for n in range(35_000)]
+    assert (found[-1].line, found[-1].column, found[-1].key) == (70_000, 17, "a34999.jms.selector")
+
+
 def test_xml_bombs_and_outside_entities(tmp_path):
     """No entity is resolved: a bomb stays as small as it is, and nothing is fetched."""
     bomb = "".join(f'<!ENTITY e{n} "&e{n - 1};&e{n - 1};">' for n in range(1, 40))
@@ -264,6 +273,29 @@ def test_any_bytes_end_in_entries_with_places(tmp_path, seed):
 
 
 _UNITS = ["[", "{", "(", "<a>", "<a x='", "'", '"', "\\", "+\n", "a:\n", "- ", '{"a":', '"a" + ', "&amp;", "~", "\x01"]
+
+
+_LINES = [
+    "\n",
+    " \n",
+    "import a.b\n",
+    "#\n",
+    "---\n",
+    "a",
+    '"a',
+    "class A { void f(int q) { q.createConsumer(q, q); } }\n",
+]
+
+
+@pytest.mark.parametrize("unit", _LINES)
+@pytest.mark.parametrize("name", ["a", "a.kt", "a.java", "a.yml", "a.properties", "a.json"])
+def test_recognition_takes_no_longer(tmp_path, unit, name):
+    """Whatever a file consists of, its kind is told, and it is read, in a time that grows with it."""
+    file = tmp_path / name
+    file.write_text(f"{unit * (200_000 // len(unit))}! jms selector", encoding="utf-8")
+    started = time.thread_time()
+    assert len([*read(tmp_path), *read(file)]) < 20_000
+    assert time.thread_time() - started < 6
 
 
 @pytest.mark.parametrize("unit", _UNITS)

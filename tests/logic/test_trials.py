@@ -33,6 +33,7 @@ RELATED = [
     ("AZURE_SERVICE_BUS", "EXISTS(a)", "a IS NOT NULL", "equal"),
     ("RABBITMQ", "a LIKE '__'", "a LIKE '_'", "disjoint"),
     ("RABBITMQ", "a LIKE '__'", "b IS NULL", "overlapping"),
+    ("QPID_BROKER_J", "NOT (s <> 5)", "n = -+ s", "overlapping"),
     # What one property may be, the other must be, too.
     ("ACTIVEMQ", "n LIKE '%\nb'", "a = n", "overlapping"),
 ]

@@ -699,7 +699,7 @@ class Example(NamedTuple):
         line: as in a `Complaint`.
         key: of the two.
         is_gained: the new one selects it, and the old one does not.
-        message: as it stands in the file; of Parquet a line of JSON.
+        message: its bytes, which `everything` takes; of Parquet a line of JSON.
     """
 
     line: int
@@ -777,7 +777,7 @@ class Change(Job):
     def take(self, result: Any, place: int, piece: Piece, _path: str) -> Iterator[Any]:
         old, new = result
         for key in old ^ new:
-            yield from self._differs(key, key in new, place, piece.raw)
+            yield from self._differs(key, key in new, place, piece.message or b"")
 
     def take_group(self, group: RowGroup, part: FilePart) -> Iterator[Any]:
         import pyarrow as pa  # noqa: PLC0415 (optional)

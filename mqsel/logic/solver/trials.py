@@ -175,7 +175,7 @@ def _values(group: _Group, domains: Mapping[str, Domain], like: Sequence[Mapping
     clues = clues_of(
         roots, [text for one in own.values() for text in (*(one.strings.points or ()), *one.strings.others)]
     )
-    ends = {end for one in own.values() for end in _ends(one)}
+    ends = {sign * end for one in own.values() for end in _ends(one) for sign in (1, -1)}  # a test may have a sign
     is_known = clues.is_known and _are_apart(clues.numbers, ends, len(own))
     clues = clues._replace(numbers={*clues.numbers, *ends}, is_known=is_known or (clues.is_constant and not own))
     strings, is_whole = _strings([*own.values()], clues)
