@@ -119,4 +119,6 @@ def view(message: Mapping[str, Any], dialect: Dialect | str) -> dict[str, Any]:
             found[own] = HEADER_VALUES.get(own, {}).get(value, value)
         if _preset(as_dialect(dialect)) in TRANSLATED:
             found[name] = value
+        if as_dialect(dialect).headers == "mqi" and name in SAME_FIELDS:
+            found[SAME_FIELDS[name]] = value
     return found

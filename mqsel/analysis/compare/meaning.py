@@ -290,7 +290,7 @@ def _messages(
     properties: dict[str, Property] = {}
     for name in names:
         header = header_of(name, RULES)
-        any_type = tuple([one for one in TYPE_NAMES if has_bytes or one not in ("bytes", "null")])
+        any_type = tuple([one for one in TYPE_NAMES if one != "null" and (has_bytes or one != "bytes")])
         known = Property(_TYPES.get(types.get(name, ""), any_type)) if header is None else header
         properties[name] = known._replace(required=name in _USUAL)
     formulas, allows = Contract(properties).bound(names, RULES)
