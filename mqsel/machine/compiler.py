@@ -178,12 +178,12 @@ class _Lowering:
                 continue
             fails = not failing.isdisjoint(map(id, children(node)))
             match node:
-                case Arithmetic(operators, operands, _, null):
+                case Arithmetic(operators, operands, _, null, rule):
                     divides = not FAILING.isdisjoint(operators) and any(
                         operator in FAILING and not (isinstance(operand, Literal) and operand.value)
                         for operator, operand in zip(operators, operands[1:], strict=True)
                     )
-                    fails = fails or divides or null is Truth.ERR
+                    fails = fails or divides or null is Truth.ERR or rule == "narrow"  # of what is no number
                 case Sign():
                     fails = fails or node.null is Truth.ERR
                 case Computed():
