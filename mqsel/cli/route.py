@@ -188,13 +188,13 @@ class RouteReport(Report):
             f"{count:,} deliver{'y' if count == 1 else 'ies'} to {len(self._keys) - len(nothing):,} of "
             f"{len(self._keys):,} keys, {total.skipped:,} skipped, {self.seconds:.2f} s{stopped}"
         )
-        if nothing:
-            named = ", ".join(shortened(key) for key in nothing[:_SHOWN])
-            say(f"nothing for: {named}{', …' * (len(nothing) > _SHOWN)}")
         left = total.messages - total.skipped - total.selected
         if left and self._unclaimed:
             places = ", ".join(self._unclaimed[:EXAMPLES])
             say(f"nobody gets {left:,} of them: {places}{', …' * (left > EXAMPLES)}")
+        if nothing:
+            named = ", ".join(shortened(key) for key in nothing[:_SHOWN])
+            say(f"nothing for: {named}{', …' * (len(nothing) > _SHOWN)}")
         return 2 if self.trouble else int(not total.selected)
 
 

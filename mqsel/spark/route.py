@@ -263,7 +263,7 @@ def as_set(
             selectors, errors = [(one.key, one.selector) for one in read_selectors(path)], errors or "skip"
     elif hasattr(selectors, "collect") and hasattr(selectors, "schema"):
         selectors, errors = _of_frame(selectors), errors or "skip"
-    elif not isinstance(selectors, Mapping):
+    elif isinstance(selectors, Iterable) and not isinstance(selectors, Mapping):
         selectors = [*selectors]
         if selectors and all(isinstance(one, str | os.PathLike | Entry) for one in selectors):
             return _of_inventory(selectors, read_as, errors)

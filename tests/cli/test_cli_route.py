@@ -78,7 +78,7 @@ def test_lines_of_json(selectors: str, tmp_path: Path, capfdbinary: Any) -> None
     assert [line.partition(b'"message": ')[2] for line in out.splitlines()] == [line + b"}" for line in lines]
     assert said.decode().splitlines()[-1] == "nothing for: 'nobody'"
     few = f"100 messages, {len(lines)} of them delivered, {sum(COUNTS.values())} deliveries to 4 of 5 keys, 0 skipped"
-    assert said.decode().splitlines()[-2].startswith(few)
+    assert said.decode().splitlines()[-3].startswith(few)
 
 
 @pytest.mark.parametrize("kind", ["json", "mq", "qload", "amqsbcg"])

@@ -54,6 +54,12 @@ def test_arithmetic_of_two_dialects_is_not_one() -> None:
     assert mqsel.relation(one, other).relation != "disjoint"
 
 
+def test_byte_strings_match_patterns_that_strings_do_not() -> None:
+    """RabbitMQ's LIKE matches a byte string, of which that of JMS is FALSE."""
+    one, other = mqsel.compile("n LIKE 'a%'", dialect="RABBITMQ"), mqsel.compile("NOT (n LIKE 'a%')", dialect="JMS")
+    assert mqsel.relation(one, other).both == {"n": b"a"}
+
+
 @pytest.mark.parametrize("product", COLUMNS)
 def test_few_selectors_are_not_decided(product: str) -> None:
     """Of the selectors that each product was measured with, two in a hundred are not decided at most."""

@@ -21,7 +21,7 @@ from mqsel.language.nodes import Computed, Identifier, Node, unparse, walk
 from mqsel.logic.formulas import Relation
 from mqsel.logic.intervals import AXES
 from mqsel.logic.sets import Texts
-from mqsel.logic.solver.automata import UndecidedError, meet_strings, some_strings, unconfirmed
+from mqsel.logic.solver.automata import ALL_STRINGS, UndecidedError, meet_strings, some_strings, unconfirmed
 from mqsel.logic.solver.domains import ANY_PROPERTY, Domain, is_empty, meet, only
 from mqsel.values import Float32, Int8, Int16, Int32, Truth
 
@@ -274,14 +274,15 @@ def _strings(domains: Sequence[Domain], clues: Clues) -> tuple[list[str], bool]:
     are_special = clues.orders_texts or clues.parts_lines or clues.counts_bytes or clues.reads_texts
     with_patterns = sum(bool(one.strings.likes or one.strings.unlikes) for one in domains)
     is_whole = len(texts) <= _TEXTS and with_patterns < 2 and not (with_patterns and are_special)
-    for domain in domains:
-        ways = [meet_strings(domain.strings, Texts(frozenset(texts), frozenset(), negated=True))]
+    # Byte strings match patterns, too, in some products: those of a property may be others than its strings.
+    for strings in [*[domain.strings for domain in domains], ALL_STRINGS]:
+        ways = [meet_strings(strings, Texts(frozenset(texts), frozenset(), negated=True))]
         for pattern in clues.patterns:
             sides = [Texts(frozenset(), frozenset((pattern,)), negated) for negated in (False, True)]
             ways = [meet_strings(one, side) for one in ways for side in sides]
-        for strings in ways:
+        for way in ways:
             try:
-                found += some_strings(strings, len(domains))
+                found += some_strings(way, len(domains))
             except UndecidedError:
                 is_whole = False
     if clues.parts_lines:
