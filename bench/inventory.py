@@ -1,7 +1,7 @@
 """Selectors of a large tree: `mqsel selectors .` against a loop that reads all bytes and searches them for the words.
 
-`python bench/inventory.py` writes 100,000 files of 0.9 GB with 5,000 selectors in 1,250 of them, measures the CPU time of
-both, the best of a few rounds, and deletes the tree; `--quick` takes a fiftieth. One file in five has the word
+`python bench/inventory.py` writes 100,000 files of 0.9 GB with 5,000 selectors in 1,250 of them, measures the CPU time
+of both, the best of a few rounds, and deletes the tree; `--quick` takes a fiftieth. One file in five has the word
 *filter*, one in twenty *selector*, without being one of any kind: such files are looked at, too.
 """
 
