@@ -153,4 +153,6 @@ def test_byte_strings_and_fields_of_the_descriptor() -> None:
     assert migrate('x = "0x0A"', "IBM_MQ", "RABBITMQ").text == "x = 0x0A"
     assert migrate('x = "0x0A"', "IBM_MQ", "JMS").verdict == "refused"
     assert migrate("Root.MQMD.Priority = 4", "IBM_MQ", "ARTEMIS").text == "AMQPriority = 4"
+    assert migrate("Root.MQMD.Priority = 4", "IBM_MQ", "QPID_CPP").text == "JMSPriority = 4"
+    assert migrate("Root.MQMD.Priority = 4", "QPID_CPP", "JMS").verdict == "refused"
     assert migrate("Root.MQMD.Format = 'MQSTR'", "IBM_MQ", "ARTEMIS").verdict == "refused"

@@ -57,7 +57,8 @@ def canonical(selector: Selector, *, is_target: bool = False) -> Node:
             return node
         name = spellings(selector.names[node.name], selector.naming)[0]
         is_strange = preset in HEADER_NAMES and name in JMS_SYNONYMS and name not in own
-        if is_strange and (is_target or preset not in TRANSLATED):
+        is_field = name.startswith(DESCRIPTOR) and selector.dialect.headers != "mqi"
+        if is_field or (is_strange and (is_target or preset not in TRANSLATED)):
             raise RefusedError(f"{name} is no header in {preset}", _COPIED)
         return node._replace(name=own.get(name, _FIELDS.get(name, name)))
 
