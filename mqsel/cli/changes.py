@@ -18,7 +18,7 @@ from mqsel.cli.run import run
 from mqsel.cli.selectors import Given, complain_of
 from mqsel.errors import MqselError, SelectorError, visible
 from mqsel.files.framings import FORMATS, place_of
-from mqsel.files.run.work import Ask, Change, Changed, Example, everything
+from mqsel.files.run.work import Ask, Changed, ChangedMessage, Diff, everything
 from mqsel.formats.jsonl import in_json, object_from_json
 from mqsel.language.dialect import IBM_MQ
 from mqsel.logic.solver import smaller
@@ -29,7 +29,7 @@ _SHOWN = 3  # examples of each kind
 _WORDS = {True: "gained", False: "lost"}
 
 
-class _Seen(NamedTuple):
+class _Placed(NamedTuple):
     """An example, and where it stands."""
 
     place: str
@@ -42,10 +42,10 @@ class _Desk(Report):
 
     def __init__(self, ask: Ask) -> None:
         super().__init__(ask)
-        self.examples: dict[tuple[str, bool], list[_Seen]] = {}
+        self.examples: dict[tuple[str, bool], list[_Placed]] = {}
 
     def take(self, name: str, kind: str, record: Any) -> None:
-        if not isinstance(record, Example):
+        if not isinstance(record, ChangedMessage):
             super().take(name, kind, record)
             return
         listed = self.examples.setdefault((record.key, record.is_gained), [])
@@ -57,7 +57,7 @@ class _Desk(Report):
                 if kind == "parquet"
                 else everything(kind, record.message, dict(self.asked.types))
             )
-            listed.append(_Seen(place_of(name, kind, record.line), text, found))
+            listed.append(_Placed(place_of(name, kind, record.line), text, found))
 
 
 def over_files(
@@ -77,7 +77,7 @@ def over_files(
     ask = Ask(format=arguments.format or "json", types=types_of(arguments))
     desk = _Desk(ask)
     arguments.files = files
-    run(arguments, files, Changed(*sets), Change, desk)
+    run(arguments, files, Changed(*sets), Diff, desk)
     desk.ended()
     usual = next((one.dialect for one in (*old.values(), *new.values())), IBM_MQ)
     contract = contract_of(arguments, usual)

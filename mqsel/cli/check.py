@@ -9,7 +9,7 @@ from typing import Any
 
 from mqsel.analysis.lint import lint
 from mqsel.cli.arguments import Commands, command
-from mqsel.cli.choice import Choice
+from mqsel.cli.choice import RuleChoice
 from mqsel.cli.lint import in_json, place
 from mqsel.cli.report import complain, folded, print_json, width_of
 from mqsel.cli.selectors import ABOUT_PATHS, Given, add_selectors, complain_of, configuration_of, given
@@ -39,7 +39,7 @@ def add(commands: Commands) -> None:
 
 def _check(arguments: argparse.Namespace) -> int:
     width = width_of(sys.stdout)
-    choice = Choice(configuration_of(arguments))
+    choice = RuleChoice(configuration_of(arguments))
     found = given(arguments)
     invalid = unknown = 0
     is_many = len(found.selectors) != 1 or any(one.entry is not None for one in found.selectors)
@@ -76,7 +76,7 @@ def _unknown(one: Given) -> dict[str, Any]:
     return {"valid": True if is_whole else None, "reason": one.reason, "sentence": f"{one.reason}; {said}"}
 
 
-def _read(one: Given, choice: Choice) -> dict[str, Any]:
+def _read(one: Given, choice: RuleChoice) -> dict[str, Any]:
     """Return what there is to know of a valid selector."""
     selector = read_selector(one.text, one.dialect)
     remarks = selector.remarks()

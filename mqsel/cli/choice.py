@@ -14,7 +14,7 @@ from mqsel.cli.selectors import Given
 from mqsel.errors import MqselError
 
 
-class Choice:
+class RuleChoice:
     """What is reported of each selector. The command line wins over the configuration.
 
     Args:

@@ -7,9 +7,9 @@ import functools
 import json
 from typing import Any
 
-from mqsel.analysis.compare.contract import Seen
+from mqsel.analysis.compare.contract import Observed
 from mqsel.cli.arguments import Commands, add_files, command, files_of, list_formats, types_of
-from mqsel.cli.report import Report, say
+from mqsel.cli.report import CountReport, say
 from mqsel.cli.run import add_ways, run
 from mqsel.files.framings import FORMATS
 from mqsel.files.run.work import Ask, Describe
@@ -41,20 +41,12 @@ def add(commands: Commands) -> None:
     add_ways(made)
 
 
-class _ContractReport(Report):
-    """Where counts arrive."""
-
-    @property
-    def seen(self) -> int:
-        return int(self.total.messages + self.total.skipped)
-
-
 def _contract(arguments: argparse.Namespace) -> int:
     ask = Ask(counting=True, format=arguments.format or "json", types=types_of(arguments))
-    desk = _ContractReport(ask, Seen())
+    desk = CountReport(ask, Observed())
     run(arguments, files_of(arguments), None, Describe, desk)
     desk.ended()
-    total: Seen = desk.total
+    total: Observed = desk.total
     if total.messages:
         print(_in_lines(total.contract(values=not arguments.no_values).as_dict()))
     say(f"{total.messages:,} message{'s' * (total.messages != 1)}, {total.skipped:,} skipped, {desk.seconds:.2f} s")

@@ -14,15 +14,15 @@ from mqsel.analysis.lint import RULES, Finding, fixed
 from mqsel.analysis.lint.findings import NOTE, Edit
 from mqsel.cli import baseline
 from mqsel.cli.arguments import Commands, command
-from mqsel.cli.choice import Choice, add_choice, known_as
+from mqsel.cli.choice import RuleChoice, add_choice, known_as
 from mqsel.cli.configuration import KEYS
 from mqsel.cli.report import fitted, folded, print_json, say, width_of
-from mqsel.cli.rewriting import DIFF, WRITE, Outcome, rewrite
+from mqsel.cli.rewriting import DIFF, WRITE, RewriteOutcome, rewrite
 from mqsel.cli.rules import HEADED, LISTED, described, explained
 from mqsel.cli.selectors import ABOUT_PATHS, AllGiven, Given, add_selectors, configuration_of, given
 from mqsel.errors import caret, carets
 from mqsel.inventory import Entry
-from mqsel.inventory.edit import Part, replacement
+from mqsel.inventory.edit import FileEdit, replacement
 from mqsel.inventory.known import findings_of
 from mqsel.machine.program import VERSION
 
@@ -80,9 +80,9 @@ def _lint(arguments: argparse.Namespace) -> int:
         return 0
     configuration = configuration_of(arguments)
     path = "" if arguments.write_baseline else arguments.baseline or configuration.baseline
-    choice = Choice(configuration, arguments.select, arguments.ignore, path)
+    choice = RuleChoice(configuration, arguments.select, arguments.ignore, path)
     read = given(arguments)
-    outcome = Outcome([], 0, 0)
+    outcome = RewriteOutcome([], 0, 0)
     if arguments.fix or arguments.diff:
         found, outcome = _fix(arguments, read, choice)
     else:
@@ -153,7 +153,7 @@ def _print_statistics(found: _Found) -> None:
         print(fitted(f"{count:6,}  {code:{wide}}  {rules[code].severity}: {rules[code].about}"))
 
 
-def _fix(arguments: argparse.Namespace, read: AllGiven, choice: Choice) -> tuple[_Found, Outcome]:
+def _fix(arguments: argparse.Namespace, read: AllGiven, choice: RuleChoice) -> tuple[_Found, RewriteOutcome]:
     """Write selectors with their edits; return what is left, and what became of the files."""
     texts = [one.text if one.reason else fixed(one.text, one.dialect, choice.edited(one)) for one in read.selectors]
     pairs = [*zip(read.selectors, texts, strict=True)]
@@ -276,7 +276,7 @@ def _in_file(one: Given, edit: Edit) -> str | None:
     """Return what an edit writes into the file of a selector; None where that is not in one place."""
     if one.entry is None or one.entry.text is None:
         return edit.text
-    return replacement(one.entry.text, Part(*edit.span, edit.text))
+    return replacement(one.entry.text, FileEdit(*edit.span, edit.text))
 
 
 def _region(one: Given, span: tuple[int, int]) -> dict[str, int]:

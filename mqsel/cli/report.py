@@ -207,6 +207,14 @@ class Report:
         return time.perf_counter() - self._began
 
 
+class CountReport(Report):
+    """Where counts arrive of which the messages that could not be read are no part."""
+
+    @property
+    def seen(self) -> int:
+        return int(self.total.messages + self.total.skipped)
+
+
 @contextmanager
 def progress(files: list[str], ask: Ask) -> Iterator[Advance | None]:
     """Show on a terminal how much of a long input was read; give the function to tell, or None where nothing shows.

@@ -18,7 +18,7 @@ from mqsel.inventory.writings import EditError
 PRINT, WRITE, DIFF, CHECK = "print", "write", "diff", "check"
 
 
-class Outcome(NamedTuple):
+class RewriteOutcome(NamedTuple):
     """What became of selectors in files.
 
     Attributes:
@@ -34,7 +34,7 @@ class Outcome(NamedTuple):
 
 def rewrite(
     read: AllGiven, changes: list[tuple[Given, str]], arguments: argparse.Namespace, do: str, *, is_layout: bool = False
-) -> Outcome:
+) -> RewriteOutcome:
     """Write selectors into the files in which they stand; stdin is printed with them.
 
     Args:
@@ -47,7 +47,7 @@ def rewrite(
     wanted: dict[str, list[int]] = {}
     for number, (one, _) in enumerate(changes):
         wanted.setdefault(one.entry.file if one.entry is not None else "", []).append(number)
-    outcome = Outcome([one for one, _ in changes], 0, 0)
+    outcome = RewriteOutcome([one for one, _ in changes], 0, 0)
     for place in read.places:
         numbers = wanted.pop(place.path, [])
         if not numbers and place.path != "-":

@@ -16,10 +16,9 @@ from typing import IO, Any
 from mqsel.analysis.explain.account import Profiler
 from mqsel.analysis.explain.profile import report as profiled
 from mqsel.cli.arguments import Commands, add_files, command, files_of, limit, list_formats, types_of
-from mqsel.cli.report import Report, complain, say
+from mqsel.cli.report import CountReport, Report, complain, say
 from mqsel.cli.run import add_ways, run
 from mqsel.cli.selectors import add_inventory, complain_of, keyed
-from mqsel.cli.why import WhyReport
 from mqsel.errors import MqselError, SelectorError, shortened, visible
 from mqsel.files.framings import FORMATS, place_of, shown
 from mqsel.files.run.work import EXAMPLES, Ask, Delivery, Route, RouteInJSON, Unclaimed, Why
@@ -111,7 +110,7 @@ def _route(arguments: argparse.Namespace) -> int:
 def _say_why(arguments: argparse.Namespace, files: list[str], key: str, matcher: Matcher) -> None:
     """Print what keeps a key from getting a message: the files are read again."""
     selector = read_selector(matcher.selector, matcher.dialect)
-    desk = WhyReport(
+    desk = CountReport(
         Ask(counting=True, format=arguments.format or "json", types=types_of(arguments)), Profiler(selector).account
     )
     with redirect_stderr(io.StringIO()):  # what is wrong with the files has been said

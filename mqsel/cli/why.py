@@ -19,7 +19,7 @@ from mqsel.cli.arguments import (
     list_formats,
     types_of,
 )
-from mqsel.cli.report import Report, escaped, print_json, width_of
+from mqsel.cli.report import CountReport, escaped, print_json, width_of
 from mqsel.cli.run import add_ways, run
 from mqsel.files.framings import FORMATS
 from mqsel.files.run.work import Ask, Why
@@ -53,14 +53,6 @@ def add(commands: Commands) -> None:
     add_ways(made)
 
 
-class WhyReport(Report):
-    """Where accounts arrive."""
-
-    @property
-    def seen(self) -> int:
-        return int(self.total.messages + self.total.skipped)
-
-
 def _why(arguments: argparse.Namespace) -> int:
     given = contract_of(arguments, arguments.dialect)
     ask = Ask(counting=True, format=arguments.format or "json", types=types_of(arguments), given=given)
@@ -68,7 +60,7 @@ def _why(arguments: argparse.Namespace) -> int:
     files = files_of(arguments)
     matcher = compile_selector(arguments.selector, dialect=arguments.dialect)
     selector = read_selector(matcher.selector, matcher.dialect)
-    desk = WhyReport(ask, Profiler(selector).account)
+    desk = CountReport(ask, Profiler(selector).account)
     run(arguments, files, matcher, Why, desk)
     desk.ended()
     made = report(selector, desk.total)

@@ -1001,7 +1001,7 @@ cdef class DeliveryLists:
         free(self.places)
 
     cdef int forget(self, int64_t row) except -1:
-        """Make a row null."""
+        """Set a row to null."""
         if self.known is None:
             self.known = bytearray(b"\xff") * (len(self.offsets) // 32 + 1)
         self.known[row >> 3] &= ~(1 << (row & 7)) & 0xFF

@@ -86,7 +86,7 @@ class Rewritten(NamedTuple):
     refused: dict[int, str]
 
 
-class Part(NamedTuple):
+class FileEdit(NamedTuple):
     """A part of a text, and what comes in its place.
 
     Attributes:
@@ -112,7 +112,7 @@ def indented(content: str, entry: Entry, text: str) -> str:
     return re.sub(r"'[^']*'|\n", lambda match: match[0] + blanks * (match[0] == "\n"), text)
 
 
-def replacement(text: Text, part: Part) -> str | None:
+def replacement(text: Text, part: FileEdit) -> str | None:
     """Return what stands in the file for a part of a text; None unless that is one run of the file."""
     first = max(0, text.at(part.start))
     pieces = [*takewhile(lambda one: one.start < max(part.stop, part.start + 1), text.pieces[first:])]
@@ -139,7 +139,7 @@ def rewritten(document: Document, wanted: Mapping[int, str]) -> Rewritten:
     content, encoding, _ = text_of(document.data)
     check = _Check(document, wanted)
     is_exact = check.is_exact()
-    made: dict[int, list[Part]] = {}
+    made: dict[int, list[FileEdit]] = {}
     for number, text in wanted.items():
         entry = document.entries[number]
         if text == entry.selector:
@@ -165,7 +165,7 @@ _TOKENS = re.compile(r"'(?:[^']|'')*'?|\"[^\"]*\"?|[\w.$]+|<>|[<>!]=|\S")
 _MOST = 5_000  # tokens that are compared each with each
 
 
-def parts(before: str, after: str) -> Iterator[Part]:
+def parts(before: str, after: str) -> Iterator[FileEdit]:
     """Yield what of a selector is other in another one, by its words and signs; as little as that can be."""
     old, new = [[*_TOKENS.finditer(text)] for text in (before, after)]
     keys = [[one[0].casefold() for one in many] for many in (old, new)]
@@ -187,13 +187,13 @@ def parts(before: str, after: str) -> Iterator[Part]:
     yield from _part(before, after, (at, len(before)), (there, len(after)))
 
 
-def _part(before: str, after: str, old: Span, new: Span) -> Iterator[Part]:
+def _part(before: str, after: str, old: Span, new: Span) -> Iterator[FileEdit]:
     """Yield a part without what is alike at its ends, unless all of it is."""
     gone, text = before[slice(*old)], after[slice(*new)]
     if gone != text:
         head = _alike(gone, text)
         tail = _alike(gone[head:][::-1], text[head:][::-1])
-        yield Part(old[0] + head, old[1] - tail, text[head : len(text) - tail])
+        yield FileEdit(old[0] + head, old[1] - tail, text[head : len(text) - tail])
 
 
 def _alike(first: str, second: str) -> int:
@@ -205,24 +205,24 @@ def _alike(first: str, second: str) -> int:
 # ---- from the selector to the file -----------------------------------------------------------------------------------
 
 
-def _in_file(content: str, encoding: str, text: Text, wanted: list[Part]) -> list[Part]:
+def _in_file(content: str, encoding: str, text: Text, wanted: list[FileEdit]) -> list[FileEdit]:
     """Return the parts of a file that make those of a selector.
 
     Raises: EditError: one of them cannot be written.
     """
-    merged: list[tuple[Part, Span]] = []
+    merged: list[tuple[FileEdit, Span]] = []
     for part in wanted:
         whole = part
         low, high = _around(content, text, part.start)[0], _around(content, text, part.stop)[1]
         if merged and low < merged[-1][1][1]:  # both within one escape
             before, (low, _) = merged.pop()
             between = text.value[before.stop : part.start]
-            whole = Part(before.start, part.stop, before.text + between + part.text)
+            whole = FileEdit(before.start, part.stop, before.text + between + part.text)
         merged.append((whole, (low, high)))
-    made: list[Part] = []
+    made: list[FileEdit] = []
     for part, (low, high) in merged:
         value = text.value[low : part.start] + part.text + text.value[part.stop : high]
-        made += _of_pieces(content, encoding, text, Part(low, high, value))
+        made += _of_pieces(content, encoding, text, FileEdit(low, high, value))
     return made
 
 
@@ -238,7 +238,7 @@ def _is_plain(content: str, text: Text, piece: Piece) -> bool:
     return content[piece.place : piece.end] == text.value[piece.start : piece.stop]
 
 
-def _of_pieces(content: str, encoding: str, text: Text, part: Part) -> Iterator[Part]:
+def _of_pieces(content: str, encoding: str, text: Text, part: FileEdit) -> Iterator[FileEdit]:
     """Yield the parts of a file that make one of a selector: one of its pieces has the text, the others none."""
     first = min(max(0, text.at(part.start)), len(text.pieces) - 1)
     pieces = [text.pieces[first], *takewhile(lambda one: one.start < part.stop, text.pieces[first + 1 :])]
@@ -256,11 +256,11 @@ def _of_pieces(content: str, encoding: str, text: Text, part: Part) -> Iterator[
         end = place + (stop - start) if is_plain or start == stop else one.end
         made = _written(content, encoding, text, one, part.text) if part.text and one is bearer else ""
         if made != content[place:end]:
-            yield Part(place, end, made)
+            yield FileEdit(place, end, made)
         if start < stop == one.stop and behind is not None and content[place:end].endswith("\n"):
             margin = content[one.end : behind.place]
             if margin and _MARGIN.fullmatch(margin):  # of a line that is no line any more
-                yield Part(one.end, behind.place, "")
+                yield FileEdit(one.end, behind.place, "")
 
 
 _MARGIN = re.compile(r"[ \t]*\|?")
@@ -301,7 +301,7 @@ def _margin(content: str, text: Text, piece: Piece) -> str:
 # ---- what may be written -------------------------------------------------------------------------------------------
 
 
-class _Group(NamedTuple):
+class _EditGroup(NamedTuple):
     """Entries that share parts of the file, as those that use one constant: all of them are written, or none.
 
     Attributes:
@@ -310,18 +310,18 @@ class _Group(NamedTuple):
     """
 
     numbers: set[int]
-    parts: set[Part]
+    parts: set[FileEdit]
 
 
-def _groups(made: Mapping[int, list[Part]], refused: dict[int, str]) -> list[_Group]:
+def _groups(made: Mapping[int, list[FileEdit]], refused: dict[int, str]) -> list[_EditGroup]:
     """List the entries that can be written apart from others; those with different texts for one place are refused."""
-    owners: dict[Part, set[int]] = {}
+    owners: dict[FileEdit, set[int]] = {}
     for number, many in made.items():
         for part in many:
             owners.setdefault(part, set()).add(number)
-    groups = {number: _Group({number}, set(many)) for number, many in made.items()}
+    groups = {number: _EditGroup({number}, set(many)) for number, many in made.items()}
     clashing: set[int] = set()
-    last: Part | None = None
+    last: FileEdit | None = None
     for part in sorted(owners):
         first, *others = owners[part]
         for other in others:
@@ -353,7 +353,7 @@ class _Check:
         self._content, self._encoding, self._mark = text_of(document.data)
         self._wanted = wanted
 
-    def data(self, groups: Iterable[_Group]) -> bytes:
+    def data(self, groups: Iterable[_EditGroup]) -> bytes:
         """Return the bytes of the file with the parts of some groups.
 
         Raises: UnicodeError: its encoding has not all of the characters.
@@ -373,7 +373,7 @@ class _Check:
         except UnicodeError:
             return False
 
-    def accepted(self, groups: list[_Group], refused: dict[int, str]) -> list[_Group]:
+    def accepted(self, groups: list[_EditGroup], refused: dict[int, str]) -> list[_EditGroup]:
         """List the groups that can be written together; the entries of the others are refused."""
         reason = self._trouble(groups) if groups else ""
         if not reason:
@@ -389,7 +389,7 @@ class _Check:
             return []
         return both
 
-    def _trouble(self, groups: list[_Group]) -> str:
+    def _trouble(self, groups: list[_EditGroup]) -> str:
         """Return why the file must not be written with some groups; empty if it may."""
         data = self.data(groups)
         again = self._document.again(data)

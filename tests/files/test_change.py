@@ -12,7 +12,7 @@ from conftest import ROOT
 import mqsel
 from mqsel.files.parts import listed_files
 from mqsel.files.run import sifted
-from mqsel.files.run.work import Ask, Change, Changed, Example, everything, in_files, is_counts
+from mqsel.files.run.work import Ask, Changed, ChangedMessage, Diff, everything, in_files, is_counts
 
 OLD = {"a": "color = 'red' AND weight > 100", "b": "weight < 50", "gone": "weight > 400"}
 NEW = {"a": "color = 'red' AND weight > 110 OR weight = 7", "b": "weight < 50", "new": "color = 'blue'"}
@@ -23,9 +23,9 @@ def _changes(old, new, paths, jobs=1):
     selects = Changed(mqsel.SelectorSet(old), mqsel.SelectorSet(new))
     counts: Counter = Counter()
     examples, messages = [], 0
-    run = sifted(selects, Ask, listed_files([*map(str, paths)]), None, jobs, None, Change)
+    run = sifted(selects, Ask, listed_files([*map(str, paths)]), None, jobs, None, Diff)
     for _, name, _, record in in_files(run):
-        if isinstance(record, Example):
+        if isinstance(record, ChangedMessage):
             examples.append((name, record))
         elif is_counts(record):
             counts += record.delivered

@@ -131,7 +131,7 @@ class Breach(NamedTuple):
 
     Attributes:
         name: of the property.
-        what: "missing", "unknown", "type" or "value".
+        what: "missing", "unknown", "type", "value" or "selector".
         sentence: what it is, and what was expected.
     """
 
@@ -184,7 +184,7 @@ class Contract:
             messages: mappings of names to values.
             values: whether it lists values and bounds; otherwise types and presence alone.
         """
-        seen = Seen()
+        seen = Observed()
         for message in messages:
             seen.take(message)
         return seen.contract(values=values)
@@ -408,7 +408,7 @@ def _is_same(name: str, field: str) -> Formula:
 # ---- of messages -----------------------------------------------------------------------------------------------------
 
 
-class Seen:
+class Observed:
     """What messages were like: counts that add up.
 
     Attributes:
@@ -423,7 +423,7 @@ class Seen:
     note = None
 
     def __init__(self) -> None:
-        self.messages = self.skipped = self.lines = self.selected = 0
+        self.messages = self.skipped = self.lines = 0
         self.held: dict[str, Held] = {}
         self.with_nan: set[str] = set()
 
@@ -468,7 +468,7 @@ class Seen:
                 held.types[CLASS_NAMES[type(value)]] += len(rows) - 1
         self.messages += len(rows)
 
-    def add(self, other: Seen) -> None:
+    def add(self, other: Observed) -> None:
         """Add what was counted elsewhere."""
         self.messages += other.messages
         self.skipped += other.skipped

@@ -52,7 +52,7 @@ def with_tests(root: Node, change: Callable[[Node], Node]) -> Node:
     return done[0]
 
 
-class Test(NamedTuple):
+class PlacedTest(NamedTuple):
     """A test of a selector, and whether its place is under an odd number of NOTs."""
 
     node: Node
@@ -67,9 +67,9 @@ class Joint(NamedTuple):
     is_negated: bool
 
 
-def tests_of(root: Node) -> tuple[list[Test], list[Joint | None]]:
+def tests_of(root: Node) -> tuple[list[PlacedTest], list[Joint | None]]:
     """List the tests of a tree in order, and what joins them: trees are alike where that is equal; None is a test."""
-    tests: list[Test] = []
+    tests: list[PlacedTest] = []
     joints: list[Joint | None] = []
     stack = [(root, False)]
     while stack:
@@ -80,7 +80,7 @@ def tests_of(root: Node) -> tuple[list[Test], list[Joint | None]]:
             stack += [(one, negated != isinstance(node, Not)) for one in reversed(below)]
         else:
             joints.append(None)
-            tests.append(Test(node, negated))
+            tests.append(PlacedTest(node, negated))
     return tests, joints
 
 

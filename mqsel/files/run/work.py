@@ -230,7 +230,7 @@ def in_files(
         if at != (number, name):
             at, before = (number, name), 0
         placed = record
-        if isinstance(record, (Complaint, Example, Unclaimed)):
+        if isinstance(record, (Complaint, ChangedMessage, Unclaimed)):
             placed = record._replace(line=before + record.line)
         elif is_counts(record):
             if record.note is not None:
@@ -405,7 +405,7 @@ class _Keeper:
             self.take(everything(self._kind, data, self._types))
 
     def take_group(self, group: RowGroup, part: FilePart) -> None:
-        """Take the rows of a group, with all columns of types that properties have."""
+        """Count the rows of a group, with all columns of types that properties have."""
         from mqsel.columns.lookup import column_of, names_of, type_of  # noqa: PLC0415 (for Parquet alone)
 
         fixed = dict(part.fixed)
@@ -692,7 +692,7 @@ class Why(Job):
 # ---- change ------------------------------------------------------------------------------------------------------
 
 
-class Example(NamedTuple):
+class ChangedMessage(NamedTuple):
     """A message that is selected by one of two selectors alone.
 
     Attributes:
@@ -725,7 +725,7 @@ class Changed(NamedTuple):
         return self.new.dialect
 
 
-class Change(Job):
+class Diff(Job):
     """Counts by key what is selected after a change and was not before, and the other way round; yields examples."""
 
     is_over = False
@@ -759,17 +759,19 @@ class Change(Job):
         self.counts.skipped = sifters[1].skipped
         yield self.counts
 
-    def _compared(self, unit: bytes, before: int, key: Any, old: set[bytes], new: set[bytes]) -> Iterator[Example]:
+    def _compared(
+        self, unit: bytes, before: int, key: Any, old: set[bytes], new: set[bytes]
+    ) -> Iterator[ChangedMessage]:
         """Yield examples of a block; equal lines are selected alike."""
         for number, line in enumerate(bytes(unit).splitlines(keepends=True), before + 1):
             if (line in old) != (line in new):
                 yield from self._differs(key, line in new, number, line)
 
-    def _differs(self, key: Any, is_gained: bool, place: int, message: bytes) -> Iterator[Example]:
+    def _differs(self, key: Any, is_gained: bool, place: int, message: bytes) -> Iterator[ChangedMessage]:
         self.counts.delivered[key, is_gained] += 1
         self._shown[key, is_gained] += 1
         if self._shown[key, is_gained] <= REPORTED:
-            yield Example(place, key, is_gained, message)
+            yield ChangedMessage(place, key, is_gained, message)
 
     def read(self, data: bytes) -> Any:
         return [set(one.match(decode(data))) for one, decode in zip(self.selects, self._decoders, strict=True)]
@@ -813,10 +815,10 @@ class Describe(Job):
     is_over = False
 
     def __init__(self, selects: None, ask: Ask) -> None:
-        from mqsel.analysis.compare.contract import OF_DESCRIPTOR, Seen  # noqa: PLC0415 (match needs none of it)
+        from mqsel.analysis.compare.contract import OF_DESCRIPTOR, Observed  # noqa: PLC0415 (match needs none of it)
 
         super().__init__(selects, ask)
-        self.counts = Seen()
+        self.counts = Observed()
         self._left_out = OF_DESCRIPTOR
         self._types = dict(ask.types)
 
