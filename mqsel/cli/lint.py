@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TextIO
 from urllib.parse import quote
@@ -13,7 +14,7 @@ from urllib.parse import quote
 from mqsel.analysis.lint import RULES, Finding, fixed
 from mqsel.analysis.lint.findings import NOTE, Edit
 from mqsel.cli import baseline
-from mqsel.cli.arguments import Commands, command
+from mqsel.cli.arguments import Commands, add_given, command, contract_of
 from mqsel.cli.choice import RuleChoice, add_choice, known_as
 from mqsel.cli.configuration import KEYS
 from mqsel.cli.report import fitted, folded, print_json, say, width_of
@@ -35,6 +36,7 @@ as a damaged file, or an edit that cannot be written. With --diff 1 if there is 
 An edit of --fix never changes which messages are selected: that is proved for each edit. It is written where the
 selector stands, in the escaping of the file, and nothing else is touched; what cannot be written is left as it is, with
 a reason.
+With --given, or a contract in the configuration, tests are found that it decides: mqsel contract writes one.
 A comment beside a selector, or on the line before it, silences rules: mqsel: ignore[RULE, …], or mqsel: ignore for all.
 [tool.mqsel] of pyproject.toml, or mqsel.toml, in this folder or one above, may have {", ".join(KEYS)}. \
 What the command line has wins over it.
@@ -48,6 +50,7 @@ examples:
   mqsel lint --sarif src/ > selectors.sarif
   mqsel lint --fix src/ config/
   mqsel lint --diff subs.mqsc
+  mqsel lint --given contract.json src/
   mqsel lint --explain never-true
   mqsel lint --write-baseline known.json src/ && mqsel lint --baseline known.json src/
 """
@@ -57,6 +60,7 @@ def add(commands: Commands) -> None:
     """Add the command."""
     made = command(commands, "lint", _lint, "find likely mistakes in valid selectors", _ABOUT)
     add_selectors(made)
+    add_given(made)
     output = made.add_mutually_exclusive_group()
     output.add_argument("--json", action="store_true", help="print one JSON object for each finding")
     output.add_argument("--sarif", action="store_true", help="print SARIF 2.1.0, which code hosts show")
@@ -82,11 +86,16 @@ def _lint(arguments: argparse.Namespace) -> int:
     path = "" if arguments.write_baseline else arguments.baseline or configuration.baseline
     choice = RuleChoice(configuration, arguments.select, arguments.ignore, path)
     read = given(arguments)
+    contracts = {dialect: contract_of(arguments, dialect) for dialect in {one.dialect for one in read.selectors}}
+
+    def look(one: Given) -> list[Finding]:
+        return findings_of(one.source, one.dialect, contracts[one.dialect])
+
     outcome = RewriteOutcome([], 0, 0)
     if arguments.fix or arguments.diff:
-        found, outcome = _fix(arguments, read, choice)
+        found, outcome = _fix(arguments, read, choice, look)
     else:
-        found = [(one, choice.chosen(one, findings_of(one.source, one.dialect))) for one in read.selectors]
+        found = [(one, choice.chosen(one, look(one))) for one in read.selectors]
     if arguments.write_baseline:
         _write_baseline(arguments.write_baseline, found)
         return 2 if read.damaged else 0
@@ -153,7 +162,9 @@ def _print_statistics(found: _Found) -> None:
         print(fitted(f"{count:6,}  {code:{wide}}  {rules[code].severity}: {rules[code].about}"))
 
 
-def _fix(arguments: argparse.Namespace, read: AllGiven, choice: RuleChoice) -> tuple[_Found, RewriteOutcome]:
+def _fix(
+    arguments: argparse.Namespace, read: AllGiven, choice: RuleChoice, look: Callable[[Given], list[Finding]]
+) -> tuple[_Found, RewriteOutcome]:
     """Write selectors with their edits; return what is left, and what became of the files."""
     texts = [one.text if one.reason else fixed(one.text, one.dialect, choice.edited(one)) for one in read.selectors]
     pairs = [*zip(read.selectors, texts, strict=True)]
@@ -164,7 +175,7 @@ def _fix(arguments: argparse.Namespace, read: AllGiven, choice: RuleChoice) -> t
     outcome = rewrite(read, in_files, arguments, DIFF if arguments.diff else WRITE)
     now = [*[one._replace(text=text) for one, text in given_alone], *outcome.after]
     left = [
-        (after, choice.chosen(before, findings_of(after.source, after.dialect)))
+        (after, choice.chosen(before, look(after)))
         for (before, _), after in zip([*given_alone, *in_files], now, strict=True)
     ]
     return left, outcome

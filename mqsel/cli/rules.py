@@ -63,10 +63,12 @@ def _address(rule: Rule) -> str:
 
 
 def _example(rule: Rule) -> list[tuple[str, str]]:
-    found, instead, dialect = rule.example
-    sentence = next(one.sentence for one in lint(found, dialect) if one.code == rule.code)
+    found, instead, dialect, contract = rule.example
+    findings = lint(found, dialect, given=contract or None)
+    sentence = next(one.sentence for one in findings if one.code == rule.code)
     return [
         ("dialect", dialect),
+        *[("contract", contract)] * bool(contract),
         ("example", cut_piece(found, _SHOWN)),
         ("reported", sentence),
         ("instead", cut_piece(instead, _SHOWN)),

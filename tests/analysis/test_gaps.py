@@ -1,10 +1,11 @@
-"""Gaps: what no selector of many selects, held against all messages of small domains."""
+"""What no selector of many selects, and what lint says of a contract, held against all messages of small domains."""
 
 from __future__ import annotations
 
 import itertools
 import os
 import random
+import re
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ import pytest
 import mqsel
 from mqsel.analysis.compare.contract import Contract
 from mqsel.analysis.compare.gaps import gap
+from mqsel.analysis.lint import lint
 
 COUNT = int(os.environ.get("MQSEL_GAPS", "300"))  # random sets; the note of a release says with how many it was run
 DOMAINS: dict[str, tuple[Any, ...]] = {
@@ -171,3 +173,42 @@ def test_a_contract_of_messages_is_kept_by_each() -> None:
 
         assert again.as_dict() == contract.as_dict()
         assert [one for one in messages if contract.breaches(one) or again.breaches(one)] == []
+
+
+# ---- lint ------------------------------------------------------------------------------------------------------------
+
+
+_OF_A_CONTRACT = re.compile(r"(.*) is (?:TRUE|never TRUE) (?:of|for) \S+ message of the contract(?: that has (\w+))?")
+
+
+def test_lint_says_of_a_contract_what_holds_of_all_messages() -> None:
+    """What lint says of a contract holds of all messages of it; it is said where the whole selects none, or all."""
+    rng = random.Random(31)
+    counts = dict.fromkeys(("outside-contract", "contract-implies", "always-true", "never-true"), 0)
+    for _ in range(COUNT):
+        text = " AND ".join([_selector(rng, 1) for _ in range(rng.randrange(1, 4))])
+        findings = lint(text, LENIENT, given=GIVEN)
+        for one in findings:
+            said = _OF_A_CONTRACT.match(one.sentence)
+            if said is None or "…" in said[1]:
+                continue
+            counts[one.code] += 1
+            matches = mqsel.compile(said[1], dialect=LENIENT).matches
+            truths = {matches(message) for message in MESSAGES if said[2] is None or said[2] in message}
+            assert truths == {one.code in ("contract-implies", "always-true")}, (text, one)
+        codes = {one.code for one in findings if one.severity == "warning"}
+        selected = sum(map(mqsel.compile(text, dialect=LENIENT).matches, MESSAGES))
+        assert selected or codes, text
+        assert selected < len(MESSAGES) or codes & {"always-true", "constant-part"}, text
+
+    assert min(counts.values()) > 0, counts
+
+
+def test_lint_without_a_property_of_the_contract() -> None:
+    """A property that no message of a contract has is named, and one that it may have been meant for."""
+    given = Contract({"color": "string"}, others=False)
+
+    assert [one.sentence for one in lint("colour = 'red' AND size > 5", given=given)] == [
+        "colour = 'red' is TRUE of no message of the contract: none has colour: did you mean color?",
+        "size > 5 is TRUE of no message of the contract: none has size",
+    ]

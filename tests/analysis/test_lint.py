@@ -28,7 +28,9 @@ def test_vectors_are_well_formed() -> None:
     codes = {rule.code for rule in RULES}
     for vector in VECTORS:
         assert list(vector) == [
-            key for key in ("id", "source", "dialect", "selector", "findings", "says", "fixed") if key in vector
+            key
+            for key in ("id", "source", "dialect", "selector", "given", "findings", "says", "fixed")
+            if key in vector
         ]
         assert vector["id"].split(".")[1] in codes
         assert {code for code, _ in vector["findings"]} <= codes
@@ -39,7 +41,7 @@ def test_vectors_are_well_formed() -> None:
 def test_vectors(vector: dict[str, Any]) -> None:
     """A vector has these findings, at these pieces of the text, and no other; the first of its rule ends so."""
     text, (_, dialect) = vector["selector"], next(dialects_of(vector["dialect"]))
-    findings = lint(text, dialect)
+    findings = lint(text, dialect, given=vector.get("given"))
 
     assert [[one.code, text[slice(*one.span)]] for one in findings] == [
         [code, piece or text] for code, piece in vector["findings"]
@@ -76,7 +78,8 @@ def test_readme_lists_the_rules() -> None:
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
 def test_examples(rule: Rule) -> None:
     """A rule finds something in its example, and nothing in what stands there instead; its document is known."""
-    found, instead = [[one.code for one in lint(text, rule.example.dialect)] for text in rule.example[:2]]
+    given = rule.example.given or None
+    found, instead = [[one.code for one in lint(text, rule.example.dialect, given=given)] for text in rule.example[:2]]
 
     assert rule.code in found
     assert rule.code not in instead
@@ -96,7 +99,7 @@ def test_edits_of_some_rules() -> None:
 def test_findings_in_order_with_sentences() -> None:
     """Findings come in the order of the text; a sentence has no place left open, and no full stop."""
     for vector in VECTORS:
-        findings = lint(vector["selector"], PRESETS[vector["dialect"]])
+        findings = lint(vector["selector"], PRESETS[vector["dialect"]], given=vector.get("given"))
         assert [finding.span for finding in findings] == sorted(finding.span for finding in findings)
         for finding in findings:
             assert "{" not in finding.sentence

@@ -261,3 +261,38 @@ def test_format_keeps_line_ends(run: Run, file: Path) -> None:
     written = file.read_bytes()
     assert written.count(b"\r\n") == written.count(b"\n") == 6
     assert run("format", "--check", "--file", file) == (0, "", "")
+
+
+# ---- contracts -------------------------------------------------------------------------------------------------------
+
+CONTRACT = {"properties": {"color": ["red", "blue"], "weight": {"type": "int32", "required": True}}, "others": False}
+
+
+def test_given_and_configured_contracts(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A contract of --given, a selector or a file, is that of the configuration without --given; a bad one is named."""
+    monkeypatch.chdir(tmp_path)
+    Path("contract.json").write_text(json.dumps(CONTRACT), encoding="utf-8")
+    text = "color = 'green' AND weight IS NOT NULL"
+    status, out, _ = run("lint", "--given", "contract.json", text)
+    assert status == 1
+    assert "warning: color = 'green' is TRUE of no message of the contract: color is one of 'red', 'blue'" in out
+    assert "note: weight IS NOT NULL is TRUE of every message of the contract: weight is int32 [contract" in out
+    assert "each has weight > 5 [contract-implies]" in run("lint", "--given", "weight > 5", text)[1]
+    assert run("lint", text)[:2] == (0, "")
+    Path("mqsel.toml").write_text('contract = "contract.json"', encoding="utf-8")
+    assert run("lint", text)[:2] == (status, out)
+    assert [json.loads(line)["code"] for line in run("lint", "--json", text)[1].splitlines()] == [
+        "outside-contract",
+        "contract-implies",
+    ]
+    assert run("lint", "--given", "none.json", text)[0] == run("lint", "--given", "color IN (", text)[0] == 2
+
+
+def test_given_leaves_edits_alone(run: Run, tmp_path: Path) -> None:
+    """--fix changes no answer of any message, of the contract or not; findings of it are still reported."""
+    path = tmp_path / "selectors.txt"
+    path.write_text("color = 'red' AND color = 'red' AND weight > 5\n", encoding="utf-8")
+    status, _, err = run("lint", "--as", "lines", "--given", "weight > 9", "--fix", path)
+
+    assert path.read_text(encoding="utf-8") == "color = 'red' AND weight > 5\n"
+    assert (status, "[contract-implies]" in err) == (0, True)

@@ -7,15 +7,16 @@ syntax*; the README of this folder lists the rules. It is longer than 500 lines 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Sequence
 from typing import Any, NamedTuple
 
-from mqsel.analysis.compare import Known, contradiction
+from mqsel.analysis.compare import Given, Known, contract_of, contradiction, search
+from mqsel.analysis.compare.contract import Contract
 from mqsel.analysis.explain import near
-from mqsel.analysis.lint import chains, names, products, tests
+from mqsel.analysis.lint import chains, contracts, names, products, tests
 from mqsel.analysis.lint.chains import Structure, read
 from mqsel.analysis.lint.findings import ERROR, NOTE, WARNING, Edit, Finding, Found, parsed, piece
-from mqsel.errors import SelectorError, Span
+from mqsel.errors import SelectorError, Span, cut_piece
 from mqsel.language.checker import MAX_TESTS
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
 from mqsel.language.nodes import (
@@ -38,7 +39,6 @@ from mqsel.language.selector import Selector, read_selector
 from mqsel.logic.formulas import All, Formula, fold
 from mqsel.logic.formulas import Any as AnyOf
 from mqsel.logic.normal import normal
-from mqsel.logic.solver import find as find_message
 from mqsel.machine._vm import Machine
 from mqsel.machine.compiler import lower
 
@@ -52,11 +52,13 @@ class Example(NamedTuple):
         found: the selector.
         instead: one in which the rule finds nothing.
         dialect: the name of a preset.
+        given: what messages are like, for a rule that asks; empty for others.
     """
 
     found: str
     instead: str
     dialect: str = "IBM_MQ"
+    given: str = ""
 
 
 class Rule(NamedTuple):
@@ -431,6 +433,28 @@ RULES = (
         "Jakarta",
     ),
     Rule(
+        "outside-contract",
+        WARNING,
+        (),
+        contracts.outside_contract,
+        "with a contract, a test that is TRUE of none of its messages: of a value, type or property they do not have",
+        "{0} is TRUE of no message of the contract: {1}",
+        "Messages as they are sent never have what the test asks for: it is dead, or has the wrong name or value.",
+        Example("color = 'green'", "color = 'red'", given="color IN ('red', 'blue')"),
+        "Jakarta",
+    ),
+    Rule(
+        "contract-implies",
+        NOTE,
+        (),
+        contracts.contract_implies,
+        "with a contract, a test that is TRUE of all of its messages, or of all that have the property",
+        "{0} is TRUE of every message of the contract{1}: {2}",
+        "Messages as they are sent always pass the test. It guards against others, or it is superfluous.",
+        Example("color IS NOT NULL AND weight > 5", "weight > 5", given="color IN ('red', 'blue')"),
+        "Jakarta",
+    ),
+    Rule(
         "implied",
         WARNING,
         (),
@@ -620,30 +644,34 @@ RULES = (
 )
 
 _INVALID = RULES[0]
-_NEVER_TRUE = next(rule for rule in RULES if rule.code == "never-true")
+_OF_CODE = {rule.code: rule for rule in RULES}
+_NEVER_TRUE, _ALWAYS_TRUE = _OF_CODE["never-true"], _OF_CODE["always-true"]
+_OUTSIDE, _IMPLIES = _OF_CODE["outside-contract"], _OF_CODE["contract-implies"]
+_SHOWN = 60  # cells of the whole, in a sentence
 _SOLVED = 100  # nodes of a selector that is searched as a whole: of a hundred tests that takes longer than all rules
-_WORK = 500  # leaves of formulas that are looked at
 MAX_PROVED = 50_000  # characters of the parts whose edits are proved; findings behind them have no edits
 # What to call for nodes of a class, and for the whole.
 _OF_NODES: dict[type, list[tuple[Callable[..., Any], Rule]]] = {}
 for _rule in RULES:
     for _class in _rule.classes:
         _OF_NODES.setdefault(_class, []).append((_rule.find, _rule))  # type: ignore[arg-type]
-_CODES = frozenset(rule.code for rule in RULES)
+_CODES = frozenset(_OF_CODE)
 _OF_WHOLE = [rule for rule in RULES if rule.find is not None and not rule.classes]
 
 
-def lint(text: str, dialect: Dialect | str = IBM_MQ) -> list[Finding]:
+def lint(text: str, dialect: Dialect | str = IBM_MQ, *, given: Given = None) -> list[Finding]:
     """Look for what the author of a selector should look at again.
 
     Args:
         text: of a selector, valid or not.
         dialect: what to read it as, or the name of a preset.
+        given: what messages are like, as for `relation`. Edits change no answer of any message all the same.
 
     Returns: findings in the order of the text.
 
-    Raises: ArgumentError: no dialect.
+    Raises: ArgumentError: no dialect, or no contract. SelectorError: *given* is a selector that is refused.
     """
+    contract = contract_of(given, dialect)
     try:
         selector = read_selector(text, as_dialect(dialect))
     except SelectorError as error:
@@ -651,8 +679,7 @@ def lint(text: str, dialect: Dialect | str = IBM_MQ) -> list[Finding]:
         return [_finding(_INVALID, Found(error.span, (sentence,)))]
     findings: list[Finding] = []
     length = 0
-    made = _found(read(selector))
-    for rule, found in sorted([*made, *_never_true(selector, made)], key=lambda one: one[1].span):
+    for rule, found in _of_whole(selector, contract, _found(read(selector, contract))):
         finding = _finding(rule, found)
         if found.edits and length <= MAX_PROVED:
             start, stop = _around(found, selector)
@@ -678,21 +705,44 @@ def _found(structure: Structure) -> list[tuple[Rule, Found]]:
                 made.append((rule, found))
     for rule in [one for one in _OF_WHOLE if products.holds(one.code, selector.dialect)]:
         made += [(rule, found) for found in rule.find(structure)]  # type: ignore[misc]
+    made = [(rule, found) for rule, found in made if not contracts.is_answered(rule.code, found, structure)]
     return sorted(made, key=lambda one: one[1].span)
 
 
-def _never_true(selector: Selector, made: Sequence[tuple[Rule, Found]]) -> Iterator[tuple[Rule, Found]]:
-    """Find that the whole is never TRUE, for a cause that no rule sees: several properties, or ORs in an AND."""
+def _of_whole(
+    selector: Selector, contract: Contract | None, made: list[tuple[Rule, Found]]
+) -> list[tuple[Rule, Found]]:
+    """Add what a search of the whole shows: it is TRUE of no message, or of every message of a contract.
+
+    Of no message is for a cause that no rule sees: several properties, or ORs in an AND.
+    """
+    by_others = [found.span for rule, found in made if rule.severity != NOTE and rule is not _OUTSIDE]
+    made = [(rule, found) for rule, found in made if rule is not _OUTSIDE or not _is_told(found.span, by_others)]
     if len(selector.order) > _SOLVED:
-        return
+        return made
     known = Known(selector, normal(selector), Machine(lower(optimize(selector))))
-    if not find_message((known.normal.true,), known.machine.matches, work=_WORK).is_none:
-        return
-    parts = contradiction(known, work=_WORK)
-    told = [found.span for rule, found in made if rule.severity != NOTE]
-    if not any(start < part.span[1] and part.span[0] < stop for part in parts for start, stop in told):
-        texts = [f"({piece(selector.text, one)})" if type(one) is Or else piece(selector.text, one) for one in parts]
-        yield _NEVER_TRUE, Found((parts[0].span[0], parts[-1].span[1]), (" AND ".join(texts), "never TRUE", ""))
+    cases = [(None, "")] + [(contract, " of a message of the contract")] * (contract is not None)
+    for said, of_which in cases:
+        if search(said, (known,), (known.normal.true,), known.machine.matches, work=contracts.WORK).is_none:
+            parts = contradiction(known, said, work=contracts.WORK)
+            told = [found.span for rule, found in made if rule.severity != NOTE]
+            if not any(_is_told(part.span, told) for part in parts):
+                pieces = [(type(one) is Or, piece(selector.text, one)) for one in parts]
+                words = " AND ".join([f"({text})" if is_or else text for is_or, text in pieces])
+                span = parts[0].span[0], parts[-1].span[1]
+                made.append((_NEVER_TRUE, Found(span, (words, f"never TRUE{of_which}", ""))))
+            return sorted(made, key=lambda one: one[1].span)
+    if contract is not None and known.names:
+        others = (known.others,)
+        if search(contract, (known,), others, lambda one: not known.machine.matches(one), work=contracts.WORK).is_none:
+            words = cut_piece(piece(selector.text, selector.node), _SHOWN)
+            made = [pair for pair in made if pair[0] is not _IMPLIES]
+            made.append((_ALWAYS_TRUE, Found(selector.node.span, (words, "message of the contract", ""))))
+    return sorted(made, key=lambda one: one[1].span)
+
+
+def _is_told(span: Span, told: Sequence[Span]) -> bool:
+    return any(start < span[1] and span[0] < stop for start, stop in told)
 
 
 # ---- edits -----------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator
 from itertools import combinations
-from typing import NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from mqsel.analysis.lint.findings import Edit, Found, piece, without
 from mqsel.errors import PropertyTypeError, Span, cut_piece
@@ -39,6 +39,9 @@ from mqsel.logic.normal import NUMBERS_THAT, normal
 from mqsel.logic.sets import NOTHING, PROPERTY, Values
 from mqsel.names import DESCRIPTOR
 from mqsel.values import NOT, Truth
+
+if TYPE_CHECKING:
+    from mqsel.analysis.compare.contract import Contract
 
 # So many tests of one property are compared with each other, pair by pair; of more only all together.
 MAX_PAIRED = 16
@@ -99,18 +102,20 @@ class Structure(NamedTuple):
         selector: the whole.
         chains: its chains, outer before inner; a single test is one.
         remarks: what the checker says of it.
+        contract: what messages are like; None where nothing is known.
     """
 
     selector: Selector
     chains: list[Chain]
     remarks: Remarks
+    contract: Contract | None
 
 
 # An operand from its fields, in half the time its class takes.
 _made: Callable[[type[Operand], tuple[object, ...]], Operand] = tuple.__new__
 
 
-def read(selector: Selector) -> Structure:
+def read(selector: Selector, contract: Contract | None = None) -> Structure:
     """Return the chains of a selector."""
     found: list[Chain] = []
     todo: list[tuple[Node, bool, Chain | None]] = [(selector.node, False, None)]
@@ -145,7 +150,7 @@ def read(selector: Selector) -> Structure:
         chain = Chain(is_and, operands, subjects, others, groups, around)
         found.append(chain)
         todo += [(one.node, one.is_negated, chain) for one in reversed(others) if type(one.node) in _CHAINS]
-    return Structure(selector, found, selector.remarks())
+    return Structure(selector, found, selector.remarks(), contract)
 
 
 _CHAINS = frozenset((And, Or))
@@ -258,7 +263,8 @@ def _of_one_subject(formula: Formula) -> Formula:
     return formula._replace(subject=_PROPERTY if type(formula.subject) is Identifier else _SUM)
 
 
-def _shown(operand: Operand, selector: Selector) -> str:
+def shown(operand: Operand, selector: Selector) -> str:
+    """Return an operand as it is written, in one short line."""
     text = cut_piece(piece(selector.text, operand.node), 60)
     return f"NOT ({text})" if operand.is_negated else text
 
@@ -266,8 +272,8 @@ def _shown(operand: Operand, selector: Selector) -> str:
 def _joined(tests: list[Test], chain: Chain, selector: Selector) -> str:
     word = " AND " if chain.is_and else " OR "
     if len(tests) > MAX_NAMED:
-        return f"{_shown(tests[0].operand, selector)} and {len(tests) - 1} other tests"
-    return word.join(_shown(one.operand, selector) for one in tests)
+        return f"{shown(tests[0].operand, selector)} and {len(tests) - 1} other tests"
+    return word.join(shown(one.operand, selector) for one in tests)
 
 
 MAX_NAMED = 4
@@ -363,9 +369,9 @@ def implied(structure: Structure) -> Iterator[Found]:
                     continue
                 if _can_go(other, kept, chain, structure.selector):
                     idle.add(b)
-                    shown = [_shown(one.operand, structure.selector) for one in (other, kept)]
+                    words = [shown(one.operand, structure.selector) for one in (other, kept)]
                     edits = _dropped(other, kept, chain, structure.selector)
-                    yield Found(other.operand.node.span, tuple(shown), edits)
+                    yield Found(other.operand.node.span, tuple(words), edits)
 
 
 def _within(inner: Formula, outer: Formula) -> bool:
@@ -423,7 +429,7 @@ def repeated(structure: Structure) -> Iterator[Found]:
 
 def _repeat(operand: Operand, selector: Selector, *, can_go: bool) -> Found:
     edits = without(operand.parent, operand.place, selector.text) if operand.parent and can_go else ()
-    return Found(operand.node.span, (_shown(operand, selector),), edits)
+    return Found(operand.node.span, (shown(operand, selector),), edits)
 
 
 def constant_part(structure: Structure) -> Iterator[Found]:
@@ -440,7 +446,7 @@ def constant_part(structure: Structure) -> Iterator[Found]:
             truth = NOT[truth] if operand.is_negated else truth
             is_idle = truth is (Truth.TRUE if chain.is_and else Truth.FALSE)
             edits = without(operand.parent, operand.place, selector.text) if is_idle and operand.parent else ()
-            yield Found(node.span, (_shown(operand, selector), truth), edits)
+            yield Found(node.span, (shown(operand, selector), truth), edits)
 
 
 # Headers that every message has.
@@ -459,7 +465,7 @@ def missing_excluded(structure: Structure) -> Iterator[Found]:
                 excludes = is_negative(operand) and getattr(operand.node, "null", None) is None
                 if excludes and not _needs(chain, subject):
                     told.add(subject)
-                    yield Found(operand.node.span, (subject, _shown(operand, selector)))
+                    yield Found(operand.node.span, (subject, shown(operand, selector)))
                     break
 
 
