@@ -53,6 +53,7 @@ _COMMANDS = (
     "contract",
     "migrate",
     "selectors",
+    "test",
 )
 
 
