@@ -68,7 +68,7 @@ INSIDE = {
     "testing": "assertions cases deliveries plugin __init__",
     "spark": "wordings columns native job ship raw planning sets sieve route profiling audience source __init__",
     "cli": "configuration arguments rules baseline report run selectors choice rewriting changes match why route lint"
-    " check format explain inspect diff audit contract migrate test __init__",
+    " check format explain inspect diff audit contract migrate test completion __init__",
 }
 TOP = {
     name: level

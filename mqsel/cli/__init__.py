@@ -54,6 +54,7 @@ _COMMANDS = (
     "migrate",
     "selectors",
     "test",
+    "completion",
 )
 
 
@@ -63,6 +64,14 @@ class _CommandParser(argparse.ArgumentParser):
     def _print_message(self, message: str, file: Any = None) -> None:
         if message:
             (file or sys.stderr).write(message)
+
+
+def every_command(commands: Any) -> dict[str, argparse.ArgumentParser]:
+    """Add the commands that are not there yet; return the parsers of all, by name."""
+    for name in _COMMANDS:
+        if name not in commands.choices:
+            import_module(f"mqsel.cli.{name}").add(commands)
+    return {name: commands.choices[name] for name in _COMMANDS}
 
 
 def _parser(argv: list[str]) -> argparse.ArgumentParser:
