@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import picture
 import pytest
 from conftest import ROOT, VECTORS_ROOT, json_lines
 
@@ -123,3 +124,10 @@ def test_citations_of_the_code_can_be_followed() -> None:
                     wrong.add(f"{path.name}: {folder} {section}")
 
     assert wrong == set()
+
+
+def test_picture_is_fresh() -> None:
+    """The picture of the README is what `python tests/picture.py` draws of what the command prints today."""
+    if not picture.PICTURE.exists():
+        pytest.skip("no picture beside the tests")
+    assert picture.drawn() == picture.PICTURE.read_text(encoding="utf-8")
