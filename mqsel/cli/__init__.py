@@ -80,14 +80,6 @@ class _CommandParser(argparse.ArgumentParser):
             (file or sys.stderr).write(message)
 
 
-def every_command(commands: Any) -> dict[str, argparse.ArgumentParser]:
-    """Add the commands that are not there yet; return the parsers of all, by name."""
-    for name in _COMMANDS:
-        if name not in commands.choices:
-            import_module(f"mqsel.cli.{name}").add(commands)
-    return {name: commands.choices[name] for name in _COMMANDS}
-
-
 def _parser(argv: list[str]) -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
     """Return the parser, and by name those of the commands that the arguments may name."""
     parser = _CommandParser(
@@ -98,8 +90,9 @@ def _parser(argv: list[str]) -> tuple[argparse.ArgumentParser, dict[str, argpars
     )
     parser.add_argument("--version", action="version", version=f"mqsel {BUILD}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True, prog="mqsel")  # or help is made to find it out
-    # Of the others the one that is called needs nothing: it begins in two thirds of the time.
-    for name in argv[:1] if argv[:1] and argv[0] in _COMMANDS else _COMMANDS:
+    # Of the others the one that is called needs nothing, but completion, the last, all: it begins in two thirds of the
+    # time.
+    for name in argv[:1] if argv[:1] and argv[0] in _COMMANDS[:-1] else _COMMANDS:
         import_module(f"mqsel.cli.{name}").add(commands)
     return parser, commands.choices
 

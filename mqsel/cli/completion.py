@@ -47,11 +47,8 @@ _TEXT = "print what a shell needs to complete commands and options"
 
 
 def _completion(arguments: argparse.Namespace, commands: Commands) -> int:
-    from mqsel.cli import every_command  # noqa: PLC0415 (it adds this one)
-
-    parsers = every_command(commands)
     texts = {one.dest: one.help or "" for one in commands._choices_actions}  # noqa: SLF001 (argparse has no other way)
-    print(_SHELLS[arguments.shell]({name: (texts[name], [*_options(one)]) for name, one in parsers.items()}))
+    print(_SHELLS[arguments.shell]({name: (texts[name], [*_options(one)]) for name, one in commands.choices.items()}))
     return 0
 
 
@@ -106,7 +103,9 @@ def _zsh(known: _Known) -> str:
             value = f":value:({' '.join(one.values)})" if one.values else ":value:_files" * one.takes
             lines += [f"      '{word}[{plain(one.text)}]{value}' \\" for word in one.words]
         lines.append("      '*:file:_files' ;;")
-    return "\n".join([*lines, "  esac", "}", 'if [ "$funcstack[1]" = _mqsel ]; then _mqsel "$@"; else compdef _mqsel mqsel; fi'])
+    return "\n".join(
+        [*lines, "  esac", "}", 'if [ "$funcstack[1]" = _mqsel ]; then _mqsel "$@"; else compdef _mqsel mqsel; fi']
+    )
 
 
 def _fish(known: _Known) -> str:

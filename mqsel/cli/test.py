@@ -63,7 +63,7 @@ def _in_tap(number: int, verdict: Verdict) -> str:
 
 
 def _write_junit(path: str, verdicts: list[Verdict]) -> None:
-    from xml.etree import ElementTree as ET  # noqa: N817, PLC0415 (its usual name; for this option alone)
+    from xml.etree import ElementTree as ET  # noqa: PLC0415 (its usual name; for this option alone)
 
     failed = sum(not verdict.passed for verdict in verdicts)
     suite = ET.Element("testsuite", name="mqsel", tests=str(len(verdicts)), failures=str(failed))

@@ -95,12 +95,14 @@ def _objects(path: str, text: str) -> Iterator[tuple[int, Any]]:
         if text.lstrip()[:1] == "[":
             yield from enumerate(json.loads(text), 1)
             return
-        for number, line in enumerate(text.splitlines(), 1):  # noqa: B007 (the error needs it)
+        for number, line in enumerate(text.splitlines(), 1):
             if line.strip():
                 yield number, json.loads(line)
     except (ValueError, RecursionError) as error:
         line = error.lineno + number - 1 if isinstance(error, json.JSONDecodeError) else number
-        raise FileError(f"no JSON: {getattr(error, 'msg', 'a number or a nesting too large')}", path=path, line=line) from None
+        raise FileError(
+            f"no JSON: {getattr(error, 'msg', 'a number or a nesting too large')}", path=path, line=line
+        ) from None
 
 
 def _case(file: Path, number: int, one: Any, known: dict[str, dict[str, tuple[str | None, str, str]]]) -> Case:

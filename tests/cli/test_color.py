@@ -30,7 +30,12 @@ def test_colors_on_a_terminal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
     """A terminal has colours, unless NO_COLOR is set to something or it is dumb."""
     monkeypatch.setattr(report, "width_of", lambda stream: 100)
     monkeypatch.setenv("TERM", "xterm")
-    for environment, wanted in (({}, True), ({"NO_COLOR": "1"}, False), ({"NO_COLOR": ""}, True), ({"TERM": "dumb"}, False)):
+    for environment, wanted in (
+        ({}, True),
+        ({"NO_COLOR": "1"}, False),
+        ({"NO_COLOR": ""}, True),
+        ({"TERM": "dumb"}, False),
+    ):
         with monkeypatch.context() as patched:
             patched.delenv("NO_COLOR", raising=False)
             for name, value in environment.items():

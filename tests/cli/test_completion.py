@@ -62,11 +62,15 @@ def test_zsh(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     child, terminal = pty.fork()
     if child == 0:
         os.environ.update(TERM="dumb", PS1="> ")
-        os.execlp("zsh", "zsh", "-f", "-i")  # noqa: S606, S607
+        os.execlp("zsh", "zsh", "-f", "-i")
     try:
         os.write(terminal, f"autoload -Uz compinit; compinit -u -D; . {script}; print rea''dy\n".encode())
         assert "ready\r" in _shown(terminal, "ready\r")
-        for typed, whole in (("mqsel mat", "match"), ("mqsel match --cou", "--count"), ("mqsel lint --dialect ART", "ARTEMIS")):
+        for typed, whole in (
+            ("mqsel mat", "match"),
+            ("mqsel match --cou", "--count"),
+            ("mqsel lint --dialect ART", "ARTEMIS"),
+        ):
             os.write(terminal, f"{typed}\t".encode())
             rest = whole[len(typed.split()[-1]) :]
             assert rest in _shown(terminal, rest)

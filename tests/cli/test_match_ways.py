@@ -40,7 +40,9 @@ def test_places(file: str, capsys: pytest.CaptureFixture[str]) -> None:
 def test_places_in_parts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Several processes, each with a part of the file, print the places that one does."""
     path = tmp_path / "large.jsonl"
-    path.write_text("".join(f'{{"weight": {n % 1000}, "pad": "{"x" * 400}"}}\n' for n in range(90_000)), encoding="utf-8")
+    path.write_text(
+        "".join(f'{{"weight": {n % 1000}, "pad": "{"x" * 400}"}}\n' for n in range(90_000)), encoding="utf-8"
+    )
     one, two = (_run(capsys, "-n", "-j", jobs, "weight = 999", str(path))[1] for jobs in "12")
 
     assert one == two
