@@ -80,7 +80,7 @@ class _CommandParser(argparse.ArgumentParser):
             (file or sys.stderr).write(message)
 
 
-def _parser(argv: list[str]) -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
+def _parser(argv: list[str]) -> tuple[_CommandParser, dict[str, _CommandParser]]:
     """Return the parser, and by name those of the commands that the arguments may name."""
     parser = _CommandParser(
         prog="mqsel",

@@ -90,19 +90,18 @@ def read_cases(path: str | os.PathLike[str]) -> list[Case]:
 
 
 def _objects(path: str, text: str) -> Iterator[tuple[int, Any]]:
-    number = 1
-    try:
-        if text.lstrip()[:1] == "[":
-            yield from enumerate(json.loads(text), 1)
-            return
-        for number, line in enumerate(text.splitlines(), 1):
-            if line.strip():
-                yield number, json.loads(line)
-    except (ValueError, RecursionError) as error:
-        line = error.lineno + number - 1 if isinstance(error, json.JSONDecodeError) else number
-        raise FileError(
-            f"no JSON: {getattr(error, 'msg', 'a number or a nesting too large')}", path=path, line=line
-        ) from None
+    """Yield each object of JSON, and its line, or its place in the array."""
+    is_array = text.lstrip()[:1] == "["
+    for number, line in enumerate([text] if is_array else text.splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            read = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            within = error.lineno - 1 if isinstance(error, json.JSONDecodeError) else 0
+            what = getattr(error, "msg", "a number or a nesting too large")
+            raise FileError(f"no JSON: {what}", path=path, line=number + within) from None
+        yield from enumerate(read, 1) if is_array else ((number, read),)
 
 
 def _case(file: Path, number: int, one: Any, known: dict[str, dict[str, tuple[str | None, str, str]]]) -> Case:

@@ -11,7 +11,7 @@ import linecache
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from types import FrameType
+from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -114,7 +114,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     if call.when != "call" or call.excinfo is None or not call.excinfo.errisinstance(AssertionError):
         return
     report = outcome.get_result()  # type: ignore[attr-defined]
-    trace = call.excinfo.tb
+    trace: TracebackType | None = call.excinfo.tb
     frames = []
     while trace is not None:
         frames.append((trace.tb_frame, trace.tb_lineno))

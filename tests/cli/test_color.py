@@ -28,7 +28,7 @@ def test_colors_change_nothing_else(arguments: list[str], capsys: pytest.Capture
 
 def test_colors_on_a_terminal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """A terminal has colours, unless NO_COLOR is set to something or it is dumb."""
-    monkeypatch.setattr(report, "width_of", lambda stream: 100)
+    monkeypatch.setattr(report, "width_of", lambda _: 100)
     monkeypatch.setenv("TERM", "xterm")
     for environment, wanted in (
         ({}, True),
